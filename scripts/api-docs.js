@@ -1,7 +1,7 @@
 'use strict';
 // `npm run api-docs`: the reference of all exports, made of their docstrings, as pages in out/api.
-// `npm run api-docs -- --check`: writes nothing. Both exit with 1 for an export or a method without a docstring, a link that
-// leads nowhere, and a type that an export needs but that is neither exported nor in api-unexported.json.
+// `npm run api-docs -- --check`: writes nothing. Both exit with 1 for an export, a method or a property without a docstring, a
+// link that leads nowhere, and a type that an export needs but that is neither exported nor in api-unexported.json.
 const path = require('node:path');
 const { exports: subpaths, name } = require('../package.json');
 const unexported = require('./api-unexported.json');
@@ -30,7 +30,7 @@ const OPTIONS = {
   excludePrivate: true,
   excludeExternals: true,
   validation: { invalidLink: true, notDocumented: true, notExported: true },
-  // Properties say what they are by name and type more often than not.
+  // Properties have a check of their own: `undocumentedProperties`.
   requiredToBeDocumented: ['Module', 'Variable', 'Function', 'Class', 'Interface', 'TypeAlias', 'Method'],
   intentionallyNotExported: Object.values(unexported).flat(),
 };
@@ -50,6 +50,8 @@ async function main() {
     module.name = entries.get(file) ?? module.name;
   }
   app.validate(project);
+  for (const name of await undocumentedProperties(project))
+    app.logger.warn(`${name} does not have any documentation`);
   const { errorCount, warningCount } = app.logger;
   if (errorCount + warningCount > 0) process.exitCode = 1;
   if (!args.includes('--check')) {
@@ -58,6 +60,29 @@ async function main() {
   }
   console.log(`${entries.size} entry points, ${errorCount + warningCount} problems`);
 }
+
+/**
+ * Properties of interfaces and classes without a docstring, but for those that can have one value only, such as the word
+ * that names a variant. Fields of unnamed types are part of the docstring of what has them.
+ */
+async function undocumentedProperties(project) {
+  const { ReflectionKind } = await import('typedoc');
+  const named = ReflectionKind.Interface | ReflectionKind.Class;
+  return project
+    .getReflectionsByKind(ReflectionKind.Property | ReflectionKind.Accessor)
+    .filter(
+      (property) => property.parent?.kindOf(named) && property.sources?.[0]?.fileName.startsWith('src/'),
+    )
+    .filter(({ inheritedFrom, type }) => inheritedFrom === undefined && type?.type !== 'literal')
+    .filter(
+      (property) => !property.hasComment() && !property.getSignature?.hasComment() && !isMethod(property),
+    )
+    .map((property) => property.getFullName());
+}
+
+/** A property that is a function has its docstring at the signature. */
+const isMethod = ({ type }) =>
+  type?.type === 'reflection' && (type.declaration.signatures ?? []).some((one) => one.hasComment());
 
 main().catch((error) => {
   console.error(error.message);

@@ -81,6 +81,7 @@ export class TemporalMediaClient {
   private readonly starter: Starter;
 
   constructor(
+    /** The Temporal client, with the codec of the workers where they have one. */
     readonly client: Client,
     options: TemporalMediaClientOptions = {},
   ) {

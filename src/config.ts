@@ -8,24 +8,35 @@ import { partsProblem, SERVED_PARTS, type ServedPart } from './worker/served-par
 
 /** All settings that a worker reads from its environment, resolved once (architecture: Configuration). */
 export interface MediaConfig {
+  /** MEDIA_BASE_URL: address of the service; undefined where it is not set, as in clients. */
   readonly baseUrl: string | undefined;
   /** File with further accounts. */
   readonly accounts: string | undefined;
   /** Read at every use, so that a rotated file is picked up; throws an error without the key in its message. */
   readonly apiKey: () => string;
+  /** MEDIA_CREDENTIAL: name of the account. @default 'default' */
   readonly credential: string;
+  /** MEDIA_MODELS: file or address of the model configuration; undefined where there is none. */
   readonly models: string | undefined;
+  /** MEDIA_UNKNOWN_MODELS; undefined means `allow` without a model configuration, and `refuse` with one. */
   readonly unknownModels: 'allow' | 'refuse' | undefined;
+  /** MEDIA_DATA_DIR: absolute path of a folder for local state. @default `.data` in the working folder */
   readonly dataDir: string;
+  /** MEDIA_ARTIFACTS: an absolute path or `s3://bucket/prefix`. @default `artifacts` in the data folder */
   readonly artifacts: string;
   /** Limit in bytes of local copies of artifacts in a bucket; undefined for the default of the store. */
   readonly cacheBytes: number | undefined;
+  /** MEDIA_JOURNAL: an absolute path, `s3://bucket/prefix` or `postgres://…`. @default `journal` in the data folder */
   readonly journal: string;
+  /** MEDIA_JOURNAL_SHARED: several hosts use the folder of the journal. @default false */
   readonly journalShared: boolean;
+  /** MEDIA_TASK_QUEUE. @default 'temporal-media' */
   readonly taskQueue: string;
+  /** MEDIA_INPUT_ROOTS: absolute paths below which files may be read. @default none */
   readonly inputRoots: readonly string[];
   /** Origins besides the service's own from which results may be fetched although their address is not public. */
   readonly allowedMediaOrigins: readonly string[];
+  /** MEDIA_CREATE_POLICY: what replies of the service prove about a create. */
   readonly policy: CreatePolicy;
   /** Sockets for polls, and concurrent GETs of one tick. */
   readonly pollConnections: number;
@@ -53,6 +64,7 @@ export const DEFAULT_CONNECTIONS = { poll: 64, download: 32 } as const;
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
   constructor(
+    /** The environment variable, such as `MEDIA_BASE_URL`. */
     readonly variable: string,
     message: string,
   ) {

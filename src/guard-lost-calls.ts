@@ -12,20 +12,29 @@ const LOOKED_AT = 1_000;
 
 /** A paid call that a workflow history contains and the journal lacks. */
 export interface LostCall {
+  /** The authorisation of the call. */
   readonly creationKey: string;
+  /** From 0. */
   readonly sendAttempt: number;
+  /** The workflow that made it. */
   readonly workflowId: string;
+  /** The run that made it. */
   readonly runId: string;
+  /** The activity in that run. */
   readonly activityId: string;
+  /** ISO 8601 time at which the server scheduled this attempt of the activity. */
   readonly attemptAt: string;
   /** The created video, where its history contains it. */
   readonly created?: CreatedVideo;
+  /** What was bought. */
   readonly operation: 'create_video' | 'generate_image' | 'edit_image';
+  /** Public model id. */
   readonly model: string;
 }
 
 /** The lost calls that a rebind finds before it changes the binding. */
 export interface LostCalls {
+  /** In the order in which they were found: the newest executions first. */
   readonly calls: readonly LostCall[];
   /** Paid calls whose ids cannot be read here, for example behind another codec: nothing guards them. */
   readonly unread: number;

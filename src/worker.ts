@@ -50,9 +50,11 @@ export interface MediaWorkerOptions {
   readonly config?: MediaConfig;
   /** Accounts besides those of MEDIA_BASE_URL and MEDIA_ACCOUNTS. @default none */
   readonly accounts?: readonly AccountOptions[];
+  /** Where MEDIA_* and TEMPORAL_* are read. @default process.env */
   readonly env?: NodeJS.ProcessEnv;
   /** @default from TEMPORAL_* (envconfig) */
   readonly connection?: NativeConnection;
+  /** @default TEMPORAL_NAMESPACE, else 'default' */
   readonly namespace?: string;
   /**
    * The user's own workflow code that re-exports ours, or a prebuilt bundle. Not used where `serve` leaves workflows out.
@@ -93,6 +95,7 @@ export interface MediaWorkerOptions {
 export interface MediaWorker {
   /** The worker of the queue itself: workflows, and all activities. Where that is not served, of the first queue. */
   readonly worker: Worker;
+  /** The queue of workflows; those of activities are beside it. */
   readonly taskQueue: string;
   /** Every served queue, its own first. */
   readonly queues: readonly string[];

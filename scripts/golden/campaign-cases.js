@@ -9,8 +9,11 @@ const videos = (count, prompt) =>
   Array.from({ length: count }, (_, n) => video(`row-${n}`, `${prompt} number ${n}`));
 const price = (rows) => ({ microUnits: rows * 100_000, currency: 'USD' });
 
-/** One campaign: `act` does something to it while it runs, and says whether another run is the one to keep. */
-function campaign(name, expect, rows, input = {}, act = undefined) {
+/**
+ * One campaign: `act` does something to it while it runs, and says whether another run is the one to keep; `options` add to
+ * those of its start.
+ */
+function campaign(name, expect, rows, input = {}, act = undefined, options = {}) {
   return {
     name,
     expect,
@@ -22,6 +25,7 @@ function campaign(name, expect, rows, input = {}, act = undefined) {
         client.workflow.start('runCampaign', {
           taskQueue: QUEUES.real,
           workflowId: name,
+          ...options,
           args: [{ manifest: { source: { artifact }, format: 'jsonl' }, ...input, ...more }],
         });
       const first = await start();
@@ -174,4 +178,4 @@ const campaignCases = [
   ),
 ];
 
-module.exports = { campaignCases };
+module.exports = { campaign, campaignCases };

@@ -140,4 +140,4 @@ const decisionCases = [
   ),
 ];
 
-module.exports = { decisionCases };
+module.exports = { decisionCases, resolved, update, WHO };

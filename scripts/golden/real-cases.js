@@ -143,4 +143,4 @@ const callers = [
   }),
 ];
 
-module.exports = { realCases: [...videos, ...awaits, ...images, ...callers] };
+module.exports = { IMAGE, real, realCases: [...videos, ...awaits, ...images, ...callers] };

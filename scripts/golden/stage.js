@@ -6,6 +6,7 @@ const path = require('node:path');
 const { Client, Connection } = require('@temporalio/client');
 const { NativeConnection, bundleWorkflowCode, DefaultLogger, Runtime } = require('@temporalio/worker');
 const { readConfig } = require('../../lib/config');
+const { SEARCH_ATTRIBUTES } = require('../../lib/domain/search-attributes');
 const { createMediaWorker, createWorkers } = require('../../lib/worker');
 const { FileArtifactStore } = require('../../lib/activities');
 const { startSandboxProcess, startTemporalServer } = require('../../lib/testing');
@@ -71,7 +72,8 @@ async function openEnvironment() {
 async function openServer({ dynamicConfig, workflowBundle, scripted, closing }) {
   // TEMPORAL_ADDRESS must not lead to a server that others use, or to one that does not suggest what is asked for.
   const env = { ...process.env, TEMPORAL_ADDRESS: undefined, TEMPORAL_PROFILE: undefined };
-  const server = await startTemporalServer({ env, dynamicConfig });
+  const searchAttributes = Object.fromEntries(SEARCH_ATTRIBUTES.map((name) => [name, 'Keyword']));
+  const server = await startTemporalServer({ env, dynamicConfig, searchAttributes });
   closing.push(() => server.stop());
   const connection = await NativeConnection.connect({ address: server.address });
   closing.push(() => connection.close());

@@ -9,6 +9,7 @@ import { type SendRate } from './send-rate';
 export interface Account {
   /** Credential name + `@` + 8 hex digits of the base address's digest (architecture: Requests). */
   readonly name: string;
+  /** Its HTTP client, which has its own sockets and key. */
   readonly client: MediaClient;
   /** Whether a key can be read now. */
   hasKey(): Promise<boolean>;

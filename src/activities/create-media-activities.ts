@@ -38,7 +38,9 @@ import { type TaskRecords } from './task-records';
 
 /** What the activities work with. Whoever passes stores and clients closes them. */
 export interface MediaActivityDeps {
+  /** Credentials, each with the client of its service. */
   readonly accounts: AccountRegistry;
+  /** Where results and references are stored. */
   readonly artifacts: ArtifactStore;
   /** `none` only explicitly: then only the retry policy prevents that a create is sent twice. */
   readonly journal: CreateJournal | 'none';
@@ -47,7 +49,9 @@ export interface MediaActivityDeps {
    * @default reads the queue's ledger, and binds a new queue, with the client of the worker
    */
   readonly standing?: AskStanding;
+  /** What models allow and cost. */
   readonly models: ModelSource;
+  /** What replies of the service prove about a create. @default the strict one */
   readonly policy?: CreatePolicy | undefined;
   /** Settles creates of unknown fate without a person, where the service lists its tasks. @default none */
   readonly taskRecords?: TaskRecords | undefined;

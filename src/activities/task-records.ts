@@ -2,11 +2,17 @@ import { type PaidRequest } from '../domain/request';
 
 /** What is known about a create of unknown fate, for a search in the service's own records. Contains no prompt. */
 export interface SentCreate {
+  /** What was asked for. */
   readonly operation: PaidRequest['operation'];
+  /** Credential name and digest of the base address. */
   readonly account: string;
+  /** Public model id; null where the journal does not say. */
   readonly model: string | null;
+  /** Null where the request named none. */
   readonly durationSeconds: number | null;
+  /** Null where the request named none. */
   readonly resolution: string | null;
+  /** `none`, or kinds with counts; null for an image. */
   readonly referenceMode: string | null;
   /** SHA-256 of the request body. */
   readonly bodyHash: string;
@@ -14,6 +20,7 @@ export interface SentCreate {
   readonly idempotencyKey: string;
   /** ISO 8601: when it was sent, and until when it may have been in flight. */
   readonly intentAt: string;
+  /** ISO 8601 time until which it may have been in flight. */
   readonly sendWindowEnd: string;
   /** Allow-listed headers of the reply, such as a request id; empty when there was none. */
   readonly headers: { readonly [name: string]: string };

@@ -4,6 +4,7 @@ import { type ArtifactRef } from '../domain/request';
 
 /** Facts about bytes to store: the media type detected from the bytes, never a claimed one (C2.5.5). */
 export interface PutOptions {
+  /** For example `video/mp4`. */
   readonly mediaType: string;
 }
 
@@ -84,13 +85,17 @@ export interface PruneRejected {
 
 /** What was removed; with `dryRun`, what would be. */
 export interface PrunedBytes {
+  /** Number of files or objects. */
   readonly removed: number;
+  /** Their size in bytes. */
   readonly removedBytes: number;
 }
 
 /** An artifact as {@link ArtifactStore.list} finds it. */
 export interface StoredArtifact {
+  /** Lowercase hexadecimal. */
   readonly sha256: string;
+  /** Size in bytes. */
   readonly bytes: number;
   /** ISO 8601 time at which these bytes were last stored, at most a day too early. */
   readonly storedAt: string;
@@ -158,6 +163,7 @@ export class ArtifactError extends Error {
   override readonly name = 'ArtifactError';
 
   constructor(
+    /** Stable; what a program decides by. */
     readonly code: ArtifactErrorCode,
     message: string,
     /** What to do, where it depends on the kind of store. @default what to do with a folder */

@@ -24,6 +24,7 @@ export interface BindJournalOptions {
   readonly client: Client;
   /** Queue of the worker; those of its activities (`NAME/create`, …) belong to the same ledger. */
   readonly taskQueue: string;
+  /** The journal that the queue is to belong to. */
   readonly journal: CreateJournal;
   /** @default none: the store is not compared */
   readonly artifacts?: ArtifactStore | undefined;

@@ -11,6 +11,7 @@ import {
 } from '../domain/campaign/campaign-state';
 import { canonical } from '../domain/fingerprint';
 import { FINGERPRINT_MEMO, QUERY, WORKFLOW } from '../domain/names';
+import { SEARCH_ATTRIBUTE } from '../domain/search-attributes';
 import { inputIssue } from '../workflows/campaign/input-issue';
 import { CampaignUnreadableError, taken } from './errors';
 import { lenientClient, readPayloads } from './lenient-client';
@@ -23,7 +24,9 @@ export const CAMPAIGN_MEMO = 'mediaCampaign';
 
 /** The newest run under an id, as the server lists it. Needs no worker. */
 export interface CampaignExecution {
+  /** Its id, which is the workflow id. */
   readonly campaign: string;
+  /** The newest run under that id. */
   readonly runId: string;
   /** Workflow type: `runCampaign`, unless the id belongs to something else. */
   readonly type: string;
@@ -31,7 +34,10 @@ export interface CampaignExecution {
   readonly status: string;
   /** ISO 8601. */
   readonly startedAt: string;
+  /** ISO 8601; null while it runs. */
   readonly closedAt: string | null;
+  /** How it ended, where it has search attributes: `completed` or `cancelled`; null otherwise, and while it runs. */
+  readonly outcome: string | null;
   /** Its input, from the memo; null when no `TemporalMediaClient` started it or the manifest is not an artifact. */
   readonly input: CampaignStart | null;
   /** Hash of manifest and account; null when no `TemporalMediaClient` started it. */
@@ -125,14 +131,14 @@ export async function listCampaigns(client: Client, most: number): Promise<reado
 }
 
 /** Fields that a list entry and a description have in common. */
-type Listed = Pick<WorkflowExecutionInfo, 'runId' | 'type' | 'status' | 'startTime'> & {
+type Listed = Pick<WorkflowExecutionInfo, 'runId' | 'type' | 'status' | 'startTime' | 'searchAttributes'> & {
   readonly closeTime?: Date | undefined;
   readonly memo?: Record<string, unknown> | undefined;
 };
 
 function executionOf(
   campaign: string,
-  { runId, type, status, startTime, closeTime, memo }: Listed,
+  { runId, type, status, startTime, closeTime, memo, searchAttributes }: Listed,
 ): CampaignExecution {
   return {
     campaign,
@@ -141,6 +147,7 @@ function executionOf(
     status: status.name,
     startedAt: startTime.toISOString(),
     closedAt: closeTime?.toISOString() ?? null,
+    outcome: (searchAttributes[SEARCH_ATTRIBUTE.outcome]?.[0] as string | undefined) ?? null,
     input: (memo?.[CAMPAIGN_MEMO] as CampaignStart | undefined) ?? null,
     fingerprint: (memo?.[FINGERPRINT_MEMO] as string | undefined) ?? null,
   };

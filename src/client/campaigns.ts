@@ -343,5 +343,6 @@ export interface ResumedCampaign {
   readonly rows: number | null;
   /** Replies of the campaign, for display. */
   readonly messages: readonly string[];
+  /** The campaign, whether it was started now or ran already. */
   readonly started: Started<CampaignResult>;
 }

@@ -6,6 +6,7 @@ import { type Keys, unknownKey } from '../domain/known-keys';
 export class CampaignConflictError extends Error {
   override readonly name = 'CampaignConflictError';
   constructor(
+    /** Id of the campaign. */
     readonly campaign: string,
     message: string,
   ) {
@@ -17,6 +18,7 @@ export class CampaignConflictError extends Error {
 export class CampaignInputError extends Error {
   override readonly name = 'CampaignInputError';
   constructor(
+    /** Id of the campaign. */
     readonly campaign: string,
     issue: string,
   ) {
@@ -27,7 +29,10 @@ export class CampaignInputError extends Error {
 /** The server has no campaign with this id. */
 export class CampaignNotFoundError extends Error {
   override readonly name = 'CampaignNotFoundError';
-  constructor(readonly campaign: string) {
+  constructor(
+    /** Id of the campaign. */
+    readonly campaign: string,
+  ) {
     super(`No campaign is known under the id "${campaign}".`);
   }
 }
@@ -35,7 +40,10 @@ export class CampaignNotFoundError extends Error {
 /** The campaign has ended and accepts no Updates. A new run resumes the missing rows. */
 export class CampaignEndedError extends Error {
   override readonly name = 'CampaignEndedError';
-  constructor(readonly campaign: string) {
+  constructor(
+    /** Id of the campaign. */
+    readonly campaign: string,
+  ) {
     super(`The campaign "${campaign}" has ended.`);
   }
 }
@@ -44,6 +52,7 @@ export class CampaignEndedError extends Error {
 export class CampaignOrderError extends Error {
   override readonly name = 'CampaignOrderError';
   constructor(
+    /** Id of the campaign. */
     readonly campaign: string,
     message: string,
   ) {
@@ -58,6 +67,7 @@ export class CampaignOrderError extends Error {
 export class CampaignUnreadableError extends Error {
   override readonly name = 'CampaignUnreadableError';
   constructor(
+    /** Id of the campaign. */
     readonly campaign: string,
     options?: ErrorOptions,
   ) {
@@ -79,7 +89,10 @@ export function taken(id: string, why: string): CampaignConflictError {
 /** The same id was used for another request. Nothing was started and nothing was sent. */
 export class CreationKeyConflictError extends Error {
   override readonly name = 'CreationKeyConflictError';
-  constructor(readonly workflowId: string) {
+  constructor(
+    /** The id that is taken. */
+    readonly workflowId: string,
+  ) {
     super(
       `The id "${workflowId}" belongs to another request. Nothing was sent. Use another id, or repeat the first request unchanged.`,
     );
@@ -100,6 +113,7 @@ export class CodecUnreachableError extends Error {
 export class InvalidInputError extends Error {
   override readonly name = 'InvalidInputError';
   constructor(
+    /** The field, such as `creationKey`. */
     readonly field: string,
     message: string,
   ) {
@@ -116,7 +130,10 @@ export function refuseUnknownKeys(given: unknown, known: Keys): void {
 /** An operator has paused the workflow: it answers no queries and accepts no Updates until it is unpaused. */
 export class WorkflowPausedError extends Error {
   override readonly name = 'WorkflowPausedError';
-  constructor(readonly workflowId: string) {
+  constructor(
+    /** The id that is taken. */
+    readonly workflowId: string,
+  ) {
     super(`The workflow "${workflowId}" is paused in Temporal: it answers nothing until it goes on.`);
   }
 }

@@ -34,6 +34,7 @@ export interface StartOptions extends Pick<
 export interface WatchOptions {
   /** Milliseconds between two queries. @default 1500 */
   readonly intervalMs?: number;
+  /** Ends the watch. The workflow goes on. */
   readonly signal?: AbortSignal;
 }
 

@@ -1,6 +1,7 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
 import { isOpen } from '../domain/execution-status';
 import { mapConcurrently } from '../domain/map-concurrently';
+import { SEARCH_ATTRIBUTE } from '../domain/search-attributes';
 import { type CreatedEntry } from '../domain/unconfirmed-decision';
 import { awaitVideoWorkflowId } from './resume-video';
 import { lenientClient } from './lenient-client';
@@ -17,9 +18,12 @@ const REPORTED: ReadonlySet<string> = new Set(['COMPLETED', 'CONTINUED_AS_NEW'])
 const isCaredFor = (status: string): boolean => isOpen(status) || REPORTED.has(status);
 
 const AT_ONCE = 8;
+/** Tasks in one query of visibility. */
+const IN_ONE_QUERY = 100;
 
 /**
- * Returns the orphans among these tasks.
+ * Returns the orphans among these tasks. Visibility settles most of them in two requests for a hundred; each of the
+ * others takes a description or two.
  * @param keptSince a task that is older is not an orphan when the server no longer has its workflow
  */
 export async function orphansAmong(
@@ -28,11 +32,85 @@ export async function orphansAmong(
   keptSince: Date,
 ): Promise<readonly Orphan[]> {
   const found: Orphan[] = [];
-  await mapConcurrently(entries, AT_ONCE, async (entry) => {
+  const open: CreatedEntry[] = [];
+  for (let first = 0; first < entries.length; first += IN_ONE_QUERY)
+    open.push(...(await unreported(client, entries.slice(first, first + IN_ONE_QUERY))));
+  await mapConcurrently(open, AT_ONCE, async (entry) => {
     const endedAs = await endOf(client, entry, keptSince);
     if (endedAs !== undefined) found.push({ ...entry, endedAs });
   });
   return found.sort((a, b) => (a.createdAt ?? '').localeCompare(b.createdAt ?? ''));
+}
+
+/** An execution as visibility lists it. */
+export type ListedExecution = Pick<
+  WorkflowExecutionInfo,
+  'workflowId' | 'status' | 'startTime' | 'searchAttributes'
+>;
+
+/** Leaves out tasks that a workflow has reported: the one that created them, their resume, or any other that names them. */
+async function unreported(
+  client: Client,
+  entries: readonly CreatedEntry[],
+): Promise<readonly CreatedEntry[]> {
+  const byId = await listed(client, 'WorkflowId', entries.flatMap(idsOf));
+  const left = entries.filter((entry) => !isReportedById(entry, byId));
+  const tasks = left.map(({ taskId }) => taskId);
+  const byTask = await listed(client, SEARCH_ATTRIBUTE.taskId, tasks);
+  return left.filter((entry) => !isReportedByTask(entry, byTask));
+}
+
+/** Ids of the workflow that created a task, and of its resume. */
+function idsOf({ workflowId, account, taskId }: CreatedEntry): readonly string[] {
+  const resume = awaitVideoWorkflowId(account, taskId);
+  return workflowId === null ? [resume] : [workflowId, resume];
+}
+
+/**
+ * Whether the newest run of its workflow, or of its resume, has returned. What visibility lists as open may be closed by
+ * now, and what it lists as continued may have been terminated since: both have to be described.
+ */
+export function isReportedById(entry: CreatedEntry, executions: readonly ListedExecution[]): boolean {
+  const newest = newestRuns(executions);
+  return idsOf(entry).some((id) => newest.get(id)?.status.name === 'COMPLETED');
+}
+
+/** Whether another workflow has returned with the task, such as one that was started with the same creation key. */
+export function isReportedByTask(entry: CreatedEntry, executions: readonly ListedExecution[]): boolean {
+  const own = idsOf(entry);
+  const others = executions.filter(
+    ({ workflowId, searchAttributes }) =>
+      !own.includes(workflowId) && searchAttributes[SEARCH_ATTRIBUTE.taskId]?.[0] === entry.taskId,
+  );
+  return [...newestRuns(others).values()].some(({ status }) => status.name === 'COMPLETED');
+}
+
+function newestRuns(executions: readonly ListedExecution[]): ReadonlyMap<string, ListedExecution> {
+  const newest = new Map<string, ListedExecution>();
+  for (const execution of executions) {
+    const known = newest.get(execution.workflowId);
+    if (known === undefined || known.startTime < execution.startTime)
+      newest.set(execution.workflowId, execution);
+  }
+  return newest;
+}
+
+/** Executions with one of these values. None where visibility refuses the query, as it does for an attribute that it lacks. */
+async function listed(
+  client: Client,
+  attribute: string,
+  values: readonly string[],
+): Promise<readonly ListedExecution[]> {
+  const quoted = values.filter((value) => !/['"\\]/.test(value)).map((value) => `'${value}'`);
+  if (quoted.length === 0) return [];
+  const found: ListedExecution[] = [];
+  try {
+    const query = `${attribute} IN (${quoted.join(', ')})`;
+    for await (const execution of lenientClient(client).list({ query })) found.push(execution);
+  } catch {
+    return [];
+  }
+  return found;
 }
 
 /** How the workflow of an orphan ended; undefined when the task is not an orphan. */

@@ -7,7 +7,9 @@ import {
 
 /** A started or attached workflow. */
 export interface Started<Outcome> {
+  /** Its id, from which any process can resume. */
   readonly workflowId: string;
+  /** The run that was started or found; empty where the newest one is meant. */
   readonly runId: string;
   /** False when a workflow with this id already existed. */
   readonly isNew: boolean;

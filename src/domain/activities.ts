@@ -26,7 +26,9 @@ import { type KeysOf } from './known-keys';
 
 /** Input of `media.findVideoTask`, which looks a task id up in the journal's index. */
 export interface FindVideoTaskInput {
+  /** The task at the service. */
   readonly taskId: string;
+  /** Credential name, or `name@digest`. @default that of the journal's record, else the worker's own */
   readonly account?: string;
   /** Also GETs the task's record from the service once; for a task that no workflow polls. @default false */
   readonly askService?: boolean;
@@ -42,10 +44,15 @@ export const FIND_VIDEO_TASK_KEYS = {
 export type ServiceView =
   | {
       readonly known: true;
+      /** Of the record's reply. */
       readonly httpStatus: number;
+      /** The service's status value, unchanged. */
       readonly status: string;
+      /** What it means. */
       readonly phase: TaskPhase;
+      /** Absent where the service sent no number. */
       readonly progress?: number;
+      /** Absent unless the service failed the task. */
       readonly errorKind?: ErrorKind;
     }
   | { readonly known: false; readonly error: PollErrorClass; readonly httpStatus?: number };
@@ -54,8 +61,11 @@ export type ServiceView =
 export interface FoundVideoTask {
   /** Facts for polling: from the journal, or made from the id alone with the worker's account. */
   readonly video: VideoTask;
+  /** The call that created it; null where the journal does not have the task. */
   readonly creationKey: string | null;
+  /** The workflow that created it; null where the journal does not have the task. */
   readonly workflowId: string | null;
+  /** The run that created it; null where the journal does not have the task. */
   readonly runId: string | null;
   /** Set only with `askService`. */
   readonly service?: ServiceView;

@@ -13,7 +13,9 @@ export interface CreatePolicy {
   readonly on503?: 'header' | 'resend' | 'inspect';
   /** `inspect`: `unconfirmed`, and the task records are queried where the worker has them. */
   readonly on502?: 'inspect' | 'resend' | 'fail';
+  /** As `on502`. */
   readonly on504?: 'inspect' | 'resend' | 'fail';
+  /** As `on502`. */
   readonly on500?: 'inspect' | 'resend' | 'fail';
   /**
    * What two queries of the service's task records without a match prove. `resend`: nothing was accepted, and the

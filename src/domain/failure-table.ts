@@ -4,12 +4,15 @@
  * `content_unavailable/<reason>`.
  */
 export interface FailureRow {
+  /** Stable; as `temporal-media` prints it. */
   readonly type: string;
   /** One sentence: what happened. */
   readonly meaning: string;
   /** Whether the same call can be made again without another decision. */
   readonly retryable: 'yes' | 'no' | 'later';
+  /** Whether the service may have a task. */
   readonly taskMayExist: 'yes' | 'no' | 'unknown';
+  /** Whether the call may cost something. */
   readonly moneyMayBeOwed: 'yes' | 'no' | 'unknown';
   /** What a person does next. */
   readonly hint: string;

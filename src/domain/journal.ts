@@ -16,7 +16,9 @@ import { type VideoTask } from './video-task';
 
 /** Identifies a creation. Equal keys of different namespaces are distinct. */
 export interface JournalKey {
+  /** Of Temporal, in which the workflow runs. */
   readonly namespace: string;
+  /** As callers know it; stores name records by its hash. */
   readonly creationKey: string;
 }
 
@@ -29,25 +31,35 @@ export interface ClaimIntent {
   readonly kind: 'intent';
   /** Random; distinguishes one sender from another. */
   readonly nonce: string;
+  /** What is bought. */
   readonly operation: PaidRequest['operation'];
+  /** Of Temporal, in which the workflow runs. */
   readonly namespace: string;
+  /** The authorisation of this call. */
   readonly creationKey: string;
+  /** Null for a call outside of a workflow. */
   readonly workflowId: string | null;
+  /** Null for a call outside of a workflow. */
   readonly runId: string | null;
+  /** Distinguishes calls of one workflow. */
   readonly activityId: string;
-  /**
-   * ISO 8601 time at which the server scheduled this attempt of the activity; distinguishes attempts also across a
-   * reset of the activity.
-   */
+  /** ISO 8601 time at which the server scheduled this attempt of the activity; a reset of it makes another one. */
   readonly attemptAt?: string;
   /** Null where only another journal had it: any request then counts as the same. */
   readonly fingerprint: string | null;
+  /** SHA-256 of the request body; empty for a placeholder of a send that this journal did not see. */
   readonly bodyHash: string;
+  /** Credential name and digest of the base address. */
   readonly account: string;
+  /** Public model id. */
   readonly model: string;
+  /** Null where the request names none. */
   readonly durationSeconds: number | null;
+  /** Null where the request names none. */
   readonly resolution: string | null;
+  /** `none`, or kinds with counts; null for an image. */
   readonly referenceMode: string | null;
+  /** By the price rules of that moment; null means unknown, never free. */
   readonly estimate: Money | null;
   /** The campaign batch that pays for it. */
   readonly payer?: string;
@@ -63,7 +75,9 @@ export interface ClaimIntent {
 export interface ClaimFence {
   readonly v: 1;
   readonly kind: 'fence';
+  /** Random; distinguishes one fence from another. */
   readonly nonce: string;
+  /** ISO 8601. */
   readonly at: string;
 }
 
@@ -81,8 +95,11 @@ export type RecordedAnswer = Exclude<CreateVideoAnswer | ImageCallAnswer, { outc
 /** The recorded answer of a send, with the nonce of the intent that it belongs to. */
 export interface OutcomeRecord {
   readonly v: 1;
+  /** That of the intent which was sent. */
   readonly nonce: string;
+  /** ISO 8601. */
   readonly at: string;
+  /** What the send resulted in. */
   readonly answer: RecordedAnswer;
 }
 
@@ -92,11 +109,13 @@ export interface OutcomeRecord {
  */
 export interface Resolution {
   readonly v: 1;
+  /** What was decided. */
   readonly decision: UnconfirmedDecision;
   /** Distinguishes a repetition of one decision from a second decision. */
   readonly decisionId: string;
   /** Who decided: a person, the inspector of task records, or a worker that has fetched lost images after all. */
   readonly by: string;
+  /** Why, in the words of whoever decided. */
   readonly reason: string;
   /** ISO 8601. */
   readonly at: string;
@@ -106,29 +125,40 @@ export interface Resolution {
 
 /** The records of one send attempt; null for a record that does not exist. */
 export interface SendAttemptView {
+  /** Null while nobody has begun it. */
   readonly claim: Claim | null;
+  /** Null while its fate is unknown. */
   readonly outcome: OutcomeRecord | null;
+  /** Null or absent while nobody has decided about it. */
   readonly resolution?: Resolution | null;
 }
 
 /** Origin of a task id. */
 export interface TaskIndexEntry {
   readonly v: 1;
+  /** Of Temporal, in which the workflow ran. */
   readonly namespace: string;
+  /** The call that created the task. */
   readonly creationKey: string;
+  /** The send that created it, from 0. */
   readonly sendAttempt: number;
+  /** Null for a call outside of a workflow. */
   readonly workflowId: string | null;
+  /** Null for a call outside of a workflow. */
   readonly runId: string | null;
+  /** The facts that are kept of the task. */
   readonly video: VideoTask;
 }
 
 /** One send attempt in a journal. */
 export interface SendAttemptKey extends JournalKey {
+  /** From 0; the next one opens only after a proof or a decision. */
   readonly sendAttempt: number;
 }
 
 /** Creation keys of one page of a scan, each with its send attempts. */
 export interface JournalPage {
+  /** In the order of their names; each with its send attempts. */
   readonly keys: readonly {
     readonly sendAttempts: readonly (SendAttemptView & { readonly sendAttempt: number })[];
   }[];
@@ -138,6 +168,7 @@ export interface JournalPage {
 
 /** Identity of a journal, for the binding of a create task queue (architecture: Create). */
 export interface JournalIdentity {
+  /** Made when the journal is first opened. */
   readonly journalId: string;
   /** The one host that may use it; null when it is shared by design (S3). */
   readonly hostId: string | null;
@@ -219,10 +250,7 @@ export type SendAttemptDecision =
   /** Another request, which was or may have been accepted, holds the key; `view` contains its records. */
   | { readonly do: 'conflict'; readonly view: SendAttemptView };
 
-/**
- * What the records of one send attempt mean for a caller that wants to send in it. Pure: the proof of create-once
- * walks it.
- */
+/** What the records of one send attempt mean for a caller that wants to send in it. Pure: the proof of create-once walks it. */
 export function decideSendAttempt(view: SendAttemptView, asker: SendAttemptAsker): SendAttemptDecision {
   const { claim, outcome } = view;
   if (claim?.kind === 'fence') return { do: 'fenced' };

@@ -13,9 +13,11 @@ import { type ValidationIssue } from './validation-issue';
 
 /** How one kind of reference is sent (architecture: Requests): nothing about it is assumed (C2.1.5). */
 export interface ReferenceMapping {
+  /** What it refers to; several fields may take one kind. */
   readonly kind: ReferenceKind;
   /** Wire field name. */
   readonly field: string;
+  /** Whether the field holds a list or one value. */
   readonly shape: 'array' | 'string';
   /**
    * `url` refuses files; `data_url` and `base64` read the bytes in the worker, `file` sends them as a part of a form.
@@ -27,10 +29,15 @@ export interface ReferenceMapping {
 
 /** One line of a price list per specification: the first line whose keys all match is used. */
 export interface SpecificationPrice {
+  /** @default any */
   readonly resolution?: string;
+  /** @default any */
   readonly durationSeconds?: number;
+  /** @default any */
   readonly size?: string;
+  /** @default any */
   readonly quality?: string;
+  /** Price of one task, or of one image, of this specification. */
   readonly microUnits: number;
 }
 
@@ -39,7 +46,9 @@ export type PriceRule =
   | { readonly per: 'task' | 'second'; readonly microUnits: number; readonly currency: string }
   | {
       readonly per: 'specification';
+      /** ISO 4217 code. */
       readonly currency: string;
+      /** The first that matches is used; without one the price is unknown. */
       readonly specifications: readonly SpecificationPrice[];
     };
 
@@ -48,6 +57,7 @@ export type PriceRule =
  * value.
  */
 export interface VideoModel {
+  /** Public model id, as requests name it. */
   readonly id: string;
   readonly kind: 'video';
   /** Body format of a create; the contract's is JSON. @default 'json' */
@@ -56,37 +66,53 @@ export interface VideoModel {
   readonly durationField?: 'seconds' | 'duration';
   /** @default 'integer' */
   readonly durationForm?: 'integer' | 'string';
+  /** Allowed seconds. */
   readonly durations?: readonly number[];
+  /** Allowed values, such as `720p`. */
   readonly resolutions?: readonly string[];
+  /** Allowed values, such as `16:9`. */
   readonly aspectRatios?: readonly string[];
+  /** How references are sent. Without it, requests with references are refused. */
   readonly references?: readonly ReferenceMapping[];
   /** Names of model-specific fields that may be given through `fields`. */
   readonly fields?: readonly string[];
+  /** How often its tasks are polled. @default after 4 seconds, then every 3 to 5 */
   readonly polling?: PollingProfile;
   /** Longest time, in seconds, for a create to be uploaded and answered. @default 60 */
   readonly requestSeconds?: number;
+  /** The header for which the service promises to accept a create once. @default none */
   readonly idempotency?: IdempotencyPolicy;
+  /** Absent means unknown, never free. */
   readonly price?: PriceRule;
 }
 
 /** An image model: the values that requests may have. A list that is left out allows every value. */
 export interface ImageModel {
+  /** Public model id, as requests name it. */
   readonly id: string;
   readonly kind: 'image';
+  /** Allowed values, such as `1024x1024`. */
   readonly sizes?: readonly string[];
+  /** Allowed values. */
   readonly qualities?: readonly string[];
+  /** Most results of one call. */
   readonly maxN?: number;
+  /** Allowed values. */
   readonly responseFormats?: readonly ('url' | 'b64_json')[];
+  /** What an edit may carry besides prompt and images. @default nothing */
   readonly edit?: {
     readonly mask?: boolean;
     /** Which of size, quality, n and response_format an edit may carry (C2.4.7). */
     readonly fields?: readonly ('size' | 'quality' | 'n' | 'response_format')[];
     readonly maxImages?: number;
   };
+  /** Names of model-specific fields that may be given through `fields`. */
   readonly fields?: readonly string[];
   /** Longest time, in seconds, for a call or an edit to be uploaded and answered. @default 240 */
   readonly requestSeconds?: number;
+  /** The header for which the service promises to accept a call once. @default none */
   readonly idempotency?: IdempotencyPolicy;
+  /** For each image. Absent means unknown, never free. */
   readonly price?: PriceRule;
 }
 
@@ -96,6 +122,7 @@ export type ModelEntry = VideoModel | ImageModel;
 /** The live model configuration (contract 2.3, architecture: Models): data, re-read with a time to live. */
 export interface ModelConfiguration {
   readonly version: 1;
+  /** Ids are unique. */
   readonly models: readonly ModelEntry[];
 }
 

@@ -8,23 +8,31 @@ import { type TaskError, type VideoTask } from './video-task';
 
 /** The requested values, kept apart from what the service reports (C2.2.5). */
 export interface RequestedFacts {
+  /** Public model id; null where only the task id was known. */
   readonly model: string | null;
+  /** Seconds that were asked for; null where the request named none, or only the task id was known. */
   readonly durationSeconds: number | null;
+  /** As asked for, for example `720p`; null as above. */
   readonly resolution: string | null;
+  /** `none`, or kinds with counts such as `image:2+audio:1`; null where only the task id was known. */
   readonly referenceMode: string | null;
 }
 
 interface WithBilling {
+  /** What the call may have cost, by the worker's price rules and the service's own `usage`. */
   readonly billing: Billing;
 }
 
 interface WithVideo extends WithBilling {
+  /** The task at the service. Keep it: with it the wait can continue from any process. */
   readonly video: VideoTask;
 }
 
 /** Why the last poll returned no record. */
 export interface LastPollError {
+  /** What kind of answer it was: `network`, `rate_limited`, `credentials`, … */
   readonly class: PollErrorClass;
+  /** Absent where no HTTP reply came. */
   readonly httpStatus?: number;
   /** The service's error, cleaned and shortened. */
   readonly reason?: TaskError;
@@ -42,7 +50,9 @@ export interface WatchFacts {
   readonly lastChangeAt: string | null;
   /** ISO 8601. */
   readonly lastPollAt: string | null;
+  /** Polls that the service answered, or that failed in transit. */
   readonly polls: number;
+  /** Absent when the last poll returned a record. */
   readonly lastError?: LastPollError;
   /** When the result of a completed task expires at the service, ISO 8601; set only where its record says so. */
   readonly expiresAt?: string;
@@ -51,15 +61,20 @@ export interface WatchFacts {
 /** Downloaded, verified as video by its bytes, and stored. */
 export interface CompletedVideo extends WithVideo {
   readonly outcome: 'completed';
+  /** The stored file, by its SHA-256. */
   readonly artifact: ArtifactRef;
+  /** JSON file with the facts of task, request and file; null where it could not be stored. */
   readonly sidecar: ArtifactRef | null;
+  /** What was asked for, in the caller's units. */
   readonly requested: RequestedFacts;
+  /** What the service's record says of the result. */
   readonly reported: ReportedFacts;
   /**
    * Differences between requested and reported values, unusual media, unknown values. Never claims that references
    * were used (C7.9).
    */
   readonly warnings: readonly string[];
+  /** The wait at its end. */
   readonly watch: WatchFacts;
 }
 
@@ -71,19 +86,26 @@ export interface StillRunning extends WithVideo, WatchFacts {
 /** The service failed the task. */
 export interface FailedVideo extends WithVideo {
   readonly outcome: 'failed';
+  /** The service's error, with its kind: moderation, capacity, invalid, quota or unknown. */
   readonly error: TaskError;
   /** Whether another attempt, under a new creation key, can help (C7.7). */
   readonly retryable: boolean;
+  /** The wait at its end. */
   readonly watch: WatchFacts;
 }
 
 /** The service completed the task, but the file could not be fetched; the task is kept. */
 export interface ContentUnavailable extends WithVideo {
   readonly outcome: 'content_unavailable';
+  /** Why: a public value of docs/failures.md, such as `expired`. */
   readonly reason: ContentUnavailableReason;
+  /** One sentence for a person; without address, key and prompt. */
   readonly message: string;
+  /** Tries of the download. */
   readonly tries: number;
+  /** Bytes that came and were no video, kept for a person to look at; null when there are none. */
   readonly rejected: ArtifactRef | null;
+  /** Of the last try; absent where no HTTP reply came. */
   readonly httpStatus?: number;
 }
 
@@ -93,38 +115,54 @@ export interface ContentUnavailable extends WithVideo {
  */
 export interface TaskUnknown extends WithVideo {
   readonly outcome: 'task_unknown';
+  /** One sentence for a person. */
   readonly message: string;
+  /** The wait at its end. */
   readonly watch: WatchFacts;
 }
 
 /** A paid call whose fate is unknown. It was sent once and is not sent again (C4.4a, C4.4c). */
 export interface Unconfirmed extends WithBilling {
   readonly outcome: 'unconfirmed';
+  /** Names the call in `temporal-media unconfirmed`, where a person decides about it. */
   readonly creationKey: string;
+  /** The send whose fate is unknown, from 0. */
   readonly sendAttempt: number;
+  /** What is known about it, for a search in the records of the service. */
   readonly evidence: CreateEvidence;
+  /** One sentence for a person. */
   readonly message: string;
 }
 
 /** Refused before the send, or by the service: no task exists. */
 export interface Rejected extends WithBilling {
   readonly outcome: 'rejected';
+  /** Null for a call that was refused before it had a key. */
   readonly creationKey: string | null;
+  /** A public value of docs/failures.md, such as `quota` or `validation`. */
   readonly reason: RejectReason;
+  /** One sentence for a person, with what to change. */
   readonly message: string;
+  /** Field of the request that is wrong, such as `references[1].source`; absent where none is. */
   readonly field?: string;
+  /** Values that the field may have; absent where the set is not finite or not known. */
   readonly allowed?: readonly string[];
+  /** Of the service's refusal; absent where it was refused before the send. */
   readonly httpStatus?: number;
+  /** The service's error; absent where it was refused before the send. */
   readonly error?: TaskError;
   /** ISO 8601: the service asked not to be called before this. */
   readonly notBefore?: string;
+  /** Times that the request was sent, all of them refused; 0 when it was refused before the send. */
   readonly sends: number;
 }
 
 /** Cancelled by the caller. The service has no cancel: an existing task continues and is named here. */
 export interface Cancelled extends WithBilling {
   readonly outcome: 'cancelled';
+  /** The task, if the call was accepted; null where nothing is known to exist. */
   readonly video: VideoTask | null;
+  /** Null for a call that was cancelled before it had a key, and for a wait by a task id. */
   readonly creationKey: string | null;
 }
 
@@ -142,21 +180,26 @@ export type VideoOutcome =
 /** Every result is stored, in the order of the service. */
 export interface CompletedImage extends WithBilling {
   readonly outcome: 'completed';
+  /** In the order of the service's reply. */
   readonly images: readonly ArtifactRef[];
   /** Unix time in seconds (C2.5.1). */
   readonly created: number | null;
+  /** Such as fewer images than requested, or a model without an entry to validate the request; usually empty. */
   readonly warnings: readonly string[];
 }
 
 /** Paid for, but results could not be kept. Never sent again automatically (architecture: Images). */
 export interface ImageResultsLost extends WithBilling {
   readonly outcome: 'results_lost';
+  /** The same id again fetches what is missing, where {@link ImageResultsLost.fetchable} says so. */
   readonly creationKey: string;
   /** Null for each that is lost. */
   readonly images: readonly (ArtifactRef | null)[];
   /** Unix time in seconds (C2.5.1). */
   readonly created: number | null;
+  /** Why: a public value, such as `storage`. */
   readonly reason: string;
+  /** One sentence for a person. */
   readonly message: string;
   /**
    * Whether starting the same id again fetches the missing results while the service's links are valid, without

@@ -119,17 +119,25 @@ export interface CreateEvidence {
   readonly sendWindowEnd: string | null;
   /** SHA-256 of the request body. */
   readonly bodyHash: string | null;
+  /** Null when no HTTP reply was read. */
   readonly httpStatus: number | null;
   /** Allow-listed reply headers, such as a request id. */
   readonly headers: { readonly [name: string]: string };
+  /** Kind of the error in the reply; null when there was none. */
   readonly kind: ErrorKind | null;
+  /** The service's own error code; null when there was none. */
   readonly code: string | null;
   /** SHA-256 of a reply body that could not be read as a task. */
   readonly replyHash: string | null;
+  /** Public model id; null where only another journal had the intent. */
   readonly model: string | null;
+  /** Null where the request named none. */
   readonly durationSeconds: number | null;
+  /** Null where the request named none. */
   readonly resolution: string | null;
+  /** `none`, or kinds with counts; null for an image. */
   readonly referenceMode: string | null;
+  /** Credential name and digest of the base address. */
   readonly account: string | null;
 }
 

@@ -53,9 +53,13 @@ export type TaskPhase = 'queued' | 'in_progress' | 'completed' | 'failed' | 'unk
 
 /** What the service reports about the result, kept apart from what was requested (C2.2.5). */
 export interface ReportedFacts {
+  /** As the service's record names it; absent where it does not. */
   readonly model?: string;
+  /** As the record says; absent where it does not. */
   readonly resolution?: string;
+  /** Seconds as the record says; absent where it does not. */
   readonly durationSeconds?: number;
+  /** Frames per second as the record says; absent where it does not. */
   readonly fps?: number;
 }
 

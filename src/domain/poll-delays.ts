@@ -33,7 +33,9 @@ export interface PollPace {
 
 /** From when on, after the start of a wait, and how often a long wait is polled, in milliseconds. */
 export interface SlowPolling {
+  /** Milliseconds since the start of the wait. */
   readonly afterMs: number;
+  /** Milliseconds between two polls from then on. */
   readonly intervalMs: number;
 }
 

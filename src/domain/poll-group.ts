@@ -151,6 +151,7 @@ export class PollGroup {
 /** State of a PollLoop between two ticks: everything that continue-as-new must carry (architecture: Poll). */
 export interface PollLoopSnapshot {
   readonly v: 1;
+  /** One for each account and band of intervals. */
   readonly groups: readonly PollGroupSnapshot[];
 }
 

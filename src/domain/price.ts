@@ -70,6 +70,7 @@ export function readAmount(
 
 /** Money in integer micro-units of a currency: 1 USD = 1,000,000. */
 export interface Money {
+  /** A safe integer. */
   readonly microUnits: number;
   /** ISO 4217 code. */
   readonly currency: string;
@@ -86,9 +87,11 @@ export interface Money {
 export interface Billing {
   /** From the configured price rule; null means unknown, never free (C1.5). */
   readonly estimate: number | null;
+  /** ISO 4217 code of the estimate; null when that is unknown. */
   readonly currency: string | null;
   /** The service's own `usage`, unchanged. Absent never means a cost of 0 (C1.9). */
   readonly usage?: JsonValue;
+  /** Whether the cost is final. */
   readonly state: 'settled' | 'reserved' | 'needs_review' | 'none';
 }
 

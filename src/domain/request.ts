@@ -9,9 +9,11 @@ export type ReferenceKind = 'image' | 'video' | 'audio';
  * `uri` is `artifact:sha256/<hash>` and is resolved by the worker's artifact store.
  */
 export interface ArtifactRef {
+  /** `artifact:sha256/<hash>`. */
   readonly uri: string;
   /** Media type detected from the bytes, never the one that a server claimed. */
   readonly mediaType: string;
+  /** Size in bytes. */
   readonly bytes: number;
   /** Lowercase hexadecimal SHA-256 of the bytes. */
   readonly sha256: string;
@@ -28,7 +30,9 @@ export type MediaSource =
 
 /** One reference of a video (contract 2.1): the model's configuration decides the wire field and its form (C2.1.5). */
 export interface VideoReference {
+  /** Decides, with the model's configuration, under which field it is sent. */
   readonly kind: ReferenceKind;
+  /** Where its bytes come from. */
   readonly source: MediaSource;
   /** Wire field, needed only when the model has more than one field for this kind. */
   readonly field?: string;
@@ -86,6 +90,7 @@ export const REFERENCE_KEYS = {
 export interface VideoRequest {
   /** Public model id, sent exactly as given (C0.3). */
   readonly model: string;
+  /** Text of at least one character. It is in histories and results, never in ids, logs or the journal. */
   readonly prompt: string;
   /** Whole seconds; sent as `seconds` or `duration` as the model wants (C2.1.2). */
   readonly durationSeconds?: number;
@@ -93,6 +98,7 @@ export interface VideoRequest {
   readonly resolution?: string;
   /** For example `16:9`. */
   readonly aspectRatio?: string;
+  /** In the order in which they are sent. @default none */
   readonly references?: readonly VideoReference[];
   /** Model-specific fields, sent unchanged under their wire names: the escape hatch (architecture: Models). */
   readonly fields?: { readonly [name: string]: JsonValue };
@@ -103,19 +109,25 @@ export type ImageResponseFormat = 'url' | 'b64_json';
 
 /** An image to generate (contract 2.3). */
 export interface ImageGenerationRequest {
+  /** Public model id, sent exactly as given (C0.3). */
   readonly model: string;
+  /** Text of at least one character. */
   readonly prompt: string;
   /** `WIDTHxHEIGHT` with a lowercase x, or `auto` where the model supports it. */
   readonly size?: string;
+  /** One of the model's values, such as `high`. @default the service's */
   readonly quality?: string;
   /** Number of results, at least 1; the service's default is 1. */
   readonly n?: number;
+  /** How the results come; it makes no difference to what is stored. @default the service's */
   readonly responseFormat?: ImageResponseFormat;
+  /** Model-specific fields, sent unchanged under their wire names. */
   readonly fields?: { readonly [name: string]: JsonValue };
 }
 
 /** Images to edit (contract 2.4): at least one file; the order is kept. */
 export interface ImageEditRequest extends ImageGenerationRequest {
+  /** The pictures to edit, at least one, in the order in which they are sent. */
   readonly images: readonly MediaSource[];
   /** Sent only when the model's configuration lists mask editing (C2.4.5). */
   readonly mask?: MediaSource;

@@ -13,7 +13,9 @@ export type UnconfirmedDecision = 'adopt' | 'declareLost' | 'resubmit';
 
 /** Input of the workflow `resolveUnconfirmed`. */
 export interface ResolveUnconfirmedInput {
+  /** The id of the start, or the key that the caller gave. */
   readonly creationKey: string;
+  /** Final once it is recorded; the same decision may be repeated. */
   readonly decision: UnconfirmedDecision;
   /** With `adopt` only. */
   readonly taskId?: string;
@@ -41,7 +43,9 @@ export const RESOLVE_UNCONFIRMED_KEYS = {
 export interface VideoUpdates {
   /** The task id alone is enough. */
   readonly adopt: string | { readonly taskId: string; readonly by?: string; readonly reason?: string };
+  /** It was not accepted: the workflow ends as `rejected`. */
   readonly declareLost: { readonly by: string; readonly reason: string };
+  /** It is sent once more, which may cost a second time. */
   readonly resubmit: { readonly by: string; readonly reason: string };
 }
 
@@ -75,17 +79,26 @@ export type UnresolvedReason =
 export type ResolveUnconfirmedResult =
   | {
       readonly resolved: true;
+      /** The decision that stands. */
       readonly decision: UnconfirmedDecision;
+      /** The call that was decided about. */
       readonly creationKey: string;
+      /** The send that was decided about, from 0. */
       readonly sendAttempt: number;
+      /** What follows from it; null after `resubmit`, where the next send decides. */
       readonly answer: CreateVideoAnswer | null;
+      /** One sentence for a person. */
       readonly message: string;
     }
   | {
       readonly resolved: false;
+      /** What stands in the way. */
       readonly reason: UnresolvedReason;
+      /** The call that was to be decided about. */
       readonly creationKey: string;
+      /** The outcome that the journal has already; null where it has none. */
       readonly answer: CreateVideoAnswer | null;
+      /** One sentence for a person, with what to do instead. */
       readonly message: string;
     };
 
@@ -139,15 +152,21 @@ export const REVIEW_JOURNAL_KEYS = {
 
 /** A paid call of unknown fate, or one that is paid and whose results are lost. */
 export interface UnconfirmedEntry {
+  /** Names the call in decisions. */
   readonly creationKey: string;
+  /** The send of unknown fate, from 0. */
   readonly sendAttempt: number;
+  /** An image call has no task to adopt. */
   readonly operation: PaidRequest['operation'];
   /** `in_flight`: its sender may still be alive. */
   readonly state: 'in_flight' | 'unconfirmed' | 'results_lost';
+  /** For a search in the records of the service. */
   readonly evidence: CreateEvidence;
   /** What one more send may cost; null is unknown, never free. */
   readonly estimate: Money | null;
+  /** Null where the journal does not say. */
   readonly workflowId: string | null;
+  /** Null where the journal does not say. */
   readonly runId: string | null;
   /**
    * Only with `results_lost`: whether starting the same id again fetches the missing results without sending
@@ -158,23 +177,35 @@ export interface UnconfirmedEntry {
 
 /** A task that exists, with its creation key and workflow. */
 export interface CreatedEntry {
+  /** The id of the start, or the key that the caller gave. */
   readonly creationKey: string;
+  /** The send that was accepted, from 0. */
   readonly sendAttempt: number;
+  /** The task at the service. */
   readonly taskId: string;
+  /** Credential name and digest of the base address. */
   readonly account: string;
+  /** Null for a task that was adopted by its id. */
   readonly model: string | null;
   /** ISO 8601 */
   readonly createdAt: string | null;
+  /** Of the workflow that created it; null where the journal does not say. */
   readonly workflowId: string | null;
+  /** Null where the journal does not say. */
   readonly runId: string | null;
 }
 
 /** A recorded decision about a paid call of unknown fate. */
 export interface DecidedEntry {
+  /** The call that was decided about. */
   readonly creationKey: string;
+  /** The send that was decided about, from 0. */
   readonly sendAttempt: number;
+  /** What was decided. */
   readonly decision: UnconfirmedDecision;
+  /** Who decided. */
   readonly by: string;
+  /** Why, in the words of whoever decided. */
   readonly reason: string;
   /** ISO 8601 */
   readonly at: string;
@@ -184,8 +215,11 @@ export interface DecidedEntry {
 
 /** Part of a journal: calls of unknown fate, created videos, and decisions, of the creation keys that were read. */
 export interface ReviewJournalPage {
+  /** Empty unless they were asked for. */
   readonly unconfirmed: readonly UnconfirmedEntry[];
+  /** Empty unless they were asked for. */
   readonly created: readonly CreatedEntry[];
+  /** Empty unless they were asked for. */
   readonly decided: readonly DecidedEntry[];
   /** Number of creation keys that were read. */
   readonly scanned: number;

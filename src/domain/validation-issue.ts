@@ -2,6 +2,7 @@
 export interface ValidationIssue {
   /** Path in the camelCase request, for example `references[1].source`. */
   readonly field: string;
+  /** One sentence for a person. */
   readonly message: string;
   /** Allowed values, when the set is finite. */
   readonly allowed?: readonly string[];

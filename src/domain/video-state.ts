@@ -8,10 +8,13 @@ import { type VideoTask } from './video-task';
  * Times are ISO 8601 in workflow time.
  */
 export interface VideoState {
+  /** `waiting_to_create`: nothing is sent before `nextCreateAt`; `unconfirmed`: a person has to decide. */
   readonly phase: 'creating' | 'waiting_to_create' | 'unconfirmed' | 'watching' | 'downloading' | 'done';
+  /** Null for a task that is awaited by its id. */
   readonly creationKey: string | null;
   /** Set before `video` when the task is awaited by its id. */
   readonly taskId: string | null;
+  /** Null before the task exists or is known. */
   readonly video: VideoTask | null;
   /** Null before the task exists. */
   readonly deadlineAt: string | null;
@@ -19,10 +22,13 @@ export interface VideoState {
   readonly nextPollAt: string | null;
   /** Time of the next create, with the reason of the wait. */
   readonly nextCreateAt: string | null;
+  /** Why nothing is sent yet, for a person; null in other phases. */
   readonly waitingFor: string | null;
+  /** Times that the create was sent. */
   readonly sends: number;
   /** Only in the phase `unconfirmed`: evidence about the create that a person has to decide about. */
   readonly evidence?: CreateEvidence;
+  /** Null before the wait begins. */
   readonly watch: WatchFacts | null;
   /** When the record last differed from the one before; null before the first record. */
   readonly lastChangeAt: string | null;
@@ -36,6 +42,7 @@ export interface VideoState {
   readonly consecutiveErrors: number;
   /** What is safe to do now, for a person: one or two sentences (architecture: Poll, 4.6). */
   readonly safe: string;
+  /** How it ended; null while it is open. */
   readonly outcome: string | null;
 }
 

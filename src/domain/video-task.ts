@@ -8,16 +8,21 @@ import { DEFAULT_POLLING, type PollingProfile } from './polling-profile';
 export interface VideoTask {
   /** Opaque id of the create reply; never replaced by a later record (C2.2.1). */
   readonly taskId: string;
+  /** Public model id. */
   readonly model: string | null;
+  /** Seconds that were asked for; null where the request named none. */
   readonly durationSeconds: number | null;
+  /** As asked for; null where the request named none. */
   readonly resolution: string | null;
   /** `none`, or kinds with counts such as `image:2+audio:1`. */
   readonly referenceMode: string | null;
   /** Credential name + `@` + the first 8 hex digits of the SHA-256 of the normalised base address. */
   readonly account: string;
+  /** How often it is polled. */
   readonly polling: PollingProfile;
   /** ISO 8601 time at which the reply was read. */
   readonly createdAt: string | null;
+  /** Where the facts come from. */
   readonly source: 'create_reply' | 'journal' | 'unknown';
 }
 
@@ -60,7 +65,10 @@ export type ErrorKind = 'moderation' | 'capacity' | 'invalid' | 'quota' | 'unkno
  * in outcomes; failures, logs and details contain `kind` and `code` (architecture: Stores).
  */
 export interface TaskError {
+  /** Decides what can help: see docs/failures.md. */
   readonly kind: ErrorKind;
+  /** The service's own code; null when it sent none. */
   readonly code: string | null;
+  /** The service's text; null when it sent none. */
   readonly message: string | null;
 }

@@ -9,8 +9,11 @@ import { type TaskError, type VideoTask } from './video-task';
  * workflow time.
  */
 export interface WatchState {
+  /** The task that is watched. */
   readonly video: VideoTask;
+  /** When the wait began. */
   readonly startedAt: number;
+  /** When the caller's `waitFor` is over. */
   readonly deadlineAt: number;
   /** Time at which the execution expires, less what a last poll needs; null when it never does (architecture: Wait). */
   readonly hardEndAt: number | null;
@@ -20,18 +23,25 @@ export interface WatchState {
   readonly notBefore: number;
   /** Digest of the last record received, `''` before the first. */
   readonly seen: string;
+  /** The service's last status value; null before the first, and where it sent none. */
   readonly lastStatus: string | null;
   /** When the result of a completed task expires at the service, according to its record. */
   readonly expiresAt: string | null;
+  /** The last number that the service sent; null when it sent none. */
   readonly progress: number | null;
+  /** When a record last differed from the one before; null before the first record. */
   readonly lastChangeAt: number | null;
+  /** Null before the first poll. */
   readonly lastPollAt: number | null;
+  /** Polls that the service answered, or that failed in transit. */
   readonly polls: number;
   /** Consecutive polls without a record. */
   readonly errors: number;
+  /** Null when the last poll returned a record. */
   readonly lastError: LastPollError | null;
   /** Time of the first of the consecutive 400/404 answers, and their number. */
   readonly unknownSince: number | null;
+  /** 0 unless the last answers were of that kind. */
   readonly unknownCount: number;
   /** Ticks at or after the deadline that had no answer in time; three in a row end the wait (end-of-wait). */
   readonly missedAtDeadline: number;

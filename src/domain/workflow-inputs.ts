@@ -14,9 +14,13 @@ export type DurationInput = number | string;
  * `<queue>/create` and so on.
  */
 export interface MediaQueues {
+  /** Of creates, reconciliations and the books of campaigns. @default `<queue>/create` */
   readonly create?: string;
+  /** Of polls. @default `<queue>/poll` */
   readonly poll?: string;
+  /** Of downloads. @default `<queue>/download` */
   readonly download?: string;
+  /** Of image calls and edits. @default `<queue>/image` */
   readonly image?: string;
 }
 
@@ -31,6 +35,7 @@ export interface WaitOptions {
 interface VideoWorkflowOptions extends WaitOptions {
   /** Credential name, or `name@digest` to require one service address. @default 'default' */
   readonly account?: string;
+  /** Task queues of the activities. @default those beside the workflow's own */
   readonly queues?: MediaQueues;
   /** Whether the sidecar file contains the prompt. @default 'omit' */
   readonly sidecarPrompt?: 'include' | 'omit';
@@ -38,11 +43,13 @@ interface VideoWorkflowOptions extends WaitOptions {
 
 /** Input of the workflow `generateVideo`. */
 export interface GenerateVideoInput extends VideoWorkflowOptions {
+  /** The video to create. A request that is not valid ends as `rejected`, unsent. */
   readonly request: VideoRequest;
   /** Authorises one create: the same key never buys twice. @default derived from the workflow's own ids */
   readonly creationKey?: string;
   /** How long the create may wait, unsent, for a worker or a configuration. @default '24 hours' */
   readonly startLimit?: DurationInput;
+  /** What replies of the service prove about the create. @default that of the worker */
   readonly policy?: CreatePolicy;
   /**
    * What happens when it is unknown whether the create was accepted: `end` returns `unconfirmed`; `wait` keeps the
@@ -81,10 +88,15 @@ export type CarriedVideo =
 
 /** Input of the workflow `generateImage`. */
 export interface GenerateImageWorkflowInput {
+  /** The images to generate. A request that is not valid ends as `rejected`, unsent. */
   readonly request: ImageGenerationRequest;
+  /** Credential name, or `name@digest` to require one service address. @default 'default' */
   readonly account?: string;
+  /** Authorises one call: the same key never buys twice. @default derived from the workflow's own ids */
   readonly creationKey?: string;
+  /** How long the call may wait, unsent, for a worker or a configuration. @default '24 hours' */
   readonly startLimit?: DurationInput;
+  /** What replies of the service prove about the call. @default that of the worker */
   readonly policy?: CreatePolicy;
   /** Sends nothing while the fate of a call with the same body and another key is unknown. @default false */
   readonly refuseWhileUnconfirmed?: boolean;
@@ -92,11 +104,13 @@ export interface GenerateImageWorkflowInput {
    * Sends the same request again, on a person's demand, after the service refused it under this key. @default false
    */
   readonly again?: boolean;
+  /** Task queues of the activities. @default those beside the workflow's own */
   readonly queues?: MediaQueues;
 }
 
 /** Input of the workflow `editImage`. */
 export interface EditImageWorkflowInput extends Omit<GenerateImageWorkflowInput, 'request'> {
+  /** The pictures and the prompt. */
   readonly request: ImageEditRequest;
 }
 

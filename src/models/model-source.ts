@@ -10,7 +10,9 @@ import { readModelConfiguration } from './schema';
  */
 export interface ModelsUnavailable {
   readonly found: 'unavailable';
+  /** Why, without an address. */
   readonly message: string;
+  /** Milliseconds until it is worth reading again. */
   readonly retryAfterMs: number;
 }
 

@@ -6,6 +6,7 @@ export class PostgresError extends Error {
   override readonly name = 'PostgresError';
   constructor(
     message: string,
+    /** Absent where neither the server nor the socket gave one. */
     readonly code?: string,
   ) {
     super(message);

@@ -27,6 +27,7 @@ export function versionOf(comment: string | null): number | undefined {
 export interface Migrated {
   /** Version of the table before; 0 when there was none. */
   readonly from: number;
+  /** Version of the table now. */
   readonly version: number;
 }
 

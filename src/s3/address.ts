@@ -1,5 +1,6 @@
 /** A place in a bucket: all keys of a store begin with the prefix and a slash. */
 export interface S3Address {
+  /** Name of the bucket. */
   readonly bucket: string;
   /** Without a slash at its ends; empty for the whole bucket. */
   readonly prefix: string;

@@ -6,6 +6,7 @@ import { failureOf, isAbsent, NO_REGION, type S3Error, type S3Failure, s3Error }
 
 /** A place in a bucket and the client that reaches it. */
 export interface S3Place extends S3Address {
+  /** Reaches the bucket. */
   readonly client: S3Client;
 }
 

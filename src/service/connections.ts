@@ -8,9 +8,11 @@ export type ConnectionPurpose = 'paid' | 'poll' | 'content' | 'media' | 'models'
 
 /** How the sockets of one kind of call are opened. */
 export interface ConnectionSettings {
+  /** The kind of call. */
   readonly purpose: ConnectionPurpose;
   /** Largest number of sockets. */
   readonly connections: number;
+  /** Longest time to open a socket, TLS included. */
   readonly connectTimeoutMs: number;
   /** 0 when the caller limits the time itself. */
   readonly headersTimeoutMs: number;
@@ -22,6 +24,7 @@ export interface ConnectionSettings {
 
 /** The sockets that one kind of call of an account uses. */
 export interface Connection {
+  /** Of the package `undici`. */
   readonly dispatcher: Dispatcher;
   /** A proxy resolves names itself: a caller that filters addresses must check the name before the request. */
   readonly viaProxy: boolean;

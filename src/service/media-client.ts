@@ -29,9 +29,11 @@ export interface MediaClientOptions {
    * long as they are the same. @default none
    */
   readonly otherSecrets?: () => readonly string[];
+  /** Limits in milliseconds. @default those of {@link ClientTimeouts} */
   readonly timeouts?: Partial<ClientTimeouts>;
   /** Exact origins outside the public address space, besides the service's own, from which results may be fetched. */
   readonly allowedMediaOrigins?: readonly string[];
+  /** Header of every request to the service. @default 'temporal-media' */
   readonly userAgent?: string;
   /** Milliseconds since the Unix epoch; for Retry-After dates. */
   readonly now?: () => number;

@@ -36,10 +36,15 @@ import { raceTimer } from './timers';
 
 /** The request, and how long and under which policy {@link createOnce} tries to send it. */
 export interface CreateOnceOptions {
+  /** The video to create. */
   readonly request: VideoRequest;
+  /** Credential name, or `name@digest`. @default 'default' */
   readonly account?: string | undefined;
+  /** What replies of the service prove about the create. @default that of the worker */
   readonly policy?: CreatePolicy | undefined;
+  /** Sends nothing while the fate of a create with the same body and another key is unknown. @default false */
   readonly refuseWhileUnconfirmed?: boolean | undefined;
+  /** Sends again, on a person's demand, after a refusal under this key. @default false */
   readonly again?: boolean | undefined;
   /** Milliseconds that the create may wait unsent, counted from `state.startedAt`. */
   readonly startLimitMs: number;

@@ -1,7 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { TemporalMediaClient } from '../../src/client';
+import { orphansAmong } from '../../src/client/orphans';
 import { SEARCH_ATTRIBUTES } from '../../src/domain/search-attributes';
 import { accepted } from '../support/accepted';
 import { storedManifest } from '../support/campaign';
@@ -9,6 +11,8 @@ import { eventually } from '../support/eventually';
 import { type MediaStack, startMediaStack } from '../support/media-stack';
 import { ownNamespace } from '../support/temporal';
 import { runCli, runJson } from './support/run-cli';
+
+const KEY_OF_MODEL = defineSearchAttributeKey('MediaModel', SearchAttributeType.KEYWORD);
 
 describe('search attributes', () => {
   let stack: MediaStack;
@@ -134,6 +138,51 @@ describe('search attributes', () => {
     const ids = await found(`MediaCampaign = 'spring'`, 2);
     expect(ids[0]).toBe('spring');
     expect(await found(`MediaCampaign = 'spring' AND MediaOutcome = 'completed'`, 1)).toEqual(['spring']);
+    const { data } = (await runJson(['campaign', 'list'], env)).reply;
+    expect(data?.['campaigns']).toMatchObject([
+      { workflowId: 'spring', status: 'COMPLETED', outcome: 'completed' },
+    ]);
+  });
+
+  it('orphans asks once for a hundred tasks, and takes a task for reported that another workflow has adopted', async () => {
+    const { server, taskQueue } = stack;
+    const order = async (prompt: string, ids: readonly string[]): Promise<string> => {
+      const creationKey = server.uniqueId('order');
+      const request = video(prompt);
+      await server.client.workflow.start('generateVideo', {
+        taskQueue,
+        workflowId: `${creationKey}-${ids[0]}`,
+        typedSearchAttributes: [{ key: KEY_OF_MODEL, value: 'cine-1' }],
+        args: [{ request, creationKey }],
+      });
+      const taskId = await eventually('the task', async () => {
+        const { created } = await media.reviewJournal({ list: 'created' });
+        return created.find((entry) => entry.creationKey === creationKey)?.taskId;
+      });
+      await server.client.workflow.getHandle(`${creationKey}-${ids[0]}`).terminate();
+      for (const id of ids.slice(1))
+        await server.client.workflow.execute('generateVideo', {
+          taskQueue,
+          workflowId: `${creationKey}-${id}`,
+          typedSearchAttributes: [{ key: KEY_OF_MODEL, value: 'cine-1' }],
+          args: [{ request, creationKey }],
+        });
+      return taskId;
+    };
+    const adopted = await order('[run:3s] adopted elsewhere', ['first', 'second']);
+    const left = await order('[run:600s] left alone', ['only']);
+    await found(`MediaTaskId = '${adopted}' AND ExecutionStatus = 'Completed'`, 1);
+    const { created } = await media.reviewJournal({ list: 'created' });
+    expect(created.length).toBeGreaterThan(4);
+
+    const { workflowService } = server.client.connection;
+    const lists = jest.spyOn(workflowService, 'listWorkflowExecutions');
+    const descriptions = jest.spyOn(workflowService, 'describeWorkflowExecution');
+    const orphans = await orphansAmong(server.client, created, new Date(0));
+    expect(orphans.map(({ taskId, endedAs }) => [taskId, endedAs])).toEqual([[left, 'TERMINATED']]);
+    // By the ids of their workflows, then by the tasks that are left; the orphan itself is described, and its resume.
+    expect([lists.mock.calls.length, descriptions.mock.calls.length]).toEqual([2, 2]);
+    jest.restoreAllMocks();
   });
 
   it('options of Temporal are passed on', async () => {

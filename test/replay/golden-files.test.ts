@@ -7,6 +7,7 @@ import {
   goldenManifest,
   goldenOutcome,
   goldenSha256,
+  type PayloadJson,
 } from './golden-histories';
 
 const VIDEO_OUTCOMES = [
@@ -68,11 +69,34 @@ describe('golden histories', () => {
         'generateVideo.continued-creating',
         'generateVideo.continued-in-retry-after',
         'generateVideo.continued-watching',
+        'generateVideo.searchable-continued',
         'runCampaign.continued',
         'runCampaign.images-to-the-end',
         'runCampaign.steady',
       ]),
     );
+  });
+
+  it('show search attributes of every kind of workflow, and of an outcome that is taken back', () => {
+    const histories = files.map(goldenHistory).filter(({ file }) => file.includes('.searchable-'));
+    const upserted = histories.filter((history) => attributesOf(history, UPSERTED).length > 0);
+    expect([...new Set(upserted.map(({ workflowType }) => workflowType))].sort()).toEqual([
+      'awaitVideo',
+      'generateImage',
+      'generateVideo',
+      'runCampaign',
+    ]);
+    const outcomesOf = (name: string) =>
+      attributesOf<Upserted>(goldenHistory(`generateVideo.${name}.v1.json`), UPSERTED)
+        .map(({ searchAttributes }) => searchAttributes.indexedFields['MediaOutcome'])
+        .filter((payload) => payload !== undefined)
+        .map(({ data }) => Buffer.from(data ?? '', 'base64').toString());
+    expect(outcomesOf('searchable-completed')).toEqual(['"completed"']);
+    expect(outcomesOf('searchable-resubmitted')).toEqual([
+      '"unconfirmed"',
+      expect.any(String),
+      '"completed"',
+    ]);
   });
 
   it.each(files)('%s tells nothing about the machine that recorded it, and no secret', (file) => {
@@ -92,6 +116,12 @@ describe('golden histories', () => {
     expect(PRIVATE.some(([, pattern]) => pattern.test(text))).toBe(true);
   });
 });
+
+const UPSERTED = 'upsertWorkflowSearchAttributesEventAttributes';
+
+interface Upserted {
+  readonly searchAttributes: { readonly indexedFields: Readonly<Record<string, PayloadJson>> };
+}
 
 const digestOf = (recorded: Record<string, string>): string =>
   createHash('sha256').update(JSON.stringify(recorded)).digest('hex');

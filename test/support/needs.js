@@ -48,6 +48,7 @@ const NEED_OF = {
   'test/cli/status-unreadable.test.ts': 'nothing',
   'test/cli/usage.test.ts': 'lib',
   'test/client/campaign-memo.test.ts': 'nothing',
+  'test/client/orphans.test.ts': 'nothing',
   'test/client/start-options.test.ts': 'nothing',
   'test/client/resumed-rows.test.ts': 'nothing',
   'test/client/workflow-paused.test.ts': 'nothing',

@@ -189,18 +189,19 @@ export async function listCampaigns(context: CommandContext, options: ListOption
   const most = countOf('--limit', options.limit) ?? 20;
   await withServer(context, options, async ({ media }) => {
     const found = await media.campaigns.list(most);
-    const rows = found.map(({ campaign, status, startedAt, closedAt }) => [
+    const rows = found.map(({ campaign, status, outcome, startedAt, closedAt }) => [
       campaign,
-      status.toLowerCase().replaceAll('_', ' '),
+      outcome ?? status.toLowerCase().replaceAll('_', ' '),
       startedAt,
       closedAt ?? '',
     ]);
     if (rows.length === 0) report.say('This namespace has no campaigns.');
     else for (const line of textTable([['ID', 'STATUS', 'STARTED', 'ENDED'], ...rows])) report.result(line);
-    const campaigns = found.map(({ campaign, runId, status, startedAt, closedAt }) => ({
+    const campaigns = found.map(({ campaign, runId, status, outcome, startedAt, closedAt }) => ({
       workflowId: campaign,
       runId,
       status,
+      outcome,
       startedAt,
       closedAt,
     }));

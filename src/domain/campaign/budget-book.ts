@@ -85,7 +85,9 @@ function atMostFree(entry: BookEntry, want: number, budget: number | null): numb
 
 /** One log of records in the create journal: numbered from 0, each written once. */
 export interface CampaignLog {
+  /** Of Temporal, in which the campaign runs. */
   readonly namespace: string;
+  /** Names the log among those of the journal. */
   readonly name: string;
 }
 

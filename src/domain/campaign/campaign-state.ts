@@ -5,7 +5,9 @@ import { type MoneyTotals, type ResultsRef, type RowCounts } from './results';
 
 /** Answer of the query `campaign_state`, during the run and while the history is kept. Times are ISO 8601. */
 export interface CampaignState {
+  /** Its id, which is the workflow id. */
   readonly campaign: string;
+  /** `paused` and `stopping` (cancelled, or the budget is spent) buy nothing and collect what runs. */
   readonly phase: 'planning' | 'running' | 'paused' | 'stopping' | 'done';
   /** ISO 8601. */
   readonly startedAt: string;
@@ -15,9 +17,13 @@ export interface CampaignState {
   readonly counts: RowCounts;
   /** Rows of the plans of this run that have no result yet. */
   readonly remaining: number;
+  /** Rows that are bought and have no result yet. */
   readonly inFlight: number;
+  /** Most rows in flight at a time, as it is now. */
   readonly concurrency: number;
+  /** Of all amounts; null when no row has a price. */
   readonly currency: string | null;
+  /** What rows may have cost, earlier runs under this id included. */
   readonly money: MoneyTotals;
   /** Null without a budget. */
   readonly budget: BudgetState | null;
@@ -29,6 +35,7 @@ export interface CampaignState {
   readonly active: readonly ActiveRow[];
   /** Batches that are open. */
   readonly batches: readonly BatchView[];
+  /** All results so far, as artifacts. */
   readonly results: ResultsRef;
   /** Warnings of the campaign as a whole, such as a budget that is spent. */
   readonly notes: readonly string[];
@@ -42,6 +49,7 @@ export interface BatchState {
 
 /** A budget in micro-units of its currency: `spent`, `reserved`, `review` and `free` add up to `total`. */
 export interface BudgetState {
+  /** The budget as it is now. */
   readonly total: Money;
   /** Paid for existing results. */
   readonly spent: number;
@@ -49,6 +57,7 @@ export interface BudgetState {
   readonly reserved: number;
   /** May have been charged: a person has to check (`needs_review`). */
   readonly review: number;
+  /** Micro-units for which rows may still be bought. */
   readonly free: number;
 }
 
@@ -57,11 +66,15 @@ export const SHOWN_ROWS = 5;
 
 /** Where one batch of a campaign stands. */
 export interface BatchView {
+  /** Its number, from 0. */
   readonly batch: number;
+  /** `CAMPAIGN/batch/NUMBER`. */
   readonly workflowId: string;
+  /** Rows that it was given. */
   readonly rows: number;
   /** Rows that have a result. */
   readonly ended: number;
+  /** Rows that are bought and have no result yet. */
   readonly inFlight: number;
   /** Null before its first report. */
   readonly lastReportAt: string | null;
@@ -70,14 +83,21 @@ export interface BatchView {
 /** How a campaign ends; returned, never thrown. */
 export interface CampaignResult {
   readonly v: 1;
+  /** `refused`: the plan was, and nothing was sent; `plan.refused` says why. */
   readonly outcome: 'completed' | 'cancelled' | 'refused';
+  /** Its id, which is the workflow id. */
   readonly campaign: string;
+  /** The newest plan of this run. */
   readonly plan: CampaignPlan;
+  /** Rows by outcome, earlier runs under this id included. */
   readonly counts: RowCounts;
+  /** Of all amounts; null when no row has a price. */
   readonly currency: string | null;
+  /** What rows may have cost, earlier runs under this id included. */
   readonly money: MoneyTotals;
   /** Null without a budget. */
   readonly budget: BudgetState | null;
+  /** All results, as artifacts. */
   readonly results: ResultsRef;
   /** ISO 8601. */
   readonly startedAt: string;
@@ -90,29 +110,43 @@ export interface CampaignResult {
  * rows; `adopt` and `declareLost` settle a row that was set aside and resume it.
  */
 export interface CampaignUpdates {
+  /** Most rows in flight at a time, at least 1. */
   readonly setConcurrency: { readonly concurrency: number };
+  /** The new total: more than before, in the same currency. Rows that were skipped for it are resumed. */
   readonly raiseBudget: { readonly budget: Money };
+  /** Rows to retry or to resume. */
   readonly resumeRows: { readonly select: RowSelection };
+  /** The create of a row of unknown fate was accepted, and this is its task. */
   readonly adopt: {
+    /** Key of the row, as results name it. */
     readonly key: string;
     /** Of the attempt that was set aside, as its ledger line names it. */
     readonly creationKey: string;
+    /** The task at the service. */
     readonly taskId: string;
+    /** Who decides; kept in the journal. */
     readonly by: string;
+    /** Why; kept in the journal. */
     readonly reason: string;
   };
+  /** The create of a row of unknown fate was not accepted: the row ends as rejected, and is not sent under this key. */
   readonly declareLost: {
+    /** Key of the row, as results name it. */
     readonly key: string;
     /** Of the attempt that was set aside, as its ledger line names it. */
     readonly creationKey: string;
+    /** Who decides; kept in the journal. */
     readonly by: string;
+    /** Why; kept in the journal. */
     readonly reason: string;
   };
 }
 
 /** Answers of the Updates of a campaign. */
 export interface CampaignUpdateResult {
+  /** False: nothing was changed, and `message` says why. */
   readonly accepted: boolean;
+  /** One sentence for a person. */
   readonly message: string;
   /** Number of rows that were resumed, where the Update does so. */
   readonly rows?: number;

@@ -8,6 +8,7 @@ import { type KeysOf } from '../known-keys';
 
 /** Where the rows come from. `file` is read by the worker and only below its `MEDIA_INPUT_ROOTS`. */
 export interface ManifestSource {
+  /** An artifact, a file of the worker, or an address. */
   readonly source: MediaSource;
   /** @default detected from the first bytes: `{` begins JSON lines */
   readonly format?: 'csv' | 'jsonl';
@@ -15,6 +16,7 @@ export interface ManifestSource {
 
 /** Input of the workflow `runCampaign`; the workflow id is the id of the campaign. */
 export interface CampaignInput {
+  /** The rows: CSV or JSON lines. */
   readonly manifest: ManifestSource;
   /** Videos in flight at a time, all batches together. @default 100 */
   readonly concurrency?: number;
@@ -30,12 +32,15 @@ export interface CampaignInput {
   readonly select?: RowSelection;
   /** Limits the number of rows: the first ones, or a sample that depends on their keys alone. */
   readonly limit?: number;
+  /** Size of the sample. With `limit` too, the smaller of both counts. @default all rows */
   readonly sample?: number;
   /** How long to wait for each video before it is reported as still running. @default '1 hour' */
   readonly waitFor?: DurationInput;
   /** How often a row is tried after capacity failures and temporary refusals, each under its own key. @default 3 */
   readonly maxAttempts?: number;
+  /** Credential of rows that name none. @default 'default' */
   readonly account?: string;
+  /** What replies of the service prove about a create. @default that of the worker */
   readonly policy?: CreatePolicy;
   /** @default the queues that a media worker serves beside its own: `<queue>/create`, `/poll`, `/download`, `/image` */
   readonly queues?: MediaQueues;
@@ -124,7 +129,9 @@ export interface ManifestIssue {
   readonly line: number;
   /** Column or JSON field as the manifest names it; null for the whole row. */
   readonly column: string | null;
+  /** One sentence for a person. */
   readonly message: string;
+  /** Values that the column may have; absent where the set is not finite. */
   readonly allowed?: readonly string[];
   /** The row's `id`, when it has one. */
   readonly id?: string;
@@ -133,6 +140,7 @@ export interface ManifestIssue {
 /** Summary of a plan. Small: the rows are in pages, all issues in an artifact of JSON lines. */
 export interface CampaignPlan {
   readonly v: 1;
+  /** Number of this plan: 0 for the first under an id, and one more for each later run. */
   readonly generation: number;
   /** SHA-256 of the bytes of the manifest. */
   readonly manifest: string;
@@ -144,15 +152,19 @@ export interface CampaignPlan {
   readonly done: number;
   /** Rows that a limit or a sample left for later. */
   readonly left: number;
+  /** Rows that are not valid; with `onInvalid: 'skip'` the others are bought. */
   readonly invalid: number;
   /** The first issues, in order of their lines. */
   readonly issues: readonly ManifestIssue[];
+  /** All issues as JSON lines; null when there are none. */
   readonly issuesFile: ArtifactRef | null;
   /** Rows bought before with another text; `keys` contains the first ones. */
   readonly changed: { readonly rows: number; readonly keys: readonly string[] };
+  /** Number of pages. */
   readonly pages: number;
   /** Artifact of `PlanIndex`. */
   readonly index: ArtifactRef;
+  /** Of all prices of the plan; null when no row has a price. */
   readonly currency: string | null;
   /** Sum of the known estimates of the planned rows, in micro-units. */
   readonly estimate: number;
@@ -164,6 +176,7 @@ export interface CampaignPlan {
   readonly booked: MoneyTotals;
   /** `MEDIA_CREATES_PER_SECOND` of the worker that made the plan; absent without a cap. */
   readonly createsPerSecond?: number;
+  /** The models that the planned rows use. */
   readonly models: readonly PlannedModel[];
   /** Why nothing may be sent; absent when the plan is accepted. */
   readonly refused?: PlanRefusal;
@@ -171,8 +184,11 @@ export interface CampaignPlan {
 
 /** A model of a plan: how many rows use it, and what they cost together. */
 export interface PlannedModel {
+  /** Public model id. */
   readonly model: string;
+  /** A model may serve several. */
   readonly operation: PaidOperation;
+  /** Planned rows with this model and operation. */
   readonly rows: number;
   /** Micro-units. */
   readonly estimate: number;
@@ -182,6 +198,7 @@ export interface PlannedModel {
 
 /** `reason` is a public value. */
 export interface PlanRefusal {
+  /** What prevents every send. */
   readonly reason:
     | 'manifest_unreadable'
     | 'invalid_rows'
@@ -191,6 +208,7 @@ export interface PlanRefusal {
     | 'budget_currency'
     | 'account_not_configured'
     | 'no_journal';
+  /** One sentence for a person. */
   readonly message: string;
 }
 

@@ -21,8 +21,11 @@ export type RowCounts = { readonly [outcome in RowOutcome]?: number };
 
 /** Integer micro-units of one currency; `unknown` counts attempts without a price. */
 export interface MoneyTotals {
+  /** Paid for results that exist. */
   readonly settled: number;
+  /** For tasks that are still running. */
   readonly reserved: number;
+  /** May have been charged: a person has to check. */
   readonly needsReview: number;
   /** Attempts that may have cost an unknown amount. */
   readonly unknown: number;
@@ -33,11 +36,15 @@ export interface ResultsRef {
   readonly v: 1;
   /** Of the newest plan. */
   readonly generation: number;
+  /** SHA-256 of each index. */
   readonly indexes: readonly string[];
+  /** SHA-256 of each segment. */
   readonly segments: readonly string[];
   /** Totals of all results: rows by outcome, and money, so that the results need not be read for them. */
   readonly counts: RowCounts;
+  /** Money of all results, in micro-units. */
   readonly money: MoneyTotals;
+  /** Of all amounts; null when no row has a price. */
   readonly currency: string | null;
   /** Plans that produced the results, for reports: only their pages contain the prompts. */
   readonly plans?: readonly PlanAddress[];

@@ -76,8 +76,11 @@ export const ROW_OUTCOMES: readonly RowOutcome[] = [
 
 /** One attempt of a row in its ledger. Every attempt has its own creation key. */
 export interface LedgerLine {
+  /** From 0. */
   readonly attempt: number;
+  /** Names the call in the journal. */
   readonly creationKey: string;
+  /** Null for an image, and where no task is known to exist. */
   readonly taskId: string | null;
   /** Micro-units; null means unknown, never free (C1.5). */
   readonly estimate: number | null;
@@ -99,29 +102,43 @@ export interface CampaignRowResult {
   readonly generation: number;
   /** Page, and index in the page, of that generation. */
   readonly page: number;
+  /** Index in that page, from 0. */
   readonly index: number;
+  /** What the row asks for. */
   readonly operation: PaidOperation;
+  /** Public model id. */
   readonly model: string;
+  /** How the newest attempt ended. */
   readonly outcome: RowOutcome;
+  /** The newest attempt, from 0. */
   readonly attempt: number;
   /** As in its page: the creation keys of a later plan depend on it. */
   readonly rebought?: true;
+  /** Of the newest attempt; null for an image, and where no task is known to exist. */
   readonly taskId: string | null;
+  /** Credential name and digest of the address; null where the row was not sent. */
   readonly account: string | null;
   /** The video, or the images in their order. */
   readonly artifacts: readonly ArtifactRef[];
+  /** What the row asks for; null for each that it does not name. */
   readonly requested: {
     readonly durationSeconds: number | null;
     readonly resolution: string | null;
     readonly referenceMode: string | null;
   };
+  /** What the service's record says of the result; absent unless a video is completed. */
   readonly reported?: ReportedFacts;
+  /** The service's own numbers of what it used, unchanged; absent where it sent none. */
   readonly usage?: JsonValue;
   /** Why it is not completed: reason of a rejection, of unavailable content, of an unconfirmed create. */
   readonly reason?: string;
+  /** Absent unless the service gave an error. */
   readonly errorKind?: ErrorKind;
+  /** One sentence for a person; absent for rows that are completed. */
   readonly message?: string;
+  /** Of the refusal or of the last answer; absent where no HTTP reply decided. */
   readonly httpStatus?: number;
+  /** Differences between what was requested and what came. */
   readonly warnings: readonly string[];
   /** All attempts of the row, also those of earlier plans. */
   readonly ledger: readonly LedgerLine[];
@@ -131,6 +148,7 @@ export interface CampaignRowResult {
   readonly createdAt: string | null;
   /** ISO 8601. */
   readonly finishedAt: string;
+  /** Polls of the newest attempt; 0 for an image. */
   readonly polls: number;
 }
 

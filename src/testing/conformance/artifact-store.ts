@@ -10,6 +10,7 @@ import { type ConformanceCheck } from './conformance-check';
 
 /** An empty store that one check may fill, damage and dispose of. */
 export interface ArtifactStoreUnderTest {
+  /** Empty when the check begins. */
   readonly store: ArtifactStore;
   /** Changes one byte of a stored artifact behind the store's back. */
   readonly damage: (sha256: string) => Promise<void>;

@@ -15,6 +15,7 @@ export interface AskedVideo {
 export interface AskedImage {
   /** Null for an activity that was called without a key. */
   readonly creationKey: string | null;
+  /** What was asked for. */
   readonly request: ImageGenerationRequest | ImageEditRequest;
 }
 

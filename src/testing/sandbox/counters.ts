@@ -3,9 +3,11 @@ import { sha256 } from './request-log';
 
 /** How often one operation of the service was called, and with which result. */
 export interface OperationCounter {
+  /** All requests. */
   received: number;
   /** Requests with a status below 400; for paid calls: accepted work, also when the reply was lost. */
   accepted: number;
+  /** Requests with a status of 400 and above. */
   rejected: number;
   /** Bytes of reply bodies that were sent. */
   bytes: number;
@@ -13,12 +15,15 @@ export interface OperationCounter {
 
 /** Requests that the sandbox received and accepted. Survives a restart with a data directory. */
 export interface SandboxCounters {
+  /** By operation. */
   operations: Record<SandboxOperation, OperationCounter>;
+  /** Creates of videos. */
   creates: { received: number; accepted: number };
   /** Generations and edits together. */
   images: { received: number; accepted: number; results: number };
   /** Accepted paid calls by `promptHash(prompt)`. */
   acceptedByPromptHash: Record<string, number>;
+  /** Accepted paid calls by model id. */
   acceptedByModel: Record<string, number>;
 }
 

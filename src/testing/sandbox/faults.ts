@@ -198,9 +198,13 @@ export type FaultAction =
 
 /** One line of a fault script. All given conditions must hold. */
 export interface FaultRule {
+  /** Which requests it applies to. */
   operation: SandboxOperation;
+  /** Only requests whose prompt has this text. @default any */
   promptIncludes?: string;
+  /** Only requests for this model. @default any */
   model?: string;
+  /** Only requests for this task. @default any */
   taskId?: string;
   /** Number of matching requests that pass first. @default 0 */
   skip?: number;
@@ -208,5 +212,6 @@ export interface FaultRule {
   every?: number;
   /** How often the rule applies; 0 means without limit. @default 1 */
   times?: number;
+  /** What happens to the request or its reply. */
   action: FaultAction;
 }

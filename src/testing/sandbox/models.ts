@@ -184,28 +184,45 @@ export type SandboxPrice =
 
 /** A video model that the sandbox offers. */
 export interface SandboxVideoModel {
+  /** Public model id. */
   id: string;
   kind: 'video';
+  /** Wire field of the duration. @default 'seconds' */
   durationField?: 'seconds' | 'duration';
+  /** Whether the duration is a number or text. @default 'integer' */
   durationForm?: 'integer' | 'string';
+  /** Allowed seconds. @default any */
   durations?: number[];
+  /** Allowed values. @default any */
   resolutions?: string[];
+  /** Allowed values. @default any */
   aspectRatios?: string[];
+  /** How references are sent. @default none are taken */
   references?: SandboxReference[];
+  /** Further fields that a create may have. */
   fields?: string[];
+  /** What the model configuration says about polls, in seconds. */
   polling?: { minSeconds: number; maxSeconds: number; firstPollSeconds?: number };
+  /** What the model configuration says about its price. */
   price?: SandboxPrice;
 }
 
 /** An image model that the sandbox offers. */
 export interface SandboxImageModel {
+  /** Public model id. */
   id: string;
   kind: 'image';
+  /** Allowed values. @default any */
   sizes?: string[];
+  /** Allowed values. @default any */
   qualities?: string[];
+  /** Most results of one call. */
   maxN?: number;
+  /** Allowed values. @default any */
   responseFormats?: ('url' | 'b64_json')[];
+  /** What edits may carry. */
   edit?: { mask?: boolean; fields?: string[]; maxImages?: number };
+  /** What the model configuration says about its price. */
   price?: SandboxPrice;
 }
 
@@ -215,5 +232,6 @@ export type SandboxModel = SandboxVideoModel | SandboxImageModel;
 /** The live model configuration as one document (contract 2.3, 8). */
 export interface SandboxModelDocument {
   version: 1;
+  /** All that the sandbox offers. */
   models: SandboxModel[];
 }

@@ -47,6 +47,7 @@ export interface SandboxOptions {
   timing?: { queuedMs?: number; runningMs?: number };
   /** How long signed links and generated files live, in milliseconds. @default 900000 */
   linkTtlMs?: number;
+  /** Rules from the start. @default none */
   faults?: FaultRule[];
   /** JSON file with an array of fault rules, added after `faults`. */
   faultFile?: string;

@@ -1,9 +1,14 @@
 /** Times between two polls of the same task, in milliseconds; null before the first. */
 export interface SandboxPollGaps {
+  /** Number of them. */
   gaps: number;
+  /** Half are shorter. */
   p50: number | null;
+  /** 95 of 100 are shorter. */
   p95: number | null;
+  /** 99 of 100 are shorter. */
   p99: number | null;
+  /** The longest. */
   max: number | null;
 }
 

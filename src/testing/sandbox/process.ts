@@ -22,7 +22,9 @@ export interface SandboxProcessOptions extends SandboxOptions {
 
 /** A sandbox that runs in its own process. */
 export interface SandboxProcess extends SandboxAddresses {
+  /** Process id. */
   pid: number;
+  /** Its faults, counters and requests. */
   admin: SandboxAdmin;
   /** Sends SIGTERM; resolves when the process has ended. */
   close(): Promise<void>;

@@ -3,13 +3,19 @@ import { isJsonObject } from './json-value';
 
 /** One part of a multipart body, in the order of the wire. */
 export interface SandboxPart {
+  /** Name of the field. */
   name: string;
+  /** A file has a file name; a field has a value. */
   kind: 'field' | 'file';
   /** Text of a field. */
   value?: string;
+  /** Of a file. */
   filename?: string;
+  /** As the part says it. */
   contentType: string;
+  /** Size in bytes. */
   bytes: number;
+  /** Lowercase hexadecimal, of the bytes. */
   sha256: string;
 }
 
@@ -18,12 +24,17 @@ export type SandboxFinish = 'sent' | 'reset' | 'stalled' | 'cut' | 'client_gone'
 
 /** One request as the sandbox received it. Keys, cookies and signatures are never stored. */
 export interface SandboxRequest {
+  /** Number in the order of arrival. */
   seq: number;
   /** Arrival, Unix time in milliseconds. */
   at: number;
+  /** The service itself, or the host of its results. */
   origin: 'api' | 'media';
+  /** What the request asks for. */
   operation: SandboxOperation;
+  /** HTTP method. */
   method: string;
+  /** Without the query. */
   path: string;
   /** Query parameters; the value of a signature is replaced by 'masked'. */
   query: Record<string, string>;
@@ -31,21 +42,29 @@ export interface SandboxRequest {
   headers: Record<string, string>;
   /** Names of all headers. */
   headerNames: string[];
+  /** What the key is worth; the key itself is not stored. */
   authorization: 'none' | 'valid' | 'invalid' | 'forbidden';
+  /** Whether it had a cookie. */
   cookie: boolean;
   /** Parsed JSON body; strings above 8192 characters are replaced by their length and SHA-256. */
   json?: unknown;
+  /** Of a multipart body. */
   parts?: SandboxPart[];
+  /** Size in bytes. */
   bodyBytes: number;
+  /** Lowercase hexadecimal. */
   bodySha256: string;
   /** The same number for requests over one connection. */
   socketId: number;
+  /** Status of the reply; absent while there is none. */
   status?: number;
   /** True when the paid call was accepted, also when the reply was lost afterwards. */
   accepted: boolean;
+  /** The task that was created or asked for. */
   taskId?: string;
   /** The contract violations of this request. */
   violations: string[];
+  /** Absent while the reply is under way. */
   finished?: SandboxFinish;
 }
 

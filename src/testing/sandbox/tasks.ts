@@ -8,16 +8,21 @@ export type SandboxStatus = 'queued' | 'in_progress' | 'completed' | 'failed';
 
 /** A video task as the sandbox stores it. Its status is computed from the clock. */
 export interface SandboxTask {
+  /** As the reply of the create names it. */
   id: string;
   /** Sequence number of the task in the data directory, from 0. */
   turn: number;
+  /** Public model id. */
   model: string;
+  /** As it was sent. */
   prompt: string;
   /** The create request as received, without prompt and long strings. */
   request: JsonObject;
   /** Unix time in milliseconds. */
   createdAt: number;
+  /** Milliseconds after its creation for which it is queued. */
   queuedMs: number;
+  /** Milliseconds for which it runs after that. */
   runningMs: number;
   /** Present when the task fails at the end of its run: the fields of its failed record. */
   failure?: JsonObject;

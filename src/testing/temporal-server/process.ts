@@ -113,7 +113,9 @@ function messageOf(error: unknown): string {
 
 /** How a server ended. */
 export interface ServerExit {
+  /** Exit code; null when a signal ended it. */
   readonly code: number | null;
+  /** Null when it ended by itself. */
   readonly signal: NodeJS.Signals | null;
 }
 

@@ -8,8 +8,11 @@ import { type ConnectionOptions } from '@temporalio/client';
 
 /** Credentials and TLS of an existing server; fits both `Connection.connect` and `NativeConnection.connect`. */
 export interface ServerConnectionOptions {
+  /** Sent as a bearer token. */
   readonly apiKey?: string;
+  /** True, or certificates. Absent means no TLS. */
   readonly tls?: NonNullable<ConnectionOptions['tls']>;
+  /** Headers of every call. */
   readonly metadata?: Record<string, string | Buffer>;
 }
 
@@ -21,17 +24,22 @@ export interface AddressSource {
   readonly kind: 'address';
   /** host:port */
   readonly address: string;
+  /** The namespace of the same environment or profile. */
   readonly namespace: string;
+  /** What named it. */
   readonly foundBy: 'TEMPORAL_ADDRESS' | 'TEMPORAL_PROFILE';
+  /** Empty where nothing but an address is configured. */
   readonly connection: ServerConnectionOptions;
 }
 
 /** A `temporal` executable that can start a development server. */
 export interface ExecutableSource {
   readonly kind: 'executable';
+  /** Absolute. */
   readonly path: string;
   /** The output of `temporal --version`, without the leading words. */
   readonly version: string;
+  /** The step of the search that found it. */
   readonly foundBy: ExecutableFinder;
 }
 
@@ -158,7 +166,10 @@ export interface FailedStep {
 export class TemporalServerNotFoundError extends Error {
   override readonly name = 'TemporalServerNotFoundError';
 
-  constructor(readonly steps: readonly FailedStep[]) {
+  constructor(
+    /** Every step that was tried, in order. */
+    readonly steps: readonly FailedStep[],
+  ) {
     super(
       [
         'No Temporal server could be found or started. Tried, in this order:',

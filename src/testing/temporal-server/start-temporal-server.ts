@@ -34,11 +34,13 @@ export interface StartTemporalServerOptions {
   readonly retention?: string;
   /** @default TEMPORAL_NAMESPACE, else 'default' */
   readonly namespace?: string;
+  /** Registered in the namespace when the server starts here. */
   readonly searchAttributes?: Readonly<Record<string, SearchAttributeTypeName>>;
   /** Dynamic configuration: key to JSON value. */
   readonly dynamicConfig?: Readonly<Record<string, string>>;
   /** File that the server's output is appended to. @default `temporal.log` in dataDir, else a file removed by stop() */
   readonly logFile?: string;
+  /** Called with one line for each step of the search and the start. */
   readonly onProgress?: ProgressListener;
   /** @default process.env */
   readonly env?: Environment;
@@ -50,14 +52,19 @@ export interface StartTemporalServerOptions {
 export interface RunningTemporalServer {
   /** host:port for gRPC. */
   readonly address: string;
+  /** Exists when the server is handed out. */
   readonly namespace: string;
   /** Credentials and TLS; empty for a server that this process started. */
   readonly connection: ServerConnectionOptions;
+  /** Absent where no web UI was asked for, or none is known. */
   readonly uiUrl?: string;
   /** Retention that DescribeNamespace reports, like `72h`. */
   readonly retention: string;
+  /** Absent for a server that runs elsewhere. */
   readonly pid?: number;
+  /** False for a server that was found: {@link RunningTemporalServer.stop} leaves it alone. */
   readonly startedByUs: boolean;
+  /** What it came from. */
   readonly source: TemporalServerSource;
   /** Resolves when the process of a server that was started here ends, for any reason. */
   readonly exited?: Promise<ServerExit>;

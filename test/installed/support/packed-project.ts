@@ -25,6 +25,8 @@ export interface PackedProject {
   node(...args: readonly string[]): Promise<Output>;
   /** As {@link node}, with these variables as well. */
   nodeWith(env: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<Output>;
+  /** Another program, such as another Node, with these variables as well. */
+  program(file: string, env: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<Output>;
   npm(...args: readonly string[]): Promise<Output>;
   remove(): Promise<void>;
 }
@@ -57,6 +59,7 @@ export async function packedProject({
     write: (file, text) => writeFile(join(dir, file), text),
     node: (...args) => outputOf(process.execPath, args, dir),
     nodeWith: (env, ...args) => outputOf(process.execPath, args, dir, { env }),
+    program: (file, env, ...args) => outputOf(file, args, dir, { env }),
     npm: (...args) => npm(dir, ...args),
     remove: () => rm(dir, { recursive: true, force: true }),
   };

@@ -1,0 +1,19 @@
+// Journal and results in a bucket, for workers on any number of hosts, and an address for whoever may see a film.
+// npm install @aws-sdk/client-s3 @aws-sdk/lib-storage @aws-sdk/s3-request-presigner; AWS_* as for every program of the AWS SDK.
+import { type ArtifactRef } from 'temporal-media';
+import { openArtifactStore } from 'temporal-media/stores';
+import { createMediaWorker } from 'temporal-media/worker';
+
+export function bucketWorker(bucket: string, env: NodeJS.ProcessEnv = process.env) {
+  return createMediaWorker({ env: inBucket(bucket, env) });
+}
+
+/** Whoever has the address has the film for this hour: do not log it, nor return it from an activity. */
+export async function linkTo(film: ArtifactRef, bucket: string, env: NodeJS.ProcessEnv = process.env) {
+  const store = await openArtifactStore(inBucket(bucket, env));
+  return store.presign?.(film, { expiresMs: 60 * 60_000 });
+}
+
+function inBucket(bucket: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return { ...env, MEDIA_JOURNAL: `s3://${bucket}/journal`, MEDIA_ARTIFACTS: `s3://${bucket}/artifacts` };
+}

@@ -1,0 +1,21 @@
+// A film by a child workflow, then a picture of it by an activity of your own.
+export * from 'temporal-media/workflows';
+import { proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { type ArtifactRef, type VideoOutcome } from 'temporal-media';
+import { executeVideo } from 'temporal-media/workflows';
+import { type ThumbnailActivities } from './thumbnail-activities';
+
+const { thumbnail } = proxyActivities<ThumbnailActivities>({ startToCloseTimeout: '5 minutes' });
+
+export interface FilmWithThumbnail {
+  readonly film: VideoOutcome;
+  /** Null where there is no film. */
+  readonly thumbnail: ArtifactRef | null;
+}
+
+/** The film is paid once: a picture that fails is made again from the stored file. */
+export async function filmWithThumbnail(prompt: string): Promise<FilmWithThumbnail> {
+  const request = { model: 'cine-1', prompt, durationSeconds: 2 };
+  const film = await executeVideo({ request }, { taskQueue: workflowInfo().taskQueue });
+  return { film, thumbnail: film.outcome === 'completed' ? await thumbnail(film.artifact, 160) : null };
+}

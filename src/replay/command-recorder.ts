@@ -100,8 +100,20 @@ function install(sink: string): void {
 
 const SOURCE_MAP = '\n//# sourceMappingURL=';
 
-/** The code of a bundle with the recorder in it. Its source map stays as it is: no line before it moves. */
+/** The code of a bundle with the recorder in it. */
 export function withRecorder(code: string): string {
+  return appended(code, install, RECORDER);
+}
+
+/**
+ * Adds a call to the end of a bundle, which runs when the bundle is loaded into a sandbox. Its source map stays as it is: no
+ * line before it moves.
+ */
+export function appended<Value extends string | number>(
+  code: string,
+  call: (value: Value) => void,
+  value: Value,
+): string {
   const at = code.lastIndexOf(SOURCE_MAP);
-  return `${code.slice(0, at)}\n;(${install.toString()})(${JSON.stringify(RECORDER)});${code.slice(at)}`;
+  return `${code.slice(0, at)}\n;(${call.toString()})(${JSON.stringify(value)});${code.slice(at)}`;
 }

@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
 
-/** Numbers, times and durations say nothing about anybody, and the code computes with them. */
-const PLAIN =
-  /^(?:-?\d+(?:\.\d+)?|\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)|\d+(?:\.\d+)?\s?(?:ms|milliseconds?|s|seconds?|m|min|minutes?|h|hours?|d|days?|w|weeks?))$/;
+/** Numbers, lists of them, times and durations say nothing about anybody, and the code computes with them. */
+const PLAIN = [
+  /^-?\d+(?:\.\d+)?$/,
+  /^\d{1,7}(?:-\d{1,7})?(?:,\d{1,7}(?:-\d{1,7})?)*$/,
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/,
+  /^\d+(?:\.\d+)?\s?(?:ms|milliseconds?|s|seconds?|m|min|minutes?|h|hours?|d|days?|w|weeks?)$/,
+];
 /** What the code may check the form of: digests, and the names of artifacts. */
 const DIGEST = /[0-9a-f]{64}/g;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -20,7 +24,12 @@ export class Pseudonyms {
     code: string,
     private readonly id: string,
   ) {
-    this.#literals = literalsOf(code);
+    this.#literals = literalsOf(code.slice(0, code.lastIndexOf('//# sourceMappingURL')));
+  }
+
+  /** From now on this text stays: an id that a server makes. */
+  keep(text: string): void {
+    this.#known.set(text, text);
   }
 
   /** The value with other texts, at any depth; names of fields that the code has no word for are replaced too. */
@@ -31,14 +40,15 @@ export class Pseudonyms {
     return Object.fromEntries(
       Object.entries(value).map(([name, inner]) => [
         this.#literals.has(name) ? name : this.of(name),
-        this.in(inner),
+        // Rows of a page of a campaign, packed as bits.
+        name === 'rows' && typeof inner === 'string' && /^[0-9a-f]*$/.test(inner) ? inner : this.in(inner),
       ]),
     );
   }
 
   /** Another text in the place of this one, unless it is a word of the code. */
   of(text: string): string {
-    if (text === '' || PLAIN.test(text) || this.#literals.has(text)) return text;
+    if (text === '' || PLAIN.some((form) => form.test(text)) || this.#literals.has(text)) return text;
     if (this.id !== '' && text !== this.id && text.includes(this.id))
       return text
         .split(this.id)

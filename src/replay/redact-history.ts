@@ -38,14 +38,8 @@ const KEPT: ReadonlySet<string> = new Set([
 /** Fields with a name of the code: `{name}`. */
 const NAMED: ReadonlySet<string> = new Set(['activityType', 'workflowType']);
 
-/** Fields of failures with a name that the code may compare. */
-const WORDS: ReadonlySet<string> = new Set([
-  'type',
-  'nonRetryableErrorTypes',
-  'operation',
-  'service',
-  'endpoint',
-]);
+/** Fields of what somebody wrote, also where it happens to be a word of the code. */
+const SENTENCES: ReadonlySet<string> = new Set(['message', 'reason', 'source']);
 
 /** Fields that no replay needs: addresses with headers, and what is shown or searched. */
 const DROPPED: ReadonlySet<string> = new Set([
@@ -69,12 +63,26 @@ const DROPPED: ReadonlySet<string> = new Set([
 export function redactHistory(run: LoadedRun, code: string): LoadedRun {
   // A copy: the caller keeps the original.
   const history = historyFromProtobuf(historyToProtobuf(run.history));
-  const redaction = new Redaction(
-    new Pseudonyms(code, run.workflowId),
-    MEDIA_WORKFLOWS.includes(run.workflowType),
-  );
+  const names = new Pseudonyms(code, commonId(run));
+  for (const id of serverIds(history)) names.keep(id);
+  const redaction = new Redaction(names, MEDIA_WORKFLOWS.includes(run.workflowType));
   for (const event of history.events ?? []) redaction.apply(event as Record<string, unknown>);
   return { ...run, workflowId: redaction.names.of(run.workflowId), history: history satisfies History };
+}
+
+/** The part of the workflow id that other ids have too: those of children contain the id of their parent. */
+function commonId({ workflowId, history }: LoadedRun): string {
+  const parent =
+    history.events?.[0]?.workflowExecutionStartedEventAttributes?.parentWorkflowExecution?.workflowId ?? '';
+  return parent !== '' && workflowId.includes(parent) ? parent : workflowId;
+}
+
+/** Ids of runs, which workflow code compares and a server makes at random. */
+function* serverIds(value: unknown): Generator<string> {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
+  for (const [field, inner] of Object.entries(value))
+    if (/runId$/i.test(field) && typeof inner === 'string' && inner !== '') yield inner;
+    else yield* serverIds(inner);
 }
 
 class Redaction {
@@ -116,9 +124,7 @@ class Redaction {
 
   #text(field: string, text: string): string {
     if (text === '' || KEPT.has(field)) return text;
-    if (field === 'message' || field === 'reason' || field === 'source') return this.names.hidden(text);
-    if (field === 'name' || WORDS.has(field)) return this.names.of(text);
-    return this.names.of(text);
+    return SENTENCES.has(field) ? this.names.hidden(text) : this.names.of(text);
   }
 
   #payload(payload: Payload): Payload {

@@ -27,7 +27,7 @@ module.exports = {
     // Loaded when they are wanted, by the names that they have in lib.
     '^\\.\\./(s3|postgres)/index\\.js$': '<rootDir>/src/$1/index.ts',
     '^temporal-media$': '<rootDir>/src/domain/index.ts',
-    '^temporal-media/(workflows|activities|postgres|s3|stores|testing|testing/workflows)$':
+    '^temporal-media/(workflows|activities|postgres|replay|s3|stores|testing|testing/workflows)$':
       '<rootDir>/src/$1/index.ts',
     '^temporal-media/(worker|client|plugin|nexus)$': '<rootDir>/src/$1.ts',
     // A property that fails prints the command that repeats it.

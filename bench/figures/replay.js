@@ -49,7 +49,13 @@ async function run({ scope, say, quick }) {
   const { ok, data } = JSON.parse(text);
   if (code !== 0 || !ok || data.summary.identical !== count)
     throw new Error(`Not all histories replay: ${JSON.stringify(data?.summary)}.`);
-  return figures({ count, seconds, cpu, events: data.summary.events, samples: samples.filter((one) => one > 0) });
+  return figures({
+    count,
+    seconds,
+    cpu,
+    events: data.summary.events,
+    samples: samples.filter((one) => one > 0),
+  });
 }
 
 function figures({ count, seconds, cpu, events, samples }) {

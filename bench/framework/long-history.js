@@ -4,10 +4,7 @@
 const { readFileSync } = require('node:fs');
 const path = require('node:path');
 
-const RECORDED = path.resolve(
-  __dirname,
-  '../../test/golden/generateVideo.completed-unchanged-ticks.v1.json',
-);
+const RECORDED = path.resolve(__dirname, '../../test/golden/generateVideo.completed-unchanged-ticks.v1.json');
 /** Places of the recorded events: from the timer of the second poll to the workflow task after it, and the last poll. */
 const [CYCLE, END, DONE, REST] = [23, 34, 52, 56];
 /** Milliseconds between two polls: more than the longest of their intervals. */

@@ -5,12 +5,14 @@ module.exports = {
   globalSetup: '<rootDir>/test/global-setup.ts',
   globalTeardown: '<rootDir>/test/global-teardown.ts',
   testMatch: ['**/*.test.ts'],
-  // Long ones with commands of their own: `npm run verify:stores`, `verify:languages` and `verify:installed`.
+  // Long ones with commands of their own: `npm run verify:stores`, `verify:languages`, `verify:installed` and
+  // `verify:replays`.
   testPathIgnorePatterns: [
     '/node_modules/',
     '<rootDir>/test/stores/',
     '<rootDir>/test/languages/',
     '<rootDir>/test/installed/',
+    '<rootDir>/test/replays/',
   ],
   transform: {
     '^.+\\.[tj]s$': [

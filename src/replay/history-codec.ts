@@ -1,0 +1,129 @@
+import { createRequire } from 'node:module';
+import { type History } from '@temporalio/common/lib/proto-utils';
+
+type Type = object;
+
+interface Patch {
+  patchProtobufRoot(root: object): { lookupType(name: string): Type };
+}
+
+interface ProtoJson {
+  fromJson(type: Type, json: unknown, options: { readonly ignoreUnknownFields: boolean }): History | null;
+  toJson(type: Type, message: object): unknown;
+}
+
+interface Proto {
+  readonly temporal: {
+    readonly api: {
+      readonly history: {
+        readonly v1: {
+          readonly History: {
+            decode(bytes: Uint8Array): History;
+            fromObject(history: object): object;
+            encode(history: object): { finish(): Uint8Array };
+          };
+        };
+      };
+    };
+  };
+}
+
+interface Converter {
+  readonly json: ProtoJson;
+  readonly proto: Proto;
+  readonly type: Type;
+}
+
+let loaded: Converter | undefined;
+
+/**
+ * The SDK's own historyFromJSON fails with "type must be a Type" where npm gives @temporalio/common and @temporalio/proto
+ * a protobufjs each: the converter must be the copy that made the types.
+ */
+function converter(): Converter {
+  if (loaded !== undefined) return loaded;
+  const ofCommon = createRequire(require.resolve('@temporalio/common'));
+  const ofProto = createRequire(ofCommon.resolve('@temporalio/proto'));
+  const proto = ofCommon('@temporalio/proto') as Proto;
+  const patch = ofCommon('@temporalio/proto/lib/patch-protobuf-root') as Patch;
+  loaded = {
+    json: ofProto('protobufjs/ext/protojson') as ProtoJson,
+    proto,
+    type: patch.patchProtobufRoot(proto).lookupType('temporal.api.history.v1.History'),
+  };
+  return loaded;
+}
+
+/** Fields of older exports that name a value without the prefix of its enum: `WorkflowExecutionStarted`. */
+const ENUMS: { readonly [field: string]: string } = {
+  eventType: 'EVENT_TYPE',
+  kind: 'TASK_QUEUE_KIND',
+  parentClosePolicy: 'PARENT_CLOSE_POLICY',
+  workflowIdReusePolicy: 'WORKFLOW_ID_REUSE_POLICY',
+  initiator: 'CONTINUE_AS_NEW_INITIATOR',
+  retryState: 'RETRY_STATE',
+  timeoutType: 'TIMEOUT_TYPE',
+};
+
+/** With the prefixes of enums, and with times and durations as protobuf has them where that is wanted. */
+function normalised(value: unknown, field: string, times: boolean): unknown {
+  if (typeof value === 'string') {
+    const prefix = Object.hasOwn(ENUMS, field) ? ENUMS[field] : undefined;
+    if (prefix !== undefined)
+      return value.startsWith(prefix)
+        ? value
+        : `${prefix}_${value.replace(/(?<=.)([A-Z])/g, '_$1').toUpperCase()}`;
+    return times && MAY_BE_TIME.test(field) ? timeOf(value) : value;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((one) => normalised(one, field, times));
+  const copy: Record<string, unknown> = {};
+  for (const name of Object.keys(value))
+    copy[name] = normalised((value as Record<string, unknown>)[name], name, times);
+  return copy;
+}
+
+/** Strings of users are in payloads, which are base64, or in fields with other names. */
+const MAY_BE_TIME = /(?:Time|Timeout|Interval|Backoff|Delay|Deadline|Expiration)$/;
+const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/;
+const DURATION = /^(\d+)(?:\.(\d{1,9}))?s$/;
+
+function timeOf(text: string): unknown {
+  const [, second, fraction = ''] = TIME.exec(text) ?? [];
+  if (second !== undefined)
+    return { seconds: Date.parse(`${second}Z`) / 1000, nanos: Number(fraction.padEnd(9, '0')) };
+  const [, whole, part = ''] = DURATION.exec(text) ?? [];
+  return whole === undefined ? text : { seconds: Number(whole), nanos: Number(part.padEnd(9, '0')) };
+}
+
+/** A history of the JSON that Temporal tools write; fields of newer servers are left out. @throws what the parser throws */
+export function historyFromJson(json: object): History {
+  const { json: protojson, proto, type } = converter();
+  try {
+    // Twice as fast as the parser below, and refuses what it does not know.
+    const message = normalised(json, '', true) as object;
+    return proto.temporal.api.history.v1.History.fromObject(message);
+  } catch {
+    // The parser below says what is wrong, if anything is.
+  }
+  const history = protojson.fromJson(type, normalised(json, '', false), { ignoreUnknownFields: true });
+  if (history === null) throw new TypeError('null is no history');
+  return history;
+}
+
+/** A history as the JSON that every Temporal tool reads. */
+export function historyToJson(history: History): { readonly events: readonly object[] } {
+  const { json, proto, type } = converter();
+  return json.toJson(type, proto.temporal.api.history.v1.History.fromObject(history)) as never;
+}
+
+/** A history of its protobuf form. @throws what the parser throws */
+export function historyFromProtobuf(bytes: Uint8Array): History {
+  return converter().proto.temporal.api.history.v1.History.decode(bytes);
+}
+
+/** A history in its protobuf form. */
+export function historyToProtobuf(history: History): Uint8Array {
+  const { History: codec } = converter().proto.temporal.api.history.v1;
+  return codec.encode(codec.fromObject(history)).finish();
+}

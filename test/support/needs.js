@@ -84,6 +84,7 @@ const NEED_OF = {
   'test/proxy/redirects.test.ts': 'lib',
   'test/replay/': 'lib',
   'test/replay/golden-files.test.ts': 'nothing',
+  'test/replay/timeline/': 'nothing',
   'test/report/': 'nothing',
   'test/report/report-process.test.ts': 'lib',
   'test/rules/': 'nothing',

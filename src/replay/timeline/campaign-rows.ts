@@ -148,5 +148,6 @@ export class RowReader {
 
 const WAITS: readonly string[] = ['still_running', 'skipped_budget', 'cancelled', 'changed'];
 
+/** @param index hash of the plan's index */
 const placeOf = (index: unknown, page: unknown, row: number): string =>
-  `${String(index as string)}/${String(page as number)}/${row}`;
+  `${textOf(index)}/${numberOf(page)}/${row}`;

@@ -85,8 +85,8 @@ export interface RunOperations {
   readonly events: number;
 }
 
-const numberOfLong = (value: unknown): number =>
-  value === null || value === undefined ? 0 : Number(String(value as number | string));
+/** Of an int64, which the SDK decodes as an object that prints its number. */
+const numberOfLong = (value: unknown): number => Number(value ?? 0);
 
 export function eventId(event: Event): number {
   return numberOfLong(event.eventId);

@@ -111,7 +111,7 @@ function wordsOf(outcome: string, fields: Fields, isSent: boolean, shown: Shown)
     case 'unconfirmed': {
       const evidence = evidenceFacts(fields['evidence'], shown);
       const times = fields['resent'] === true ? 'sent more than once under one idempotency key' : 'sent once';
-      const text = `${isSent ? times : 'its fate is unknown'} (${String(evidence['cause'] ?? 'no cause')}): it may have been accepted`;
+      const text = `${isSent ? times : 'its fate is unknown'} (${textOf(evidence['cause']) ?? 'no cause'}): it may have been accepted`;
       return { tone: 'bad', text, facts: { evidence } };
     }
     case 'completed':

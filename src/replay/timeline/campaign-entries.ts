@@ -1,7 +1,7 @@
 import { ACTIVITY, SIGNAL } from '../../domain/names';
 import { formatMoney } from '../../domain/price';
 import { type Operation } from './operations';
-import { answerSaid, moneyOf, withoutAnswer, workFacts } from './paid-entries';
+import { moneyOf, withoutAnswer, workFacts } from './paid-entries';
 import { fieldsOf, listOf, numberOf, present } from './read-value';
 import { counted, shownSpan } from './sizes';
 import { type OpenEntry, type Story } from './story';

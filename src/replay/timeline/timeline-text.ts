@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { shownSpan, counted } from './sizes';
 import { moneyText } from './workflow-entries';
 import {
@@ -174,7 +175,7 @@ class Page {
   }
 }
 
-const visible = (text: string): number => text.replace(/\u001b\[[\d;]*m/g, '').length;
+const visible = (text: string): number => stripVTControlCharacters(text).length;
 
 function outcomeTone({ entries }: Timeline): Tone {
   return entries.findLast(({ kind }) => kind === 'ended')?.tone ?? 'plain';

@@ -1,7 +1,18 @@
 import { type Money } from '../../domain/price';
 
 /** Where an entry is drawn, and in which group a reader looks for it. */
-export type Lane = 'workflow' | 'create' | 'wait' | 'download' | 'people' | 'campaign' | 'rows' | 'own';
+export type Lane =
+  | 'workflow'
+  | 'create'
+  | 'polls'
+  | 'wait'
+  | 'download'
+  | 'money'
+  | 'people'
+  | 'campaign'
+  | 'batches'
+  | 'rows'
+  | 'own';
 
 /** Kinds of entries, with the lane and the meaning of each. */
 export const ENTRY_KINDS = {
@@ -16,26 +27,26 @@ export const ENTRY_KINDS = {
   ended: ['workflow', 'The execution ended.'],
   create: ['create', 'One try to create a video: at most one paid request.'],
   reconcile: ['create', 'The journal was read for a create that left no answer.'],
-  create_wait: ['create', 'A wait before the next create.'],
+  create_wait: ['wait', 'A wait before the next create.'],
   image: ['create', 'One image call: at most one paid request.'],
   look_up: ['workflow', 'A worker looked something up; nothing was paid.'],
-  polls: ['wait', 'Polls in a row that found the same status, with their timers.'],
-  poll_errors: ['wait', 'Polls in a row that failed for the same reason, with their timers.'],
+  polls: ['polls', 'Polls in a row that found the same status, with their timers.'],
+  poll_errors: ['polls', 'Polls in a row that failed for the same reason, with their timers.'],
   retry_after: ['wait', 'A wait that the service asked for (Retry-After).'],
   download: ['download', 'The download of one or more results, with all tries.'],
-  download_wait: ['download', 'A wait before the next download.'],
+  download_wait: ['wait', 'A wait before the next download.'],
   decision: ['people', 'A person decided about a create of unknown fate.'],
-  decision_wait: ['people', 'The timer that ends the wait for a decision.'],
+  decision_wait: ['wait', 'The timer that ends the wait for a decision.'],
   update: ['people', 'An Update was accepted.'],
   plan: ['campaign', 'The manifest of a campaign was read and planned.'],
-  book: ['campaign', 'A move in the book of the campaign: money is granted, raised or settled.'],
-  batch: ['campaign', 'A batch of the campaign, from its start to its result.'],
+  book: ['money', 'A move in the book of the campaign: money is granted, raised or settled.'],
+  batch: ['batches', 'A batch of the campaign, from its start to its result.'],
   orders: ['campaign', 'Orders of the campaign to a batch.'],
   report: ['campaign', 'Reports of a batch to the campaign that show the same number of ended rows.'],
   page: ['rows', 'A batch read the rows of a page.'],
   results: ['rows', 'Results of ended rows were written.'],
   alarm: ['campaign', 'Timers with which a campaign or a batch checks again, all together.'],
-  pause: ['workflow', 'A pause before a call of the package is made again.'],
+  pause: ['wait', 'A pause before a call of the package is made again.'],
   activity: ['own', 'An activity that is not of this package.'],
   timer: ['own', 'A timer that is not of this package.'],
   child: ['own', 'A child workflow.'],

@@ -65,6 +65,7 @@ function cliErrorOf(error: unknown): CliError {
   return (
     missingPeer(error) ??
     artifactError(error) ??
+    historyError(error) ??
     named(error) ??
     grpcError(error) ??
     new CliError('unexpected', withoutSecrets(error.message))
@@ -97,6 +98,19 @@ function artifactError(error: Error): CliError | undefined {
   const type = `artifacts/${String((error as { code?: unknown }).code)}`;
   const { hint = errorType(type).hint } = error as { hint?: string };
   return CliError.from({ type, message: error.message, hint });
+}
+
+const HISTORY_ERRORS: { readonly [code: string]: CommandErrorType } = {
+  not_found: 'not_found',
+  encrypted: 'payload_unreadable',
+};
+
+function historyError(error: Error): CliError | undefined {
+  if (error.name !== 'HistoryError') return undefined;
+  return new CliError(
+    HISTORY_ERRORS[String((error as { code?: unknown }).code)] ?? 'history_unusable',
+    error.message,
+  );
 }
 
 /** Optional peers: those of the sandbox and the embedded server, which are wanted together, and those of one store. */

@@ -139,6 +139,16 @@ export const COMMAND_ERRORS = {
     'The workflow was closed from outside, without an outcome.',
     'Start the same request again under the same id: what was bought is adopted, not bought again.',
   ],
+  replay_differs: [
+    EXIT.failed,
+    'The code at hand does not replay every history: workflows that run now would hang with it.',
+    'Revert the change, keep the old path behind patched(), or give the workers a new deployment version.',
+  ],
+  golden_differs: [
+    EXIT.failed,
+    'Golden histories are missing, changed or not in their manifest.',
+    'Restore the files from version control; `temporal-media history record` adds new ones.',
+  ],
   workflow_paused: [
     EXIT.failed,
     'An operator has paused the workflow in Temporal; the command requested nothing of it.',
@@ -155,6 +165,11 @@ export const COMMAND_ERRORS = {
     'Read what is listed, make sure that no worker uses the former journal any more, then agree at the terminal or with --yes.',
   ],
   bad_input: [EXIT.badInput, 'A file or argument does not hold what it should.', 'Correct it and try again.'],
+  history_unusable: [
+    EXIT.badInput,
+    'A file is no complete history of a workflow.',
+    'Export it again: `temporal workflow show --workflow-id ID -o json`, or `temporal-media history export ID FILE`.',
+  ],
   resume_not_possible: [
     EXIT.badInput,
     'There is no video to go on with.',

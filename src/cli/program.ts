@@ -10,10 +10,12 @@ import { addDemoCommand } from './commands/demo';
 import { addDevCommand } from './commands/dev';
 import { addDoctorCommand } from './commands/doctor';
 import { addEditCommand, addImageCommand } from './images';
+import { addHistoryCommand } from './commands/history';
 import { addJournalCommand } from './commands/journal';
 import { addModelsCommand } from './commands/models';
 import { addOrphansCommand } from './commands/orphans';
 import { addResumeCommand, addWatchCommand } from './follow';
+import { addReplayCommand } from './commands/replay';
 import { addSandboxCommand } from './commands/sandbox';
 import { addSetupCommand } from './commands/setup';
 import { addSchemaCommand } from './commands/schema';
@@ -32,6 +34,7 @@ const COMMANDS: readonly (readonly [
   ['Create, once per id:', [addVideoCommand, addImageCommand, addEditCommand, addCampaignCommand]],
   ['Follow; never creates:', [addStatusCommand, addWatchCommand, addResumeCommand]],
   ['Settle what is unknown:', [addUnconfirmedCommand, addOrphansCommand]],
+  ['Find out what happened:', [addReplayCommand, addHistoryCommand]],
   ['Look up:', [addModelsCommand, addConfigCommand, addSchemaCommand, addCompletionCommand]],
   ['Run the parts:', [addWorkerCommand, addSandboxCommand, addJournalCommand, addArtifactsCommand]],
 ];

@@ -1,0 +1,84 @@
+import { type Command } from 'commander';
+import { type CommandContext, type CommonOptions, withCommonOptions } from '../context';
+import { CliError } from '../errors';
+
+/** Options of `history export`. */
+export interface ExportOptions extends CommonOptions {
+  readonly runId?: string;
+  readonly redact?: boolean;
+  readonly workflowsPath?: string;
+  readonly bundle?: string;
+}
+
+/** Options of `history record`. */
+export interface RecordOptions extends CommonOptions {
+  readonly to: string;
+  readonly query?: string;
+  readonly redact?: boolean;
+  readonly workflowsPath?: string;
+  readonly bundle?: string;
+}
+
+/** `history`: saves histories for bug reports and for tests. */
+export function addHistoryCommand(program: Command, context: CommandContext): void {
+  const history = program.command('history').description('save histories for bug reports and for tests');
+  withCommonOptions(
+    history
+      .command('export')
+      .description('write the history of a workflow to a file, with --redact without what it says')
+      .argument('<workflow-id>', 'workflow id, or a history file to redact')
+      .argument('<file>', 'where to write it; .json, or .bin for protobuf')
+      .option('--run-id <id>', 'this run. Without it, the latest')
+      .option(
+        '--redact',
+        'without prompts, names, addresses, memo and search attributes; it replays as before',
+      )
+      .option('--workflows-path <file>', 'your workflows, whose words a redacted history keeps')
+      .option('--bundle <file>', 'the same as a workflow bundle of your build'),
+  )
+    .addHelpText('after', EXPORT_HELP)
+    .action(async (target: string, file: string, options: ExportOptions) => {
+      refuseTwoCodes(options);
+      const { exportHistory } = await import('../replay/export-history.js');
+      await exportHistory(context, target, file, options);
+    });
+  withCommonOptions(
+    history
+      .command('record')
+      .description('add histories to a folder of golden histories, which `replay --golden` guards')
+      .argument('[target...]', 'workflow ids, history files or folders')
+      .requiredOption('--to <dir>', 'the folder; its manifest has the digest of each file')
+      .option('--query <query>', 'workflows that this query of visibility finds')
+      .option('--redact', 'as in `history export`')
+      .option('--workflows-path <file>', 'your workflows, whose words a redacted history keeps')
+      .option('--bundle <file>', 'the same as a workflow bundle of your build'),
+  )
+    .addHelpText('after', RECORD_HELP)
+    .action(async (targets: readonly string[], options: RecordOptions) => {
+      refuseTwoCodes(options);
+      if (targets.length > 0 === (options.query !== undefined))
+        throw new CliError('usage', 'Name targets or --query.');
+      const { recordHistories } = await import('../replay/record-histories.js');
+      await recordHistories(context, targets, options);
+    });
+}
+
+function refuseTwoCodes({ workflowsPath, bundle }: Pick<ExportOptions, 'workflowsPath' | 'bundle'>): void {
+  if (workflowsPath !== undefined && bundle !== undefined)
+    throw new CliError('usage', 'Name --workflows-path or --bundle, not both.');
+}
+
+const EXPORT_HELP = `
+With --redact every text is replaced that is not a word of the workflow code, equal texts by equal ones, and the result is
+replayed before it is written: it must lead to the same verdict. Numbers and times stay.
+
+Example:
+  $ temporal-media history export sku-1 sku-1.json --redact
+`;
+
+const RECORD_HELP = `
+Nothing is overwritten. Commit the folder; in a pipeline, \`replay --golden DIR --workflows-path FILE\` replays all of it.
+
+Example:
+  $ temporal-media history record --query "WorkflowType = 'productFilm'" --to test/golden
+`;

@@ -1,0 +1,69 @@
+import { type ReplayedTarget } from '../../replay/replay-targets';
+import { type UnloadedTarget } from '../../replay/history-folder';
+import { type Verdict } from '../../replay/verdict';
+import { type CommandErrorType } from '../exit-codes';
+import { failureOf } from '../errors';
+
+type Count = Verdict['verdict'] | 'unreadable';
+
+/** Counts verdicts, and says with which error a command ends. */
+export class ReplaySummary {
+  readonly #counts: Record<Count, number> = {
+    identical: 0,
+    diverges: 0,
+    fails: 0,
+    not_replayed: 0,
+    unreadable: 0,
+  };
+  #events = 0;
+  #unread: CommandErrorType | undefined;
+  #missing = false;
+  readonly #startedAt = performance.now();
+
+  /** @param of whether a person has named the workflows, so that each of them must replay */
+  constructor(private readonly of: { readonly named: boolean }) {}
+
+  add(target: ReplayedTarget | UnloadedTarget): void {
+    if ('error' in target) {
+      this.#counts.unreadable += 1;
+      this.#unread ??= failureOf(target.error).reply.type as CommandErrorType;
+      return;
+    }
+    for (const verdict of target.verdicts) {
+      this.#counts[verdict.verdict] += 1;
+      // Other teams have workflows in a namespace, too.
+      if (verdict.verdict === 'not_replayed' && verdict.reason !== 'not_started') this.#missing = true;
+    }
+    this.#events += target.runs.reduce((sum, { history }) => sum + (history.events?.length ?? 0), 0);
+  }
+
+  get runs(): number {
+    return Object.values(this.#counts).reduce((sum, count) => sum + count, 0);
+  }
+
+  differs(): boolean {
+    return this.#counts.diverges + this.#counts.fails > 0;
+  }
+
+  failure(): CommandErrorType | undefined {
+    if (this.differs() || (this.of.named && this.#missing)) return 'replay_differs';
+    return this.#unread;
+  }
+
+  counts(): object {
+    return {
+      ...this.#counts,
+      runs: this.runs,
+      events: this.#events,
+      seconds: Math.round((performance.now() - this.#startedAt) / 100) / 10,
+    };
+  }
+
+  line(): string {
+    const words = Object.entries(this.#counts)
+      .filter(([, count]) => count > 0)
+      .map(([what, count]) => `${count.toLocaleString('en-US')} ${what.replace('_', ' ')}`);
+    const seconds = ((performance.now() - this.#startedAt) / 1000).toFixed(1);
+    return `${words.join(', ') || 'no histories'}: ${this.#events.toLocaleString('en-US')} events in ${seconds} s`;
+  }
+}

@@ -1,0 +1,84 @@
+import { replayCode } from '../../replay/replay-code';
+import { type ReplayedTarget, replayTargets } from '../../replay/replay-targets';
+import { type UnloadedTarget } from '../../replay/history-folder';
+import { type ReplayOptions } from '../commands/replay';
+import { type CommandContext } from '../context';
+import { CliError, failureOf } from '../errors';
+import { errorType } from '../exit-codes';
+import { checkGolden } from './check-golden';
+import { inspectTarget } from './inspect-target';
+import { loadTargets } from './load-targets';
+import { quietRuntime } from './quiet-runtime';
+import { replayProgress } from './replay-progress';
+import { ReplaySummary } from './replay-summary';
+import { closingLines, verdictLines } from './verdict-lines';
+
+/** `replay`: prints each target with the verdict about its runs. */
+export async function replay(
+  context: CommandContext,
+  targets: readonly string[],
+  options: ReplayOptions,
+): Promise<void> {
+  const { report } = context;
+  quietRuntime();
+  const { workflowsPath, bundle: bundlePath } = options;
+  const code = await replayCode({
+    ...(workflowsPath !== undefined && { workflowsPath }),
+    ...(bundlePath !== undefined && { bundlePath }),
+  });
+  const loaded = loadTargets(context, targets, options);
+  if (options.inspect !== undefined) return inspectTarget(context, code, loaded, options);
+
+  const golden = options.golden === undefined ? [] : await checkGolden(options.golden);
+  for (const problem of golden) report.result(problem);
+  const summary = new ReplaySummary({ named: options.query === undefined && options.allOpen !== true });
+  const progress = replayProgress(report);
+  const shown: object[] = [];
+  for await (const target of replayTargets(code, loaded)) {
+    summary.add(target);
+    progress.update(summary);
+    if (report.machine) shown.push(jsonOf(target));
+    else for (const line of linesOf(context, target, summary.runs)) report.result(line);
+  }
+  progress.stop();
+  if (!report.machine) for (const line of closingLines(summary.differs())) report.say(line);
+  report.say(summary.line());
+  const data = { targets: shown, summary: summary.counts(), ...(golden.length > 0 && { golden }) };
+  const failed = golden.length > 0 ? 'golden_differs' : summary.failure();
+  if (failed === undefined) report.reply({ ok: true, data });
+  else throw new CliError(failed, errorType(failed).meaning, { data });
+}
+
+/** The story of a target belongs before its verdicts. */
+function linesOf(
+  { report }: CommandContext,
+  target: ReplayedTarget | UnloadedTarget,
+  replayed: number,
+): readonly string[] {
+  if ('error' in target) return [`${report.paintResult('bad', 'unreadable')}  ${target.error.message}`];
+  return target.runs.flatMap((run, index) => {
+    const verdict = target.verdicts[index];
+    // Of thousands, those that replay are only counted.
+    if (verdict === undefined || (verdict.verdict === 'identical' && replayed > MOST_IDENTICAL)) return [];
+    return verdictLines(run, verdict, report.paintResult);
+  });
+}
+
+const MOST_IDENTICAL = 20;
+
+function jsonOf(target: ReplayedTarget | UnloadedTarget): object {
+  if ('error' in target) {
+    const { type, message } = failureOf(target.error).reply;
+    return { target: target.target, error: { type, message } };
+  }
+  return {
+    target: target.target,
+    runs: target.runs.map(({ workflowId, runId, workflowType, source }, index) => ({
+      workflowId,
+      runId,
+      workflowType,
+      source,
+      verdict: target.verdicts[index],
+    })),
+  };
+}

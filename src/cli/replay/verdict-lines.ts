@@ -1,0 +1,94 @@
+import { relative } from 'node:path';
+import { viewText } from '../../replay/history-commands';
+import { type LoadedRun } from '../../replay/loaded-history';
+import { type SourceLocation } from '../../replay/source-location';
+import { type Divergence, type Verdict, type WrittenBy } from '../../replay/verdict';
+import { withoutSecrets } from '../errors';
+import { type Paint } from '../report';
+
+/** Places that are shown of a stack. */
+const PLACES = 3;
+
+const REASONS = {
+  other_sdk: 'another SDK wrote it, so that no TypeScript code can replay it',
+  unknown_workflow:
+    'the code at hand has no workflow of this type; name yours with --workflows-path or --bundle',
+  not_started: 'no worker has completed a workflow task of it yet',
+} as const;
+
+const BLIND = [
+  'A replay compares commands, not their inputs: a changed prompt replays as identical. A reset of a workflow with a changed',
+  'request under the same id ends with creation_key_conflict, because the id has bought the old one.',
+];
+
+const WAYS_ON = [
+  'Ways on: revert the change;',
+  '  or keep the old path for workflows that run: `if (patched("ID")) … else …` around the changed place;',
+  '  or give the workers a new deployment version, with pinned workflows (docs/operations.md#new-versions).',
+];
+
+/** The verdict about a run, for people. */
+export function verdictLines(run: LoadedRun, verdict: Verdict, paint: Paint): readonly string[] {
+  const name = `${run.workflowType} ${run.workflowId}${run.source === 'server' ? '' : ` (${run.source})`}`;
+  switch (verdict.verdict) {
+    case 'identical':
+      return [`${paint('good', 'identical')}  ${name}: the code at hand takes the same commands.`];
+    case 'not_replayed':
+      return [`${paint('warn', 'not replayed')}  ${name}: ${REASONS[verdict.reason]}.`];
+    case 'fails':
+      return [
+        `${paint('bad', 'fails')}  ${name}: the code at hand throws where the workflow went on.`,
+        `  it says: ${withoutSecrets(verdict.message)}`,
+        ...placesOf(verdict.at, 'at'),
+        ...writer(verdict.writtenBy),
+      ];
+    case 'diverges':
+      return [
+        `${paint('bad', 'diverges')}  ${name}`,
+        ...divergenceLines(verdict.divergence),
+        ...writer(verdict.writtenBy),
+      ];
+  }
+}
+
+function divergenceLines({ event, produced, at, atProduced, detail }: Divergence): readonly string[] {
+  const expected =
+    event === null
+      ? 'nothing more in this workflow task'
+      : `event ${event.eventId}, ${event.eventType}: ${viewText(event)}`;
+  return [
+    `  the history: ${withoutSecrets(expected)}`,
+    `  the code:    ${produced === null ? 'no command' : withoutSecrets(viewText(produced))}`,
+    ...placesOf(at, atProduced ? 'at' : 'last command before it at'),
+    `  the SDK says: ${withoutSecrets(detail)}`,
+  ];
+}
+
+function placesOf(places: readonly SourceLocation[], word: string): readonly string[] {
+  return places
+    .slice(0, PLACES)
+    .map((place, index) => `  ${index === 0 ? word : '  called from'} ${placeText(place)}`);
+}
+
+function placeText({ file, line, column, in: inside }: SourceLocation): string {
+  const near = relative(process.cwd(), file);
+  const shown = file.startsWith('/') && !near.startsWith('..') ? near : file;
+  return `${shown}:${line}:${column}${inside === null ? '' : ` (${inside})`}`;
+}
+
+function writer({ sdk, build, deployment, package: version }: WrittenBy): readonly string[] {
+  const who = [
+    sdk ?? 'an unknown SDK',
+    version === null
+      ? 'another version of the workflow code'
+      : `the workflow code of temporal-media ${version}`,
+    ...(deployment === null ? [] : [`deployment version ${deployment}`]),
+    ...(build === null ? [] : [`build ${build.length > 60 ? `${build.slice(0, 50)}…` : build}`]),
+  ];
+  return [`  written by: ${who.join(', ')}`];
+}
+
+/** What follows the verdicts of a command, once. */
+export function closingLines(differs: boolean): readonly string[] {
+  return differs ? [...WAYS_ON, ...BLIND] : BLIND;
+}

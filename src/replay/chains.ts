@@ -1,0 +1,39 @@
+import { type LoadedRun, type LoadedTarget } from './loaded-history';
+
+/** Joins runs that continued as new, are a retry or a next cron run of another one; the rest are chains of one run. */
+export function chainsOf(runs: readonly LoadedRun[]): readonly LoadedTarget[] {
+  const next = new Map<LoadedRun, LoadedRun>();
+  const followers = new Set<LoadedRun>();
+  const byRun = new Map(runs.map((run) => [run.runId, run]));
+  for (const run of runs) {
+    const before = byRun.get(runBefore(run) ?? '');
+    if (before === undefined || before === run || next.has(before) || before.workflowId !== run.workflowId)
+      continue;
+    next.set(before, run);
+    followers.add(run);
+  }
+  return runs
+    .filter((run) => !followers.has(run))
+    .map((first) => {
+      const chain: LoadedRun[] = [];
+      for (let run: LoadedRun | undefined = first; run !== undefined; run = next.get(run)) chain.push(run);
+      return { target: first.workflowId, runs: chain };
+    });
+}
+
+/** Id of the run before this one in its chain. */
+export function runBefore({ history }: Pick<LoadedRun, 'history'>): string | undefined {
+  return history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId || undefined;
+}
+
+/** Id of the run after this one in its chain. */
+export function runAfter({ history }: Pick<LoadedRun, 'history'>): string | undefined {
+  const last = history.events?.at(-1);
+  return (
+    last?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ||
+    last?.workflowExecutionCompletedEventAttributes?.newExecutionRunId ||
+    last?.workflowExecutionFailedEventAttributes?.newExecutionRunId ||
+    last?.workflowExecutionTimedOutEventAttributes?.newExecutionRunId ||
+    undefined
+  );
+}

@@ -1,0 +1,105 @@
+import { type History } from '@temporalio/common/lib/proto-utils';
+import { type RecordedCommand } from './command-recorder';
+import {
+  commandEvent,
+  type CommandEvent,
+  commandView,
+  lastingCommands,
+  leadsTo,
+  typeNameOf,
+} from './history-commands';
+import { type SourceLocation } from './source-location';
+import { type Divergence } from './verdict';
+
+/**
+ * Finds the first event that the code does not lead to. The SDK compares a workflow task when it reads the events of the
+ * next one, so that the last task that ran is the one that differs; its message names an event, but not always the
+ * first, and never the command.
+ * @param commands of the whole replay
+ * @param detail message of the SDK
+ */
+export function divergenceOf(
+  history: History,
+  commands: readonly RecordedCommand[],
+  detail: string,
+  locationsOf: (stack: string) => readonly SourceLocation[],
+): Divergence {
+  const tasks = tasksOf(history);
+  const last = Math.max(0, ...commands.map(({ task }) => task));
+  const started = startOf(eventIdIn(detail), tasks) ?? last;
+  const produced = lastingCommands(commands.filter(({ task }) => task === started));
+  const expected = tasks.find((task) => task.started === started)?.events ?? [];
+  const index = expected.findIndex((event, at) => {
+    const command = produced[at];
+    return command === undefined || !leadsTo(commandView(command), event);
+  });
+  const at = index === -1 ? expected.length : index;
+  const command = produced[at];
+  // The names agree, and something else does not: the SDK's event is the one.
+  const event = expected[at] ?? (command === undefined ? namedEvent(history, detail) : undefined);
+  const before = produced[at - 1] ?? lastBefore(commands, started);
+  const place = command ?? before;
+  const places = place === undefined ? [] : locationsOf(place.stack);
+  return {
+    event: event === undefined ? null : eventView(event),
+    produced: command === undefined ? null : commandView(command),
+    at: places,
+    atProduced: command !== undefined,
+    detail,
+  };
+}
+
+interface Task {
+  /** Event id of its start, which commands name. */
+  readonly started: number;
+  readonly events: readonly CommandEvent[];
+}
+
+function tasksOf({ events }: History): readonly Task[] {
+  const all = (events ?? []).flatMap((event) => commandEvent(event) ?? []);
+  return (events ?? []).flatMap(({ eventId, workflowTaskCompletedEventAttributes: completed }) =>
+    completed == null
+      ? []
+      : [
+          {
+            started: Number(completed.startedEventId),
+            events: all.filter(({ task }) => task === Number(eventId)),
+          },
+        ],
+  );
+}
+
+/** `HistoryEvent(id: 7, ActivityTaskScheduled)`. */
+function eventIdIn(detail: string): number | undefined {
+  const id = /HistoryEvent\(id: (\d+)/.exec(detail)?.[1];
+  return id === undefined ? undefined : Number(id);
+}
+
+/** The task that this event is a command of. */
+function startOf(eventId: number | undefined, tasks: readonly Task[]): number | undefined {
+  return tasks.find(({ events }) => events.some((event) => event.eventId === eventId))?.started;
+}
+
+function namedEvent(history: History, detail: string): CommandEvent | undefined {
+  const id = eventIdIn(detail);
+  const event = history.events?.find(({ eventId }) => Number(eventId) === id);
+  if (event === undefined) return undefined;
+  return (
+    commandEvent(event) ?? {
+      eventId: Number(event.eventId),
+      eventType: typeNameOf(event),
+      task: 0,
+      kind: 'event',
+      name: null,
+      summary: null,
+    }
+  );
+}
+
+function eventView({ task: _task, ...view }: CommandEvent): NonNullable<Divergence['event']> {
+  return view;
+}
+
+function lastBefore(commands: readonly RecordedCommand[], started: number): RecordedCommand | undefined {
+  return commands.filter(({ task }) => task < started).at(-1);
+}

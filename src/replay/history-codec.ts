@@ -1,0 +1,104 @@
+import { dirname } from 'node:path';
+import { type History } from '@temporalio/common/lib/proto-utils';
+
+type Root = object;
+type Type = object;
+
+interface ProtoJson {
+  fromJson(type: Type, json: unknown, options: { readonly ignoreUnknownFields: boolean }): History | null;
+  toJson(type: Type, message: object): unknown;
+}
+
+interface Proto {
+  readonly temporal: {
+    readonly api: {
+      readonly history: {
+        readonly v1: {
+          readonly History: {
+            decode(bytes: Uint8Array): History;
+            fromObject(history: object): object;
+            encode(history: object): { finish(): Uint8Array };
+          };
+        };
+      };
+    };
+  };
+}
+
+interface Converter {
+  readonly json: ProtoJson;
+  readonly proto: Proto;
+  readonly type: Type;
+}
+
+let loaded: Converter | undefined;
+
+/**
+ * The SDK's own historyFromJSON fails with "type must be a Type" where npm gives @temporalio/common and @temporalio/proto
+ * a protobufjs each: the converter must be the copy that made the types.
+ */
+function converter(): Converter {
+  if (loaded !== undefined) return loaded;
+  const ofSdk = (name: string, from: string): unknown => require(require.resolve(name, { paths: [from] }));
+  const common = dirname(require.resolve('@temporalio/common'));
+  const place = dirname(require.resolve('@temporalio/proto', { paths: [common] }));
+  const proto = ofSdk('@temporalio/proto', common) as Proto;
+  const { patchProtobufRoot } = ofSdk('@temporalio/proto/lib/patch-protobuf-root', common) as {
+    patchProtobufRoot(root: Root): { lookupType(name: string): Type };
+  };
+  loaded = {
+    json: ofSdk('protobufjs/ext/protojson', place) as ProtoJson,
+    proto,
+    type: patchProtobufRoot(proto).lookupType('temporal.api.history.v1.History'),
+  };
+  return loaded;
+}
+
+/** Fields of older exports that name a value without the prefix of its enum: `WorkflowExecutionStarted`. */
+const ENUMS: { readonly [field: string]: string } = {
+  eventType: 'EVENT_TYPE',
+  kind: 'TASK_QUEUE_KIND',
+  parentClosePolicy: 'PARENT_CLOSE_POLICY',
+  workflowIdReusePolicy: 'WORKFLOW_ID_REUSE_POLICY',
+  initiator: 'CONTINUE_AS_NEW_INITIATOR',
+  retryState: 'RETRY_STATE',
+  timeoutType: 'TIMEOUT_TYPE',
+};
+
+function withEnumPrefixes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withEnumPrefixes);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => {
+      const prefix = Object.hasOwn(ENUMS, name) ? ENUMS[name] : undefined;
+      return typeof inner === 'string' && prefix !== undefined && !inner.startsWith(prefix)
+        ? [name, `${prefix}_${inner.replace(/(?<=.)([A-Z])/g, '_$1').toUpperCase()}`]
+        : [name, withEnumPrefixes(inner)];
+    }),
+  );
+}
+
+/** A history of the JSON that Temporal tools write; fields of newer servers are left out. @throws what the parser throws */
+export function historyFromJson(json: object): History {
+  const { json: protojson, type } = converter();
+  const history = protojson.fromJson(type, withEnumPrefixes(json), { ignoreUnknownFields: true });
+  if (history === null) throw new TypeError('null is no history');
+  return history;
+}
+
+/** A history as the JSON that every Temporal tool reads. */
+export function historyToJson(history: History): { readonly events: readonly object[] } {
+  const { json, proto, type } = converter();
+  return json.toJson(type, proto.temporal.api.history.v1.History.fromObject(history)) as never;
+}
+
+/** A history of its protobuf form. @throws what the parser throws */
+export function historyFromProtobuf(bytes: Uint8Array): History {
+  return converter().proto.temporal.api.history.v1.History.decode(bytes);
+}
+
+/** A history in its protobuf form. */
+export function historyToProtobuf(history: History): Uint8Array {
+  const { History: codec } = converter().proto.temporal.api.history.v1;
+  return codec.encode(codec.fromObject(history)).finish();
+}

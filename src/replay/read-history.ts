@@ -1,0 +1,163 @@
+import { readFile, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { type History } from '@temporalio/common/lib/proto-utils';
+import { HistoryError } from './history-error';
+import { historyFromJson, historyFromProtobuf } from './history-codec';
+import { type LoadedRun } from './loaded-history';
+
+/** Largest file, in bytes: a server ends a workflow at 50 MB of history, which is a third more in base64. */
+export const MOST_BYTES = 128 * 1024 * 1024;
+
+/**
+ * Reads a history file: the JSON of the Temporal CLI, of the UI's download or of the SDK's historyToJSON, or protobuf.
+ * Payloads are as they are in the file.
+ * @throws HistoryError
+ */
+export async function readHistoryFile(path: string): Promise<LoadedRun> {
+  const name = basename(path);
+  let bytes: Buffer;
+  try {
+    const { size } = await stat(path);
+    if (size > MOST_BYTES)
+      throw new HistoryError(
+        'too_large',
+        `${name} has ${Math.ceil(size / 1024 / 1024)} MiB. A Temporal server keeps no history of more than 50 MB, so a history file has at most ${MOST_BYTES / 1024 / 1024} MiB.`,
+      );
+    bytes = await readFile(path);
+  } catch (error) {
+    if (error instanceof HistoryError) throw error;
+    throw new HistoryError(
+      'not_found',
+      `${name} cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}.`,
+    );
+  }
+  return runOf(parseHistory(bytes, name), name);
+}
+
+/** @param name of the file, for messages. @throws HistoryError */
+export function parseHistory(bytes: Uint8Array, name: string): History {
+  const history = isJson(bytes) ? parseJson(bytes, name) : parseProtobuf(bytes, name);
+  checkEvents(history, name);
+  return history;
+}
+
+/** Protobuf begins with the tag of the field `events`, which is a line feed, and the length of an event. */
+function isJson(bytes: Uint8Array): boolean {
+  const start = Buffer.from(bytes.subarray(0, 64)).toString('utf8');
+  return /^\uFEFF?\s*[[{"]/.test(start) && !(bytes[0] === 0x0a && bytes[2] === 0x08);
+}
+
+function parseJson(bytes: Uint8Array, name: string): History {
+  let json: unknown;
+  try {
+    json = JSON.parse(
+      Buffer.from(bytes)
+        .toString('utf8')
+        .replace(/^\uFEFF/, ''),
+    );
+  } catch (error) {
+    // V8 names the place of an error inside of the text, but not that of its end.
+    if (/end of JSON input|Unterminated string/.test((error as Error).message))
+      throw new HistoryError(
+        'truncated',
+        `${name} ends in the middle of the history. Export the workflow again.`,
+      );
+    throw new HistoryError('not_a_history', `${name} is neither JSON nor a protobuf history.`);
+  }
+  const { events } = (json ?? {}) as { readonly events?: unknown };
+  if (!Array.isArray(events))
+    throw new HistoryError(
+      'not_a_history',
+      `${name} is JSON, but no history: it has no list of events. ${HOW_TO_EXPORT}`,
+    );
+  if (events.some(hasValuesAsPayloads))
+    throw new HistoryError(
+      'not_a_history',
+      `${name} has values in the place of payloads, which no replay can read. Export it again without decoding: in the UI with "Decode Event History" off, with the Temporal CLI with --no-json-shorthand-payloads.`,
+    );
+  try {
+    return historyFromJson({ events });
+  } catch (error) {
+    throw new HistoryError(
+      'not_a_history',
+      `${name} has events that are not those of a Temporal history (${firstLine(error)}).`,
+    );
+  }
+}
+
+const HOW_TO_EXPORT = 'Export one with `temporal workflow show --workflow-id ID -o json`.';
+
+/** Fields of attributes that are `{payloads: […]}` in a history. */
+const PAYLOADS = ['input', 'result', 'details', 'lastCompletionResult'];
+
+function hasValuesAsPayloads(event: unknown): boolean {
+  if (typeof event !== 'object' || event === null) return false;
+  const attributes = Object.entries(event).find(([name]) => name.endsWith('EventAttributes'))?.[1] as
+    | Record<string, unknown>
+    | null
+    | undefined;
+  return PAYLOADS.some((field) => {
+    const value = attributes?.[field];
+    if (Array.isArray(value)) return true;
+    const { payloads } = (typeof value === 'object' && value !== null ? value : {}) as {
+      readonly payloads?: unknown;
+    };
+    return Array.isArray(payloads) && payloads.some((one) => !isPayload(one));
+  });
+}
+
+function isPayload(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.keys(value).every((name) => ['metadata', 'data', 'externalPayloads'].includes(name));
+}
+
+function parseProtobuf(bytes: Uint8Array, name: string): History {
+  try {
+    return historyFromProtobuf(bytes);
+  } catch (error) {
+    if (error instanceof RangeError && bytes[0] === 0x0a)
+      throw new HistoryError(
+        'truncated',
+        `${name} ends in the middle of the history. Export the workflow again.`,
+      );
+    throw new HistoryError('not_a_history', `${name} is neither JSON nor a protobuf history.`);
+  }
+}
+
+function checkEvents({ events }: History, name: string): void {
+  const [first] = events ?? [];
+  if (first === undefined) throw new HistoryError('not_a_history', `${name} has no events. ${HOW_TO_EXPORT}`);
+  if (Number(first.eventId) !== 1)
+    throw new HistoryError(
+      'truncated',
+      `${name} begins with event ${Number(first.eventId)}: the events before it are missing.`,
+    );
+  if (first.workflowExecutionStartedEventAttributes == null)
+    throw new HistoryError('not_a_history', `${name} does not begin with the start of a workflow.`);
+  for (const [index, event] of (events ?? []).entries())
+    if (Number(event.eventId) !== index + 1)
+      throw new HistoryError(
+        'truncated',
+        `${name} lacks events: ${index} is followed by ${Number(event.eventId)}.`,
+      );
+}
+
+/** Names the run of a history. @param source name of the file, or `server` */
+export function runOf(
+  history: History,
+  source: string,
+  execution?: { workflowId: string; runId: string },
+): LoadedRun {
+  const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
+  return {
+    // Old servers do not write the id.
+    workflowId:
+      execution?.workflowId ?? (started?.workflowId || source.replace(/\.(json|bin|pb|binpb)$/, '')),
+    runId: execution?.runId ?? started?.originalExecutionRunId ?? '',
+    workflowType: started?.workflowType?.name ?? '',
+    source,
+    history,
+  };
+}
+
+const firstLine = (error: unknown): string => String((error as Error).message).split('\n')[0] ?? '';

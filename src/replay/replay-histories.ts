@@ -1,0 +1,102 @@
+import { type WorkflowBundle } from '@temporalio/worker';
+import { bundledTypes } from '../worker/bundled-types';
+import { divergenceOf } from './divergence';
+import { Explainer } from './explainer';
+import { type LoadedRun } from './loaded-history';
+import { ReplayWorker } from './replay-worker';
+import { type Verdict, type WrittenBy } from './verdict';
+import { SDK, writtenBy } from './written-by';
+
+/** The verdict about one run. */
+export interface ReplayedRun {
+  readonly run: LoadedRun;
+  readonly verdict: Verdict;
+}
+
+/** What {@link replayHistories} replays with. */
+export interface ReplayCode {
+  /** A bundle of `bundleWorkflowCode`. */
+  readonly bundle: WorkflowBundle;
+  /** Version of this package and build id of its own bundle, to name who wrote a history. @default unknown */
+  readonly shipped?: { readonly version: string; readonly build: string };
+}
+
+/**
+ * Replays one run after the other with the code of a bundle, with one worker for all: a run is let go when its verdict
+ * is there. A run that diverges is replayed a second time, with a record of its commands.
+ */
+export async function* replayHistories(
+  code: ReplayCode,
+  runs: AsyncIterable<LoadedRun> | Iterable<LoadedRun>,
+): AsyncGenerator<ReplayedRun> {
+  const types = bundledTypes(code.bundle.code);
+  let current: LoadedRun | undefined;
+  const unfit: ReplayedRun[] = [];
+  async function* fit() {
+    for await (const run of runs) {
+      const verdict = withoutReplay(run, types, code);
+      if (verdict !== undefined) unfit.push({ run, verdict });
+      else {
+        current = run;
+        yield { workflowId: run.workflowId, history: run.history };
+      }
+    }
+  }
+  const explainer = new Explainer(code.bundle);
+  try {
+    for await (const { error } of ReplayWorker.runReplayHistories({ workflowBundle: code.bundle }, fit())) {
+      yield* unfit.splice(0);
+      const run = current as LoadedRun;
+      const by = writtenBy(run.history, code.shipped);
+      const identical = { verdict: 'identical', writtenBy: by } as const;
+      yield { run, verdict: error === undefined ? identical : await explain(run, explainer, by, error) };
+    }
+    yield* unfit.splice(0);
+  } finally {
+    await explainer.close();
+  }
+}
+
+function withoutReplay(
+  { history, workflowType }: LoadedRun,
+  types: ReadonlySet<string> | undefined,
+  { shipped }: ReplayCode,
+): Verdict | undefined {
+  const by = writtenBy(history, shipped);
+  const no = (reason: Extract<Verdict, { verdict: 'not_replayed' }>['reason']): Verdict => ({
+    verdict: 'not_replayed',
+    writtenBy: by,
+    reason,
+  });
+  if (by.sdk !== null && !by.sdk.startsWith(`${SDK} `)) return no('other_sdk');
+  if (types !== undefined && !types.has(workflowType) && !types.has('default')) return no('unknown_workflow');
+  const done = history.events?.some((event) => event.workflowTaskCompletedEventAttributes != null);
+  return done === true ? undefined : no('not_started');
+}
+
+/** Replays a run that did not pass once more, with the recorder. */
+async function explain(run: LoadedRun, explainer: Explainer, by: WrittenBy, failed: Error): Promise<Verdict> {
+  const { error = failed, commands } = await explainer.record(run);
+  const detail = quoted(error.message, 'message') ?? error.message;
+  const locationsOf = (stack: string) => explainer.locations.of(stack);
+  return error.name === 'ReplayError'
+    ? {
+        verdict: 'fails',
+        writtenBy: by,
+        message: detail,
+        at: locationsOf(quoted(error.message, 'stack_trace') ?? ''),
+      }
+    : {
+        verdict: 'diverges',
+        writtenBy: by,
+        divergence: divergenceOf(run.history, commands, detail, locationsOf),
+      };
+}
+
+/** A field of the failure that the SDK writes into its message. */
+function quoted(text: string, field: 'message' | 'stack_trace'): string | undefined {
+  return new RegExp(`\\b${field}: "((?:[^"\\\\]|\\\\.)*)"`)
+    .exec(text)?.[1]
+    ?.replaceAll('\\"', '"')
+    .replaceAll('\\n', '\n');
+}

@@ -1,0 +1,20 @@
+import { Worker } from '@temporalio/worker';
+import { globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared';
+
+type Creating = Parameters<(typeof Worker)['createWorkflowCreator']>;
+
+/**
+ * A replay worker without what makes replays slow and says nothing about determinism: a thread that limits each call into
+ * the sandbox, which costs more than the call itself, and a stack trace for each promise.
+ */
+export class ReplayWorker extends Worker {
+  protected static override async createWorkflowCreator(
+    ...[bundle, options, logger]: Creating
+  ): ReturnType<(typeof Worker)['createWorkflowCreator']> {
+    // Without a limit, the sandbox is called without a thread.
+    const unlimited = { ...options, isolateExecutionTimeoutMs: undefined } as unknown as Creating[1];
+    const creator = await super.createWorkflowCreator(bundle, unlimited, logger);
+    globalHandlers.uninstall();
+    return creator;
+  }
+}

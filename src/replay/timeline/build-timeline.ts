@@ -3,7 +3,7 @@ import { type Redactor } from '../../service/redact';
 import { type LoadedTarget } from '../loaded-history';
 import { BatchReader } from './batch-entries';
 import { CampaignReader, isCampaignSignal } from './campaign-entries';
-import { RowReader } from './campaign-rows';
+import { joinedRows, RowReader } from './campaign-rows';
 import { readDownload, readDownloads, readDownloadWait, readLookUp } from './download-entries';
 import { failureWords } from './failure-facts';
 import { operationsOf, type Operation, type RunOperations } from './operations';
@@ -76,7 +76,7 @@ export function buildTimeline(target: LoadedTarget, options: TimelineOptions = {
       .map((entry) => ({ at: entry.at, order: entry.order(), entry }))
       .sort((a, b) => a.at - b.at || a.order[0] - b.order[0] || a.order[1] - b.order[1])
       .map(({ entry }) => entry.finish()),
-    rows: rows.all().length > 0 ? rows.all() : children.flatMap((child) => child.rows),
+    rows: rows.all().length > 0 ? rows.all() : joinedRows(children.flatMap((child) => child.rows)),
     children,
   };
 }

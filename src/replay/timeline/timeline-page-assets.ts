@@ -349,10 +349,10 @@ button[aria-pressed="true"] { background: var(--text); border-color: var(--text)
 .table { overflow-x: auto; max-height: 60vh; border: 1px solid var(--line); border-radius: 12px; background: var(--card); }
 table { width: 100%; border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; }
 th { position: sticky; top: 0; background: var(--card); color: var(--soft); font-size: 12px; font-weight: 400; text-align: start; }
-th, td { padding: 5px 12px; border-bottom: 1px solid var(--line); text-align: start; overflow-wrap: anywhere; }
+th, td { padding: 5px 12px; border-bottom: 1px solid var(--line); text-align: start; white-space: nowrap; }
 tr.bad td:nth-child(2) { color: var(--bad); } tr.wait td:nth-child(2) { color: var(--wait); } tr.good td:nth-child(2) { color: var(--good); }
 #entries { margin: 0; padding: 0; list-style: none; border: 1px solid var(--line); border-radius: 12px; background: var(--card); }
-#entries li { border-bottom: 1px solid var(--line); scroll-margin: 80px; content-visibility: auto; contain-intrinsic-size: auto 36px; }
+#entries li { border-bottom: 1px solid var(--line); scroll-margin: 80px; }
 #entries li:last-child { border-bottom: 0; }
 #entries li.chosen { background: color-mix(in srgb, var(--accent) 10%, transparent); }
 summary { display: grid; gap: 4px 14px; padding: 7px 14px; grid-template-columns: 9ch minmax(0, 1fr) auto; cursor: pointer; list-style: none; }

@@ -50,7 +50,7 @@ function install(sink: string): void {
   const { importInterceptors, ...rest } = sandbox.__TEMPORAL__;
   const number = (value: unknown): number | null => (value == null ? null : Number(value));
   const text = (...values: unknown[]): string | null =>
-    (values.find((value) => typeof value === 'string') as string | undefined) ?? null;
+    values.find((value): value is string => typeof value === 'string') ?? null;
   const interceptors = (): object => {
     const activator = sandbox.__TEMPORAL_ACTIVATOR__;
     const push = activator.pushCommand.bind(activator);

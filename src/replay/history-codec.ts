@@ -1,8 +1,11 @@
-import { dirname } from 'node:path';
+import { createRequire } from 'node:module';
 import { type History } from '@temporalio/common/lib/proto-utils';
 
-type Root = object;
 type Type = object;
+
+interface Patch {
+  patchProtobufRoot(root: object): { lookupType(name: string): Type };
+}
 
 interface ProtoJson {
   fromJson(type: Type, json: unknown, options: { readonly ignoreUnknownFields: boolean }): History | null;
@@ -39,17 +42,14 @@ let loaded: Converter | undefined;
  */
 function converter(): Converter {
   if (loaded !== undefined) return loaded;
-  const ofSdk = (name: string, from: string): unknown => require(require.resolve(name, { paths: [from] }));
-  const common = dirname(require.resolve('@temporalio/common'));
-  const place = dirname(require.resolve('@temporalio/proto', { paths: [common] }));
-  const proto = ofSdk('@temporalio/proto', common) as Proto;
-  const { patchProtobufRoot } = ofSdk('@temporalio/proto/lib/patch-protobuf-root', common) as {
-    patchProtobufRoot(root: Root): { lookupType(name: string): Type };
-  };
+  const ofCommon = createRequire(require.resolve('@temporalio/common'));
+  const ofProto = createRequire(ofCommon.resolve('@temporalio/proto'));
+  const proto = ofCommon('@temporalio/proto') as Proto;
+  const patch = ofCommon('@temporalio/proto/lib/patch-protobuf-root') as Patch;
   loaded = {
-    json: ofSdk('protobufjs/ext/protojson', place) as ProtoJson,
+    json: ofProto('protobufjs/ext/protojson') as ProtoJson,
     proto,
-    type: patchProtobufRoot(proto).lookupType('temporal.api.history.v1.History'),
+    type: patch.patchProtobufRoot(proto).lookupType('temporal.api.history.v1.History'),
   };
   return loaded;
 }

@@ -1,7 +1,11 @@
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 
+let isInstalled = false;
+
 /** A replay logs nothing: what the SDK would log about a history that differs is part of the verdict. */
 export function quietRuntime(): void {
+  if (isInstalled) return;
+  isInstalled = true;
   Runtime.install({
     logger: new DefaultLogger('ERROR', () => undefined),
     telemetryOptions: { logging: { filter: 'OFF', forward: {} } },

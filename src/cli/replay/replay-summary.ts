@@ -1,7 +1,7 @@
 import { type ReplayedTarget } from '../../replay/replay-targets';
 import { type UnloadedTarget } from '../../replay/history-folder';
 import { type Verdict } from '../../replay/verdict';
-import { type CommandErrorType } from '../exit-codes';
+import { type CommandErrorType, errorType } from '../exit-codes';
 import { failureOf } from '../errors';
 
 type Count = Verdict['verdict'] | 'unreadable';
@@ -48,6 +48,13 @@ export class ReplaySummary {
   failure(): CommandErrorType | undefined {
     if (this.differs() || (this.of.named && this.#missing)) return 'replay_differs';
     return this.#unread;
+  }
+
+  /** Why it failed, in a sentence. */
+  message(type: CommandErrorType): string {
+    return type === 'replay_differs' && !this.differs()
+      ? `${this.#counts.not_replayed} histories were not replayed: the code at hand has no such workflow, or another SDK wrote them.`
+      : errorType(type).meaning;
   }
 
   counts(): object {

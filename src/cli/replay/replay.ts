@@ -4,7 +4,6 @@ import { type UnloadedTarget } from '../../replay/history-folder';
 import { type ReplayOptions } from '../commands/replay';
 import { type CommandContext } from '../context';
 import { CliError, failureOf } from '../errors';
-import { errorType } from '../exit-codes';
 import { checkGolden } from './check-golden';
 import { inspectTarget } from './inspect-target';
 import { loadTargets } from './load-targets';
@@ -46,7 +45,7 @@ export async function replay(
   const data = { targets: shown, summary: summary.counts(), ...(golden.length > 0 && { golden }) };
   const failed = golden.length > 0 ? 'golden_differs' : summary.failure();
   if (failed === undefined) report.reply({ ok: true, data });
-  else throw new CliError(failed, errorType(failed).meaning, { data });
+  else throw new CliError(failed, summary.message(failed), { data });
 }
 
 /** The story of a target belongs before its verdicts. */

@@ -91,7 +91,7 @@ export async function runCli(
 ): Promise<CliRun> {
   // Node reads these only when it starts, and these commands change their process for good.
   const needsOwn = Object.keys(env).some((name) => name.startsWith('NODE_') || /proxy$/i.test(name));
-  if (needsOwn || ['worker', 'dev', 'sandbox', 'demo'].includes(args[0] ?? ''))
+  if (needsOwn || ['worker', 'dev', 'sandbox', 'demo', 'replay', 'history'].includes(args[0] ?? ''))
     return startCli(args, env, cwd).ended;
   const host = process.env[COMMAND_HOST];
   if (host === undefined) throw new Error('No process for commands: test/support/needs.js says "nothing".');

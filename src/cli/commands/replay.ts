@@ -12,6 +12,9 @@ export interface ReplayOptions extends CommonOptions {
   readonly bundle?: string;
   readonly inspect?: string | true;
   readonly at?: string;
+  readonly timeline?: boolean;
+  readonly html?: string;
+  readonly children?: boolean;
 }
 
 /** `replay`: what happened in a workflow, and whether the code at hand replays it. */
@@ -29,6 +32,10 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
       .option('--golden <dir>', 'golden histories of `history record`: all of them, unchanged')
       .option('--workflows-path <file>', 'your workflows, which are bundled beside those of this package')
       .option('--bundle <file>', 'a workflow bundle of your build')
+      .option('--timeline', 'tell also what happened in workflows of a query or a folder')
+      .option('--no-timeline', 'only the verdict')
+      .option('--html <file>', 'draw the timeline of one workflow as a page that opens from disk')
+      .option('--children', 'read child workflows too: the videos of a workflow, the batches of a campaign')
       .option('--inspect [port]', 'stop in the Node inspector where the workflow begins')
       .option('--at <event>', 'stop in the workflow task of this event; with --inspect'),
   )
@@ -41,7 +48,7 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
 }
 
 function refuseContradictions(targets: readonly string[], options: ReplayOptions): void {
-  const { query, allOpen, golden, workflowsPath, bundle, inspect, at, runId } = options;
+  const { query, allOpen, golden, workflowsPath, bundle, inspect, at, runId, html, children } = options;
   const named = [targets.length > 0, query !== undefined, allOpen === true, golden !== undefined];
   const wrong =
     named.filter(Boolean).length !== 1
@@ -54,7 +61,9 @@ function refuseContradictions(targets: readonly string[], options: ReplayOptions
             ? '--at is the number of an event.'
             : (runId !== undefined || inspect !== undefined) && targets.length !== 1
               ? '--run-id and --inspect need exactly one target.'
-              : undefined;
+              : (html !== undefined || children === true) && targets.length !== 1
+                ? '--html and --children need exactly one target.'
+                : undefined;
   if (wrong !== undefined) throw new CliError('usage', wrong);
 }
 

@@ -140,7 +140,9 @@ export class CampaignReader {
       operation.end === 'completed'
         ? why === 'closed'
           ? 'bad'
-          : 'good'
+          : isAllCompleted(facts['counts'])
+            ? 'good'
+            : 'wait'
         : operation.end === 'open' || operation.end === 'dropped'
           ? 'plain'
           : 'bad';
@@ -247,6 +249,10 @@ const BOOK_MOVES: { readonly [move: string]: string } = {
 /** Names of the signals between a campaign and its batches. */
 export const isCampaignSignal = (name: string): boolean =>
   name === SIGNAL.campaignOrders || name === SIGNAL.campaignReport;
+
+/** Whether no row ended in another way. */
+const isAllCompleted = (counts: Fact | undefined): boolean =>
+  Object.keys(fieldsOf(counts)).every((outcome) => outcome === 'completed');
 
 const countText = (counts: Fact | undefined): string =>
   Object.entries(fieldsOf(counts))

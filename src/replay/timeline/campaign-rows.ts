@@ -151,7 +151,10 @@ export function joinedRows(rows: readonly TimelineRow[]): readonly TimelineRow[]
   const joined = new Map<string, TimelineRow>();
   for (const row of rows) {
     const before = joined.get(row.key);
-    const known = before === undefined ? row : { ...row, startedAt: before.startedAt ?? row.startedAt, polls: before.polls + row.polls };
+    const known =
+      before === undefined
+        ? row
+        : { ...row, startedAt: before.startedAt ?? row.startedAt, polls: before.polls + row.polls };
     // A batch that handed a row back knows no more of it than the one that took it.
     const isOlder = before?.finishedAt != null && row.finishedAt === null;
     joined.set(row.key, isOlder ? before : known);

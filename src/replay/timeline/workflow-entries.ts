@@ -207,7 +207,8 @@ function outcomeOf(result: unknown, story: Story): Outcome {
         ...(typeof facts['kind'] === 'string' && { error: { kind: facts['kind'] } }),
       });
   story.advice = row === undefined ? null : `${row.meaning} ${row.hint}`;
-  const tone = BAD.includes(name) ? 'bad' : name === 'completed' ? 'good' : 'wait';
+  const isWhole = Object.keys(fieldsOf(facts['counts'])).every((one) => one === 'completed');
+  const tone = BAD.includes(name) ? 'bad' : name === 'completed' && isWhole ? 'good' : 'wait';
   const counts = countText(facts['counts'] ?? null);
   const rows = counts === '' ? '' : `: ${counts}`;
   return { name, text: `${name}${typeof detail === 'string' ? ` (${detail})` : ''}${rows}`, tone, facts };

@@ -232,7 +232,8 @@ export function readCreate(operation: Operation, story: Story): void {
   if (said.outcome === 'created') readTask(fieldsOf(operation.result)['video'], operation, story);
 }
 
-function readTask(video: unknown, operation: Operation, story: Story): void {
+/** The task that a create or a decision has made known: from here on it is waited for. */
+export function readTask(video: unknown, operation: Operation, story: Story): void {
   const fields = fieldsOf(video);
   story.taskId = story.shown.id(fields['taskId']);
   story.model = story.shown.word(fields['model']) ?? story.model;

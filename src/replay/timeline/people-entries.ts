@@ -1,6 +1,6 @@
 import { UPDATE } from '../../domain/names';
 import { type Operation } from './operations';
-import { answerSaid, moneyOf, withoutAnswer, workFacts } from './paid-entries';
+import { answerSaid, moneyOf, readTask, withoutAnswer, workFacts } from './paid-entries';
 import { fieldsOf, listOf, numberOf, present, textOf } from './read-value';
 import { shownSpan } from './sizes';
 import { type OpenEntry, type Said, type Story } from './story';
@@ -9,6 +9,12 @@ import { type Fact } from './timeline';
 
 const DECISIONS: readonly string[] = [UPDATE.adopt, UPDATE.declareLost, UPDATE.resubmit];
 const OURS: readonly string[] = Object.values(UPDATE);
+
+/** Who decides what, for a sentence. */
+function decisionName(name: string, by: unknown, story: Story): string {
+  const who = story.shown.said(by);
+  return `Decision${who === null ? '' : ` by ${who}`}: ${DECIDED[name] ?? 'unknown'}`;
+}
 
 const DECIDED: { readonly [decision: string]: string } = {
   adopt: 'adopt',
@@ -71,7 +77,7 @@ export class PeopleReader {
     const entry = this.story.add(
       {
         kind: 'decision',
-        ...decisionSaid(name, result, this.story),
+        ...decisionSaid(decisionName(name, fields['by'], this.story), result, this.story),
         facts: { ...facts, ...decisionFacts(result, this.story) },
       },
       operation,
@@ -98,7 +104,8 @@ export class PeopleReader {
     };
     this.story.creationKey ??= shown.id(input['creationKey']);
     const isOver = operation.end === 'completed';
-    const said = isOver ? decisionSaid(name, operation.result, this.story) : unsaid(name, operation);
+    const what = decisionName(name, input['by'], this.story);
+    const said = isOver ? decisionSaid(what, operation.result, this.story) : unsaid(what, operation);
     const entry = this.open.get(name)?.shift();
     if (entry === undefined) this.story.add({ kind: 'decision', ...said, facts }, operation);
     else {
@@ -107,7 +114,7 @@ export class PeopleReader {
     }
     const answer = fieldsOf(fieldsOf(operation.result)['answer']);
     if (answer['outcome'] === 'created') {
-      this.story.taskId ??= shown.id(fieldsOf(answer['video'])['taskId']);
+      readTask(answer['video'], operation, this.story);
       this.story.estimated(moneyOf(answer['estimate']));
     }
     if (fieldsOf(operation.result)['resolved'] !== true && isOver && operation.endedAt !== null)
@@ -153,20 +160,19 @@ export class PeopleReader {
   }
 }
 
-function unsaid(name: string, operation: Operation): Pick<Said, 'text' | 'tone'> {
+function unsaid(what: string, operation: Operation): Pick<Said, 'text' | 'tone'> {
   const { text, tone } = withoutAnswer(operation);
-  return { text: `Decision ${DECIDED[name] ?? name}: ${text}`, tone };
+  return { text: `${what}: ${text}`, tone };
 }
 
-function decisionSaid(name: string, result: unknown, story: Story): Pick<Said, 'text' | 'tone'> {
+function decisionSaid(what: string, result: unknown, story: Story): Pick<Said, 'text' | 'tone'> {
   const fields = fieldsOf(result);
-  const word = DECIDED[name] ?? 'unknown';
   if (fields['resolved'] === false || fields['accepted'] === false) {
     const reason = story.shown.word(fields['reason']);
-    return { tone: 'bad', text: `Decision ${word}: refused${reason === null ? '' : ` (${reason})`}` };
+    return { tone: 'bad', text: `${what}: refused${reason === null ? '' : ` (${reason})`}` };
   }
   const carried = fields['resolved'] === true || fields['accepted'] === true;
-  return { tone: carried ? 'good' : 'plain', text: `Decision ${word}${carried ? ': carried out' : ''}` };
+  return { tone: carried ? 'good' : 'plain', text: `${what}${carried ? ', carried out' : ''}` };
 }
 
 function decisionFacts(result: unknown, story: Story): { readonly [name: string]: Fact } {

@@ -68,8 +68,8 @@ describe('the story of a video', () => {
     });
     const decisions = timeline.entries.filter(({ kind }) => kind === 'decision');
     expect(decisions.map(({ text }) => text)).toEqual([
-      'Decision adopt: refused (task_unknown)',
-      'Decision adopt: carried out',
+      'Decision by update: adopt: refused (task_unknown)',
+      'Decision by update: adopt, carried out',
     ]);
     expect(timeline.spent.map(({ on }) => on)).toContain('waiting_for_person');
   });

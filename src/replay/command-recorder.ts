@@ -109,7 +109,7 @@ export function withRecorder(code: string): string {
  * Adds a call to the end of a bundle, which runs when the bundle is loaded into a sandbox. Its source map stays as it is: no
  * line before it moves.
  */
-export function appended<Value extends string | number>(
+export function appended<Value extends string | object>(
   code: string,
   call: (value: Value) => void,
   value: Value,

@@ -2,29 +2,60 @@ import { type WorkflowBundle } from '@temporalio/worker';
 import { type LoadedRun } from './loaded-history';
 import { ReplayWorker } from './replay-worker';
 import { appended } from './command-recorder';
+import { commandEvent } from './history-commands';
 
 interface Activation {
   readonly historyLength?: number | null;
 }
 
+/** Where a debugger stops. */
+interface Stop {
+  /** `begin`: where the workflow function is called; `read`: before a workflow task; `command`: where it issues commands. */
+  readonly at: 'begin' | 'read' | 'command';
+  /** Event id of the start of the workflow task. */
+  readonly task: number;
+}
+
 interface SandboxGlobal {
   __TEMPORAL__: {
     readonly api: { activate(activation: Activation, batch?: number): unknown };
+    readonly importInterceptors: () => unknown[];
+  };
+  readonly __TEMPORAL_ACTIVATOR__: {
+    readonly info: { readonly historyLength: number };
+    pushCommand(command: unknown, complete?: boolean): void;
   };
 }
 
 /** Runs inside of the sandbox of workflows: it may use nothing of this module. */
-function install(task: number): void {
+function install(stop: Stop): void {
+  /* oxlint-disable no-debugger */
   const sandbox = globalThis as unknown as SandboxGlobal;
-  const { api, ...rest } = sandbox.__TEMPORAL__;
+  const { api, importInterceptors, ...rest } = sandbox.__TEMPORAL__;
+  const interceptors = (): object => {
+    const activator = sandbox.__TEMPORAL_ACTIVATOR__;
+    const push = activator.pushCommand.bind(activator);
+    activator.pushCommand = (command, complete) => {
+      // The workflow code that issues this command is further down in the call stack.
+      if (stop.at === 'command' && activator.info.historyLength === stop.task) debugger;
+      push(command, complete);
+    };
+    const execute = (input: unknown, next: (input: unknown) => unknown): unknown => {
+      // Step into the next call: it is the workflow function.
+      if (stop.at === 'begin') debugger;
+      return next(input);
+    };
+    return { inbound: [{ execute }] };
+  };
   sandbox.__TEMPORAL__ = {
     ...rest,
+    // Innermost, so that the next call is that of the workflow.
+    importInterceptors: () => [...importInterceptors(), { interceptors }],
     api: {
       ...api,
       activate(activation, batch) {
-        // Step into the next call: it goes on where the workflow waits.
-        // oxlint-disable-next-line no-debugger
-        if (activation.historyLength === task) debugger;
+        // Step into the next call: the workflow goes on where it waits.
+        if (stop.at === 'read' && activation.historyLength === stop.task) debugger;
         return api.activate(activation, batch);
       },
     },
@@ -32,16 +63,17 @@ function install(task: number): void {
 }
 
 /**
- * Replays a run in this thread, and stops a debugger in the workflow task that reads or produces an event. Returns when the
- * replay has ended, with what the SDK says about it.
- * @param eventId @default the first workflow task
+ * Replays a run in this thread under a debugger. It stops where the code issues the commands of the workflow task of an
+ * event, before the workflow task that is the first to read it, or, without an event, where the workflow begins. Returns what the SDK
+ * says about the replay.
  */
 export async function inspectRun(
   bundle: WorkflowBundle,
   { workflowId, history }: LoadedRun,
-  eventId: number,
+  eventId?: number,
 ): Promise<Error | undefined> {
-  const workflowBundle = { code: appended(bundle.code, install, taskOf(history, eventId)) };
+  const stop: Stop = eventId === undefined ? { at: 'begin', task: 0 } : stopOf(history, eventId);
+  const workflowBundle = { code: appended(bundle.code, install, stop) };
   let failed: Error | undefined;
   for await (const { error } of ReplayWorker.runReplayHistories({ workflowBundle }, [
     { workflowId, history },
@@ -50,22 +82,15 @@ export async function inspectRun(
   return failed;
 }
 
-/** Event id of the start of the workflow task that produces this event, or is the first to read it. */
-function taskOf({ events }: LoadedRun['history'], eventId: number): number {
+function stopOf({ events }: LoadedRun['history'], eventId: number): Stop {
+  const startOf = (completedId: number): number =>
+    Number(events?.[completedId - 1]?.workflowTaskCompletedEventAttributes?.startedEventId ?? 0);
   const event = events?.find((one) => Number(one.eventId) === eventId);
-  const fields = Object.entries(event ?? {}).find(
-    ([name, value]) => name.endsWith('EventAttributes') && value != null,
+  const command = event === undefined ? undefined : commandEvent(event);
+  const own = command === undefined ? 0 : startOf(command.task);
+  if (own > 0) return { at: 'command', task: own };
+  const starts = (events ?? []).flatMap(({ workflowTaskCompletedEventAttributes: completed }) =>
+    completed == null ? [] : [Number(completed.startedEventId)],
   );
-  const completed = (fields?.[1] as { readonly workflowTaskCompletedEventId?: unknown } | undefined)
-    ?.workflowTaskCompletedEventId;
-  const of = (id: number) =>
-    Number(events?.[id - 1]?.workflowTaskCompletedEventAttributes?.startedEventId ?? 0);
-  if (completed != null && of(Number(completed)) > 0) return of(Number(completed));
-  for (const one of events ?? [])
-    if (one.workflowTaskCompletedEventAttributes != null && of(Number(one.eventId)) >= eventId)
-      return of(Number(one.eventId));
-  return Number(
-    events?.findLast((one) => one.workflowTaskCompletedEventAttributes != null)
-      ?.workflowTaskCompletedEventAttributes?.startedEventId ?? 0,
-  );
+  return { at: 'read', task: starts.find((start) => start >= eventId) ?? starts.at(-1) ?? 0 };
 }

@@ -41,23 +41,26 @@ export function parseHistory(bytes: Uint8Array, name: string): History {
   return history;
 }
 
-/** Protobuf begins with the tag of the field `events`, which is a line feed, and the length of an event. */
+/** Protobuf begins with the tag of the field `events`, which is a line feed, and the length of the first event. */
 function isJson(bytes: Uint8Array): boolean {
   const start = Buffer.from(bytes.subarray(0, 64)).toString('utf8');
-  return /^\uFEFF?\s*[[{"]/.test(start) && !(bytes[0] === 0x0a && bytes[2] === 0x08);
+  return /^\uFEFF?\s*(?:[[{"]|null\b)/.test(start) && !isProtobuf(bytes);
+}
+
+/** The first field of an event is its id, which is small. */
+function isProtobuf(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x0a && [2, 3, 4].some((at) => bytes[at] === 0x08 && bytes[at + 1] === 0x01);
 }
 
 function parseJson(bytes: Uint8Array, name: string): History {
+  const text = Buffer.from(bytes)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '');
   let json: unknown;
   try {
-    json = JSON.parse(
-      Buffer.from(bytes)
-        .toString('utf8')
-        .replace(/^\uFEFF/, ''),
-    );
+    json = JSON.parse(text);
   } catch (error) {
-    // V8 names the place of an error inside of the text, but not that of its end.
-    if (/end of JSON input|Unterminated string/.test((error as Error).message))
+    if (isAtEnd((error as Error).message, text))
       throw new HistoryError(
         'truncated',
         `${name} ends in the middle of the history. Export the workflow again.`,
@@ -83,6 +86,12 @@ function parseJson(bytes: Uint8Array, name: string): History {
       `${name} has events that are not those of a Temporal history (${firstLine(error)}).`,
     );
   }
+}
+
+/** V8 names the place of an error, or says that it is the end. */
+function isAtEnd(message: string, text: string): boolean {
+  const position = /at position (\d+)/.exec(message)?.[1];
+  return /end of JSON input|Unterminated string/.test(message) || Number(position) >= text.length;
 }
 
 const HOW_TO_EXPORT = 'Export one with `temporal workflow show --workflow-id ID -o json`.';

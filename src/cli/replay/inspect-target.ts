@@ -20,20 +20,26 @@ export async function inspectTarget(
 ): Promise<void> {
   const run = await runOf(targets, runId);
   const events = run.history.events?.length ?? 0;
-  const eventId = at === undefined ? 1 : Number(at);
-  if (eventId > events) throw new CliError('usage', `--at: the history has ${events} events.`);
+  const eventId = at === undefined ? undefined : Number(at);
+  if (eventId !== undefined && eventId > events)
+    throw new CliError('usage', `--at: the history has ${events} events.`);
   const port = inspect === true || inspect === undefined ? DEFAULT_PORT : Number(inspect);
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new CliError('usage', '--inspect takes a port, or nothing.');
   report.say(
-    `Open chrome://inspect, or attach your editor to ${HOST}:${port}. It stops in the workflow task of event ${eventId}; step into the next call.`,
+    `Open chrome://inspect, or attach your editor to the address below. It stops ${
+      eventId === undefined ? 'where the workflow begins' : `in the workflow task of event ${eventId}`
+    }.`,
   );
   inspector.open(port, HOST, true);
   const error = await inspectRun(code.bundle, run, eventId);
   inspector.close();
   if (error !== undefined)
     throw new CliError('replay_differs', withoutSecrets(error.message.split('\n')[0] ?? ''));
-  report.reply({ ok: true, data: { workflowId: run.workflowId, runId: run.runId, stoppedAt: eventId } });
+  report.reply({
+    ok: true,
+    data: { workflowId: run.workflowId, runId: run.runId, stoppedAt: eventId ?? null },
+  });
 }
 
 async function runOf(

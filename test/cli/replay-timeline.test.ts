@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Timeline } from '../../src/replay/timeline/timeline';
+import { resetWorkflow } from '../support/reset-workflow';
 import { CampaignRuns, film } from './support/campaign-runs';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { incident } from './support/incident';
@@ -66,6 +67,21 @@ describe('replay tells what happened', () => {
     const states = Object.fromEntries(timeline.rows.map(({ key, state }) => [key, state]));
     expect(states).toEqual({ a: 'completed', b: 'failed' });
     expect(timeline.rows.find(({ key }) => key === 'b')?.reason).toMatch(/moderation|content/);
+  });
+
+  test('a video that was reset: the new run adopts what was bought', async () => {
+    const id = bench.server.uniqueId('reset');
+    const { code } = await runCli(
+      ['video', '--model', 'sketch-lite', '--prompt', 'a boat', '--id', id, '--json'],
+      bench.clientEnv,
+    );
+    expect(code).toBe(0);
+    await (await resetWorkflow(bench.server, id)).result();
+    const timeline = await timelineOf(id);
+    const [reset, create] = timeline.entries.slice(1);
+    expect([reset?.kind, create?.kind]).toEqual(['reset', 'create']);
+    expect(create?.text).toMatch(/^Create: not sent again: the journal has task /);
+    expect(timeline).toMatchObject({ outcome: 'completed', sends: 0 });
   });
 
   test('refuses what it cannot do', async () => {

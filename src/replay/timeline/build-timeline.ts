@@ -16,7 +16,14 @@ import { shownBy, type Shown } from './shown';
 import { shownSpan } from './sizes';
 import { spansOf, timeSpent } from './time-spent';
 import { type Fact, type Timeline, type TimelineRun } from './timeline';
-import { isOurs, readEnd, readLaterStart, readStart, readTaskFailure } from './workflow-entries';
+import {
+  adviceWhileOpen,
+  isOurs,
+  readEnd,
+  readLaterStart,
+  readStart,
+  readTaskFailure,
+} from './workflow-entries';
 
 export interface TimelineOptions {
   /** Timelines of children, such as the batches of a campaign. @default none */
@@ -44,6 +51,7 @@ export function buildTimeline(target: LoadedTarget, options: TimelineOptions = {
   const type = target.runs[0]?.workflowType ?? '';
   const rows = new RowReader(shown, batchNumber(runs));
   new StoryReader(story, rows, type).read(runs);
+  if (story.outcome === null) story.advice = adviceWhileOpen(type, story);
   for (const run of runs) story.spans.push(...spansOf(run, lastAt ?? 0));
   story.decided(story.lastAt);
   story.resumed(story.lastAt);
@@ -124,33 +132,10 @@ class StoryReader {
   read(runs: readonly RunOperations[]): void {
     let before: Operation | undefined;
     runs.forEach(({ operations }, index) => {
-      const copied = copiedBy(runs, index);
-      if (copied !== undefined) this.repeated(operations, copied);
-      for (const operation of operations) {
-        if (copied !== undefined && isCopied(operation, copied)) continue;
-        this.operation(operation, before);
-      }
+      for (const operation of operations) this.operation(operation, before);
       this.polls.close(index);
       before = operations.findLast(({ kind }) => kind === 'end') ?? before;
     });
-  }
-
-  /** A reset copies the events up to its point from the run that it replaces: they are told once. */
-  private repeated(operations: readonly Operation[], last: number): void {
-    const copied = operations.filter((operation) => isCopied(operation, last));
-    const [first] = copied;
-    const reset = operations.find(({ kind }) => kind === 'reset');
-    if (first === undefined) return;
-    const entry = this.story.add(
-      {
-        kind: 'reset',
-        tone: 'wait',
-        text: `Reset to event ${last}: run ${first.run + 1} repeats what was before it`,
-        facts: { run: first.run + 1, event: last },
-      },
-      { ...first, at: reset?.at ?? first.at, ids: [], until: reset?.at ?? first.at },
-    );
-    for (const operation of copied) entry.addIds(operation.run, operation.ids);
   }
 
   private operation(operation: Operation, before: Operation | undefined): void {
@@ -359,16 +344,3 @@ class StoryReader {
     );
   }
 }
-
-/** The last event that a run has in common with an earlier one of the same chain; undefined when it was not reset. */
-function copiedBy(runs: readonly RunOperations[], index: number): number | undefined {
-  const run = runs[index];
-  const reset = run?.operations.find(({ kind }) => kind === 'reset');
-  if (run === undefined || reset === undefined) return undefined;
-  const isKnown = runs
-    .slice(0, index)
-    .some(({ run: { runId } }) => runId !== '' && runId === reset.target?.runId);
-  return isKnown ? (reset.ids[0] ?? 0) - 1 : undefined;
-}
-
-const isCopied = ({ ids }: Operation, last: number): boolean => ids.every((id) => id <= last);

@@ -1,5 +1,6 @@
 import { WORKFLOW } from '../../domain/names';
 import { failureRow } from '../../domain/failure-table';
+import { safeNow, type VideoSituation } from '../../domain/video-state';
 import { msToNumber, type Duration } from '@temporalio/common/lib/time';
 import { failureWords } from './failure-facts';
 import { type Operation } from './operations';
@@ -136,6 +137,8 @@ export function readEnd(operation: Operation, story: Story): OpenEntry {
   }
   if (end !== 'completed') {
     story.outcome = end;
+    if (story.taskId !== null)
+      story.advice = safeNow({ ...situation(story), phase: 'done', outcome: 'cancelled' });
     const reason = operation.event.workflowExecutionTerminatedEventAttributes?.reason;
     const why = failure === null ? story.shown.said(reason || null) : failureWords(failure);
     const text = `${ENDS[end] ?? 'Ended'}${why === null ? '' : `: ${why}`}`;
@@ -145,6 +148,23 @@ export function readEnd(operation: Operation, story: Story): OpenEntry {
   story.outcome = outcome.name ?? 'completed';
   const text = `Ended: ${outcome.text}`;
   return story.add({ kind: 'ended', tone: outcome.tone, text, facts: outcome.facts }, operation);
+}
+
+const situation = ({ taskId, account }: Story): Pick<VideoSituation, 'taskId' | 'account' | 'lastError'> => ({
+  taskId,
+  account,
+  lastError: null,
+});
+
+/** What is safe to do about a video whose history has no end yet; null for other workflows. */
+export function adviceWhileOpen(workflowType: string, story: Story): string | null {
+  if (workflowType !== WORKFLOW.generateVideo && workflowType !== WORKFLOW.awaitVideo) return null;
+  const kinds = story.entries.map(({ said }) => said.kind);
+  const last = kinds.at(-1);
+  const waits =
+    story.undecidedSince !== null ? 'unconfirmed' : last === 'create_wait' ? 'waiting_to_create' : 'creating';
+  const phase = story.taskId === null ? waits : last === 'download' ? 'downloading' : 'watching';
+  return safeNow({ ...situation(story), phase, outcome: null });
 }
 
 const ENDS: { readonly [end: string]: string } = {
@@ -310,5 +330,9 @@ export function moneyText({ estimate, state, totals }: MoneySummary): string | n
     none: 'nothing is owed',
   };
   const amount = estimate === null ? 'price unknown' : `estimate ${formatMoney(estimate)}`;
-  return state === null ? amount : state === 'none' ? STATES.none : `${amount}, ${STATES[state]}`;
+  return state === null
+    ? `${amount}, not settled`
+    : state === 'none'
+      ? STATES.none
+      : `${amount}, ${STATES[state]}`;
 }

@@ -40,6 +40,7 @@ const NEED_OF = {
   'test/cli/schemas/input-schemas.test.ts': 'lib',
   'test/cli/schemas/json-schemas.test.ts': 'lib',
   'test/cli/schemas/schema-types.test.ts': 'nothing',
+  'test/cli/schemas/timeline.test.ts': 'lib',
   'test/cli/shell-word.test.ts': 'nothing',
   'test/cli/shown-location.test.ts': 'nothing',
   'test/cli/start-up.test.ts': 'lib',

@@ -5,12 +5,14 @@ module.exports = {
   globalSetup: '<rootDir>/test/global-setup.ts',
   globalTeardown: '<rootDir>/test/global-teardown.ts',
   testMatch: ['**/*.test.ts'],
-  // Long ones with commands of their own: `npm run verify:stores`, `verify:languages` and `verify:installed`.
+  // Long ones with commands of their own: `npm run verify:stores`, `verify:languages`, `verify:installed` and
+  // `verify:replays`.
   testPathIgnorePatterns: [
     '/node_modules/',
     '<rootDir>/test/stores/',
     '<rootDir>/test/languages/',
     '<rootDir>/test/installed/',
+    '<rootDir>/test/replays/',
   ],
   transform: {
     '^.+\\.[tj]s$': [
@@ -27,7 +29,7 @@ module.exports = {
     // Loaded when they are wanted, by the names that they have in lib.
     '^\\.\\./(s3|postgres)/index\\.js$': '<rootDir>/src/$1/index.ts',
     '^temporal-media$': '<rootDir>/src/domain/index.ts',
-    '^temporal-media/(workflows|activities|postgres|s3|stores|testing|testing/workflows)$':
+    '^temporal-media/(workflows|activities|postgres|replay|s3|stores|testing|testing/workflows)$':
       '<rootDir>/src/$1/index.ts',
     '^temporal-media/(worker|client|plugin|nexus)$': '<rootDir>/src/$1.ts',
     // A property that fails prints the command that repeats it.

@@ -19,6 +19,7 @@ const NAMES = [
   'download',
   'upload',
   'worker-start',
+  'replay',
   'wire-faults',
   'growth',
   'journal',

@@ -12,7 +12,14 @@ const { canAttest, parseChangelog, planRelease, provenanceProblems } = require('
 
 const root = path.resolve(__dirname, '..');
 const manifest = require('../package.json');
-const SUITES = ['verify', 'verify:stores', 'verify:installed', 'verify:languages', 'verify:deep'];
+const SUITES = [
+  'verify',
+  'verify:stores',
+  'verify:installed',
+  'verify:replays',
+  'verify:languages',
+  'verify:deep',
+];
 const OUTPUT_BYTES = 64 * 1024 * 1024;
 
 const USAGE =

@@ -33,10 +33,11 @@ export function divergenceOf(
     const command = produced[at];
     return command === undefined || !leadsTo(commandView(command), event);
   });
-  const at = index === -1 ? expected.length : index;
+  // Where all agree, something else does not, such as a number that the SDK gives: the last one is as near as one gets.
+  const all = Math.max(expected.length, produced.length);
+  const at = index !== -1 ? index : expected.length < all ? expected.length : all - 1;
   const command = produced[at];
-  // The names agree, and something else does not: the SDK's event is the one.
-  const event = expected[at] ?? (command === undefined ? namedEvent(history, detail) : undefined);
+  const event = index === -1 ? (namedEvent(history, detail) ?? expected[at]) : expected[at];
   const before = produced[at - 1] ?? lastBefore(commands, started);
   const place = command ?? before;
   const places = place === undefined ? [] : locationsOf(place.stack);
@@ -56,16 +57,18 @@ interface Task {
 }
 
 function tasksOf({ events }: History): readonly Task[] {
-  const all = (events ?? []).flatMap((event) => commandEvent(event) ?? []);
+  const byTask = new Map<number, CommandEvent[]>();
+  for (const event of events ?? []) {
+    const command = commandEvent(event);
+    if (command === undefined) continue;
+    const others = byTask.get(command.task);
+    if (others === undefined) byTask.set(command.task, [command]);
+    else others.push(command);
+  }
   return (events ?? []).flatMap(({ eventId, workflowTaskCompletedEventAttributes: completed }) =>
     completed == null
       ? []
-      : [
-          {
-            started: Number(completed.startedEventId),
-            events: all.filter(({ task }) => task === Number(eventId)),
-          },
-        ],
+      : [{ started: Number(completed.startedEventId), events: byTask.get(Number(eventId)) ?? [] }],
   );
 }
 

@@ -65,23 +65,48 @@ const ENUMS: { readonly [field: string]: string } = {
   timeoutType: 'TIMEOUT_TYPE',
 };
 
-function withEnumPrefixes(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withEnumPrefixes);
+/** With the prefixes of enums, and with times and durations as protobuf has them where that is wanted. */
+function normalised(value: unknown, field: string, times: boolean): unknown {
+  if (typeof value === 'string') {
+    const prefix = Object.hasOwn(ENUMS, field) ? ENUMS[field] : undefined;
+    if (prefix !== undefined)
+      return value.startsWith(prefix)
+        ? value
+        : `${prefix}_${value.replace(/(?<=.)([A-Z])/g, '_$1').toUpperCase()}`;
+    return times && MAY_BE_TIME.test(field) ? timeOf(value) : value;
+  }
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => {
-      const prefix = Object.hasOwn(ENUMS, name) ? ENUMS[name] : undefined;
-      return typeof inner === 'string' && prefix !== undefined && !inner.startsWith(prefix)
-        ? [name, `${prefix}_${inner.replace(/(?<=.)([A-Z])/g, '_$1').toUpperCase()}`]
-        : [name, withEnumPrefixes(inner)];
-    }),
-  );
+  if (Array.isArray(value)) return value.map((one) => normalised(one, field, times));
+  const copy: Record<string, unknown> = {};
+  for (const name of Object.keys(value))
+    copy[name] = normalised((value as Record<string, unknown>)[name], name, times);
+  return copy;
+}
+
+/** Strings of users are in payloads, which are base64, or in fields with other names. */
+const MAY_BE_TIME = /(?:Time|Timeout|Interval|Backoff|Delay|Deadline|Expiration)$/;
+const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/;
+const DURATION = /^(\d+)(?:\.(\d{1,9}))?s$/;
+
+function timeOf(text: string): unknown {
+  const [, second, fraction = ''] = TIME.exec(text) ?? [];
+  if (second !== undefined)
+    return { seconds: Date.parse(`${second}Z`) / 1000, nanos: Number(fraction.padEnd(9, '0')) };
+  const [, whole, part = ''] = DURATION.exec(text) ?? [];
+  return whole === undefined ? text : { seconds: Number(whole), nanos: Number(part.padEnd(9, '0')) };
 }
 
 /** A history of the JSON that Temporal tools write; fields of newer servers are left out. @throws what the parser throws */
 export function historyFromJson(json: object): History {
-  const { json: protojson, type } = converter();
-  const history = protojson.fromJson(type, withEnumPrefixes(json), { ignoreUnknownFields: true });
+  const { json: protojson, proto, type } = converter();
+  try {
+    // Twice as fast as the parser below, and refuses what it does not know.
+    const message = normalised(json, '', true) as object;
+    return proto.temporal.api.history.v1.History.fromObject(message);
+  } catch {
+    // The parser below says what is wrong, if anything is.
+  }
+  const history = protojson.fromJson(type, normalised(json, '', false), { ignoreUnknownFields: true });
   if (history === null) throw new TypeError('null is no history');
   return history;
 }

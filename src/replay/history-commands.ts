@@ -13,7 +13,9 @@ export interface CommandView {
   /** What its author says it is for: `image call 2 of 2`. */
   readonly summary: string | null;
   /** Milliseconds of a timer. */
-  readonly ms?: number | null;
+  readonly ms?: number;
+  /** Workflow id of a child. */
+  readonly id?: string;
 }
 
 /** An event that exists because the workflow code produced a command. */
@@ -87,10 +89,12 @@ export function commandEvent(event: HistoryEvent): CommandEvent | undefined {
   if (row === undefined) return undefined;
   const name = row[1]?.(of);
   const timeout = event.timerStartedEventAttributes?.startToFireTimeout;
+  const child = event.startChildWorkflowExecutionInitiatedEventAttributes;
   return {
     ...common,
     kind: row[0],
     name: typeof name === 'string' ? name : null,
+    ...(child?.workflowId && { id: child.workflowId }),
     ...(timeout != null && { ms: Number(timeout.seconds ?? 0) * 1000 + Number(timeout.nanos ?? 0) / 1e6 }),
   };
 }
@@ -122,25 +126,33 @@ const UNDONE = [
   ['startChildWorkflowExecution', 'cancelChildWorkflowExecution'],
 ] as const;
 
-export function commandView({ kind, name, summary, ms }: RecordedCommand): CommandView {
+export function commandView({ kind, name, id, summary, ms }: RecordedCommand): CommandView {
   return {
     kind: COMMANDS[kind] ?? kind,
     name,
     summary: summary === null ? null : textOf(summary),
     ...(ms !== null && { ms }),
+    ...(kind === 'startChildWorkflowExecution' && id !== null && { id }),
   };
 }
 
 /** Whether a command leads to this event, as far as a replay compares them. */
 export function leadsTo(command: CommandView, event: CommandView): boolean {
-  return command.kind === event.kind && (event.name === null || command.name === event.name);
+  return (
+    command.kind === event.kind &&
+    (event.name === null || command.name === event.name) &&
+    (event.id === undefined || command.id === event.id)
+  );
 }
 
 /** `activity media.pollVideos "poll 1"`. */
-export function viewText({ kind, name, summary, ms }: CommandView): string {
-  const what = [kind, ...(name === null ? [] : [name]), ...(ms == null ? [] : [`of ${ms / 1000} s`])].join(
-    ' ',
-  );
+export function viewText({ kind, name, id, summary, ms }: CommandView): string {
+  const what = [
+    kind,
+    ...(name === null ? [] : [name]),
+    ...(id === undefined ? [] : [id]),
+    ...(ms === undefined ? [] : [`of ${ms / 1000} s`]),
+  ].join(' ');
   return summary === null ? what : `${what} (${JSON.stringify(summary)})`;
 }
 

@@ -26,6 +26,7 @@ export function encodingOf({ metadata }: Payload): string {
 
 const KNOWN: ReadonlySet<string> = new Set(Object.values(encodingTypes));
 
+/** With which codecs {@link decodeRun} decodes. */
 export interface DecodeOptions {
   /** Codecs of the configuration, in the order in which they encode. */
   readonly codecs: readonly PayloadCodec[];

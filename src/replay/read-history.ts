@@ -34,7 +34,7 @@ export async function readHistoryFile(path: string): Promise<LoadedRun> {
   return runOf(parseHistory(bytes, name), name);
 }
 
-/** @param name of the file, for messages. @throws HistoryError */
+/** Reads a history from the bytes of a file. @param name of the file, for messages. @throws HistoryError */
 export function parseHistory(bytes: Uint8Array, name: string): History {
   const history = isJson(bytes) ? parseJson(bytes, name) : parseProtobuf(bytes, name);
   checkEvents(history, name);

@@ -84,7 +84,7 @@ inBrowser('the page of a timeline in a browser, opened from disk', () => {
     const lanes = await page.locator('#chart .name').allTextContents();
     expect(lanes).toEqual(['Creates', 'Polls', 'Waits', 'Downloads', 'Money', 'Workflow']);
     expect(await page.locator('#entries li').count()).toBe(video.entries.length);
-    await page.locator('#chart .item.download').click();
+    await page.locator('#chart .item.lane-download').click();
     const chosen = page.locator('#entries li.chosen');
     expect(await chosen.locator('summary .text').textContent()).toContain('Download: 4.1 kB stored');
     expect(await chosen.locator('.facts').first().textContent()).toContain('46, 47, 48, 49, 50, 51');
@@ -125,6 +125,8 @@ inBrowser('the page of a timeline in a browser, opened from disk', () => {
 
   test('shows a decision of a person, opened by the keyboard', async () => {
     await open('decided');
+    // The wait for a person has no events of its own.
+    expect(await page.locator('#chart .item.lane-wait').count()).toBeGreaterThan(0);
     const summary = page.locator('#entries li.create summary');
     await summary.focus();
     await page.keyboard.press('Enter');
@@ -136,7 +138,7 @@ inBrowser('the page of a timeline in a browser, opened from disk', () => {
   test('shows the batches and rows of a campaign, and the timeline of each batch', async () => {
     await open('campaign');
     expect(await page.locator('#rows tbody tr').count()).toBe(PAGES.campaign?.rows.length);
-    expect(await page.locator('#chart .item.batches').count()).toBe(2);
+    expect(await page.locator('#chart .item.lane-batches').count()).toBe(2);
     expect(await page.locator('#chart .row').count()).toBeGreaterThan(0);
     await shot(page, 'campaign');
     await page.locator('#others button').nth(1).click();

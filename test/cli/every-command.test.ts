@@ -104,6 +104,9 @@ describe('every command with -o json and -o jsonl', () => {
       'unconfirmed declare-lost': [declared, ...why],
       'unconfirmed resubmit': [resubmitted, ...why, '--yes'],
       orphans: [],
+      replay: [id],
+      'history export': [id, path.join(bench.dir, 'history.json')],
+      'history record': [id, '--to', path.join(bench.dir, 'golden')],
       'journal prune': ['--older-than', '3650d'],
       // Runs on a real database in test/stores/postgres-migrate.test.ts.
       'journal migrate': ['--dry-run'],

@@ -93,12 +93,17 @@ describe('the layers', () => {
       'client.ts',
       'activities/index.ts',
       'workflows/index.ts',
+      'replay/index.ts',
     ]) {
       const packages = [...reach(entry)].filter((name) => !name.endsWith('.ts'));
       expect(packages.filter((name) => /fastify|h264|pngjs|^pg$|@temporalio\/testing/.test(name))).toEqual(
         [],
       );
     }
+  });
+
+  it('a replay reaches no command line and nothing that is for tests', () => {
+    expect([...reach('replay/index.ts')].filter((name) => /^(?:cli|testing)\//.test(name))).toEqual([]);
   });
 
   it('one file names OpenTelemetry, and no workflow code reaches it', () => {

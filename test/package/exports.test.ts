@@ -8,6 +8,7 @@ import * as postgres from '../../src/postgres';
 import * as s3 from '../../src/s3';
 import * as nexus from '../../src/nexus';
 import * as plugin from '../../src/plugin';
+import * as replay from '../../src/replay';
 import * as testing from '../../src/testing';
 import * as testingWorkflows from '../../src/testing/workflows';
 import * as worker from '../../src/worker';
@@ -42,6 +43,7 @@ describe('package exports', () => {
       './s3': s3,
       './plugin': plugin,
       './nexus': nexus,
+      './replay': replay,
       './testing': testing,
       './testing/workflows': testingWorkflows,
       './worker': worker,

@@ -56,7 +56,7 @@ it('the set-up brings the most that any selected file needs, and all without a s
   expect(of('./test/domain/price.test.ts', 'test/service')).toBe('nothing');
   expect(of(path.join(ROOT, 'test/domain/price.test.ts'))).toBe('nothing');
   expect(of('price')).toBe('nothing');
-  expect(of('test/domain', 'test/replay')).toBe('lib');
+  expect(of('test/domain', 'test/replay/')).toBe('lib');
   expect(of('test/domain', 'test/e2e/video')).toBe('server');
   expect(of('test/')).toBe('server');
   expect(of('(')).toBe('server');

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 
 let isInstalled = false;
@@ -6,6 +7,8 @@ let isInstalled = false;
 export function quietRuntime(): void {
   if (isInstalled) return;
   isInstalled = true;
+  // Histories are large and short-lived: without this, memory grows by a fifth more before it is collected.
+  setFlagsFromString('--heap-growing-percent=50');
   Runtime.install({
     logger: new DefaultLogger('ERROR', () => undefined),
     telemetryOptions: { logging: { filter: 'OFF', forward: {} } },

@@ -111,7 +111,7 @@ export const PAGE_SCRIPT = `'use strict';
         const left = Math.max(-6, x(item.from));
         const wide = Math.min(width + 6, x(item.to)) - left;
         const moment = wide < 7;
-        const bar = draw('rect', { class: 'item ' + item.tone + ' ' + item.lane + (shown.chosen === item.entry ? ' chosen' : ''), x: moment ? Math.min(width - 7, Math.max(0, left + wide / 2 - 3.5)) : left, y: y + LABEL + item.line * (BAR + GAP), width: moment ? 7 : wide, height: BAR, rx: moment ? 3.5 : 4, 'data-entry': item.entry });
+        const bar = draw('rect', { class: 'item ' + item.tone + ' lane-' + item.lane + (shown.chosen === item.entry ? ' chosen' : ''), x: moment ? Math.min(width - 7, Math.max(0, left + wide / 2 - 3.5)) : left, y: y + LABEL + item.line * (BAR + GAP), width: moment ? 7 : wide, height: BAR, rx: moment ? 3.5 : 4, 'data-entry': item.entry });
         bar.append(draw('title', {}, shown.timeline.entries[item.entry].text));
         marks.push(bar);
       }

@@ -84,7 +84,10 @@ function drawn(timeline: Timeline): object {
   const since = (iso: string | null): number | null => (iso === null ? null : Date.parse(iso) - start);
   const whole = Date.parse(lastEventAt ?? '') - start || 0;
   const hasRuns = runs.length > 1;
-  const items = entries.flatMap((entry, index) => itemsOf(entry, index, (iso) => since(iso) ?? 0));
+  const items = [
+    ...entries.flatMap((entry, index) => itemsOf(entry, index, (iso) => since(iso) ?? 0)),
+    ...undecided(entries, (iso) => since(iso) ?? 0),
+  ];
   return {
     name: `${workflowType} ${workflowId}`,
     type: workflowType,
@@ -129,6 +132,19 @@ function itemsOf(entry: TimelineEntry, index: number, since: (iso: string) => nu
   const isBill = kind === 'ended' && facts['billing'] !== undefined;
   const money: Item[] = isMoney || isBill ? [{ ...item, lane: 'money', from: item.to }] : [];
   return [{ ...item, lane }, ...money];
+}
+
+/** From a create of unknown fate to the decision about it there are no events, but a person is waited for. */
+function undecided(entries: readonly TimelineEntry[], since: (iso: string) => number): Item[] {
+  const items: Item[] = [];
+  let open: number | null = null;
+  entries.forEach(({ kind, at, until, facts }, entry) => {
+    if (kind === 'decision' && open !== null)
+      items.push({ lane: 'wait', from: open, to: since(at), tone: 'wait', entry });
+    const isOpen = facts['outcome'] === 'unconfirmed' || facts['resolved'] === false;
+    if (kind === 'create' || kind === 'reconcile' || kind === 'decision') open = isOpen ? since(until) : null;
+  });
+  return items;
 }
 
 function factsOf(timeline: Timeline, whole: number): (readonly [name: string, value: string])[] {

@@ -4,9 +4,9 @@ import '../support/quiet-temporal';
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 import { WebSocket } from 'undici';
 import { type MediaStack, startMediaStack } from '../support/media-stack';
-import { runCli, runJson, startCli } from './support/run-cli';
+import { runCli, runJson, startCli } from '../cli/support/run-cli';
 
-const USERS = path.resolve(__dirname, '..', 'replay', 'users');
+const USERS = path.join(__dirname, 'users');
 const CANARY = 'a paper boat named canary-41';
 
 interface Data {
@@ -129,7 +129,7 @@ describe('replay', () => {
       /^fails {2}twoPosters .*: the code at hand throws where the workflow went on\.$/m,
     );
     expect(ended.stdout).toMatch(/Cannot read properties of undefined/);
-    expect(ended.stdout).toMatch(/at test\/replay\/users\/throws\.ts:3:/);
+    expect(ended.stdout).toMatch(/at test\/replays\/users\/throws\.ts:3:/);
     expect(ended.stderr).toMatch(/patched\("ID"\)/);
   });
 
@@ -183,16 +183,13 @@ describe('replay', () => {
     ['where the code issues the command of an event', ['--at', '5'], ['activator.pushCommand', 'raceCreate']],
     ['before the workflow task that reads an event', ['--at', '8'], ['activate']],
   ])('under an inspector: stops %s, with sources', async (_what, at, functions) => {
-    const { untilLine, ended } = startCli(
-      ['replay', file('film.json'), '--inspect', '0', ...at, '--json'],
-      env,
-    );
-    const line = await untilLine('stderr', /^Debugger listening on ws:/);
+    const command = startCli(['replay', file('film.json'), '--inspect', '0', ...at, '--json'], env);
+    const line = await command.untilLine('stderr', /^Debugger listening on ws:/);
     const stop = await stopOf(line.replace('Debugger listening on ', ''));
     expect(stop.functions[0]).toBe(functions[0]);
     expect(stop.functions).toEqual(expect.arrayContaining(functions));
     expect(stop.sourceMapURL).toMatch(/^data:application\/json/);
-    expect(await ended).toMatchObject({ code: 0 });
+    expect(await command.ended).toMatchObject({ code: 0 });
   });
 });
 

@@ -1,0 +1,19 @@
+/**
+ * Loads histories and replays them with the code at hand: what `temporal-media replay` does, for programs and tests.
+ * Needs `@temporalio/worker`.
+ *
+ * @module
+ */
+export { type LoadedRun, type LoadedTarget } from './loaded-history';
+export { HistoryError, type HistoryErrorCode } from './history-error';
+export { parseHistory, readHistoryFile } from './read-history';
+export { readHistoryFolder, type UnloadedTarget } from './history-folder';
+export { fetchChain } from './fetch-histories';
+export { decodeRun, type DecodeOptions } from './payloads';
+export { replayCode, type CodeOptions } from './replay-code';
+export { replayHistories, type ReplayCode, type ReplayedRun } from './replay-histories';
+export { type Divergence, type Verdict, type WrittenBy } from './verdict';
+export { type CommandView } from './history-commands';
+export { type SourceLocation } from './source-location';
+export { redactHistory } from './redact-history';
+export { goldenProblems, type GoldenProblem, recordGolden } from './golden-histories';

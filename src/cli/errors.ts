@@ -3,7 +3,7 @@ import { ConfigurationError } from '../config';
 import { type ValidationIssue } from '../domain/validation-issue';
 import { keySecrets } from '../service/credentials';
 import { proxySecrets } from '../service/proxy-environment';
-import { createRedactor, type Redactor } from '../service/redact';
+import { createRedactor } from '../service/redact';
 import { type CommandErrorType, errorType, type ExitCode } from './exit-codes';
 import { type FailureReply } from './json-output';
 import { storeSecrets } from './store-secrets';
@@ -79,16 +79,12 @@ function usageText({ code, message }: CommanderError): string {
 
 /** Redacts keys, cookies and signed addresses from a library's message, which may repeat its input (C5.4a, C5.4b). */
 export function withoutSecrets(text: string, env: NodeJS.ProcessEnv = process.env): string {
-  return redactorOf(env).page(Buffer.from(text)).toString();
+  return createRedactor(secretsOf(env)).page(Buffer.from(text)).toString();
 }
 
-/** Knows the secrets of an environment. */
-export function redactorOf(env: NodeJS.ProcessEnv): Redactor {
-  return createRedactor([
-    ...proxySecrets(env),
-    ...storeSecrets(env),
-    ...keySecrets(env['MEDIA_API_KEY'] ?? ''),
-  ]);
+/** Secrets of an environment, which no output may repeat. */
+export function secretsOf(env: NodeJS.ProcessEnv): readonly string[] {
+  return [...proxySecrets(env), ...storeSecrets(env), ...keySecrets(env['MEDIA_API_KEY'] ?? '')];
 }
 
 function named(error: Error): CliError | undefined {

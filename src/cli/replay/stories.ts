@@ -4,17 +4,16 @@ import { buildTimeline } from '../../replay/timeline/build-timeline';
 import { type Timeline } from '../../replay/timeline/timeline';
 import { timelinePage } from '../../replay/timeline/timeline-page';
 import { timelineText } from '../../replay/timeline/timeline-text';
-import { type Redactor } from '../../service/redact';
 import { type ReplayOptions } from '../commands/replay';
 import { type CommandContext } from '../context';
-import { CliError, redactorOf } from '../errors';
+import { CliError, secretsOf } from '../errors';
 
 /** Named targets up to this number are told without being asked. */
 const MOST_NAMED = 10;
 
 /** The timelines of the targets of a command, and the page of one of them. */
 export class Stories {
-  private readonly redactor: Redactor;
+  private readonly secrets: readonly string[];
   private page: { readonly target: string; readonly html: string } | undefined;
 
   constructor(
@@ -22,7 +21,7 @@ export class Stories {
     private readonly targets: readonly string[],
     private readonly options: Pick<ReplayOptions, 'timeline' | 'html'>,
   ) {
-    this.redactor = redactorOf(context.env);
+    this.secrets = secretsOf(context.env);
   }
 
   /** Undefined where none is wanted: one of thousands that a query or a folder has is told on request only. */
@@ -59,6 +58,6 @@ export class Stories {
 
   private build(target: LoadedTarget): Timeline {
     const children = (target.children ?? []).map((child) => this.build(child));
-    return buildTimeline(target, { children, redactor: this.redactor });
+    return buildTimeline(target, { children, secrets: this.secrets });
   }
 }

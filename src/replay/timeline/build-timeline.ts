@@ -1,5 +1,5 @@
 import { ACTIVITY, SIGNAL, WORKFLOW } from '../../domain/names';
-import { type Redactor } from '../../service/redact';
+import { createRedactor } from '../../service/redact';
 import { type LoadedTarget } from '../loaded-history';
 import { BatchReader } from './batch-entries';
 import { CampaignReader, isCampaignSignal } from './campaign-entries';
@@ -25,11 +25,12 @@ import {
   readTaskFailure,
 } from './workflow-entries';
 
+/** What a timeline is made of besides the histories of its execution. */
 export interface TimelineOptions {
   /** Timelines of children, such as the batches of a campaign. @default none */
   readonly children?: readonly Timeline[];
-  /** Knows the keys that must not be shown. @default what has the form of a key is removed */
-  readonly redactor?: Redactor;
+  /** Keys that are removed besides what has the form of one. @default none */
+  readonly secrets?: readonly string[];
 }
 
 /**
@@ -41,7 +42,7 @@ export function buildTimeline(target: LoadedTarget, options: TimelineOptions = {
   const times = runs.flatMap(({ firstAt, lastAt }) => [firstAt, lastAt]).filter((at) => at !== null);
   const firstAt = times.length === 0 ? null : Math.min(...times);
   const lastAt = times.length === 0 ? null : Math.max(...times);
-  const shown = shownBy(options.redactor);
+  const shown = shownBy(createRedactor(options.secrets ?? []));
   const story = new Story(
     shown,
     lastAt ?? 0,

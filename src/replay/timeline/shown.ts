@@ -1,4 +1,4 @@
-import { createRedactor, isSentence, type Redactor } from '../../service/redact';
+import { isSentence, type Redactor } from '../../service/redact';
 import { textOf } from './read-value';
 
 /**
@@ -20,7 +20,7 @@ const MAX_ID = 200;
 const MAX_SAID = 300;
 
 /** @param redactor knows the keys that must not be shown, besides what has the form of one. */
-export function shownBy(redactor: Redactor = createRedactor([])): Shown {
+export function shownBy(redactor: Redactor): Shown {
   return {
     id: (value) => {
       const text = textOf(value);

@@ -54,12 +54,15 @@ export const ENTRY_KINDS = {
   sent_signal: ['own', 'A signal to another workflow.'],
 } as const satisfies { readonly [kind: string]: readonly [Lane, string] };
 
+/** What an entry is about: a key of {@link ENTRY_KINDS}. */
 export type EntryKind = keyof typeof ENTRY_KINDS;
 
 /** `good`: something was reached; `wait`: refused or away for now; `bad`: lost, refused for good, or of unknown fate. */
 export type Tone = 'plain' | 'good' | 'wait' | 'bad';
 
+/** A redacted value: JSON. */
 export type Fact = string | number | boolean | null | readonly Fact[] | { readonly [name: string]: Fact };
+/** Redacted values by their names. */
 export type Facts = { readonly [name: string]: Fact };
 
 /** Events of one run; `run` is an index into {@link Timeline.runs}. */
@@ -102,10 +105,13 @@ export const SPENT = {
   nothing: 'nothing was scheduled',
 } as const;
 
+/** What a moment is counted for: a key of {@link SPENT}. */
 export type SpentOn = keyof typeof SPENT;
 
+/** Time that went to one thing. */
 export interface TimeSpent {
   readonly on: SpentOn;
+  /** Milliseconds. */
   readonly ms: number;
 }
 
@@ -124,6 +130,7 @@ export interface PollSummary {
   readonly changesLeftOut: number;
 }
 
+/** A status or progress that a poll found and the one before did not. */
 export interface PollChange {
   /** ISO 8601 */
   readonly at: string;
@@ -176,6 +183,7 @@ export interface TimelineRow {
   readonly cost: number | null;
 }
 
+/** One run of an execution. */
 export interface TimelineRun {
   readonly runId: string;
   readonly source: string;

@@ -1,7 +1,6 @@
 import { historyFromJson } from '../../../scripts/golden/history-json';
 import { buildTimeline } from '../../../src/replay/timeline/build-timeline';
 import { timelineText } from '../../../src/replay/timeline/timeline-text';
-import { createRedactor } from '../../../src/service/redact';
 import { canary, CanarySearch, searched } from '../../support/canary';
 import { goldenHistory } from '../golden-histories';
 import { goldenRun } from './golden-targets';
@@ -124,8 +123,7 @@ describe('a timeline', () => {
   it.each(histories)(
     'of $name holds no prompt, key, address, reference or text of the service',
     ({ run }) => {
-      const redactor = createRedactor([key.value]);
-      const timeline = buildTimeline({ target: run.source, runs: [run] }, { redactor });
+      const timeline = buildTimeline({ target: run.source, runs: [run] }, { secrets: [key.value] });
       for (const { where, bytes } of [
         searched('json', JSON.stringify(timeline)),
         searched('text', timelineText(timeline)),

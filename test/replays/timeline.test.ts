@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Timeline } from '../../src/replay/timeline/timeline';
 import { resetWorkflow } from '../support/reset-workflow';
-import { CampaignRuns, film } from './support/campaign-runs';
-import { type CliBench, openCliBench } from './support/cli-bench';
-import { incident } from './support/incident';
-import { runCli, runJson } from './support/run-cli';
+import { CampaignRuns, film } from '../cli/support/campaign-runs';
+import { type CliBench, openCliBench } from '../cli/support/cli-bench';
+import { incident } from './incident';
+import { runCli, runJson } from '../cli/support/run-cli';
 
 /** What the command tells about workflows of a server. */
 describe('replay tells what happened', () => {

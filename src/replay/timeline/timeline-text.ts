@@ -13,6 +13,7 @@ import {
 /** How a text is coloured; the names are those of the command line. */
 export type TextPaint = (tone: 'good' | 'bad' | 'warn' | 'note', text: string) => string;
 
+/** How a timeline is laid out as text. */
 export interface TimelineTextOptions {
   /** Columns. @default 80 */
   readonly width?: number;

@@ -44,7 +44,7 @@ describe('histories of other versions and programs', () => {
         (file, values) => {
           let at = 0;
           const next = () => values[at++ % values.length] as (typeof values)[number];
-          const history = historyFromJson(replaced(goldenHistory(file).json, next) as object);
+          const history = historyFromJson(replaced(goldenHistory(file).json, next));
           const timeline = buildTimeline({ target: file, runs: [{ ...goldenRun(file), history }] });
           const told = timeline.entries.flatMap(({ events }) => events.flatMap(({ ids }) => ids));
           expect(told.length).toBe(history.events?.length);

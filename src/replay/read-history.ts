@@ -136,6 +136,8 @@ function parseProtobuf(bytes: Uint8Array, name: string): History {
 function checkEvents({ events }: History, name: string): void {
   const [first] = events ?? [];
   if (first === undefined) throw new HistoryError('not_a_history', `${name} has no events. ${HOW_TO_EXPORT}`);
+  if (!(Number(first.eventId) > 0))
+    throw new HistoryError('not_a_history', `${name} has events that are not those of a Temporal history.`);
   if (Number(first.eventId) !== 1)
     throw new HistoryError(
       'truncated',

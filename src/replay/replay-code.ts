@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { MediaPlugin } from '../plugin';
 import { bundledWorkflows } from '../workflow-bundle';
@@ -23,8 +23,15 @@ export async function replayCode({ workflowsPath, bundlePath }: CodeOptions = {}
     readonly version: string;
   };
   const known = shipped === undefined ? {} : { shipped: { version, build: await buildIdOf(shipped) } };
-  if (bundlePath !== undefined) return { bundle: { code: await readFile(bundlePath, 'utf8') }, ...known };
+  if (bundlePath !== undefined) {
+    const code = await readFile(bundlePath, 'utf8');
+    if (!code.includes('__TEMPORAL__') || !code.includes('//# sourceMappingURL=data:'))
+      throw new Error('The file is no bundle of bundleWorkflowCode.');
+    return { bundle: { code }, ...known };
+  }
   if (workflowsPath !== undefined) {
+    // The bundler would say something else.
+    await access(workflowsPath);
     const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
     const bundle = await bundleWorkflowCode({
       workflowsPath: resolve(workflowsPath),

@@ -72,7 +72,7 @@ describe('replay tells what happened', () => {
   test('a video that was reset: the new run adopts what was bought', async () => {
     const id = bench.server.uniqueId('reset');
     const { code } = await runCli(
-      ['video', '--model', 'sketch-lite', '--prompt', 'a boat', '--id', id, '--json'],
+      ['video', '--model', 'sketch-lite', '--prompt', 'a boat', '--id', id, '--out', bench.dir, '--json'],
       bench.clientEnv,
     );
     expect(code).toBe(0);

@@ -23,7 +23,7 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
     program
       .command('replay')
       .description(
-        'replay workflows or history files with the code at hand, and name where it parts from them',
+        'tell what happened in workflows or history files, and replay them with the code at hand',
       )
       .argument('[target...]', 'workflow id, history file (JSON or protobuf) or folder of history files')
       .option('--run-id <id>', 'a run of the workflow; the runs before and after it are read too')
@@ -74,6 +74,7 @@ Exit code 0: every history replays; 5: one does not, or is missing; 65: a target
 
 Examples:
   $ temporal-media replay sku-1
+  $ temporal-media replay spring --children --html spring.html
   $ temporal-media replay --all-open --workflows-path src/workflows.ts
   $ temporal-media replay history.json --inspect --at 24
 `;

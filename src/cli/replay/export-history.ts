@@ -2,14 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { historyToJson, historyToProtobuf } from '../../replay/history-codec';
 import { type LoadedRun } from '../../replay/loaded-history';
 import { redactHistory } from '../../replay/redact-history';
-import { replayCode } from '../../replay/replay-code';
 import { type ReplayCode, replayHistories } from '../../replay/replay-histories';
 import { type Verdict } from '../../replay/verdict';
 import { type ExportOptions } from '../commands/history';
 import { type CommandContext } from '../context';
 import { CliError } from '../errors';
+import { codeFor } from './code-for';
 import { loadTargets } from './load-targets';
-import { quietRuntime } from './quiet-runtime';
 
 /** `history export`: writes the history of one run to a file. */
 export async function exportHistory(
@@ -38,15 +37,6 @@ export async function exportHistory(
   report.reply({
     ok: true,
     data: { file, workflowType: run.workflowType, events, redacted: options.redact === true },
-  });
-}
-
-/** The code whose words a redacted history keeps, and with which it is replayed. */
-export async function codeFor({ workflowsPath, bundle }: ExportOptions): Promise<ReplayCode> {
-  quietRuntime();
-  return replayCode({
-    ...(workflowsPath !== undefined && { workflowsPath }),
-    ...(bundle !== undefined && { bundlePath: bundle }),
   });
 }
 

@@ -2,7 +2,8 @@ import { recordGolden } from '../../replay/golden-histories';
 import { type LoadedRun } from '../../replay/loaded-history';
 import { type RecordOptions } from '../commands/history';
 import { type CommandContext } from '../context';
-import { codeFor, redactedRun } from './export-history';
+import { codeFor } from './code-for';
+import { redactedRun } from './export-history';
 import { loadTargets } from './load-targets';
 
 /** `history record`: adds histories to a folder of golden histories. */

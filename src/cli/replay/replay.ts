@@ -1,13 +1,12 @@
-import { replayCode } from '../../replay/replay-code';
 import { type ReplayedTarget, replayTargets } from '../../replay/replay-targets';
 import { type UnloadedTarget } from '../../replay/history-folder';
 import { type ReplayOptions } from '../commands/replay';
 import { type CommandContext } from '../context';
 import { CliError, failureOf } from '../errors';
 import { checkGolden } from './check-golden';
+import { codeFor } from './code-for';
 import { inspectTarget } from './inspect-target';
 import { loadTargets } from './load-targets';
-import { quietRuntime } from './quiet-runtime';
 import { replayProgress } from './replay-progress';
 import { ReplaySummary } from './replay-summary';
 import { Stories } from './stories';
@@ -20,12 +19,7 @@ export async function replay(
   options: ReplayOptions,
 ): Promise<void> {
   const { report } = context;
-  quietRuntime();
-  const { workflowsPath, bundle: bundlePath } = options;
-  const code = await replayCode({
-    ...(workflowsPath !== undefined && { workflowsPath }),
-    ...(bundlePath !== undefined && { bundlePath }),
-  });
+  const code = await codeFor(options);
   const loaded = loadTargets(context, targets, options);
   if (options.inspect !== undefined) return inspectTarget(context, code, loaded, options);
 
@@ -53,7 +47,7 @@ export async function replay(
   else throw new CliError(failed, summary.message(failed), { data });
 }
 
-/** The story of a target belongs before its verdicts. */
+/** A target as it is printed. What happened in it belongs before its verdicts. */
 function linesOf(
   { report }: CommandContext,
   target: ReplayedTarget | UnloadedTarget,

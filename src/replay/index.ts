@@ -21,13 +21,16 @@ export { buildTimeline, type TimelineOptions } from './timeline/build-timeline';
 export { timelineText, type TextPaint, type TimelineTextOptions } from './timeline/timeline-text';
 export { timelinePage } from './timeline/timeline-page';
 export {
+  ENTRY_KINDS,
   type EntryKind,
   type EventIds,
   type Fact,
   type Facts,
+  type Lane,
   type MoneySummary,
   type PollChange,
   type PollSummary,
+  SPENT,
   type SpentOn,
   type TimeSpent,
   type Timeline,

@@ -22,9 +22,7 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
   withCommonOptions(
     program
       .command('replay')
-      .description(
-        'tell what happened in workflows or history files, and replay them with the code at hand',
-      )
+      .description('tell what happened in workflows or history files, and replay them with the code at hand')
       .argument('[target...]', 'workflow id, history file (JSON or protobuf) or folder of history files')
       .option('--run-id <id>', 'a run of the workflow; the runs before and after it are read too')
       .option('--query <query>', 'all workflows that this query of visibility finds')

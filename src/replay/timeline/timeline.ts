@@ -125,7 +125,7 @@ export interface PollSummary {
   readonly longestGapMs: number | null;
   /** Answers without a record, by class, and ticks that no worker ran. */
   readonly errors: { readonly [errorClass: string]: number };
-  /** Each change of status or progress. At most {@link MAX_CHANGES}; `changesLeftOut` counts the others. */
+  /** Each change of status or progress. At most 1,000; `changesLeftOut` counts the others. */
   readonly changes: readonly PollChange[];
   readonly changesLeftOut: number;
 }

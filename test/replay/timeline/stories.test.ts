@@ -69,7 +69,7 @@ describe('the story of a video', () => {
     const decisions = timeline.entries.filter(({ kind }) => kind === 'decision');
     expect(decisions.map(({ text }) => text)).toEqual([
       'Decision by update: adopt: refused (task_unknown)',
-      'Decision by update: adopt, carried out',
+      'Decision by ada: adopt, carried out',
     ]);
     expect(timeline.spent.map(({ on }) => on)).toContain('waiting_for_person');
   });

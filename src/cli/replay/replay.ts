@@ -1,8 +1,9 @@
 import { type ReplayedTarget, replayTargets } from '../../replay/replay-targets';
 import { type UnloadedTarget } from '../../replay/history-folder';
+import { type Verdict } from '../../replay/verdict';
 import { type ReplayOptions } from '../commands/replay';
 import { type CommandContext } from '../context';
-import { CliError, failureOf } from '../errors';
+import { CliError, failureOf, withoutSecrets } from '../errors';
 import { checkGolden } from './check-golden';
 import { codeFor } from './code-for';
 import { inspectTarget } from './inspect-target';
@@ -76,7 +77,16 @@ function jsonOf(target: ReplayedTarget | UnloadedTarget): object {
       runId,
       workflowType,
       source,
-      verdict: target.verdicts[index],
+      verdict: cleaned(target.verdicts[index]),
     })),
   };
+}
+
+/** Errors and summaries of somebody else's code may repeat what they were given. */
+function cleaned(verdict: Verdict | undefined): unknown {
+  if (verdict === undefined || verdict.verdict === 'identical') return verdict;
+  const text = JSON.stringify(verdict, (_field, value: unknown) =>
+    typeof value === 'string' ? withoutSecrets(value) : value,
+  );
+  return JSON.parse(text) as unknown;
 }

@@ -79,12 +79,12 @@ function usageText({ code, message }: CommanderError): string {
 
 /** Redacts keys, cookies and signed addresses from a library's message, which may repeat its input (C5.4a, C5.4b). */
 export function withoutSecrets(text: string, env: NodeJS.ProcessEnv = process.env): string {
-  const redactor = createRedactor([
-    ...proxySecrets(env),
-    ...storeSecrets(env),
-    ...keySecrets(env['MEDIA_API_KEY'] ?? ''),
-  ]);
-  return redactor.page(Buffer.from(text)).toString();
+  return createRedactor(secretsOf(env)).page(Buffer.from(text)).toString();
+}
+
+/** Secrets of an environment, which no output may repeat. */
+export function secretsOf(env: NodeJS.ProcessEnv): readonly string[] {
+  return [...proxySecrets(env), ...storeSecrets(env), ...keySecrets(env['MEDIA_API_KEY'] ?? '')];
 }
 
 function named(error: Error): CliError | undefined {

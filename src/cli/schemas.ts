@@ -27,6 +27,7 @@ import {
   type GenerateVideoInput,
 } from '../domain/workflow-inputs';
 import { type ResultRecord } from '../report/result-record';
+import { type Timeline } from '../replay/timeline/timeline';
 import { type FaultRule } from '../testing/sandbox/faults';
 import { type CampaignEstimate, type LeftRunning, type OutputLine, type Reply } from './json-output';
 import { type ImageSidecar } from './save-results';
@@ -70,6 +71,7 @@ export const SCHEMA_NAMES = {
   'campaign-update-result': 'the result of the Updates of a campaign',
   sidecar: 'the JSON file beside a video',
   'image-sidecar': 'the JSON file beside images',
+  timeline: 'what happened in a workflow: `timeline` of a target of replay',
   faults: 'a fault file of the sandbox (--faults)',
 } as const;
 
@@ -109,6 +111,7 @@ export interface Documents {
   readonly 'campaign-update-result': CampaignUpdateResult;
   readonly sidecar: VideoSidecar;
   readonly 'image-sidecar': ImageSidecar;
+  readonly timeline: Timeline;
   readonly faults: readonly FaultRule[];
 }
 

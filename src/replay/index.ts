@@ -1,6 +1,6 @@
 /**
- * Loads histories and replays them with the code at hand: what `temporal-media replay` does, for programs and tests.
- * Needs `@temporalio/worker`.
+ * Loads histories, tells what happened in them and replays them with the code at hand: what `temporal-media replay` does,
+ * for programs and tests. Needs `@temporalio/worker`.
  *
  * @module
  */
@@ -17,3 +17,25 @@ export { type CommandView } from './history-commands';
 export { type SourceLocation } from './source-location';
 export { redactHistory } from './redact-history';
 export { goldenProblems, type GoldenProblem, recordGolden } from './golden-histories';
+export { buildTimeline, type TimelineOptions } from './timeline/build-timeline';
+export { timelineText, type TextPaint, type TimelineTextOptions } from './timeline/timeline-text';
+export { timelinePage } from './timeline/timeline-page';
+export {
+  ENTRY_KINDS,
+  type EntryKind,
+  type EventIds,
+  type Fact,
+  type Facts,
+  type Lane,
+  type MoneySummary,
+  type PollChange,
+  type PollSummary,
+  SPENT,
+  type SpentOn,
+  type TimeSpent,
+  type Timeline,
+  type TimelineEntry,
+  type TimelineRow,
+  type TimelineRun,
+  type Tone,
+} from './timeline/timeline';

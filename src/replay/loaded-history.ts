@@ -18,4 +18,6 @@ export interface LoadedTarget {
   readonly target: string;
   /** One execution chain: runs that continued as new, oldest first. */
   readonly runs: readonly LoadedRun[];
+  /** Child workflows, where they were asked for. */
+  readonly children?: readonly LoadedTarget[];
 }

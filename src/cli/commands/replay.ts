@@ -12,6 +12,9 @@ export interface ReplayOptions extends CommonOptions {
   readonly bundle?: string;
   readonly inspect?: string | true;
   readonly at?: string;
+  readonly timeline?: boolean;
+  readonly html?: string;
+  readonly children?: boolean;
 }
 
 /** `replay`: what happened in a workflow, and whether the code at hand replays it. */
@@ -19,9 +22,7 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
   withCommonOptions(
     program
       .command('replay')
-      .description(
-        'replay workflows or history files with the code at hand, and name where it parts from them',
-      )
+      .description('tell what happened in workflows or history files, and replay them with the code at hand')
       .argument('[target...]', 'workflow id, history file (JSON or protobuf) or folder of history files')
       .option('--run-id <id>', 'a run of the workflow; the runs before and after it are read too')
       .option('--query <query>', 'all workflows that this query of visibility finds')
@@ -29,6 +30,10 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
       .option('--golden <dir>', 'golden histories of `history record`: all of them, unchanged')
       .option('--workflows-path <file>', 'your workflows, which are bundled beside those of this package')
       .option('--bundle <file>', 'a workflow bundle of your build')
+      .option('--timeline', 'tell also what happened in workflows of a query or a folder')
+      .option('--no-timeline', 'only the verdict')
+      .option('--html <file>', 'draw the timeline of one workflow as a page that opens from disk')
+      .option('--children', 'read child workflows too: the videos of a workflow, the batches of a campaign')
       .option('--inspect [port]', 'stop in the Node inspector where the workflow begins')
       .option('--at <event>', 'stop in the workflow task of this event; with --inspect'),
   )
@@ -41,7 +46,7 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
 }
 
 function refuseContradictions(targets: readonly string[], options: ReplayOptions): void {
-  const { query, allOpen, golden, workflowsPath, bundle, inspect, at, runId } = options;
+  const { query, allOpen, golden, workflowsPath, bundle, inspect, at, runId, html, children } = options;
   const named = [targets.length > 0, query !== undefined, allOpen === true, golden !== undefined];
   const wrong =
     named.filter(Boolean).length !== 1
@@ -54,7 +59,9 @@ function refuseContradictions(targets: readonly string[], options: ReplayOptions
             ? '--at is the number of an event.'
             : (runId !== undefined || inspect !== undefined) && targets.length !== 1
               ? '--run-id and --inspect need exactly one target.'
-              : undefined;
+              : (html !== undefined || children === true) && targets.length !== 1
+                ? '--html and --children need exactly one target.'
+                : undefined;
   if (wrong !== undefined) throw new CliError('usage', wrong);
 }
 
@@ -65,6 +72,7 @@ Exit code 0: every history replays; 5: one does not, or is missing; 65: a target
 
 Examples:
   $ temporal-media replay sku-1
+  $ temporal-media replay spring --children --html spring.html
   $ temporal-media replay --all-open --workflows-path src/workflows.ts
   $ temporal-media replay history.json --inspect --at 24
 `;

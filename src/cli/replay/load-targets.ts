@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { type Client } from '@temporalio/client';
 import { type PayloadCodec } from '@temporalio/common';
 import { ALL_OPEN, fetchChain, fetchRun, listExecutions } from '../../replay/fetch-histories';
+import { withChildren } from '../../replay/fetch-children';
 import { HistoryError } from '../../replay/history-error';
 import { readHistoryFolder, type UnloadedTarget } from '../../replay/history-folder';
 import { type LoadedTarget } from '../../replay/loaded-history';
@@ -9,12 +10,13 @@ import { decodeRun, type DecodeOptions } from '../../replay/payloads';
 import { readHistoryFile } from '../../replay/read-history';
 import { dataConverterOf } from '../codec-client';
 import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../context';
+import { CliError } from '../errors';
 import { type ReplayOptions } from '../commands/replay';
 
 /** What the arguments of a command say about histories. */
 export type TargetOptions = Pick<
   ReplayOptions,
-  'dataDir' | 'runId' | 'query' | 'allOpen' | 'golden' | 'workflowsPath' | 'bundle'
+  'dataDir' | 'runId' | 'children' | 'query' | 'allOpen' | 'golden' | 'workflowsPath' | 'bundle'
 >;
 
 /**
@@ -43,12 +45,29 @@ class Sources {
   /** A file or folder that exists, else a workflow id. */
   async *of(target: string): AsyncGenerator<LoadedTarget | UnloadedTarget> {
     const found = await stat(target).catch(() => undefined);
+    if (found?.isDirectory() === true) this.#refuseChildren();
     if (found?.isDirectory() === true)
       for await (const one of readHistoryFolder(target)) yield await this.#decoded(one, this.#fileCodecs());
     else if (found !== undefined || looksLikeFile(target)) {
+      this.#refuseChildren();
       const run = await readHistoryFile(target);
       yield await this.#decoded({ target, runs: [run] }, this.#fileCodecs());
-    } else yield await this.#ofServer(await fetchChain(await this.#client(), target, this.options.runId));
+    } else yield await this.#ofWorkflow(target);
+  }
+
+  async #ofWorkflow(id: string): Promise<LoadedTarget | UnloadedTarget> {
+    const client = await this.#client();
+    const loaded = await this.#ofServer(await fetchChain(client, id, this.options.runId));
+    if ('error' in loaded || this.options.children !== true) return loaded;
+    return withChildren(client, loaded, async (child) => {
+      const decoded = await this.#ofServer(child);
+      return 'error' in decoded ? undefined : decoded;
+    });
+  }
+
+  #refuseChildren(): void {
+    if (this.options.children === true)
+      throw new CliError('usage', '--children reads from the server: name a workflow id.');
   }
 
   async *ofQuery(query: string): AsyncGenerator<LoadedTarget | UnloadedTarget> {

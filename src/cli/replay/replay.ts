@@ -10,6 +10,7 @@ import { inspectTarget } from './inspect-target';
 import { loadTargets } from './load-targets';
 import { replayProgress } from './replay-progress';
 import { ReplaySummary } from './replay-summary';
+import { Stories } from './stories';
 import { closingLines, verdictLines } from './verdict-lines';
 
 /** `replay`: prints each target with the verdict about its runs. */
@@ -27,14 +28,18 @@ export async function replay(
   for (const problem of golden) report.result(problem);
   const summary = new ReplaySummary({ named: options.query === undefined && options.allOpen !== true });
   const progress = replayProgress(report);
+  const stories = new Stories(context, targets, options);
   const shown: object[] = [];
   for await (const target of replayTargets(code, loaded)) {
     summary.add(target);
     progress.update(summary);
-    if (report.machine) shown.push(jsonOf(target));
-    else for (const line of linesOf(context, target, summary.runs)) report.result(line);
+    const story = 'error' in target ? undefined : stories.of(target);
+    if (report.machine) shown.push({ ...jsonOf(target), ...(story !== undefined && { timeline: story }) });
+    else if (story !== undefined) for (const line of stories.lines(story)) report.result(line);
+    if (!report.machine) for (const line of linesOf(context, target, summary.runs)) report.result(line);
   }
   progress.stop();
+  await stories.write();
   if (!report.machine) for (const line of closingLines(summary.differs())) report.say(line);
   report.say(summary.line());
   const data = { targets: shown, summary: summary.counts(), ...(golden.length > 0 && { golden }) };

@@ -1,0 +1,257 @@
+import { failureWords } from './failure-facts';
+import { type Operation } from './operations';
+import { fieldsOf, listOf, numberOf, present, textOf } from './read-value';
+import { errorFacts } from './paid-entries';
+import { counted, shownSpan } from './sizes';
+import { type OpenEntry, type Story } from './story';
+import { type Fact, type Tone } from './timeline';
+
+/** One task's answer in a tick. */
+export interface TaskAnswer {
+  readonly taskId: string;
+  /** Null when the record is unchanged, or there is none. */
+  readonly record: { readonly status: string | null; readonly progress: number | null } | null;
+  readonly error: string | null;
+  readonly httpStatus: number | null;
+  readonly retryAfterMs: number | null;
+  readonly facts: { readonly [name: string]: Fact };
+}
+
+/** Answers of one `media.pollVideos`, one for each task, in the order of its input. */
+export function answersOf(operation: Operation, story: Story): TaskAnswer[] {
+  const batches = listOf(fieldsOf(operation.input)['byModel']);
+  const ids = batches.flatMap((batch) => listOf(fieldsOf(batch)['ids']));
+  const got = new Map(
+    listOf(fieldsOf(operation.result)['answers']).map((answer) => [
+      fieldsOf(answer)['index'],
+      fieldsOf(answer),
+    ]),
+  );
+  return ids.map((id, index) => {
+    const answer = got.get(index) ?? {};
+    const record = fieldsOf(answer['record']);
+    const missed = operation.end === 'completed' || operation.end === 'open' ? null : 'worker_unavailable';
+    return {
+      taskId: textOf(id) ?? '',
+      record:
+        answer['record'] === undefined
+          ? null
+          : { status: story.shown.word(record['status']), progress: numberOf(record['progress']) },
+      error: missed ?? story.shown.word(answer['error']),
+      httpStatus: numberOf(answer['httpStatus']),
+      retryAfterMs: numberOf(answer['retryAfterMs']),
+      facts: { ...errorFacts(answer['reason'], story.shown), ...errorFacts(record['error'], story.shown) },
+    };
+  });
+}
+
+/** What is known of the polls of one workflow, over all of its runs. */
+export class PollReader {
+  private readonly last = new Map<string, { status: string | null; progress: number | null }>();
+  private group: PollGroup | undefined;
+  /** Timers that have no tick yet. */
+  private timers: Operation[] = [];
+  private retryAfterMs: number | null = null;
+
+  constructor(private readonly story: Story) {}
+
+  /** A status that is known before the first poll: of the create's reply, or of the run before. */
+  know(taskId: string | null, status: string | null, progress: number | null): void {
+    if (taskId !== null) this.last.set(taskId, { status, progress });
+  }
+
+  timer(operation: Operation): void {
+    const { story } = this;
+    if (this.retryAfterMs !== null) {
+      story.span('retry_after', operation);
+      const facts = { retryAfterMs: this.retryAfterMs };
+      const span = shownSpan((operation.endedAt ?? story.lastAt) - operation.at);
+      const text = `Waited ${span} before the next poll: the service asked for ${shownSpan(this.retryAfterMs)} (Retry-After)`;
+      this.retryAfterMs = null;
+      this.group = undefined;
+      story.add({ kind: 'retry_after', tone: 'wait', text, facts }, operation);
+      return;
+    }
+    story.span('waiting_for_polls', operation);
+    this.timers.push(operation);
+  }
+
+  /** Timers that were not followed by a tick go to the polls before them, or become an entry of their own. */
+  close(run: number): void {
+    const left = this.timers.filter((timer) => timer.run === run);
+    this.timers = this.timers.filter((timer) => timer.run !== run);
+    for (const timer of left) {
+      this.group ??= this.open('', timer);
+      this.group.entry.add(timer);
+      this.group.show();
+    }
+    this.group = undefined;
+  }
+
+  tick(operation: Operation): void {
+    const { story } = this;
+    const answers = answersOf(operation, story);
+    this.count(operation, answers);
+    const word = classOf(answers, this.last);
+    if (this.group === undefined || this.group.word !== word || this.group.run !== operation.run)
+      this.group = this.open(word, this.timers[0] ?? operation);
+    const { group } = this;
+    for (const timer of this.timers.splice(0)) group.entry.add(timer);
+    group.entry.add(operation);
+    group.ticks += 1;
+    group.first ??= operation.at;
+    if (group.lastAt !== null) group.longestGapMs = Math.max(group.longestGapMs, operation.at - group.lastAt);
+    group.lastAt = operation.at;
+    group.tasks = Math.max(group.tasks, answers.length);
+    if (operation.failure !== null) group.failure = failureWords(operation.failure);
+    if (operation.end === 'open') group.isOpen = true;
+    for (const answer of answers) this.note(answer, group, operation);
+    group.show();
+    const [only] = answers;
+    this.retryAfterMs = answers.length === 1 ? (only?.retryAfterMs ?? null) : null;
+  }
+
+  private count({ at }: Operation, answers: readonly TaskAnswer[]): void {
+    const { polls } = this.story;
+    polls.count += 1;
+    polls.first ??= at;
+    if (polls.last !== null) polls.longestGapMs = Math.max(polls.longestGapMs ?? 0, at - polls.last);
+    polls.last = at;
+    for (const { error } of answers) if (error !== null) polls.errors[error] = (polls.errors[error] ?? 0) + 1;
+  }
+
+  private note(answer: TaskAnswer, group: PollGroup, operation: Operation): void {
+    if (answer.error !== null) {
+      group.errors.set(answer.error, (group.errors.get(answer.error) ?? 0) + 1);
+      group.httpStatus = answer.httpStatus ?? group.httpStatus;
+    }
+    group.facts = { ...group.facts, ...answer.facts };
+    if (answer.record === null) return;
+    const { status, progress } = answer.record;
+    const before = this.last.get(answer.taskId);
+    if (before?.status === status && before.progress === progress) return;
+    this.last.set(answer.taskId, { status, progress });
+    group.changes.push({ status, progress });
+    this.story.changed({
+      at: new Date(operation.endedAt ?? operation.at).toISOString(),
+      taskId: this.story.shown.id(answer.taskId),
+      status,
+      progress,
+    });
+  }
+
+  private open(word: string, first: Operation): PollGroup {
+    const entry = this.story.add({ kind: 'polls', text: '' }, { ...first, ids: [], until: first.at });
+    return new PollGroup(entry, word, first.run);
+  }
+}
+
+/** What ticks have in common that are shown as one entry: the error, or the status after them. */
+function classOf(
+  answers: readonly TaskAnswer[],
+  last: ReadonlyMap<string, { readonly status: string | null }>,
+): string {
+  if (answers.length > 1) {
+    if (answers.every(({ error }) => error !== null)) return 'error all';
+    return answers.some(({ error }) => error !== null) ? 'some errors' : 'tasks';
+  }
+  const [only] = answers;
+  if (only === undefined) return 'tasks';
+  if (only.error !== null) return `error ${only.error}`;
+  return `status ${only.record?.status ?? last.get(only.taskId)?.status ?? ''}`;
+}
+
+class PollGroup {
+  ticks = 0;
+  tasks = 0;
+  first: number | null = null;
+  lastAt: number | null = null;
+  longestGapMs = 0;
+  isOpen = false;
+  failure: string | null = null;
+  httpStatus: number | null = null;
+  facts: { [name: string]: Fact } = {};
+  readonly errors = new Map<string, number>();
+  readonly changes: { readonly status: string | null; readonly progress: number | null }[] = [];
+
+  constructor(
+    readonly entry: OpenEntry,
+    readonly word: string,
+    readonly run: number,
+  ) {}
+
+  show(): void {
+    const isError = this.word.startsWith('error ');
+    const facts = present<Fact>({
+      polls: this.ticks,
+      tasks: this.tasks > 1 ? this.tasks : null,
+      first: iso(this.first),
+      last: iso(this.lastAt),
+      longestGapMs: this.longestGapMs === 0 ? null : this.longestGapMs,
+      errors: this.errors.size === 0 ? null : Object.fromEntries(this.errors),
+      httpStatus: this.httpStatus,
+      failure: this.failure,
+      changes: this.changes.length === 0 ? null : this.changes.slice(0, 200).map(changeText),
+      ...this.facts,
+    });
+    this.entry.say({
+      kind: isError ? 'poll_errors' : 'polls',
+      tone: isError ? 'wait' : this.tone(),
+      text: `${this.many()}: ${isError ? this.errorText() : this.found()}`,
+      facts,
+    });
+  }
+
+  private tone(): Tone {
+    const [, status] = this.word.split(' ', 2);
+    if (status === 'failed') return 'bad';
+    return this.errors.size > 0 ? 'wait' : 'plain';
+  }
+
+  private many(): string {
+    const gap = this.ticks > 1 ? ` in ${shownSpan((this.lastAt ?? 0) - (this.first ?? 0))}` : '';
+    const tasks = this.tasks > 1 ? ` of up to ${counted(this.tasks, 'task')}` : '';
+    return this.ticks === 0 ? 'Wait for the next poll' : `${counted(this.ticks, 'poll')}${tasks}${gap}`;
+  }
+
+  private errorText(): string {
+    const names = [...this.errors].map(([name, count]) => (this.tasks > 1 ? `${count} ${name}` : name));
+    const status = this.httpStatus === null ? '' : ` (HTTP ${this.httpStatus})`;
+    return `${names.join(', ')}${status}`;
+  }
+
+  private found(): string {
+    if (this.ticks === 0) return 'ended before it';
+    if (this.isOpen) return 'the last one is under way';
+    if (this.tasks > 1) {
+      const errors = this.errors.size === 0 ? '' : `; ${this.errorText()}`;
+      return `${this.statusCounts()}${errors}`;
+    }
+    const last = this.changes.at(-1);
+    if (last === undefined) return 'nothing new';
+    const moved = this.changes.flatMap(({ progress }) => progress ?? []);
+    const from = moved[0];
+    const to = moved.at(-1);
+    const progress = to === undefined ? '' : from === to ? `, ${to} %` : `, ${from} % to ${to} %`;
+    return `${last.status ?? 'no status'}${progress}`;
+  }
+
+  private statusCounts(): string {
+    const counts = new Map<string, number>();
+    for (const { status } of this.changes) counts.set(status ?? '?', (counts.get(status ?? '?') ?? 0) + 1);
+    if (counts.size === 0) return 'nothing new';
+    return [...counts].map(([status, count]) => `${count} ${status}`).join(', ');
+  }
+}
+
+const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+
+function changeText({
+  status,
+  progress,
+}: {
+  readonly status: string | null;
+  readonly progress: number | null;
+}): string {
+  return progress === null ? (status ?? '?') : `${status ?? '?'} ${progress} %`;
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildTimeline } from '../../src/replay/timeline/build-timeline';
+import { ENTRY_KINDS, SPENT } from '../../src/replay/timeline/timeline';
+import { timelineText } from '../../src/replay/timeline/timeline-text';
+import { readHistoryFile } from '../../src/replay/read-history';
+
+const ROOT = join(__dirname, '..', '..');
+const page = readFileSync(join(ROOT, 'docs', 'replay.md'), 'utf8');
+
+/** Cells of the rows of a table whose first cell is code. */
+const table = (heading: string): (readonly [string, string])[] => {
+  const after = page.slice(page.indexOf(`| ${heading}`));
+  return after
+    .split('\n\n')[0]!
+    .split('\n')
+    .flatMap((line) => {
+      const [, name, text] = /^\| `([a-z_]+)` +\| (.*?) *\|$/.exec(line) ?? [];
+      return name === undefined || text === undefined || text === 'What' ? [] : [[name, text] as const];
+    });
+};
+
+describe('docs/replay.md', () => {
+  it('shows what the command prints about the incident', async () => {
+    const run = await readHistoryFile(join(ROOT, 'test', 'fixtures', 'replay', 'lost-reply.json'));
+    const printed = timelineText(buildTimeline({ target: run.workflowId, runs: [run] }));
+    const [, shown] = /```text\n\$ temporal-media replay film-7\n\n([\s\S]*?)\n```/.exec(page) ?? [];
+    expect(shown).toBe(printed);
+  });
+
+  it('names what the time is spent on, in its order', () => {
+    expect(table('`on`')).toEqual(Object.entries(SPENT));
+  });
+
+  it('names the kinds of entries', () => {
+    expect(table('`kind`')).toEqual(
+      Object.entries(ENTRY_KINDS).map(([kind, [, meaning]]) => [kind, meaning]),
+    );
+  });
+});

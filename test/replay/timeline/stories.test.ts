@@ -1,0 +1,139 @@
+import { buildTimeline } from '../../../src/replay/timeline/build-timeline';
+import { type Timeline, type TimelineEntry } from '../../../src/replay/timeline/timeline';
+import { timelineText } from '../../../src/replay/timeline/timeline-text';
+import { goldenTarget } from './golden-targets';
+
+const timelineOf = (...names: readonly string[]): Timeline =>
+  buildTimeline(goldenTarget(...names.map((name) => `${name}.v1.json`)));
+
+const said = ({ entries }: Timeline): string[] => entries.map(({ kind, text }) => `${kind}: ${text}`);
+const one = ({ entries }: Timeline, kind: TimelineEntry['kind']): TimelineEntry => {
+  const [only, ...others] = entries.filter((entry) => entry.kind === kind);
+  expect(others).toEqual([]);
+  return only as TimelineEntry;
+};
+
+describe('the story of a video', () => {
+  it('names the task, polls by what they found, and the wait that the service asked for', () => {
+    const timeline = timelineOf('generateVideo.completed-after-retry-after');
+    const task = 'generateVideo.completed-after-retry-after';
+    expect(said(timeline)).toEqual([
+      'started: generateVideo began',
+      `create: Create: sent, accepted as task ${task}, estimate 0.10 USD, in 749 ms`,
+      'poll_errors: 1 poll: rate_limited (HTTP 429)',
+      'retry_after: Waited 7.1 s before the next poll: the service asked for 7 s (Retry-After)',
+      'poll_errors: 1 poll: unavailable (HTTP 503)',
+      'polls: 1 poll: completed',
+      'download: Download: 4.1 kB stored in 50 ms (409.6 kB/s)',
+      'ended: Ended: completed',
+    ]);
+    expect(timeline).toMatchObject({
+      taskId: task,
+      model: 'cine-1',
+      sends: 1,
+      money: { estimate: { microUnits: 100_000, currency: 'USD' }, state: 'settled' },
+      polls: { count: 3, errors: { rate_limited: 1, unavailable: 1 }, changes: [{ status: 'completed' }] },
+    });
+    expect(one(timeline, 'retry_after').events).toEqual([{ run: 0, ids: [24, 25, 26, 27, 28] }]);
+    const asked = timeline.spent.find(({ on }) => on === 'retry_after');
+    expect(asked?.ms).toBeGreaterThanOrEqual(7_000);
+  });
+
+  it('joins runs that continued as new, with their gaps, and folds polls of one status', () => {
+    const timeline = timelineOf(...[1, 2, 3].map((run) => `generateVideo.continued-watching-run${run}`));
+    expect(timeline.runs.map(({ end }) => end)).toEqual([
+      'continued_as_new',
+      'continued_as_new',
+      'completed',
+    ]);
+    const joined = timeline.entries.filter(({ kind }) => kind === 'continued');
+    expect(joined.map(({ facts }) => facts['run'])).toEqual([2, 3]);
+    for (const { events, facts } of joined) {
+      expect(events.map(({ run }) => run)).toHaveLength(2);
+      expect(facts['gapMs']).toBeGreaterThanOrEqual(0);
+    }
+    const folded = timeline.entries.filter(({ kind }) => kind === 'polls');
+    expect(folded.reduce((sum, { facts }) => sum + Number(facts['polls'] ?? 0), 0)).toBe(
+      timeline.polls.count,
+    );
+    expect(folded.length).toBeLessThan(timeline.polls.count);
+  });
+
+  it('tells a create of unknown fate with its evidence, and the decision of a person', () => {
+    const timeline = timelineOf('generateVideo.adopted-by-update');
+    expect(one(timeline, 'create')).toMatchObject({
+      tone: 'bad',
+      text: 'Create: sent once (http_502): it may have been accepted, in 183 ms',
+      facts: { outcome: 'unconfirmed', sent: true, evidence: { cause: 'http_502' } },
+    });
+    const decisions = timeline.entries.filter(({ kind }) => kind === 'decision');
+    expect(decisions.map(({ text }) => text)).toEqual([
+      'Decision by update: adopt: refused (task_unknown)',
+      'Decision by ada: adopt, carried out',
+    ]);
+    expect(timeline.spent.map(({ on }) => on)).toContain('waiting_for_person');
+  });
+
+  it('counts a send that only the journal knows', () => {
+    const timeline = timelineOf('generateVideo.completed-after-lost-worker');
+    expect(timeline.sends).toBe(1);
+    expect(one(timeline, 'reconcile').facts).toMatchObject({ outcome: 'created' });
+    expect(one(timeline, 'create').facts).toMatchObject({ failure: 'heartbeat timeout' });
+  });
+
+  it('takes the advice of an outcome from the table of failures', () => {
+    const timeline = timelineOf('generateVideo.failed-moderation');
+    expect(timeline.outcome).toBe('failed');
+    expect(timeline.advice).toMatch(/\. /);
+    expect(timelineText(timeline)).toContain(`  outcome   failed`);
+  });
+
+  it('knows the parent of a child, and the child of a parent', () => {
+    expect(timelineOf('generateVideo.completed-as-child').parent?.workflowId).toBeTruthy();
+    expect(one(timelineOf('buyFilm.completed'), 'child')).toMatchObject({
+      tone: 'good',
+      facts: { workflowType: 'generateVideo', outcome: 'completed' },
+    });
+  });
+});
+
+describe('the story of a campaign', () => {
+  const batches = [0, 1].map((batch) => timelineOf(`campaignBatch.paused-and-resumed-batch${batch}`));
+  const campaign = buildTimeline(goldenTarget('runCampaign.paused-and-resumed.v1.json'), {
+    children: batches,
+  });
+
+  it('has its plan, batches, orders, book and the changes that people made', () => {
+    const kinds = campaign.entries.map(({ kind }) => kind);
+    for (const kind of ['plan', 'book', 'batch', 'orders', 'report', 'update', 'results'] as const)
+      expect(kinds).toContain(kind);
+    const changes = campaign.entries.filter(({ kind }) => kind === 'update').map(({ text }) => text);
+    expect(changes).toEqual([
+      'Campaign paused',
+      'Concurrency set to 8',
+      'Campaign resumed',
+      'Rows resumed (retry)',
+    ]);
+    expect(campaign.money.totals).toEqual({
+      currency: 'USD',
+      settled: 600_000,
+      reserved: 0,
+      needsReview: 200_000,
+      unknown: 0,
+    });
+  });
+
+  it('has the rows of the batches that were loaded', () => {
+    expect(campaign.children.map(({ parent }) => parent?.workflowId)).toEqual([
+      campaign.workflowId,
+      campaign.workflowId,
+    ]);
+    const states = campaign.rows.map(({ state }) => state);
+    expect(states.filter((state) => state === 'completed')).toHaveLength(6);
+    expect(states).toContain('failed');
+    for (const row of campaign.rows)
+      if (row.state === 'completed')
+        expect(row).toMatchObject({ tone: 'good', model: 'cine-1', cost: 100_000 });
+    expect(timelineText(campaign)).toContain('Children (2)');
+  });
+});

@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type Timeline } from '../../src/replay/timeline/timeline';
+import { resetWorkflow } from '../support/reset-workflow';
+import { CampaignRuns, film } from '../cli/support/campaign-runs';
+import { type CliBench, openCliBench } from '../cli/support/cli-bench';
+import { incident } from './incident';
+import { runCli, runJson } from '../cli/support/run-cli';
+
+/** What the command tells about workflows of a server. */
+describe('replay tells what happened', () => {
+  let bench: CliBench;
+  const timelineOf = async (...args: string[]): Promise<Timeline> => {
+    const { code, reply } = await runJson(['replay', ...args], bench.clientEnv);
+    expect(code).toBe(0);
+    const [target] = reply.data?.['targets'] as readonly { readonly timeline: Timeline }[];
+    return target?.timeline as Timeline;
+  };
+
+  beforeAll(async () => {
+    bench = await openCliBench({ timing: { queuedMs: 0, runningMs: 300 } });
+    await bench.startWorker();
+  });
+  afterAll(() => bench.close());
+
+  test('a lost reply, 503s and an expired file: in this order, with the proof, and paid once', async () => {
+    const id = bench.server.uniqueId('incident');
+    await incident(bench, id);
+    const timeline = await timelineOf(id);
+    const kinds = timeline.entries.map(({ kind }) => kind);
+    expect(kinds).toEqual(
+      expect.arrayContaining(['started', 'create', 'decision', 'poll_errors', 'polls', 'download', 'ended']),
+    );
+    expect(timeline.entries.find(({ kind }) => kind === 'create')?.facts).toMatchObject({
+      outcome: 'unconfirmed',
+      evidence: { cause: 'connection_lost_after_send' },
+    });
+    expect(timeline).toMatchObject({
+      outcome: 'content_unavailable',
+      sends: 1,
+      polls: { errors: { unavailable: 2 } },
+      money: { state: 'needs_review' },
+    });
+    expect((await bench.sandbox.admin.counters()).creates).toMatchObject({ received: 1, accepted: 1 });
+
+    const html = path.join(bench.dir, 'incident.html');
+    const { stdout, stderr, code } = await runCli(['replay', id, '--html', html], bench.clientEnv);
+    expect(code).toBe(0);
+    expect(stdout).toContain('Download: no file (expired, HTTP 404) after 3 tries');
+    expect(stdout.indexOf('Where the time went')).toBeLessThan(stdout.indexOf('identical'));
+    expect(`${stdout}${stderr}`).not.toContain('a kite over the sea');
+    const page = await readFile(html, 'utf8');
+    expect(page).toContain("default-src 'none'");
+    expect(page).not.toContain('a kite over the sea');
+    const bare = await runCli(['replay', id, '--no-timeline'], bench.clientEnv);
+    expect(bare.stdout).not.toContain('Where the time went');
+  });
+
+  test('a campaign with its batches and rows', async () => {
+    const runs = new CampaignRuns(bench);
+    const id = runs.id('told');
+    const manifest = await runs.manifest('told', [film('a', 'one'), film('b', 'two [fail:moderation]')]);
+    const { code } = await runCli(['campaign', 'run', manifest, '--id', id, '--json'], bench.workerEnv);
+    expect(code).toBe(5);
+    const timeline = await timelineOf(id, '--children');
+    expect(timeline.children.map(({ workflowId }) => workflowId)).toEqual([`${id}/batch/0`]);
+    const states = Object.fromEntries(timeline.rows.map(({ key, state }) => [key, state]));
+    expect(states).toEqual({ a: 'completed', b: 'failed' });
+    expect(timeline.rows.find(({ key }) => key === 'b')?.reason).toMatch(/moderation|content/);
+  });
+
+  test('a video that was reset: the new run adopts what was bought', async () => {
+    const id = bench.server.uniqueId('reset');
+    const { code } = await runCli(
+      ['video', '--model', 'sketch-lite', '--prompt', 'a boat', '--id', id, '--out', bench.dir, '--json'],
+      bench.clientEnv,
+    );
+    expect(code).toBe(0);
+    await (await resetWorkflow(bench.server, id)).result();
+    const timeline = await timelineOf(id);
+    const [reset, create] = timeline.entries.slice(1);
+    expect([reset?.kind, create?.kind]).toEqual(['reset', 'create']);
+    expect(create?.text).toMatch(/^Create: not sent again: the journal has task /);
+    expect(timeline).toMatchObject({ outcome: 'completed', sends: 0 });
+  });
+
+  test('refuses what it cannot do', async () => {
+    const file = path.resolve(__dirname, '..', 'golden', 'generateVideo.completed.v1.json');
+    const twice = await runJson(['replay', file, file, '--html', 'x.html'], bench.clientEnv);
+    expect(twice.reply.error).toMatchObject({ type: 'usage' });
+    const children = await runJson(['replay', file, '--children'], bench.clientEnv);
+    expect(children.reply.error?.message).toContain('--children reads from the server');
+  });
+});

@@ -61,6 +61,18 @@ export const POLL_TIMEOUTS = {
   expiryMarginMs: 10_000,
 } as const;
 
+export const WATCH_TIMEOUTS = {
+  /**
+   * One attempt of a video to have itself watched. A watcher that is stuck, or an answer that was lost, is noticed after
+   * this: the next attempt joins again, at the cost of one signal.
+   */
+  startToCloseMs: 10 * 60_000,
+  /** A server accepts no timeout of any length; after a wait as long as this, the video polls by itself. */
+  longestMs: 365 * 24 * 60 * 60_000,
+  /** Completing a group of activities. */
+  tellMs: 30_000,
+} as const;
+
 export const DOWNLOAD_TIMEOUTS = {
   /** One attempt: a large file over a slow line. */
   startToCloseMs: 45 * 60_000,

@@ -1,0 +1,66 @@
+import { activityInfo, CompleteAsyncError, Context } from '@temporalio/activity';
+import { ActivityNotFoundError, type Client, isGrpcServiceError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { mapConcurrently } from '../domain/map-concurrently';
+import {
+  type TellVideosInput,
+  type Told,
+  type WatchAnswer,
+  type WatcherFacts,
+  type WatchVideoInput,
+} from '../domain/shared-watch';
+import { type WatchState } from '../domain/watch-state';
+import { joinWatcher } from './join-watcher';
+import { type WatchRecovery } from './watch-recovery';
+
+/** gRPC: this worker may not start workflows, and no attempt changes that. */
+const PERMISSION_DENIED = 7;
+
+/** Joins the video to its watcher and stays open: the watcher completes it (ADR 26). */
+export function createWatchVideo(
+  recovery: Pick<WatchRecovery, 'begin'>,
+): (input: WatchVideoInput) => Promise<WatchAnswer> {
+  return async ({ watcher, state }) => {
+    const { client } = Context.current();
+    await join(client, watcher, state);
+    recovery.begin(client, watcher.taskQueue);
+    throw new CompleteAsyncError();
+  };
+}
+
+async function join(client: Client, watcher: WatcherFacts, state: WatchState): Promise<void> {
+  const { workflowExecution, activityId } = activityInfo();
+  if (workflowExecution === undefined)
+    throw ApplicationFailure.nonRetryable('Only a workflow has a video watched.', 'InvalidInput');
+  try {
+    await joinWatcher(client, watcher, [{ waiter: { ...workflowExecution, activityId }, state }]);
+  } catch (error) {
+    const { cause } = error as Error;
+    if (isGrpcServiceError(cause) && Number(cause.code) === PERMISSION_DENIED)
+      throw ApplicationFailure.nonRetryable('This worker may not start a watcher.', 'PermissionDenied');
+    throw error;
+  }
+}
+
+const CONCURRENT = 10;
+
+/**
+ * Completes the activity of each video. A video that is not there any more has ended, or joins again by itself. When the
+ * server did not take an answer, the attempt fails after the others, and the next one repeats all.
+ */
+export async function tellVideos({ told }: TellVideosInput): Promise<void> {
+  const { client } = Context.current();
+  const failed: unknown[] = [];
+  await mapConcurrently(told, CONCURRENT, async (one) => {
+    await tell(client, one).catch((error: unknown) => failed.push(error));
+  });
+  if (failed.length > 0) throw failed[0];
+}
+
+async function tell(client: Client, { waiter, answer }: Told): Promise<void> {
+  try {
+    await client.activity.complete(waiter, answer);
+  } catch (error) {
+    if (!(error instanceof ActivityNotFoundError)) throw error;
+  }
+}

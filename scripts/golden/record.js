@@ -5,10 +5,18 @@ const { addGolden, fetchRuns, goldenText, recordedHistories } = require('./histo
 const { decisionCases } = require('./decision-cases');
 const { furtherCases } = require('./further-cases');
 const { realCases } = require('./real-cases');
+const { sharedCases } = require('./shared-cases');
 const { scriptedVideoCases } = require('./scripted-cases');
 const { openEnvironment } = require('./stage');
 
-const CASES = [...realCases, ...scriptedVideoCases, ...furtherCases, ...decisionCases, ...campaignCases];
+const CASES = [
+  ...realCases,
+  ...scriptedVideoCases,
+  ...furtherCases,
+  ...decisionCases,
+  ...sharedCases,
+  ...campaignCases,
+];
 /** Version of the workflow code's commands that a file shows; it stays in the name for ever. */
 const VERSION = 'v1';
 

@@ -12,6 +12,7 @@ import { addDoctorCommand } from './commands/doctor';
 import { addEditCommand, addImageCommand } from './images';
 import { addJournalCommand } from './commands/journal';
 import { addModelsCommand } from './commands/models';
+import { addNudgeCommand } from './commands/nudge';
 import { addOrphansCommand } from './commands/orphans';
 import { addResumeCommand, addWatchCommand } from './follow';
 import { addSandboxCommand } from './commands/sandbox';
@@ -30,7 +31,7 @@ const COMMANDS: readonly (readonly [
 ])[] = [
   ['Start:', [addDemoCommand, addDevCommand, addDoctorCommand, addSetupCommand]],
   ['Create, once per id:', [addVideoCommand, addImageCommand, addEditCommand, addCampaignCommand]],
-  ['Follow; never creates:', [addStatusCommand, addWatchCommand, addResumeCommand]],
+  ['Follow; never creates:', [addStatusCommand, addWatchCommand, addResumeCommand, addNudgeCommand]],
   ['Settle what is unknown:', [addUnconfirmedCommand, addOrphansCommand]],
   ['Look up:', [addModelsCommand, addConfigCommand, addSchemaCommand, addCompletionCommand]],
   ['Run the parts:', [addWorkerCommand, addSandboxCommand, addJournalCommand, addArtifactsCommand]],

@@ -71,6 +71,7 @@ describe('golden histories', () => {
         'runCampaign.continued',
         'runCampaign.images-to-the-end',
         'runCampaign.steady',
+        'watchVideos.continued',
       ]),
     );
   });

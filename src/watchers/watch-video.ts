@@ -1,11 +1,19 @@
 import { activityInfo, CompleteAsyncError, Context } from '@temporalio/activity';
-import { ActivityNotFoundError, type Client, isGrpcServiceError } from '@temporalio/client';
+import {
+  ActivityNotFoundError,
+  type Client,
+  isGrpcServiceError,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { isOpen } from '../domain/execution-status';
 import { mapConcurrently } from '../domain/map-concurrently';
+import { QUERY } from '../domain/names';
 import {
   type TellVideosInput,
   type Told,
   type WatchAnswer,
+  type WatchedState,
   type WatcherFacts,
   type WatchVideoInput,
 } from '../domain/shared-watch';
@@ -22,10 +30,35 @@ export function createWatchVideo(
 ): (input: WatchVideoInput) => Promise<WatchAnswer> {
   return async ({ watcher, state }) => {
     const { client } = Context.current();
-    await join(client, watcher, state);
+    const { attempt, workflowExecution } = activityInfo();
+    const isWatched = attempt > 1 && (await hasWatch(client, watcher, workflowExecution?.workflowId));
+    if (!isWatched) await join(client, watcher, state);
     recovery.begin(client, watcher.taskQueue);
     throw new CompleteAsyncError();
   };
+}
+
+/** Longest wait for a watcher to answer, in milliseconds. */
+const ANSWER_MS = 10_000;
+
+/**
+ * Whether the watcher has the video, as it should after an earlier attempt.
+ * @throws a failure that is not retried when the watcher does not answer: the video then polls by itself
+ */
+async function hasWatch(client: Client, { workflowId }: WatcherFacts, videoId = ''): Promise<boolean> {
+  try {
+    const handle = client.workflow.getHandle(workflowId);
+    const state = await client.withDeadline(Date.now() + ANSWER_MS, async () => {
+      const { status } = await handle.describe();
+      // It was closed: the next run takes the video.
+      if (!isOpen(status.name)) return null;
+      return handle.query<WatchedState | null, [string]>(QUERY.watchState, videoId);
+    });
+    return state !== null;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw ApplicationFailure.nonRetryable('The watcher does not answer.', 'WatcherStuck');
+  }
 }
 
 async function join(client: Client, watcher: WatcherFacts, state: WatchState): Promise<void> {

@@ -1,9 +1,11 @@
 import { fetch } from 'undici';
 import { type WorkflowHandle } from '@temporalio/client';
 import { type VideoOutcome, type VideoState } from '../../src/domain';
-import { QUERY, SIGNAL, WORKFLOW } from '../../src/domain/names';
+import { type MediaActivities } from '../../src/domain/activities';
+import { ACTIVITY, QUERY, SIGNAL, WORKFLOW } from '../../src/domain/names';
 import { type WatchedState, type WatcherContents } from '../../src/domain/shared-watch';
 import { eventually } from '../support/eventually';
+import { handMadeWorker } from '../support/hand-made-worker';
 import { SANDBOX_KEY } from '../support/media-stack';
 import { resetWorkflow } from '../support/reset-workflow';
 import { sharedStack } from '../support/shared-stack';
@@ -147,5 +149,33 @@ describe('shared polling', () => {
     expect(await media.nudge(handle.workflowId)).toBe(true);
     expect(await handle.result()).toMatchObject({ outcome: 'completed' });
     expect(await media.nudge(handle.workflowId)).toBe(false);
+  });
+
+  it.concurrent.each([
+    ['a worker that has no such activity', { [ACTIVITY.watchVideo]: undefined }, '20s'],
+    ['a watcher whose answers are lost', { [ACTIVITY.tellVideos]: async () => undefined }, '6s'],
+  ])('%s: the video polls by itself after all', async (_what, replaced, waitFor) => {
+    const made = await stack();
+    const { client, uniqueId } = made.server;
+    const replace = () => replaced as Partial<MediaActivities>;
+    const worker = await handMadeWorker(made, { polling: 'shared' }, replace);
+    const workflowId = uniqueId('by-itself');
+    const request = { model: 'cine-1', prompt: '[queue:0s] [run:2s] a lonely bird', durationSeconds: 2 };
+    const outcome = await worker.runUntil(
+      client.workflow.execute(WORKFLOW.generateVideo, {
+        taskQueue: worker.taskQueue,
+        workflowId,
+        // The worker says that polling is shared.
+        args: [{ request, creationKey: workflowId, waitFor }],
+      }),
+    );
+    expect(outcome).toMatchObject({ outcome: 'completed' });
+    const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+    const types = (events ?? []).flatMap(
+      (event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? [],
+    );
+    expect(new Set(types)).toEqual(
+      new Set([ACTIVITY.createVideo, ACTIVITY.watchVideo, ACTIVITY.pollVideos, ACTIVITY.downloadVideo]),
+    );
   });
 });

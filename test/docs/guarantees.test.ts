@@ -75,7 +75,14 @@ describe('what the suites have counted', () => {
   const results = { change: readResults(COMMITTED, 'change'), deep: readResults(COMMITTED, 'deep') };
 
   /** Before a release only: they search at random, in minutes, or need what not every machine has. */
-  const deepOnly = ['mutation', 'kill-random', 'campaign-resets', 'rolling-upgrade', 'temporal-postgres'];
+  const deepOnly = [
+    'mutation',
+    'kill-random',
+    'campaign-resets',
+    'rolling-upgrade',
+    'shared-polling',
+    'temporal-postgres',
+  ];
 
   it.each(
     proofs.filter(({ suite }) => !deepOnly.includes(suite)).map((proof) => [proof.suite, proof] as const),

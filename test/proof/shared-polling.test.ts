@@ -15,9 +15,9 @@ const SEED = Number(process.env['PROOF_SEED'] ?? 1);
 const VIDEOS = Number(process.env['PROOF_VIDEOS'] ?? 200);
 const ROUNDS = Number(process.env['PROOF_ROUNDS'] ?? 20);
 /** Time between two disturbances, in milliseconds: more than it takes to get over one. */
-const EVERY_MS = 15_000;
+const EVERY_MS = 10_000;
 /** About how long a round takes, with the disturbance itself. */
-const ROUND_MS = 2 * EVERY_MS;
+const ROUND_MS = 1.5 * EVERY_MS;
 /** Two intervals of the usual band. */
 const LATE_MS = 10_000;
 /** What happens around the end of a video besides its poll: the answer, and the workflow task that takes it. */

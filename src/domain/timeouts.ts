@@ -62,11 +62,8 @@ export const POLL_TIMEOUTS = {
 } as const;
 
 export const WATCH_TIMEOUTS = {
-  /**
-   * One attempt of a video to have itself watched. A watcher that is stuck, or an answer that was lost, is noticed after
-   * this: the next attempt joins again, at the cost of one signal.
-   */
-  startToCloseMs: 10 * 60_000,
+  /** One attempt of a video to join its watcher; between two attempts it waits in the server. */
+  startToCloseMs: 10_000,
   /** A server accepts no timeout of any length; after a wait as long as this, the video polls by itself. */
   longestMs: 365 * 24 * 60 * 60_000,
   /** Completing a group of activities. */

@@ -3,8 +3,8 @@ import { QUERY, WORKFLOW } from '../domain/names';
 import { watchesLeft, type WatcherContents } from '../domain/shared-watch';
 import { joinWatcher } from './join-watcher';
 
-/** Time between two looks, in milliseconds, give or take a fourth: an interval of the usual cadence. */
-const EVERY_MS = 4_000;
+/** Time between two looks, in milliseconds, give or take a fourth: less than an interval of the usual cadence. */
+const EVERY_MS = 3_000;
 /** How far back a look searches for watchers that were closed. */
 const WINDOW_MS = 10 * 60_000;
 /** Longest wait for the answer of a closed watcher, whose history a worker has to replay. */
@@ -67,7 +67,9 @@ export class WatchRecovery {
     const left = closed.filter(({ execution }) => !this.done.has(execution?.runId ?? ''));
     for (const { execution } of left) {
       const { workflowId, runId } = execution ?? {};
-      if (workflowId && runId) await this.recover(client, { workflowId, runId, taskQueue });
+      // One that does not answer is asked again by the next look.
+      if (workflowId && runId)
+        await this.recover(client, { workflowId, runId, taskQueue }).catch(() => undefined);
     }
     return executions.length > closed.length || left.length > 0;
   }

@@ -1,14 +1,14 @@
-import { activityInfo, CompleteAsyncError, Context } from '@temporalio/activity';
+import { activityInfo, Context } from '@temporalio/activity';
 import {
   ActivityNotFoundError,
   type Client,
   isGrpcServiceError,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { isOpen } from '../domain/execution-status';
 import { mapConcurrently } from '../domain/map-concurrently';
-import { QUERY } from '../domain/names';
+import { QUERY, RETRY_LATER } from '../domain/names';
 import {
   type TellVideosInput,
   type Told,
@@ -24,7 +24,10 @@ import { type WatchRecovery } from './watch-recovery';
 /** gRPC: this worker may not start workflows, and no attempt changes that. */
 const PERMISSION_DENIED = 7;
 
-/** Joins the video to its watcher and stays open: the watcher completes it (ADR 26). */
+/**
+ * Joins the video to its watcher, and fails: until the next attempt it waits in the server, and the watcher completes it
+ * there (ADR 26). The time of one attempt is short, so that one that dies with its worker is repeated soon.
+ */
 export function createWatchVideo(
   recovery: Pick<WatchRecovery, 'begin'>,
 ): (input: WatchVideoInput) => Promise<WatchAnswer> {
@@ -34,12 +37,31 @@ export function createWatchVideo(
     const isWatched = attempt > 1 && (await hasWatch(client, watcher, workflowExecution?.workflowId));
     if (!isWatched) await join(client, watcher, state);
     recovery.begin(client, watcher.taskQueue);
-    throw new CompleteAsyncError();
+    throw waits();
   };
 }
 
+/** Time until the next attempt looks whether the watcher still has the video, in milliseconds. */
+const LOOK_AFTER_MS = 10 * 60_000;
+/** A server does not retry what would begin after schedule-to-close; the clocks of two machines differ. */
+const SHARE_OF_REST = 0.75;
+/** With less time left there is no further attempt: the video polls by itself. */
+const LEAST_REST_MS = 3_000;
+
+function waits(): ApplicationFailure {
+  const { scheduledTimestampMs, scheduleToCloseTimeoutMs } = activityInfo();
+  const restMs = scheduledTimestampMs + scheduleToCloseTimeoutMs - Date.now();
+  return ApplicationFailure.create({
+    type: RETRY_LATER,
+    message: 'A watcher polls the task, and completes this activity.',
+    category: ApplicationFailureCategory.BENIGN,
+    nonRetryable: restMs < LEAST_REST_MS,
+    nextRetryDelay: Math.round(Math.min(LOOK_AFTER_MS, Math.max(1, restMs) * SHARE_OF_REST)),
+  });
+}
+
 /** Longest wait for a watcher to answer, in milliseconds. */
-const ANSWER_MS = 10_000;
+const ANSWER_MS = 5_000;
 
 /**
  * Whether the watcher has the video, as it should after an earlier attempt.

@@ -108,7 +108,7 @@ export function pollVideosActivity(
   })[ACTIVITY.pollVideos];
 }
 
-/** Stays open until the watcher completes it; each retry joins the watcher again and writes no events. */
+/** Open until the watcher completes it; retries write no events, and the activity itself sets the time between them. */
 export function watchVideoActivity(
   placement: Placement & { readonly limitMs: number },
 ): MediaActivities[typeof ACTIVITY.watchVideo] {

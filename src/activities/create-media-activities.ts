@@ -67,7 +67,7 @@ export interface MediaActivityDeps {
   readonly pollVideos?: ((input: PollVideosInput) => Promise<PollVideosResult>) | undefined;
   /** How videos are polled whose input does not say it. @default 'own' */
   readonly polling?: PollingMode | undefined;
-  /** Finds the watchers that were closed from outside. @default one of these activities alone */
+  /** Finds the watchers that were closed from outside. @default one of these activities alone @hidden */
   readonly recovery?: WatchRecovery | undefined;
   /** Receives the numbers of docs/metrics.md. @default none are reported */
   readonly metrics?: Metrics | undefined;

@@ -156,13 +156,13 @@ describe('shared polling', () => {
     ['a watcher whose answers are lost', { [ACTIVITY.tellVideos]: async () => undefined }, '6s'],
   ])('%s: the video polls by itself after all', async (_what, replaced, waitFor) => {
     const made = await stack();
-    const { client, uniqueId } = made.server;
+    const { client } = made.server;
     const replace = () => replaced as Partial<MediaActivities>;
     const worker = await handMadeWorker(made, { polling: 'shared' }, replace);
-    const workflowId = uniqueId('by-itself');
+    const workflowId = made.server.uniqueId('by-itself');
     const request = { model: 'cine-1', prompt: '[queue:0s] [run:2s] a lonely bird', durationSeconds: 2 };
     const outcome = await worker.runUntil(
-      client.workflow.execute(WORKFLOW.generateVideo, {
+      client.workflow.execute<(input: object) => Promise<VideoOutcome>>(WORKFLOW.generateVideo, {
         taskQueue: worker.taskQueue,
         workflowId,
         // The worker says that polling is shared.

@@ -23,6 +23,7 @@ const NAMES = [
   'wire-faults',
   'growth',
   'journal',
+  'polling',
   'campaign-scale',
   'campaign-throughput',
   'campaign-disturbed',

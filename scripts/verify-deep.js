@@ -20,6 +20,7 @@ const LIMITS = {
   'campaign-money': 3,
   'campaign-resets': 25,
   'rolling-upgrade': 4,
+  'shared-polling': 7,
   properties: 9,
   fuzz: 20,
   'malicious-server': 3,

@@ -18,13 +18,14 @@ import {
 } from './client/options';
 import { type DecisionInput, resolveUnconfirmed } from './client/resolve-unconfirmed';
 import { resumeFound, resumeWorkflow, startAwait } from './client/resume-video';
+import { nudge, videoState } from './client/shared-watch';
 import { type Starter } from './client/start-options';
 import { startPaid } from './client/start-paid';
 import { attach, describeWorkflow, type Started } from './client/started';
 import { watchStates } from './client/watch-states';
 import { type ArtifactStoreFacts, type FoundVideoTask } from './domain/activities';
 import { isOpen } from './domain/execution-status';
-import { DEFAULT_TASK_QUEUE, QUERY } from './domain/names';
+import { DEFAULT_TASK_QUEUE } from './domain/names';
 import { type ImageOutcome, type VideoOutcome } from './domain/outcome';
 import { type ResolveUnconfirmedResult, type ReviewJournalPage } from './domain/unconfirmed-decision';
 import { type VideoState } from './domain/video-state';
@@ -119,9 +120,22 @@ export class TemporalMediaClient {
     return startPaid(this.starter, { operation: 'edit_image', request: input.request }, input, options);
   }
 
-  /** The current state of a video workflow; works for closed ones too while their history is kept. */
+  /**
+   * The current state of a video workflow, with what its watcher knows where one polls it; works for closed ones too
+   * while their history is kept.
+   */
   async videoState(workflowId: string): Promise<VideoState> {
-    return this.client.workflow.getHandle(workflowId).query<VideoState>(QUERY.videoState);
+    return videoState(this.client, workflowId);
+  }
+
+  /**
+   * Brings the next poll of a video forward, by workflow id or task id: for whoever hears by other means, such as a
+   * webhook, that the task may be done. The poll decides, so that a wrong or forged nudge costs one GET at most; it is
+   * never sooner than the shortest interval of the model after the last poll, and Retry-After is respected.
+   * @returns whether a workflow waits for the video
+   */
+  async nudge(workflowOrTaskId: string, options: FindTaskOptions = {}): Promise<boolean> {
+    return nudge(this.client, this.taskQueue, workflowOrTaskId, options);
   }
 
   /** A handle of the newest run of a video workflow, to wait for its outcome; starts nothing. */

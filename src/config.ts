@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { type CreatePolicy } from './domain/create-policy';
 import { idempotencyPolicySchema } from './models/idempotency-schema';
 import { DEFAULT_CREDENTIAL, DEFAULT_TASK_QUEUE } from './domain/names';
+import { type PollingMode } from './domain/polling-profile';
 import { partsProblem, SERVED_PARTS, type ServedPart } from './worker/served-parts';
 
 /** All settings that a worker reads from its environment, resolved once (architecture: Configuration). */
@@ -38,6 +39,8 @@ export interface MediaConfig {
   readonly allowedMediaOrigins: readonly string[];
   /** MEDIA_CREATE_POLICY: what replies of the service prove about a create. */
   readonly policy: CreatePolicy;
+  /** How videos are polled whose input does not say it; undefined for `own`. */
+  readonly polling: PollingMode | undefined;
   /** Sockets for polls, and concurrent GETs of one tick. */
   readonly pollConnections: number;
   /** Sockets for downloads from the service's own address. */
@@ -114,6 +117,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
     inputRoots: list(text('MEDIA_INPUT_ROOTS')).map((root) => resolve(root)),
     allowedMediaOrigins: list(text('MEDIA_ALLOWED_MEDIA_ORIGINS')),
     policy: readPolicy(text('MEDIA_CREATE_POLICY')),
+    polling: readPolling(text('MEDIA_POLLING')),
     pollConnections: readNumber(text, 'MEDIA_POLL_CONNECTIONS', WHOLE) ?? DEFAULT_CONNECTIONS.poll,
     downloadConnections:
       readNumber(text, 'MEDIA_DOWNLOAD_CONNECTIONS', WHOLE) ?? DEFAULT_CONNECTIONS.download,
@@ -123,6 +127,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
     deployment: readDeployment(text('MEDIA_DEPLOYMENT')),
     searchAttributes: text('MEDIA_SEARCH_ATTRIBUTES') === '1',
   };
+}
+
+function readPolling(mode: string | undefined): MediaConfig['polling'] {
+  if (mode === undefined || mode === 'own' || mode === 'shared') return mode;
+  throw new ConfigurationError('MEDIA_POLLING', 'must be own or shared.');
 }
 
 /** `NAME:BUILD_ID`, as Temporal itself writes a version. */

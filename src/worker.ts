@@ -183,7 +183,7 @@ async function makeWorker(options: MediaWorkerOptions, making: Making): Promise<
     accounts: parts?.accounts ?? [],
     isReady: parts === undefined ? async () => true : readinessOf(parts.journal),
     run: async () => {
-      parts?.report();
+      parts?.begin(workers.own);
       try {
         await workers.run();
       } finally {

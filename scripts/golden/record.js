@@ -6,6 +6,7 @@ const { decisionCases } = require('./decision-cases');
 const { furtherCases } = require('./further-cases');
 const { realCases } = require('./real-cases');
 const { searchableCases } = require('./searchable-cases');
+const { sharedCases } = require('./shared-cases');
 const { scriptedVideoCases } = require('./scripted-cases');
 const { openEnvironment } = require('./stage');
 
@@ -16,6 +17,7 @@ const CASES = [
   ...decisionCases,
   ...campaignCases,
   ...searchableCases,
+  ...sharedCases,
 ];
 /** Version of the workflow code's commands that a file shows; it stays in the name for ever. */
 const VERSION = 'v1';

@@ -32,6 +32,7 @@ class ScriptedActivities {
       by('media.reconcileCreate', (input) => input.creationKey),
       by('media.findVideoTask', (input) => input.taskId),
       by('media.pollVideos', (input) => input.byModel[0].ids[0]),
+      by('media.watchVideo', (input) => input.state.video.taskId),
       by('media.downloadVideo', (input) => input.video.taskId),
       by('media.generateImage', (input) => input.creationKey),
       by('media.editImage', (input) => input.creationKey),

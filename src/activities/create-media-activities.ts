@@ -8,7 +8,9 @@ import { standingOf } from '../binding/standing';
 import { OTHER } from '../domain/ended-video-metrics';
 import { type Metrics, NO_METRICS, unfailing } from '../domain/metrics';
 import { ACTIVITY } from '../domain/names';
+import { type CreateVideoAnswer } from '../domain/paid-call';
 import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
+import { type PollingMode } from '../domain/polling-profile';
 import { type ModelSource } from '../models/model-source';
 import { type AccountRegistry } from '../accounts/registry';
 import { leaveToAnotherWorker } from './another-worker';
@@ -35,6 +37,8 @@ import { RefusalGate } from './refusal-gate';
 import { createResolveUnconfirmed } from './resolve-unconfirmed';
 import { createReviewJournal } from './review-journal';
 import { type TaskRecords } from './task-records';
+import { WatchRecovery } from '../watchers/watch-recovery';
+import { createWatchVideo, tellVideos } from '../watchers/watch-video';
 
 /** What the activities work with. Whoever passes stores and clients closes them. */
 export interface MediaActivityDeps {
@@ -65,6 +69,10 @@ export interface MediaActivityDeps {
   readonly pollConcurrency?: number;
   /** Runs the ticks of `media.pollVideos` elsewhere. @default in this thread, with the clients of `accounts` */
   readonly pollVideos?: ((input: PollVideosInput) => Promise<PollVideosResult>) | undefined;
+  /** How videos are polled whose input does not say it. @default 'own' */
+  readonly polling?: PollingMode | undefined;
+  /** Finds the watchers that were closed from outside. @default one of these activities alone @hidden */
+  readonly recovery?: WatchRecovery | undefined;
   /** Receives the numbers of docs/metrics.md. @default none are reported */
   readonly metrics?: Metrics | undefined;
 }
@@ -121,13 +129,15 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
   // Shared by all activities: pages stay in memory for later batches.
   const pages = createPageReader(deps.artifacts);
   return {
-    [ACTIVITY.createVideo]: createCreateVideo(paid),
-    [ACTIVITY.reconcileCreate]: createReconcileCreate(paid),
+    [ACTIVITY.createVideo]: polledAs(deps.polling, createCreateVideo(paid)),
+    [ACTIVITY.reconcileCreate]: polledAs(deps.polling, createReconcileCreate(paid)),
     [ACTIVITY.findVideoTask]: createFindVideoTask(deps),
     [ACTIVITY.artifactStore]: createArtifactStoreFacts(deps.artifacts),
     [ACTIVITY.pollVideos]: warned(
       byItsWorker(deps.pollVideos ?? createPollVideos(deps), deps.accounts, new PollMetrics(metrics)),
     ),
+    [ACTIVITY.watchVideo]: createWatchVideo(deps.recovery ?? new WatchRecovery()),
+    [ACTIVITY.tellVideos]: tellVideos,
     [ACTIVITY.downloadVideo]: createDownloadVideo(downloads),
     // A caller that does not set `waits` gets outcomes only.
     [ACTIVITY.generateImage]: createImageCall(
@@ -146,6 +156,18 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     [ACTIVITY.foldResults]: createFoldResults(deps),
     [ACTIVITY.keepBooks]: createKeepBooks(paid, pages),
     [ACTIVITY.settleBatch]: createSettleBatch(paid, pages),
+  };
+}
+
+/** Adds the worker's default to a task that was created: a workflow cannot read the worker's environment. */
+function polledAs<Input>(
+  polling: PollingMode | undefined,
+  create: (input: Input) => Promise<CreateVideoAnswer>,
+): typeof create {
+  if (polling === undefined) return create;
+  return async (input) => {
+    const answer = await create(input);
+    return answer.outcome === 'created' ? { ...answer, polling } : answer;
   };
 }
 

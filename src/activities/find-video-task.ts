@@ -1,5 +1,6 @@
 import { type FindVideoTaskInput, type FoundVideoTask, type ServiceView } from '../domain/activities';
 import { type CreateJournal } from '../domain/journal';
+import { type PollingMode } from '../domain/polling-profile';
 import { videoTaskById } from '../domain/video-task';
 import { type AccountRegistry, credentialOf } from '../accounts/registry';
 import { leaveToAnotherWorker } from './another-worker';
@@ -11,6 +12,8 @@ import { journalUnavailable } from './journal-failures';
 export function createFindVideoTask(deps: {
   readonly accounts: AccountRegistry;
   readonly journal: CreateJournal | 'none';
+  /** How the videos of this worker are polled whose input does not say it. @default 'own' */
+  readonly polling?: PollingMode | undefined;
 }): (input: FindVideoTaskInput) => Promise<FoundVideoTask> {
   const find = async ({ taskId, account }: FindVideoTaskInput): Promise<FoundVideoTask> => {
     const wanted = deps.accounts.find(account)?.name ?? account;
@@ -41,7 +44,7 @@ export function createFindVideoTask(deps: {
     };
   };
   return async (input) => {
-    const found = await find(input);
+    const found = { ...(await find(input)), ...(deps.polling !== undefined && { polling: deps.polling }) };
     if (input.askService !== true) return found;
     return { ...found, service: await serviceView(deps.accounts, found) };
   };

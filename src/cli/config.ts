@@ -42,6 +42,7 @@ export const MEDIA_VARIABLES: readonly MediaVariable[] = [
   { name: 'MEDIA_ALLOWED_MEDIA_ORIGINS', shown: 'locations' },
   { name: 'MEDIA_CREATE_POLICY', shown: 'plain', default: () => JSON.stringify(DEFAULT_CREATE_POLICY) },
   { name: 'MEDIA_MAX_SPEND', shown: 'plain' },
+  { name: 'MEDIA_POLLING', shown: 'plain', default: () => 'own' },
   { name: 'MEDIA_POLL_CONNECTIONS', shown: 'plain', default: () => `${DEFAULT_CONNECTIONS.poll}` },
   { name: 'MEDIA_DOWNLOAD_CONNECTIONS', shown: 'plain', default: () => `${DEFAULT_CONNECTIONS.download}` },
   { name: 'MEDIA_CREATES_PER_SECOND', shown: 'plain' },

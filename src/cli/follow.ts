@@ -10,7 +10,7 @@ import {
 } from './context';
 import { badInput, CliError } from './errors';
 import { openArtifactStore } from '../stores/open-stores';
-import { waitForOf, waitMsOf } from './paid-options';
+import { POLLING_HELP, pollingOf, waitForOf, waitMsOf } from './paid-options';
 import { onInterruption } from './interruption';
 import { commandFor } from './text';
 
@@ -79,6 +79,7 @@ async function watch(context: CommandContext, id: string, options: WatchOptions)
 
 interface ResumeOptions extends CommonOptions {
   readonly waitFor?: string;
+  readonly polling?: string;
   readonly out: string;
 }
 
@@ -93,6 +94,7 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
         '--wait-for <duration>',
         'how long to wait; then the command exits and the video goes on: 90s, 15m, 2h, 3d (default: 15m)',
       )
+      .option('--polling <mode>', POLLING_HELP)
       .option('--out <dir>', 'directory for the file', '.'),
   )
     .addHelpText('after', RESUME_HELP)
@@ -109,6 +111,7 @@ Example:
 async function resume(context: CommandContext, id: string, options: ResumeOptions): Promise<void> {
   if (id.trim() === '') throw badInput([{ field: 'workflow-or-task-id', message: 'must not be empty.' }]);
   const waitFor = waitForOf(options.waitFor);
+  const polling = pollingOf(options.polling);
   const config = effectiveConfig(context, options);
   const { runPaid } = await import('./run-paid.js');
   await runPaid(context, {
@@ -122,6 +125,6 @@ async function resume(context: CommandContext, id: string, options: ResumeOption
     waitMs: waitMsOf(waitFor) ?? DEFAULT_WAIT_MS,
     announce: `Looking for ${id}`,
     resumeHint: commandFor('resume', id),
-    start: (media) => media.resume(id, given({ waitFor })),
+    start: (media) => media.resume(id, given({ waitFor, polling })),
   });
 }

@@ -5,6 +5,7 @@ import { systemCode } from '../files/system-code';
 import { ArtifactError, type ArtifactStore } from '../artifacts/artifact-store';
 import { type IngestedFile, ingestFile } from '../artifacts/ingest';
 import { type JsonValue } from '../domain/json';
+import { type PollingMode } from '../domain/polling-profile';
 import { type MediaSource, type ReferenceKind, type VideoReference } from '../domain/request';
 import { type DurationInput } from '../domain/workflow-inputs';
 import { milliseconds } from '../workflows/inputs';
@@ -76,6 +77,16 @@ export function waitForOf(text: string | undefined): DurationInput | undefined {
   throw badInput([
     { field: '--wait-for', message: 'must be a duration with its unit, such as 90s, 15m, 2h or 3d.' },
   ]);
+}
+
+/** Text of the option `--polling`. */
+export const POLLING_HELP =
+  'who polls: own (its workflow) or shared (one workflow for many videos); default: MEDIA_POLLING of the worker, else own';
+
+/** @throws CliError for any other word */
+export function pollingOf(text: string | undefined): PollingMode | undefined {
+  if (text === undefined || text === 'own' || text === 'shared') return text;
+  throw badInput([{ field: '--polling', message: 'must be own or shared.', allowed: ['own', 'shared'] }]);
 }
 
 /** The milliseconds of such a duration. */

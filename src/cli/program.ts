@@ -13,6 +13,7 @@ import { addEditCommand, addImageCommand } from './images';
 import { addHistoryCommand } from './commands/history';
 import { addJournalCommand } from './commands/journal';
 import { addModelsCommand } from './commands/models';
+import { addNudgeCommand } from './commands/nudge';
 import { addOrphansCommand } from './commands/orphans';
 import { addResumeCommand, addWatchCommand } from './follow';
 import { addReplayCommand } from './commands/replay';
@@ -32,7 +33,7 @@ const COMMANDS: readonly (readonly [
 ])[] = [
   ['Start:', [addDemoCommand, addDevCommand, addDoctorCommand, addSetupCommand]],
   ['Create, once per id:', [addVideoCommand, addImageCommand, addEditCommand, addCampaignCommand]],
-  ['Follow; never creates:', [addStatusCommand, addWatchCommand, addResumeCommand]],
+  ['Follow; never creates:', [addStatusCommand, addWatchCommand, addResumeCommand, addNudgeCommand]],
   ['Settle what is unknown:', [addUnconfirmedCommand, addOrphansCommand]],
   ['Find out what happened:', [addReplayCommand, addHistoryCommand]],
   ['Look up:', [addModelsCommand, addConfigCommand, addSchemaCommand, addCompletionCommand]],

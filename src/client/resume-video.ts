@@ -69,7 +69,7 @@ export async function resumeFound(
   const { client } = starter;
   const owner = found.workflowId === null ? undefined : await describeWorkflow(client, found.workflowId);
   if (owner !== undefined && isOpen(owner.status.name)) return attach(client, owner.workflowId, owner.runId);
-  return startAwait(starter, found.video, wait);
+  return startAwait(starter, found.video, { ...(found.polling && { polling: found.polling }), ...wait });
 }
 
 /** Resumes the wait of a video workflow that is open or has ended. @throws ResumeError */

@@ -15,6 +15,8 @@ import {
   type PollVideosResult,
   type TaskPhase,
 } from './poll-answers';
+import { type PollingMode } from './polling-profile';
+import { type TellVideosInput, type WatchAnswer, type WatchVideoInput } from './shared-watch';
 import { type ErrorKind, type VideoTask } from './video-task';
 import {
   type ResolveUnconfirmedCall,
@@ -67,6 +69,8 @@ export interface FoundVideoTask {
   readonly workflowId: string | null;
   /** The run that created it; null where the journal does not have the task. */
   readonly runId: string | null;
+  /** How this worker has videos polled that do not say it themselves. @default 'own' */
+  readonly polling?: PollingMode;
   /** Set only with `askService`. */
   readonly service?: ServiceView;
 }
@@ -91,6 +95,10 @@ export interface MediaActivities extends CampaignActivities {
   [ACTIVITY.artifactStore](): Promise<ArtifactStoreFacts>;
   /** Reads the records of any number of tasks, one GET each. */
   [ACTIVITY.pollVideos](input: PollVideosInput): Promise<PollVideosResult>;
+  /** Joins a video to its watcher, and stays open until that one completes it. */
+  [ACTIVITY.watchVideo](input: WatchVideoInput): Promise<WatchAnswer>;
+  /** Completes the activities of videos whose watch has ended. */
+  [ACTIVITY.tellVideos](input: TellVideosInput): Promise<void>;
   /** Downloads, verifies and stores the result of one task; a later try resumes. */
   [ACTIVITY.downloadVideo](input: DownloadVideoInput): Promise<DownloadVideoResult>;
   /** Buys images once for a creation key, fetches and stores them. */

@@ -29,7 +29,7 @@ export {
   type PaidRequest,
   type VideoRequest,
 } from './request';
-export { DEFAULT_POLLING, type PollingProfile } from './polling-profile';
+export { DEFAULT_POLLING, type PollingMode, type PollingProfile } from './polling-profile';
 export { videoTaskById, type VideoTask } from './video-task';
 export { type Billing, type Money } from './price';
 export { mayRetry } from './make-outcome';

@@ -10,6 +10,8 @@ export const ACTIVITY = {
   findVideoTask: 'media.findVideoTask',
   artifactStore: 'media.artifactStore',
   pollVideos: 'media.pollVideos',
+  watchVideo: 'media.watchVideo',
+  tellVideos: 'media.tellVideos',
   downloadVideo: 'media.downloadVideo',
   generateImage: 'media.generateImage',
   editImage: 'media.editImage',
@@ -39,6 +41,7 @@ export const WORKFLOW = {
   reviewJournal: 'reviewJournal',
   runCampaign: 'runCampaign',
   campaignBatch: 'campaignBatch',
+  watchVideos: 'watchVideos',
 } as const;
 
 /** Names of the queries of the workflows. */
@@ -48,16 +51,23 @@ export const QUERY = {
   batchState: 'batch_state',
   /** Paid calls that are not sent for now, and why; answered by video, image and campaign workflows. */
   waits: 'waits',
+  /** What a watcher knows of one video, and everything that it holds. */
+  watchState: 'watch_state',
+  watchSnapshot: 'watch_snapshot',
 } as const;
 
 /**
- * Signals between a campaign and its batches (see `campaign/messages`); a worker sends `bind` to the ledger of its
- * queue.
+ * Signals between a campaign and its batches (see `campaign/messages`), and between videos and their watcher (see
+ * `shared-watch`); a worker sends `bind` to the ledger of its queue.
  */
 export const SIGNAL = {
   campaignOrders: 'campaign_orders',
   campaignReport: 'campaign_report',
   bind: 'bind',
+  watchJoin: 'watch_join',
+  watchLeave: 'watch_leave',
+  /** To a video, or to its watcher with the id of the video's workflow: the task may be done. */
+  nudge: 'nudge',
 } as const;
 
 /** Names of the Updates: the first three of a video workflow, all but `resubmit` of a campaign. */

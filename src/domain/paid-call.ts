@@ -5,6 +5,7 @@ import { type JsonValue } from './json';
 import { type KeysOf } from './known-keys';
 import { baseTaskQueue } from './names';
 import { type Money } from './price';
+import { type PollingMode } from './polling-profile';
 import {
   type ArtifactRef,
   type ImageEditRequest,
@@ -242,6 +243,8 @@ export interface CreatedVideo extends PaidAnswer {
   /** The status value of the create reply; it may already be final (C3.8). */
   readonly status: string;
   readonly warnings: readonly string[];
+  /** How this worker has videos polled that do not say it themselves. @default 'own' */
+  readonly polling?: PollingMode;
 }
 
 /** What one try of `media.createVideo` says: created, refused, or unknown; told apart by `outcome`. */

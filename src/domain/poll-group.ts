@@ -16,7 +16,15 @@ import {
   slowPollAt,
   wakeAt,
 } from './poll-delays';
-import { onMissedTick, onNoAnswer, onPollError, onRecord, onUnchanged, type WatchState } from './watch-state';
+import {
+  onMissedTick,
+  onNoAnswer,
+  onNudge,
+  onPollError,
+  onRecord,
+  onUnchanged,
+  type WatchState,
+} from './watch-state';
 import { type PollingProfile } from './polling-profile';
 
 /** Milliseconds that each task of a tick adds to the time over which its GETs are spread. */
@@ -128,6 +136,10 @@ export class PollGroup {
       isNew ? onRecord(state, answer.record, answer.digest, askedAt, at) : onUnchanged(state, askedAt, at),
     );
     return verdict === undefined ? { state: next } : { state: next, verdict };
+  }
+
+  nudged(state: WatchState, now: number): WatchState {
+    return onNudge(state, now, this.minIntervalMs);
   }
 
   missed(state: WatchState, at: number): WatchState {

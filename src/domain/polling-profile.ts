@@ -10,6 +10,9 @@ export interface PollingProfile {
   readonly firstPollSeconds: number;
 }
 
+/** Who polls a video: its own workflow, or a watcher that polls many. */
+export type PollingMode = 'own' | 'shared';
+
 /** The general family of contract section 8: 4 s with one second of jitter to each side. */
 export const DEFAULT_POLLING: PollingProfile = { minSeconds: 3, maxSeconds: 5, firstPollSeconds: 4 };
 

@@ -61,6 +61,15 @@ export const POLL_TIMEOUTS = {
   expiryMarginMs: 10_000,
 } as const;
 
+export const WATCH_TIMEOUTS = {
+  /** One attempt of a video to join its watcher; between two attempts it waits in the server. */
+  startToCloseMs: 10_000,
+  /** A server accepts no timeout of any length; after a wait as long as this, the video polls by itself. */
+  longestMs: 365 * 24 * 60 * 60_000,
+  /** Completing a group of activities. */
+  tellMs: 30_000,
+} as const;
+
 export const DOWNLOAD_TIMEOUTS = {
   /** One attempt: a large file over a slow line. */
   startToCloseMs: 45 * 60_000,

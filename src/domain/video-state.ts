@@ -30,6 +30,11 @@ export interface VideoState {
   readonly evidence?: CreateEvidence;
   /** Null before the wait begins. */
   readonly watch: WatchFacts | null;
+  /**
+   * Workflow id of the watcher that polls this video, only with shared polling. It knows the polls: the client's
+   * `videoState` adds them.
+   */
+  readonly watcher?: string;
   /** When the record last differed from the one before; null before the first record. */
   readonly lastChangeAt: string | null;
   /** ISO 8601. */
@@ -157,6 +162,7 @@ export function videoDetails(state: VideoState): string {
     ['because', code(state.waitingFor)],
     ['refused sends', state.sends === 0 ? null : String(state.sends)],
     ['deadline', state.deadlineAt],
+    ['polled by', code(state.watcher ?? null)],
     ['next poll', state.nextPollAt],
     ['polls', polls(state)],
     ['last change', state.lastChangeAt],
@@ -205,6 +211,19 @@ export function detailsText(
 ): string {
   const known = facts.flatMap(([name, value]) => (value === null ? [] : [`- ${name}: ${value}`]));
   return [`**${title}**`, '', safe, '', ...known].join('\n').trimEnd();
+}
+
+/** The details panel of a watcher in the UI. */
+export function watcherDetails(watcher: {
+  readonly account: string | null;
+  readonly videos: number;
+}): string {
+  const { account, videos } = watcher;
+  const safe =
+    'It polls the tasks of these videos and buys nothing. If it is stopped, they are joined to another run within seconds.';
+  return detailsText(`Watching ${videos} ${videos === 1 ? 'video' : 'videos'}`, safe, [
+    ['account', code(account)],
+  ]);
 }
 
 /**

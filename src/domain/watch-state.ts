@@ -189,6 +189,16 @@ function missedTicks(state: WatchState, at: number): number {
   return at >= state.deadlineAt ? state.missedAtDeadline + 1 : 0;
 }
 
+/**
+ * Somebody heard that the task may be done: its next poll is due at once, but never sooner after the last one than the
+ * shortest interval. A pause after errors, and Retry-After, still hold.
+ */
+export function onNudge(state: WatchState, now: number, minIntervalMs: number): WatchState {
+  if (state.errors > 0) return state;
+  const soonest = Math.max(now, (state.lastPollAt ?? state.startedAt) + minIntervalMs);
+  return { ...state, dueAt: Math.min(state.dueAt, soonest) };
+}
+
 /** Whether a poll of this task has ever returned a record, in this run or an earlier one. */
 export function isKnown({ seen }: WatchState): boolean {
   return seen !== '';

@@ -3,6 +3,7 @@ import { CREATE_POLICY_KEYS, type CreatePolicy } from './create-policy';
 import { type CreatedVideo } from './paid-call';
 import { type PollLoopSnapshot } from './poll-group';
 import { type ImageEditRequest, type ImageGenerationRequest, type VideoRequest } from './request';
+import { type PollingMode } from './polling-profile';
 import { VIDEO_TASK_KEYS, type VideoTask } from './video-task';
 import { type KeysOf } from './known-keys';
 
@@ -30,6 +31,11 @@ export interface WaitOptions {
   readonly waitFor?: DurationInput;
   /** Polls only every `interval` once the wait has lasted `after`. Off unless given. */
   readonly slowPolling?: { readonly after: DurationInput; readonly interval: DurationInput };
+  /**
+   * Who polls: this workflow by itself, or a watcher that polls many videos of the account (docs/scale.md).
+   * @default that of the worker (MEDIA_POLLING), else 'own'
+   */
+  readonly polling?: PollingMode;
 }
 
 interface VideoWorkflowOptions extends WaitOptions {
@@ -84,6 +90,8 @@ export type CarriedVideo =
       /** Null for a task that this workflow did not create. */
       readonly created: Pick<CreatedVideo, 'estimate' | 'warnings' | 'mayBeOwed'> | null;
       readonly loop: PollLoopSnapshot;
+      /** A watcher polls. */
+      readonly shared?: true;
     };
 
 /** Input of the workflow `generateImage`. */
@@ -131,6 +139,7 @@ export const QUEUES_KEYS = {
 export const WAIT_KEYS = {
   waitFor: true,
   slowPolling: { after: true, interval: true } satisfies KeysOf<NonNullable<WaitOptions['slowPolling']>>,
+  polling: true,
 } satisfies KeysOf<WaitOptions>;
 
 const VIDEO_WORKFLOW_KEYS = {

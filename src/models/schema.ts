@@ -77,11 +77,23 @@ const polling = z
     minSeconds: z.number().min(3),
     maxSeconds: z.number().positive(),
     firstPollSeconds: z.number().min(0).optional(),
+    typicalSeconds: z
+      .number()
+      .positive()
+      .optional()
+      .describe(
+        'how long a task of this model usually takes: the first poll is then after half of it; firstPollSeconds takes precedence',
+      ),
   })
   .refine(({ minSeconds, maxSeconds }) => minSeconds <= maxSeconds, {
     message: 'minSeconds must not exceed maxSeconds',
   })
-  .transform((profile) => ({ ...profile, firstPollSeconds: profile.firstPollSeconds ?? profile.minSeconds }));
+  .transform(({ minSeconds, maxSeconds, firstPollSeconds, typicalSeconds = 0 }) => ({
+    minSeconds,
+    maxSeconds,
+    // Hardly a task is done in half of its usual time, so that none is found later than without.
+    firstPollSeconds: firstPollSeconds ?? Math.max(minSeconds, typicalSeconds / 2),
+  }));
 
 const requestSeconds = whole
   .max(MAX_REQUEST_SECONDS)

@@ -149,7 +149,7 @@ class Beside {
   /** With interceptors and converter of the user's worker as it was made. */
   async make(worker: Worker): Promise<readonly Worker[]> {
     const { media, config, served, parts } = this.making;
-    parts.report();
+    parts.begin(worker);
     const { interceptors, dataConverter } = worker.options;
     const shared: WorkerOptions = {
       ...DRAIN,

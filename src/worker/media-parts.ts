@@ -1,13 +1,16 @@
+import { type Worker } from '@temporalio/worker';
 import { type AccountSet } from '../accounts/account-set';
 import { type AccountOptions } from '../accounts/accounts-file';
 import { createMediaActivities } from '../activities/create-media-activities';
 import { pollInThread } from '../activities/poll-in-thread';
 import { type TaskRecords } from '../activities/task-records';
+import { WatchRecovery } from '../watchers/watch-recovery';
 import { type ActivityQueuesOptions } from '../activity-workers';
 import { type MediaConfig } from '../config';
 import { type MediaActivities } from '../domain/activities';
 import { type CreateJournal } from '../domain/journal';
 import { type Metrics } from '../domain/metrics';
+import { baseTaskQueue } from '../domain/names';
 import { measuredJournal, showNoFailures } from '../journal/measured-journal';
 import { createModelSource } from '../models/model-source';
 import { runtimeMetrics } from './runtime-metrics';
@@ -31,8 +34,8 @@ export interface MediaParts extends WorkerStores {
   readonly activities: MediaActivities;
   /** Credential names and digests of the base addresses, at the start; those of MEDIA_ACCOUNTS may change later. */
   readonly accounts: readonly string[];
-  /** Begins to report what the worker is; called when it begins to run. */
-  report(): void;
+  /** Begins to report what the worker is, and to look for closed watchers; called when it begins to run. */
+  begin(worker: Pick<Worker, 'client' | 'options'>): void;
   /** Closes connections to the service, once no activity runs any more. */
   close(): Promise<void>;
 }
@@ -50,6 +53,7 @@ export async function makeParts(
     options.pollThread === false
       ? undefined
       : pollInThread({ connections: config.pollConnections }, (account) => accounts.access(account));
+  const recovery = new WatchRecovery();
   const activities = createMediaActivities({
     ...stores,
     accounts,
@@ -63,6 +67,8 @@ export async function makeParts(
     createsPerSecond: config.createsPerSecond,
     pollConcurrency: config.pollConnections,
     pollVideos: polls?.pollVideos,
+    polling: config.polling,
+    recovery,
     metrics,
   });
   let sampling: NodeJS.Timeout | undefined;
@@ -70,13 +76,15 @@ export async function makeParts(
     ...stores,
     activities,
     accounts: accounts.names(),
-    report: () => {
+    begin: ({ client, options: { taskQueue } }) => {
+      if (client !== undefined) recovery.begin(client, baseTaskQueue(taskQueue));
       sample(metrics, accounts, stores.journal);
       // Again from time to time: the accounts may change.
       sampling ??= setInterval(() => sample(metrics, accounts, stores.journal), SAMPLE_MS).unref();
     },
     close: async () => {
       clearInterval(sampling);
+      recovery.close();
       metrics.close();
       await Promise.all([accounts.close(), polls?.close()]);
     },

@@ -9,6 +9,7 @@ import { outcomes } from '../domain/make-outcome';
 import { DEFAULT_CREDENTIAL } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
 import { billing } from '../domain/price';
+import { type PollingMode } from '../domain/polling-profile';
 import { type VideoTask, videoTaskById } from '../domain/video-task';
 import { AWAIT_VIDEO_KEYS, type AwaitVideoInput } from '../domain/workflow-inputs';
 import { downloadVideo } from './download-video';
@@ -37,6 +38,7 @@ async function find(input: AwaitVideoInput, progress: VideoProgress): Promise<Wa
   const now = Date.now();
   let video: VideoTask;
   let creationKey: string | null = null;
+  let polling: PollingMode | undefined;
   if (typeof input?.video?.taskId !== 'string') {
     throw ApplicationFailure.nonRetryable('awaitVideo needs {video: {taskId}}.', 'InvalidInput');
   }
@@ -56,7 +58,7 @@ async function find(input: AwaitVideoInput, progress: VideoProgress): Promise<Wa
         taskId: input.video.taskId,
         ...(input.account === undefined ? {} : { account: input.account }),
       });
-      ({ video, creationKey } = found);
+      ({ video, creationKey, polling } = found);
     } catch (error) {
       if (isCancellation(error)) return outcomes.cancelled(null, null, billing(null, 'needs_review'));
       if (!(error instanceof ActivityFailure)) throw error;
@@ -64,7 +66,7 @@ async function find(input: AwaitVideoInput, progress: VideoProgress): Promise<Wa
       video = videoTaskById(input.video.taskId, input.account ?? DEFAULT_CREDENTIAL);
     }
   }
-  return startWatching(input, { video, now, firstPollAt: now, creationKey, created: null });
+  return startWatching(input, { video, now, firstPollAt: now, creationKey, polling, created: null });
 }
 
 /**

@@ -93,6 +93,7 @@ function watching(input: GenerateVideoInput, created: CreatedVideo, creationKey:
     firstPollAt: now + created.video.polling.firstPollSeconds * 1000,
     lastStatus: created.status,
     creationKey,
+    polling: created.polling,
     created: {
       estimate: created.estimate,
       warnings: created.warnings,

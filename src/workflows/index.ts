@@ -19,6 +19,7 @@ export {
 } from './execute-video';
 export { type ImageCallOptions } from '../domain/workflow-inputs';
 export { PollLoop, type PollLoopOptions, type WatchResult, type FollowResult } from './poll-loop';
+export { watchVideos } from './watch-videos';
 export { createOnce, type CreateOnceOptions, type CreateOnceResult } from './create-once';
 export { videoStateQuery } from './video-progress';
 export { waitsQuery } from './waits-query';

@@ -87,6 +87,16 @@ export class PollLoop {
     this.groupOf(watcher.state).add(watcher);
   }
 
+  /** Ends what {@link follow} began, without a result. */
+  unfollow(watcher: Watcher): void {
+    this.groupOf(watcher.state).remove(watcher);
+  }
+
+  /** Brings the next poll of a task forward, as far as its cadence and Retry-After allow. */
+  nudge(taskId: string): void {
+    for (const group of this.groups.values()) group.nudge(taskId);
+  }
+
   /** Settles every open watch as `handover`: at the end of the current tick, or at once when none is in progress. */
   stop(): void {
     if (this.handedOver) return;
@@ -139,6 +149,9 @@ class RunningGroup {
   private running = false;
   private stopping = false;
   private changed = false;
+  private ticking = false;
+  /** Tasks that were nudged while a tick was in progress: its answers may be older. */
+  private nudged: string[] = [];
 
   constructor(
     private readonly account: string,
@@ -158,6 +171,18 @@ class RunningGroup {
 
   remove(watcher: Watcher): void {
     this.watchers = this.watchers.filter((other) => other !== watcher);
+    this.changed = true;
+  }
+
+  nudge(taskId: string): void {
+    if (this.ticking) {
+      this.nudged.push(taskId);
+      return;
+    }
+    for (const watcher of this.watchers) {
+      if (watcher.state.video.taskId === taskId)
+        watcher.state = this.cadence.nudged(watcher.state, Date.now());
+    }
     this.changed = true;
   }
 
@@ -186,10 +211,13 @@ class RunningGroup {
       this.settleFinished(now);
       const due = this.dueAt(now);
       if (due.size === 0) continue;
+      this.ticking = true;
       await this.tick(due, now);
+      this.ticking = false;
       // A suspended function keeps its local variables alive: here a second copy of every state.
       due.clear();
       this.settleFinished(Date.now());
+      for (const taskId of this.nudged.splice(0)) this.nudge(taskId);
       if (this.onTickEnd()) break;
     }
     this.running = false;

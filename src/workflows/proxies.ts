@@ -7,6 +7,7 @@ import {
   IMAGE_TIMEOUTS,
   POLL_TIMEOUTS,
   RECONCILE_TIMEOUTS,
+  WATCH_TIMEOUTS,
 } from '../domain/timeouts';
 import { type ImageOutcome } from '../domain/outcome';
 import { type EditImageInput, type GenerateImageInput, type WaitingImage } from '../domain/paid-call';
@@ -105,6 +106,29 @@ export function pollVideosActivity(
       maximumInterval: Math.max(15_000, placement.minIntervalMs),
     },
   })[ACTIVITY.pollVideos];
+}
+
+/** Open until the watcher completes it; retries write no events, and the activity itself sets the time between them. */
+export function watchVideoActivity(
+  placement: Placement & { readonly limitMs: number },
+): MediaActivities[typeof ACTIVITY.watchVideo] {
+  return proxyActivities<Pick<MediaActivities, typeof ACTIVITY.watchVideo>>({
+    ...placed(placement),
+    startToCloseTimeout: Math.min(WATCH_TIMEOUTS.startToCloseMs, placement.limitMs),
+    scheduleToCloseTimeout: placement.limitMs,
+    // A video that is cancelled ends at once, and then tells its watcher.
+    cancellationType: ActivityCancellationType.ABANDON,
+    // A worker of an older version does not have it: then the video polls by itself.
+    retry: { initialInterval: '1s', maximumInterval: '10s', nonRetryableErrorTypes: ['NotFoundError'] },
+  })[ACTIVITY.watchVideo];
+}
+
+export function tellVideosActivity(placement: Placement): MediaActivities[typeof ACTIVITY.tellVideos] {
+  return proxyActivities<Pick<MediaActivities, typeof ACTIVITY.tellVideos>>({
+    ...placed(placement),
+    startToCloseTimeout: WATCH_TIMEOUTS.tellMs,
+    retry: { initialInterval: '1s', maximumInterval: '10s' },
+  })[ACTIVITY.tellVideos];
 }
 
 /** Retry policies of downloads, by name; `scheduleToCloseTimeout` ends each. */

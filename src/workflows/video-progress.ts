@@ -23,8 +23,10 @@ interface Facts {
   readonly wait: CallWait | null;
   readonly sends: number;
   readonly loop: PollLoop | null;
-  /** The final state of the watch, once its loop has released it. */
-  readonly ended: WatchState | null;
+  /** Workflow id of the watcher while it polls this video. */
+  readonly watcher: string | null;
+  /** The state of the watch while no loop of this workflow has it: before, with a watcher, or at its end. */
+  readonly watch: WatchState | null;
   readonly outcome: VideoOutcome['outcome'] | null;
   readonly evidence: CreateEvidence | null;
 }
@@ -44,7 +46,8 @@ export class VideoProgress {
     wait: null,
     sends: 0,
     loop: null,
-    ended: null,
+    watcher: null,
+    watch: null,
     outcome: null,
     evidence: null,
   };
@@ -74,10 +77,10 @@ export class VideoProgress {
   }
 
   private state(): VideoState {
-    const { phase, video, loop, ended, outcome } = this.facts;
+    const { phase, video, loop, watch, watcher, outcome } = this.facts;
     const taskId = video?.taskId ?? this.facts.taskId;
     const open = loop?.states().find((state) => state.video.taskId === taskId);
-    const polled = pollFacts(open ?? ended ?? undefined);
+    const polled = pollFacts(open ?? watch ?? undefined);
     const lastError = polled.watch?.lastError ?? null;
     return {
       phase,
@@ -91,6 +94,7 @@ export class VideoProgress {
       sends: this.facts.sends,
       ...(this.facts.evidence !== null && phase === 'unconfirmed' && { evidence: this.facts.evidence }),
       ...polled,
+      ...(watcher !== null && phase === 'watching' && { watcher }),
       safe: safeNow({ phase, outcome, taskId, account: video?.account ?? null, lastError }),
       outcome,
     };

@@ -1,15 +1,19 @@
-import { continueAsNew, workflowInfo } from '@temporalio/workflow';
+import { continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
 import { outcomes, type VideoEnd } from '../domain/make-outcome';
 import { type VideoOutcome } from '../domain/outcome';
 import { type PolledRecord } from '../domain/poll-answers';
+import { type SlowPolling } from '../domain/poll-delays';
+import { type PollLoopSnapshot } from '../domain/poll-group';
+import { watcherOf } from '../domain/shared-watch';
 import { beginWatch } from '../domain/watch-state';
-import { type PollingProfile } from '../domain/polling-profile';
+import { type PollingMode, type PollingProfile } from '../domain/polling-profile';
 import { billing } from '../domain/price';
 import { DEFAULT_WAIT_MS, POLL_TIMEOUTS } from '../domain/timeouts';
 import { type VideoTask } from '../domain/video-task';
 import { type AwaitVideoInput, type CarriedVideo, type GenerateVideoInput } from '../domain/workflow-inputs';
 import { milliseconds, queuesOf } from './inputs';
-import { PollLoop, type PollLoopOptions } from './poll-loop';
+import { PollLoop, type PollLoopOptions, type WatchResult } from './poll-loop';
+import { nudgeSignal, nudgeWatcher, type SharedResult, watchTogether } from './shared-watch';
 import { executionExpiresAt } from './timers';
 import { type VideoProgress } from './video-progress';
 
@@ -22,8 +26,8 @@ export interface FinishedVideo {
 }
 
 /**
- * Watches one task with its own poll loop until the service has finished it (contract 3). Every other end is an
- * outcome: failed, unknown to the service, cancelled, or still running at the deadline. Used for a video that was just
+ * Watches one task until the service has finished it (contract 3): with its own poll loop, or by a watcher that polls
+ * many. Every other end is an outcome: failed, unknown to the service, cancelled, or still running at the deadline. Used for a video that was just
  * created, for one that is awaited later, and for both after a continue-as-new.
  */
 export async function watchVideo(
@@ -39,20 +43,34 @@ export async function watchVideo(
   if (saved === undefined) throw new Error('The carried state watches no task');
   // A run timeout starts again with every run; the caller's deadline does not.
   const watch = { ...saved, hardEndAt: hardEnd(saved.video.polling) };
-  const watching = loop.watch(watch);
-  progress.update({
+  const facts = {
     phase: 'watching',
     creationKey: carried.creationKey,
     video: watch.video,
     deadlineAt: watch.deadlineAt,
     wait: null,
-    loop,
-  });
-  const result = await watching;
+  } as const;
+  let result: WatchResult | SharedResult = { kind: 'own' };
+  if (carried.shared === true) {
+    const watcher = watcherOf(watch.video, {
+      taskQueue: workflowInfo().taskQueue,
+      pollQueue: queuesOf(input.queues).poll,
+      slow: slowPolling(input),
+    });
+    progress.update({ ...facts, watcher: watcher.workflowId, watch });
+    setHandler(nudgeSignal, () => nudgeWatcher(watcher));
+    result = await watchTogether(watch, { watcher, taskQueue: watcher.input.pollQueue });
+  }
+  if (result.kind === 'own') {
+    const watching = loop.watch(watch);
+    setHandler(nudgeSignal, () => loop.nudge(watch.video.taskId));
+    progress.update({ ...facts, watcher: null, loop });
+    result = await watching;
+  }
   if (result.kind === 'handover')
     return continueAsNew({ ...input, carried: { ...carried, loop: loop.snapshot() } });
   const { state } = result;
-  progress.update({ ended: state });
+  progress.update({ watch: state });
   const estimate = carried.created?.estimate ?? null;
   if (result.kind === 'cancelled')
     return outcomes.cancelled(state.video, carried.creationKey, billing(estimate, 'needs_review'));
@@ -86,9 +104,11 @@ export function startWatching(
     readonly lastStatus?: string;
     readonly creationKey: string | null;
     readonly created: Watching['created'];
+    /** What the worker says for an input that names no polling. */
+    readonly polling: PollingMode | undefined;
   },
 ): Watching {
-  const { video, now, firstPollAt, lastStatus, creationKey, created } = start;
+  const { video, now, firstPollAt, lastStatus, creationKey, created, polling } = start;
   const hardEndAt = hardEnd(video.polling);
   const asked = now + (milliseconds(input.waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS);
   const deadlineAt = hardEndAt === null ? asked : Math.min(asked, hardEndAt);
@@ -106,16 +126,21 @@ export function startWatching(
     intervalMs: video.polling.minSeconds * 1000,
     watches: [watch],
   };
-  return { v: 1, phase: 'watching', creationKey, created, loop: { v: 1, groups: [group] } };
+  const shared = (input.polling ?? polling) === 'shared';
+  const loop: PollLoopSnapshot = { v: 1, groups: [group] };
+  return { v: 1, phase: 'watching', creationKey, created, loop, ...(shared && { shared }) };
+}
+
+function slowPolling(input: GenerateVideoInput | AwaitVideoInput): SlowPolling | undefined {
+  const after = input.slowPolling === undefined ? undefined : milliseconds(input.slowPolling.after);
+  const interval = input.slowPolling === undefined ? undefined : milliseconds(input.slowPolling.interval);
+  return after === undefined || interval === undefined ? undefined : { afterMs: after, intervalMs: interval };
 }
 
 function loopOptions(input: GenerateVideoInput | AwaitVideoInput): PollLoopOptions {
-  const after = input.slowPolling === undefined ? undefined : milliseconds(input.slowPolling.after);
-  const interval = input.slowPolling === undefined ? undefined : milliseconds(input.slowPolling.interval);
   return {
     taskQueue: queuesOf(input.queues).poll,
-    slow:
-      after === undefined || interval === undefined ? undefined : { afterMs: after, intervalMs: interval },
+    slow: slowPolling(input),
     shouldHandOver: () => workflowInfo().continueAsNewSuggested,
   };
 }

@@ -63,14 +63,24 @@ describe('every command with -o json and -o jsonl', () => {
       film('declared', 'a secret boat [lost-reply]'),
     ]);
     const long = await runs.manifest('long', [film('a', 'a secret boat [run:120s]')]);
-    const [done, unknown, steady, ending] = ['done', 'unknown', 'steady', 'ending'].map(
+    const [done, unknown, steady, ending, waiting] = ['done', 'unknown', 'steady', 'ending', 'waiting'].map(
       (name) => `${id}-${name}`,
-    ) as [string, string, string, string];
+    ) as [string, string, string, string, string];
     await Promise.all([
       runs.run('run', unsettled, '--id', unknown),
       ...[steady, ending].map((one) => runs.run('run', long, '--id', one, '--detach')),
     ]);
-    afterwards = [steady, ending];
+    afterwards = [steady, ending, waiting];
+    const watched = [
+      'video',
+      '--model',
+      'sketch-lite',
+      '--prompt',
+      'a secret boat [run:120s]',
+      '--polling',
+      'shared',
+    ];
+    await runCli([...watched, '--id', waiting, '--detach'], bench.workerEnv);
     const rowTask =
       (await bench.sandbox.admin.tasks()).find(({ prompt }) => prompt.includes(`${id}-row`))?.id ?? '';
     const cup = path.join(bench.dir, 'cup.png');
@@ -98,6 +108,7 @@ describe('every command with -o json and -o jsonl', () => {
       status: [id],
       watch: [id],
       resume: [id, ...out],
+      nudge: [waiting],
       'unconfirmed list': [],
       'unconfirmed show': [lost],
       'unconfirmed adopt': [adopted, taskId, ...why],

@@ -98,6 +98,11 @@ describe('temporal-media without any server', () => {
     ['a local path in a field', [...video, '--field', 'camera=/home/me/x'], /fields\.camera.*local path/],
     ['a covered field', [...video, '--field', 'seconds=4'], /fields\.seconds/],
     ['a wait without a unit', [...video, '--wait-for', '15'], /--wait-for/],
+    [
+      'an unknown way of polling',
+      [...video, '--polling', 'often'],
+      /--polling must be own or shared|Allowed: own/,
+    ],
     ['an empty id', [...video, '--id', ''], /--id/],
   ])('%s is refused before anything starts', async (_title, args, message) => {
     const { code, reply } = await runJson([...args, '--out', dir], env);

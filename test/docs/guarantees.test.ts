@@ -81,6 +81,7 @@ describe('what the suites have counted', () => {
     'campaign-kills',
     'campaign-resets',
     'rolling-upgrade',
+    'shared-polling',
     'temporal-postgres',
   ];
 

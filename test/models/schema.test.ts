@@ -107,6 +107,22 @@ describe('an error names the model and the field', () => {
     expect(!reading.ok && reading.message).toContain(expected);
   });
 
+  it.each([
+    [{}, 3],
+    [{ typicalSeconds: 120 }, 60],
+    [{ typicalSeconds: 4 }, 3],
+    [{ typicalSeconds: 120, firstPollSeconds: 9 }, 9],
+  ])(
+    '%j: the first poll is after %d s, never sooner than the shortest interval unless it says so',
+    (more, first) => {
+      const reading = read({ ...video, polling: { minSeconds: 3, maxSeconds: 5, ...more } });
+      expect(reading).toMatchObject({
+        ok: true,
+        configuration: { models: [{ polling: { minSeconds: 3, maxSeconds: 5, firstPollSeconds: first } }] },
+      });
+    },
+  );
+
   it.each([null, [], 'text', {}, { version: 2, models: [] }, { version: 1 }, { version: 1, models: {} }])(
     'the document %j',
     (document) => {

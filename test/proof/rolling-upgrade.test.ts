@@ -1,11 +1,12 @@
 import { type VideoOutcome } from '../../src/domain';
+import { ACTIVITY } from '../../src/domain/names';
 import { storedManifest } from '../support/campaign';
 import { eventually } from '../support/eventually';
 import { type MediaStack, type RunningWorker, startMediaStack } from '../support/media-stack';
 import { describeDeep, proved } from '../support/proof';
 
-const VIDEOS = 200;
-const ROWS = 200;
+const VIDEOS = Number(process.env['PROOF_VIDEOS'] ?? 200);
+const ROWS = VIDEOS;
 
 /**
  * A new version of the workers, and the way back, with paid work in flight (operations: New versions). Both versions run
@@ -22,7 +23,14 @@ describeDeep('a worker deployment with versions', () => {
   afterAll(() => stack.stop());
 
   const startVersion = (buildId: string): Promise<RunningWorker> =>
-    stack.startWorker({ env: { MEDIA_DEPLOYMENT: `${deployment}:${buildId}` }, ownConnection: true });
+    stack.startWorker({
+      // From own polling to shared polling, and back.
+      env: {
+        MEDIA_DEPLOYMENT: `${deployment}:${buildId}`,
+        MEDIA_POLLING: buildId === '2' ? 'shared' : 'own',
+      },
+      ownConnection: true,
+    });
 
   /** As `temporal worker deployment set-current-version` does, once the server has heard of the version. */
   async function makeCurrent(buildId: string): Promise<void> {
@@ -107,6 +115,9 @@ describeDeep('a worker deployment with versions', () => {
     const after = await order('after');
     await collect(during);
     expect(await versionsOf(idsOf(during))).toEqual(new Set(['2']));
+    const [one] = during;
+    const { events } = await stack.server.client.workflow.getHandle(one?.workflowId ?? '').fetchHistory();
+    expect(JSON.stringify(events)).toContain(ACTIVITY.watchVideo);
     await second.stop();
     await collect(after);
     expect(await versionsOf(idsOf(after))).toEqual(new Set(['1']));

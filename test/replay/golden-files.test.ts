@@ -73,6 +73,7 @@ describe('golden histories', () => {
         'runCampaign.continued',
         'runCampaign.images-to-the-end',
         'runCampaign.steady',
+        'watchVideos.continued',
       ]),
     );
   });

@@ -60,6 +60,7 @@ const NEED_OF = {
   'test/docs/': 'nothing',
   'test/domain/': 'nothing',
   'test/examples/codec-server.test.ts': 'nothing',
+  'test/examples/webhook.test.ts': 'nothing',
   'test/files/': 'nothing',
   'test/installed/': 'server',
   'test/replays/': 'server',

@@ -14,6 +14,8 @@ import {
   idOf,
   numberOf,
   type PaidOptions,
+  POLLING_HELP,
+  pollingOf,
   readFields,
   readReferences,
   SPEND_HELP,
@@ -31,6 +33,7 @@ interface VideoOptions extends PaidOptions {
   readonly aspectRatio?: string;
   readonly reference?: readonly string[];
   readonly waitFor?: string;
+  readonly polling?: string;
 }
 
 /** `video`: creates one video once, waits for it and saves the file. */
@@ -52,6 +55,7 @@ export function addVideoCommand(program: Command, context: CommandContext): void
           '--wait-for <duration>',
           'how long to wait; then the command exits and the video goes on: 90s, 15m, 2h, 3d (default: 15m)',
         )
+        .option('--polling <mode>', POLLING_HELP)
         .option('--out <dir>', 'directory for the file', '.')
         .option(
           '--id <id>',
@@ -77,6 +81,7 @@ Examples:
 async function video(context: CommandContext, options: VideoOptions): Promise<void> {
   const id = idOf(options.id, 'video');
   const waitFor = waitForOf(options.waitFor);
+  const polling = pollingOf(options.polling);
   const config = effectiveConfig(context, options);
   const store = await openArtifactStore(config);
   const env = effectiveEnvironment(context, options);
@@ -117,7 +122,7 @@ async function video(context: CommandContext, options: VideoOptions): Promise<vo
       media.startVideo(
         {
           request,
-          ...given({ waitFor }),
+          ...given({ waitFor, polling }),
           ...startOf(options),
         },
         { id },

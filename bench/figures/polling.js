@@ -1,0 +1,113 @@
+'use strict';
+// Plain videos that poll by themselves, plain videos with shared polling, and a campaign, beside each other.
+const { measureFlow } = require('../framework/campaign-flow.js');
+const { goal } = require('../framework/goal.js');
+const { measurePlain } = require('../framework/plain-flow.js');
+const { round } = require('../framework/statistics.js');
+
+const title = 'plain videos in flight: own polling, shared polling and a campaign, at a 4 s interval';
+/** Own polling is full long before the last two. */
+const SIZES = [
+  { inFlight: 250, seconds: 300 },
+  { inFlight: 1_000, seconds: 300 },
+  { inFlight: 4_000, seconds: 300 },
+  { inFlight: 8_000, seconds: 900 },
+];
+const QUICK = [{ inFlight: 10, seconds: 10 }];
+/** How many videos a second two cores start, about. */
+const STARTS_PER_SECOND = 12;
+/** A machine that is full takes no more: what it reached by then is measured. */
+const OWN_RAMP_MS = 120_000;
+
+async function run(context) {
+  const { quick, minutes, say } = context;
+  const windowMs = quick ? 10_000 : Math.min(minutes, 1) * 60_000;
+  const measured = [];
+  for (const { inFlight, seconds } of quick ? QUICK : chosen()) {
+    const size = { inFlight, seconds, windowMs, startsPerSecond: STARTS_PER_SECOND };
+    const rampMs = quick ? 60_000 : (inFlight / STARTS_PER_SECOND + 60) * 1000;
+    for (const polling of ['own', 'shared']) {
+      const limit = polling === 'own' ? Math.min(rampMs, OWN_RAMP_MS) : rampMs;
+      measured.push(await measurePlain(context, { ...size, polling, rampMs: limit }));
+    }
+    const flow = { inFlight, rate: inFlight / seconds, windowMs, rampMs: Math.max(60_000, rampMs) };
+    measured.push({ design: 'campaign', runSeconds: seconds, ...(await measureFlow(context, flow)) });
+    say(`${inFlight} of ${seconds} s: done`);
+  }
+  return {
+    server: measured[0]?.server,
+    values: measured,
+    table: table(measured),
+    goals: goals(measured),
+    notes: [
+      'Each line on a server, a database, a sandbox and a worker of its own, all on this machine; videos end and begin all the time.',
+      'The gap is the time from one poll of a task to its next, as the sandbox saw it; the lag from the end of a task to the command of its download.',
+      'CPU per video holds its create, all its polls and its download: what was used while so many ended. Actions and events: of the video, and the share of its watcher.',
+      'Actions are starts, signals, timers, and tries of activities, as histories show them.',
+    ],
+  };
+}
+
+/** `BENCH_SIZES=250x60,1000x300`: videos in flight x seconds that each takes. */
+function chosen() {
+  const wanted = process.env.BENCH_SIZES?.split(',').map((text) => text.split('x').map(Number));
+  if (wanted === undefined) return SIZES;
+  return wanted.map(([inFlight, seconds = 300]) => ({ inFlight, seconds }));
+}
+
+const or = (value, digits = 1) => (value === null || value === undefined ? '–' : round(value, digits));
+const inSeconds = (ms) => (ms === null || ms === undefined ? '–' : (ms / 1000).toFixed(2));
+
+function table(measured) {
+  return {
+    columns: [
+      'polling',
+      'in flight (reached) x seconds',
+      'polls/s, of wanted',
+      'gap p50 / p95 / max, s',
+      'lag p50 / p95, s',
+      'ended per s',
+      'server + worker, cores',
+      'ms per video',
+      'events + of watchers',
+      'actions + of watchers',
+      'worker, MiB',
+    ],
+    rows: measured.map((one) => [
+      one.design,
+      `${one.inFlight} (${one.reached}) x ${one.runSeconds}`,
+      `${round(one.pollsPerSecond)} of ${round(one.reached / 4)}`,
+      `${inSeconds(one.gaps.p50)} / ${inSeconds(one.gaps.p95)} / ${inSeconds(one.gaps.max)}`,
+      `${inSeconds(one.lagMs?.p50)} / ${inSeconds(one.lagMs?.p95)}`,
+      `${round(one.downloadsPerSecond)}`,
+      `${round(one.serverCores, 2)} + ${round(one.workerCores, 2)}`,
+      or(one.msPerVideo),
+      `${or(one.eventsPerVideo)} + ${or(one.watcherEventsPerVideo)}`,
+      `${or(one.actionsPerVideo)} + ${or(one.watcherActionsPerVideo)}`,
+      round(one.peakBytes / 2 ** 20, 0),
+    ]),
+  };
+}
+
+function goals(measured) {
+  return measured
+    .filter(({ design }) => design === 'shared')
+    .flatMap((one) => {
+      const name = `shared, ${one.inFlight} of ${one.runSeconds} s`;
+      const p95 = one.gaps.p95 === null ? Infinity : one.gaps.p95 / 1000;
+      return [
+        goal(`${name}: p95 of the gap`, round(p95, 2), '<=', 5, 's'),
+        ...(one.msPerVideo === null
+          ? []
+          : [goal(`${name}: CPU per video`, round(one.msPerVideo), '<=', 70, 'ms')]),
+        ...(one.eventsPerVideo === null
+          ? []
+          : [
+              goal(`${name}: events per video`, round(one.eventsPerVideo), '<=', 20, ''),
+              goal(`${name}: actions per video`, round(one.actionsPerVideo), '<=', 12, ''),
+            ]),
+      ];
+    });
+}
+
+module.exports = { title, run };

@@ -1,0 +1,113 @@
+'use strict';
+// Videos with shared polling, and the watchers that poll them.
+const answers = require('./answers');
+const { REQUEST, scriptedCase, untilEvent } = require('./scripted-case');
+const { fails } = require('./scripted-activities');
+const { QUEUES } = require('./stage');
+
+const TASK_SCHEDULED = 'activityTaskScheduledEventAttributes';
+
+/** Starts a video, does something once its watcher has polled it, and records both. */
+function shared(name, expect, { prompt, act, watcherStem, ...input }) {
+  return {
+    name,
+    expect,
+    async run({ plain }) {
+      const handle = await plain.client.workflow.start('generateVideo', {
+        taskQueue: QUEUES.real,
+        workflowId: name,
+        args: [{ request: { ...REQUEST, prompt }, creationKey: name, polling: 'shared', ...input }],
+      });
+      await untilEvent(handle, TASK_SCHEDULED, 2);
+      const { watcher: watcherId } = await handle.query('video_state');
+      const watcher = plain.client.workflow.getHandle(watcherId);
+      await untilEvent(watcher, TASK_SCHEDULED);
+      // The run of now: a later one has the same id.
+      const { runId } = await watcher.describe();
+      await act?.({ handle, watcher, client: plain.client });
+      await handle.result();
+      const executions = [{ handle, server: plain, stem: name }];
+      if (watcherStem === undefined) return executions;
+      const run = plain.client.workflow.getHandle(watcherId, runId);
+      return [
+        ...executions,
+        { handle: run, firstRunId: runId, server: plain, stem: watcherStem, expect: null },
+      ];
+    },
+  };
+}
+
+const sharedCases = [
+  shared('generateVideo.completed-shared', 'completed', {
+    prompt: '[queue:1s] [run:9s] a kite of many',
+    watcherStem: 'watchVideos.completed',
+  }),
+  shared('generateVideo.still-running-shared', 'still_running', {
+    prompt: '[run:60s] a slow river of many',
+    waitFor: '6s',
+    watcherStem: 'watchVideos.still-running',
+  }),
+  shared('generateVideo.cancelled-while-shared', 'cancelled', {
+    prompt: '[run:60s] a kite that is let go',
+    act: ({ handle }) => handle.cancel(),
+    watcherStem: 'watchVideos.left',
+  }),
+  shared('generateVideo.nudged-while-shared', 'completed', {
+    prompt: '[queue:0s] [run:6s] a kite that is pulled',
+    slowPolling: { after: 0, interval: '20s' },
+    act: ({ handle }) => handle.signal('nudge'),
+    watcherStem: 'watchVideos.nudged',
+  }),
+  scriptedCase(
+    'generateVideo.completed-after-shared',
+    'completed',
+    (name) => ({
+      'media.createVideo': [answers.created(name)],
+      'media.watchVideo': [fails],
+      'media.pollVideos': [answers.running, answers.completedRecord],
+      'media.downloadVideo': [answers.downloaded],
+    }),
+    { input: { polling: 'shared' } },
+  ),
+  {
+    name: 'watchVideos.continued',
+    expect: null,
+    async run({ plain }) {
+      const name = 'generateVideo.for-another-run';
+      const handle = await plain.client.workflow.start('generateVideo', {
+        taskQueue: QUEUES.real,
+        workflowId: name,
+        args: [
+          {
+            request: { ...REQUEST, prompt: '[queue:0s] [run:14s] a kite' },
+            creationKey: name,
+            polling: 'shared',
+          },
+        ],
+      });
+      await untilEvent(handle, TASK_SCHEDULED, 2);
+      const { watcher: watcherId } = await handle.query('video_state');
+      const watcher = plain.client.workflow.getHandle(watcherId);
+      await untilEvent(watcher, TASK_SCHEDULED);
+      const firstRunId = await continued(watcher, plain.client);
+      await handle.result();
+      return [{ handle: watcher, firstRunId, server: plain, stem: 'watchVideos.continued' }];
+    },
+  },
+];
+
+/** In the place of the watcher's run: one that is full after a tick. @returns its run id */
+async function continued(watcher, client) {
+  const { input, watches } = await watcher.query('watch_snapshot');
+  const { signaledRunId } = await client.workflow.signalWithStart('watchVideos', {
+    taskQueue: QUEUES.real,
+    workflowId: watcher.workflowId,
+    args: [{ ...input, eventsPerRun: 16 }],
+    signal: 'watch_join',
+    signalArgs: [watches],
+    workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+  });
+  return signaledRunId;
+}
+
+module.exports = { sharedCases };

@@ -1,0 +1,157 @@
+import { type WatchVerdict } from './end-of-wait';
+import { type SlowPolling } from './poll-delays';
+import { bandKey, type PollingProfile } from './polling-profile';
+import { type WatchState } from './watch-state';
+
+/**
+ * Messages between videos with shared polling and the workflow `watchVideos`, their watcher (architecture: Poll).
+ *
+ * @module
+ */
+
+/** The open activity `media.watchVideo` of one video: whoever completes it tells the video how its watch ended. */
+export interface Waiter {
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly activityId: string;
+}
+
+/** The run of a video that is not watched any more. */
+export type Leaving = Pick<Waiter, 'workflowId' | 'runId'>;
+
+/** One video that is watched for a waiter. */
+export interface JoinedWatch {
+  readonly waiter: Waiter;
+  readonly state: WatchState;
+}
+
+/** How a watch ended. */
+export interface WatchEnd {
+  readonly kind: 'verdict';
+  readonly verdict: WatchVerdict;
+  readonly state: WatchState;
+}
+
+/** Result of `media.watchVideo`; `own`: the watcher takes no more videos, and the video polls by itself. */
+export type WatchAnswer = WatchEnd | { readonly kind: 'own' };
+
+/** An answer for one video. */
+export interface Told {
+  readonly waiter: Waiter;
+  readonly answer: WatchAnswer;
+}
+
+/** Input of `media.tellVideos`. */
+export interface TellVideosInput {
+  readonly told: readonly Told[];
+}
+
+/** Input of the workflow `watchVideos`. */
+export interface WatchVideosInput {
+  /** Task queue of `media.pollVideos`. */
+  readonly pollQueue: string;
+  readonly slow?: SlowPolling;
+  /** State of an earlier run; set by continue-as-new only. */
+  readonly carried?: WatchSnapshot;
+  /** Number of history events at which a run continues as new. @default 3000 */
+  readonly eventsPerRun?: number;
+}
+
+/** Everything that a watcher holds, and passes to its next run. */
+export interface WatchSnapshot {
+  /** Start of the last tick in workflow time, milliseconds; 0 before the first. */
+  readonly lastTickAt: number;
+  readonly intervalMs: number;
+  readonly watches: readonly JoinedWatch[];
+  /** Answers that may not have reached their videos. */
+  readonly untold: readonly Told[];
+}
+
+/** Answer of the query `watch_snapshot`: enough to go on with another run. */
+export interface WatcherContents extends WatchSnapshot {
+  readonly input: WatchVideosInput;
+}
+
+/** Answer of the query `watch_state` for one video; null for one that the watcher does not have. */
+export interface WatchedState {
+  readonly state: WatchState;
+  /** Workflow time in milliseconds. */
+  readonly nextPollAt: number | null;
+}
+
+/** Names a watcher, and what it is started with. */
+export interface WatcherFacts {
+  readonly workflowId: string;
+  /** Task queue on which it runs: that of the videos. */
+  readonly taskQueue: string;
+  readonly input: WatchVideosInput;
+}
+
+/** Input of `media.watchVideo`. */
+export interface WatchVideoInput {
+  readonly watcher: WatcherFacts;
+  readonly state: WatchState;
+}
+
+/** Watchers of one account and cadence: one tick then polls few hundred of thousands of videos. */
+const SHARDS = 16;
+/** A video beyond these polls by itself: what a watcher passes to its next run must fit into one payload. */
+export const MAX_WATCHES = 1_000;
+
+/** What decides which watcher a video has. */
+interface Watched {
+  readonly taskId: string;
+  readonly account: string;
+  readonly polling: PollingProfile;
+}
+
+/** Task queues of a video, and its pace. */
+interface WatchPlace {
+  readonly taskQueue: string;
+  readonly pollQueue: string;
+  readonly slow?: SlowPolling | undefined;
+}
+
+/** The watcher of a video. It is the same for every run and attempt, so that no two watchers poll one task. */
+export function watcherOf({ taskId, account, polling }: Watched, place: WatchPlace): WatcherFacts {
+  const { taskQueue, pollQueue, slow } = place;
+  const parts = [
+    taskQueue,
+    ...(pollQueue.startsWith(`${taskQueue}/`) ? [] : [pollQueue]),
+    account,
+    bandKey(polling),
+    ...(slow === undefined ? [] : [`${slow.afterMs}-${slow.intervalMs}`]),
+    String(shardOf(taskId)),
+  ];
+  return {
+    workflowId: `watch-videos/${parts.join('/')}`,
+    taskQueue,
+    input: { pollQueue, ...(slow !== undefined && { slow }) },
+  };
+}
+
+/** FNV-1a: the sandbox of workflows has no hashes. */
+function shardOf(taskId: string): number {
+  let hash = 0x811c9dc5;
+  for (let place = 0; place < taskId.length; place++)
+    hash = Math.imul(hash ^ taskId.charCodeAt(place), 0x01000193) >>> 0;
+  return ((hash ^ (hash >>> 16)) >>> 0) % SHARDS;
+}
+
+/**
+ * The watches of a closed watcher, as another run joins them. An answer that did not arrive is found out again: a
+ * record counts as new only where its digest is not known.
+ */
+export function watchesLeft({
+  watches,
+  untold,
+}: Pick<WatchSnapshot, 'watches' | 'untold'>): readonly JoinedWatch[] {
+  const ended = untold.flatMap(({ waiter, answer }) =>
+    answer.kind === 'verdict' ? [{ waiter, state: { ...answer.state, seen: '' } }] : [],
+  );
+  return [...watches, ...ended];
+}
+
+export function isSameWaiter(a: Waiter, b: Waiter): boolean {
+  return a.workflowId === b.workflowId && a.runId === b.runId && a.activityId === b.activityId;
+}

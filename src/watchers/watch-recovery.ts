@@ -1,0 +1,93 @@
+import { type Client } from '@temporalio/client';
+import { QUERY, WORKFLOW } from '../domain/names';
+import { watchesLeft, type WatcherContents } from '../domain/shared-watch';
+import { joinWatcher } from './join-watcher';
+
+/** Time between two looks, in milliseconds, give or take a fourth: less than an interval of the usual cadence. */
+const EVERY_MS = 3_000;
+/** How far back a look searches for watchers that were closed. */
+const WINDOW_MS = 10 * 60_000;
+/** Longest wait for the answer of a closed watcher, whose history a worker has to replay. */
+const ANSWER_MS = 10_000;
+const JOINED_TOGETHER = 500;
+/** Looks in a row that the server did not answer; after that, the next video begins again. */
+const FAILED_LOOKS = 30;
+
+/**
+ * Joins the videos of a watcher that was terminated or has failed to another run of it. While watchers of a queue are
+ * open, every process that serves its polls looks for closed ones: joining twice is the same as once. A video that this
+ * misses joins again by itself at its next attempt (ADR 26).
+ */
+export class WatchRecovery {
+  private readonly looking = new Map<string, NodeJS.Timeout | undefined>();
+  /** Closed runs whose videos have been joined again. */
+  private readonly done = new Set<string>();
+  private closed = false;
+
+  constructor(private readonly everyMs = EVERY_MS) {}
+
+  /** Looks from now on, until no watcher of the queue is open. Never throws. */
+  begin(client: Client, taskQueue: string): void {
+    const key = `${client.options.namespace}\n${taskQueue}`;
+    if (this.closed || this.looking.has(key)) return;
+    this.looking.set(key, undefined);
+    void this.lookOn(client, taskQueue, key, 0);
+  }
+
+  close(): void {
+    this.closed = true;
+    for (const timer of this.looking.values()) clearTimeout(timer);
+  }
+
+  private async lookOn(client: Client, taskQueue: string, key: string, failed: number): Promise<void> {
+    const found = await this.look(client, taskQueue).catch(() => undefined);
+    const fails = found === undefined ? failed + 1 : 0;
+    if (this.closed || found === false || fails >= FAILED_LOOKS) {
+      this.looking.delete(key);
+      return;
+    }
+    const pause = this.everyMs * (0.75 + Math.random() / 2);
+    const again = (): void => void this.lookOn(client, taskQueue, key, fails);
+    this.looking.set(key, setTimeout(again, pause).unref());
+  }
+
+  /** @returns whether any watcher is open or was to be recovered */
+  private async look(client: Client, taskQueue: string): Promise<boolean> {
+    const { namespace } = client.options;
+    const since = new Date(Date.now() - WINDOW_MS).toISOString();
+    // The raw service call: a client cannot list executions whose memo another codec wrote.
+    const { executions } = await client.workflowService.listWorkflowExecutions({
+      namespace,
+      query:
+        `WorkflowType = "${WORKFLOW.watchVideos}" AND TaskQueue = ${JSON.stringify(taskQueue)} AND (ExecutionStatus = "Running" ` +
+        `OR (ExecutionStatus IN ("Terminated", "Failed", "TimedOut") AND CloseTime > "${since}"))`,
+      pageSize: 1_000,
+    });
+    const closed = executions.filter(({ closeTime }) => closeTime != null);
+    const left = closed.filter(({ execution }) => !this.done.has(execution?.runId ?? ''));
+    for (const { execution } of left) {
+      const { workflowId, runId } = execution ?? {};
+      // One that does not answer is asked again by the next look.
+      if (workflowId && runId)
+        await this.recover(client, { workflowId, runId, taskQueue }).catch(() => undefined);
+    }
+    return executions.length > closed.length || left.length > 0;
+  }
+
+  private async recover(client: Client, run: ClosedRun): Promise<void> {
+    const { workflowId, runId, taskQueue } = run;
+    const { input, ...snapshot } = await client.withDeadline(Date.now() + ANSWER_MS, () =>
+      client.workflow.getHandle(workflowId, runId).query<WatcherContents>(QUERY.watchSnapshot),
+    );
+    const joins = watchesLeft(snapshot);
+    for (let from = 0; from < joins.length; from += JOINED_TOGETHER)
+      await joinWatcher(client, { workflowId, taskQueue, input }, joins.slice(from, from + JOINED_TOGETHER));
+    this.done.add(runId);
+  }
+}
+
+interface ClosedRun {
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly taskQueue: string;
+}

@@ -1,0 +1,121 @@
+import { activityInfo, Context } from '@temporalio/activity';
+import {
+  ActivityNotFoundError,
+  type Client,
+  isGrpcServiceError,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { isOpen } from '../domain/execution-status';
+import { mapConcurrently } from '../domain/map-concurrently';
+import { QUERY, RETRY_LATER } from '../domain/names';
+import {
+  type TellVideosInput,
+  type Told,
+  type WatchAnswer,
+  type WatchedState,
+  type WatcherFacts,
+  type WatchVideoInput,
+} from '../domain/shared-watch';
+import { type WatchState } from '../domain/watch-state';
+import { joinWatcher } from './join-watcher';
+import { type WatchRecovery } from './watch-recovery';
+
+/** gRPC: this worker may not start workflows, and no attempt changes that. */
+const PERMISSION_DENIED = 7;
+
+/**
+ * Joins the video to its watcher, and fails: until the next attempt it waits in the server, and the watcher completes it
+ * there (ADR 26). The time of one attempt is short, so that one that dies with its worker is repeated soon.
+ */
+export function createWatchVideo(
+  recovery: Pick<WatchRecovery, 'begin'>,
+): (input: WatchVideoInput) => Promise<WatchAnswer> {
+  return async ({ watcher, state }) => {
+    const { client } = Context.current();
+    const { attempt, workflowExecution } = activityInfo();
+    const isWatched = attempt > 1 && (await hasWatch(client, watcher, workflowExecution?.workflowId));
+    if (!isWatched) await join(client, watcher, state);
+    recovery.begin(client, watcher.taskQueue);
+    throw waits();
+  };
+}
+
+/** Time until the next attempt looks whether the watcher still has the video, in milliseconds. */
+const LOOK_AFTER_MS = 10 * 60_000;
+/** A server does not retry what would begin after schedule-to-close; the clocks of two machines differ. */
+const SHARE_OF_REST = 0.75;
+/** With less time left there is no further attempt: the video polls by itself. */
+const LEAST_REST_MS = 3_000;
+
+function waits(): ApplicationFailure {
+  const { scheduledTimestampMs, scheduleToCloseTimeoutMs } = activityInfo();
+  const restMs = scheduledTimestampMs + scheduleToCloseTimeoutMs - Date.now();
+  return ApplicationFailure.create({
+    type: RETRY_LATER,
+    message: 'A watcher polls the task, and completes this activity.',
+    category: ApplicationFailureCategory.BENIGN,
+    nonRetryable: restMs < LEAST_REST_MS,
+    nextRetryDelay: Math.round(Math.min(LOOK_AFTER_MS, Math.max(1, restMs) * SHARE_OF_REST)),
+  });
+}
+
+/** Longest wait for a watcher to answer, in milliseconds. */
+const ANSWER_MS = 5_000;
+
+/**
+ * Whether the watcher has the video, as it should after an earlier attempt.
+ * @throws a failure that is not retried when the watcher does not answer: the video then polls by itself
+ */
+async function hasWatch(client: Client, { workflowId }: WatcherFacts, videoId = ''): Promise<boolean> {
+  try {
+    const handle = client.workflow.getHandle(workflowId);
+    const state = await client.withDeadline(Date.now() + ANSWER_MS, async () => {
+      const { status } = await handle.describe();
+      // It was closed: the next run takes the video.
+      if (!isOpen(status.name)) return null;
+      return handle.query<WatchedState | null, [string]>(QUERY.watchState, videoId);
+    });
+    return state !== null;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw ApplicationFailure.nonRetryable('The watcher does not answer.', 'WatcherStuck');
+  }
+}
+
+async function join(client: Client, watcher: WatcherFacts, state: WatchState): Promise<void> {
+  const { workflowExecution, activityId } = activityInfo();
+  if (workflowExecution === undefined)
+    throw ApplicationFailure.nonRetryable('Only a workflow has a video watched.', 'InvalidInput');
+  try {
+    await joinWatcher(client, watcher, [{ waiter: { ...workflowExecution, activityId }, state }]);
+  } catch (error) {
+    const { cause } = error as Error;
+    if (isGrpcServiceError(cause) && Number(cause.code) === PERMISSION_DENIED)
+      throw ApplicationFailure.nonRetryable('This worker may not start a watcher.', 'PermissionDenied');
+    throw error;
+  }
+}
+
+const CONCURRENT = 10;
+
+/**
+ * Completes the activity of each video. A video that is not there any more has ended, or joins again by itself. When the
+ * server did not take an answer, the attempt fails after the others, and the next one repeats all.
+ */
+export async function tellVideos({ told }: TellVideosInput): Promise<void> {
+  const { client } = Context.current();
+  const failed: unknown[] = [];
+  await mapConcurrently(told, CONCURRENT, async (one) => {
+    await tell(client, one).catch((error: unknown) => failed.push(error));
+  });
+  if (failed.length > 0) throw failed[0];
+}
+
+async function tell(client: Client, { waiter, answer }: Told): Promise<void> {
+  try {
+    await client.activity.complete(waiter, answer);
+  } catch (error) {
+    if (!(error instanceof ActivityNotFoundError)) throw error;
+  }
+}

@@ -1,0 +1,67 @@
+import {
+  ActivityFailure,
+  CancellationScope,
+  defineSignal,
+  getExternalWorkflowHandle,
+  isCancellation,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { SIGNAL } from '../domain/names';
+import { type WatchAnswer, type WatcherFacts } from '../domain/shared-watch';
+import { WATCH_TIMEOUTS } from '../domain/timeouts';
+import { type WatchState } from '../domain/watch-state';
+import { watchVideoActivity } from './proxies';
+
+/** To a video, or to its watcher with the id of the video's workflow: its next poll comes forward. */
+export const nudgeSignal = defineSignal<[workflowId?: string]>(SIGNAL.nudge);
+
+/** The result of a shared watch; `own`: the video polls by itself from here on. */
+export type SharedResult = WatchAnswer | { readonly kind: 'cancelled'; readonly state: WatchState };
+
+/** Options of {@link watchTogether}. */
+export interface SharedWatchOptions {
+  readonly watcher: WatcherFacts;
+  /** Task queue of `media.watchVideo`. */
+  readonly taskQueue: string;
+}
+
+/**
+ * Has a task watched by a watcher: one activity that stays open until the watcher completes it. Its timeouts are the
+ * durable deadline, so that nothing depends on the watcher being alive (ADR 26).
+ */
+export async function watchTogether(
+  state: WatchState,
+  { watcher, taskQueue }: SharedWatchOptions,
+): Promise<SharedResult> {
+  const limitMs = Math.max(1, endOf(state) - Date.now());
+  try {
+    return await watchVideoActivity({ taskQueue, summary: 'watch', limitMs })({ watcher, state });
+  } catch (error) {
+    const cancelled = isCancellation(error) && CancellationScope.current().consideredCancelled;
+    if (!cancelled && !(error instanceof ActivityFailure)) throw error;
+    await leave(watcher);
+    return cancelled ? { kind: 'cancelled', state } : { kind: 'own' };
+  }
+}
+
+/** The watcher has two intervals after the deadline for the last poll; before the execution expires there is one. */
+function endOf({ deadlineAt, hardEndAt, video }: WatchState): number {
+  const interval = video.polling.maxSeconds * 1000;
+  const end = hardEndAt === null ? Infinity : hardEndAt + interval;
+  return Math.min(deadlineAt + 2 * interval, end, Date.now() + WATCH_TIMEOUTS.longestMs);
+}
+
+/** The watcher may be gone: it then has nothing to forget. */
+async function leave({ workflowId: watcherId }: WatcherFacts): Promise<void> {
+  const { workflowId, runId } = workflowInfo();
+  await CancellationScope.nonCancellable(() =>
+    getExternalWorkflowHandle(watcherId).signal(SIGNAL.watchLeave, { workflowId, runId }),
+  ).catch(() => undefined);
+}
+
+/** Passes a nudge on. */
+export async function nudgeWatcher({ workflowId: watcherId }: WatcherFacts): Promise<void> {
+  await getExternalWorkflowHandle(watcherId)
+    .signal(nudgeSignal, workflowInfo().workflowId)
+    .catch(() => undefined);
+}

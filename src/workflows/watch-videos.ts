@@ -1,0 +1,208 @@
+import {
+  ActivityFailure,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  defineQuery,
+  defineSignal,
+  setCurrentDetails,
+  setHandler,
+  setWorkflowOptions,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { QUERY, SIGNAL } from '../domain/names';
+import {
+  isSameWaiter,
+  type JoinedWatch,
+  type Leaving,
+  MAX_WATCHES,
+  type Told,
+  type Waiter,
+  type WatchedState,
+  type WatcherContents,
+  type WatchSnapshot,
+  type WatchVideosInput,
+} from '../domain/shared-watch';
+import { watcherDetails } from '../domain/video-state';
+import { type WatchState } from '../domain/watch-state';
+import { type FollowResult, PollLoop, type Watcher } from './poll-loop';
+import { nudgeSignal } from './shared-watch';
+import { tellVideosActivity } from './proxies';
+import { AUTO_UPGRADE } from './versioning-behavior';
+
+export const watchJoinSignal = defineSignal<[readonly JoinedWatch[]]>(SIGNAL.watchJoin);
+export const watchLeaveSignal = defineSignal<[Leaving]>(SIGNAL.watchLeave);
+export const watchStateQuery = defineQuery<WatchedState | null, [workflowId: string]>(QUERY.watchState);
+export const watchSnapshotQuery = defineQuery<WatcherContents>(QUERY.watchSnapshot);
+
+/**
+ * Polls the tasks of many videos with one loop, and completes the activity with which each video waits (ADR 26).
+ * Started by the first video that joins, over when none is left. It buys and stores nothing.
+ */
+export async function watchVideos(input: WatchVideosInput): Promise<void> {
+  const watches = new SharedWatches(input);
+  setHandler(watchJoinSignal, (joins) => watches.join(joins));
+  setHandler(watchLeaveSignal, (leaving) => watches.leave(leaving));
+  setHandler(nudgeSignal, (workflowId) => watches.nudge(workflowId));
+  setHandler(watchStateQuery, (workflowId) => watches.stateOf(workflowId));
+  const { carried: _carried, ...started } = input;
+  setHandler(watchSnapshotQuery, () => ({ ...watches.snapshot(), input: started }));
+  // A cancellation would stop the polls of videos that nobody has cancelled.
+  await CancellationScope.nonCancellable(() => watches.run());
+}
+
+/** Answers per activity. */
+const TOLD_TOGETHER = 100;
+/** A replay of this many events takes about a second. */
+const EVENTS_PER_RUN = 3_000;
+/** As campaigns: 4 s ± 0.2 s in the band of 3 to 5 s. */
+const BAND_MARGIN = 0.4;
+
+/** Videos by workflow id: one workflow waits for one task at a time. */
+class SharedWatches {
+  private readonly loop: PollLoop;
+  private readonly open = new Map<string, OpenWatch>();
+  private untold: Told[] = [];
+  private telling: readonly Told[] = [];
+  private handedOver = false;
+
+  constructor(private readonly input: WatchVideosInput) {
+    const { carried, pollQueue, slow } = input;
+    const states = carried?.watches.map(({ state }) => state) ?? [];
+    const account = states[0]?.video.account;
+    const groups = carried && account !== undefined ? [{ ...carried, account, watches: states }] : [];
+    this.loop = PollLoop.from(
+      { v: 1, groups },
+      {
+        taskQueue: pollQueue,
+        slow,
+        bandMargin: BAND_MARGIN,
+        keepsPace: true,
+        onTick: () => this.show(),
+        shouldHandOver: () => this.isFull(),
+      },
+    );
+    this.untold.push(...(carried?.untold ?? []));
+    for (const watch of carried?.watches ?? []) this.begin(watch);
+    this.show();
+  }
+
+  /** Returns when no video is left. */
+  async run(): Promise<void> {
+    while (!this.isEmpty()) {
+      if (this.untold.length > 0 && this.telling.length === 0) void this.tell();
+      // Answers that are on their way are carried too: told twice is as good as once.
+      if (this.handedOver) return continueAsNew({ ...this.input, carried: this.snapshot() });
+      await condition(() => this.hasNews());
+    }
+  }
+
+  join(joins: readonly JoinedWatch[]): void {
+    for (const watch of joins) {
+      const known = this.open.get(watch.waiter.workflowId);
+      // Another attempt of the same activity: it has nothing new to say.
+      if (known !== undefined && isSameWaiter(known.waiter, watch.waiter)) continue;
+      if (known !== undefined) this.remove(known);
+      if (this.open.size < MAX_WATCHES) this.begin(watch);
+      else this.untold.push({ waiter: watch.waiter, answer: { kind: 'own' } });
+    }
+    if (this.isFull()) this.loop.stop();
+    this.show();
+  }
+
+  leave({ workflowId, runId }: Leaving): void {
+    const known = this.open.get(workflowId);
+    if (known?.waiter.runId === runId) this.remove(known);
+    this.show();
+  }
+
+  nudge(workflowId: string | undefined): void {
+    const known = this.open.get(workflowId ?? '');
+    if (known !== undefined) this.loop.nudge(known.state.video.taskId);
+  }
+
+  stateOf(workflowId: string): WatchedState | null {
+    const known = this.open.get(workflowId);
+    if (known === undefined) return null;
+    const { state } = known;
+    return { state, nextPollAt: this.loop.nextTickAt(state.video.taskId) };
+  }
+
+  snapshot(): WatchSnapshot {
+    const [group] = this.loop.snapshot().groups;
+    return {
+      lastTickAt: group?.lastTickAt ?? 0,
+      intervalMs: group?.intervalMs ?? 0,
+      watches: [...this.open.values()].map(({ waiter, state }) => ({ waiter, state })),
+      untold: [...this.telling, ...this.untold],
+    };
+  }
+
+  private begin({ waiter, state }: JoinedWatch): void {
+    const watch = new OpenWatch(waiter, state, this.settled);
+    this.open.set(waiter.workflowId, watch);
+    this.loop.follow(watch);
+  }
+
+  private remove(watch: OpenWatch): void {
+    this.open.delete(watch.waiter.workflowId);
+    this.loop.unfollow(watch);
+  }
+
+  private readonly settled = (watch: OpenWatch, result: FollowResult): void => {
+    if (result.kind === 'handover') {
+      this.handedOver = true;
+      return;
+    }
+    this.open.delete(watch.waiter.workflowId);
+    this.untold.push({ waiter: watch.waiter, answer: result });
+  };
+
+  private async tell(): Promise<void> {
+    this.telling = this.untold.splice(0, TOLD_TOGETHER);
+    const { pollQueue: taskQueue } = this.input;
+    const activity = tellVideosActivity({ taskQueue, summary: `tell ${this.telling.length}` });
+    try {
+      await activity({ told: this.telling });
+    } catch (error) {
+      // Failed by hand: each video joins again at its next attempt.
+      if (!(error instanceof ActivityFailure)) throw error;
+    } finally {
+      this.telling = [];
+    }
+  }
+
+  private hasNews(): boolean {
+    return this.handedOver || this.isEmpty() || (this.untold.length > 0 && this.telling.length === 0);
+  }
+
+  private isEmpty(): boolean {
+    return this.open.size === 0 && this.untold.length === 0 && this.telling.length === 0;
+  }
+
+  private isFull(): boolean {
+    const { historyLength, continueAsNewSuggested } = workflowInfo();
+    return continueAsNewSuggested || historyLength >= (this.input.eventsPerRun ?? EVENTS_PER_RUN);
+  }
+
+  private show(): void {
+    const [watch] = this.open.values();
+    const { account = null } = watch?.state.video ?? {};
+    setCurrentDetails(watcherDetails({ account, videos: this.open.size }));
+  }
+}
+
+/** A class, because a closure for each of hundreds of videos would take more memory. */
+class OpenWatch implements Watcher {
+  constructor(
+    readonly waiter: Waiter,
+    public state: WatchState,
+    private readonly settled: (watch: OpenWatch, result: FollowResult) => void,
+  ) {}
+
+  settle(result: FollowResult): void {
+    this.settled(this, result);
+  }
+}
+
+setWorkflowOptions(AUTO_UPGRADE, watchVideos);

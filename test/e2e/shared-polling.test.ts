@@ -1,0 +1,181 @@
+import { fetch } from 'undici';
+import { type WorkflowHandle } from '@temporalio/client';
+import { type VideoOutcome, type VideoState } from '../../src/domain';
+import { type MediaActivities } from '../../src/domain/activities';
+import { ACTIVITY, QUERY, SIGNAL, WORKFLOW } from '../../src/domain/names';
+import { type WatchedState, type WatcherContents } from '../../src/domain/shared-watch';
+import { eventually } from '../support/eventually';
+import { handMadeWorker } from '../support/hand-made-worker';
+import { SANDBOX_KEY } from '../support/media-stack';
+import { resetWorkflow } from '../support/reset-workflow';
+import { sharedStack } from '../support/shared-stack';
+
+/** Videos that a watcher polls: the same outcomes as with own polling, and hardly any history. */
+describe('shared polling', () => {
+  const stack = sharedStack({});
+
+  async function video(prompt: string, more: object = {}): Promise<WorkflowHandle> {
+    const { server, taskQueue } = await stack();
+    const workflowId = server.uniqueId('shared');
+    const request = { model: 'cine-1', prompt, durationSeconds: 2 };
+    return server.client.workflow.start(WORKFLOW.generateVideo, {
+      taskQueue,
+      workflowId,
+      args: [{ request, creationKey: workflowId, polling: 'shared', ...more }],
+    });
+  }
+
+  const stateOf = (handle: WorkflowHandle): Promise<VideoState> => handle.query(QUERY.videoState);
+
+  const watched = (handle: WorkflowHandle, more: (state: VideoState) => boolean = () => true) =>
+    eventually('a watcher', async () => {
+      const state = await stateOf(handle);
+      return state.watcher !== undefined && more(state) ? { ...state, watcher: state.watcher } : undefined;
+    });
+
+  /** What the watcher knows of a video, once it has polled it. */
+  async function polled(handle: WorkflowHandle): Promise<{ watcher: WorkflowHandle; known: WatchedState }> {
+    const { server } = await stack();
+    const { watcher: id } = await watched(handle);
+    const watcher = server.client.workflow.getHandle(id);
+    const known = await eventually('a poll of the watcher', async () => {
+      // It may not have been started yet.
+      const state = await watcher
+        .query<WatchedState | null, [string]>(QUERY.watchState, handle.workflowId)
+        .catch(() => null);
+      return state !== null && state.state.polls > 0 ? state : undefined;
+    });
+    return { watcher, known };
+  }
+
+  it.concurrent('a video has 25 events of its own, 6 of them for its watch, however long that takes', async () => {
+    const handle = await video('[queue:0s] [run:10s] an early bird');
+    const { known } = await polled(handle);
+    expect(known.state.lastStatus).toBe('in_progress');
+    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+    const { events } = await handle.fetchHistory();
+    expect(events).toHaveLength(25);
+    const state = await stateOf(handle);
+    expect(state).toMatchObject({ phase: 'done', outcome: 'completed' });
+    expect(state.polls).toBeGreaterThan(1);
+  });
+
+  it.concurrent('failed, still running and unknown tasks end as with own polling', async () => {
+    const { server, taskQueue } = await stack();
+    const failing = await video('[queue:0s] [run:2s] [fail:capacity] a bird that falls');
+    const patient = await video('[queue:0s] [run:90s] a slow bird', { waitFor: '9s' });
+    const unknown = server.client.workflow.execute<(input: object) => Promise<VideoOutcome>>(
+      WORKFLOW.awaitVideo,
+      {
+        taskQueue,
+        workflowId: server.uniqueId('shared-await'),
+        args: [{ video: { taskId: 'never-made' }, polling: 'shared', waitFor: '10s' }],
+      },
+    );
+    expect(await failing.result()).toMatchObject({ outcome: 'failed', error: { kind: 'capacity' } });
+    expect(await patient.result()).toMatchObject({ outcome: 'still_running', lastStatus: 'in_progress' });
+    expect(await unknown).toMatchObject({ outcome: 'still_running' });
+  });
+
+  it.concurrent('a cancelled video ends at once, and its watcher forgets it', async () => {
+    const handle = await video('[queue:0s] [run:60s] a bird that is let go');
+    const { watcher } = await polled(handle);
+    await handle.cancel();
+    expect(await handle.result()).toMatchObject({ outcome: 'cancelled' });
+    const snapshot = await watcher.query<WatcherContents>(QUERY.watchSnapshot);
+    expect(snapshot.watches.map(({ waiter }) => waiter.workflowId)).not.toContain(handle.workflowId);
+  });
+
+  it.concurrent('videos of a watcher that is terminated are joined to another run of it', async () => {
+    const handle = await video('[queue:0s] [run:14s] a bird without a nest');
+    const { watcher } = await polled(handle);
+    await watcher.terminate('by an operator');
+    const { runId } = await watcher.describe();
+    const again = await eventually('another run', async () => {
+      const now = await watcher.describe();
+      return now.runId !== runId && now.status.name === 'RUNNING' ? now.runId : undefined;
+    });
+    expect(again).not.toBe(runId);
+    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+  });
+
+  it.concurrent('a watcher that is reset goes on, and tells what it finds', async () => {
+    const handle = await video('[queue:0s] [run:12s] a bird that is born again');
+    const { watcher } = await polled(handle);
+    await resetWorkflow((await stack()).server, watcher.workflowId);
+    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+  });
+
+  it.concurrent('a watcher continues as new with all its videos', async () => {
+    const { server } = await stack();
+    const handle = await video('[queue:0s] [run:16s] a bird of passage');
+    const { watcher } = await polled(handle);
+    const { input, watches } = await watcher.query<WatcherContents>(QUERY.watchSnapshot);
+    const { taskQueue, workflowId } = { ...(await watcher.describe()), workflowId: watcher.workflowId };
+    // In the place of the run that polls it: one that is full after its first tick.
+    const started = await server.client.workflow.signalWithStart(WORKFLOW.watchVideos, {
+      taskQueue,
+      workflowId,
+      args: [{ ...input, eventsPerRun: 10 }],
+      signal: SIGNAL.watchJoin,
+      signalArgs: [watches],
+      workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+    });
+    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+    const first = await server.client.workflow.getHandle(workflowId, started.signaledRunId).describe();
+    expect(first.status.name).toBe('CONTINUED_AS_NEW');
+  });
+
+  it.concurrent('a client sees what the watcher knows, and a nudge brings the next poll forward', async () => {
+    const { media, sandbox } = await stack();
+    const handle = await video('[queue:0s] [run:8s] a bird that sings', {
+      slowPolling: { after: 0, interval: '1 hour' },
+    });
+    const { watcher } = await polled(handle);
+    const state = await media.videoState(handle.workflowId);
+    expect(state).toMatchObject({
+      phase: 'watching',
+      watcher: watcher.workflowId,
+      polls: 1,
+      watch: { lastStatus: 'in_progress' },
+    });
+    expect(Date.parse(state.nextPollAt ?? '')).toBeGreaterThan(Date.parse(state.lastPollAt ?? '') + 60_000);
+    await eventually('the end of the task', async () => {
+      const reply = await fetch(`${sandbox.url}/v1/videos/${state.taskId}`, {
+        headers: { authorization: `Bearer ${SANDBOX_KEY}` },
+      });
+      return ((await reply.json()) as { readonly status: string }).status === 'completed';
+    });
+    expect(await media.nudge(handle.workflowId)).toBe(true);
+    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+    expect(await media.nudge(handle.workflowId)).toBe(false);
+  });
+
+  it.concurrent.each([
+    ['a worker that has no such activity', { [ACTIVITY.watchVideo]: undefined }, '20s'],
+    ['a watcher whose answers are lost', { [ACTIVITY.tellVideos]: async () => undefined }, '6s'],
+  ])('%s: the video polls by itself after all', async (_what, replaced, waitFor) => {
+    const made = await stack();
+    const { client } = made.server;
+    const replace = () => replaced as Partial<MediaActivities>;
+    const worker = await handMadeWorker(made, { polling: 'shared' }, replace);
+    const workflowId = made.server.uniqueId('by-itself');
+    const request = { model: 'cine-1', prompt: '[queue:0s] [run:2s] a lonely bird', durationSeconds: 2 };
+    const outcome = await worker.runUntil(
+      client.workflow.execute<(input: object) => Promise<VideoOutcome>>(WORKFLOW.generateVideo, {
+        taskQueue: worker.taskQueue,
+        workflowId,
+        // The worker says that polling is shared.
+        args: [{ request, creationKey: workflowId, waitFor }],
+      }),
+    );
+    expect(outcome).toMatchObject({ outcome: 'completed' });
+    const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+    const types = (events ?? []).flatMap(
+      (event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? [],
+    );
+    expect(new Set(types)).toEqual(
+      new Set([ACTIVITY.createVideo, ACTIVITY.watchVideo, ACTIVITY.pollVideos, ACTIVITY.downloadVideo]),
+    );
+  });
+});

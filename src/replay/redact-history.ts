@@ -41,18 +41,31 @@ const NAMED: ReadonlySet<string> = new Set(['activityType', 'workflowType']);
 /** Fields of what somebody wrote, also where it happens to be a word of the code. */
 const SENTENCES: ReadonlySet<string> = new Set(['message', 'reason', 'source']);
 
-/** Fields that no replay needs: addresses with headers, and what is shown or searched. */
+/** Fields that no replay needs: addresses with headers, and what is shown. */
 const DROPPED: ReadonlySet<string> = new Set([
   'completionCallbacks',
   'links',
   'nexusHeader',
   'principal',
   'memo',
-  'searchAttributes',
   'upsertedMemo',
   'stackTrace',
   'declinedTargetVersionUpgrade',
 ]);
+
+/** Key of the type of a search attribute in the metadata of its payload, and its values. */
+const SEARCH_TYPE = 'type';
+const SEARCH_TYPES: readonly string[] = [
+  'Keyword',
+  'KeywordList',
+  'Text',
+  'Int',
+  'Double',
+  'Bool',
+  'Datetime',
+];
+/** What the server writes for a Datetime, with its quotes. */
+const DATETIME = /^"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)"$/;
 
 /**
  * A history that says nothing about what was made, by whom and where, and replays as before. Texts that are literals of
@@ -129,7 +142,14 @@ class Redaction {
 
   #payload(payload: Payload): Payload {
     const encoding = encodingOf(payload);
-    const metadata = { [METADATA_ENCODING_KEY]: Buffer.from(encoding) };
+    // Workflow code can read a search attribute, and the SDK decodes it by this type.
+    const type = Buffer.from(payload.metadata?.[SEARCH_TYPE] ?? []).toString();
+    const metadata = {
+      [METADATA_ENCODING_KEY]: Buffer.from(encoding),
+      ...(SEARCH_TYPES.includes(type) && { [SEARCH_TYPE]: Buffer.from(type) }),
+    };
+    const isTime = type === 'Datetime' && DATETIME.test(Buffer.from(payload.data ?? []).toString());
+    if (isTime) return { metadata, data: payload.data ?? null };
     if (payload.data == null || payload.data.length === 0) return { metadata, data: payload.data ?? null };
     if (
       encoding === encodingTypes.METADATA_ENCODING_JSON ||

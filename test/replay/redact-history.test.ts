@@ -11,10 +11,13 @@ import { testBundle } from '../support/test-bundle';
 import { goldenFiles } from './golden-histories';
 
 const GOLDEN = path.resolve(__dirname, '..', 'golden');
-/** All campaigns, whose codes for rows the workflow code reads, and every fourth of the others; those of users need their code. */
+/**
+ * All campaigns and all with search attributes, whose values the workflow code reads, and every fourth of the others; those
+ * of users need their code.
+ */
 const FILES = goldenFiles()
   .filter((file) => !/^(buyFilm|makePoster)\./.test(file))
-  .filter((file, index) => /^(runCampaign|campaignBatch)\./.test(file) || index % 4 === 0);
+  .filter((file, index) => /^(runCampaign|campaignBatch)\.|searchable/.test(file) || index % 4 === 0);
 const CANARY = 'canary-7f3a';
 
 /** Every text of a history, of its payloads too. */
@@ -81,12 +84,23 @@ describe('a history without its contents', () => {
       metadata: { encoding: Buffer.from('json/plain'), [`${CANARY}-meta`]: Buffer.from(CANARY) },
       data: Buffer.from(JSON.stringify(value)),
     });
+    const searchable = (type: string) => ({
+      metadata: { encoding: Buffer.from('json/plain'), type: Buffer.from(type) },
+      data: Buffer.from(JSON.stringify(CANARY)),
+    });
     const of = (attributes: string) => events.find((event) => event[attributes] != null)?.[attributes] ?? {};
     Object.assign(of('workflowExecutionStartedEventAttributes'), {
       identity: CANARY,
       cronSchedule: '',
       memo: { fields: { [CANARY]: payload(CANARY) } },
-      searchAttributes: { indexedFields: { [CANARY]: payload([CANARY]) } },
+      searchAttributes: {
+        indexedFields: {
+          [CANARY]: payload([CANARY]),
+          ...Object.fromEntries(
+            ['Keyword', 'Int', 'Datetime', CANARY].map((type) => [`a-${type}`, searchable(type)]),
+          ),
+        },
+      },
       header: { fields: { [CANARY]: payload(CANARY) } },
       completionCallbacks: [{ nexus: { url: `https://${CANARY}/`, header: { authorization: CANARY } } }],
       continuedFailure: { message: CANARY, stackTrace: CANARY, applicationFailureInfo: { type: CANARY } },

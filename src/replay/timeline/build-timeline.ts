@@ -14,6 +14,7 @@ import { fieldsOf, numberOf, present } from './read-value';
 import { type OpenEntry, Story } from './story';
 import { shownBy, type Shown } from './shown';
 import { shownSpan } from './sizes';
+import { isSharedPolling, readSharedPolling } from './shared-polling-entries';
 import { spansOf, timeSpent } from './time-spent';
 import { type Fact, type Timeline, type TimelineRun } from './timeline';
 import {
@@ -197,6 +198,7 @@ class StoryReader {
 
   private activity(operation: Operation): void {
     const { story } = this;
+    if (isSharedPolling(operation)) return readSharedPolling(operation, story, this.polls);
     switch (operation.name) {
       case ACTIVITY.createVideo:
       case ACTIVITY.reconcileCreate:
@@ -329,6 +331,8 @@ class StoryReader {
   }
 
   private signal(operation: Operation, name: string): void {
+    if (this.isOurs && isSharedPolling(operation))
+      return readSharedPolling(operation, this.story, this.polls);
     if (this.isOurs && isCampaignSignal(operation.name)) {
       if (operation.name === SIGNAL.campaignOrders) this.campaign.orders(operation);
       else this.campaign.report(operation);

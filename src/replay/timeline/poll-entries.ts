@@ -1,6 +1,6 @@
 import { failureWords } from './failure-facts';
 import { type Operation } from './operations';
-import { fieldsOf, listOf, numberOf, present, textOf } from './read-value';
+import { type Fields, fieldsOf, listOf, numberOf, present, textOf } from './read-value';
 import { errorFacts } from './paid-entries';
 import { counted, shownSpan } from './sizes';
 import { type OpenEntry, type Story } from './story';
@@ -109,6 +109,26 @@ export class PollReader {
     group.show();
     const [only] = answers;
     this.retryAfterMs = answers.length === 1 ? (only?.retryAfterMs ?? null) : null;
+  }
+
+  /** Polls that a watcher made; the histories of watchers tell of each. */
+  shared(
+    { at, endedAt }: Operation,
+    { state, made }: { readonly state: Fields; readonly made: number },
+  ): void {
+    const { polls } = this.story;
+    const last = numberOf(state['lastPollAt']);
+    polls.count += made;
+    if (last !== null && made > 0) {
+      if (made === 1) polls.first ??= last;
+      polls.last = last;
+    }
+    const status = this.story.shown.word(state['lastStatus']);
+    const progress = numberOf(state['progress']);
+    const taskId = this.story.shown.id(fieldsOf(state['video'])['taskId']);
+    if (made > 0) this.story.changed({ at: new Date(endedAt ?? at).toISOString(), taskId, status, progress });
+    this.know(taskId, status, progress);
+    this.group = undefined;
   }
 
   private count({ at }: Operation, answers: readonly TaskAnswer[]): void {

@@ -86,5 +86,7 @@ function workOf(name: string): SpentOn {
   if (DOWNLOADS.includes(name)) return 'downloading';
   if (CREATES.includes(name)) return 'creating';
   if (name === ACTIVITY.pollVideos) return 'poll_requests';
+  // Its watcher makes the requests.
+  if (name === ACTIVITY.watchVideo) return 'waiting_for_polls';
   return OURS.includes(name) ? 'bookkeeping' : 'own_activities';
 }

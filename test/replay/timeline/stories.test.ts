@@ -88,6 +88,38 @@ describe('the story of a video', () => {
     expect(timelineText(timeline)).toContain(`  outcome   failed`);
   });
 
+  it('has the polls of its watcher, and those of its own when the watcher is lost', () => {
+    const watched = timelineOf('generateVideo.completed-shared');
+    expect(one(watched, 'watch')).toMatchObject({
+      text: '3 polls by the watcher: completed',
+      facts: { polls: 3 },
+    });
+    expect(watched.polls).toMatchObject({ count: 3, changes: [{ status: 'completed' }] });
+    expect(watched.spent[0]?.on).toBe('waiting_for_polls');
+    expect(said(timelineOf('generateVideo.completed-after-shared')).slice(2, 6)).toEqual([
+      'watch: No answer of the watcher (Scripted): the video polls by itself',
+      'watch: Left the watcher, which is gone',
+      'polls: 1 poll: in_progress',
+      'polls: 1 poll: completed',
+    ]);
+    const nudged = said(timelineOf('generateVideo.nudged-while-shared'));
+    expect(nudged.filter((text) => text.startsWith('nudge'))).toEqual([
+      'nudge: Nudged: the next poll comes as soon as it may',
+      'nudge: Nudge passed to the watcher',
+    ]);
+  });
+
+  it('of a watcher names who joined, left and was told', () => {
+    const watcher = said(timelineOf('watchVideos.completed'));
+    expect(watcher.filter((text) => /^(watch|told)/.test(text))).toEqual([
+      'watch: generateVideo.completed-shared joined',
+      'told: Told 1 video: 1 completed',
+    ]);
+    expect(said(timelineOf('watchVideos.left'))).toContain(
+      'watch: generateVideo.cancelled-while-shared left',
+    );
+  });
+
   it('knows the parent of a child, and the child of a parent', () => {
     expect(timelineOf('generateVideo.completed-as-child').parent?.workflowId).toBeTruthy();
     expect(one(timelineOf('buyFilm.completed'), 'child')).toMatchObject({

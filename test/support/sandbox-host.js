@@ -32,6 +32,8 @@ const server = createServer((request, response) => {
   );
 });
 
+// Only the client closes a connection: one that the server closes may be the one of the next request.
+server.keepAliveTimeout = 0;
 server.listen(0, '127.0.0.1', () => {
   process.stdout.write(`http://127.0.0.1:${server.address().port}\n`);
 });

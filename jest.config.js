@@ -5,14 +5,15 @@ module.exports = {
   globalSetup: '<rootDir>/test/global-setup.ts',
   globalTeardown: '<rootDir>/test/global-teardown.ts',
   testMatch: ['**/*.test.ts'],
-  // Long ones with commands of their own: `npm run verify:stores`, `verify:languages`, `verify:installed` and
-  // `verify:replays`.
+  // Long ones, and those that need what not every machine has, with commands of their own: `npm run verify:stores`,
+  // `verify:languages`, `verify:installed`, `verify:replays` and `verify:browser`.
   testPathIgnorePatterns: [
     '/node_modules/',
     '<rootDir>/test/stores/',
     '<rootDir>/test/languages/',
     '<rootDir>/test/installed/',
     '<rootDir>/test/replays/',
+    '<rootDir>/test/browser/',
   ],
   transform: {
     '^.+\\.[tj]s$': [

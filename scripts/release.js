@@ -17,6 +17,7 @@ const SUITES = [
   'verify:stores',
   'verify:installed',
   'verify:replays',
+  'verify:browser',
   'verify:languages',
   'verify:deep',
 ];

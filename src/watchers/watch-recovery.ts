@@ -12,6 +12,8 @@ const ANSWER_MS = 10_000;
 const JOINED_TOGETHER = 500;
 /** Looks in a row that the server did not answer; after that, the next video begins again. */
 const FAILED_LOOKS = 30;
+/** Looks go on for so long after the last video has joined, in milliseconds: visibility shows its watcher later. */
+const LINGER_MS = 60_000;
 
 /**
  * Joins the videos of a watcher that was terminated or has failed to another run of it. While watchers of a queue are
@@ -19,36 +21,50 @@ const FAILED_LOOKS = 30;
  * misses joins again by itself at its next attempt (ADR 26).
  */
 export class WatchRecovery {
-  private readonly looking = new Map<string, NodeJS.Timeout | undefined>();
+  private readonly looking = new Map<string, Looking>();
   /** Closed runs whose videos have been joined again. */
   private readonly done = new Set<string>();
   private closed = false;
 
   constructor(private readonly everyMs = EVERY_MS) {}
 
-  /** Looks from now on, until no watcher of the queue is open. Never throws. */
+  /** A worker starts: looks until no watcher of the queue is open. Never throws. */
+  resume(client: Client, taskQueue: string): void {
+    this.lookUntil(client, taskQueue, 0);
+  }
+
+  /** A video joins: the same, from now on. Never throws. */
   begin(client: Client, taskQueue: string): void {
+    this.lookUntil(client, taskQueue, Date.now() + LINGER_MS);
+  }
+
+  private lookUntil(client: Client, taskQueue: string, until: number): void {
+    if (this.closed) return;
     const key = `${client.options.namespace}\n${taskQueue}`;
-    if (this.closed || this.looking.has(key)) return;
-    this.looking.set(key, undefined);
-    void this.lookOn(client, taskQueue, key, 0);
+    const known = this.looking.get(key);
+    if (known !== undefined) {
+      known.until = Math.max(known.until, until);
+      return;
+    }
+    const looking: Looking = { until, timer: undefined };
+    this.looking.set(key, looking);
+    const lookOn = async (failed: number): Promise<void> => {
+      const found = await this.look(client, taskQueue).catch(() => undefined);
+      const fails = found === undefined ? failed + 1 : 0;
+      const isIdle = found === false && Date.now() > looking.until;
+      if (this.closed || isIdle || fails >= FAILED_LOOKS) {
+        this.looking.delete(key);
+        return;
+      }
+      const pause = this.everyMs * (0.75 + Math.random() / 2);
+      looking.timer = setTimeout(() => void lookOn(fails), pause).unref();
+    };
+    void lookOn(0);
   }
 
   close(): void {
     this.closed = true;
-    for (const timer of this.looking.values()) clearTimeout(timer);
-  }
-
-  private async lookOn(client: Client, taskQueue: string, key: string, failed: number): Promise<void> {
-    const found = await this.look(client, taskQueue).catch(() => undefined);
-    const fails = found === undefined ? failed + 1 : 0;
-    if (this.closed || found === false || fails >= FAILED_LOOKS) {
-      this.looking.delete(key);
-      return;
-    }
-    const pause = this.everyMs * (0.75 + Math.random() / 2);
-    const again = (): void => void this.lookOn(client, taskQueue, key, fails);
-    this.looking.set(key, setTimeout(again, pause).unref());
+    for (const { timer } of this.looking.values()) clearTimeout(timer);
   }
 
   /** @returns whether any watcher is open or was to be recovered */
@@ -84,6 +100,12 @@ export class WatchRecovery {
       await joinWatcher(client, { workflowId, taskQueue, input }, joins.slice(from, from + JOINED_TOGETHER));
     this.done.add(runId);
   }
+}
+
+interface Looking {
+  /** Milliseconds since 1970. */
+  until: number;
+  timer: NodeJS.Timeout | undefined;
 }
 
 interface ClosedRun {

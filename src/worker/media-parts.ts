@@ -77,7 +77,7 @@ export async function makeParts(
     activities,
     accounts: accounts.names(),
     begin: ({ client, options: { taskQueue } }) => {
-      if (client !== undefined) recovery.begin(client, baseTaskQueue(taskQueue));
+      if (client !== undefined) recovery.resume(client, baseTaskQueue(taskQueue));
       sample(metrics, accounts, stores.journal);
       // Again from time to time: the accounts may change.
       sampling ??= setInterval(() => sample(metrics, accounts, stores.journal), SAMPLE_MS).unref();

@@ -87,12 +87,12 @@ describe('shared polling', () => {
   });
 
   it.concurrent('videos of a watcher that is terminated are joined to another run of it', async () => {
-    const handle = await video('[queue:0s] [run:14s] a bird without a nest');
+    const handle = await video('[queue:0s] [run:30s] a bird without a nest');
     const { watcher } = await polled(handle);
     const { runId } = await watcher.describe();
     await watcher.terminate('by an operator');
     // On a busy machine the other run may be over before it is seen.
-    await eventually('another run', async () => (await watcher.describe()).runId !== runId);
+    await eventually('another run', async () => (await watcher.describe()).runId !== runId, 90_000);
     expect(await handle.result()).toMatchObject({ outcome: 'completed' });
   });
 
@@ -105,7 +105,7 @@ describe('shared polling', () => {
 
   it.concurrent('a watcher continues as new with all its videos', async () => {
     const { server } = await stack();
-    const handle = await video('[queue:0s] [run:16s] a bird of passage');
+    const handle = await video('[queue:0s] [run:30s] a bird of passage');
     const { watcher } = await polled(handle);
     const { input, watches } = await watcher.query<WatcherContents>(QUERY.watchSnapshot);
     const { taskQueue, workflowId } = { ...(await watcher.describe()), workflowId: watcher.workflowId };

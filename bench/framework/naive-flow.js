@@ -5,6 +5,7 @@ const { MODEL, promptOf } = require('./campaign-rows.js');
 const { inOwnStack } = require('./campaign-flow.js');
 const { between, checkWork } = require('./flow-look.js');
 const { watchMemory } = require('./process-usage.js');
+const { refill } = require('./refill.js');
 
 const SETTLE_MS = 8_000;
 const STARTS_PER_SECOND = 10;
@@ -57,15 +58,6 @@ async function measureNaive(context, { inFlight, rate, windowMs, rampMs }) {
       peakBytes: memory.stop(),
     };
   });
-}
-
-/** As many as end, one after the other. */
-async function refill(ends, rate, start) {
-  const startedAt = Date.now();
-  for (let n = 0; Date.now() < ends; n += 1) {
-    await setTimeout(Math.max(0, startedAt + (n * 1000) / rate - Date.now()));
-    if (Date.now() < ends) await start();
-  }
 }
 
 /** Events and bytes of videos that are done; null when none is. */

@@ -7,6 +7,7 @@ const { MODEL, promptOf } = require('./campaign-rows.js');
 const { between, checkWork } = require('./flow-look.js');
 const { activityTimes } = require('./history.js');
 const { watchMemory } = require('./process-usage.js');
+const { refill } = require('./refill.js');
 const { summary } = require('./statistics.js');
 
 const SETTLE_MS = 8_000;
@@ -75,15 +76,6 @@ async function measurePlain(context, { inFlight, seconds, polling, windowMs, ram
       peakBytes: memory.stop(),
     };
   });
-}
-
-/** As many as end, one after the other. */
-async function refill(ends, rate, start) {
-  const startedAt = Date.now();
-  for (let n = 0; Date.now() < ends; n += 1) {
-    await setTimeout(Math.max(0, startedAt + (n * 1000) / rate - Date.now()));
-    if (Date.now() < ends) await start();
-  }
 }
 
 /** Events, actions and detection lag of videos that ended since. */

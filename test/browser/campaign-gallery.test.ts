@@ -1,12 +1,12 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Page } from 'playwright-core';
 import { type CampaignRowResult } from '../../src/domain/campaign/row';
 import { writeReport } from '../../src/report/write-report';
 import { makeMp4, makePng } from '../artifacts/make-media';
 import { at, factsOf, makeResult, planOf, putPlan, putSegments, resultsRef } from '../report/make-campaign';
 import { reportPlace, type ReportPlace } from '../report/report-place';
+import { guardedPage, inBrowser, shot } from './guarded-page';
 
 const ROWS = 10_000;
 const HOSTILE = [
@@ -18,17 +18,9 @@ const HOSTILE = [
   `\u202Egnp.exe\u202C and \u2066isolated`,
 ];
 
-const executablePath = [process.env.CHROMIUM_PATH, '/usr/bin/chromium'].find(
-  (path) => path !== undefined && existsSync(path),
-);
-const inBrowser = executablePath === undefined ? describe.skip : describe;
-
 inBrowser('the gallery of a campaign in a browser, opened from disk', () => {
-  let browser: Browser;
   let place: ReportPlace;
   let page: Page;
-  /** What must not happen. */
-  const seen = { dialogs: [] as string[], foreign: [] as string[], errors: [] as string[] };
 
   beforeAll(async () => {
     place = await reportPlace();
@@ -55,30 +47,11 @@ inBrowser('the gallery of a campaign in a browser, opened from disk', () => {
         notes: ['<b>Two</b> rows wait for capacity.'],
       }),
     });
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
   }, 600_000);
-  afterAll(async () => {
-    await browser?.close();
-    await place?.remove();
-  });
-  beforeEach(async () => {
-    page = await browser.newPage({ viewport: { width: 1400, height: 1000 } });
-    for (const list of Object.values(seen)) list.length = 0;
-    page.on('dialog', (dialog) => {
-      seen.dialogs.push(dialog.message());
-      void dialog.dismiss();
-    });
-    page.on('request', (request) => {
-      if (!request.url().startsWith(pathToFileURL(place.out).href)) seen.foreign.push(request.url());
-    });
-    page.on('pageerror', (error) => seen.errors.push(error.message));
-    page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') seen.errors.push(message.text());
-    });
-  });
-  afterEach(async () => {
-    await page.close();
-    expect(seen).toEqual({ dialogs: [], foreign: [], errors: [] });
+  afterAll(() => place?.remove());
+  const opened = guardedPage(() => place.out, 1400);
+  beforeEach(() => {
+    page = opened();
   });
 
   const open = async (name: string): Promise<void> => {
@@ -252,10 +225,4 @@ async function manyResults({ store }: ReportPlace): Promise<CampaignRowResult[]>
       finishedAt,
     });
   });
-}
-
-/** Screenshots for people: GALLERY_SHOTS names a folder. */
-async function shot(page: Page, name: string): Promise<void> {
-  const folder = process.env.GALLERY_SHOTS;
-  if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`) });
 }

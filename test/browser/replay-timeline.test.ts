@@ -1,18 +1,13 @@
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Page } from 'playwright-core';
 import { buildTimeline } from '../../src/replay/timeline/build-timeline';
 import { type Timeline } from '../../src/replay/timeline/timeline';
 import { timelinePage } from '../../src/replay/timeline/timeline-page';
 import { goldenTarget } from '../replay/timeline/golden-targets';
-
-const executablePath = [process.env.CHROMIUM_PATH, '/usr/bin/chromium'].find(
-  (path) => path !== undefined && existsSync(path),
-);
-const inBrowser = executablePath === undefined ? describe.skip : describe;
+import { guardedPage, inBrowser, shot } from './guarded-page';
 
 const timelineOf = (names: readonly string[], children: readonly Timeline[] = []): Timeline =>
   buildTimeline(goldenTarget(...names.map((name) => `${name}.v1.json`)), { children });
@@ -37,39 +32,18 @@ const PAGES: { readonly [name: string]: Timeline } = {
 };
 
 inBrowser('the page of a timeline in a browser, opened from disk', () => {
-  let browser: Browser;
   let folder: string;
   let page: Page;
-  const seen = { dialogs: [] as string[], foreign: [] as string[], errors: [] as string[] };
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'timeline-'));
     for (const [name, timeline] of Object.entries(PAGES))
       await writeFile(join(folder, `${name}.html`), timelinePage(timeline));
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
   }, 120_000);
-  afterAll(async () => {
-    await browser?.close();
-    await rm(folder, { recursive: true, force: true });
-  });
-  beforeEach(async () => {
-    page = await browser.newPage({ viewport: { width: 1280, height: 1000 } });
-    for (const list of Object.values(seen)) list.length = 0;
-    page.on('dialog', (dialog) => {
-      seen.dialogs.push(dialog.message());
-      void dialog.dismiss();
-    });
-    page.on('request', (request) => {
-      if (!request.url().startsWith(pathToFileURL(folder).href)) seen.foreign.push(request.url());
-    });
-    page.on('pageerror', (error) => seen.errors.push(error.message));
-    page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') seen.errors.push(message.text());
-    });
-  });
-  afterEach(async () => {
-    await page.close();
-    expect(seen).toEqual({ dialogs: [], foreign: [], errors: [] });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  const opened = guardedPage(() => folder, 1280);
+  beforeEach(() => {
+    page = opened();
   });
 
   const open = (name: string) => page.goto(pathToFileURL(join(folder, `${name}.html`)).href);
@@ -88,7 +62,7 @@ inBrowser('the page of a timeline in a browser, opened from disk', () => {
     const chosen = page.locator('#entries li.chosen');
     expect(await chosen.locator('summary .text').textContent()).toContain('Download: 4.1 kB stored');
     expect(await chosen.locator('.facts').first().textContent()).toContain('46, 47, 48, 49, 50, 51');
-    await shot(page, 'video');
+    await shot(page, 'timeline-video', true);
   });
 
   test('zooms by wheel, buttons and keyboard, and is dragged', async () => {
@@ -104,7 +78,7 @@ inBrowser('the page of a timeline in a browser, opened from disk', () => {
     await page.mouse.move(box.x + box.width / 2 - 150, box.y + 40, { steps: 4 });
     await page.mouse.up();
     await page.waitForFunction((before) => document.getElementById('range')?.textContent !== before, zoomed);
-    await shot(page, 'zoomed');
+    await shot(page, 'timeline-zoomed', true);
     await page.click('#all');
     await shows(false);
     await page.click('#in');
@@ -120,7 +94,7 @@ inBrowser('the page of a timeline in a browser, opened from disk', () => {
     await page.keyboard.press('-');
     await page.keyboard.press('-');
     await shows(false);
-    await shot(page, 'continued');
+    await shot(page, 'timeline-continued', true);
   });
 
   test('shows a decision of a person, opened by the keyboard', async () => {
@@ -132,7 +106,7 @@ inBrowser('the page of a timeline in a browser, opened from disk', () => {
     await page.keyboard.press('Enter');
     expect(await page.locator('#entries li.create .facts').first().textContent()).toContain('http_502');
     expect(await page.locator('#spent .legend').textContent()).toContain('waiting for a person');
-    await shot(page, 'decided');
+    await shot(page, 'timeline-decided', true);
   });
 
   test('shows the batches and rows of a campaign, and the timeline of each batch', async () => {
@@ -140,11 +114,11 @@ inBrowser('the page of a timeline in a browser, opened from disk', () => {
     expect(await page.locator('#rows tbody tr').count()).toBe(PAGES.campaign?.rows.length);
     expect(await page.locator('#chart .item.lane-batches').count()).toBe(2);
     expect(await page.locator('#chart .row').count()).toBeGreaterThan(0);
-    await shot(page, 'campaign');
+    await shot(page, 'timeline-campaign', true);
     await page.locator('#others button').nth(1).click();
     expect(await page.textContent('h1')).toContain('runCampaign.paused-and-resumed/batch/0');
     expect(await page.locator('#entries li.create').count()).toBeGreaterThan(0);
-    await shot(page, 'batch');
+    await shot(page, 'timeline-batch', true);
   });
 
   test('shows hostile texts as texts', async () => {
@@ -167,14 +141,7 @@ inBrowser('the page of a timeline in a browser, opened from disk', () => {
       expect(width).toBeLessThanOrEqual(360);
       const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
       expect(ground).toBe(colorScheme === 'dark' ? 'rgb(15, 18, 23)' : 'rgb(245, 246, 248)');
-      await shot(page, `phone-${name}-${colorScheme}`);
+      await shot(page, `timeline-phone-${name}-${colorScheme}`, true);
     }
   });
 });
-
-/** Kept for people to look at, where a folder is named. */
-async function shot(page: Page, name: string): Promise<void> {
-  const folder = process.env.GALLERY_SHOTS;
-  if (folder !== undefined)
-    await page.screenshot({ path: join(folder, `timeline-${name}.png`), fullPage: true });
-}

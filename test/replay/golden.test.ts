@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import '../support/quiet-temporal';
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
-import { historyFromJson } from '../../scripts/golden/history-json';
+import { historyFromJson } from '../../src/replay/history-codec';
 import { shippedForm } from '../../scripts/workflow-bundle';
 import { readHistoryFile } from '../../src/replay/read-history';
 import { replayHistories } from '../../src/replay/replay-histories';

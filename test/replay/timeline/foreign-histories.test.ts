@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { historyFromJson } from '../../../scripts/golden/history-json';
+import { historyFromJson } from '../../../src/replay/history-codec';
 import { buildTimeline } from '../../../src/replay/timeline/build-timeline';
 import { timelinePage } from '../../../src/replay/timeline/timeline-page';
 import { timelineText } from '../../../src/replay/timeline/timeline-text';
@@ -44,7 +44,7 @@ describe('histories of other versions and programs', () => {
         (file, values) => {
           let at = 0;
           const next = () => values[at++ % values.length] as (typeof values)[number];
-          const history = historyFromJson(replaced(goldenHistory(file).json, next));
+          const history = historyFromJson(replaced(goldenHistory(file).json, next) as object);
           const timeline = buildTimeline({ target: file, runs: [{ ...goldenRun(file), history }] });
           const told = timeline.entries.flatMap(({ events }) => events.flatMap(({ ids }) => ids));
           expect(told.length).toBe(history.events?.length);

@@ -1,4 +1,4 @@
-import { historyFromJson } from '../../../scripts/golden/history-json';
+import { historyFromJson } from '../../../src/replay/history-codec';
 import { type LoadedRun, type LoadedTarget } from '../../../src/replay/loaded-history';
 import { goldenFiles, goldenHistory } from '../golden-histories';
 

@@ -1,4 +1,4 @@
-import { historyFromJson } from '../../../scripts/golden/history-json';
+import { historyFromJson } from '../../../src/replay/history-codec';
 import { buildTimeline } from '../../../src/replay/timeline/build-timeline';
 import { timelineText } from '../../../src/replay/timeline/timeline-text';
 import { canary, CanarySearch, searched } from '../../support/canary';
@@ -111,7 +111,7 @@ describe('a timeline', () => {
   const histories = FILES.map((name) => {
     const file = `${name}.v1.json`;
     const run = goldenRun(file);
-    return { name, run: { ...run, history: historyFromJson(planted(goldenHistory(file).json)) } };
+    return { name, run: { ...run, history: historyFromJson(planted(goldenHistory(file).json) as object) } };
   });
 
   it('is made from histories that hold every canary', () => {

@@ -4,12 +4,6 @@ import { HistoryError } from './history-error';
 import { type LoadedRun, type LoadedTarget } from './loaded-history';
 import { runOf } from './read-history';
 
-/** One execution that a server lists. */
-export interface ListedExecution {
-  readonly workflowId: string;
-  readonly runId: string;
-}
-
 /** Open workflows of a namespace. */
 export const ALL_OPEN = "ExecutionStatus = 'Running'";
 
@@ -61,19 +55,4 @@ export async function fetchRun(
     if (name === 'WorkflowNotFoundError' || (code ?? cause?.code) === NOT_FOUND) return undefined;
     throw error;
   }
-}
-
-/** Executions that a query of visibility finds, page by page. */
-export async function* listExecutions(client: Client, query: string): AsyncGenerator<ListedExecution> {
-  let nextPageToken: Uint8Array | undefined;
-  do {
-    const page = await client.workflowService.listWorkflowExecutions({
-      namespace: client.options.namespace,
-      query,
-      ...(nextPageToken !== undefined && { nextPageToken }),
-    });
-    for (const { execution } of page.executions ?? [])
-      if (execution?.workflowId) yield { workflowId: execution.workflowId, runId: execution.runId ?? '' };
-    nextPageToken = page.nextPageToken?.length ? page.nextPageToken : undefined;
-  } while (nextPageToken !== undefined);
 }

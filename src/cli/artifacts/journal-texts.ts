@@ -1,5 +1,6 @@
 import { type ArtifactStore } from '../../artifacts/artifact-store';
 import { plainClient, readLedger } from '../../binding/ledger';
+import { listExecutions } from '../../client/list-executions';
 import { type MediaConfig } from '../../config';
 import { type CreateJournal, type JournalPage } from '../../domain/journal';
 import { baseTaskQueue, mediaJournalWorkflowId, WORKFLOW } from '../../domain/names';
@@ -61,21 +62,12 @@ export async function requireOnlyJournal(
 }
 
 /** The queue of the command, and all of the namespace that have a ledger. */
-async function boundQueues({ client, namespace, taskQueue }: Connected): Promise<ReadonlySet<string>> {
+async function boundQueues({ client, taskQueue }: Connected): Promise<ReadonlySet<string>> {
   const queues = new Set([baseTaskQueue(taskQueue)]);
   const query = `WorkflowType = '${WORKFLOW.mediaJournal}'`;
   const prefix = mediaJournalWorkflowId('');
-  let nextPageToken: Uint8Array | undefined;
-  do {
-    const page = await client.workflowService.listWorkflowExecutions({
-      namespace,
-      query,
-      ...(nextPageToken && { nextPageToken }),
-    });
-    for (const { execution } of page.executions ?? [])
-      if (execution?.workflowId?.startsWith(prefix)) queues.add(execution.workflowId.slice(prefix.length));
-    nextPageToken = page.nextPageToken ?? undefined;
-  } while (nextPageToken !== undefined && nextPageToken.length > 0);
+  for await (const { workflowId } of listExecutions(client, query))
+    if (workflowId.startsWith(prefix)) queues.add(workflowId.slice(prefix.length));
   return queues;
 }
 

@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { type Client } from '@temporalio/client';
 import { type PayloadCodec } from '@temporalio/common';
-import { ALL_OPEN, fetchChain, fetchRun, listExecutions } from '../../replay/fetch-histories';
+import { listExecutions } from '../../client/list-executions';
+import { ALL_OPEN, fetchChain, fetchRun } from '../../replay/fetch-histories';
 import { withChildren } from '../../replay/fetch-children';
 import { HistoryError } from '../../replay/history-error';
 import { readHistoryFolder, type UnloadedTarget } from '../../replay/history-folder';

@@ -1,18 +1,14 @@
 import { type Client } from '@temporalio/client';
 import { type Payload } from '@temporalio/common';
 import { readPayloads } from '../../client/lenient-client';
+import { type ExecutionIds, listExecutions } from '../../client/list-executions';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { WORKFLOW } from '../../domain/names';
 import { SEARCH_ATTRIBUTE } from '../../domain/search-attributes';
 import { isGrpcNotFound } from '../grpc-not-found';
 
-export interface FoundExecution {
-  readonly workflowId: string;
-  readonly runId: string;
-}
-
 export interface HistorySearch {
-  readonly found: FoundExecution | undefined;
+  readonly found: ExecutionIds | undefined;
   /** How many executions were searched. */
   readonly searched: number;
 }
@@ -36,7 +32,7 @@ export async function searchHistories(client: Client, taskId: string): Promise<H
   const [indexed] = await indexedExecutions(client, taskId);
   if (indexed !== undefined) return { found: indexed, searched: 1 };
   const executions = await newestExecutions(client);
-  let found: FoundExecution | undefined;
+  let found: ExecutionIds | undefined;
   let searched = 0;
   await mapConcurrently(executions, AT_ONCE, async (execution) => {
     if (found !== undefined) return;
@@ -49,34 +45,27 @@ export async function searchHistories(client: Client, taskId: string): Promise<H
 const OF_VIDEOS = `WorkflowType IN (${TYPES.map((type) => `'${type}'`).join(', ')})`;
 
 /** None in a namespace that lacks the attribute: its visibility refuses the query. */
-async function indexedExecutions(client: Client, taskId: string): Promise<readonly FoundExecution[]> {
+async function indexedExecutions(client: Client, taskId: string): Promise<readonly ExecutionIds[]> {
   if (taskId.includes("'")) return [];
   const query = `${OF_VIDEOS} AND ${SEARCH_ATTRIBUTE.taskId} = '${taskId}'`;
   return listed(client, query).catch(() => []);
 }
 
-function newestExecutions(client: Client): Promise<readonly FoundExecution[]> {
+function newestExecutions(client: Client): Promise<readonly ExecutionIds[]> {
   return listed(client, OF_VIDEOS);
 }
 
-/** Newest first. Reads only ids, so that no memo has to be decoded. */
-async function listed(client: Client, query: string): Promise<readonly FoundExecution[]> {
-  const found: FoundExecution[] = [];
-  let nextPageToken: Uint8Array | null | undefined;
-  do {
-    const page = await client.workflowService.listWorkflowExecutions({
-      namespace: client.options.namespace,
-      query,
-      ...(nextPageToken != null && { nextPageToken }),
-    });
-    for (const { execution } of page.executions ?? [])
-      found.push({ workflowId: execution?.workflowId ?? '', runId: execution?.runId ?? '' });
-    ({ nextPageToken } = page);
-  } while (found.length < MOST_EXECUTIONS && nextPageToken != null && nextPageToken.length > 0);
-  return found.slice(0, MOST_EXECUTIONS);
+/** The first of them, which are the newest. */
+async function listed(client: Client, query: string): Promise<readonly ExecutionIds[]> {
+  const found: ExecutionIds[] = [];
+  for await (const execution of listExecutions(client, query)) {
+    found.push(execution);
+    if (found.length === MOST_EXECUTIONS) break;
+  }
+  return found;
 }
 
-async function holdsTask(client: Client, execution: FoundExecution, taskId: string): Promise<boolean> {
+async function holdsTask(client: Client, execution: ExecutionIds, taskId: string): Promise<boolean> {
   const { history } = await client.workflowService
     .getWorkflowExecutionHistory({
       namespace: client.options.namespace,

@@ -14,6 +14,7 @@ const root = path.resolve(__dirname, '..');
 const manifest = require('../package.json');
 const SUITES = [
   'verify',
+  'verify:long',
   'verify:stores',
   'verify:installed',
   'verify:replays',

@@ -73,8 +73,8 @@ function page({ assumptions, promises, cannot, rows }, results) {
 
 Written by \`npm run guarantees\` from [proof/promises.json](../proof/promises.json),
 [proof/rows.json](../proof/rows.json) and what the suites have counted ([proof/results](../proof/results)); a test compares.
-\`change\` is what runs with every change (\`npm run verify\`), \`deep\` what runs before a release (\`npm run verify:deep\`,
-at most three and a half hours). **Bold** numbers count failures that were looked for. A test without numbers runs with every change; an empty cell means that the suite searches at random and runs before a release only.
+\`change\` is the size at which a suite runs beside a change (\`npm run verify\`, the long ones by \`npm run verify:long\`), \`deep\` the one before a release (\`npm run verify:deep\`,
+at most three and a half hours). **Bold** numbers count failures that were looked for. A test without numbers has one size; an empty cell means that the suite searches at random and runs before a release only.
 \`temporal-postgres\` runs by \`npm run verify:temporal-postgres\`, on a Temporal server with PostgreSQL persistence.
 
 ## What it rests on

@@ -103,6 +103,7 @@ const NEED_OF = {
   'test/stores/postgres-': 'lib',
   'test/stores/s3-': 'lib',
   'test/support/fast-check.test.ts': 'nothing',
+  'test/support/long-suites.test.ts': 'nothing',
   'test/support/needs.test.ts': 'nothing',
   'test/support/server-cost.test.ts': 'nothing',
   'test/support/wire-fixture.test.ts': 'nothing',
@@ -162,7 +163,7 @@ function leftOut(args = [], files = allTestFiles()) {
     `${server.length} files need a Temporal server: ${byFolder(server)}`,
     `${lib.length} files need the build: ${byFolder(lib)}`,
     `${time.length} files need nothing but time: ${byFolder(time) || 'none'}`,
-    `npm test runs all ${files.length} files; npx jest FILE … brings what these files need`,
+    `npm test runs them but the long suites, npm run verify:long those; npx jest FILE … brings what these files need`,
     ...(asked.length === 0 ? [] : [`of what you named: npx jest ${asked.join(' ')}`]),
   ];
 }

@@ -71,7 +71,7 @@ it('what is left out is named by folder with its number of files, and what was a
     '2 files need a Temporal server: test/e2e (2)',
     '1 files need the build: test/contract (1)',
     '0 files need nothing but time: none',
-    'npm test runs all 4 files; npx jest FILE … brings what these files need',
+    'npm test runs them but the long suites, npm run verify:long those; npx jest FILE … brings what these files need',
     'of what you named: npx jest test/e2e/b.test.ts',
   ]);
 });

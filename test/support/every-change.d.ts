@@ -1,0 +1,2 @@
+declare function everyChange(files: readonly string[]): { readonly filtered: readonly string[] };
+export = everyChange;

@@ -1,0 +1,2 @@
+declare function longOnly(files: readonly string[]): { readonly filtered: readonly string[] };
+export = longOnly;

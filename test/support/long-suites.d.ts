@@ -1,0 +1,2 @@
+export const LONG: readonly string[];
+export function isLong(file: string): boolean;

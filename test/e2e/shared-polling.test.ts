@@ -25,6 +25,11 @@ describe('shared polling', () => {
     });
   }
 
+  /** A cadence that no other test has: what happens to the watcher of this video happens to no other. */
+  const onItsOwn = (minutes: number) => ({
+    slowPolling: { after: `${minutes} minutes`, interval: '1 minute' },
+  });
+
   const stateOf = (handle: WorkflowHandle): Promise<VideoState> => handle.query(QUERY.videoState);
 
   const watched = (handle: WorkflowHandle, more: (state: VideoState) => boolean = () => true) =>
@@ -49,7 +54,7 @@ describe('shared polling', () => {
   }
 
   it.concurrent('a video has 25 events of its own, 6 of them for its watch, however long that takes', async () => {
-    const handle = await video('[queue:0s] [run:10s] an early bird');
+    const handle = await video('[queue:0s] [run:20s] an early bird', onItsOwn(60));
     const { known } = await polled(handle);
     expect(known.state.lastStatus).toBe('in_progress');
     expect(await handle.result()).toMatchObject({ outcome: 'completed' });
@@ -78,7 +83,7 @@ describe('shared polling', () => {
   });
 
   it.concurrent('a cancelled video ends at once, and its watcher forgets it', async () => {
-    const handle = await video('[queue:0s] [run:60s] a bird that is let go');
+    const handle = await video('[queue:0s] [run:60s] a bird that is let go', onItsOwn(61));
     const { watcher } = await polled(handle);
     await handle.cancel();
     expect(await handle.result()).toMatchObject({ outcome: 'cancelled' });
@@ -87,7 +92,7 @@ describe('shared polling', () => {
   });
 
   it.concurrent('videos of a watcher that is terminated are joined to another run of it', async () => {
-    const handle = await video('[queue:0s] [run:30s] a bird without a nest');
+    const handle = await video('[queue:0s] [run:30s] a bird without a nest', onItsOwn(62));
     const { watcher } = await polled(handle);
     const { runId } = await watcher.describe();
     await watcher.terminate('by an operator');
@@ -97,7 +102,7 @@ describe('shared polling', () => {
   });
 
   it.concurrent('a watcher that is reset goes on, and tells what it finds', async () => {
-    const handle = await video('[queue:0s] [run:12s] a bird that is born again');
+    const handle = await video('[queue:0s] [run:20s] a bird that is born again', onItsOwn(63));
     const { watcher } = await polled(handle);
     await resetWorkflow((await stack()).server, watcher.workflowId);
     expect(await handle.result()).toMatchObject({ outcome: 'completed' });
@@ -105,7 +110,7 @@ describe('shared polling', () => {
 
   it.concurrent('a watcher continues as new with all its videos', async () => {
     const { server } = await stack();
-    const handle = await video('[queue:0s] [run:30s] a bird of passage');
+    const handle = await video('[queue:0s] [run:30s] a bird of passage', onItsOwn(64));
     const { watcher } = await polled(handle);
     const { input, watches } = await watcher.query<WatcherContents>(QUERY.watchSnapshot);
     const { taskQueue, workflowId } = { ...(await watcher.describe()), workflowId: watcher.workflowId };
@@ -125,7 +130,7 @@ describe('shared polling', () => {
 
   it.concurrent('a client sees what the watcher knows, and a nudge brings the next poll forward', async () => {
     const { media, sandbox } = await stack();
-    const handle = await video('[queue:0s] [run:8s] a bird that sings', {
+    const handle = await video('[queue:0s] [run:30s] a bird that sings', {
       slowPolling: { after: 0, interval: '1 hour' },
     });
     const { watcher } = await polled(handle);
@@ -137,12 +142,13 @@ describe('shared polling', () => {
       watch: { lastStatus: 'in_progress' },
     });
     expect(Date.parse(state.nextPollAt ?? '')).toBeGreaterThan(Date.parse(state.lastPollAt ?? '') + 60_000);
-    await eventually('the end of the task', async () => {
+    const ended = async () => {
       const reply = await fetch(`${sandbox.url}/v1/videos/${state.taskId}`, {
         headers: { authorization: `Bearer ${SANDBOX_KEY}` },
       });
       return ((await reply.json()) as { readonly status: string }).status === 'completed';
-    });
+    };
+    await eventually('the end of the task', ended, 60_000);
     expect(await media.nudge(handle.workflowId)).toBe(true);
     expect(await handle.result()).toMatchObject({ outcome: 'completed' });
     expect(await media.nudge(handle.workflowId)).toBe(false);

@@ -11,7 +11,7 @@ const started = Date.now();
 const { status } = spawnSync(
   process.execPath,
   [require.resolve('jest/bin/jest'), '--filter', filter, ...process.argv.slice(2)],
-  { cwd: root, stdio: 'inherit', env: { ...process.env, TEST_NO_SERVER: '1', TEST_NO_BUILD: '1' } },
+  { cwd: root, stdio: 'inherit' },
 );
 console.log(`\nnpm run test:fast took ${Math.round((Date.now() - started) / 1000)} s. Left out:`);
 for (const line of leftOut(process.argv.slice(2))) console.log(`  ${line}`);

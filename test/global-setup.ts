@@ -1,7 +1,8 @@
+import path from 'node:path';
 import { type Config } from 'jest';
 import { resolveTemporalServer, startTemporalServer } from '../src/testing/temporal-server';
 import { bringLibUpToDate } from './support/bring-lib-up-to-date';
-import { needOfPatterns } from './support/needs';
+import { allTestFiles, needOfPatterns } from './support/needs';
 import { planLine, readyLine, SEARCH_LINES } from './support/server-cost';
 import {
   HOSTS_SLOT,
@@ -14,6 +15,8 @@ import {
 import { startStoresOfRun } from './support/store-places';
 import { startTestHosts } from './support/test-hosts';
 
+const ROOT = path.resolve(__dirname, '..');
+
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /**
@@ -22,7 +25,8 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
  * TEST_NO_SERVER=1 and TEST_NO_BUILD=1 leave either out.
  */
 async function globalSetup(config: Config & SelectedTests): Promise<void> {
-  const need = needOfPatterns(config.testPathPatterns?.patterns ?? config.nonFlagArgs ?? []);
+  const patterns = config.testPathPatterns?.patterns ?? config.nonFlagArgs ?? [];
+  const need = needOfPatterns(patterns, await left(config.filter));
   const needsLib = need === 'lib' || need === 'server';
   if (needsLib && process.env['TEST_NO_BUILD'] !== '1') await bringLibUpToDate(say);
   if (needsLib) (globalThis as unknown as HostsSlot)[HOSTS_SLOT] = await startTestHosts();
@@ -39,8 +43,20 @@ async function globalSetup(config: Config & SelectedTests): Promise<void> {
   say(readyLine(source, server.address, performance.now() - started));
 }
 
+/** The test files that `--filter` leaves. */
+async function left(filter: string | undefined): Promise<string[]> {
+  const files = allTestFiles();
+  if (filter === undefined) return files;
+  const { default: filterOf } = (await import(filter)) as { readonly default: Filter };
+  const { filtered } = filterOf(files.map((file) => path.join(ROOT, file)));
+  return filtered.map((file) => path.relative(ROOT, file).replaceAll(path.sep, '/'));
+}
+
+type Filter = (files: readonly string[]) => { readonly filtered: readonly string[] };
+
 /** What jest hands over beyond its public types: the patterns of the command line. */
 interface SelectedTests {
+  readonly filter?: string;
   readonly nonFlagArgs?: readonly string[];
   readonly testPathPatterns?: { readonly patterns?: readonly string[] };
 }

@@ -138,16 +138,17 @@ function allTestFiles() {
     .sort();
 }
 
-/** The most that any test needs whose path fits one of jest's patterns; without a pattern, of all tests. */
+/** The most that any of the files needs whose path fits one of jest's patterns; without a pattern, that any needs. */
 function needOfPatterns(patterns, files = allTestFiles()) {
-  if (patterns.length === 0) return 'server';
   let expressions;
   try {
     expressions = patterns.map((pattern) => new RegExp(pattern.replace(/^\.\//, ''), 'i'));
   } catch {
     return 'server';
   }
-  const selected = files.filter((file) => expressions.some((one) => one.test(path.join(ROOT, file))));
+  const selected = files.filter(
+    (file) => patterns.length === 0 || expressions.some((one) => one.test(path.join(ROOT, file))),
+  );
   return NEEDS[Math.max(0, ...selected.map((file) => NEEDS.indexOf(needOf(file))))];
 }
 

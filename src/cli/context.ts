@@ -24,12 +24,15 @@ export function withCommonOptions(command: Command): Command {
 }
 
 /** The environment with the flags on top: flag > environment > default (architecture: Configuration). */
-export function effectiveEnvironment(context: CommandContext, options: CommonOptions): NodeJS.ProcessEnv {
+export function effectiveEnvironment(
+  context: Pick<CommandContext, 'env'>,
+  options: CommonOptions,
+): NodeJS.ProcessEnv {
   return options.dataDir === undefined ? context.env : { ...context.env, MEDIA_DATA_DIR: options.dataDir };
 }
 
 /** @throws ConfigurationError */
-export function effectiveConfig(context: CommandContext, options: CommonOptions): MediaConfig {
+export function effectiveConfig(context: Pick<CommandContext, 'env'>, options: CommonOptions): MediaConfig {
   return readConfig(effectiveEnvironment(context, options));
 }
 

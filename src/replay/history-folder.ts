@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { HistoryError } from './history-error';
 import { type LoadedRun, type LoadedTarget } from './loaded-history';
 import { parseHistory, readHistoryFile, runOf } from './read-history';
@@ -17,20 +17,30 @@ export const isHistoryFile = (name: string): boolean =>
 /**
  * The histories of a folder, chain by chain: only one chain is in memory at a time. Files that are no histories are
  * named with the reason.
+ * @throws HistoryError `not_found` for a folder that cannot be read or has no history files
  */
 export async function* readHistoryFolder(folder: string): AsyncGenerator<LoadedTarget | UnloadedTarget> {
+  for (const chain of await listHistoryFolder(folder)) yield readHistoryChain(chain);
+}
+
+/** Paths of the files of each chain of a folder, oldest run first. @throws HistoryError `not_found` */
+export async function listHistoryFolder(folder: string): Promise<readonly (readonly string[])[]> {
   const names = (await readdir(folder).catch(() => unreadable(folder))).filter(isHistoryFile).sort();
   if (names.length === 0)
     throw new HistoryError('not_found', `${folder} has no history files (.json, .bin, .pb, .binpb).`);
-  for (const chain of await chainsOfFiles(folder, names)) {
-    try {
-      const runs: LoadedRun[] = [];
-      for (const name of chain) runs.push(await readHistoryFile(join(folder, name)));
-      yield { target: runs[0]?.workflowId ?? '', runs };
-    } catch (error) {
-      if (!(error instanceof HistoryError)) throw error;
-      yield { target: chain[0] ?? '', error };
-    }
+  const chains = await chainsOfFiles(folder, names);
+  return chains.map((chain) => chain.map((name) => join(folder, name)));
+}
+
+/** Reads one chain of {@link listHistoryFolder}. */
+export async function readHistoryChain(paths: readonly string[]): Promise<LoadedTarget | UnloadedTarget> {
+  try {
+    const runs: LoadedRun[] = [];
+    for (const path of paths) runs.push(await readHistoryFile(path));
+    return { target: runs[0]?.workflowId ?? '', runs };
+  } catch (error) {
+    if (!(error instanceof HistoryError)) throw error;
+    return { target: basename(paths[0] ?? ''), error };
   }
 }
 

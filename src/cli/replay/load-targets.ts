@@ -5,7 +5,7 @@ import { listExecutions } from '../../client/list-executions';
 import { ALL_OPEN, fetchChain, fetchRun } from '../../replay/fetch-histories';
 import { withChildren } from '../../replay/fetch-children';
 import { HistoryError } from '../../replay/history-error';
-import { readHistoryFolder, type UnloadedTarget } from '../../replay/history-folder';
+import { listHistoryFolder, readHistoryChain, type UnloadedTarget } from '../../replay/history-folder';
 import { type LoadedTarget } from '../../replay/loaded-history';
 import { decodeRun, type DecodeOptions } from '../../replay/payloads';
 import { readHistoryFile } from '../../replay/read-history';
@@ -20,40 +20,72 @@ export type TargetOptions = Pick<
   'dataDir' | 'runId' | 'children' | 'query' | 'allOpen' | 'golden' | 'workflowsPath' | 'bundle'
 >;
 
+/** What names one target; its histories are not read yet, so that another thread may read them. */
+export type NamedTarget =
+  /** A file that somebody has named: that it is no history is the end of the command. */
+  | { readonly file: string }
+  /** Files of a folder that are the runs of one chain. */
+  | { readonly chain: readonly string[] }
+  /** A workflow id: all of its runs. */
+  | { readonly workflow: string }
+  /** One run that a query has found. */
+  | { readonly run: { readonly workflowId: string; readonly runId: string } };
+
 /**
  * The histories that a command names, one execution chain after the other; each is fetched or read when the one before it
  * is done with. Their payloads are decoded.
  */
 export async function* loadTargets(
-  context: CommandContext,
+  context: Pick<CommandContext, 'env'>,
   targets: readonly string[],
   options: TargetOptions,
 ): AsyncGenerator<LoadedTarget | UnloadedTarget> {
-  const sources = new Sources(context, options);
-  const query = options.allOpen === true ? ALL_OPEN : options.query;
-  if (query !== undefined) yield* sources.ofQuery(query);
-  for (const target of options.golden === undefined ? targets : [options.golden]) yield* sources.of(target);
+  const sources = new HistorySources(context, options);
+  for await (const named of sources.names(targets)) {
+    const loaded = await sources.load(named);
+    if ('error' in loaded || loaded.runs.length > 0) yield loaded;
+  }
 }
 
-class Sources {
+/** Finds what the arguments of a command name, and loads it: from files, or from a server with one connection. */
+export class HistorySources {
   #connected: Promise<Client> | undefined;
 
   constructor(
-    private readonly context: CommandContext,
+    private readonly context: Pick<CommandContext, 'env'>,
     private readonly options: TargetOptions,
   ) {}
 
+  async *names(targets: readonly string[]): AsyncGenerator<NamedTarget> {
+    const { allOpen, golden } = this.options;
+    const query = allOpen === true ? ALL_OPEN : this.options.query;
+    if (query !== undefined)
+      for await (const { workflowId, runId } of listExecutions(await this.#client(), query))
+        yield { run: { workflowId, runId } };
+    for (const target of golden === undefined ? targets : [golden]) yield* this.#namesOf(target);
+  }
+
   /** A file or folder that exists, else a workflow id. */
-  async *of(target: string): AsyncGenerator<LoadedTarget | UnloadedTarget> {
+  async *#namesOf(target: string): AsyncGenerator<NamedTarget> {
     const found = await stat(target).catch(() => undefined);
-    if (found?.isDirectory() === true) this.#refuseChildren();
-    if (found?.isDirectory() === true)
-      for await (const one of readHistoryFolder(target)) yield await this.#decoded(one, this.#fileCodecs());
-    else if (found !== undefined || looksLikeFile(target)) {
-      this.#refuseChildren();
-      const run = await readHistoryFile(target);
-      yield await this.#decoded({ target, runs: [run] }, this.#fileCodecs());
-    } else yield await this.#ofWorkflow(target);
+    if (found === undefined && !looksLikeFile(target)) return void (yield { workflow: target });
+    this.#refuseChildren();
+    if (found?.isDirectory() !== true) return void (yield { file: target });
+    for (const chain of await listHistoryFolder(target)) yield { chain };
+  }
+
+  /**
+   * Without runs where the server no longer has what a query has found.
+   * @throws HistoryError for a file or a workflow that somebody has named
+   */
+  async load(named: NamedTarget): Promise<LoadedTarget | UnloadedTarget> {
+    if ('workflow' in named) return this.#ofWorkflow(named.workflow);
+    if ('run' in named) return this.#ofRun(named.run);
+    const read =
+      'file' in named
+        ? { target: named.file, runs: [await readHistoryFile(named.file)] }
+        : await readHistoryChain(named.chain);
+    return this.#decoded(read, this.#fileCodecs());
   }
 
   async #ofWorkflow(id: string): Promise<LoadedTarget | UnloadedTarget> {
@@ -66,18 +98,14 @@ class Sources {
     });
   }
 
+  async #ofRun({ workflowId, runId }: { readonly workflowId: string; readonly runId: string }) {
+    const run = await fetchRun(await this.#client(), workflowId, runId);
+    return this.#ofServer({ target: workflowId, runs: run === undefined ? [] : [run] });
+  }
+
   #refuseChildren(): void {
     if (this.options.children === true)
       throw new CliError('usage', '--children reads from the server: name a workflow id.');
-  }
-
-  async *ofQuery(query: string): AsyncGenerator<LoadedTarget | UnloadedTarget> {
-    const client = await this.#client();
-    for await (const { workflowId, runId } of listExecutions(client, query)) {
-      // It was listed a moment ago; retention or a person has removed it.
-      const run = await fetchRun(client, workflowId, runId);
-      if (run !== undefined) yield await this.#ofServer({ target: workflowId, runs: [run] });
-    }
   }
 
   async #client(): Promise<Client> {

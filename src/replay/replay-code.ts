@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { access, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { MediaPlugin } from '../plugin';
 import { bundledWorkflows } from '../workflow-bundle';
 import { type ReplayCode } from './replay-histories';
 
@@ -33,6 +32,8 @@ export async function replayCode({ workflowsPath, bundlePath }: CodeOptions = {}
     // The bundler would say something else.
     await access(workflowsPath);
     const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
+    // It loads all that a worker needs.
+    const { MediaPlugin } = await import('../plugin.js');
     const bundle = await bundleWorkflowCode({
       workflowsPath: resolve(workflowsPath),
       plugins: [new MediaPlugin()],

@@ -15,6 +15,7 @@ export interface ReplayOptions extends CommonOptions {
   readonly timeline?: boolean;
   readonly html?: string;
   readonly children?: boolean;
+  readonly concurrency?: string;
 }
 
 /** `replay`: what happened in a workflow, and whether the code at hand replays it. */
@@ -34,6 +35,7 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
       .option('--no-timeline', 'only the verdict')
       .option('--html <file>', 'draw the timeline of one workflow as a page that opens from disk')
       .option('--children', 'read child workflows too: the videos of a workflow, the batches of a campaign')
+      .option('--concurrency <n>', 'histories at a time (default: one for each processor, up to 4, for many)')
       .option('--inspect [port]', 'stop in the Node inspector where the workflow begins')
       .option('--at <event>', 'stop in the workflow task of this event; with --inspect'),
   )
@@ -46,7 +48,8 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
 }
 
 function refuseContradictions(targets: readonly string[], options: ReplayOptions): void {
-  const { query, allOpen, golden, workflowsPath, bundle, inspect, at, runId, html, children } = options;
+  const { query, allOpen, golden, workflowsPath, bundle, inspect, at, runId, html, children, concurrency } =
+    options;
   const named = [targets.length > 0, query !== undefined, allOpen === true, golden !== undefined];
   const wrong =
     named.filter(Boolean).length !== 1
@@ -61,7 +64,9 @@ function refuseContradictions(targets: readonly string[], options: ReplayOptions
               ? '--run-id and --inspect need exactly one target.'
               : (html !== undefined || children === true) && targets.length !== 1
                 ? '--html and --children need exactly one target.'
-                : undefined;
+                : concurrency !== undefined && !/^[1-9]\d?$/.test(concurrency)
+                  ? '--concurrency is a whole number from 1 to 99.'
+                  : undefined;
   if (wrong !== undefined) throw new CliError('usage', wrong);
 }
 

@@ -1,8 +1,8 @@
-import { type ReplayedTarget } from '../../replay/replay-targets';
 import { type UnloadedTarget } from '../../replay/history-folder';
 import { type Verdict } from '../../replay/verdict';
 import { type CommandErrorType, errorType } from '../exit-codes';
 import { failureOf } from '../errors';
+import { type TargetReport } from './target-report';
 
 type Count = Verdict['verdict'] | 'unreadable';
 
@@ -23,18 +23,18 @@ export class ReplaySummary {
   /** @param of whether a person has named the workflows, so that each of them must replay */
   constructor(private readonly of: { readonly named: boolean }) {}
 
-  add(target: ReplayedTarget | UnloadedTarget): void {
+  add(target: TargetReport | UnloadedTarget): void {
     if ('error' in target) {
       this.#counts.unreadable += 1;
       this.#unread ??= failureOf(target.error).reply.type as CommandErrorType;
       return;
     }
-    for (const verdict of target.verdicts) {
+    for (const { verdict, events } of target.runs) {
+      this.#events += events;
       this.#counts[verdict.verdict] += 1;
       // Other teams have workflows in a namespace, too.
       if (verdict.verdict === 'not_replayed' && verdict.reason !== 'not_started') this.#missing = true;
     }
-    this.#events += target.runs.reduce((sum, { history }) => sum + (history.events?.length ?? 0), 0);
   }
 
   get runs(): number {

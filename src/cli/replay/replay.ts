@@ -1,4 +1,3 @@
-import { type ReplayedTarget, replayTargets } from '../../replay/replay-targets';
 import { type UnloadedTarget } from '../../replay/history-folder';
 import { type Verdict } from '../../replay/verdict';
 import { type ReplayOptions } from '../commands/replay';
@@ -8,9 +7,11 @@ import { checkGolden } from './check-golden';
 import { codeFor } from './code-for';
 import { inspectTarget } from './inspect-target';
 import { loadTargets } from './load-targets';
+import { type PoolOptions, replayInPool } from './replay-pool';
 import { replayProgress } from './replay-progress';
 import { ReplaySummary } from './replay-summary';
 import { Stories } from './stories';
+import { type TargetReport } from './target-report';
 import { closingLines, verdictLines } from './verdict-lines';
 
 /** `replay`: prints each target with the verdict about its runs. */
@@ -21,19 +22,22 @@ export async function replay(
 ): Promise<void> {
   const { report } = context;
   const code = await codeFor(options);
-  const loaded = loadTargets(context, targets, options);
-  if (options.inspect !== undefined) return inspectTarget(context, code, loaded, options);
+  if (options.inspect !== undefined)
+    return inspectTarget(context, code, loadTargets(context, targets, options), options);
 
   const golden = options.golden === undefined ? [] : await checkGolden(options.golden);
   for (const problem of golden) report.result(problem);
   const summary = new ReplaySummary({ named: options.query === undefined && options.allOpen !== true });
   const progress = replayProgress(report);
-  const stories = new Stories(context, targets, options);
+  const stories = new Stories(context, { targets, options });
   const shown: object[] = [];
-  for await (const target of replayTargets(code, loaded)) {
+  const request = { code, env: context.env, targets, options };
+  for await (const target of replayInPool(request, poolOptions(options))) {
+    // The server no longer has what the query has found.
+    if (!('error' in target) && target.runs.length === 0) continue;
     summary.add(target);
     progress.update(summary);
-    const story = 'error' in target ? undefined : stories.of(target);
+    const story = 'error' in target ? undefined : stories.told(target.target, target.timeline);
     if (report.machine) shown.push({ ...jsonOf(target), ...(story !== undefined && { timeline: story }) });
     else if (story !== undefined) for (const line of stories.lines(story)) report.result(line);
     if (!report.machine) for (const line of linesOf(context, target, summary.runs)) report.result(line);
@@ -51,40 +55,44 @@ export async function replay(
 /** A target as it is printed. What happened in it belongs before its verdicts. */
 function linesOf(
   { report }: CommandContext,
-  target: ReplayedTarget | UnloadedTarget,
+  target: TargetReport | UnloadedTarget,
   replayed: number,
 ): readonly string[] {
   if ('error' in target) return [`${report.paintResult('bad', 'unreadable')}  ${target.error.message}`];
-  return target.runs.flatMap((run, index) => {
-    const verdict = target.verdicts[index];
+  return target.runs.flatMap((run) =>
     // Of thousands, those that replay are only counted.
-    if (verdict === undefined || (verdict.verdict === 'identical' && replayed > MOST_IDENTICAL)) return [];
-    return verdictLines(run, verdict, report.paintResult);
-  });
+    run.verdict.verdict === 'identical' && replayed > MOST_IDENTICAL
+      ? []
+      : verdictLines(run, run.verdict, report.paintResult),
+  );
 }
 
 const MOST_IDENTICAL = 20;
 
-function jsonOf(target: ReplayedTarget | UnloadedTarget): object {
+function poolOptions({ concurrency }: ReplayOptions): PoolOptions {
+  return concurrency === undefined ? {} : { concurrency: Number(concurrency) };
+}
+
+function jsonOf(target: TargetReport | UnloadedTarget): object {
   if ('error' in target) {
     const { type, message } = failureOf(target.error).reply;
     return { target: target.target, error: { type, message } };
   }
   return {
     target: target.target,
-    runs: target.runs.map(({ workflowId, runId, workflowType, source }, index) => ({
+    runs: target.runs.map(({ workflowId, runId, workflowType, source, verdict }) => ({
       workflowId,
       runId,
       workflowType,
       source,
-      verdict: cleaned(target.verdicts[index]),
+      verdict: cleaned(verdict),
     })),
   };
 }
 
 /** Errors and summaries of somebody else's code may repeat what they were given. */
-function cleaned(verdict: Verdict | undefined): unknown {
-  if (verdict === undefined || verdict.verdict === 'identical') return verdict;
+function cleaned(verdict: Verdict): unknown {
+  if (verdict.verdict === 'identical') return verdict;
   const text = JSON.stringify(verdict, (_field, value: unknown) =>
     typeof value === 'string' ? withoutSecrets(value) : value,
   );

@@ -11,28 +11,44 @@ import { CliError, secretsOf } from '../errors';
 /** Named targets up to this number are told without being asked. */
 const MOST_NAMED = 10;
 
-/** The timelines of the targets of a command, and the page of one of them. */
+/** Which targets of a command are told. */
+export type StoryOptions = Pick<ReplayOptions, 'timeline' | 'html'>;
+
+/** What a command was asked to tell. */
+export interface StoryRequest extends Pick<CommandContext, 'env'> {
+  readonly targets: readonly string[];
+  readonly options: StoryOptions;
+}
+
+/** The timeline of a target of a command; undefined where it is neither told nor drawn. */
+export function storyOf(target: LoadedTarget, request: StoryRequest): Timeline | undefined {
+  if (!isTold(target.target, request) && request.options.html === undefined) return undefined;
+  return build(target, secretsOf(request.env));
+}
+
+/** One of thousands that a query or a folder has is told on request only. */
+function isTold(target: string, { targets, options }: Omit<StoryRequest, 'env'>): boolean {
+  return options.timeline ?? (targets.length <= MOST_NAMED && targets.includes(target));
+}
+
+function build(target: LoadedTarget, secrets: readonly string[]): Timeline {
+  const children = (target.children ?? []).map((child) => build(child, secrets));
+  return buildTimeline(target, { children, secrets });
+}
+
+/** The timelines that a command tells, and the page of one of them. */
 export class Stories {
-  private readonly secrets: readonly string[];
   private page: { readonly target: string; readonly html: string } | undefined;
 
   constructor(
-    private readonly context: CommandContext,
-    private readonly targets: readonly string[],
-    private readonly options: Pick<ReplayOptions, 'timeline' | 'html'>,
-  ) {
-    this.secrets = secretsOf(context.env);
-  }
+    private readonly context: Pick<CommandContext, 'report'>,
+    private readonly request: Omit<StoryRequest, 'env'>,
+  ) {}
 
-  /** Undefined where none is wanted: one of thousands that a query or a folder has is told on request only. */
-  of(target: LoadedTarget): Timeline | undefined {
-    const { timeline: wanted, html } = this.options;
-    const isNamed = this.targets.length <= MOST_NAMED && this.targets.includes(target.target);
-    const isTold = wanted ?? isNamed;
-    if (!isTold && html === undefined) return undefined;
-    const timeline = this.build(target);
-    if (html !== undefined) this.draw(timeline, target.target);
-    return isTold ? timeline : undefined;
+  /** What is told of a target, if anything. */
+  told(target: string, timeline: Timeline | undefined): Timeline | undefined {
+    if (timeline !== undefined && this.request.options.html !== undefined) this.draw(timeline, target);
+    return isTold(target, this.request) ? timeline : undefined;
   }
 
   lines(timeline: Timeline): readonly string[] {
@@ -43,7 +59,7 @@ export class Stories {
 
   /** Writes the page, if one was asked for. @throws CliError when there was no workflow to draw */
   async write(): Promise<void> {
-    const { html } = this.options;
+    const { html } = this.request.options;
     if (html === undefined) return;
     if (this.page === undefined) throw new CliError('usage', '--html found no workflow to draw.');
     await writeFile(html, this.page.html);
@@ -54,10 +70,5 @@ export class Stories {
     if (this.page !== undefined)
       throw new CliError('usage', `--html draws one workflow: here are ${this.page.target} and ${target}.`);
     this.page = { target, html: timelinePage(timeline) };
-  }
-
-  private build(target: LoadedTarget): Timeline {
-    const children = (target.children ?? []).map((child) => this.build(child));
-    return buildTimeline(target, { children, secrets: this.secrets });
   }
 }

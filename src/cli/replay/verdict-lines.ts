@@ -28,7 +28,11 @@ const WAYS_ON = [
 ];
 
 /** The verdict about a run, for people. */
-export function verdictLines(run: LoadedRun, verdict: Verdict, paint: Paint): readonly string[] {
+export function verdictLines(
+  run: Pick<LoadedRun, 'workflowType' | 'workflowId' | 'source'>,
+  verdict: Verdict,
+  paint: Paint,
+): readonly string[] {
   const name = `${run.workflowType} ${run.workflowId}${run.source === 'server' ? '' : ` (${run.source})`}`;
   switch (verdict.verdict) {
     case 'identical':

@@ -65,7 +65,7 @@ describe('replay', () => {
     const { code, verdict, data } = await replay(film);
     expect([code, data?.summary]).toMatchObject([0, { identical: 1, runs: 1, diverges: 0 }]);
     expect(verdict).toMatchObject({ verdict: 'identical', writtenBy: { sdk: 'temporal-typescript 1.24.0' } });
-    const { stdout, stderr } = await runCli(['replay', film], env);
+    const { stdout, stderr } = await runCli(['replay', film, '--no-timeline'], env);
     expect(stdout).toBe(`identical  generateVideo ${film}: the code at hand takes the same commands.\n`);
     expect(stderr).toContain('creation_key_conflict');
   });
@@ -92,6 +92,10 @@ describe('replay', () => {
     expect(listed.count).toBe(2);
     const own = await replay('--query', query, '--workflows-path', path.join(USERS, 'before.ts'));
     expect([own.code, own.data?.summary]).toMatchObject([0, { identical: 2 }]);
+    // The other thread has a connection of its own.
+    const code = ['--workflows-path', path.join(USERS, 'before.ts')];
+    const both = await replay('--query', query, ...code, '--concurrency', '2');
+    expect([both.code, both.data?.targets]).toEqual([0, own.data?.targets]);
     // Workflows of others are no failure of a query, and one of somebody who names them.
     const ours = await replay('--query', query);
     expect([ours.code, ours.data?.summary]).toMatchObject([0, { identical: 1, not_replayed: 1 }]);
@@ -174,7 +178,13 @@ describe('replay', () => {
       code: 5,
       verdict: { verdict: 'not_replayed', reason: 'other_sdk' },
     });
-    for (const wrong of [[], ['a', '--all-open'], ['a', '--at', '7'], ['a', 'b', '--inspect']])
+    for (const wrong of [
+      [],
+      ['a', '--all-open'],
+      ['a', '--at', '7'],
+      ['a', 'b', '--inspect'],
+      ['a', '--concurrency', '0'],
+    ])
       expect(await replay(...wrong)).toMatchObject({ code: 2, type: 'usage' });
   });
 

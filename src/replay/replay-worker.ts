@@ -5,7 +5,8 @@ type Creating = Parameters<(typeof Worker)['createWorkflowCreator']>;
 
 /**
  * A replay worker without what makes replays slow and says nothing about determinism: a thread that limits each call into
- * the sandbox, which costs more than the call itself, and a stack trace for each promise.
+ * the sandbox, which costs more than the call itself, a stack trace for each promise, and a walk through the payloads of
+ * each workflow task in search of something to decode. The payloads of a loaded history are decoded.
  */
 export class ReplayWorker extends Worker {
   protected static override async createWorkflowCreator(
@@ -16,5 +17,15 @@ export class ReplayWorker extends Worker {
     const creator = await super.createWorkflowCreator(bundle, unlimited, logger);
     globalHandlers.uninstall();
     return creator;
+  }
+
+  protected override async createWorkflow(
+    ...args: Parameters<Worker['createWorkflow']>
+  ): ReturnType<Worker['createWorkflow']> {
+    const created = await super.createWorkflow(...args);
+    const { workflowCodecRunner: codecs } = created;
+    codecs.decodeActivation = (activation) => Promise.resolve(activation as never);
+    codecs.encodeCompletion = (completion) => Promise.resolve(completion as never);
+    return created;
   }
 }

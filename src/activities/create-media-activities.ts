@@ -129,8 +129,8 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
   // Shared by all activities: pages stay in memory for later batches.
   const pages = createPageReader(deps.artifacts);
   return {
-    [ACTIVITY.createVideo]: polledAs(deps.polling, createCreateVideo(paid)),
-    [ACTIVITY.reconcileCreate]: polledAs(deps.polling, createReconcileCreate(paid)),
+    [ACTIVITY.createVideo]: then(createCreateVideo(paid), (answer) => polledAs(deps.polling, answer)),
+    [ACTIVITY.reconcileCreate]: then(createReconcileCreate(paid), (answer) => polledAs(deps.polling, answer)),
     [ACTIVITY.findVideoTask]: createFindVideoTask(deps),
     [ACTIVITY.artifactStore]: createArtifactStoreFacts(deps.artifacts),
     [ACTIVITY.pollVideos]: warned(
@@ -145,7 +145,10 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
       paid,
     ) as MediaActivities[typeof ACTIVITY.generateImage],
     [ACTIVITY.editImage]: createImageCall('edit_image', paid) as MediaActivities[typeof ACTIVITY.editImage],
-    [ACTIVITY.resolveUnconfirmed]: createResolveUnconfirmed(paid),
+    [ACTIVITY.resolveUnconfirmed]: then(createResolveUnconfirmed(paid), (result) => ({
+      ...result,
+      answer: polledAs(deps.polling, result.answer),
+    })),
     [ACTIVITY.reviewJournal]: createReviewJournal(deps),
     [ACTIVITY.planCampaign]: createPlanCampaign({ ...paid, createsPerSecond: deps.createsPerSecond }),
     [ACTIVITY.openPage]: createOpenPage({ pages, journal: deps.journal }),
@@ -159,16 +162,19 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
   };
 }
 
+function then<Input, Result>(
+  run: (input: Input) => Promise<Result>,
+  change: (result: Result) => Result,
+): typeof run {
+  return async (input) => change(await run(input));
+}
+
 /** Adds the worker's default to a task that was created: a workflow cannot read the worker's environment. */
-function polledAs<Input>(
+function polledAs<Answer extends CreateVideoAnswer | null>(
   polling: PollingMode | undefined,
-  create: (input: Input) => Promise<CreateVideoAnswer>,
-): typeof create {
-  if (polling === undefined) return create;
-  return async (input) => {
-    const answer = await create(input);
-    return answer.outcome === 'created' ? { ...answer, polling } : answer;
-  };
+  answer: Answer,
+): Answer {
+  return polling === undefined || answer?.outcome !== 'created' ? answer : { ...answer, polling };
 }
 
 /**

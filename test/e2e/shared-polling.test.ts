@@ -2,7 +2,7 @@ import { fetch } from 'undici';
 import { type WorkflowHandle } from '@temporalio/client';
 import { type VideoOutcome, type VideoState } from '../../src/domain';
 import { type MediaActivities } from '../../src/domain/activities';
-import { ACTIVITY, QUERY, SIGNAL, WORKFLOW } from '../../src/domain/names';
+import { ACTIVITY, QUERY, SIGNAL, UPDATE, WORKFLOW } from '../../src/domain/names';
 import { type WatchedState, type WatcherContents } from '../../src/domain/shared-watch';
 import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';
@@ -180,5 +180,42 @@ describe('shared polling', () => {
     expect(new Set(types)).toEqual(
       new Set([ACTIVITY.createVideo, ACTIVITY.watchVideo, ACTIVITY.pollVideos, ACTIVITY.downloadVideo]),
     );
+  });
+
+  it.concurrent('a create that a person adopts is polled as the worker says', async () => {
+    const made = await stack();
+    const { sandbox } = made;
+    const { client } = made.server;
+    const prompt = '[queue:0s] [run:8s] a bird that was taken for lost';
+    await sandbox.admin.addFaults([
+      {
+        operation: 'create',
+        promptIncludes: prompt,
+        action: { type: 'lose_reply', accepted: true, how: 'reset' },
+      },
+    ]);
+    const worker = await handMadeWorker(made, { polling: 'shared' });
+    const workflowId = made.server.uniqueId('adopted');
+    await worker.runUntil(async () => {
+      const handle = await client.workflow.start(WORKFLOW.generateVideo, {
+        taskQueue: worker.taskQueue,
+        workflowId,
+        args: [
+          {
+            request: { model: 'cine-1', prompt, durationSeconds: 2 },
+            creationKey: workflowId,
+            onUnconfirmed: 'wait',
+          },
+        ],
+      });
+      await eventually(
+        'the wait for a decision',
+        async () => (await stateOf(handle)).phase === 'unconfirmed',
+      );
+      const task = (await sandbox.admin.tasks()).find((one) => one.prompt === prompt);
+      await handle.executeUpdate(UPDATE.adopt, { args: [task?.id] });
+      await watched(handle);
+      expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+    });
   });
 });

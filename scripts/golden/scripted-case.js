@@ -37,10 +37,19 @@ function scriptedCase(name, expect, scriptFor, options = {}) {
 /** Waits until the history holds `count` events with these attributes: another process has no event to listen to. */
 async function untilEvent(handle, attributes, count = 1) {
   for (const end = Date.now() + 60_000; ; await delay(50)) {
-    const { events = [] } = await handle.fetchHistory();
+    const { events = [] } = await handle.fetchHistory().catch(notStarted);
     if (events.filter((event) => event[attributes]).length >= count) return;
     if (Date.now() > end) throw new Error(`${handle.workflowId}: no ${count} x ${attributes}`);
   }
 }
+
+/** A watcher is started some time after its video has named it. */
+function notStarted(error) {
+  if (error.code !== NOT_FOUND) throw error;
+  return {};
+}
+
+/** Of gRPC. */
+const NOT_FOUND = 5;
 
 module.exports = { REQUEST, scriptedCase, untilEvent };

@@ -7,6 +7,9 @@ const { QUEUES } = require('./stage');
 
 const TASK_SCHEDULED = 'activityTaskScheduledEventAttributes';
 
+/** A pace of their own gives videos a watcher of their own; none of them takes so long. */
+const apart = (hours) => ({ slowPolling: { after: `${hours} hours`, interval: '1 minute' } });
+
 /** Starts a video, does something once its watcher has polled it, and records both. */
 function shared(name, expect, { prompt, act, watcherStem, ...input }) {
   return {
@@ -40,15 +43,18 @@ function shared(name, expect, { prompt, act, watcherStem, ...input }) {
 const sharedCases = [
   shared('generateVideo.completed-shared', 'completed', {
     prompt: '[queue:1s] [run:9s] a kite of many',
+    ...apart(1),
     watcherStem: 'watchVideos.completed',
   }),
   shared('generateVideo.still-running-shared', 'still_running', {
     prompt: '[run:60s] a slow river of many',
     waitFor: '6s',
+    ...apart(2),
     watcherStem: 'watchVideos.still-running',
   }),
   shared('generateVideo.cancelled-while-shared', 'cancelled', {
     prompt: '[run:60s] a kite that is let go',
+    ...apart(3),
     act: ({ handle }) => handle.cancel(),
     watcherStem: 'watchVideos.left',
   }),
@@ -69,6 +75,17 @@ const sharedCases = [
     }),
     { input: { polling: 'shared' } },
   ),
+  scriptedCase(
+    'generateVideo.completed-after-full-watchers',
+    'completed',
+    (name) => ({
+      'media.createVideo': [answers.created(name)],
+      'media.watchVideo': [{ kind: 'full' }, { kind: 'full' }],
+      'media.pollVideos': [answers.running, answers.completedRecord],
+      'media.downloadVideo': [answers.downloaded],
+    }),
+    { input: { polling: 'shared' } },
+  ),
   {
     name: 'watchVideos.continued',
     expect: null,
@@ -82,6 +99,7 @@ const sharedCases = [
             request: { ...REQUEST, prompt: '[queue:0s] [run:14s] a kite' },
             creationKey: name,
             polling: 'shared',
+            ...apart(4),
           },
         ],
       });

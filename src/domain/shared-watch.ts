@@ -32,8 +32,8 @@ export interface WatchEnd {
   readonly state: WatchState;
 }
 
-/** Result of `media.watchVideo`; `own`: the watcher takes no more videos, and the video polls by itself. */
-export type WatchAnswer = WatchEnd | { readonly kind: 'own' };
+/** Result of `media.watchVideo`; `full`: the watcher takes no more videos. */
+export type WatchAnswer = WatchEnd | { readonly kind: 'full' };
 
 /** An answer for one video. */
 export interface Told {
@@ -93,9 +93,13 @@ export interface WatchVideoInput {
   readonly state: WatchState;
 }
 
-/** Watchers of one account and cadence: one tick then polls few hundred of thousands of videos. */
-const SHARDS = 16;
-/** A video beyond these polls by itself: what a watcher passes to its next run must fit into one payload. */
+/**
+ * Watchers of one account and cadence: a video asks one of the first few, and where that is full one of the many. A tick
+ * costs hardly more for hundreds of videos than for one, so that few watchers are cheap while they suffice.
+ */
+const FEW = 2;
+const MANY = 16;
+/** What a watcher passes to its next run must fit into one payload. */
 export const MAX_WATCHES = 1_000;
 
 /** What decides which watcher a video has. */
@@ -112,30 +116,35 @@ interface WatchPlace {
   readonly slow?: SlowPolling | undefined;
 }
 
-/** The watcher of a video. It is the same for every run and attempt, so that no two watchers poll one task. */
-export function watcherOf({ taskId, account, polling }: Watched, place: WatchPlace): WatcherFacts {
-  const { taskQueue, pollQueue, slow } = place;
-  const parts = [
+/**
+ * The watchers of a video, in the order in which it asks them. They are the same for every run and attempt, so that no
+ * two watchers poll one task.
+ */
+export function watchersOf(
+  { taskId, account, polling }: Watched,
+  { taskQueue, pollQueue, slow }: WatchPlace,
+): readonly WatcherFacts[] {
+  const shared = [
     taskQueue,
     ...(pollQueue.startsWith(`${taskQueue}/`) ? [] : [pollQueue]),
     account,
     bandKey(polling),
     ...(slow === undefined ? [] : [`${slow.afterMs}-${slow.intervalMs}`]),
-    String(shardOf(taskId)),
   ];
-  return {
-    workflowId: `watch-videos/${parts.join('/')}`,
+  const hash = hashOf(taskId);
+  return [hash % FEW, FEW + (hash % MANY)].map((number) => ({
+    workflowId: `watch-videos/${[...shared, String(number)].join('/')}`,
     taskQueue,
     input: { pollQueue, ...(slow !== undefined && { slow }) },
-  };
+  }));
 }
 
 /** FNV-1a: the sandbox of workflows has no hashes. */
-function shardOf(taskId: string): number {
+function hashOf(taskId: string): number {
   let hash = 0x811c9dc5;
   for (let place = 0; place < taskId.length; place++)
     hash = Math.imul(hash ^ taskId.charCodeAt(place), 0x01000193) >>> 0;
-  return ((hash ^ (hash >>> 16)) >>> 0) % SHARDS;
+  return (hash ^ (hash >>> 16)) >>> 0;
 }
 
 /**

@@ -16,26 +16,23 @@ import { watchVideoActivity } from './proxies';
 export const nudgeSignal = defineSignal<[workflowId?: string]>(SIGNAL.nudge);
 
 /** The result of a shared watch; `own`: the video polls by itself from here on. */
-export type SharedResult = WatchAnswer | { readonly kind: 'cancelled'; readonly state: WatchState };
-
-/** Options of {@link watchTogether}. */
-export interface SharedWatchOptions {
-  readonly watcher: WatcherFacts;
-  /** Task queue of `media.watchVideo`. */
-  readonly taskQueue: string;
-}
+export type SharedResult =
+  | WatchAnswer
+  | { readonly kind: 'own' }
+  | { readonly kind: 'cancelled'; readonly state: WatchState };
 
 /**
  * Has a task watched by a watcher: one activity that stays open until the watcher completes it. Its timeouts are the
  * durable deadline, so that nothing depends on the watcher being alive (ADR 26).
  */
-export async function watchTogether(
-  state: WatchState,
-  { watcher, taskQueue }: SharedWatchOptions,
-): Promise<SharedResult> {
+export async function watchTogether(state: WatchState, watcher: WatcherFacts): Promise<SharedResult> {
   const limitMs = Math.max(1, endOf(state) - Date.now());
   try {
-    return await watchVideoActivity({ taskQueue, summary: 'watch', limitMs })({ watcher, state });
+    return await watchVideoActivity({
+      taskQueue: watcher.input.pollQueue,
+      summary: 'watch',
+      limitMs,
+    })({ watcher, state });
   } catch (error) {
     const cancelled = isCancellation(error) && CancellationScope.current().consideredCancelled;
     if (!cancelled && !(error instanceof ActivityFailure)) throw error;

@@ -4,7 +4,7 @@ import { type VideoOutcome } from '../domain/outcome';
 import { type PolledRecord } from '../domain/poll-answers';
 import { type SlowPolling } from '../domain/poll-delays';
 import { type PollLoopSnapshot } from '../domain/poll-group';
-import { watcherOf } from '../domain/shared-watch';
+import { watchersOf } from '../domain/shared-watch';
 import { beginWatch } from '../domain/watch-state';
 import { type PollingMode, type PollingProfile } from '../domain/polling-profile';
 import { billing } from '../domain/price';
@@ -52,16 +52,16 @@ export async function watchVideo(
   } as const;
   let result: WatchResult | SharedResult = { kind: 'own' };
   if (carried.shared === true) {
-    const watcher = watcherOf(watch.video, {
-      taskQueue: workflowInfo().taskQueue,
-      pollQueue: queuesOf(input.queues).poll,
-      slow: slowPolling(input),
-    });
-    progress.update({ ...facts, watcher: watcher.workflowId, watch });
-    setHandler(nudgeSignal, () => nudgeWatcher(watcher));
-    result = await watchTogether(watch, { watcher, taskQueue: watcher.input.pollQueue });
+    const pollQueue = queuesOf(input.queues).poll;
+    const place = { taskQueue: workflowInfo().taskQueue, pollQueue, slow: slowPolling(input) };
+    for (const watcher of watchersOf(watch.video, place)) {
+      progress.update({ ...facts, watcher: watcher.workflowId, watch });
+      setHandler(nudgeSignal, () => nudgeWatcher(watcher));
+      result = await watchTogether(watch, watcher);
+      if (result.kind !== 'full') break;
+    }
   }
-  if (result.kind === 'own') {
+  if (result.kind === 'own' || result.kind === 'full') {
     const watching = loop.watch(watch);
     setHandler(nudgeSignal, () => loop.nudge(watch.video.taskId));
     progress.update({ ...facts, watcher: null, loop });

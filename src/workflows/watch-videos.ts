@@ -104,7 +104,7 @@ class SharedWatches {
       if (known !== undefined && isSameWaiter(known.waiter, watch.waiter)) continue;
       if (known !== undefined) this.remove(known);
       if (this.open.size < MAX_WATCHES) this.begin(watch);
-      else this.untold.push({ waiter: watch.waiter, answer: { kind: 'own' } });
+      else this.untold.push({ waiter: watch.waiter, answer: { kind: 'full' } });
     }
     if (this.isFull()) this.loop.stop();
     this.show();

@@ -38,7 +38,7 @@ import { createResolveUnconfirmed } from './resolve-unconfirmed';
 import { createReviewJournal } from './review-journal';
 import { type TaskRecords } from './task-records';
 import { WatchRecovery } from '../watchers/watch-recovery';
-import { createWatchVideo, tellVideos } from '../watchers/watch-video';
+import { createTellVideos, createWatchVideo } from '../watchers/watch-video';
 
 /** What the activities work with. Whoever passes stores and clients closes them. */
 export interface MediaActivityDeps {
@@ -136,8 +136,8 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     [ACTIVITY.pollVideos]: warned(
       byItsWorker(deps.pollVideos ?? createPollVideos(deps), deps.accounts, new PollMetrics(metrics)),
     ),
-    [ACTIVITY.watchVideo]: createWatchVideo(deps.recovery ?? new WatchRecovery()),
-    [ACTIVITY.tellVideos]: tellVideos,
+    [ACTIVITY.watchVideo]: createWatchVideo(deps.recovery ?? new WatchRecovery(metrics), metrics),
+    [ACTIVITY.tellVideos]: createTellVideos(metrics),
     [ACTIVITY.downloadVideo]: createDownloadVideo(downloads),
     // A caller that does not set `waits` gets outcomes only.
     [ACTIVITY.generateImage]: createImageCall(

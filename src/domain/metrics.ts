@@ -53,6 +53,30 @@ export const METRICS = {
     labels: ['account'],
     help: 'Videos that this worker has polled within the last intervals and that had no final record.',
   },
+  watchJoins: {
+    name: 'temporal_media_watch_joins',
+    kind: 'counter',
+    labels: ['result'],
+    help: 'Videos with shared polling that joined a watcher, and those that looked for theirs after ten minutes: joined; kept; rejoined, because it had lost them; unanswered, because it did not answer.',
+  },
+  watchEnds: {
+    name: 'temporal_media_watch_ends',
+    kind: 'counter',
+    labels: ['result'],
+    help: 'Messages of watchers to their videos: told; full, so that the video asks another watcher; gone, where the video had ended or had been told before.',
+  },
+  watchersOpen: {
+    name: 'temporal_media_watchers_open',
+    kind: 'gauge',
+    labels: [],
+    help: 'Open watchers of the task queue, as this worker last saw them.',
+  },
+  watchersReplaced: {
+    name: 'temporal_media_watchers_replaced',
+    kind: 'counter',
+    labels: [],
+    help: 'Watchers that were terminated or had failed and whose videos this worker has joined to another run.',
+  },
   detection: {
     name: 'temporal_media_detection_window_milliseconds',
     kind: 'histogram',

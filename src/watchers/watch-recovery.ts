@@ -1,7 +1,8 @@
 import { type Client } from '@temporalio/client';
+import { type Metrics, NO_METRICS } from '../domain/metrics';
 import { QUERY, WORKFLOW } from '../domain/names';
 import { watchesLeft, type WatcherContents } from '../domain/shared-watch';
-import { joinWatcher } from './join-watcher';
+import { joinWatcher, MAX_JOINS } from './join-watcher';
 
 /** Time between two looks, in milliseconds, give or take a fourth: less than an interval of the usual cadence. */
 const EVERY_MS = 3_000;
@@ -9,7 +10,6 @@ const EVERY_MS = 3_000;
 const WINDOW_MS = 10 * 60_000;
 /** Longest wait for the answer of a closed watcher, whose history a worker has to replay. */
 const ANSWER_MS = 10_000;
-const JOINED_TOGETHER = 500;
 /** Looks in a row that the server did not answer; after that, the next video begins again. */
 const FAILED_LOOKS = 30;
 /** Looks go on for so long after the last video has joined, in milliseconds: visibility shows its watcher later. */
@@ -26,7 +26,10 @@ export class WatchRecovery {
   private readonly done = new Set<string>();
   private closed = false;
 
-  constructor(private readonly everyMs = EVERY_MS) {}
+  constructor(
+    private readonly metrics: Metrics = NO_METRICS,
+    private readonly everyMs = EVERY_MS,
+  ) {}
 
   /** A worker starts: looks until no watcher of the queue is open. Never throws. */
   resume(client: Client, taskQueue: string): void {
@@ -87,7 +90,9 @@ export class WatchRecovery {
       if (workflowId && runId)
         await this.recover(client, { workflowId, runId, taskQueue }).catch(() => undefined);
     }
-    return executions.length > closed.length || left.length > 0;
+    const open = executions.length - closed.length;
+    this.metrics.record('watchersOpen', open, {});
+    return open > 0 || left.length > 0;
   }
 
   private async recover(client: Client, run: ClosedRun): Promise<void> {
@@ -96,9 +101,10 @@ export class WatchRecovery {
       client.workflow.getHandle(workflowId, runId).query<WatcherContents>(QUERY.watchSnapshot),
     );
     const joins = watchesLeft(snapshot);
-    for (let from = 0; from < joins.length; from += JOINED_TOGETHER)
-      await joinWatcher(client, { workflowId, taskQueue, input }, joins.slice(from, from + JOINED_TOGETHER));
+    for (let from = 0; from < joins.length; from += MAX_JOINS)
+      await joinWatcher(client, { workflowId, taskQueue, input }, joins.slice(from, from + MAX_JOINS));
     this.done.add(runId);
+    this.metrics.record('watchersReplaced', 1, {});
   }
 }
 

@@ -8,6 +8,7 @@ import {
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { isOpen } from '../domain/execution-status';
 import { mapConcurrently } from '../domain/map-concurrently';
+import { type Metrics } from '../domain/metrics';
 import { QUERY, RETRY_LATER } from '../domain/names';
 import {
   type TellVideosInput,
@@ -18,7 +19,7 @@ import {
   type WatchVideoInput,
 } from '../domain/shared-watch';
 import { type WatchState } from '../domain/watch-state';
-import { joinWatcher } from './join-watcher';
+import { JoinedTogether } from './join-watcher';
 import { type WatchRecovery } from './watch-recovery';
 
 /** gRPC: this worker may not start workflows, and no attempt changes that. */
@@ -30,12 +31,18 @@ const PERMISSION_DENIED = 7;
  */
 export function createWatchVideo(
   recovery: Pick<WatchRecovery, 'begin'>,
+  metrics: Metrics,
 ): (input: WatchVideoInput) => Promise<WatchAnswer> {
+  const joining = new JoinedTogether();
   return async ({ watcher, state }) => {
     const { client } = Context.current();
     const { attempt, workflowExecution } = activityInfo();
-    const isWatched = attempt > 1 && (await hasWatch(client, watcher, workflowExecution?.workflowId));
-    if (!isWatched) await join(client, watcher, state);
+    const found =
+      attempt === 1 ? 'joined' : await askFor(client, watcher, workflowExecution?.workflowId ?? '');
+    metrics.record('watchJoins', 1, { result: found });
+    if (found === 'unanswered')
+      throw ApplicationFailure.nonRetryable('The watcher does not answer.', 'WatcherStuck');
+    if (found !== 'kept') await join(joining, watcher, state);
     recovery.begin(client, watcher.taskQueue);
     throw waits();
   };
@@ -63,32 +70,33 @@ function waits(): ApplicationFailure {
 /** Longest wait for a watcher to answer, in milliseconds. */
 const ANSWER_MS = 5_000;
 
-/**
- * Whether the watcher has the video, as it should after an earlier attempt.
- * @throws a failure that is not retried when the watcher does not answer: the video then polls by itself
- */
-async function hasWatch(client: Client, { workflowId }: WatcherFacts, videoId = ''): Promise<boolean> {
+/** What a later attempt finds: the watcher should have the video. One that does not answer leaves it to poll by itself. */
+async function askFor(
+  client: Client,
+  { workflowId }: WatcherFacts,
+  videoId: string,
+): Promise<'kept' | 'rejoined' | 'unanswered'> {
   try {
     const handle = client.workflow.getHandle(workflowId);
-    const state = await client.withDeadline(Date.now() + ANSWER_MS, async () => {
+    return await client.withDeadline(Date.now() + ANSWER_MS, async () => {
       const { status } = await handle.describe();
       // It was closed: the next run takes the video.
-      if (!isOpen(status.name)) return null;
-      return handle.query<WatchedState | null, [string]>(QUERY.watchState, videoId);
+      if (!isOpen(status.name)) return 'rejoined';
+      const state = await handle.query<WatchedState | null, [string]>(QUERY.watchState, videoId);
+      return state === null ? 'rejoined' : 'kept';
     });
-    return state !== null;
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw ApplicationFailure.nonRetryable('The watcher does not answer.', 'WatcherStuck');
+    return error instanceof WorkflowNotFoundError ? 'rejoined' : 'unanswered';
   }
 }
 
-async function join(client: Client, watcher: WatcherFacts, state: WatchState): Promise<void> {
+async function join(joining: JoinedTogether, watcher: WatcherFacts, state: WatchState): Promise<void> {
+  const { client } = Context.current();
   const { workflowExecution, activityId } = activityInfo();
   if (workflowExecution === undefined)
     throw ApplicationFailure.nonRetryable('Only a workflow has a video watched.', 'InvalidInput');
   try {
-    await joinWatcher(client, watcher, [{ waiter: { ...workflowExecution, activityId }, state }]);
+    await joining.join(client, watcher, { waiter: { ...workflowExecution, activityId }, state });
   } catch (error) {
     const { cause } = error as Error;
     if (isGrpcServiceError(cause) && Number(cause.code) === PERMISSION_DENIED)
@@ -103,19 +111,27 @@ const CONCURRENT = 10;
  * Completes the activity of each video. A video that is not there any more has ended, or joins again by itself. When the
  * server did not take an answer, the attempt fails after the others, and the next one repeats all.
  */
-export async function tellVideos({ told }: TellVideosInput): Promise<void> {
-  const { client } = Context.current();
-  const failed: unknown[] = [];
-  await mapConcurrently(told, CONCURRENT, async (one) => {
-    await tell(client, one).catch((error: unknown) => failed.push(error));
-  });
-  if (failed.length > 0) throw failed[0];
+export function createTellVideos(metrics: Metrics): (input: TellVideosInput) => Promise<void> {
+  return async ({ told }) => {
+    const { client } = Context.current();
+    const failed: unknown[] = [];
+    await mapConcurrently(told, CONCURRENT, async (one) => {
+      try {
+        metrics.record('watchEnds', 1, { result: await tell(client, one) });
+      } catch (error) {
+        failed.push(error);
+      }
+    });
+    if (failed.length > 0) throw failed[0];
+  };
 }
 
-async function tell(client: Client, { waiter, answer }: Told): Promise<void> {
+async function tell(client: Client, { waiter, answer }: Told): Promise<'told' | 'full' | 'gone'> {
   try {
     await client.activity.complete(waiter, answer);
+    return answer.kind === 'full' ? 'full' : 'told';
   } catch (error) {
     if (!(error instanceof ActivityNotFoundError)) throw error;
+    return 'gone';
   }
 }

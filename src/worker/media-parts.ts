@@ -53,7 +53,7 @@ export async function makeParts(
     options.pollThread === false
       ? undefined
       : pollInThread({ connections: config.pollConnections }, (account) => accounts.access(account));
-  const recovery = new WatchRecovery();
+  const recovery = new WatchRecovery(metrics);
   const activities = createMediaActivities({
     ...stores,
     accounts,
@@ -99,6 +99,8 @@ function sample(metrics: Metrics, accounts: AccountSet, journal: CreateJournal):
   metrics.record('accountsServed', names.length, {});
   for (const account of names) metrics.record('unconfirmed', 0, { account });
   showNoFailures(journal, metrics);
+  for (const result of ['rejoined', 'unanswered']) metrics.record('watchJoins', 0, { result });
+  metrics.record('watchersReplaced', 0, {});
 }
 
 /** Slots and rates of the activity queues, with the rate of creates that the configuration sets. */

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { TemporalMediaClient } from '../../src/client';
 import { METRICS } from '../../src/domain/metrics';
+import { type PollingMode } from '../../src/domain/polling-profile';
 import { accountName } from '../../src/service/base-url';
 import { freePort } from '../../src/testing/temporal-server';
 import { type CliBench, openCliBench } from '../cli/support/cli-bench';
@@ -54,12 +55,12 @@ describe('what a worker reports', () => {
     const media = new TemporalMediaClient(server.client, { taskQueue: clientEnv['MEDIA_TASK_QUEUE'] ?? '' });
     const video = async (
       words: string,
-      more: { durationSeconds?: number; account?: string; model?: string } = {},
+      more: { durationSeconds?: number; account?: string; model?: string; polling?: PollingMode } = {},
     ) => {
-      const { account: credential = 'studio', durationSeconds = 2, model = 'cine-1' } = more;
+      const { account: credential = 'studio', durationSeconds = 2, model = 'cine-1', polling = 'own' } = more;
       const request = { model, prompt: `${words} ${PROMPT.value}`, durationSeconds };
       const id = `${ID.value}-${server.uniqueId('video')}`;
-      const started = await media.startVideo({ request, account: credential }, { id });
+      const started = await media.startVideo({ request, account: credential, polling }, { id });
       return started.result();
     };
     const image = async (words: string) => {
@@ -68,7 +69,7 @@ describe('what a worker reports', () => {
       return (await media.startImage({ request, account: 'studio' }, { id })).result();
     };
     const ends = await Promise.all([
-      video('[run:5s] [content:not-ready]'),
+      video('[run:5s] [content:not-ready]', { polling: 'shared' }),
       video('[poll:http:503]'),
       video('[lost-reply]'),
       video('[fail:moderation]'),
@@ -181,6 +182,15 @@ describe('what a worker reports', () => {
     expect(sum(`${METRICS.journalLatency.name}_count`, { operation: 'put_claim', kind: 'file' })).toBe(8);
     expect(sum(METRICS.journalFailures.name, {})).toBe(0);
     expect(sum(METRICS.accountsServed.name, {})).toBe(3);
+  });
+
+  test('what a video and its watcher say to each other', () => {
+    const joins = (result: string) => sum(METRICS.watchJoins.name, { result });
+    expect(['joined', 'kept', 'rejoined', 'unanswered'].map(joins)).toEqual([1, 0, 0, 0]);
+    expect(sum(METRICS.watchEnds.name, { result: 'told' })).toBe(1);
+    expect(sum(METRICS.watchEnds.name, {})).toBe(1);
+    expect(sum(METRICS.watchersOpen.name, {})).toBeLessThanOrEqual(1);
+    expect(sum(METRICS.watchersReplaced.name, {})).toBe(0);
   });
 
   test('the metrics of the alerts and of the dashboard exist', () => {

@@ -1,5 +1,6 @@
+import { NO_METRICS } from '../../src/domain/metrics';
 import { videoTaskById } from '../../src/domain/video-task';
-import { watcherOf } from '../../src/domain/shared-watch';
+import { type WatcherFacts, watchersOf } from '../../src/domain/shared-watch';
 import { beginWatch } from '../../src/domain/watch-state';
 import { joinWatcher } from '../../src/watchers/join-watcher';
 import { WatchRecovery } from '../../src/watchers/watch-recovery';
@@ -9,7 +10,7 @@ import { sharedStack } from '../support/shared-stack';
 /** No video has joined here: the recovery of the worker has ended with the start of it. */
 describe('the recovery of watchers', () => {
   const stack = sharedStack({});
-  const recovery = new WatchRecovery(100);
+  const recovery = new WatchRecovery(NO_METRICS, 100);
   afterAll(() => recovery.close());
 
   it('finds a watcher that visibility does not show yet when its video joins', async () => {
@@ -27,7 +28,7 @@ describe('the recovery of watchers', () => {
     // Never polled: the next poll is as late as the deadline.
     const late = { now, firstPollAt: now + 600_000, deadlineAt: now + 600_000 };
     const waiter = { workflowId: server.uniqueId('nobody'), runId: 'run', activityId: '1' };
-    const watcher = watcherOf(video, { taskQueue, pollQueue: `${taskQueue}/poll` });
+    const [watcher] = watchersOf(video, { taskQueue, pollQueue: `${taskQueue}/poll` }) as [WatcherFacts];
     await joinWatcher(client, watcher, [{ waiter, state: beginWatch({ video, ...late }) }]);
     const handle = client.workflow.getHandle(watcher.workflowId);
     const { runId } = await handle.describe();

@@ -20,4 +20,6 @@ export interface LoadedTarget {
   readonly runs: readonly LoadedRun[];
   /** Child workflows, where they were asked for. */
   readonly children?: readonly LoadedTarget[];
+  /** Watchers that polled the video, with the runs that the server still has; absent where it was not asked. */
+  readonly watchers?: readonly LoadedTarget[];
 }

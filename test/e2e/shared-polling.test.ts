@@ -4,6 +4,9 @@ import { type VideoOutcome, type VideoState } from '../../src/domain';
 import { type MediaActivities } from '../../src/domain/activities';
 import { ACTIVITY, QUERY, SIGNAL, UPDATE, WORKFLOW } from '../../src/domain/names';
 import { type WatchedState, type WatcherContents } from '../../src/domain/shared-watch';
+import { withWatchers } from '../../src/replay/fetch-watchers';
+import { fetchChain } from '../../src/replay/fetch-histories';
+import { buildTimeline } from '../../src/replay/timeline/build-timeline';
 import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';
 import { SANDBOX_KEY } from '../support/media-stack';
@@ -217,5 +220,22 @@ describe('shared polling', () => {
       await watched(handle);
       expect(await handle.result()).toMatchObject({ outcome: 'completed' });
     });
+  });
+
+  it.concurrent('the replay of a video has each poll of its watcher', async () => {
+    const { client } = (await stack()).server;
+    const handle = await video('[queue:0s] [run:8s] a bird of which is told');
+    await handle.result();
+    const { polls } = await stateOf(handle);
+    const chain = await fetchChain(client, handle.workflowId);
+    const told = await eventually('the watcher in the lists of the server', async () => {
+      const { watchers } = await withWatchers(client, chain, async (watcher) => watcher);
+      const { entries } = buildTimeline({ ...chain, ...(watchers !== undefined && { watchers }) });
+      const counted = entries.flatMap(({ kind, facts }) =>
+        kind === 'polls' ? [Number(facts['polls'])] : [],
+      );
+      return counted.length > 0 ? counted : undefined;
+    });
+    expect(told.reduce((sum, count) => sum + count)).toBe(polls);
   });
 });

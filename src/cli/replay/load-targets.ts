@@ -4,6 +4,7 @@ import { type PayloadCodec } from '@temporalio/common';
 import { listExecutions } from '../../client/list-executions';
 import { ALL_OPEN, fetchChain, fetchRun } from '../../replay/fetch-histories';
 import { withChildren } from '../../replay/fetch-children';
+import { withWatchers } from '../../replay/fetch-watchers';
 import { HistoryError } from '../../replay/history-error';
 import { listHistoryFolder, readHistoryChain, type UnloadedTarget } from '../../replay/history-folder';
 import { type LoadedTarget } from '../../replay/loaded-history';
@@ -91,11 +92,13 @@ export class HistorySources {
   async #ofWorkflow(id: string): Promise<LoadedTarget | UnloadedTarget> {
     const client = await this.#client();
     const loaded = await this.#ofServer(await fetchChain(client, id, this.options.runId));
-    if ('error' in loaded || this.options.children !== true) return loaded;
-    return withChildren(client, loaded, async (child) => {
-      const decoded = await this.#ofServer(child);
+    if ('error' in loaded) return loaded;
+    const prepare = async (other: LoadedTarget) => {
+      const decoded = await this.#ofServer(other);
       return 'error' in decoded ? undefined : decoded;
-    });
+    };
+    const watched = await withWatchers(client, loaded, prepare);
+    return this.options.children === true ? withChildren(client, watched, prepare) : watched;
   }
 
   async #ofRun({ workflowId, runId }: { readonly workflowId: string; readonly runId: string }) {

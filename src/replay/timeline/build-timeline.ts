@@ -1,6 +1,6 @@
 import { ACTIVITY, SIGNAL, WORKFLOW } from '../../domain/names';
 import { createRedactor } from '../../service/redact';
-import { type LoadedTarget } from '../loaded-history';
+import { type LoadedRun, type LoadedTarget } from '../loaded-history';
 import { BatchReader } from './batch-entries';
 import { CampaignReader, isCampaignSignal } from './campaign-entries';
 import { joinedRows, RowReader } from './campaign-rows';
@@ -52,7 +52,8 @@ export function buildTimeline(target: LoadedTarget, options: TimelineOptions = {
   const children = options.children ?? [];
   const type = target.runs[0]?.workflowType ?? '';
   const rows = new RowReader(shown, batchNumber(runs));
-  new StoryReader(story, rows, type).read(runs);
+  const watchers = target.watchers?.flatMap((watcher) => watcher.runs);
+  new StoryReader(story, rows, type, watchers).read(runs);
   if (story.outcome === null) story.advice = adviceWhileOpen(type, story);
   for (const run of runs) story.spans.push(...spansOf(run, lastAt ?? 0));
   story.decided(story.lastAt);
@@ -123,8 +124,9 @@ class StoryReader {
     private readonly story: Story,
     private readonly rows: RowReader,
     workflowType: string,
+    watchers: readonly LoadedRun[] | undefined,
   ) {
-    this.polls = new PollReader(story);
+    this.polls = new PollReader(story, watchers);
     this.people = new PeopleReader(story);
     this.campaign = new CampaignReader(story);
     this.batch = new BatchReader(story, rows);

@@ -1,3 +1,4 @@
+import { type LoadedRun } from '../loaded-history';
 import { failureWords } from './failure-facts';
 import { type Operation } from './operations';
 import { type Fields, fieldsOf, listOf, numberOf, present, textOf } from './read-value';
@@ -5,6 +6,7 @@ import { errorFacts } from './paid-entries';
 import { counted, shownSpan } from './sizes';
 import { type OpenEntry, type Story } from './story';
 import { type Fact, type Tone } from './timeline';
+import { pollsByWatchers } from './watcher-polls';
 
 /** One task's answer in a tick. */
 export interface TaskAnswer {
@@ -53,7 +55,11 @@ export class PollReader {
   private timers: Operation[] = [];
   private retryAfterMs: number | null = null;
 
-  constructor(private readonly story: Story) {}
+  constructor(
+    private readonly story: Story,
+    /** Runs of the watchers that polled the video; undefined where the server was not asked for them. */
+    private readonly watchers: readonly LoadedRun[] | undefined,
+  ) {}
 
   /** A status that is known before the first poll: of the create's reply, or of the run before. */
   know(taskId: string | null, status: string | null, progress: number | null): void {
@@ -111,7 +117,17 @@ export class PollReader {
     this.retryAfterMs = answers.length === 1 ? (only?.retryAfterMs ?? null) : null;
   }
 
-  /** Polls that a watcher made; the histories of watchers tell of each. */
+  /** Tells of the polls that a watcher made in a watch. @returns how many; null where its histories are not at hand */
+  byWatcher(watch: Operation): number | null {
+    if (this.watchers === undefined) return null;
+    const polls = pollsByWatchers(this.watchers, watch);
+    for (const poll of polls) this.tick(poll);
+    this.group = undefined;
+    this.retryAfterMs = null;
+    return polls.length;
+  }
+
+  /** How a watch by a watcher ended, and the polls of it of which no history tells. */
   shared(
     { at, endedAt }: Operation,
     { state, made }: { readonly state: Fields; readonly made: number },

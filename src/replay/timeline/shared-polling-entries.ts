@@ -42,12 +42,18 @@ function readWatch(operation: Operation, story: Story, polls: PollReader): void 
   const status = shown.word(state['lastStatus']);
   const progress = numberOf(state['progress']);
   const made = pollsIn(state) - pollsIn(fieldsOf(before));
-  if (verdict !== null) polls.shared(operation, { state, made });
+  const told = polls.byWatcher(operation);
+  const untold = Math.max(0, made - (told ?? 0));
+  if (verdict !== null) polls.shared(operation, { state, made: untold });
+  const gone =
+    told === null || untold === 0
+      ? ''
+      : `, ${told === 0 ? '' : 'part of '}whose history the server no longer has`;
   const text =
     verdict !== null
-      ? `${counted(made, 'poll')} by the watcher: ${saidOf(verdict, status)}`
+      ? `${counted(made, 'poll')} by the watcher${gone}: ${saidOf(verdict, status)}`
       : operation.end === 'completed'
-        ? 'The watcher takes no more videos: the video polls by itself'
+        ? 'The watcher takes no more videos'
         : unanswered(operation);
   const facts = {
     ...present<Fact>({ watcher: id, polls: verdict === null ? null : made, status, progress }),
@@ -84,7 +90,7 @@ function readTold(operation: Operation, story: Story): void {
   const ends = new Map<string, number>();
   for (const { answer } of told) {
     const { kind, verdict } = fieldsOf(answer);
-    const end = story.shown.word(kind === 'own' ? 'not taken' : fieldsOf(verdict)['kind']) ?? 'ended';
+    const end = story.shown.word(kind === 'full' ? 'not taken' : fieldsOf(verdict)['kind']) ?? 'ended';
     ends.set(end, (ends.get(end) ?? 0) + 1);
   }
   const isOver = operation.end === 'completed';

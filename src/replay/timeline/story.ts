@@ -59,10 +59,10 @@ export class OpenEntry {
 
   finish(): TimelineEntry {
     const { kind, tone, text, facts } = this.said;
-    const events: EventIds[] = [...this.events].map(([run, ids]) => ({
-      run,
-      ids: ids.sort((a, b) => a - b),
-    }));
+    const events: EventIds[] = [...this.events]
+      // A poll of a watcher has none in the history of the video.
+      .filter(([, ids]) => ids.length > 0)
+      .map(([run, ids]) => ({ run, ids: ids.sort((a, b) => a - b) }));
     const iso = (ms: number): string => new Date(ms).toISOString();
     return { at: iso(this.at), until: iso(Math.max(this.at, this.until)), kind, tone, text, facts, events };
   }

@@ -109,6 +109,28 @@ describe('the story of a video', () => {
     ]);
   });
 
+  it('has each poll of its watcher where the history of that is at hand, and says when it is gone', () => {
+    const video = goldenTarget('generateVideo.completed-shared.v1.json');
+    const watcher = goldenTarget('watchVideos.completed.v1.json');
+    const told = buildTimeline({ ...video, watchers: [watcher] });
+    expect(told.polls).toMatchObject({
+      count: 3,
+      changes: [{ status: 'in_progress' }, { status: 'in_progress' }, { status: 'completed' }],
+    });
+    expect(told.polls.longestGapMs).toBeGreaterThan(3_000);
+    const polls = told.entries.filter(({ kind }) => kind === 'polls');
+    // They have no events in the history of the video.
+    expect(polls.map(({ facts, events }) => [facts['polls'], events])).toEqual([
+      [2, []],
+      [1, []],
+    ]);
+    const gone = buildTimeline({ ...video, watchers: [{ ...watcher, runs: [] }] });
+    expect(one(gone, 'watch').text).toBe(
+      '3 polls by the watcher, whose history the server no longer has: completed',
+    );
+    expect(gone.polls.count).toBe(3);
+  });
+
   it('of a watcher names who joined, left and was told', () => {
     const watcher = said(timelineOf('watchVideos.completed'));
     expect(watcher.filter((text) => /^(watch|told)/.test(text))).toEqual([

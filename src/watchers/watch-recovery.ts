@@ -17,7 +17,7 @@ const LINGER_MS = 60_000;
 
 /**
  * Joins the videos of a watcher that was terminated or has failed to another run of it. While watchers of a queue are
- * open, every process that serves its polls looks for closed ones: joining twice is the same as once. A video that this
+ * open, every process with activities looks for closed ones: joining twice is the same as once. A video that this
  * misses joins again by itself at its next attempt (ADR 26).
  */
 export class WatchRecovery {

@@ -102,6 +102,12 @@ describe('the story of a video', () => {
       'polls: 1 poll: in_progress',
       'polls: 1 poll: completed',
     ]);
+    expect(said(timelineOf('generateVideo.completed-after-full-watchers')).slice(2, 6)).toEqual([
+      'watch: The watcher takes no more videos',
+      'watch: The watcher takes no more videos',
+      'polls: 1 poll: in_progress',
+      'polls: 1 poll: completed',
+    ]);
     const nudged = said(timelineOf('generateVideo.nudged-while-shared'));
     expect(nudged.filter((text) => text.startsWith('nudge'))).toEqual([
       'nudge: Nudged: the next poll comes as soon as it may',

@@ -61,8 +61,10 @@ describe('shared polling', () => {
     const { known } = await polled(handle);
     expect(known.state.lastStatus).toBe('in_progress');
     expect(await handle.result()).toMatchObject({ outcome: 'completed' });
-    const { events } = await handle.fetchHistory();
-    expect(events).toHaveLength(25);
+    const events = (await handle.fetchHistory()).events ?? [];
+    // On a busy machine a workflow task may time out, which is three events that no workflow asked for.
+    const late = events.filter((event) => event.workflowTaskTimedOutEventAttributes != null).length;
+    expect(events.length - 3 * late).toBe(25);
     const state = await stateOf(handle);
     expect(state).toMatchObject({ phase: 'done', outcome: 'completed' });
     expect(state.polls).toBeGreaterThan(1);

@@ -92,6 +92,7 @@ const NEED_OF = {
   'test/replay/': 'lib',
   'test/replay/golden-files.test.ts': 'nothing',
   'test/replay/timeline/': 'nothing',
+  'test/replay/whatif/': 'nothing',
   'test/replay/read-history.test.ts': 'nothing',
   'test/report/': 'nothing',
   'test/report/report-process.test.ts': 'lib',

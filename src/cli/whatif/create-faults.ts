@@ -3,7 +3,7 @@ import { fieldsOf, numberOf, textOf, timeOf } from '../../replay/timeline/read-v
 import { type Facts, type Timeline, type TimelineEntry } from '../../replay/timeline/timeline';
 import { type FaultAction, type FaultRule, type SandboxOperation } from '../../testing/sandbox/faults';
 import { outcomeType } from './outcome-type';
-import { type PlannedPart } from './planned-part';
+import { type ScenarioPart } from './scenario-part';
 import { errorOf, retryAfter } from './service-replies';
 
 /** What a policy says about a status that the default does not take for a refusal. */
@@ -19,7 +19,7 @@ export function createFaults(
   timeline: Timeline,
   operation: SandboxOperation,
   speed: number,
-): PlannedPart & { readonly policy: CreatePolicy } {
+): ScenarioPart & { readonly policy: CreatePolicy } {
   const faults: FaultRule[] = [];
   const notPlayed: string[] = [];
   let policy: CreatePolicy = {};

@@ -4,7 +4,7 @@ import { type Facts, type Timeline } from '../../replay/timeline/timeline';
 import { shownSpan } from '../../replay/timeline/sizes';
 import { type FaultAction, type FaultRule } from '../../testing/sandbox/faults';
 import { behaviourOf } from '../../testing/sandbox/models';
-import { type PlannedPart } from './planned-part';
+import { type ScenarioPart } from './scenario-part';
 import { standIn } from './local-request';
 import { retryAfter } from './service-replies';
 
@@ -14,7 +14,7 @@ const SOME_BYTES = 1_000;
 const SLOW_MS = 30_000;
 
 /** The faults of the downloads: those of the tries that failed, then what the file came to. */
-export function downloadFaults(timeline: Timeline, speed: number): PlannedPart {
+export function downloadFaults(timeline: Timeline, speed: number): ScenarioPart {
   const faults: FaultRule[] = [];
   const notPlayed: string[] = [];
   const place = bytesFrom(timeline);

@@ -29,7 +29,13 @@ function oneLine(value: unknown): string {
 const fields = (value: object): [name: string, item: unknown][] =>
   Object.entries(value)
     .filter(([, item]) => item !== undefined)
-    .map(([name, item]) => [/^[A-Za-z_$][\w$]*$/.test(name) ? name : text(name), item]);
+    .map(([name, item]) => [fieldName(name), item]);
+
+function fieldName(name: string): string {
+  // Without brackets it would set the prototype.
+  if (name === '__proto__') return `['__proto__']`;
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : text(name);
+}
 
 /** In single quotes; JSON knows how to write everything that is no letter. */
 function text(value: string): string {

@@ -3,7 +3,7 @@ import { fieldsOf, numberOf, textOf } from '../../replay/timeline/read-value';
 import { type PollChange, type Timeline, type TimelineEntry } from '../../replay/timeline/timeline';
 import { phaseOf } from '../../service/status-values';
 import { type FaultAction, type FaultRule } from '../../testing/sandbox/faults';
-import { type PlannedPart } from './planned-part';
+import { type ScenarioPart } from './scenario-part';
 import { outcomeType } from './outcome-type';
 import { errorOf, retryAfter } from './service-replies';
 
@@ -11,7 +11,7 @@ import { errorOf, retryAfter } from './service-replies';
  * The answers of the polls one after the other, as rules that are used up in their order: so the faults come after what was
  * seen before them, however long anything takes here. Polls without news are fewer by the speed.
  */
-export function pollFaults(timeline: Timeline, speed: number): PlannedPart {
+export function pollFaults(timeline: Timeline, speed: number): ScenarioPart {
   const faults: FaultRule[] = [];
   const notPlayed: string[] = [];
   let status: string | null = null;

@@ -4,7 +4,7 @@ import { WORKFLOW } from '../../domain/names';
 import { type Timeline } from '../../replay/timeline/timeline';
 import { CliError } from '../errors';
 import { outcomeType } from './outcome-type';
-import { type FaultPlan } from './fault-plan';
+import { type Scenario } from './scenario';
 import { type LocalRequest } from './local-request';
 import { testOf, type TestSubject } from './written-test';
 
@@ -35,7 +35,7 @@ const exists = (file: string): CliError =>
 /** Writes the test of a history that {@link refuseToSave} has let pass. Nothing is overwritten. */
 export async function saveTest(
   file: string,
-  of: { readonly original: Timeline; readonly plan: FaultPlan; readonly request: LocalRequest },
+  of: { readonly original: Timeline; readonly scenario: Scenario; readonly request: LocalRequest },
 ): Promise<void> {
   const language = extname(file) === '.ts' ? 'ts' : 'js';
   const text = testOf({ ...of, request: of.request as TestSubject['request'], language });

@@ -1,5 +1,5 @@
 import { type Timeline } from '../../replay/timeline/timeline';
-import { type FaultPlan } from './fault-plan';
+import { type Scenario } from './scenario';
 
 /** `data` of `replay --whatif`: what a history shows, and what became of the same faults against the sandbox. */
 export interface WhatIfReport {
@@ -9,7 +9,7 @@ export interface WhatIfReport {
   /** The story of the local run. */
   readonly local: Timeline;
   /** The faults that the history shows, as the sandbox was given them. */
-  readonly plan: FaultPlan;
+  readonly scenario: Scenario;
   /** What the history shows and the local run does not have, in words. */
   readonly notPlayed: readonly string[];
   /** Outcomes as the table of failures names them, such as `content_unavailable/expired`. */

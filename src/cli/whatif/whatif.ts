@@ -10,10 +10,10 @@ import { type CommandContext } from '../context';
 import { CliError, secretsOf } from '../errors';
 import { onInterruption } from '../interruption';
 import { loadTargets } from '../replay/load-targets';
-import { type FaultPlan, planFaults } from './fault-plan';
+import { type Scenario, scenarioOf } from './scenario';
 import { isLocalWorkflow, type LocalRequest, localRequest } from './local-request';
 import { outcomeType } from './outcome-type';
-import { playPlan, type PlayedRun } from './play-plan';
+import { playScenario, type PlayedRun } from './play-scenario';
 import { saveTest, refuseToSave } from './save-test';
 import { type WhatIfReport } from './whatif-report';
 
@@ -33,14 +33,14 @@ export async function whatif(context: CommandContext, target: string, options: R
         hint: 'Name a workflow generateVideo, generateImage or editImage. What a campaign met is told by `replay ID --children`.',
       },
     );
-  const plan = planFaults(original, options.speed === undefined ? DEFAULT_SPEED : Number(options.speed));
+  const scenario = scenarioOf(original, options.speed === undefined ? DEFAULT_SPEED : Number(options.speed));
   const request = localRequest(original, workflowType);
   if (options.saveTest !== undefined) await refuseToSave(options.saveTest, original);
-  const played = await playedHere(context, plan, request);
+  const played = await playedHere(context, scenario, request);
   const local = buildTimeline(played.target);
   const savedTest = options.saveTest ?? null;
-  if (savedTest !== null) await saveTest(savedTest, { original, plan, request });
-  const data = reportOf({ original, local, plan, request, played, savedTest });
+  if (savedTest !== null) await saveTest(savedTest, { original, scenario, request });
+  const data = reportOf({ original, local, scenario, request, played, savedTest });
   if (!report.machine) for (const line of linesOf(context, data)) report.result(line);
   if (data.outcome.same !== false) return report.reply({ ok: true, data });
   const message = `The history ended as ${data.outcome.original}, the local run as ${data.outcome.local}.`;
@@ -63,7 +63,7 @@ async function storyOf(context: CommandContext, target: string, options: ReplayO
 /** Everything that the run leaves is removed, unless it failed: then its logs may say why. */
 async function playedHere(
   { env, report }: CommandContext,
-  plan: FaultPlan,
+  scenario: Scenario,
   request: LocalRequest,
 ): Promise<PlayedRun> {
   const dataDir = await mkdtemp(join(tmpdir(), 'temporal-media-whatif-'));
@@ -71,7 +71,12 @@ async function playedHere(
   say('Playing it against a sandbox on this machine: no other host is asked, and no key of yours is used.');
   const interruption = onInterruption();
   try {
-    const played = await playPlan(plan, request, { dataDir, env, say, interrupted: interruption.happened });
+    const played = await playScenario(scenario, request, {
+      dataDir,
+      env,
+      say,
+      interrupted: interruption.happened,
+    });
     await rm(dataDir, { recursive: true, force: true });
     return played;
   } catch (error) {
@@ -85,19 +90,19 @@ async function playedHere(
 function reportOf(of: {
   readonly original: Timeline;
   readonly local: Timeline;
-  readonly plan: FaultPlan;
+  readonly scenario: Scenario;
   readonly request: LocalRequest;
   readonly played: PlayedRun;
   readonly savedTest: string | null;
 }): WhatIfReport {
-  const { original, local, plan, request, played, savedTest } = of;
+  const { original, local, scenario, request, played, savedTest } = of;
   const outcome = { original: outcomeType(original), local: outcomeType(local) };
   return {
     v: 1,
     original,
     local,
-    plan,
-    notPlayed: [...plan.notPlayed, ...request.notPlayed],
+    scenario,
+    notPlayed: [...scenario.notPlayed, ...request.notPlayed],
     outcome: { ...outcome, same: outcome.original === null ? null : outcome.original === outcome.local },
     paid: played.paid,
     savedTest,

@@ -1,5 +1,5 @@
 import { type Timeline } from '../../replay/timeline/timeline';
-import { type FaultPlan } from './fault-plan';
+import { type Scenario } from './scenario';
 import { literal } from './literal';
 import { type LocalRequest } from './local-request';
 import { outcomeType } from './outcome-type';
@@ -13,14 +13,14 @@ const CALLS = {
 /** What a test is written from. */
 export interface TestSubject {
   readonly original: Timeline;
-  readonly plan: FaultPlan;
+  readonly scenario: Scenario;
   /** No edit: it begins with pictures, which a test file cannot hold. */
   readonly request: LocalRequest & { readonly workflow: keyof typeof CALLS };
   readonly language: 'ts' | 'js';
 }
 
 /**
- * A test for jest, of public exports only, that plays a plan and expects the outcome of the history. It has nothing of the
+ * A test for jest, of public exports only, that plays a scenario and expects the outcome of the history. It has nothing of the
  * history but what its timeline shows: no id, prompt, key or address.
  */
 export function testOf(subject: TestSubject): string {
@@ -36,8 +36,8 @@ export function testOf(subject: TestSubject): string {
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-function headOf({ original, plan, request }: TestSubject): string[] {
-  const left = [...plan.notPlayed, ...request.notPlayed];
+function headOf({ original, scenario, request }: TestSubject): string[] {
+  const left = [...scenario.notPlayed, ...request.notPlayed];
   return [
     `// Written by \`temporal-media replay --whatif --save-test\` from a history that ended as ${outcomeType(original)}.`,
     ...left.map((what) => `// Not played: ${what}.`),
@@ -63,23 +63,23 @@ function imports({ language }: TestSubject): string[] {
   ];
 }
 
-const serviceOf = ({ plan: { timing, records, faults } }: TestSubject): object => ({
+const serviceOf = ({ scenario: { timing, records, faults } }: TestSubject): object => ({
   timing,
   records,
   faults,
 });
 
 /** Literals of a union need to stay literals. */
-const hasWords = ({ plan, request }: TestSubject): boolean =>
-  request.workflow === 'generateVideo' || Object.keys(plan.policy).length > 0;
+const hasWords = ({ scenario, request }: TestSubject): boolean =>
+  request.workflow === 'generateVideo' || Object.keys(scenario.policy).length > 0;
 
-function inputOf({ plan, request }: TestSubject): object {
-  const policy = Object.keys(plan.policy).length > 0 ? plan.policy : undefined;
+function inputOf({ scenario, request }: TestSubject): object {
+  const policy = Object.keys(scenario.policy).length > 0 ? scenario.policy : undefined;
   if (request.workflow === 'generateImage') return { request: request.request, policy };
   return {
     request: request.request,
-    waitFor: plan.waitForMs ?? undefined,
-    onUnconfirmed: plan.decisions.length > 0 ? 'wait' : undefined,
+    waitFor: scenario.waitForMs ?? undefined,
+    onUnconfirmed: scenario.decisions.length > 0 ? 'wait' : undefined,
     policy,
   };
 }
@@ -91,9 +91,9 @@ function expected(original: Timeline): object {
   return outcome === 'failed' ? { outcome, error: { kind: detail } } : { outcome, reason: detail };
 }
 
-function body({ original, plan, request }: TestSubject): string[] {
+function body({ original, scenario, request }: TestSubject): string[] {
   const { start, counter } = CALLS[request.workflow];
-  const isWhole = plan.notPlayed.length === 0;
+  const isWhole = scenario.notPlayed.length === 0;
   return [
     `test('the outcome is ${outcomeType(original)}', async () => {`,
     `  const [server, sandbox] = await Promise.all([startTemporalServer(), startSandboxProcess(service)]);`,
@@ -116,7 +116,7 @@ function body({ original, plan, request }: TestSubject): string[] {
     `      const client = new Client({ connection, namespace });`,
     `      const media = new TemporalMediaClient(client, { taskQueue: id });`,
     `      const started = await media.${start}(input, { id });`,
-    ...plan.decisions.flatMap(decisionLines),
+    ...scenario.decisions.flatMap(decisionLines),
     `      expect(await started.result()).toMatchObject(${literal(expected(original))});`,
     ...(isWhole
       ? [`      expect((await sandbox.admin.counters()).${counter}.received).toBe(${original.sends});`]

@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { transformSync } from '@swc/core';
 import fc from 'fast-check';
-import { planFaults } from '../../../src/cli/whatif/fault-plan';
+import { scenarioOf } from '../../../src/cli/whatif/scenario';
 import { literal } from '../../../src/cli/whatif/literal';
 import { localRequest } from '../../../src/cli/whatif/local-request';
 import { testOf } from '../../../src/cli/whatif/written-test';
@@ -14,8 +14,8 @@ const written = (
   workflow: 'generateVideo' | 'generateImage' = 'generateVideo',
 ) => {
   const original = buildTimeline(goldenTarget(`${name}.v1.json`));
-  const plan = planFaults(original, 10);
-  return testOf({ original, plan, request: { ...localRequest(original, workflow), workflow }, language });
+  const scenario = scenarioOf(original, 10);
+  return testOf({ original, scenario, request: { ...localRequest(original, workflow), workflow }, language });
 };
 
 describe('a written test', () => {

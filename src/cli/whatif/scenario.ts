@@ -11,7 +11,7 @@ import { outcomeType } from './outcome-type';
 import { pollFaults } from './poll-faults';
 
 /** What the sandbox, a worker and a person must do so that what a history shows happens again. */
-export interface FaultPlan {
+export interface Scenario {
   /** How many times shorter the waits that the service asked for, and polls without news, are. */
   readonly speed: number;
   /** How long a video is queued and runs, in milliseconds: what its polls show comes from the faults. */
@@ -21,7 +21,7 @@ export interface FaultPlan {
   /** Rules of the sandbox, in the order in which they are used up. */
   readonly faults: readonly FaultRule[];
   /** What people decided about creates of unknown fate, in their order. */
-  readonly decisions: readonly PlannedDecision[];
+  readonly decisions: readonly ScenarioDecision[];
   /** What the operator vouched for, as far as the answers show it; empty for the strict default. */
   readonly policy: CreatePolicy;
   /** How long to wait for the video, in milliseconds; null for the default. */
@@ -31,9 +31,9 @@ export interface FaultPlan {
 }
 
 /** The Update that carries a decision out. */
-export type PlannedDecision = 'adopt' | 'declareLost' | 'resubmit';
+export type ScenarioDecision = 'adopt' | 'declareLost' | 'resubmit';
 
-const DECISIONS: readonly string[] = ['adopt', 'declareLost', 'resubmit'] satisfies PlannedDecision[];
+const DECISIONS: readonly string[] = ['adopt', 'declareLost', 'resubmit'] satisfies ScenarioDecision[];
 
 const PAID: { readonly [workflowType: string]: SandboxOperation } = {
   [WORKFLOW.generateVideo]: 'create',
@@ -55,10 +55,10 @@ const NOT_OF_THE_SERVICE: { readonly [kind in EntryKind]?: string } = {
 };
 
 /**
- * Derives the faults from a timeline. Pure: the same timeline gives the same plan.
+ * Derives the faults from a timeline. Pure: the same timeline gives the same scenario.
  * @param speed at least 1
  */
-export function planFaults(timeline: Timeline, speed: number): FaultPlan {
+export function scenarioOf(timeline: Timeline, speed: number): Scenario {
   const { entries } = timeline;
   const paid = PAID[timeline.workflowType] ?? 'create';
   const creates = createFaults(timeline, paid, speed);
@@ -67,7 +67,7 @@ export function planFaults(timeline: Timeline, speed: number): FaultPlan {
   const decisions = entries
     .filter(({ kind, facts }) => kind === 'decision' && facts['resolved'] === true)
     .map(({ facts }) => textOf(facts['decision']) ?? '')
-    .filter((name): name is PlannedDecision => DECISIONS.includes(name));
+    .filter((name): name is ScenarioDecision => DECISIONS.includes(name));
   const refused = entries.some(({ kind, facts }) => kind === 'decision' && facts['resolved'] === false);
   const notPlayed = [
     ...creates.notPlayed,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type FaultPlan, planFaults } from '../../../src/cli/whatif/fault-plan';
+import { type Scenario, scenarioOf } from '../../../src/cli/whatif/scenario';
 import { isLocalWorkflow, LOCAL_PROMPT, localRequest } from '../../../src/cli/whatif/local-request';
 import { outcomeType } from '../../../src/cli/whatif/outcome-type';
 import { buildTimeline } from '../../../src/replay/timeline/build-timeline';
@@ -8,7 +8,7 @@ import { goldenTarget, goldenTargets } from '../timeline/golden-targets';
 
 const timelineOf = (...names: readonly string[]): Timeline =>
   buildTimeline(goldenTarget(...names.map((name) => `${name}.v1.json`)));
-const planOf = (...names: readonly string[]): FaultPlan => planFaults(timelineOf(...names), 10);
+const scenarioOfGolden = (...names: readonly string[]): Scenario => scenarioOf(timelineOf(...names), 10);
 
 describe('the faults that a history shows', () => {
   it('of creates: refusals with their Retry-After, which is shorter by the speed', () => {
@@ -20,14 +20,14 @@ describe('the faults that a history shows', () => {
         ...(headers && { headers }),
       }) as unknown,
     });
-    expect(planOf('generateVideo.completed-after-refusals')).toMatchObject({
+    expect(scenarioOfGolden('generateVideo.completed-after-refusals')).toMatchObject({
       faults: [create({ 'retry-after': '1' }), create(undefined), { operation: 'poll' }],
       notPlayed: [],
     });
   });
 
   it('of a create of unknown fate: accepted where a person adopted its task, and the decision', () => {
-    expect(planOf('generateVideo.adopted-by-update')).toMatchObject({
+    expect(scenarioOfGolden('generateVideo.adopted-by-update')).toMatchObject({
       faults: [
         { operation: 'create', action: { type: 'accept_then_status', status: 502 } },
         // The adoption reads the record of its task.
@@ -37,24 +37,24 @@ describe('the faults that a history shows', () => {
       decisions: ['adopt'],
       notPlayed: ['a decision that was refused'],
     });
-    expect(planOf('generateVideo.resubmitted-by-update')).toMatchObject({
+    expect(scenarioOfGolden('generateVideo.resubmitted-by-update')).toMatchObject({
       faults: [{ action: { type: 'status', status: 502 } }, {}],
       decisions: ['resubmit'],
     });
-    expect(planOf('generateImage.unconfirmed').faults).toEqual([
+    expect(scenarioOfGolden('generateImage.unconfirmed').faults).toEqual([
       { operation: 'generate', action: { type: 'lose_reply', accepted: true, how: 'reset' } },
     ]);
   });
 
   it('of polls: each error, and Retry-After with the one that asked for it', () => {
-    expect(planOf('generateVideo.completed-after-retry-after').faults).toEqual([
+    expect(scenarioOfGolden('generateVideo.completed-after-retry-after').faults).toEqual([
       { operation: 'poll', action: { type: 'status', status: 429, headers: { 'retry-after': '1' } } },
       { operation: 'poll', action: { type: 'status', status: 503 } },
     ]);
   });
 
   it('of a task that fails: an error of its kind, without the text of the history', () => {
-    expect(planOf('generateVideo.failed-moderation').faults).toEqual([
+    expect(scenarioOfGolden('generateVideo.failed-moderation').faults).toEqual([
       {
         operation: 'poll',
         action: {
@@ -66,36 +66,36 @@ describe('the faults that a history shows', () => {
   });
 
   it('of a wait that ends first: a task without an end, and a wait that is no longer than it was', () => {
-    const { faults, waitForMs } = planOf('generateVideo.still-running');
+    const { faults, waitForMs } = scenarioOfGolden('generateVideo.still-running');
     expect(faults.at(-1)).toMatchObject({ times: 0, action: { type: 'record' } });
     expect(waitForMs).toBe(6_000);
   });
 
   it('names what is no fault of the service', () => {
-    expect(planOf('generateVideo.completed-after-lost-worker').notPlayed).toEqual([
+    expect(scenarioOfGolden('generateVideo.completed-after-lost-worker').notPlayed).toEqual([
       'a create without an answer (heartbeat timeout)',
       'what the journal, or the task records of the service, proved about a create',
     ]);
-    expect(planOf('generateVideo.rejected-by-workflow').notPlayed).toEqual([
+    expect(scenarioOfGolden('generateVideo.rejected-by-workflow').notPlayed).toEqual([
       'a request that was refused before it was sent',
     ]);
-    expect(planOf('generateVideo.completed-shared').notPlayed).toEqual([
+    expect(scenarioOfGolden('generateVideo.completed-shared').notPlayed).toEqual([
       'the polls of a watcher: its own history has the failed ones',
     ]);
   });
 
   it('has the task completed by itself where its create said so', () => {
-    expect(planOf('generateVideo.completed-at-creation').timing.queuedMs).toBe(0);
-    expect(planOf('generateVideo.completed-after-refusals').timing.queuedMs).toBeGreaterThan(0);
+    expect(scenarioOfGolden('generateVideo.completed-at-creation').timing.queuedMs).toBe(0);
+    expect(scenarioOfGolden('generateVideo.completed-after-refusals').timing.queuedMs).toBeGreaterThan(0);
   });
 });
 
 describe('the faults of downloads', () => {
-  const download = (facts: Facts): FaultPlan => {
+  const download = (facts: Facts): Scenario => {
     const timeline = timelineOf('generateVideo.completed');
     const [first] = timeline.entries as [TimelineEntry];
     const entry: TimelineEntry = { ...first, kind: 'download', facts };
-    return planFaults({ ...timeline, entries: [first, entry] }, 10);
+    return scenarioOf({ ...timeline, entries: [first, entry] }, 10);
   };
 
   it.each([
@@ -140,7 +140,7 @@ describe('every golden history of a video or an image', () => {
   const timelines = goldenTargets()
     .map((target) => buildTimeline(target))
     .filter(({ workflowType }) => isLocalWorkflow(workflowType));
-  const asked = ({ faults }: FaultPlan): number =>
+  const asked = ({ faults }: Scenario): number =>
     faults.reduce((sum, { times = 1, action }) => sum + (action.type === 'record' ? 0 : times), 0);
 
   it('there are many', () => expect(timelines.length).toBeGreaterThan(60));
@@ -148,7 +148,7 @@ describe('every golden history of a video or an image', () => {
   it('loses no fault to the speed, and is no slower', () => {
     fc.assert(
       fc.property(fc.constantFrom(...timelines), fc.integer({ min: 1, max: 9_999 }), (timeline, speed) => {
-        const [slow, fast] = [planFaults(timeline, 1), planFaults(timeline, speed)];
+        const [slow, fast] = [scenarioOf(timeline, 1), scenarioOf(timeline, speed)];
         expect(asked(fast)).toBe(asked(slow));
         expect(fast.notPlayed).toEqual(slow.notPlayed);
         expect(fast.decisions).toEqual(slow.decisions);
@@ -162,10 +162,10 @@ describe('every golden history of a video or an image', () => {
   it('gives no id, account or key away', () => {
     for (const timeline of timelines) {
       const { workflowId, taskId, creationKey, account } = timeline;
-      const plan = planFaults(timeline, 10);
+      const scenario = scenarioOf(timeline, 10);
       const request = localRequest(timeline, 'generateVideo');
       for (const text of [workflowId, taskId, creationKey, account])
-        if (text !== null && text !== '') expect(JSON.stringify([plan, request])).not.toContain(text);
+        if (text !== null && text !== '') expect(JSON.stringify([scenario, request])).not.toContain(text);
       expect(request.request.prompt).toBe(LOCAL_PROMPT);
       expect(outcomeType(timeline)).not.toBeNull();
     }

@@ -18,10 +18,10 @@ import { cachedWorkflowBundle } from '../../workflow-bundle';
 import { startChild } from '../child-process';
 import { CliError } from '../errors';
 import { SANDBOX_KEY, sandboxEnvironment, temporalEnvironment } from '../dev/state';
-import { type FaultPlan, type PlannedDecision } from './fault-plan';
+import { type Scenario, type ScenarioDecision } from './scenario';
 import { type LocalRequest } from './local-request';
 
-/** What a plan is played with. */
+/** What a scenario is played with. */
 export interface PlayOptions {
   /** Folder for journal, files and logs, which is thrown away afterwards. */
   readonly dataDir: string;
@@ -31,7 +31,7 @@ export interface PlayOptions {
   readonly interrupted: Promise<void>;
 }
 
-/** A run of a plan. */
+/** A run of a scenario. */
 export interface PlayedRun {
   /** Its history. */
   readonly target: LoadedTarget;
@@ -54,9 +54,9 @@ export function localEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(clean).filter(([name]) => kept(name)));
 }
 
-/** Runs a request with the faults of a plan: with a server, a sandbox and a worker of its own, which it stops. */
-export async function playPlan(
-  plan: FaultPlan,
+/** Runs a request with the faults of a scenario: with a server, a sandbox and a worker of its own, which it stops. */
+export async function playScenario(
+  scenario: Scenario,
   local: LocalRequest,
   { dataDir, say, interrupted, ...options }: PlayOptions,
 ): Promise<PlayedRun> {
@@ -68,7 +68,7 @@ export async function playPlan(
     bundling.catch(() => undefined);
     const server = await startTemporalServer({ env, namespace: 'default', onProgress: say });
     undo.push(() => server.stop());
-    const { timing, records, faults } = plan;
+    const { timing, records, faults } = scenario;
     const sandbox = await startSandboxProcess({
       timing,
       records,
@@ -93,10 +93,10 @@ export async function playPlan(
 
     const client = new Client({ connection, namespace: server.namespace });
     const media = new TemporalMediaClient(client, { taskQueue: id });
-    const started = await start(media, id, plan, local, dataDir);
+    const started = await start(media, id, scenario, local, dataDir);
     const ended = started.result();
     ended.catch(() => undefined);
-    const decided = decide(plan.decisions, {
+    const decided = decide(scenario.decisions, {
       stateOf: () => media.videoState(id),
       send: async (decision) => {
         const handle = client.workflow.getHandle(id);
@@ -127,7 +127,7 @@ const stopped = (): CliError =>
 async function start(
   media: TemporalMediaClient,
   id: string,
-  { decisions, policy, waitForMs }: FaultPlan,
+  { decisions, policy, waitForMs }: Scenario,
   { workflow, request }: LocalRequest,
   dataDir: string,
 ): Promise<Started<unknown>> {
@@ -161,10 +161,10 @@ async function anyPicture(dataDir: string) {
 
 /** Sends each decision when the workflow waits for one. */
 async function decide(
-  decisions: readonly PlannedDecision[],
+  decisions: readonly ScenarioDecision[],
   on: {
     readonly stateOf: () => Promise<VideoState>;
-    readonly send: (decision: PlannedDecision) => Promise<void>;
+    readonly send: (decision: ScenarioDecision) => Promise<void>;
   },
 ): Promise<void> {
   for (const decision of decisions) {

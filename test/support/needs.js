@@ -64,6 +64,7 @@ const NEED_OF = {
   'test/files/': 'nothing',
   'test/installed/': 'server',
   'test/replays/': 'server',
+  'test/replays/encrypted-file.test.ts': 'lib',
   'test/replays/verdict.test.ts': 'lib',
   'test/replays/debug-replayer.test.ts': 'lib',
   'test/journal/': 'nothing',

@@ -90,6 +90,11 @@ describe('replay tells what happened', () => {
       runs: [{ resetFrom: null }, { resetFrom: { runId: timeline.runs[0]?.runId, eventId: 3 } }],
     });
     expect(timeline.runs[0]?.runId).not.toBe(timeline.runs[1]?.runId);
+    const again = await runJson(['replay', id, '--whatif'], bench.clientEnv);
+    expect([again.code, again.reply.data]).toMatchObject([
+      0,
+      { outcome: { local: 'completed' }, notPlayed: ['the reset of the workflow'] },
+    ]);
   });
 
   test('refuses what it cannot do', async () => {

@@ -80,7 +80,9 @@ async function playedHere(
     await rm(dataDir, { recursive: true, force: true });
     return played;
   } catch (error) {
-    say(`Logs and data are kept in ${dataDir}.`);
+    if (error instanceof CliError && error.reply.type === 'interrupted')
+      await rm(dataDir, { recursive: true, force: true });
+    else say(`Logs and data are kept in ${dataDir}.`);
     throw error;
   } finally {
     interruption.dispose();

@@ -87,11 +87,9 @@ describe('replay --whatif', () => {
 
   test('of a redacted history', async () => {
     const redacted = path.join(dir, 'redacted.json');
-    expect(
-      await runJson(['history', 'export', golden('generateVideo.failed-moderation'), redacted, '--redact']),
-    ).toMatchObject({ code: 0 });
+    expect(await runJson(['history', 'export', INCIDENT, redacted, '--redact'])).toMatchObject({ code: 0 });
     const { code, data } = await whatif(redacted);
-    expect([code, data?.outcome.local]).toEqual([0, 'failed/moderation']);
+    expect([code, data?.outcome.local]).toEqual([0, 'content_unavailable/expired']);
     expect(data?.notPlayed).toEqual([expect.stringContaining('it is played with open-canvas')]);
   });
 

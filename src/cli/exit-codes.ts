@@ -144,6 +144,11 @@ export const COMMAND_ERRORS = {
     'The code at hand does not replay every history: workflows that run now would hang with it.',
     'Revert the change, keep the old path behind patched(), or give the workers a new deployment version.',
   ],
+  whatif_differs: [
+    EXIT.failed,
+    'The local run of a history ended with another outcome than the history.',
+    'Compare the two timelines: the lines "not played" name what the sandbox cannot do, and the code may have changed since.',
+  ],
   golden_differs: [
     EXIT.failed,
     'Golden histories are missing, changed or not in their manifest.',

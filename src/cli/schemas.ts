@@ -31,6 +31,7 @@ import { type Timeline } from '../replay/timeline/timeline';
 import { type FaultRule } from '../testing/sandbox/faults';
 import { type CampaignEstimate, type LeftRunning, type OutputLine, type Reply } from './json-output';
 import { type ImageSidecar } from './save-results';
+import { type WhatIfReport } from './whatif/whatif-report';
 
 /** What `schema` can print, and what each describes. A name that ends in `-input` is that of a workflow's input. */
 export const SCHEMA_NAMES = {
@@ -72,6 +73,7 @@ export const SCHEMA_NAMES = {
   sidecar: 'the JSON file beside a video',
   'image-sidecar': 'the JSON file beside images',
   timeline: 'what happened in a workflow: `timeline` of a target of replay',
+  whatif: 'a history and its run against the sandbox: `data` of replay --whatif',
   faults: 'a fault file of the sandbox (--faults)',
 } as const;
 
@@ -112,6 +114,7 @@ export interface Documents {
   readonly sidecar: VideoSidecar;
   readonly 'image-sidecar': ImageSidecar;
   readonly timeline: Timeline;
+  readonly whatif: WhatIfReport;
   readonly faults: readonly FaultRule[];
 }
 

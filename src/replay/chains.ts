@@ -1,6 +1,9 @@
+import { type History } from '@temporalio/common/lib/proto-utils';
 import { type LoadedRun, type LoadedTarget } from './loaded-history';
 
-/** Joins runs that continued as new, are a retry or a next cron run of another one; the rest are chains of one run. */
+/**
+ * Joins runs that continued as new, are a retry, a next cron run or a reset of another one; the rest are chains of one run.
+ */
 export function chainsOf(runs: readonly LoadedRun[]): readonly LoadedTarget[] {
   const next = new Map<LoadedRun, LoadedRun>();
   const followers = new Set<LoadedRun>();
@@ -23,7 +26,22 @@ export function chainsOf(runs: readonly LoadedRun[]): readonly LoadedTarget[] {
 
 /** Id of the run before this one in its chain. */
 export function runBefore({ history }: Pick<LoadedRun, 'history'>): string | undefined {
-  return history.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId || undefined;
+  const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
+  return resetOf(history)?.baseRunId || started?.continuedExecutionRunId || undefined;
+}
+
+/** Id of a run by its history: a reset run has the start of the run that it was reset from. */
+export function ownRunId(history: History): string | undefined {
+  const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
+  return resetOf(history)?.newRunId || started?.originalExecutionRunId || undefined;
+}
+
+/** The reset that the run began with: the last one, because those before it are copied from the run before. */
+function resetOf({ events }: History): { baseRunId?: string | null; newRunId?: string | null } | undefined {
+  const failed = events?.findLast(({ workflowTaskFailedEventAttributes }) =>
+    Boolean(workflowTaskFailedEventAttributes?.newRunId),
+  );
+  return failed?.workflowTaskFailedEventAttributes ?? undefined;
 }
 
 /** Id of the run after this one in its chain. */

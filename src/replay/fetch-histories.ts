@@ -1,5 +1,5 @@
 import { type Client } from '@temporalio/client';
-import { runAfter, runBefore } from './chains';
+import { ownRunId, runAfter, runBefore } from './chains';
 import { HistoryError } from './history-error';
 import { type LoadedRun, type LoadedTarget } from './loaded-history';
 import { runOf } from './read-history';
@@ -11,7 +11,7 @@ export const ALL_OPEN = "ExecutionStatus = 'Running'";
 const NOT_FOUND = 5;
 
 /**
- * The history of a workflow with the runs that it continued from and continues in, as far as the server still has them.
+ * The history of a workflow with the runs that it continued from or was reset from, and those that it continues in, as far as the server still has them.
  * @param runId of a run of the chain. @default the latest
  * @throws HistoryError `not_found`
  */
@@ -48,8 +48,7 @@ export async function fetchRun(
 ): Promise<LoadedRun | undefined> {
   try {
     const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-    const own = runId ?? history.events?.[0]?.workflowExecutionStartedEventAttributes?.originalExecutionRunId;
-    return runOf(history, 'server', { workflowId, runId: own ?? '' });
+    return runOf(history, 'server', { workflowId, runId: runId ?? ownRunId(history) ?? '' });
   } catch (error) {
     const { name, code, cause } = error as { name?: string; code?: unknown; cause?: { code?: unknown } };
     if (name === 'WorkflowNotFoundError' || (code ?? cause?.code) === NOT_FOUND) return undefined;

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type History } from '@temporalio/common/lib/proto-utils';
+import { ownRunId } from './chains';
 import { HistoryError } from './history-error';
 import { historyFromJson, historyFromProtobuf } from './history-codec';
 import { type LoadedRun } from './loaded-history';
@@ -164,7 +165,7 @@ export function runOf(
     // Old servers do not write the id.
     workflowId:
       execution?.workflowId ?? (started?.workflowId || source.replace(/\.(json|bin|pb|binpb)$/, '')),
-    runId: execution?.runId ?? started?.originalExecutionRunId ?? '',
+    runId: execution?.runId ?? ownRunId(history) ?? '',
     workflowType: started?.workflowType?.name ?? '',
     source,
     history,

@@ -5,6 +5,7 @@ import { type LoadedRun } from './loaded-history';
 import { encodingOf, isPayload } from './payloads';
 import { historyFromProtobuf, historyToProtobuf } from './history-codec';
 import { Pseudonyms } from './pseudonyms';
+import { PUBLIC_WORDS } from './public-words';
 
 /**
  * Names of fields whose text stays: ids that a server makes, names that the workflow code has, and versions. Every other
@@ -69,7 +70,7 @@ const DATETIME = /^"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)"$/;
 
 /**
  * A history that says nothing about what was made, by whom and where, and replays as before. Texts that are literals of
- * the workflow code stay, because the code may compare them; all others are replaced, equal ones by equal ones. Numbers,
+ * the workflow code stay, because the code may compare them, and reasons of this package; all others are replaced, equal ones by equal ones. Numbers,
  * times, durations, the structure and the workflow id inside of other ids are kept consistent.
  * @param code of the bundle
  */
@@ -78,6 +79,7 @@ export function redactHistory(run: LoadedRun, code: string): LoadedRun {
   const history = historyFromProtobuf(historyToProtobuf(run.history));
   const names = new Pseudonyms(code, commonId(run));
   for (const id of serverIds(history)) names.keep(id);
+  for (const word of PUBLIC_WORDS) names.keep(word);
   const redaction = new Redaction(names, MEDIA_WORKFLOWS.includes(run.workflowType));
   for (const event of history.events ?? []) redaction.apply(event as Record<string, unknown>);
   return { ...run, workflowId: redaction.names.of(run.workflowId), history: history satisfies History };

@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { scenarioOf } from '../../src/cli/whatif/scenario';
+import { localRequest } from '../../src/cli/whatif/local-request';
+import { testOf } from '../../src/cli/whatif/written-test';
 import { buildTimeline } from '../../src/replay/timeline/build-timeline';
 import { ENTRY_KINDS, SPENT } from '../../src/replay/timeline/timeline';
 import { timelineText } from '../../src/replay/timeline/timeline-text';
@@ -26,6 +29,15 @@ describe('docs/replay.md', () => {
     const printed = timelineText(buildTimeline({ target: run.workflowId, runs: [run] }));
     const [, shown] = /```text\n\$ temporal-media replay film-7\n\n([\s\S]*?)\n```/.exec(page) ?? [];
     expect(shown).toBe(printed);
+  });
+
+  it('shows the faults of the incident as they stand in the test that is written of it', async () => {
+    const run = await readHistoryFile(join(ROOT, 'test', 'fixtures', 'replay', 'lost-reply.json'));
+    const original = buildTimeline({ target: run.workflowId, runs: [run] });
+    const request = { ...localRequest(original, 'generateVideo'), workflow: 'generateVideo' as const };
+    const written = testOf({ original, scenario: scenarioOf(original, 10), request, language: 'ts' });
+    const [, shown = 'nothing'] = /```ts\n(const service[\s\S]*?)\n```/.exec(page) ?? [];
+    expect(written).toContain(shown);
   });
 
   it('names what the time is spent on, in its order', () => {

@@ -78,10 +78,23 @@ describe('replay tells what happened', () => {
     expect(code).toBe(0);
     await (await resetWorkflow(bench.server, id)).result();
     const timeline = await timelineOf(id);
-    const [reset, create] = timeline.entries.slice(1);
-    expect([reset?.kind, create?.kind]).toEqual(['reset', 'create']);
-    expect(create?.text).toMatch(/^Create: not sent again: the journal has task /);
-    expect(timeline).toMatchObject({ outcome: 'completed', sends: 0 });
+    const creates = timeline.entries.filter(({ kind }) => kind === 'create');
+    expect(creates.map(({ events }) => events[0]?.run)).toEqual([0, 1]);
+    expect(creates.map(({ text }) => text)).toEqual([
+      expect.stringMatching(/^Create: sent, accepted as task /),
+      expect.stringMatching(/^Create: not sent again: the journal has task /),
+    ]);
+    expect(timeline).toMatchObject({
+      outcome: 'completed',
+      sends: 1,
+      runs: [{ resetFrom: null }, { resetFrom: { runId: timeline.runs[0]?.runId, eventId: 3 } }],
+    });
+    expect(timeline.runs[0]?.runId).not.toBe(timeline.runs[1]?.runId);
+    const again = await runJson(['replay', id, '--whatif'], bench.clientEnv);
+    expect([again.code, again.reply.data]).toMatchObject([
+      0,
+      { outcome: { local: 'completed' }, notPlayed: ['the reset of the workflow'] },
+    ]);
   });
 
   test('refuses what it cannot do', async () => {

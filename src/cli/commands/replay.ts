@@ -16,6 +16,9 @@ export interface ReplayOptions extends CommonOptions {
   readonly html?: string;
   readonly children?: boolean;
   readonly concurrency?: string;
+  readonly whatif?: boolean;
+  readonly speed?: string;
+  readonly saveTest?: string;
 }
 
 /** `replay`: what happened in a workflow, and whether the code at hand replays it. */
@@ -37,11 +40,24 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
       .option('--children', 'read child workflows too: the videos of a workflow, the batches of a campaign')
       .option('--concurrency <n>', 'histories at a time (default: one for each processor, up to 4, for many)')
       .option('--inspect [port]', 'stop in the Node inspector where the workflow begins')
-      .option('--at <event>', 'stop in the workflow task of this event; with --inspect'),
+      .option('--at <event>', 'stop in the workflow task of this event; with --inspect')
+      .option(
+        '--whatif',
+        'run a request like it against a sandbox on this machine, with the faults of the history',
+      )
+      .option(
+        '--speed <factor>',
+        'how many times shorter waits and polls without news are (default: 10); with --whatif',
+      )
+      .option('--save-test <file>', 'write that run as a test for jest, .ts or .js; with --whatif'),
   )
     .addHelpText('after', HELP)
     .action(async (targets: readonly string[], options: ReplayOptions) => {
       refuseContradictions(targets, options);
+      if (options.whatif === true) {
+        const { whatif } = await import('../whatif/whatif.js');
+        return whatif(context, targets[0] ?? '', options);
+      }
       const { replay } = await import('../replay/replay.js');
       await replay(context, targets, options);
     });
@@ -66,18 +82,39 @@ function refuseContradictions(targets: readonly string[], options: ReplayOptions
                 ? '--html and --children need exactly one target.'
                 : concurrency !== undefined && !/^[1-9]\d?$/.test(concurrency)
                   ? '--concurrency is a whole number from 1 to 99.'
-                  : undefined;
+                  : whatifProblem(targets, options);
   if (wrong !== undefined) throw new CliError('usage', wrong);
+}
+
+function whatifProblem(targets: readonly string[], options: ReplayOptions): string | undefined {
+  const { whatif, speed, saveTest, html, children, inspect, workflowsPath, bundle, timeline, concurrency } =
+    options;
+  if (whatif !== true)
+    return speed === undefined && saveTest === undefined
+      ? undefined
+      : '--speed and --save-test need --whatif.';
+  if (targets.length !== 1) return '--whatif needs exactly one target.';
+  if (
+    [html, children, inspect, workflowsPath, bundle, timeline, concurrency].some(
+      (given) => given !== undefined,
+    )
+  )
+    return '--whatif runs the workflows of this package and prints their timelines: leave the other options out.';
+  return speed === undefined || /^[1-9]\d{0,3}$/.test(speed)
+    ? undefined
+    : '--speed is a whole number from 1 to 9999.';
 }
 
 const HELP = `
 Without --workflows-path and --bundle the workflows of this package replay. Nothing is sent to the service, and nothing is
 changed. A replay compares the commands of the workflow code and not their inputs: a changed prompt replays.
-Exit code 0: every history replays; 5: one does not, or is missing; 65: a target is no history.
+Exit code 0: every history replays; 5: one does not, or is missing; 65: a target is no history. With --whatif, 0: the same
+outcome, 5: another one.
 
 Examples:
   $ temporal-media replay sku-1
   $ temporal-media replay spring --children --html spring.html
   $ temporal-media replay --all-open --workflows-path src/workflows.ts
   $ temporal-media replay history.json --inspect --at 24
+  $ temporal-media replay history.json --whatif --save-test test/incident.test.ts
 `;

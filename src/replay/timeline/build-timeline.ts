@@ -6,7 +6,7 @@ import { CampaignReader, isCampaignSignal } from './campaign-entries';
 import { joinedRows, RowReader } from './campaign-rows';
 import { readDownload, readDownloads, readDownloadWait, readLookUp } from './download-entries';
 import { failureWords } from './failure-facts';
-import { operationsOf, type Operation, type RunOperations } from './operations';
+import { eventId, operationsOf, type Operation, type RunOperations } from './operations';
 import { PeopleReader, readDecisionWait } from './people-entries';
 import { answersOf, PollReader } from './poll-entries';
 import { readCreate, readCreateWait, readImage, workFacts, withoutAnswer } from './paid-entries';
@@ -14,6 +14,7 @@ import { fieldsOf, numberOf, present } from './read-value';
 import { type OpenEntry, Story } from './story';
 import { shownBy, type Shown } from './shown';
 import { shownSpan } from './sizes';
+import { withoutCopies } from './reset-runs';
 import { isSharedPolling, readSharedPolling } from './shared-polling-entries';
 import { spansOf, timeSpent } from './time-spent';
 import { type Fact, type Timeline, type TimelineRun } from './timeline';
@@ -22,6 +23,7 @@ import {
   isOurs,
   readEnd,
   readLaterStart,
+  readReset,
   readStart,
   readTaskFailure,
 } from './workflow-entries';
@@ -39,7 +41,7 @@ export interface TimelineOptions {
  * no prompt, key or address (architecture: Stores).
  */
 export function buildTimeline(target: LoadedTarget, options: TimelineOptions = {}): Timeline {
-  const runs = target.runs.map(operationsOf);
+  const runs = withoutCopies(target.runs.map(operationsOf));
   const times = runs.flatMap(({ firstAt, lastAt }) => [firstAt, lastAt]).filter((at) => at !== null);
   const firstAt = times.length === 0 ? null : Math.min(...times);
   const lastAt = times.length === 0 ? null : Math.max(...times);
@@ -101,6 +103,9 @@ function batchNumber(runs: readonly RunOperations[]): number | null {
 
 function runOf({ run, operations, firstAt, lastAt, events }: RunOperations, shown: Shown): TimelineRun {
   const end = operations.find(({ kind }) => kind === 'end')?.end ?? 'open';
+  const reset = operations.findLast(({ kind }) => kind === 'reset');
+  const from = reset?.target?.runId;
+  const lastKept = reset === undefined ? 0 : eventId(reset.event) - 1;
   const isOpen = end === 'open' || end === 'fired' || end === 'dropped';
   return {
     runId: shown.id(run.runId) ?? '',
@@ -109,6 +114,7 @@ function runOf({ run, operations, firstAt, lastAt, events }: RunOperations, show
     endedAt: isOpen ? null : iso(lastAt),
     events,
     end: isOpen ? 'open' : end,
+    resetFrom: from ? { runId: shown.id(from) ?? '', eventId: lastKept } : null,
   };
 }
 
@@ -174,15 +180,7 @@ class StoryReader {
         readTaskFailure(operation, story);
         return;
       case 'reset':
-        story.add(
-          {
-            kind: 'reset',
-            tone: 'wait',
-            text: 'Reset: what follows is a new run from here',
-            facts: present<Fact>({ from: story.shown.id(operation.target?.runId) }),
-          },
-          operation,
-        );
+        readReset(operation, story);
         return;
       case 'end':
         readEnd(operation, story);

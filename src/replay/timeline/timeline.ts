@@ -18,7 +18,7 @@ export type Lane =
 export const ENTRY_KINDS = {
   started: ['workflow', 'The execution began.'],
   continued: ['workflow', 'A run ended and the next run of the same execution went on.'],
-  reset: ['workflow', 'An operator reset the execution to an earlier event.'],
+  reset: ['workflow', 'An operator reset a run: a new one does again what came after an event.'],
   cancel_requested: ['people', 'Somebody asked for the cancellation of the execution.'],
   task_failure: ['workflow', 'A workflow task failed or timed out; the server gave it to a worker again.'],
   attributes: ['workflow', 'Search attributes or the memo were written.'],
@@ -203,6 +203,8 @@ export interface TimelineRun {
     | 'terminated'
     | 'continued_as_new'
     | 'open';
+  /** Where an operator's reset made this run: it does again what came after this event of that run. Else null. */
+  readonly resetFrom: { readonly runId: string; readonly eventId: number } | null;
 }
 
 /** The story of one execution: `timeline` of the command `replay`, and what its page is drawn from. */

@@ -3,7 +3,7 @@ import { failureRow } from '../../domain/failure-table';
 import { safeNow, type VideoSituation } from '../../domain/video-state';
 import { msToNumber, type Duration } from '@temporalio/common/lib/time';
 import { failureWords } from './failure-facts';
-import { type Operation } from './operations';
+import { eventId, type Operation } from './operations';
 import { errorFacts } from './paid-entries';
 import { fieldsOf, listOf, numberOf, present, textOf, timeOf } from './read-value';
 import { counted, shownSpan } from './sizes';
@@ -148,6 +148,23 @@ export function readEnd(operation: Operation, story: Story): OpenEntry {
   story.outcome = outcome.name ?? 'completed';
   const text = `Ended: ${outcome.text}`;
   return story.add({ kind: 'ended', tone: outcome.tone, text, facts: outcome.facts }, operation);
+}
+
+/** A reset: what was known of the end of the run before it holds no longer. */
+export function readReset(operation: Operation, story: Story): void {
+  story.decided(operation.at);
+  story.resumed(operation.at);
+  story.outcome = null;
+  story.advice = null;
+  const kept = eventId(operation.event) - 1;
+  const from = story.shown.id(operation.target?.runId || null);
+  // The run before is told where this one has nothing of its events but the reset.
+  const isTold = operation.run > 0 && operation.ids[0] === 1;
+  const text = isTold
+    ? `Reset: run ${operation.run + 1} does again what came after event ${kept} of run ${operation.run}`
+    : `Reset: events 1 to ${kept} are those of run ${from ?? 'unknown'}; this run did what follows`;
+  const facts = present<Fact>({ from, event: kept, run: isTold ? operation.run + 1 : null });
+  story.add({ kind: 'reset', tone: 'wait', text, facts }, operation);
 }
 
 const situation = ({ taskId, account }: Story): Pick<VideoSituation, 'taskId' | 'account' | 'lastError'> => ({

@@ -1,4 +1,5 @@
 import { type AddressSource, type Environment } from './server-source';
+import { envconfigPackage } from './temporal-packages';
 
 /**
  * The server that TEMPORAL_ADDRESS or TEMPORAL_PROFILE names, read with @temporalio/envconfig; null if neither is set.
@@ -13,7 +14,7 @@ export async function addressSource(env: Environment): Promise<AddressSource | n
       ? 'TEMPORAL_PROFILE'
       : null;
   if (foundBy === null) return null;
-  const { loadClientConnectConfig } = await import('@temporalio/envconfig');
+  const { loadClientConnectConfig } = envconfigPackage();
   const overrideEnvVars: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) if (value !== undefined) overrideEnvVars[name] = value;
 

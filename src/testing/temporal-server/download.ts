@@ -12,6 +12,7 @@ import {
   type ProgressListener,
   TEMPORAL_CLI_PACKAGE,
 } from './server-source';
+import { testingPackage } from './temporal-packages';
 
 /** Measured: 3 minutes on 2 cores with an empty module cache. A busy machine gets five times that. */
 const BUILD_TIMEOUT_MS = 15 * 60_000;
@@ -108,7 +109,7 @@ const DOWNLOAD_TIMEOUT_MS = 3 * 60_000;
  * @throws Error with the reason when the download fails; immediately when its host cannot be reached.
  */
 export async function sdkDownload(cacheDir: string): Promise<string> {
-  const { TestWorkflowEnvironment } = await import('@temporalio/testing');
+  const { TestWorkflowEnvironment } = testingPackage();
   const manifest = await readFile(require.resolve('@temporalio/testing/package.json'), 'utf8');
   const { version } = JSON.parse(manifest) as { version: string };
   // The file name that the SDK uses (sdk-core, ephemeral_server).

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { type Connection } from '@temporalio/client';
 import { type ServerConnectionOptions } from './server-source';
+import { clientPackage } from './temporal-packages';
 
 /** Types of search attributes that `temporal server start-dev` can register. */
 export type SearchAttributeTypeName =
@@ -91,7 +92,7 @@ interface ProbeTarget {
  * @throws the gRPC error when a call takes longer than 5 s or the namespace does not exist.
  */
 export async function probeNamespace(target: ProbeTarget, setRetentionSeconds?: number): Promise<string> {
-  const { Connection } = await import('@temporalio/client');
+  const { Connection } = clientPackage();
   const connection = await Connection.connect({
     ...target.connection,
     address: target.address,

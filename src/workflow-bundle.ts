@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, rename, stat, writeFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type * as Worker from '@temporalio/worker';
 import { type WorkerOptions } from '@temporalio/worker';
 import { packagedWorkflows } from './packaged-workflows';
 import { sdkVersions, workflowDigest } from './workflow-digest';
@@ -88,7 +89,7 @@ function bundleOnce(workflowsPath: string): Promise<{ readonly code: string }> {
 
 async function makeBundle(workflowsPath: string): Promise<{ readonly code: string }> {
   // Loaded lazily: a command that finds its bundle on disk starts without it.
-  const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
+  const { bundleWorkflowCode, DefaultLogger } = require('@temporalio/worker') as typeof Worker;
   // The bundler logs every module at INFO; a failure is thrown and needs no log.
   return bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
 }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { access, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type * as Worker from '@temporalio/worker';
+import type * as Plugin from '../plugin';
 import { bundledWorkflows } from '../workflow-bundle';
 import { type ReplayCode } from './replay-histories';
 
@@ -31,9 +33,9 @@ export async function replayCode({ workflowsPath, bundlePath }: CodeOptions = {}
   if (workflowsPath !== undefined) {
     // The bundler would say something else.
     await access(workflowsPath);
-    const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
+    const { bundleWorkflowCode, DefaultLogger } = require('@temporalio/worker') as typeof Worker;
     // It loads all that a worker needs.
-    const { MediaPlugin } = await import('../plugin.js');
+    const { MediaPlugin } = require('../plugin') as typeof Plugin;
     const bundle = await bundleWorkflowCode({
       workflowsPath: resolve(workflowsPath),
       plugins: [new MediaPlugin()],

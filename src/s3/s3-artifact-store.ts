@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Readable } from 'node:stream';
 import { DeleteObjectCommand, GetObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
+import type * as Presigner from '@aws-sdk/s3-request-presigner';
 import {
   ArtifactError,
   type ArtifactStore,
@@ -110,7 +111,7 @@ export class S3ArtifactStore implements ArtifactStore {
     if (!(expiresMs >= 1_000 && expiresMs <= LONGEST_PRESIGN_MS))
       throw new RangeError('The address of an artifact is valid for 1 second to 7 days: expiresMs.');
     if ((await this.has(sha256)) === null) throw notFound(sha256);
-    const { getSignedUrl } = await presigner();
+    const { getSignedUrl } = presigner();
     const get = new GetObjectCommand(this.#at(this.#key(sha256)));
     try {
       return await getSignedUrl(this.#place.client, get, { expiresIn: Math.floor(expiresMs / 1_000) });
@@ -297,9 +298,9 @@ function nameOf(sha256: string): string {
 }
 
 /** An optional peer of its own: most users give no addresses away. */
-async function presigner() {
+function presigner(): typeof Presigner {
   try {
-    return await import('@aws-sdk/s3-request-presigner');
+    return require('@aws-sdk/s3-request-presigner') as typeof Presigner;
   } catch {
     throw new ArtifactError(
       'storage',

@@ -7,6 +7,8 @@ import { createJournal } from '../journal/create-journal';
 import { createFileRecords } from '../journal/file-records';
 import { IDENTITY } from '../journal/record-names';
 import { type RecordStore } from '../journal/record-store';
+import type * as Postgres from '../postgres/index.js';
+import type * as S3 from '../s3/index.js';
 
 /** Settings of a worker that say where its journal is. */
 export type JournalSettings = Pick<MediaConfig, 'journal' | 'journalShared'>;
@@ -20,14 +22,14 @@ export async function openRecords({ journal, journalShared }: JournalSettings): 
       refuseHalfAddress('MEDIA_JOURNAL', journal);
       return createFileRecords({ root: journal, shared: journalShared });
     case 's3': {
-      const { createS3Client, createS3Records, parseS3Address } = await optional('MEDIA_JOURNAL', loadS3);
+      const { createS3Client, createS3Records, parseS3Address } = optional('MEDIA_JOURNAL', loadS3);
       return configured('MEDIA_JOURNAL', () =>
         createS3Records({ client: createS3Client(), ...parseS3Address(journal) }),
       );
     }
     case 'postgres':
     case 'postgresql': {
-      const { createPostgresRecords } = await optional('MEDIA_JOURNAL', loadPostgres);
+      const { createPostgresRecords } = optional('MEDIA_JOURNAL', loadPostgres);
       return configured('MEDIA_JOURNAL', () => createPostgresRecords({ url: journal }));
     }
     default:
@@ -66,10 +68,7 @@ export async function openArtifactStore(
       refuseHalfAddress('MEDIA_ARTIFACTS', artifacts);
       return new FileArtifactStore(artifacts);
     case 's3': {
-      const { createS3ArtifactStore, createS3Client, parseS3Address } = await optional(
-        'MEDIA_ARTIFACTS',
-        loadS3,
-      );
+      const { createS3ArtifactStore, createS3Client, parseS3Address } = optional('MEDIA_ARTIFACTS', loadS3);
       return configured('MEDIA_ARTIFACTS', () =>
         createS3ArtifactStore({
           client: createS3Client(),
@@ -106,13 +105,14 @@ export function schemeOf(place: string): string | undefined {
   return /^([a-z][a-z0-9+.-]+):\/\//i.exec(place)?.[1]?.toLowerCase();
 }
 
-const loadS3 = () => import('../s3/index.js');
-const loadPostgres = () => import('../postgres/index.js');
+// Not by `import()`: jest, which loads this package as CommonJS, refuses that.
+const loadS3 = () => require('../s3/index.js') as typeof S3;
+const loadPostgres = () => require('../postgres/index.js') as typeof Postgres;
 
 /** Loads a store whose packages are optional. @throws ConfigurationError that says what to install */
-async function optional<Module>(variable: string, load: () => Promise<Module>): Promise<Module> {
+function optional<Module>(variable: string, load: () => Module): Module {
   try {
-    return await load();
+    return load();
   } catch (error) {
     const name = /Cannot find (?:module|package) '([^']+)'/.exec((error as Error).message)?.[1];
     if (name === undefined || name.startsWith('.')) throw error;

@@ -113,6 +113,11 @@ describe('the layers', () => {
       expect([...reach(entry)]).not.toContain(named[0]);
   });
 
+  it('only commands load by import(), which jest refuses in the compiled package', () => {
+    const loading = sources.filter(({ text }) => /(?<![`\w.])import\('/.test(text)).map(({ path }) => path);
+    expect(loading.filter((path) => !path.startsWith('cli/'))).toEqual([]);
+  });
+
   it('proxyActivities is called in one file', () => {
     const callers = sources.filter(({ text }) => /proxyActivities[<(]/.test(text)).map(({ path }) => path);
     // That of the fake workflows, which run in tests of users, reaches no history that is kept.

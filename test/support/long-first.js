@@ -5,6 +5,10 @@ const path = require('node:path');
 
 /** Those that take longest, by measurement; most of that time they wait. */
 const LONG = [
+  'test/e2e/keys.test.ts',
+  'test/e2e/campaign.test.ts',
+  'test/e2e/continue-as-new.test.ts',
+  'test/replay/golden.test.ts',
   'test/proof/kill-points.test.ts',
   'test/cli/campaign-life.test.ts',
   'test/e2e/request-seconds.test.ts',

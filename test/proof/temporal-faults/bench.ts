@@ -1,8 +1,10 @@
 import { PNG } from 'pngjs';
-import { createFileJournal, FileArtifactStore, type CreateJournal } from '../../../src/activities';
+import { type CreateJournal } from '../../../src/activities';
 import { type ArtifactRef } from '../../../src/domain';
+import { openArtifactStore } from '../../../src/stores';
 import { type SandboxRequest } from '../../../src/testing/sandbox';
 import { type MediaStack } from '../../support/media-stack';
+import { journalAt } from '../../support/store-places';
 import { startFlakyWorker, type FlakyWorker } from './flaky-worker';
 
 /** What all schedules of one stack share. */
@@ -22,14 +24,14 @@ const FRESH_MS = 150;
 export async function makeBench(stack: MediaStack): Promise<Bench> {
   const png = new PNG({ width: 64, height: 64 });
   png.data.fill(170);
-  const store = new FileArtifactStore(stack.config.artifacts);
+  const store = await openArtifactStore(stack.config);
   const reference = await store.putBuffer(PNG.sync.write(png), { mediaType: 'image/png' });
   let asked: { readonly at: number; readonly answer: Promise<readonly SandboxRequest[]> } | undefined;
   return {
     stack,
     reference,
     flaky: await startFlakyWorker(stack),
-    journal: createFileJournal({ root: stack.config.journal }),
+    journal: await journalAt(stack.config.journal),
     requests: (freshness) => {
       if (freshness === 'fresh' || asked === undefined || Date.now() - asked.at > FRESH_MS)
         asked = { at: Date.now(), answer: stack.sandbox.admin.requests() };

@@ -2,16 +2,16 @@ import { Worker } from '@temporalio/worker';
 import {
   accountName,
   accountRegistry,
-  createFileJournal,
   createMediaActivities,
   createMediaClient,
   createModelSource,
-  FileArtifactStore,
   normaliseBaseUrl,
 } from '../../../src/activities';
 import { ACTIVITY } from '../../../src/domain/names';
+import { openArtifactStore } from '../../../src/stores';
 import { SANDBOX_KEY, type MediaStack } from '../../support/media-stack';
 import { alwaysBound } from '../../support/standing';
+import { journalAt } from '../../support/store-places';
 
 /** What becomes of one attempt of a paid activity: `real` is the activity as it is, `attempt` counts from 1. */
 export type Script = (real: () => Promise<unknown>, attempt: number) => Promise<unknown>;
@@ -34,12 +34,12 @@ export async function startFlakyWorker(
 ): Promise<FlakyWorker> {
   const scripts = new Map<string, { readonly script: Script; attempts: number }>();
   const baseUrl = normaliseBaseUrl(stack.sandbox.url);
-  const { allowedMediaOrigins, artifacts, journal } = stack.config;
+  const { allowedMediaOrigins, journal } = stack.config;
   const client = createMediaClient({ baseUrl, apiKey: () => SANDBOX_KEY, allowedMediaOrigins });
   const real = createMediaActivities({
     accounts: accountRegistry([{ name: accountName('default', baseUrl), client, hasKey: async () => true }]),
-    artifacts: new FileArtifactStore(artifacts),
-    journal: createFileJournal({ root: journal }),
+    artifacts: await openArtifactStore(stack.config),
+    journal: await journalAt(journal),
     // One journal serves every queue of the stack, so that its fences prove as much here.
     standing: alwaysBound,
     models: createModelSource({ location: stack.sandbox.modelsUrl }),

@@ -1,10 +1,6 @@
 'use strict';
 // `jest --filter`: the long suites, for `npm run verify:long`.
-const path = require('node:path');
+const { filterFiles } = require('./filter-files');
 const { isLong } = require('./long-suites');
 
-const ROOT = path.resolve(__dirname, '..', '..');
-
-module.exports = (files) => ({
-  filtered: files.filter((file) => isLong(path.relative(ROOT, file).replaceAll(path.sep, '/'))),
-});
+module.exports = filterFiles(isLong);

@@ -18,7 +18,7 @@ import { type ReplayOptions } from '../commands/replay';
 /** What the arguments of a command say about histories. */
 export type TargetOptions = Pick<
   ReplayOptions,
-  'dataDir' | 'runId' | 'children' | 'query' | 'allOpen' | 'golden' | 'workflowsPath' | 'bundle'
+  'dataDir' | 'runId' | 'children' | 'query' | 'allOpen' | 'golden' | 'workflowsPath' | 'bundle' | 'timeline'
 >;
 
 /** What names one target; its histories are not read yet, so that another thread may read them. */
@@ -97,7 +97,8 @@ export class HistorySources {
       const decoded = await this.#ofServer(other);
       return 'error' in decoded ? undefined : decoded;
     };
-    const watched = await withWatchers(client, loaded, prepare);
+    // A verdict does not need them, and they may be long.
+    const watched = this.options.timeline === false ? loaded : await withWatchers(client, loaded, prepare);
     return this.options.children === true ? withChildren(client, watched, prepare) : watched;
   }
 

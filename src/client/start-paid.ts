@@ -61,17 +61,27 @@ export async function startPaid<Outcome extends VideoOutcome | ImageOutcome>(
   const fingerprint = requestFingerprint(paid, input.account);
   const facts = { model: paid.request?.model, account: input.account ?? DEFAULT_CREDENTIAL };
   const given = temporalOptions(starter, options, { facts, memo: { [FINGERPRINT_MEMO]: fingerprint } });
-  const start = (workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE') =>
+  const start = (
+    workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE',
+    workflowIdConflictPolicy: 'FAIL' | 'USE_EXISTING',
+  ) =>
     client.workflow
       .start(type, {
         ...given,
         taskQueue,
         workflowId,
-        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdConflictPolicy,
         workflowIdReusePolicy,
         args: [{ ...input, creationKey: workflowId }],
       })
       .catch(refuseUnregistered);
+  // Nearly every id is new: only one that is not has to be looked at.
+  try {
+    const handle = await start('REJECT_DUPLICATE', 'FAIL');
+    return started(handle, handle.firstExecutionRunId, true);
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
   const before = await describeWorkflow(client, workflowId);
   const known = before === undefined || before.memo?.[FINGERPRINT_MEMO] === fingerprint;
   if (!known && !(await leftRefused(client, before))) throw new CreationKeyConflictError(workflowId);
@@ -80,7 +90,7 @@ export async function startPaid<Outcome extends VideoOutcome | ImageOutcome>(
       !known ||
       (before !== undefined &&
         (await mayStartAgain<Outcome>(client, taskQueue, before, input.again === true)));
-    const handle = await start(again ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE');
+    const handle = await start(again ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE', 'USE_EXISTING');
     const after = await handle.describe();
     if (after.memo?.[FINGERPRINT_MEMO] !== fingerprint) throw new CreationKeyConflictError(workflowId);
     return started(handle, after.runId, after.runId !== before?.runId);

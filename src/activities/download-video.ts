@@ -3,6 +3,7 @@ import { type ArtifactStore, toArtifactError } from '../artifacts/artifact-store
 import {
   DOWNLOAD_BOUNDS,
   type DownloadBounds,
+  type Downloaded,
   type DownloadVideoInput,
   type DownloadVideoResult,
 } from '../domain/download';
@@ -92,9 +93,12 @@ export function createDownloadVideo(
         report(kind);
         throw retry;
       }
+    } catch (error) {
+      // What the next attempt goes on from.
+      beat.beat();
+      throw error;
     } finally {
       clearTimeout(timer);
-      beat.beat();
       beat.stop();
     }
   };
@@ -187,11 +191,12 @@ interface Finished {
   readonly now: () => number;
 }
 
-async function finish(
-  { artifacts }: DownloadDeps,
+/** Adds the side-car of a video that is stored. */
+export async function finish(
+  { artifacts }: Pick<DownloadDeps, 'artifacts'>,
   { video, sidecarPrompt }: DownloadVideoInput,
   { downloaded, info, startedAt, now }: Finished,
-): Promise<DownloadVideoResult> {
+): Promise<Downloaded> {
   const facts = factsOf(video, downloaded);
   const sidecar = await storeSidecar(artifacts, {
     video,
@@ -216,7 +221,7 @@ async function finish(
 const iso = (milliseconds: number) => new Date(milliseconds).toISOString();
 
 /** A verified and stored video, with what its record said at that time. */
-interface FetchedVideo {
+export interface FetchedVideo {
   readonly video: DownloadedVideo;
   readonly record: GetVideoResult;
 }
@@ -293,7 +298,7 @@ async function locations(turn: DownloadTry, taskId: string, record: GetVideoResu
   }
 }
 
-type Facts = Omit<Extract<DownloadVideoResult, { outcome: 'downloaded' }>, 'outcome' | 'sidecar'>;
+type Facts = Omit<Downloaded, 'outcome' | 'sidecar'>;
 
 /** Facts of a stored video: its file, what the service reported, and where the two differ (C2.2.5). */
 export function factsOf(task: VideoTask, { video, record }: FetchedVideo): Facts {

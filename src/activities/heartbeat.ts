@@ -10,8 +10,9 @@ export interface Heartbeat {
 const NO_HEARTBEAT: Heartbeat = { beat: () => undefined, stop: () => undefined };
 
 /**
- * Sends a heartbeat at once, then every half heartbeat timeout, until `stop`: the server times out a worker that hangs
- * or dies, not one that waits. Does nothing without a heartbeat timeout. A failed heartbeat never fails the activity.
+ * Sends a heartbeat every half heartbeat timeout, until `stop`: the server times out a worker that hangs or dies, not
+ * one that waits. What is over before that costs the server none. Does nothing without a heartbeat timeout. A failed
+ * heartbeat never fails the activity.
  * @param details what the next attempt needs; called before every heartbeat
  */
 export function startHeartbeat(details: () => unknown = () => undefined): Heartbeat {
@@ -25,7 +26,6 @@ export function startHeartbeat(details: () => unknown = () => undefined): Heartb
       // Nothing to do: the next heartbeat tries again, and the server's heartbeat timeout applies.
     }
   };
-  beat();
   const timer = setInterval(beat, Math.max(10, heartbeatTimeoutMs / 2));
   timer.unref();
   return { beat, stop: () => clearInterval(timer) };

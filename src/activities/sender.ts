@@ -90,7 +90,8 @@ export async function withSenders<T>(
     ({ journalId } = stands);
     isAsking = false;
     lasts = Date.now() + CREATE_TIMEOUTS.prepareMs;
-    void heartbeat.notify();
+    // Where the server has nothing, there is nothing to correct: the announcement of the send is the first it hears.
+    if (heartbeat.hasReported()) void heartbeat.notify();
     return await work(
       sent.map((own, index) => ({
         standing: stands,

@@ -106,7 +106,8 @@ export class BooksHarness {
       workflowNamespace: NAMESPACE,
       workflowExecution: { workflowId: CAMPAIGN, runId },
       activityId,
-      heartbeatTimeoutMs: 30_000,
+      // One beat every 10 ms.
+      heartbeatTimeoutMs: 20,
     });
     environment.on('heartbeat', (details: unknown) => this.heartbeats.push(details));
     return environment;

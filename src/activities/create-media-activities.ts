@@ -24,6 +24,7 @@ import { createPlanCampaign } from './campaign/plan-campaign';
 import { createSettleBatch } from './campaign/settle-batch';
 import { redactorsOf, sanitised } from './failures';
 import { createCreateVideo } from './create-video';
+import { createDeliverVideos } from './deliver-videos';
 import { createDownloadVideo } from './download-video';
 import { createFindVideoTask } from './find-video-task';
 import { createImageCall } from './image-call';
@@ -38,7 +39,8 @@ import { createResolveUnconfirmed } from './resolve-unconfirmed';
 import { createReviewJournal } from './review-journal';
 import { type TaskRecords } from './task-records';
 import { WatchRecovery } from '../watchers/watch-recovery';
-import { createTellVideos, createWatchVideo } from '../watchers/watch-video';
+import { createTellVideos } from '../watchers/tell-videos';
+import { createWatchVideo } from '../watchers/watch-video';
 
 /** What the activities work with. Whoever passes stores and clients closes them. */
 export interface MediaActivityDeps {
@@ -138,6 +140,7 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     ),
     [ACTIVITY.watchVideo]: createWatchVideo(deps.recovery ?? new WatchRecovery(metrics), metrics),
     [ACTIVITY.tellVideos]: createTellVideos(metrics),
+    [ACTIVITY.deliverVideos]: createDeliverVideos(downloads, metrics),
     [ACTIVITY.downloadVideo]: createDownloadVideo(downloads),
     // A caller that does not set `waits` gets outcomes only.
     [ACTIVITY.generateImage]: createImageCall(

@@ -16,7 +16,12 @@ import {
   type TaskPhase,
 } from './poll-answers';
 import { type PollingMode } from './polling-profile';
-import { type TellVideosInput, type WatchAnswer, type WatchVideoInput } from './shared-watch';
+import {
+  type DeliverVideosInput,
+  type TellVideosInput,
+  type WatchAnswer,
+  type WatchVideoInput,
+} from './shared-watch';
 import { type ErrorKind, type VideoTask } from './video-task';
 import {
   type ResolveUnconfirmedCall,
@@ -99,6 +104,8 @@ export interface MediaActivities extends CampaignActivities {
   [ACTIVITY.watchVideo](input: WatchVideoInput): Promise<WatchAnswer>;
   /** Completes the activities of videos whose watch has ended. */
   [ACTIVITY.tellVideos](input: TellVideosInput): Promise<void>;
+  /** Fetches finished videos with one try each, and completes the activity of each as soon as its file is there. */
+  [ACTIVITY.deliverVideos](input: DeliverVideosInput): Promise<void>;
   /** Downloads, verifies and stores the result of one task; a later try resumes. */
   [ACTIVITY.downloadVideo](input: DownloadVideoInput): Promise<DownloadVideoResult>;
   /** Buys images once for a creation key, fetches and stores them. */

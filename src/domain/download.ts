@@ -39,6 +39,9 @@ export type DownloadVideoResult =
       readonly httpStatus?: number;
     };
 
+/** A video that is stored. */
+export type Downloaded = Extract<DownloadVideoResult, { outcome: 'downloaded' }>;
+
 /** Bounds of `media.downloadVideo` (C4.2, C8.6, architecture: Download); times in milliseconds. */
 export interface DownloadBounds {
   /** Tries in total; the last one returns instead of throwing. */

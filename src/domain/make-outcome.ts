@@ -1,4 +1,4 @@
-import { type DownloadVideoResult } from './download';
+import { type Downloaded, type DownloadVideoResult } from './download';
 import { type JsonValue } from './json';
 import {
   type Cancelled,
@@ -52,7 +52,7 @@ export interface VideoEnd {
 
 export function completed(
   end: VideoEnd,
-  download: Extract<DownloadVideoResult, { outcome: 'downloaded' }>,
+  download: Downloaded,
   record: { readonly usage?: JsonValue; readonly reported?: ReportedFacts },
   warnings: readonly string[],
 ): CompletedVideo {

@@ -12,6 +12,7 @@ export const ACTIVITY = {
   pollVideos: 'media.pollVideos',
   watchVideo: 'media.watchVideo',
   tellVideos: 'media.tellVideos',
+  deliverVideos: 'media.deliverVideos',
   downloadVideo: 'media.downloadVideo',
   generateImage: 'media.generateImage',
   editImage: 'media.editImage',

@@ -1,3 +1,4 @@
+import { type Downloaded } from './download';
 import { type WatchVerdict } from './end-of-wait';
 import { type SlowPolling } from './poll-delays';
 import { bandKey, type PollingProfile } from './polling-profile';
@@ -14,6 +15,8 @@ export interface Waiter {
   readonly workflowId: string;
   readonly runId: string;
   readonly activityId: string;
+  /** The watcher may fetch the file: the video wants it on the download queue beside the one of the polls, as it comes. */
+  readonly takesFile?: true;
 }
 
 /** The run of a video that is not watched any more. */
@@ -30,6 +33,10 @@ export interface WatchEnd {
   readonly kind: 'verdict';
   readonly verdict: WatchVerdict;
   readonly state: WatchState;
+  /** The file of a completed video, where one try has fetched it. */
+  readonly downloaded?: Downloaded;
+  /** Milliseconds before the next try, where that one failed (C7.4, C8.7). */
+  readonly downloadAfterMs?: number;
 }
 
 /** Result of `media.watchVideo`; `full`: the watcher takes no more videos. */
@@ -44,6 +51,23 @@ export interface Told {
 /** Input of `media.tellVideos`. */
 export interface TellVideosInput {
   readonly told: readonly Told[];
+}
+
+/** An answer that can bring the file. */
+export interface Delivery {
+  readonly waiter: Waiter;
+  readonly answer: WatchEnd;
+}
+
+/** Input of `media.deliverVideos`. */
+export interface DeliverVideosInput {
+  readonly deliveries: readonly Delivery[];
+}
+
+/** Whether the answer is of a finished video whose file the watcher may fetch. */
+export function takesFile(told: Told): told is Delivery {
+  const { waiter, answer } = told;
+  return waiter.takesFile === true && answer.kind === 'verdict' && answer.verdict.kind === 'completed';
 }
 
 /** Input of the workflow `watchVideos`. */
@@ -90,6 +114,7 @@ export interface WatcherFacts {
 /** Input of `media.watchVideo`. */
 export interface WatchVideoInput {
   readonly watcher: WatcherFacts;
+  readonly takesFile?: true;
   readonly state: WatchState;
 }
 

@@ -68,6 +68,10 @@ export const WATCH_TIMEOUTS = {
   longestMs: 365 * 24 * 60 * 60_000,
   /** Completing a group of activities. */
   tellMs: 30_000,
+  /** Longest wait for a worker that delivers; then the videos are told without their files. */
+  deliverStartMs: 10_000,
+  /** The same for a worker that was lost. */
+  deliverHeartbeatMs: 15_000,
 } as const;
 
 export const DOWNLOAD_TIMEOUTS = {

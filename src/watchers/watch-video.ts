@@ -1,24 +1,15 @@
 import { activityInfo, Context } from '@temporalio/activity';
-import {
-  ActivityNotFoundError,
-  type Client,
-  isGrpcServiceError,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { isOpen } from '../domain/execution-status';
-import { mapConcurrently } from '../domain/map-concurrently';
 import { type Metrics } from '../domain/metrics';
 import { QUERY, RETRY_LATER } from '../domain/names';
 import {
-  type TellVideosInput,
-  type Told,
   type WatchAnswer,
   type WatchedState,
   type WatcherFacts,
   type WatchVideoInput,
 } from '../domain/shared-watch';
-import { type WatchState } from '../domain/watch-state';
 import { JoinedTogether } from './join-watcher';
 import { type WatchRecovery } from './watch-recovery';
 
@@ -34,7 +25,8 @@ export function createWatchVideo(
   metrics: Metrics,
 ): (input: WatchVideoInput) => Promise<WatchAnswer> {
   const joining = new JoinedTogether();
-  return async ({ watcher, state }) => {
+  return async (input) => {
+    const { watcher } = input;
     const { client } = Context.current();
     const { attempt, workflowExecution } = activityInfo();
     const found =
@@ -42,7 +34,7 @@ export function createWatchVideo(
     metrics.record('watchJoins', 1, { result: found });
     if (found === 'unanswered')
       throw ApplicationFailure.nonRetryable('The watcher does not answer.', 'WatcherStuck');
-    if (found !== 'kept') await join(joining, watcher, state);
+    if (found !== 'kept') await join(joining, input);
     recovery.begin(client, watcher.taskQueue);
     throw waits();
   };
@@ -90,48 +82,18 @@ async function askFor(
   }
 }
 
-async function join(joining: JoinedTogether, watcher: WatcherFacts, state: WatchState): Promise<void> {
+async function join(joining: JoinedTogether, { watcher, state, takesFile }: WatchVideoInput): Promise<void> {
   const { client } = Context.current();
   const { workflowExecution, activityId } = activityInfo();
   if (workflowExecution === undefined)
     throw ApplicationFailure.nonRetryable('Only a workflow has a video watched.', 'InvalidInput');
   try {
-    await joining.join(client, watcher, { waiter: { ...workflowExecution, activityId }, state });
+    const waiter = { ...workflowExecution, activityId, ...(takesFile === true && { takesFile }) };
+    await joining.join(client, watcher, { waiter, state });
   } catch (error) {
     const { cause } = error as Error;
     if (isGrpcServiceError(cause) && Number(cause.code) === PERMISSION_DENIED)
       throw ApplicationFailure.nonRetryable('This worker may not start a watcher.', 'PermissionDenied');
     throw error;
-  }
-}
-
-const CONCURRENT = 10;
-
-/**
- * Completes the activity of each video. A video that is not there any more has ended, or joins again by itself. When the
- * server did not take an answer, the attempt fails after the others, and the next one repeats all.
- */
-export function createTellVideos(metrics: Metrics): (input: TellVideosInput) => Promise<void> {
-  return async ({ told }) => {
-    const { client } = Context.current();
-    const failed: unknown[] = [];
-    await mapConcurrently(told, CONCURRENT, async (one) => {
-      try {
-        metrics.record('watchEnds', 1, { result: await tell(client, one) });
-      } catch (error) {
-        failed.push(error);
-      }
-    });
-    if (failed.length > 0) throw failed[0];
-  };
-}
-
-async function tell(client: Client, { waiter, answer }: Told): Promise<'told' | 'full' | 'gone'> {
-  try {
-    await client.activity.complete(waiter, answer);
-    return answer.kind === 'full' ? 'full' : 'told';
-  } catch (error) {
-    if (!(error instanceof ActivityNotFoundError)) throw error;
-    return 'gone';
   }
 }

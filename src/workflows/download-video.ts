@@ -1,4 +1,4 @@
-import { ActivityFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
+import { ActivityFailure, CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
 import { outcomes } from '../domain/make-outcome';
 import { type VideoOutcome } from '../domain/outcome';
 import { billing } from '../domain/price';
@@ -11,24 +11,29 @@ import { type FinishedVideo, type Watching } from './watch-video';
 
 /**
  * Fetches and verifies the file of a finished video (contract 3): `completed`, or `content_unavailable` with the
- * reason. Cancelled meanwhile, the outcome names the task. Where the execution is about to expire, or no worker could
+ * reason; a watcher may have fetched it already. Cancelled meanwhile, the outcome names the task. Where the execution is about to expire, or no worker could
  * finish the download, it is `still_running`: the file may be intact, and a later await downloads it (architecture: Wait).
  */
 export async function downloadVideo(
   input: GenerateVideoInput | AwaitVideoInput,
   { creationKey, created }: Watching,
-  { end, record }: FinishedVideo,
+  { end, record, downloaded, downloadAfterMs = 0 }: FinishedVideo,
   progress: VideoProgress,
 ): Promise<VideoOutcome> {
+  if (downloaded !== undefined) return outcomes.completed(end, downloaded, record, created?.warnings ?? []);
   progress.update({ phase: 'downloading' });
-  const fetch = downloadVideoActivity({ taskQueue: queuesOf(input.queues).download, summary: 'download' });
+  const activity = downloadVideoActivity({ taskQueue: queuesOf(input.queues).download, summary: 'download' });
   const isPromptKept = input.sidecarPrompt === 'include' && 'request' in input;
   const task = { video: end.video, ...(isPromptKept && { sidecarPrompt: input.request.prompt }) };
+  const fetch = async () => {
+    if (downloadAfterMs > 0) await sleep(downloadAfterMs, { summary: 'wait before the next download' });
+    return activity(task);
+  };
   const limit = end.state.hardEndAt;
   try {
     const result = await (limit === null
-      ? fetch(task)
-      : withTimeLimit(Math.max(1, limit - Date.now()), 'limit of the download', () => fetch(task)));
+      ? fetch()
+      : withTimeLimit(Math.max(1, limit - Date.now()), 'limit of the download', fetch));
     return result.outcome === 'downloaded'
       ? outcomes.completed(end, result, record, created?.warnings ?? [])
       : outcomes.contentUnavailable(end, result, record.usage);

@@ -131,6 +131,18 @@ export function tellVideosActivity(placement: Placement): MediaActivities[typeof
   })[ACTIVITY.tellVideos];
 }
 
+/** One attempt for many videos; each that it does not serve fetches its file in an activity of its own. */
+export function deliverVideosActivity(placement: Placement): MediaActivities[typeof ACTIVITY.deliverVideos] {
+  return proxyActivities<Pick<MediaActivities, typeof ACTIVITY.deliverVideos>>({
+    ...placed(placement),
+    scheduleToStartTimeout: WATCH_TIMEOUTS.deliverStartMs,
+    startToCloseTimeout: DOWNLOAD_TIMEOUTS.startToCloseMs,
+    heartbeatTimeout: WATCH_TIMEOUTS.deliverHeartbeatMs,
+    cancellationType: ActivityCancellationType.TRY_CANCEL,
+    retry: { maximumAttempts: 1 },
+  })[ACTIVITY.deliverVideos];
+}
+
 /** Retry policies of downloads, by name; `scheduleToCloseTimeout` ends each. */
 const DOWNLOAD_RETRIES = {
   usual: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1 minute' },

@@ -25,14 +25,18 @@ export type SharedResult =
  * Has a task watched by a watcher: one activity that stays open until the watcher completes it. Its timeouts are the
  * durable deadline, so that nothing depends on the watcher being alive (ADR 26).
  */
-export async function watchTogether(state: WatchState, watcher: WatcherFacts): Promise<SharedResult> {
+export async function watchTogether(
+  state: WatchState,
+  watcher: WatcherFacts,
+  file: { readonly takesFile?: true },
+): Promise<SharedResult> {
   const limitMs = Math.max(1, endOf(state) - Date.now());
   try {
     return await watchVideoActivity({
       taskQueue: watcher.input.pollQueue,
       summary: 'watch',
       limitMs,
-    })({ watcher, state });
+    })({ watcher, state, ...file });
   } catch (error) {
     const cancelled = isCancellation(error) && CancellationScope.current().consideredCancelled;
     if (!cancelled && !(error instanceof ActivityFailure)) throw error;

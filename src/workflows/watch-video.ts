@@ -1,10 +1,12 @@
 import { continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
 import { outcomes, type VideoEnd } from '../domain/make-outcome';
 import { type VideoOutcome } from '../domain/outcome';
+import { type Downloaded } from '../domain/download';
 import { type PolledRecord } from '../domain/poll-answers';
 import { type SlowPolling } from '../domain/poll-delays';
 import { type PollLoopSnapshot } from '../domain/poll-group';
-import { watchersOf } from '../domain/shared-watch';
+import { activityQueues, baseTaskQueue } from '../domain/names';
+import { watchersOf, type WatchEnd } from '../domain/shared-watch';
 import { beginWatch } from '../domain/watch-state';
 import { type PollingMode, type PollingProfile } from '../domain/polling-profile';
 import { billing } from '../domain/price';
@@ -23,6 +25,10 @@ export type Watching = Extract<CarriedVideo, { phase: 'watching' }>;
 export interface FinishedVideo {
   readonly end: VideoEnd;
   readonly record: PolledRecord;
+  /** The file, where the watcher has fetched it. */
+  readonly downloaded?: Downloaded | undefined;
+  /** Milliseconds before the first try of the download; absent for none. */
+  readonly downloadAfterMs?: number | undefined;
 }
 
 /**
@@ -57,7 +63,7 @@ export async function watchVideo(
     for (const watcher of watchersOf(watch.video, place)) {
       progress.update({ ...facts, watcher: watcher.workflowId, watch });
       setHandler(nudgeSignal, () => nudgeWatcher(watcher));
-      result = await watchTogether(watch, watcher);
+      result = await watchTogether(watch, watcher, fileOf(input));
       if (result.kind !== 'full') break;
     }
   }
@@ -80,7 +86,7 @@ export async function watchVideo(
     state,
     ...(carried.created?.mayBeOwed === true && { mayBeOwed: true }),
   };
-  const { verdict } = result;
+  const { verdict, downloaded, downloadAfterMs }: WatchEnd = result;
   switch (verdict.kind) {
     case 'still_running':
       return outcomes.stillRunning(end);
@@ -89,7 +95,7 @@ export async function watchVideo(
     case 'failed':
       return outcomes.failed(end, verdict.error, verdict.record.usage);
     case 'completed':
-      return { end, record: verdict.record };
+      return { end, record: verdict.record, downloaded, downloadAfterMs };
   }
 }
 
@@ -129,6 +135,14 @@ export function startWatching(
   const shared = (input.polling ?? polling) === 'shared';
   const loop: PollLoopSnapshot = { v: 1, groups: [group] };
   return { v: 1, phase: 'watching', creationKey, created, loop, ...(shared && { shared }) };
+}
+
+/** Whether a watcher may fetch the file as this video wants it; a prompt goes to no other workflow. */
+function fileOf(input: GenerateVideoInput | AwaitVideoInput): { readonly takesFile?: true } {
+  const { poll, download } = queuesOf(input.queues);
+  const beside = activityQueues(baseTaskQueue(poll)).download;
+  const isPromptKept = 'sidecarPrompt' in input && input.sidecarPrompt === 'include';
+  return download === beside && !isPromptKept ? { takesFile: true } : {};
 }
 
 function slowPolling(input: GenerateVideoInput | AwaitVideoInput): SlowPolling | undefined {

@@ -1,6 +1,6 @@
 import { type CreatePolicy } from '../create-policy';
 import { type ACTIVITY } from '../names';
-import { type DownloadVideoResult } from '../download';
+import { type Downloaded } from '../download';
 import { type ImageOutcome } from '../outcome';
 import { type CreatedVideo, type CreateVideoAnswer, type WaitingImage } from '../paid-call';
 import { type PaidOperation } from '../request';
@@ -107,7 +107,7 @@ export interface DownloadVideosInput {
 
 export interface DownloadVideosResult {
   /** In the order of `videos`; null for one that needs tries of its own. */
-  readonly results: readonly (Extract<DownloadVideoResult, { outcome: 'downloaded' }> | null)[];
+  readonly results: readonly (Downloaded | null)[];
   /** Milliseconds before the next try of each, 0 for one that is done; absent when all are (C7.4, C8.7). */
   readonly waitMs?: readonly number[];
 }

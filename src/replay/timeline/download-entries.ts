@@ -85,6 +85,28 @@ function downloadSaid(operation: Operation, story: Story): Omit<Said, 'kind'> {
   return withoutAnswer(operation);
 }
 
+/** The file that a watcher brought with the end of its watch, or why it brought none. */
+export function readBrought(watch: Operation, story: Story): void {
+  const { downloaded, downloadAfterMs, state } = fieldsOf(watch.result);
+  const waitMs = numberOf(downloadAfterMs);
+  const result = fieldsOf(downloaded);
+  const file = fetchedOf(result['artifact'], story);
+  if (file === null && waitMs === null) return;
+  const warnings = listOf(result['warnings']).length;
+  const facts = present<Fact>({
+    taskId: story.shown.id(fieldsOf(fieldsOf(state)['video'])['taskId']),
+    outcome: story.shown.word(result['outcome']),
+    ...file,
+    warnings: warnings === 0 ? null : warnings,
+  });
+  const text =
+    file === null
+      ? 'Download: the try of the watcher failed; the video has tries of its own'
+      : `Download: ${shownBytes(file.bytes)} stored by the watcher`;
+  const operation = { ...watch, at: watch.until, ids: [] };
+  story.add({ kind: 'download', tone: file === null ? 'wait' : 'good', text, facts }, operation);
+}
+
 const spanOf = ({ at, until }: Operation): string => ` in ${shownSpan(until - at)}`;
 
 /** One try for several videos of a batch. */

@@ -1,4 +1,5 @@
 import { ACTIVITY, SIGNAL } from '../../domain/names';
+import { readBrought } from './download-entries';
 import { failureWords } from './failure-facts';
 import { type Operation } from './operations';
 import { withoutAnswer, workFacts } from './paid-entries';
@@ -9,7 +10,7 @@ import { type Story } from './story';
 import { type Fact, type Tone } from './timeline';
 
 const SIGNALS: readonly string[] = [SIGNAL.watchJoin, SIGNAL.watchLeave, SIGNAL.nudge];
-const ACTIVITIES: readonly string[] = [ACTIVITY.watchVideo, ACTIVITY.tellVideos];
+const ACTIVITIES: readonly string[] = [ACTIVITY.watchVideo, ACTIVITY.tellVideos, ACTIVITY.deliverVideos];
 
 export const isSharedPolling = ({ kind, name }: Operation): boolean =>
   (kind === 'activity' ? ACTIVITIES : SIGNALS).includes(name);
@@ -21,6 +22,7 @@ export function readSharedPolling(operation: Operation, story: Story, polls: Pol
       readWatch(operation, story, polls);
       return;
     case ACTIVITY.tellVideos:
+    case ACTIVITY.deliverVideos:
       readTold(operation, story);
       return;
     case SIGNAL.nudge:
@@ -60,6 +62,7 @@ function readWatch(operation: Operation, story: Story, polls: PollReader): void 
     ...workFacts(operation),
   };
   story.add({ kind: 'watch', tone: toneOf(verdict), text, facts }, operation);
+  readBrought(operation, story);
 }
 
 /** The activity waits in the server while the watcher polls: its start is recorded at its end only. */
@@ -84,9 +87,11 @@ function toneOf(verdict: string | null): Tone {
   return verdict === 'failed' || verdict === 'task_unknown' ? 'bad' : 'wait';
 }
 
-/** A watcher completes the activities of the videos whose watch has ended. */
+/** A watcher completes the activities of the videos whose watch has ended, and may bring their files. */
 function readTold(operation: Operation, story: Story): void {
-  const told = listOf(fieldsOf(operation.input)['told']).map((one) => fieldsOf(one));
+  const isDelivery = operation.name === ACTIVITY.deliverVideos;
+  const input = fieldsOf(operation.input);
+  const told = listOf(input[isDelivery ? 'deliveries' : 'told']).map((one) => fieldsOf(one));
   const ends = new Map<string, number>();
   for (const { answer } of told) {
     const { kind, verdict } = fieldsOf(answer);
@@ -101,7 +106,8 @@ function readTold(operation: Operation, story: Story): void {
     ...workFacts(operation),
   };
   const tone = isOver ? 'good' : withoutAnswer(operation).tone;
-  const text = `Told ${counted(told.length, 'video')}: ${counts}${rest}`;
+  const said = isDelivery ? 'Fetched and told' : 'Told';
+  const text = `${said} ${counted(told.length, 'video')}: ${counts}${rest}`;
   story.add({ kind: 'told', tone, text, facts }, operation);
 }
 

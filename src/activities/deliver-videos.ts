@@ -1,0 +1,70 @@
+import { activityInfo, Context } from '@temporalio/activity';
+import { type Metrics } from '../domain/metrics';
+import { type DeliverVideosInput, type Delivery, type WatchEnd } from '../domain/shared-watch';
+import { tellVideo } from '../watchers/tell-videos';
+import { CONCURRENT_DOWNLOADS, type DownloadGroup, openDownloadGroup } from './download-group';
+import { type DownloadDeps, finish } from './download-video';
+import { startHeartbeat } from './heartbeat';
+
+/** A video whose turn has not come by then waits for no other: it is told, and fetches its file on any worker. */
+const BEGIN_WITHIN_MS = 5_000;
+
+/**
+ * `media.deliverVideos`: fetches finished videos with one try each, and completes the activity of each video as soon as
+ * its file is stored (ADR 26). One whose try fails is told so, and when it may try again; it then has the tries of its own
+ * download. When the server did not take an answer, this fails after the others.
+ */
+export function createDeliverVideos(
+  deps: DownloadDeps,
+  metrics: Metrics,
+): (input: DeliverVideosInput) => Promise<void> {
+  return async ({ deliveries }) => {
+    const { client } = Context.current();
+    const beat = startHeartbeat();
+    const group = openDownloadGroup(deps);
+    const waiting = [...deliveries];
+    const failed: unknown[] = [];
+    const tell = async ({ waiter, answer }: Delivery, fetch: boolean): Promise<void> => {
+      try {
+        const brought = fetch && !group.isOver() ? await bring(deps, group, answer) : answer;
+        await tellVideo(client, metrics, { waiter, answer: brought });
+      } catch (error) {
+        failed.push(error);
+      }
+    };
+    const late: Promise<void>[] = [];
+    const timer = setTimeout(
+      () => late.push(...waiting.splice(0).map((one) => tell(one, false))),
+      BEGIN_WITHIN_MS,
+    );
+    const lane = async (): Promise<void> => {
+      for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) await tell(one, true);
+    };
+    try {
+      await Promise.all(Array.from({ length: CONCURRENT_DOWNLOADS }, lane));
+      await Promise.all(late);
+    } finally {
+      clearTimeout(timer);
+      group.close();
+      beat.stop();
+    }
+    if (failed.length > 0) throw failed[0];
+  };
+}
+
+async function bring(
+  deps: DownloadDeps,
+  group: DownloadGroup,
+  answer: Delivery['answer'],
+): Promise<WatchEnd> {
+  const now = deps.now ?? Date.now;
+  const startedAt = now();
+  const { video } = answer.state;
+  const tried = await group.fetch(video);
+  if (!('video' in tried)) return { ...answer, downloadAfterMs: tried.waitMs };
+  const info = activityInfo();
+  return {
+    ...answer,
+    downloaded: await finish(deps, { video }, { downloaded: tried, info, startedAt, now }),
+  };
+}

@@ -1,0 +1,42 @@
+import { Context } from '@temporalio/activity';
+import { ActivityNotFoundError, type Client } from '@temporalio/client';
+import { mapConcurrently } from '../domain/map-concurrently';
+import { type Metrics } from '../domain/metrics';
+import { type TellVideosInput, type Told } from '../domain/shared-watch';
+
+const CONCURRENT = 10;
+
+/**
+ * `media.tellVideos`: completes the activity of each video. When the server did not take an answer, the attempt fails
+ * after the others, and the next one repeats all.
+ */
+export function createTellVideos(metrics: Metrics): (input: TellVideosInput) => Promise<void> {
+  return async ({ told }) => {
+    const { client } = Context.current();
+    const failed: unknown[] = [];
+    await mapConcurrently(told, CONCURRENT, async (one) => {
+      try {
+        await tellVideo(client, metrics, one);
+      } catch (error) {
+        failed.push(error);
+      }
+    });
+    if (failed.length > 0) throw failed[0];
+  };
+}
+
+/**
+ * Completes the activity with which a video waits. One that is not there any more has ended, or joins again by itself.
+ * @throws when the server did not take the answer
+ */
+export async function tellVideo(client: Client, metrics: Metrics, { waiter, answer }: Told): Promise<void> {
+  const { workflowId, runId, activityId } = waiter;
+  let result: 'told' | 'full' | 'gone' = answer.kind === 'full' ? 'full' : 'told';
+  try {
+    await client.activity.complete({ workflowId, runId, activityId }, answer);
+  } catch (error) {
+    if (!(error instanceof ActivityNotFoundError)) throw error;
+    result = 'gone';
+  }
+  metrics.record('watchEnds', 1, { result });
+}

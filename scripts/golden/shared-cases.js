@@ -46,6 +46,11 @@ const sharedCases = [
     ...apart(1),
     watcherStem: 'watchVideos.completed',
   }),
+  shared('generateVideo.delivered-by-its-watcher', 'completed', {
+    prompt: '[queue:1s] [run:7s] a kite that is brought',
+    ...apart(5),
+    watcherStem: 'watchVideos.delivered',
+  }),
   shared('generateVideo.still-running-shared', 'still_running', {
     prompt: '[run:60s] a slow river of many',
     waitFor: '6s',
@@ -86,6 +91,16 @@ const sharedCases = [
     }),
     { input: { polling: 'shared' } },
   ),
+  scriptedCase(
+    'generateVideo.completed-after-failed-delivery',
+    'completed',
+    (name) => ({
+      'media.createVideo': [answers.created(name)],
+      'media.watchVideo': [(_activities, { state }) => ({ ...watched(state), downloadAfterMs: 1_500 })],
+      'media.downloadVideo': [answers.downloaded],
+    }),
+    { input: { polling: 'shared' } },
+  ),
   {
     name: 'watchVideos.continued',
     expect: null,
@@ -113,6 +128,16 @@ const sharedCases = [
     },
   },
 ];
+
+/** What a watcher says of a video that is finished. */
+function watched(state) {
+  const { record } = answers.completedRecord.answers[0];
+  return {
+    kind: 'verdict',
+    verdict: { kind: 'completed', record },
+    state: { ...state, lastStatus: 'completed' },
+  };
+}
 
 /** In the place of the watcher's run: one that is full after a tick. @returns its run id */
 async function continued(watcher, client) {

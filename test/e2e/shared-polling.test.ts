@@ -56,7 +56,7 @@ describe('shared polling', () => {
     return { watcher, known };
   }
 
-  it.concurrent('a video has 25 events of its own, 6 of them for its watch, however long that takes', async () => {
+  it.concurrent('a video has 19 events of its own, 6 of them for its watch and its file, however long that takes', async () => {
     const handle = await video('[queue:0s] [run:20s] an early bird', onItsOwn(60));
     const { known } = await polled(handle);
     expect(known.state.lastStatus).toBe('in_progress');
@@ -64,7 +64,7 @@ describe('shared polling', () => {
     const events = (await handle.fetchHistory()).events ?? [];
     // On a busy machine a workflow task may time out, which is three events that no workflow asked for.
     const late = events.filter((event) => event.workflowTaskTimedOutEventAttributes != null).length;
-    expect(events.length - 3 * late).toBe(25);
+    expect(events.length - 3 * late).toBe(19);
     const state = await stateOf(handle);
     expect(state).toMatchObject({ phase: 'done', outcome: 'completed' });
     expect(state.polls).toBeGreaterThan(1);
@@ -161,7 +161,11 @@ describe('shared polling', () => {
 
   it.concurrent.each([
     ['a worker that has no such activity', { [ACTIVITY.watchVideo]: undefined }, '20s'],
-    ['a watcher whose answers are lost', { [ACTIVITY.tellVideos]: async () => undefined }, '6s'],
+    [
+      'a watcher whose answers are lost',
+      { [ACTIVITY.tellVideos]: async () => undefined, [ACTIVITY.deliverVideos]: async () => undefined },
+      '6s',
+    ],
   ])('%s: the video polls by itself after all', async (_what, replaced, waitFor) => {
     const made = await stack();
     const { client } = made.server;

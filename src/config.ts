@@ -50,6 +50,8 @@ export interface MediaConfig {
    * none.
    */
   readonly createsPerSecond: number | undefined;
+  /** Workflows that stay in memory between two of their tasks; undefined for the SDK's own number. */
+  readonly cachedWorkflows: number | undefined;
   /** What the worker serves. */
   readonly serve: readonly ServedPart[];
   /** Whether the worker of the queue itself serves the Nexus service `media`. */
@@ -122,6 +124,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
     downloadConnections:
       readNumber(text, 'MEDIA_DOWNLOAD_CONNECTIONS', WHOLE) ?? DEFAULT_CONNECTIONS.download,
     createsPerSecond: readNumber(text, 'MEDIA_CREATES_PER_SECOND', POSITIVE),
+    cachedWorkflows: readNumber(text, 'MEDIA_CACHED_WORKFLOWS', WHOLE),
     serve: checkServe(readServe(text('MEDIA_SERVE')), 'MEDIA_SERVE'),
     nexus: text('MEDIA_NEXUS') === '1',
     deployment: readDeployment(text('MEDIA_DEPLOYMENT')),

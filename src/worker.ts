@@ -159,6 +159,7 @@ async function makeWorker(options: MediaWorkerOptions, making: Making): Promise<
     {
       ...DRAIN,
       ...HEARTBEATS,
+      ...(config.cachedWorkflows !== undefined && { maxCachedWorkflows: config.cachedWorkflows }),
       ...versionOf(config, options.worker?.workerDeploymentOptions),
       ...options.worker,
       ...nexusServicesOf(config, options.worker?.nexusServices),

@@ -46,6 +46,7 @@ export const MEDIA_VARIABLES: readonly MediaVariable[] = [
   { name: 'MEDIA_POLL_CONNECTIONS', shown: 'plain', default: () => `${DEFAULT_CONNECTIONS.poll}` },
   { name: 'MEDIA_DOWNLOAD_CONNECTIONS', shown: 'plain', default: () => `${DEFAULT_CONNECTIONS.download}` },
   { name: 'MEDIA_CREATES_PER_SECOND', shown: 'plain' },
+  { name: 'MEDIA_CACHED_WORKFLOWS', shown: 'plain' },
   { name: 'MEDIA_HEALTH_ADDRESS', shown: 'plain' },
   { name: 'MEDIA_METRICS_ADDRESS', shown: 'plain' },
   { name: 'MEDIA_LOG_FORMAT', shown: 'plain', default: () => 'text' },

@@ -8,11 +8,13 @@ describe('sizes of a worker by its environment', () => {
       MEDIA_POLL_CONNECTIONS: '640',
       MEDIA_DOWNLOAD_CONNECTIONS: ' 8 ',
       MEDIA_CREATES_PER_SECOND: '0.5',
+      MEDIA_CACHED_WORKFLOWS: '10000',
     };
     expect(readConfig(given)).toMatchObject({
       pollConnections: 640,
       downloadConnections: 8,
       createsPerSecond: 0.5,
+      cachedWorkflows: 10_000,
     });
   });
 
@@ -21,6 +23,7 @@ describe('sizes of a worker by its environment', () => {
     ['MEDIA_POLL_CONNECTIONS', '1.5'],
     ['MEDIA_DOWNLOAD_CONNECTIONS', 'many'],
     ['MEDIA_CREATES_PER_SECOND', '-1'],
+    ['MEDIA_CACHED_WORKFLOWS', '0.5'],
     ['MEDIA_CREATES_PER_SECOND', 'Infinity'],
   ])('refuses %s=%s and names the variable', (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(ConfigurationError);

@@ -1,5 +1,6 @@
 'use strict';
-// A worker as one writes it in five minutes: an activity that posts and returns, without a journal, checks or a store.
+// A worker as one writes it in five minutes: an activity that posts and returns, without a journal, checks or a store; and
+// one that does nothing.
 const { DefaultLogger, NativeConnection, Runtime, Worker } = require('@temporalio/worker');
 const { Pool } = require('undici');
 const { bareImage } = require('../framework/bare-image.js');
@@ -13,7 +14,7 @@ async function main() {
     connection,
     taskQueue,
     workflowsPath: require.resolve('./bare-workflows.js'),
-    activities: { bareImage: () => bareImage(pool) },
+    activities: { bareImage: () => bareImage(pool), nothing: async () => undefined },
   });
   process.once('SIGTERM', () => worker.shutdown());
   process.once('disconnect', () => process.exit(0));

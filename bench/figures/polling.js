@@ -1,6 +1,7 @@
 'use strict';
 // Plain videos that poll by themselves, plain videos with shared polling, and a campaign, beside each other.
 const { measureFlow } = require('../framework/campaign-flow.js');
+const { measureEmpty } = require('../framework/empty-flow.js');
 const { goal } = require('../framework/goal.js');
 const { measurePlain } = require('../framework/plain-flow.js');
 const { round } = require('../framework/statistics.js');
@@ -19,12 +20,15 @@ const MOST_OWN = 1_000;
 const MOST_CAMPAIGN = 4_000;
 /** How many videos a second two cores start, about. */
 const STARTS_PER_SECOND = 12;
+/** At this rate, Temporal alone is measured. */
+const EMPTY_PER_SECOND = 10;
 /** A machine that is full takes no more: what it reached by then is measured. */
 const OWN_RAMP_MS = 120_000;
 
 async function run(context) {
   const { quick, minutes, say } = context;
   const windowMs = quick ? 10_000 : Math.min(minutes, 1) * 60_000;
+  const empty = await measureEmpty(context, { rate: EMPTY_PER_SECOND, windowMs: quick ? 5_000 : 30_000 });
   const measured = [];
   for (const { inFlight, seconds } of quick ? QUICK : chosen()) {
     const size = { inFlight, seconds, windowMs, startsPerSecond: STARTS_PER_SECOND };
@@ -41,12 +45,13 @@ async function run(context) {
   }
   return {
     server: measured[0]?.server,
-    values: measured,
-    table: table(measured),
+    values: [empty, ...measured],
+    table: table(empty, measured),
     goals: goals(measured),
     notes: [
       'Each line on a server, a database, a sandbox and a worker of its own, all on this machine; videos end and begin all the time.',
-      'The gap is the time from one poll of a task to its next, as the sandbox saw it; the lag from the end of a task to the command of its download.',
+      'The gap is the time from one poll of a task to its next, as the sandbox saw it; the lag from the end of a task to the outcome with its file.',
+      'Empty: a workflow of two activities that do nothing, as many as a video with shared polling has. That is what Temporal alone takes on this machine for each.',
       'CPU per video holds its create, all its polls and its download: what was used while so many ended. Actions and events: of the video, and the share of its watcher.',
       `Own polling is measured up to ${MOST_OWN} videos, where it is full; campaigns up to ${MOST_CAMPAIGN}, and beyond by campaign-scale.`,
       'Actions are starts, signals, timers, and tries of activities, as histories show them.',
@@ -64,7 +69,7 @@ function chosen() {
 const or = (value, digits = 1) => (value === null || value === undefined ? '–' : round(value, digits));
 const inSeconds = (ms) => (ms === null || ms === undefined ? '–' : (ms / 1000).toFixed(2));
 
-function table(measured) {
+function table(empty, measured) {
   return {
     columns: [
       'polling',
@@ -79,19 +84,29 @@ function table(measured) {
       'actions + of watchers',
       'worker, MiB',
     ],
-    rows: measured.map((one) => [
-      one.design,
-      `${one.inFlight} (${one.reached}) x ${one.runSeconds}`,
-      `${round(one.pollsPerSecond)} of ${round(one.reached / 4)}`,
-      `${inSeconds(one.gaps.p50)} / ${inSeconds(one.gaps.p95)} / ${inSeconds(one.gaps.max)}`,
-      `${inSeconds(one.lagMs?.p50)} / ${inSeconds(one.lagMs?.p95)}`,
-      `${round(one.downloadsPerSecond)}`,
-      `${round(one.serverCores, 2)} + ${round(one.workerCores, 2)}`,
-      or(one.msPerVideo),
-      `${or(one.eventsPerVideo)} + ${or(one.watcherEventsPerVideo)}`,
-      `${or(one.actionsPerVideo)} + ${or(one.watcherActionsPerVideo)}`,
-      round(one.peakBytes / 2 ** 20, 0),
-    ]),
+    rows: [
+      [
+        'empty',
+        ...Array(4).fill('–'),
+        `${round(empty.perSecond)}`,
+        `${round(empty.serverCores, 2)} + ${round(empty.workerCores, 2)}`,
+        or(empty.msPerVideo),
+        ...Array(3).fill('–'),
+      ],
+      ...measured.map((one) => [
+        one.design,
+        `${one.inFlight} (${one.reached}) x ${one.runSeconds}`,
+        `${round(one.pollsPerSecond)} of ${round(one.reached / 4)}`,
+        `${inSeconds(one.gaps.p50)} / ${inSeconds(one.gaps.p95)} / ${inSeconds(one.gaps.max)}`,
+        `${inSeconds(one.lagMs?.p50)} / ${inSeconds(one.lagMs?.p95)}`,
+        `${round(one.downloadsPerSecond)}`,
+        `${round(one.serverCores, 2)} + ${round(one.workerCores, 2)}`,
+        or(one.msPerVideo),
+        `${or(one.eventsPerVideo)} + ${or(one.watcherEventsPerVideo)}`,
+        `${or(one.actionsPerVideo)} + ${or(one.watcherActionsPerVideo)}`,
+        round(one.peakBytes / 2 ** 20, 0),
+      ]),
+    ],
   };
 }
 

@@ -96,7 +96,7 @@ const sharedCases = [
     'completed',
     (name) => ({
       'media.createVideo': [answers.created(name)],
-      'media.watchVideo': [(_activities, { state }) => ({ ...watched(state), downloadAfterMs: 1_500 })],
+      'media.watchVideo': [(_activities, { state }) => ({ ...watched(state), tried: FAILED_TRY })],
       'media.downloadVideo': [answers.downloaded],
     }),
     { input: { polling: 'shared' } },
@@ -128,6 +128,11 @@ const sharedCases = [
     },
   },
 ];
+
+const FAILED_TRY = {
+  problem: { kind: 'unavailable', message: 'The service is not available (HTTP 503).', httpStatus: 503 },
+  lives: true,
+};
 
 /** What a watcher says of a video that is finished. */
 function watched(state) {

@@ -1,6 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { activityInfo, Context } from '@temporalio/activity';
+import { type Client } from '@temporalio/client';
 import { type Metrics } from '../domain/metrics';
-import { type DeliverVideosInput, type Delivery, type WatchEnd } from '../domain/shared-watch';
+import { type DeliverVideosInput, type Delivery, type Told, type WatchEnd } from '../domain/shared-watch';
 import { tellVideo } from '../watchers/tell-videos';
 import { CONCURRENT_DOWNLOADS, type DownloadGroup, openDownloadGroup } from './download-group';
 import { type DownloadDeps, finish } from './download-video';
@@ -11,8 +13,8 @@ const BEGIN_WITHIN_MS = 5_000;
 
 /**
  * `media.deliverVideos`: fetches finished videos with one try each, and completes the activity of each video as soon as
- * its file is stored (ADR 26). One whose try fails is told so, and when it may try again; it then has the tries of its own
- * download. When the server did not take an answer, this fails after the others.
+ * its file is stored (ADR 26). One whose try fails is told so: that try is the first of its own download. A video that has
+ * reached its deadline waits for no file. When the server did not take an answer, this fails after the others.
  */
 export function createDeliverVideos(
   deps: DownloadDeps,
@@ -24,10 +26,10 @@ export function createDeliverVideos(
     const group = openDownloadGroup(deps);
     const waiting = [...deliveries];
     const failed: unknown[] = [];
-    const tell = async ({ waiter, answer }: Delivery, fetch: boolean): Promise<void> => {
+    const tell = async ({ waiter, answer }: Delivery, fetches: boolean): Promise<void> => {
       try {
-        const brought = fetch && !group.isOver() ? await bring(deps, group, answer) : answer;
-        await tellVideo(client, metrics, { waiter, answer: brought });
+        const brought = fetches && !group.isOver() ? await bring(deps, group, answer) : answer;
+        await tellSurely(client, metrics, { waiter, answer: brought });
       } catch (error) {
         failed.push(error);
       }
@@ -59,12 +61,28 @@ async function bring(
 ): Promise<WatchEnd> {
   const now = deps.now ?? Date.now;
   const startedAt = now();
-  const { video } = answer.state;
-  const tried = await group.fetch(video);
-  if (!('video' in tried)) return { ...answer, downloadAfterMs: tried.waitMs };
-  const info = activityInfo();
-  return {
-    ...answer,
-    downloaded: await finish(deps, { video }, { downloaded: tried, info, startedAt, now }),
-  };
+  const { video, deadlineAt } = answer.state;
+  const tried = await group.fetch(video, deadlineAt);
+  if (tried !== null && 'video' in tried) {
+    const info = activityInfo();
+    const downloaded = await finish(deps, { video }, { downloaded: tried, info, startedAt, now });
+    return { ...answer, downloaded };
+  }
+  // A try that was cut off says nothing about the file.
+  const isCut = group.isOver() || now() >= deadlineAt;
+  return tried === null || isCut ? answer : { ...answer, tried };
+}
+
+/** Pauses before an answer is given again, in milliseconds: it must not wait for the slowest file of the group. */
+const AGAIN_MS = [1_000, 2_000, 4_000];
+
+async function tellSurely(client: Client, metrics: Metrics, told: Told): Promise<void> {
+  for (const pauseMs of AGAIN_MS) {
+    try {
+      return await tellVideo(client, metrics, told);
+    } catch {
+      await delay(pauseMs);
+    }
+  }
+  await tellVideo(client, metrics, told);
 }

@@ -1,15 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { activityInfo, Context } from '@temporalio/activity';
-import { DOWNLOAD_BOUNDS } from '../domain/download';
+import { DOWNLOAD_BOUNDS, type FailedTry } from '../domain/download';
 import { type VideoTask } from '../domain/video-task';
-import {
-  delayAfter,
-  type DownloadDeps,
-  downloadOnce,
-  type FetchedVideo,
-  NO_ACCOUNT,
-  tryBudget,
-} from './download-video';
+import { type DownloadDeps, downloadOnce, type FetchedVideo, NO_ACCOUNT, tryBudget } from './download-video';
 import { freshProgress } from './fetch-body';
 import { discardPart, type DownloadTry } from './fetch-video';
 
@@ -17,17 +10,14 @@ import { discardPart, type DownloadTry } from './fetch-video';
 export interface DownloadGroup {
   /**
    * Makes the try, with every check of `media.downloadVideo` (C4.1, C4.3). Of one that fails the part is deleted, because
-   * the video's separate download does not resume it. Never throws.
+   * the video's separate download does not resume it. Null for an internal fault, which that one meets and reports again.
+   * Never throws.
+   * @param until when this try ends at the latest, in milliseconds since the Unix epoch
    */
-  fetch(video: VideoTask): Promise<FetchedVideo | FailedTry>;
+  fetch(video: VideoTask, until?: number): Promise<FetchedVideo | FailedTry | null>;
   /** Whether no try may begin any more: the time is over, or the activity is cancelled. */
   isOver(): boolean;
   close(): void;
-}
-
-export interface FailedTry {
-  /** Milliseconds before the next try (C7.4, C8.7). */
-  readonly waitMs: number;
 }
 
 /** Videos of one group that are fetched concurrently. */
@@ -41,33 +31,36 @@ export function openDownloadGroup(deps: DownloadDeps): DownloadGroup {
   const info = activityInfo();
   const { cancellationSignal: signal } = Context.current();
   const budgetMs = tryBudget(info, bounds);
-  const endsAt = now() + budgetMs;
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), budgetMs);
+  const closesAt = now() + budgetMs;
+  const closing = new AbortController();
+  const timer = setTimeout(() => closing.abort(), budgetMs);
 
-  const fetch = async (video: VideoTask): Promise<FetchedVideo | FailedTry> => {
+  const fetch: DownloadGroup['fetch'] = async (video, until = closesAt) => {
     const { account, taskId } = video;
     const client = deps.accounts(account);
-    if (client === undefined) return { waitMs: delayAfter(NO_ACCOUNT, 1, bounds) };
+    if (client === undefined) return { problem: NO_ACCOUNT, lives: true };
+    const endsAt = Math.min(closesAt, until);
+    const deadline =
+      endsAt === closesAt
+        ? closing.signal
+        : AbortSignal.any([closing.signal, AbortSignal.timeout(Math.max(0, endsAt - now()))]);
     const progress = freshProgress(randomUUID(), now());
-    const shared = { client, artifacts, bounds, signal, now, endsAt, deadline: deadline.signal };
+    const shared = { client, artifacts, bounds, signal, now, endsAt, deadline };
     const turn: DownloadTry = { ...shared, progress, fresh: true, last: false, flowed: false };
-    // An internal fault: the video's separate download meets and reports it again.
-    const tried = await downloadOnce(turn, video, info.attempt).catch(() => undefined);
-    if (tried !== undefined && 'video' in tried) {
+    const tried = await downloadOnce(turn, video, info.attempt).catch(() => null);
+    if (tried !== null && 'video' in tried) {
       const { bytes } = tried.video.artifact;
       deps.events?.downloaded({ account, taskId, result: 'downloaded', bytes });
       return tried;
     }
     await discardPart(turn).catch(() => undefined);
-    if (tried === undefined) return { waitMs: bounds.minDelayMs };
-    deps.events?.downloaded({ account, taskId, result: tried.problem.kind });
-    return { waitMs: delayAfter(tried.problem, 1, bounds) };
+    if (tried !== null) deps.events?.downloaded({ account, taskId, result: tried.problem.kind });
+    return tried;
   };
 
   return {
     fetch,
-    isOver: () => signal.aborted || deadline.signal.aborted,
+    isOver: () => signal.aborted || closing.signal.aborted,
     close: () => clearTimeout(timer),
   };
 }

@@ -1,44 +1,10 @@
-import { type ContentUnavailableReason } from '../domain/download';
-import { type ArtifactRef } from '../domain/request';
+import {
+  type ContentUnavailableReason,
+  type DownloadProblem,
+  type DownloadProblemKind,
+} from '../domain/download';
 import { type ContentFetchResult } from '../service/media-client';
 import { blockedLocation } from './blocked-location';
-
-/** Why a location did not provide the video: public names, also used as the class of a retryable failure. */
-export type DownloadProblemKind =
-  /** 404, 400, 409 and any other "not here" without a reason. */
-  | 'missing'
-  /** 410, or an error code that names an expiry; a signed link of another host that answers 401, 403, 404. */
-  | 'expired'
-  /** 401 or 403 of the service itself. */
-  | 'credentials'
-  | 'account_not_configured'
-  | 'rate_limited'
-  /** 5xx, 408, 425. */
-  | 'unavailable'
-  /** Interrupted, stalled, too slow or never connected. */
-  | 'network'
-  /** The address filter refused the location: nothing was sent there. */
-  | 'blocked'
-  /** JSON, HTML or other bytes that are not a video (C4.3). */
-  | 'not_video'
-  /** A complete body with a damaged or incomplete file. */
-  | 'incomplete_file'
-  /** A complete MP4 file without pictures. */
-  | 'no_picture'
-  | 'too_large'
-  | 'storage';
-
-export interface DownloadProblem {
-  readonly kind: DownloadProblemKind;
-  /** Our own text, without paths or anything that the service wrote; of an address at most its origin (C5.4). */
-  readonly message: string;
-  readonly httpStatus?: number;
-  /** Lower bound in milliseconds (C8.7). */
-  readonly retryAfterMs?: number;
-  readonly rejected?: ArtifactRef;
-  /** Another try cannot help. */
-  readonly final?: true;
-}
 
 const REASON: Readonly<Record<DownloadProblemKind, ContentUnavailableReason>> = {
   missing: 'not_ready',

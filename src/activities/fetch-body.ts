@@ -3,8 +3,7 @@ import { type Readable } from 'node:stream';
 import { ArtifactError, type StagedArtifact } from '../artifacts/artifact-store';
 import { sniffMedia } from '../artifacts/media-type';
 import { notVideo } from '../artifacts/video-check';
-import { type DownloadBounds } from '../domain/download';
-import { type DownloadProblem, type DownloadProblemKind } from './download-problem';
+import { type DownloadBounds, type DownloadProblem, type DownloadProblemKind } from '../domain/download';
 
 interface BodyOptions {
   readonly bounds: DownloadBounds;

@@ -1,7 +1,7 @@
 import { type ArtifactStore, type StagedArtifact } from '../artifacts/artifact-store';
 import { sniffMedia } from '../artifacts/media-type';
 import { checkVideo, type VideoCheck } from '../artifacts/video-check';
-import { type DownloadBounds } from '../domain/download';
+import { type DownloadBounds, type DownloadProblem } from '../domain/download';
 import { type ArtifactRef } from '../domain/request';
 import { readDataUrl } from '../service/read-data-url';
 import {
@@ -10,7 +10,7 @@ import {
   type MediaClient,
   type VideoReading,
 } from '../service/media-client';
-import { type DownloadProblem, isTransient, problemOf, worstOf } from './download-problem';
+import { isTransient, problemOf, worstOf } from './download-problem';
 import { digestOf, type DownloadProgress, partOwner, readBody, tooLarge } from './fetch-body';
 
 /** One try of one execution: the state that all its locations share. */

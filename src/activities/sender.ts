@@ -37,7 +37,7 @@ export function standing({ journal, standing: ask }: PaidDeps, fresh = false): P
   return journal === 'none' ? Promise.resolve(WITHOUT_JOURNAL) : ask({ fresh });
 }
 
-/** Runs one paid call with its sender: heartbeats start at once and stop when it ends. */
+/** Runs one paid call with its sender: heartbeats go on until it ends. */
 export async function withSender<T>(deps: PaidDeps, work: (sender: Sender) => Promise<T>): Promise<T> {
   return withSenders(deps, undefined, ([sender]) => work(sender as Sender));
 }
@@ -90,8 +90,10 @@ export async function withSenders<T>(
     ({ journalId } = stands);
     isAsking = false;
     lasts = Date.now() + CREATE_TIMEOUTS.prepareMs;
-    // Where the server has nothing, there is nothing to correct: the announcement of the send is the first it hears.
-    if (heartbeat.hasReported()) void heartbeat.notify();
+    // The announcement of the send is the first that the server has to hear, unless there is something to correct, or the
+    // call is older than the binding: only the journal that it names then proves that it sent nothing.
+    const isOlder = activityInfo().scheduledTimestampMs < Date.parse(stands.boundSince);
+    if (heartbeat.hasReported() || isOlder) void heartbeat.notify();
     return await work(
       sent.map((own, index) => ({
         standing: stands,
@@ -109,6 +111,10 @@ export async function withSenders<T>(
         },
       })),
     );
+  } catch (error) {
+    // The next attempt hears which journal this one had.
+    if (!isAsking && !heartbeat.hasReported()) await heartbeat.notify();
+    throw error;
   } finally {
     heartbeat.stop();
   }

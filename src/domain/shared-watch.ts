@@ -1,4 +1,4 @@
-import { type Downloaded } from './download';
+import { type Downloaded, type FailedTry } from './download';
 import { type WatchVerdict } from './end-of-wait';
 import { type SlowPolling } from './poll-delays';
 import { bandKey, type PollingProfile } from './polling-profile';
@@ -35,8 +35,8 @@ export interface WatchEnd {
   readonly state: WatchState;
   /** The file of a completed video, where one try has fetched it. */
   readonly downloaded?: Downloaded;
-  /** Milliseconds before the next try, where that one failed (C7.4, C8.7). */
-  readonly downloadAfterMs?: number;
+  /** That try, where it failed: the first one of the video's own download. */
+  readonly tried?: FailedTry;
 }
 
 /** Result of `media.watchVideo`; `full`: the watcher takes no more videos. */
@@ -174,14 +174,16 @@ function hashOf(taskId: string): number {
 
 /**
  * The watches of a closed watcher, as another run joins them. An answer that did not arrive is found out again: a
- * record counts as new only where its digest is not known.
+ * record counts as new only where its digest is not known. No file is fetched for it: the video may have it already.
  */
 export function watchesLeft({
   watches,
   untold,
 }: Pick<WatchSnapshot, 'watches' | 'untold'>): readonly JoinedWatch[] {
-  const ended = untold.flatMap(({ waiter, answer }) =>
-    answer.kind === 'verdict' ? [{ waiter, state: { ...answer.state, seen: '' } }] : [],
+  const ended = untold.flatMap(({ waiter: { workflowId, runId, activityId }, answer }) =>
+    answer.kind === 'verdict'
+      ? [{ waiter: { workflowId, runId, activityId }, state: { ...answer.state, seen: '' } }]
+      : [],
   );
   return [...watches, ...ended];
 }

@@ -1,4 +1,4 @@
-import { ActivityFailure, CancellationScope, isCancellation, sleep } from '@temporalio/workflow';
+import { ActivityFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
 import { outcomes } from '../domain/make-outcome';
 import { type VideoOutcome } from '../domain/outcome';
 import { billing } from '../domain/price';
@@ -17,23 +17,23 @@ import { type FinishedVideo, type Watching } from './watch-video';
 export async function downloadVideo(
   input: GenerateVideoInput | AwaitVideoInput,
   { creationKey, created }: Watching,
-  { end, record, downloaded, downloadAfterMs = 0 }: FinishedVideo,
+  { end, record, downloaded, tried }: FinishedVideo,
   progress: VideoProgress,
 ): Promise<VideoOutcome> {
   if (downloaded !== undefined) return outcomes.completed(end, downloaded, record, created?.warnings ?? []);
   progress.update({ phase: 'downloading' });
-  const activity = downloadVideoActivity({ taskQueue: queuesOf(input.queues).download, summary: 'download' });
+  const fetch = downloadVideoActivity({ taskQueue: queuesOf(input.queues).download, summary: 'download' });
   const isPromptKept = input.sidecarPrompt === 'include' && 'request' in input;
-  const task = { video: end.video, ...(isPromptKept && { sidecarPrompt: input.request.prompt }) };
-  const fetch = async () => {
-    if (downloadAfterMs > 0) await sleep(downloadAfterMs, { summary: 'wait before the next download' });
-    return activity(task);
+  const task = {
+    video: end.video,
+    ...(isPromptKept && { sidecarPrompt: input.request.prompt }),
+    ...(tried !== undefined && { tried }),
   };
   const limit = end.state.hardEndAt;
   try {
     const result = await (limit === null
-      ? fetch()
-      : withTimeLimit(Math.max(1, limit - Date.now()), 'limit of the download', fetch));
+      ? fetch(task)
+      : withTimeLimit(Math.max(1, limit - Date.now()), 'limit of the download', () => fetch(task)));
     return result.outcome === 'downloaded'
       ? outcomes.completed(end, result, record, created?.warnings ?? [])
       : outcomes.contentUnavailable(end, result, record.usage);

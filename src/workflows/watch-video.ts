@@ -1,7 +1,7 @@
 import { continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
 import { outcomes, type VideoEnd } from '../domain/make-outcome';
 import { type VideoOutcome } from '../domain/outcome';
-import { type Downloaded } from '../domain/download';
+import { type Downloaded, type FailedTry } from '../domain/download';
 import { type PolledRecord } from '../domain/poll-answers';
 import { type SlowPolling } from '../domain/poll-delays';
 import { type PollLoopSnapshot } from '../domain/poll-group';
@@ -27,8 +27,8 @@ export interface FinishedVideo {
   readonly record: PolledRecord;
   /** The file, where the watcher has fetched it. */
   readonly downloaded?: Downloaded | undefined;
-  /** Milliseconds before the first try of the download; absent for none. */
-  readonly downloadAfterMs?: number | undefined;
+  /** The first try of its download, which the watcher has made. */
+  readonly tried?: FailedTry | undefined;
 }
 
 /**
@@ -86,7 +86,7 @@ export async function watchVideo(
     state,
     ...(carried.created?.mayBeOwed === true && { mayBeOwed: true }),
   };
-  const { verdict, downloaded, downloadAfterMs }: WatchEnd = result;
+  const { verdict, downloaded, tried }: WatchEnd = result;
   switch (verdict.kind) {
     case 'still_running':
       return outcomes.stillRunning(end);
@@ -95,7 +95,7 @@ export async function watchVideo(
     case 'failed':
       return outcomes.failed(end, verdict.error, verdict.record.usage);
     case 'completed':
-      return { end, record: verdict.record, downloaded, downloadAfterMs };
+      return { end, record: verdict.record, downloaded, tried };
   }
 }
 

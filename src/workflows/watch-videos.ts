@@ -98,10 +98,10 @@ class SharedWatches {
   /** Returns when no video is left. */
   async run(): Promise<void> {
     while (!this.isEmpty()) {
-      // Answers that are on their way are carried too, without their files: told twice is as good as once.
+      if (this.untold.length > 0 && this.telling.length === 0) void this.tell();
+      // Answers that are on their way are carried too, and told without their files: twice is as good as once.
       if (this.handedOver) return continueAsNew({ ...this.input, carried: this.snapshot() });
       this.deliver();
-      if (this.untold.length > 0 && this.telling.length === 0) void this.tell();
       await condition(() => this.hasNews());
     }
   }

@@ -1,12 +1,8 @@
 import fc from 'fast-check';
-import {
-  decideDownload,
-  type DownloadStanding,
-  isShutdown,
-  tryBudget,
-} from '../../src/activities/download-video';
-import { type DownloadProblem, problemOf, reasonOf, worstOf } from '../../src/activities/download-problem';
-import { DOWNLOAD_BOUNDS } from '../../src/domain/download';
+import { decideDownload, type DownloadStanding } from '../../src/activities/download-decision';
+import { isShutdown, tryBudget } from '../../src/activities/download-video';
+import { problemOf, reasonOf, worstOf } from '../../src/activities/download-problem';
+import { DOWNLOAD_BOUNDS, type DownloadProblem } from '../../src/domain/download';
 import { type Info } from '@temporalio/activity';
 
 const standing: DownloadStanding = { attempt: 1, elsewhere: 0, now: 1_000, windowStart: 1_000, sameFault: 1 };

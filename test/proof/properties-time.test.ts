@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { decideDownload } from '../../src/activities/download-video';
+import { decideDownload } from '../../src/activities/download-decision';
 import { elapsed } from '../../src/cli/progress-view';
 import { DOWNLOAD_BOUNDS } from '../../src/domain/download';
 import { POLL_ERROR_CLASSES } from '../../src/domain/poll-answers';

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, type WorkflowHandle } from '@temporalio/client';
+import { type temporal } from '@temporalio/proto';
 import { WORKFLOW } from '../../src/domain/names';
 import { type VideoOutcome } from '../../src/domain/outcome';
 import { POLL_TIMEOUTS } from '../../src/domain/timeouts';
@@ -191,10 +192,12 @@ async function lateness(
     const task = outcome?.outcome === 'completed' ? tasks.get(outcome.video.taskId) : undefined;
     if (task === undefined) continue;
     const { events } = await stack.server.client.workflow.getHandle(workflowId).fetchHistory();
-    const download = (events ?? []).findLast(
-      (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'media.downloadVideo',
+    // A video downloads by itself, or its file comes with the answer of its watcher.
+    const known = timeOf(
+      (events ?? []).findLast(
+        (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'media.downloadVideo',
+      ) ?? (events ?? []).findLast((event) => event.activityTaskCompletedEventAttributes != null),
     );
-    const known = Number(download?.eventTime?.seconds ?? 0) * 1_000 + (download?.eventTime?.nanos ?? 0) / 1e6;
     const finished = task.createdAt + task.queuedMs + task.runningMs;
     // An outage that began before the video had to be known.
     const over = outages.filter(({ from, until }) => from <= finished + LATE_MS && until >= finished);
@@ -202,4 +205,9 @@ async function lateness(
     seen.push({ ms, during: over.map(({ what }) => what) });
   }
   return seen;
+}
+
+/** Milliseconds since the Unix epoch. */
+function timeOf(event: temporal.api.history.v1.IHistoryEvent | undefined): number {
+  return Number(event?.eventTime?.seconds ?? 0) * 1_000 + (event?.eventTime?.nanos ?? 0) / 1e6;
 }

@@ -1,7 +1,9 @@
 import { Context } from '@temporalio/activity';
 import { type DownloadVideosInput, type DownloadVideosResult } from '../../domain/campaign/activities';
+import { DOWNLOAD_BOUNDS } from '../../domain/download';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { CONCURRENT_DOWNLOADS, openDownloadGroup } from '../download-group';
+import { delayAfter } from '../download-decision';
 import { type DownloadDeps, factsOf, isShutdown } from '../download-video';
 import { startHeartbeat } from '../heartbeat';
 import { MAX_GROUP } from './create-videos';
@@ -20,6 +22,7 @@ type Result = DownloadVideosResult['results'][number];
 export function createDownloadVideos(
   deps: DownloadGroupDeps,
 ): (input: DownloadVideosInput) => Promise<DownloadVideosResult> {
+  const bounds = { ...DOWNLOAD_BOUNDS, ...deps.bounds };
   return async ({ videos }) => {
     if (videos.length > MAX_GROUP) throw new RangeError(`At most ${MAX_GROUP} videos travel in one group.`);
     const { cancellationSignal: signal } = Context.current();
@@ -34,9 +37,10 @@ export function createDownloadVideos(
         async ([index, video]) => {
           if (group.isOver()) return;
           const tried = await group.fetch(video);
-          if ('video' in tried)
+          if (tried === null) waitMs[index] = bounds.minDelayMs;
+          else if ('video' in tried)
             results[index] = { outcome: 'downloaded', sidecar: null, ...factsOf(video, tried) };
-          else waitMs[index] = tried.waitMs;
+          else waitMs[index] = delayAfter(tried.problem, 1, bounds);
         },
       );
     } finally {

@@ -87,21 +87,23 @@ function downloadSaid(operation: Operation, story: Story): Omit<Said, 'kind'> {
 
 /** The file that a watcher brought with the end of its watch, or why it brought none. */
 export function readBrought(watch: Operation, story: Story): void {
-  const { downloaded, downloadAfterMs, state } = fieldsOf(watch.result);
-  const waitMs = numberOf(downloadAfterMs);
+  const { downloaded, tried, state } = fieldsOf(watch.result);
+  const { problem } = fieldsOf(tried);
   const result = fieldsOf(downloaded);
   const file = fetchedOf(result['artifact'], story);
-  if (file === null && waitMs === null) return;
+  if (file === null && problem === undefined) return;
   const warnings = listOf(result['warnings']).length;
   const facts = present<Fact>({
     taskId: story.shown.id(fieldsOf(fieldsOf(state)['video'])['taskId']),
     outcome: story.shown.word(result['outcome']),
     ...file,
+    reason: story.shown.word(fieldsOf(problem)['kind']),
+    httpStatus: numberOf(fieldsOf(problem)['httpStatus']),
     warnings: warnings === 0 ? null : warnings,
   });
   const text =
     file === null
-      ? 'Download: the try of the watcher failed; the video has tries of its own'
+      ? 'Download: the try of the watcher failed; the video goes on with tries of its own'
       : `Download: ${shownBytes(file.bytes)} stored by the watcher`;
   const operation = { ...watch, at: watch.until, ids: [] };
   story.add({ kind: 'download', tone: file === null ? 'wait' : 'good', text, facts }, operation);

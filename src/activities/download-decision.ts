@@ -1,0 +1,91 @@
+import { type DownloadBounds, type DownloadProblem, type DownloadProblemKind } from '../domain/download';
+import { isTransient } from './download-problem';
+
+/** State of the activity when a try failed; times in milliseconds since the Unix epoch. */
+export interface DownloadStanding {
+  /** 1 for the first try. */
+  readonly attempt: number;
+  readonly now: number;
+  /** Start of the first try, or end of the last one that received a byte. */
+  readonly windowStart: number;
+  /** Consecutive tries that ended with this kind of problem, this one included. */
+  readonly sameFault: number;
+  /** Last try that the retry policy allows; undefined for no limit. */
+  readonly policyTries?: number;
+  /** The result is still there, as far as the service says, and no byte of it came in this try. */
+  readonly lives?: boolean | undefined;
+  /** Tries by workers without the account, this one included: none of them made a request. */
+  readonly elsewhere: number;
+  /** When the server times out the activity. */
+  readonly closesAt?: number;
+}
+
+type DownloadDecision = { readonly retryInMs: number } | { readonly end: true };
+
+/** Faults that are certain after a few tries: a whole damaged file, a link that reports its own expiry. */
+const SOON_SURE: ReadonlySet<DownloadProblemKind> = new Set(['incomplete_file', 'no_picture', 'expired']);
+
+/** Milliseconds that the next try must have before the server ends the activity. */
+const MARGIN_MS = 30_000;
+
+/**
+ * Decides whether and when to try again (C4.2, C7.4, C8.6). Total and pure. The delay is never below Retry-After: when
+ * that does not fit into the bounds, the tries end (C8.7).
+ */
+export function decideDownload(
+  problem: DownloadProblem,
+  standing: DownloadStanding,
+  bounds: DownloadBounds,
+): DownloadDecision {
+  const { kind, final } = problem;
+  const { now, windowStart, sameFault, policyTries = Infinity } = standing;
+  // A worker without the account does not end the tries: others are tried, for as long as the server allows.
+  if (kind === 'account_not_configured') {
+    const retryInMs = elsewhereDelay(standing.elsewhere, bounds);
+    const ends = standing.attempt >= policyTries || closesBefore(now + retryInMs, standing);
+    return ends ? { end: true } : { retryInMs };
+  }
+  const attempt = standing.attempt - standing.elsewhere;
+  if (final === true || kind === 'blocked' || kind === 'too_large') return { end: true };
+  if (SOON_SURE.has(kind) && sameFault >= bounds.maxSameFault) return { end: true };
+  const lives = standing.lives === true && isTransient(kind);
+  const tries = lives ? Math.max(bounds.maxTries, bounds.livingTries) : bounds.maxTries;
+  if (attempt >= tries || standing.attempt >= policyTries) return { end: true };
+  const soon = delayAfter(problem, attempt, bounds);
+  const isOver = attempt >= bounds.maxTries || now + soon > windowStart + bounds.windowMs;
+  if (isOver && !lives) return { end: true };
+  const retryInMs = isOver ? Math.max(soon, bounds.livingDelayMs) : soon;
+  if (isOver && now + retryInMs > windowStart + bounds.livingWindowMs) return { end: true };
+  return closesBefore(now + retryInMs, standing) ? { end: true } : { retryInMs };
+}
+
+/** Whether the server ends the activity before a try that starts then can do anything. */
+function closesBefore(startsAt: number, { closesAt = Infinity }: DownloadStanding): boolean {
+  return startsAt + MARGIN_MS > closesAt;
+}
+
+/** Milliseconds before the next try, never below Retry-After (C7.4, C8.7). */
+export function delayAfter(problem: DownloadProblem, attempt: number, bounds: DownloadBounds): number {
+  return Math.max(ownDelay(problem, attempt, bounds), problem.retryAfterMs ?? 0);
+}
+
+/** Short, because each try may reach a worker that has the account. */
+function elsewhereDelay(times: number, { minDelayMs, maxDelayMs }: DownloadBounds): number {
+  return Math.min(maxDelayMs, minDelayMs * 2 ** Math.min(Math.max(times - 1, 0), 2));
+}
+
+/**
+ * Tries that come soon after a fault of the store: it may be one of this worker alone, whose network is cut or disk is
+ * full, and a worker that fails at once gets the next try of everything more often than one that works.
+ */
+const HANDED_ON = 6;
+
+function ownDelay({ kind }: DownloadProblem, attempt: number, bounds: DownloadBounds): number {
+  if (kind === 'credentials') return bounds.authDelayMs;
+  if (kind === 'storage')
+    return Math.min(
+      bounds.maxDelayMs,
+      bounds.minDelayMs * 2 ** Math.max(0, Math.min(attempt - HANDED_ON, 20)),
+    );
+  return Math.min(bounds.maxDelayMs, bounds.minDelayMs * 2 ** Math.min(attempt - 1, 20));
+}

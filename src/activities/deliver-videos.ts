@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { activityInfo, Context } from '@temporalio/activity';
-import { type Client } from '@temporalio/client';
 import { type Metrics } from '../domain/metrics';
 import { type DeliverVideosInput, type Delivery, type Told, type WatchEnd } from '../domain/shared-watch';
 import { tellVideo } from '../watchers/tell-videos';
@@ -76,7 +75,7 @@ async function bring(
 /** Pauses before an answer is given again, in milliseconds: it must not wait for the slowest file of the group. */
 const AGAIN_MS = [1_000, 2_000, 4_000];
 
-async function tellSurely(client: Client, metrics: Metrics, told: Told): Promise<void> {
+async function tellSurely(client: Context['client'], metrics: Metrics, told: Told): Promise<void> {
   for (const pauseMs of AGAIN_MS) {
     try {
       return await tellVideo(client, metrics, told);

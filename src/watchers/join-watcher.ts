@@ -20,6 +20,8 @@ export async function joinWatcher(
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowIdConflictPolicy: 'USE_EXISTING',
     staticSummary: 'Polls the tasks of many videos',
+    // A burst of starts must not keep it from its polls: a queue is otherwise served in order.
+    priority: { priorityKey: 1 },
   });
 }
 

@@ -58,8 +58,10 @@ describe('shared polling', () => {
 
   it.concurrent('a video has 19 events of its own, 6 of them for its watch and its file, however long that takes', async () => {
     const handle = await video('[queue:0s] [run:20s] an early bird', onItsOwn(60));
-    const { known } = await polled(handle);
+    const { known, watcher } = await polled(handle);
     expect(known.state.lastStatus).toBe('in_progress');
+    // A burst of starts would keep it from its polls.
+    expect((await watcher.describe()).priority?.priorityKey).toBe(1);
     expect(await handle.result()).toMatchObject({ outcome: 'completed' });
     const events = (await handle.fetchHistory()).events ?? [];
     // On a busy machine a workflow task may time out, which is three events that no workflow asked for.

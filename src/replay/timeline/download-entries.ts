@@ -85,28 +85,22 @@ function downloadSaid(operation: Operation, story: Story): Omit<Said, 'kind'> {
   return withoutAnswer(operation);
 }
 
-/** The file that a watcher brought with the end of its watch, or why it brought none. */
+/** The file that a watcher brought with the end of its watch. */
 export function readBrought(watch: Operation, story: Story): void {
-  const { downloaded, tried, state } = fieldsOf(watch.result);
-  const { problem } = fieldsOf(tried);
+  const { downloaded, state } = fieldsOf(watch.result);
   const result = fieldsOf(downloaded);
   const file = fetchedOf(result['artifact'], story);
-  if (file === null && problem === undefined) return;
+  if (file === null) return;
   const warnings = listOf(result['warnings']).length;
   const facts = present<Fact>({
     taskId: story.shown.id(fieldsOf(fieldsOf(state)['video'])['taskId']),
     outcome: story.shown.word(result['outcome']),
     ...file,
-    reason: story.shown.word(fieldsOf(problem)['kind']),
-    httpStatus: numberOf(fieldsOf(problem)['httpStatus']),
     warnings: warnings === 0 ? null : warnings,
   });
-  const text =
-    file === null
-      ? 'Download: the try of the watcher failed; the video goes on with tries of its own'
-      : `Download: ${shownBytes(file.bytes)} stored by the watcher`;
+  const text = `Download: ${shownBytes(file.bytes)} stored by the watcher`;
   const operation = { ...watch, at: watch.until, ids: [] };
-  story.add({ kind: 'download', tone: file === null ? 'wait' : 'good', text, facts }, operation);
+  story.add({ kind: 'download', tone: 'good', text, facts }, operation);
 }
 
 const spanOf = ({ at, until }: Operation): string => ` in ${shownSpan(until - at)}`;

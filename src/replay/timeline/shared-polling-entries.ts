@@ -53,7 +53,7 @@ function readWatch(operation: Operation, story: Story, polls: PollReader): void 
       : `, ${told === 0 ? '' : 'part of '}whose history the server no longer has`;
   const text =
     verdict !== null
-      ? `${counted(made, 'poll')} by the watcher${gone}: ${saidOf(verdict, status)}`
+      ? `${counted(made, 'poll')} by the watcher${gone}: ${saidOf(verdict, status)}${failedTry(answer, story)}`
       : operation.end === 'completed'
         ? 'The watcher takes no more videos'
         : unanswered(operation);
@@ -75,6 +75,12 @@ function unanswered(operation: Operation): string {
 }
 
 const pollsIn = (state: Fields): number => numberOf(state['polls']) ?? 0;
+
+/** The try of the file that failed: the video's own download counts it as its first. */
+function failedTry(answer: Fields, story: Story): string {
+  const kind = story.shown.word(fieldsOf(fieldsOf(answer['tried'])['problem'])['kind']);
+  return kind === null ? '' : `; its try of the file failed (${kind})`;
+}
 
 /** A final record speaks for itself; the other ends have no status of the service. */
 const saidOf = (verdict: string, status: string | null): string =>

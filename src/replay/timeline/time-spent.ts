@@ -17,7 +17,11 @@ const CREATES: readonly string[] = [
   ACTIVITY.editImage,
   ACTIVITY.campaignImage,
 ];
-const DOWNLOADS: readonly string[] = [ACTIVITY.downloadVideo, ACTIVITY.downloadVideos];
+const DOWNLOADS: readonly string[] = [
+  ACTIVITY.downloadVideo,
+  ACTIVITY.downloadVideos,
+  ACTIVITY.deliverVideos,
+];
 const OURS: readonly string[] = Object.values(ACTIVITY);
 
 /**

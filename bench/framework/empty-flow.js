@@ -21,6 +21,7 @@ async function measureEmpty({ scope, say }, { rate, windowMs }) {
       ...cleanEnvironment(),
       TEMPORAL_ADDRESS: server.address,
       BENCH_TASK_QUEUE: TASK_QUEUE,
+      // Nobody is asked.
       BENCH_URL: 'http://127.0.0.1:1',
     });
     let n = 0;

@@ -4,7 +4,7 @@ import { type Metrics } from '../domain/metrics';
 import { type DeliverVideosInput, type Delivery, type Told, type WatchEnd } from '../domain/shared-watch';
 import { tellVideo } from '../watchers/tell-videos';
 import { CONCURRENT_DOWNLOADS, type DownloadGroup, openDownloadGroup } from './download-group';
-import { type DownloadDeps, finish } from './download-video';
+import { type DownloadDeps, withSidecar } from './download-video';
 import { startHeartbeat } from './heartbeat';
 
 /** A video whose turn has not come by then waits for no other: it is told, and fetches its file on any worker. */
@@ -64,7 +64,7 @@ async function bring(
   const tried = await group.fetch(video, deadlineAt);
   if (tried !== null && 'video' in tried) {
     const info = activityInfo();
-    const downloaded = await finish(deps, { video }, { downloaded: tried, info, startedAt, now });
+    const downloaded = await withSidecar(deps, { video }, { downloaded: tried, info, startedAt, now });
     return { ...answer, downloaded };
   }
   // A try that was cut off says nothing about the file.

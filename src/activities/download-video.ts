@@ -82,7 +82,7 @@ export function createDownloadVideo(
       };
       const result = await downloadOnce(turn, input.video, info.attempt);
       if ('video' in result) {
-        const finished = await finish(deps, input, { downloaded: result, info, startedAt, now });
+        const finished = await withSidecar(deps, input, { downloaded: result, info, startedAt, now });
         report('downloaded', { bytes: result.video.artifact.bytes });
         return finished;
       }
@@ -197,7 +197,7 @@ interface Finished {
 }
 
 /** Adds the side-car of a video that is stored. */
-export async function finish(
+export async function withSidecar(
   { artifacts }: Pick<DownloadDeps, 'artifacts'>,
   { video, sidecarPrompt }: DownloadVideoInput,
   { downloaded, info, startedAt, now }: Finished,

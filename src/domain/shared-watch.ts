@@ -1,5 +1,6 @@
 import { type Downloaded, type FailedTry } from './download';
 import { type WatchVerdict } from './end-of-wait';
+import { activityQueues, baseTaskQueue } from './names';
 import { type SlowPolling } from './poll-delays';
 import { bandKey, type PollingProfile } from './polling-profile';
 import { type WatchState } from './watch-state';
@@ -162,6 +163,11 @@ export function watchersOf(
     taskQueue,
     input: { pollQueue, ...(slow !== undefined && { slow }) },
   }));
+}
+
+/** Task queue on which a watcher has files fetched: the one beside that of its polls. */
+export function deliveryQueue(pollQueue: string): string {
+  return activityQueues(baseTaskQueue(pollQueue)).download;
 }
 
 /** FNV-1a: the sandbox of workflows has no hashes. */

@@ -11,8 +11,9 @@ import { type FinishedVideo, type Watching } from './watch-video';
 
 /**
  * Fetches and verifies the file of a finished video (contract 3): `completed`, or `content_unavailable` with the
- * reason; a watcher may have fetched it already. Cancelled meanwhile, the outcome names the task. Where the execution is about to expire, or no worker could
- * finish the download, it is `still_running`: the file may be intact, and a later await downloads it (architecture: Wait).
+ * reason; a watcher may have fetched it already. Cancelled meanwhile, the outcome names the task. Where the execution is
+ * about to expire, or no worker could finish the download, it is `still_running`: the file may be intact, and a later
+ * await downloads it (architecture: Wait).
  */
 export async function downloadVideo(
   input: GenerateVideoInput | AwaitVideoInput,

@@ -7,7 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { SIGNAL } from '../domain/names';
-import { type WatchAnswer, type WatcherFacts } from '../domain/shared-watch';
+import { type Waiter, type WatchAnswer, type WatcherFacts } from '../domain/shared-watch';
 import { WATCH_TIMEOUTS } from '../domain/timeouts';
 import { type WatchState } from '../domain/watch-state';
 import { watchVideoActivity } from './proxies';
@@ -28,7 +28,7 @@ export type SharedResult =
 export async function watchTogether(
   state: WatchState,
   watcher: WatcherFacts,
-  file: { readonly takesFile?: true },
+  file: Pick<Waiter, 'takesFile'>,
 ): Promise<SharedResult> {
   const limitMs = Math.max(1, endOf(state) - Date.now());
   try {

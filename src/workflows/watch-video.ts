@@ -5,8 +5,7 @@ import { type Downloaded, type FailedTry } from '../domain/download';
 import { type PolledRecord } from '../domain/poll-answers';
 import { type SlowPolling } from '../domain/poll-delays';
 import { type PollLoopSnapshot } from '../domain/poll-group';
-import { activityQueues, baseTaskQueue } from '../domain/names';
-import { watchersOf, type WatchEnd } from '../domain/shared-watch';
+import { deliveryQueue, type Waiter, type WatchEnd, watchersOf } from '../domain/shared-watch';
 import { beginWatch } from '../domain/watch-state';
 import { type PollingMode, type PollingProfile } from '../domain/polling-profile';
 import { billing } from '../domain/price';
@@ -138,11 +137,10 @@ export function startWatching(
 }
 
 /** Whether a watcher may fetch the file as this video wants it; a prompt goes to no other workflow. */
-function fileOf(input: GenerateVideoInput | AwaitVideoInput): { readonly takesFile?: true } {
+function fileOf(input: GenerateVideoInput | AwaitVideoInput): Pick<Waiter, 'takesFile'> {
   const { poll, download } = queuesOf(input.queues);
-  const beside = activityQueues(baseTaskQueue(poll)).download;
   const isPromptKept = 'sidecarPrompt' in input && input.sidecarPrompt === 'include';
-  return download === beside && !isPromptKept ? { takesFile: true } : {};
+  return download === deliveryQueue(poll) && !isPromptKept ? { takesFile: true } : {};
 }
 
 function slowPolling(input: GenerateVideoInput | AwaitVideoInput): SlowPolling | undefined {

@@ -10,13 +10,14 @@ import {
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
-import { activityQueues, baseTaskQueue, QUERY, SIGNAL } from '../domain/names';
+import { QUERY, SIGNAL } from '../domain/names';
 import {
+  type Delivery,
+  deliveryQueue,
   isSameWaiter,
   type JoinedWatch,
   type Leaving,
   MAX_WATCHES,
-  type Delivery,
   takesFile,
   type Told,
   type Waiter,
@@ -178,7 +179,7 @@ class SharedWatches {
 
   private async deliverGroup(deliveries: readonly Delivery[]): Promise<void> {
     this.delivering.add(deliveries);
-    const taskQueue = activityQueues(baseTaskQueue(this.input.pollQueue)).download;
+    const taskQueue = deliveryQueue(this.input.pollQueue);
     try {
       await deliverVideosActivity({ taskQueue, summary: `deliver ${deliveries.length}` })({ deliveries });
     } catch (error) {

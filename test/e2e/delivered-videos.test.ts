@@ -1,9 +1,9 @@
 import { type WorkflowHandle } from '@temporalio/client';
-import { tsToMs } from '@temporalio/common/lib/time';
 import { temporal } from '@temporalio/proto';
 import { type VideoOutcome, type VideoState } from '../../src/domain';
 import { type MediaActivities } from '../../src/domain/activities';
 import { ACTIVITY, QUERY, WORKFLOW } from '../../src/domain/names';
+import { eventTime } from '../../src/replay/timeline/operations';
 import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';
 import { sharedStack } from '../support/shared-stack';
@@ -50,7 +50,7 @@ describe('videos that their watcher delivers', () => {
     const outcome = await handle.result();
     const events = (await handle.fetchHistory()).events ?? [];
     const endTimes = events.flatMap((event) =>
-      event.activityTaskCompletedEventAttributes == null ? [] : [tsToMs(event.eventTime)],
+      event.activityTaskCompletedEventAttributes == null ? [] : [eventTime(event)],
     );
     return {
       outcome,

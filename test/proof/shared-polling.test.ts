@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, type WorkflowHandle } from '@temporalio/client';
-import { type temporal } from '@temporalio/proto';
 import { WORKFLOW } from '../../src/domain/names';
 import { type VideoOutcome } from '../../src/domain/outcome';
+import { eventTime } from '../../src/replay/timeline/operations';
 import { POLL_TIMEOUTS } from '../../src/domain/timeouts';
 import { type Started } from '../../src/client';
 import { type MediaStack } from '../support/media-stack';
@@ -193,11 +193,11 @@ async function lateness(
     if (task === undefined) continue;
     const { events } = await stack.server.client.workflow.getHandle(workflowId).fetchHistory();
     // A video downloads by itself, or its file comes with the answer of its watcher.
-    const known = timeOf(
+    const last =
       (events ?? []).findLast(
         (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'media.downloadVideo',
-      ) ?? (events ?? []).findLast((event) => event.activityTaskCompletedEventAttributes != null),
-    );
+      ) ?? (events ?? []).findLast((event) => event.activityTaskCompletedEventAttributes != null);
+    const known = last === undefined ? 0 : eventTime(last);
     const finished = task.createdAt + task.queuedMs + task.runningMs;
     // An outage that began before the video had to be known.
     const over = outages.filter(({ from, until }) => from <= finished + LATE_MS && until >= finished);
@@ -205,9 +205,4 @@ async function lateness(
     seen.push({ ms, during: over.map(({ what }) => what) });
   }
   return seen;
-}
-
-/** Milliseconds since the Unix epoch. */
-function timeOf(event: temporal.api.history.v1.IHistoryEvent | undefined): number {
-  return Number(event?.eventTime?.seconds ?? 0) * 1_000 + (event?.eventTime?.nanos ?? 0) / 1e6;
 }

@@ -6,7 +6,7 @@ const { fails } = require('./scripted-activities');
 const { scriptedCase: scripted } = require('./scripted-case');
 
 const { created, running, completedRecord, downloaded, unconfirmed } = answers;
-const WHO = { by: 'ada', reason: 'looked into the console' };
+const WHO = { sendId: 'a-send', by: 'ada', reason: 'looked into the console' };
 const goesWell = { 'media.pollVideos': [running, completedRecord], 'media.downloadVideo': [downloaded] };
 const waiting = { input: { onUnconfirmed: 'wait' } };
 
@@ -64,7 +64,7 @@ const decisionCases = [
       ...goesWell,
     }),
     [
-      ['adopt', 'mistyped'],
+      ['adopt', { taskId: 'mistyped', ...WHO }],
       ['adopt', { taskId: 'adopted', ...WHO }],
     ],
   ),

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { type CreateJournal, type JournalKey, type Resolution, type ClaimIntent } from '../domain/journal';
 import { type CompletedImages, type ResultsLost } from '../domain/paid-call';
 import { type ImageItem } from '../service/media-client';
@@ -44,7 +43,6 @@ async function adopt(
   const resolution: Resolution = {
     v: 1,
     decision: 'adopt',
-    decisionId: randomUUID(),
     by: 'worker',
     reason: 'The results that were lost have been fetched after all.',
     at: new Date().toISOString(),

@@ -183,6 +183,7 @@ export function failureAnswer(
         outcome: 'unconfirmed',
         ...(failure.retryAfterMs !== undefined && { notBefore: laterIso(failure.retryAfterMs) }),
         evidence: evidence(failure.cause, {
+          sendId: claim.nonce,
           intentAt: claim.at,
           sendWindowEnd: new Date().toISOString(),
           bodyHash: claim.bodyHash,
@@ -218,6 +219,7 @@ export function unconfirmedAfterIntent(
     account,
     estimate,
     evidence: evidence(cause, {
+      sendId: claim.nonce,
       intentAt: claim.at,
       sendWindowEnd,
       bodyHash,

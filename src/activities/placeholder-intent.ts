@@ -59,7 +59,7 @@ export async function recordPlaceholder(
     sent: true,
     account: facts.account,
     estimate: null,
-    evidence: evidence(cause, facts),
+    evidence: evidence(cause, { sendId: claim.nonce, ...facts }),
     ...(mayBeOwed === true && { mayBeOwed }),
   });
   const recordIn = (free: number) =>

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { activityInfo, heartbeat } from '@temporalio/activity';
 import {
   type CreateJournal,
@@ -359,7 +358,6 @@ async function decide(
 ): Promise<void> {
   const resolution: Resolution = {
     v: 1,
-    decisionId: randomUUID(),
     by: 'task records',
     at: new Date(now).toISOString(),
     ...made,

@@ -14,6 +14,7 @@ import {
   decisionIssue,
   type ResolveUnconfirmedCall,
   type ResolveUnconfirmedResult,
+  type StandingDecision,
   type UnresolvedReason,
 } from '../domain/unconfirmed-decision';
 import { isUsableTaskId } from '../domain/task-id';
@@ -40,7 +41,15 @@ export function createResolveUnconfirmed(
       reason: UnresolvedReason,
       message: string,
       answer: CreateVideoAnswer | null = null,
-    ): ResolveUnconfirmedResult => ({ resolved: false, reason, creationKey, answer, message });
+      stands?: StandingDecision,
+    ): ResolveUnconfirmedResult => ({
+      resolved: false,
+      reason,
+      creationKey,
+      answer,
+      ...(stands !== undefined && { stands }),
+      message,
+    });
 
     const words = await said(input, deps);
     const issue = decisionIssue({ ...input, ...words });
@@ -50,7 +59,7 @@ export function createResolveUnconfirmed(
       return refused('no_journal', 'This worker keeps no journal to write a decision into.');
     const now = Date.now();
     const key: JournalKey = { namespace: caller(now).namespace, creationKey };
-    const found = await findOpen(journal, key, input).catch((error: unknown) => {
+    const found = await findNamed(journal, key, { ...input, ...words }).catch((error: unknown) => {
       throw journalUnavailable(error);
     });
     switch (found.is) {
@@ -59,7 +68,14 @@ export function createResolveUnconfirmed(
         await followResolution(journal, key, found);
         return resolved(input, found.sendAttempt, videoAnswer(found.resolution));
       case 'decided':
-        return refused('already_decided', decidedMessage(found.resolution), videoAnswer(found.resolution));
+        return refused(
+          'already_decided',
+          decidedMessage(found.resolution),
+          videoAnswer(found.resolution),
+          standing(found),
+        );
+      case 'another':
+        return refused('already_decided', ANOTHER);
       case 'known':
         return refused('already_known', KNOWN, found.answer);
       case 'nothing':
@@ -74,7 +90,6 @@ export function createResolveUnconfirmed(
     const resolution: Resolution = {
       v: 1,
       decision: input.decision,
-      decisionId: input.decisionId,
       ...words,
       at: new Date(now).toISOString(),
       answer: made.answer,
@@ -92,38 +107,42 @@ type Found =
       readonly view: SendAttemptView;
     }
   | ({ readonly is: 'repeated' } & DecidedSendAttempt)
-  | { readonly is: 'decided'; readonly resolution: Resolution }
+  | ({ readonly is: 'decided' } & DecidedSendAttempt)
+  /** Another send than the named one waits for a decision. */
+  | { readonly is: 'another' }
   | { readonly is: 'known'; readonly answer: CreateVideoAnswer }
   | { readonly is: 'nothing' };
 
 /**
- * Finds the first send attempt that waits for a decision, else the reason why none does. One without an outcome does
+ * Finds the named send where it waits for a decision, else the reason why it does not. A send without an outcome does
  * not wait where a later send attempt was claimed for a send: that sender knew that nothing was accepted.
  */
-async function findOpen(
+async function findNamed(
   journal: CreateJournal,
   key: JournalKey,
   call: ResolveUnconfirmedCall,
 ): Promise<Found> {
   let last: Found = { is: 'nothing' };
+  let known: Extract<Found, { is: 'known' }> | undefined;
+  let decided: Extract<Found, { is: 'repeated' | 'decided' }> | undefined;
   let open: Extract<Found, { is: 'open' }> | undefined;
   for (let sendAttempt = 0; ; sendAttempt++) {
     const view = await journal.read(key, sendAttempt);
     const { claim, outcome, resolution } = view;
-    if (claim === null) return open ?? last;
+    if (claim === null) return open ?? known ?? decided ?? last;
     if (claim.kind === 'fence') continue;
-    if (resolution?.decisionId === call.decisionId) return { is: 'repeated', sendAttempt, claim, resolution };
+    const isNamed = claim.nonce === call.sendId;
     if (open?.view.outcome === null) open = undefined;
-    if (open !== undefined) continue;
     if (isPaid(outcome?.answer) || resolution?.answer?.outcome === 'completed') {
-      if (outcome?.answer.outcome === 'created') last = { is: 'known', answer: outcome.answer };
+      if (outcome?.answer.outcome === 'created') known = { is: 'known', answer: outcome.answer };
     } else if (resolution) {
-      // The same decision again changes nothing; in particular it authorises no second send.
-      last = saysTheSame(resolution, call)
-        ? { is: 'repeated', sendAttempt, claim, resolution }
-        : { is: 'decided', resolution };
+      const is = isNamed && isRepeated(resolution, call) ? 'repeated' : 'decided';
+      const found = { is, sendAttempt, claim, resolution } as const;
+      if (isNamed) decided = found;
+      else last = found;
     } else if (isOpenFate(view)) {
-      open = { is: 'open', sendAttempt, claim, view };
+      last = { is: 'another' };
+      if (isNamed) open = { is: 'open', sendAttempt, claim, view };
     }
   }
 }
@@ -133,10 +152,19 @@ function videoAnswer({ answer }: Resolution): CreatedVideo | RejectedCall | null
   return answer?.outcome === 'completed' ? null : answer;
 }
 
-function saysTheSame({ decision, answer }: Resolution, call: ResolveUnconfirmedCall): boolean {
-  if (decision !== call.decision) return false;
+/** Whether this very decision is recorded: an attempt that wrote it may have died, and a reset carries it out again. */
+function isRepeated({ decision, by, reason, answer }: Resolution, call: ResolveUnconfirmedCall): boolean {
+  if (decision !== call.decision || by !== call.by || reason !== call.reason) return false;
   return decision !== 'adopt' || (answer?.outcome === 'created' && answer.video.taskId === call.taskId);
 }
+
+const standing = ({ sendAttempt, claim, resolution }: DecidedSendAttempt): StandingDecision => ({
+  sendId: claim.nonce,
+  sendAttempt,
+  decision: resolution.decision,
+  by: resolution.by,
+  at: resolution.at,
+});
 
 const SENDER = {
   message: 'A sender of this call may still be alive; nothing is decided before it is certainly done.',
@@ -233,6 +261,8 @@ const MESSAGES = {
   resubmit: 'Authorised: the next start of the same id sends once more, which may cost a second time.',
 } as const;
 const FOREIGN = 'The journal has this task under another id: it is the result of another create.';
+const ANOTHER =
+  'Another send than the one of this decision has an unknown fate by now. Read its evidence, then decide about that one.';
 const KNOWN = 'The journal knows what became of this call; there is nothing to decide.';
 const NOTHING = 'No paid call under this key has an unknown fate. Check the key and the namespace.';
 
@@ -245,7 +275,7 @@ async function said(
   { by, reason }: ResolveUnconfirmedCall,
   { accounts }: PaidDeps,
 ): Promise<Pick<Resolution, 'by' | 'reason'>> {
-  const issue = decisionIssue({ decision: 'declareLost', by, reason });
+  const issue = decisionIssue({ sendId: 'any', decision: 'declareLost', by, reason });
   // The caller reports the issue, for the text as it was typed.
   if (issue !== undefined) return { by, reason };
   const clear = clearOf(await redactorsOf(accounts));

@@ -138,11 +138,11 @@ function createdEntry(
 
 function decidedEntry(
   { resolution }: SendAttemptView,
-  { creationKey }: ClaimIntent,
+  { creationKey, nonce: sendId }: ClaimIntent,
   sendAttempt: number,
 ): readonly DecidedEntry[] {
   if (!resolution) return [];
   const { decision, by, reason, at, answer } = resolution;
   const taskId = answer?.outcome === 'created' ? answer.video.taskId : null;
-  return [{ creationKey, sendAttempt, decision, by, reason, at, taskId }];
+  return [{ creationKey, sendAttempt, sendId, decision, by, reason, at, taskId }];
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { cancellationSignal, log } from '@temporalio/activity';
 import {
   type CreateJournal,
@@ -139,7 +138,6 @@ async function recordPurchase(
   const resolution: Resolution = {
     v: 1,
     decision: 'adopt',
-    decisionId: randomUUID(),
     by: 'idempotency key',
     reason: 'sent again under the same key, which the service is vouched to honour',
     at: new Date().toISOString(),

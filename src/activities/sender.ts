@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { activityInfo } from '@temporalio/activity';
 import {
   type GroupHeartbeatDetails,
@@ -72,11 +73,12 @@ export async function withSenders<T>(
     const [taskId = null] = taskIds;
     return { journalId, intent, ...(taskId !== null && { taskId }) };
   };
+  const perhaps = `${PERHAPS}${randomUUID()}`;
   let lasts = Date.now() + CREATE_TIMEOUTS.prepareMs;
   // A new queue may take long to be bound: heartbeats keep the server from timing out its first call meanwhile.
   const heartbeat = startAcknowledgedHeartbeat({
     details: () => (isAsking ? asBefore : details(null)),
-    careful: () => details(PERHAPS),
+    careful: () => details(perhaps),
     isOver: () => Date.now() > lasts,
   });
   try {

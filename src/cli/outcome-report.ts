@@ -78,6 +78,7 @@ function openCall(outcome: Unconfirmed | ImageResultsLost): OpenCall {
   const { estimate, currency } = outcome.billing;
   return {
     creationKey: outcome.creationKey,
+    sendId: outcome.outcome === 'unconfirmed' ? outcome.evidence.sendId : null,
     // The evidence names no operation, but only a video create has a reference mode.
     hasTask: outcome.outcome === 'unconfirmed' && outcome.evidence.referenceMode !== null,
     estimate: estimate === null || currency === null ? null : { microUnits: estimate, currency },

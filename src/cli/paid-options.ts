@@ -9,7 +9,7 @@ import { type PollingMode } from '../domain/polling-profile';
 import { type MediaSource, type ReferenceKind, type VideoReference } from '../domain/request';
 import { type DurationInput } from '../domain/workflow-inputs';
 import { milliseconds } from '../workflows/inputs';
-import { type CommonOptions, given } from './context';
+import { type CommonOptions, given, withCommonOptions } from './context';
 import { badInput, CliError } from './errors';
 import { type SpendOptions } from './spend/before-send';
 
@@ -47,6 +47,27 @@ export function withSpendOptions(command: Command): Command {
       '--again',
       'send a request that was refused under this id before, or is unconfirmed under another',
     );
+}
+
+/** Options of a person's decision about a call of unknown fate. */
+export interface DecideOptions extends CommonOptions {
+  readonly reason: string;
+  readonly by?: string;
+  readonly send?: string;
+  readonly yes?: boolean;
+}
+
+/** Adds the options that say what is decided about, who decides, and why. */
+export function withDecisionOptions(command: Command): Command {
+  return withCommonOptions(
+    command
+      .requiredOption('--reason <text>', 'why; kept in the journal')
+      .option('--by <name>', 'who decides; kept in the journal (default: the user of this process)')
+      .option(
+        '--send <id>',
+        'the send that was looked into, as its evidence names it (default: the one of unknown fate now)',
+      ),
+  );
 }
 
 /** Help text about money, for every paid command. */

@@ -3,12 +3,22 @@ import { type Client, QueryNotRegisteredError, WorkflowNotFoundError } from '@te
 import { isOpen } from '../domain/execution-status';
 import { QUERY, UPDATE, WORKFLOW } from '../domain/names';
 import { RECONCILE_TIMEOUTS } from '../domain/timeouts';
-import { type ResolveUnconfirmedInput, type ResolveUnconfirmedResult } from '../domain/unconfirmed-decision';
+import {
+  NO_SEND,
+  type ResolveUnconfirmedInput,
+  type ResolveUnconfirmedResult,
+  type ReviewJournalPage,
+} from '../domain/unconfirmed-decision';
 import { type VideoState } from '../domain/video-state';
+import { reviewJournal, type ReviewInput } from './ask-worker';
 import { requireUnpaused } from './errors';
 
-/** A decision about the call of unknown fate of one creation key, with who decided and why. */
-export type DecisionInput = Omit<ResolveUnconfirmedInput, 'taskQueue'>;
+/**
+ * A decision about the call of unknown fate of one creation key, with who decided and why.
+ * @default sendId the send that has an unknown fate now. Give the one whose evidence a person has read
+ */
+export type DecisionInput = Omit<ResolveUnconfirmedInput, 'taskQueue' | 'sendId'> &
+  Partial<Pick<ResolveUnconfirmedInput, 'sendId'>>;
 
 /** Longer than the activity, which waits for a sender that may still be alive. In milliseconds. */
 const RESOLVE_LIMIT_MS = RECONCILE_TIMEOUTS.settleMs + 60_000;
@@ -20,9 +30,12 @@ export async function resolveUnconfirmed(
   input: DecisionInput,
   owner: string = input.creationKey,
 ): Promise<ResolveUnconfirmedResult> {
-  if (await waitsForDecision(client, owner, input.creationKey)) {
+  const waiting = await waitsForDecision(client, owner, input.creationKey);
+  const review = (asked: ReviewInput): Promise<ReviewJournalPage> => reviewJournal(client, taskQueue, asked);
+  const sendId = input.sendId ?? waiting?.evidence?.sendId ?? (await sendToDecide(review, input.creationKey));
+  if (waiting !== undefined) {
     const { decision, taskId, by, reason } = input;
-    const argument = { by, reason, ...(taskId !== undefined && { taskId }) };
+    const argument = { sendId, by, reason, ...(taskId !== undefined && { taskId }) };
     return client.workflow
       .getHandle(owner)
       .executeUpdate<ResolveUnconfirmedResult, [typeof argument]>(UPDATE[decision], { args: [argument] });
@@ -34,19 +47,37 @@ export async function resolveUnconfirmed(
       workflowId: `resolve-unconfirmed/${randomUUID()}`,
       // The client gives up after this: an abandoned authorisation must not be carried out weeks later.
       workflowExecutionTimeout: RESOLVE_LIMIT_MS,
-      args: [input],
+      args: [{ ...input, sendId }],
     },
   );
 }
 
-async function waitsForDecision(client: Client, workflowId: string, creationKey: string): Promise<boolean> {
+/**
+ * The send that a decision under this key is about where it names none: the one of unknown fate, else the one that was
+ * decided last, so that the same command may be repeated.
+ */
+export async function sendToDecide(
+  review: (input: ReviewInput) => Promise<ReviewJournalPage>,
+  creationKey: string,
+): Promise<string> {
+  const [open] = (await review({ list: 'unconfirmed', creationKey })).unconfirmed;
+  if (open !== undefined) return open.evidence.sendId ?? NO_SEND;
+  return (await review({ list: 'decided', creationKey })).decided.at(-1)?.sendId ?? NO_SEND;
+}
+
+/** The state of the workflow that waits for the decision; undefined when none does. */
+async function waitsForDecision(
+  client: Client,
+  workflowId: string,
+  creationKey: string,
+): Promise<VideoState | undefined> {
   const handle = client.workflow.getHandle(workflowId);
   try {
     const { status } = await handle.describe();
-    if (!isOpen(status.name)) return false;
+    if (!isOpen(status.name)) return undefined;
     requireUnpaused(workflowId, status.name);
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
+    if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;
   }
   const state = await handle.query<VideoState>(QUERY.videoState).catch((error: unknown) => {
@@ -55,5 +86,5 @@ async function waitsForDecision(client: Client, workflowId: string, creationKey:
     if (error instanceof QueryNotRegisteredError) return undefined;
     throw error;
   });
-  return state?.phase === 'unconfirmed' && state.creationKey === creationKey;
+  return state?.phase === 'unconfirmed' && state.creationKey === creationKey ? state : undefined;
 }

@@ -6,9 +6,10 @@ export interface SenderHeartbeat {
 }
 
 /**
- * Placeholder for an intent that no journal holds: a heartbeat that may arrive late must not deny that there is one.
+ * Begins the name of an intent that may not exist: a heartbeat that may arrive late must not deny that there is one.
+ * What follows is unique to the attempt, because decisions name the send that they are about.
  */
-export const PERHAPS = 'perhaps';
+export const PERHAPS = 'perhaps:';
 
 /**
  * Why the fate of a call is unknown when this journal cannot prove its heartbeat: it is not the journal that was
@@ -19,7 +20,7 @@ export function causeOfUnproved(lastHeartbeat: SenderHeartbeat | null, journalId
   // An attempt names no journal before it knows that of its queue.
   const isOwn =
     lastHeartbeat !== null && (lastHeartbeat.journalId === journalId || lastHeartbeat.journalId === '');
-  return isOwn && lastHeartbeat.intent === PERHAPS ? 'worker_lost' : 'journal_changed';
+  return isOwn && lastHeartbeat.intent?.startsWith(PERHAPS) === true ? 'worker_lost' : 'journal_changed';
 }
 
 /** What is known of the attempts that may have sent. */

@@ -111,8 +111,6 @@ export interface Resolution {
   readonly v: 1;
   /** What was decided. */
   readonly decision: UnconfirmedDecision;
-  /** Distinguishes a repetition of one decision from a second decision. */
-  readonly decisionId: string;
   /** Who decided: a person, the inspector of task records, or a worker that has fetched lost images after all. */
   readonly by: string;
   /** Why, in the words of whoever decided. */
@@ -261,10 +259,10 @@ export function decideSendAttempt(view: SendAttemptView, asker: SendAttemptAsker
   // A decision about the other request does not apply to this one.
   if (isOther) return isOver && !view.resolution ? { do: 'next_send_attempt' } : { do: 'conflict', view };
   if (claim !== null && view.resolution && !isPaid(outcome?.answer)) {
-    const { answer, decisionId, at } = view.resolution;
+    const { answer, at } = view.resolution;
     return answer === null
       ? { do: 'next_send_attempt' }
-      : { do: 'return', outcome: { v: 1, nonce: decisionId, at, answer }, claim };
+      : { do: 'return', outcome: { v: 1, nonce: claim.nonce, at, answer }, claim };
   }
   if (outcome !== null) return isOver ? { do: 'next_send_attempt' } : { do: 'return', outcome, claim };
   return claim === null ? { do: 'send' } : { do: 'pending', claim };

@@ -114,6 +114,8 @@ export interface CreateEvidence {
    * Why the fate is unknown: a public value such as `connection_lost_after_send`, `http_502`, `no_outcome_recorded`.
    */
   readonly cause: string;
+  /** Names this send in decisions; null when no intent could be read. */
+  readonly sendId: string | null;
   /** ISO 8601; null when no intent could be read. */
   readonly intentAt: string | null;
   /** ISO 8601 time until which the request may have been in flight. */
@@ -302,6 +304,7 @@ export type ImageCallAnswer =
 export function evidence(cause: string, known: Partial<Omit<CreateEvidence, 'cause'>> = {}): CreateEvidence {
   return {
     cause,
+    sendId: null,
     intentAt: null,
     sendWindowEnd: null,
     bodyHash: null,

@@ -15,7 +15,12 @@ export type UnconfirmedDecision = 'adopt' | 'declareLost' | 'resubmit';
 export interface ResolveUnconfirmedInput {
   /** The id of the start, or the key that the caller gave. */
   readonly creationKey: string;
-  /** Final once it is recorded; the same decision may be repeated. */
+  /**
+   * The send that the decision is about, as its evidence names it. A decision authorises nothing about any other send,
+   * however often it is carried out.
+   */
+  readonly sendId: string;
+  /** Final once it is recorded. */
   readonly decision: UnconfirmedDecision;
   /** With `adopt` only. */
   readonly taskId?: string;
@@ -29,6 +34,7 @@ export interface ResolveUnconfirmedInput {
 
 export const RESOLVE_UNCONFIRMED_KEYS = {
   creationKey: true,
+  sendId: true,
   decision: true,
   taskId: true,
   by: true,
@@ -36,24 +42,28 @@ export const RESOLVE_UNCONFIRMED_KEYS = {
   taskQueue: true,
 } satisfies KeysOf<ResolveUnconfirmedInput>;
 
+/** What every decision says: which send it is about, who decides, and why. */
+type Decision = Pick<ResolveUnconfirmedInput, 'sendId' | 'by' | 'reason'>;
+
 /**
- * Arguments of the Updates by which a person decides about the create of a running `generateVideo`; each takes one.
- * `by` says who decides, in at most 200 characters, and `reason` why, in at most 1,000; both are kept in the journal.
+ * Arguments of the Updates by which a person decides about the create of a running `generateVideo`. `sendId` is that of
+ * the evidence in the query `video_state`. A server that is reset applies Updates again: the send that they name is then
+ * decided already, and nothing more is authorised.
  */
 export interface VideoUpdates {
-  /** The task id alone is enough. */
-  readonly adopt: string | { readonly taskId: string; readonly by?: string; readonly reason?: string };
+  /** It was accepted as this task: the workflow waits for it. */
+  readonly adopt: Decision & { readonly taskId: string };
   /** It was not accepted: the workflow ends as `rejected`. */
-  readonly declareLost: { readonly by: string; readonly reason: string };
+  readonly declareLost: Decision;
   /** It is sent once more, which may cost a second time. */
-  readonly resubmit: { readonly by: string; readonly reason: string };
+  readonly resubmit: Decision;
 }
 
+/** A `sendId` that names no send: the result then says what became of the call. */
+export const NO_SEND = 'none';
+
 /** Input of `media.resolveUnconfirmed`. */
-export interface ResolveUnconfirmedCall extends Omit<ResolveUnconfirmedInput, 'taskQueue'> {
-  /** The same in all attempts to carry out one decision, so that a repetition never authorises a second send. */
-  readonly decisionId: string;
-}
+export type ResolveUnconfirmedCall = Omit<ResolveUnconfirmedInput, 'taskQueue'>;
 
 /** Why a decision was not carried out; public values. */
 export type UnresolvedReason =
@@ -63,7 +73,7 @@ export type UnresolvedReason =
   | 'nothing_unconfirmed'
   /** The journal holds its outcome. */
   | 'already_known'
-  /** A different decision was recorded before. */
+  /** It was decided before, or the send of unknown fate is another one by now. */
   | 'already_decided'
   /** The service does not know the task, or could not be reached. */
   | 'task_unknown'
@@ -74,6 +84,9 @@ export type UnresolvedReason =
   | 'no_task_to_adopt'
   | 'account_not_configured'
   | 'no_journal';
+
+/** A decision that is recorded, and the send that it is about. */
+export type StandingDecision = Pick<DecidedEntry, 'sendId' | 'sendAttempt' | 'decision' | 'by' | 'at'>;
 
 /** Result of a decision. `answer` is the call's outcome as far as it is known. */
 export type ResolveUnconfirmedResult =
@@ -98,12 +111,15 @@ export type ResolveUnconfirmedResult =
       readonly creationKey: string;
       /** The outcome that the journal has already; null where it has none. */
       readonly answer: CreateVideoAnswer | null;
+      /** With `already_decided`: the decision about the named send, if there is one. */
+      readonly stands?: StandingDecision;
       /** One sentence for a person, with what to do instead. */
       readonly message: string;
     };
 
 /** What is wrong with a decision from untyped input; undefined when it can be carried out. */
 export function decisionIssue(input: {
+  readonly sendId?: unknown;
   readonly decision?: unknown;
   readonly taskId?: unknown;
   readonly by?: unknown;
@@ -111,6 +127,8 @@ export function decisionIssue(input: {
 }): string | undefined {
   if (input.decision !== 'adopt' && input.decision !== 'declareLost' && input.decision !== 'resubmit')
     return 'decision must be adopt, declareLost or resubmit.';
+  if (!isText(input.sendId, MAX_BY))
+    return 'sendId must name the send that the decision is about, as the evidence of the unconfirmed call does.';
   if (!isText(input.by, MAX_BY)) return `by must say who decides, in at most ${MAX_BY} characters.`;
   if (!isText(input.reason, MAX_REASON))
     return `reason must say why, in at most ${MAX_REASON.toLocaleString('en-US')} characters.`;
@@ -201,6 +219,8 @@ export interface DecidedEntry {
   readonly creationKey: string;
   /** The send that was decided about, from 0. */
   readonly sendAttempt: number;
+  /** The same send, as its evidence names it. */
+  readonly sendId: string;
   /** What was decided. */
   readonly decision: UnconfirmedDecision;
   /** Who decided. */

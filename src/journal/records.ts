@@ -60,7 +60,6 @@ const outcome = z.looseObject({
 const resolution = z.looseObject({
   v: z.literal(1),
   decision: z.enum(['adopt', 'declareLost', 'resubmit']),
-  decisionId: z.string(),
   by: z.string(),
   reason: z.string(),
   at: z.string(),

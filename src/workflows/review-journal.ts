@@ -1,4 +1,3 @@
-import { workflowInfo } from '@temporalio/workflow';
 import { unknownKey } from '../domain/known-keys';
 import {
   decisionIssue,
@@ -23,10 +22,8 @@ export async function resolveUnconfirmed(input: ResolveUnconfirmedInput): Promis
     (creationKey === '' ? 'creationKey must name the paid call.' : decisionIssue(input));
   if (issue !== undefined)
     return { resolved: false, reason: 'invalid_decision', creationKey, answer: null, message: issue };
-  const { workflowId, runId } = workflowInfo();
   const { taskQueue, ...call } = input;
-  const resolve = resolveUnconfirmedActivity({ taskQueue, summary: call.decision });
-  return resolve({ ...call, decisionId: `${workflowId}/${runId}` });
+  return resolveUnconfirmedActivity({ taskQueue, summary: call.decision })(call);
 }
 
 /** One page of a worker's journal, for clients, which have no journal of their own. */

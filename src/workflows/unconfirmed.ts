@@ -6,7 +6,6 @@ import {
   defineUpdate,
   isCancellation,
   setHandler,
-  workflowInfo,
 } from '@temporalio/workflow';
 import { type SettledCreate } from '../domain/create-once';
 import { UPDATE } from '../domain/names';
@@ -14,6 +13,7 @@ import { type UnconfirmedCall } from '../domain/paid-call';
 import { POLL_TIMEOUTS } from '../domain/timeouts';
 import {
   decisionIssue,
+  type ResolveUnconfirmedCall,
   type ResolveUnconfirmedResult,
   type UnconfirmedDecision,
   type VideoUpdates,
@@ -72,29 +72,21 @@ async function decide(
     const result = await carryOut(open, options);
     open.settle(result);
     if (result.answer !== null && isSettled(result.answer)) return { kind: 'settled', answer: result.answer };
-    if (result.resolved && result.decision === 'resubmit')
-      return { kind: 'resubmit', sendAttempt: result.sendAttempt };
+    // A decision that was recorded elsewhere counts like one that arrived here.
+    const stands = result.resolved ? result : result.stands;
+    if (stands?.decision === 'resubmit') return { kind: 'resubmit', sendAttempt: stands.sendAttempt };
   }
 }
 
 /** Carries out an accepted decision, even when the workflow is cancelled. */
 async function carryOut(
-  { decision, taskId, by, reason, ordinal }: OpenDecision,
+  open: OpenDecision,
   { creationKey, taskQueue }: AwaitDecisionOptions,
 ): Promise<ResolveUnconfirmedResult> {
-  const { workflowId, runId } = workflowInfo();
-  const resolve = resolveUnconfirmedActivity({ taskQueue, summary: decision });
+  const { call } = open;
+  const resolve = resolveUnconfirmedActivity({ taskQueue, summary: call.decision });
   try {
-    return await CancellationScope.nonCancellable(() =>
-      resolve({
-        creationKey,
-        decision,
-        ...(taskId !== undefined && { taskId }),
-        by,
-        reason,
-        decisionId: `${workflowId}/${runId}/${ordinal}`,
-      }),
-    );
+    return await CancellationScope.nonCancellable(() => resolve({ creationKey, ...call }));
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     const message =
@@ -125,29 +117,18 @@ function timeLeft(): number | null {
 
 /** The Update `adopt`: the create of unknown fate made this task; the workflow waits for it and buys nothing. */
 export const adoptUpdate = defineUpdate<ResolveUnconfirmedResult, [VideoUpdates['adopt']]>(UPDATE.adopt);
-/**
- * The Update `declareLost`: a person found that nothing was accepted. Nothing is sent again under this key. Takes one
- * object, or `by` and `reason` as two arguments.
- */
-export const declareLostUpdate = defineUpdate<
-  ResolveUnconfirmedResult,
-  [VideoUpdates['declareLost'] | string]
->(UPDATE.declareLost);
-/**
- * The Update `resubmit`: sends the create again, which buys a second time if the first was accepted after all. Takes one
- * object, or `by` and `reason` as two arguments.
- */
-export const resubmitUpdate = defineUpdate<ResolveUnconfirmedResult, [VideoUpdates['resubmit'] | string]>(
+/** The Update `declareLost`: a person found that nothing was accepted. Nothing is sent again under this key. */
+export const declareLostUpdate = defineUpdate<ResolveUnconfirmedResult, [VideoUpdates['declareLost']]>(
+  UPDATE.declareLost,
+);
+/** The Update `resubmit`: sends the create again, which buys a second time if the first was accepted after all. */
+export const resubmitUpdate = defineUpdate<ResolveUnconfirmedResult, [VideoUpdates['resubmit']]>(
   UPDATE.resubmit,
 );
 
 /** An accepted decision that is not carried out yet. */
 interface OpenDecision {
-  readonly decision: UnconfirmedDecision;
-  readonly taskId?: string;
-  readonly by: string;
-  readonly reason: string;
-  readonly ordinal: number;
+  readonly call: Omit<ResolveUnconfirmedCall, 'creationKey'>;
   /** Sets the reply of the Update. */
   settle(result: ResolveUnconfirmedResult): void;
 }
@@ -159,27 +140,14 @@ interface OpenDecision {
 export class Decisions {
   private readonly queue: OpenDecision[] = [];
   private waiting = false;
-  private count = 0;
 
   /** Call it before the first await: an Update may arrive with the first workflow task. */
   accept(): void {
-    setHandler(adoptUpdate, (given) => this.enqueue(adoptOf(given)), {
-      validator: (given) => this.validate(adoptOf(given)),
-    });
-    setHandler(
-      declareLostUpdate,
-      (given, ...why: unknown[]) => this.enqueue(wordsOf('declareLost', given, why[0])),
-      {
-        validator: (given, ...why: unknown[]) => this.validate(wordsOf('declareLost', given, why[0])),
-      },
-    );
-    setHandler(
-      resubmitUpdate,
-      (given, ...why: unknown[]) => this.enqueue(wordsOf('resubmit', given, why[0])),
-      {
-        validator: (given, ...why: unknown[]) => this.validate(wordsOf('resubmit', given, why[0])),
-      },
-    );
+    const updates = { adopt: adoptUpdate, declareLost: declareLostUpdate, resubmit: resubmitUpdate };
+    for (const [decision, update] of Object.entries(updates) as [UnconfirmedDecision, typeof adoptUpdate][])
+      setHandler(update, (given: GivenDecision) => this.enqueue({ ...given, decision }), {
+        validator: (given: GivenDecision) => this.validate({ ...given, decision }),
+      });
   }
 
   /** The next decision; undefined when none arrived in time. Throws when the workflow is cancelled. */
@@ -209,15 +177,19 @@ export class Decisions {
     if (issue !== undefined) throw new Error(issue);
   }
 
-  private async enqueue(given: GivenDecision): Promise<ResolveUnconfirmedResult> {
+  private async enqueue(
+    given: GivenDecision & Pick<ResolveUnconfirmedCall, 'decision'>,
+  ): Promise<ResolveUnconfirmedResult> {
     let result: ResolveUnconfirmedResult | undefined;
-    const { decision, taskId, by, reason } = given;
+    const { sendId, decision, taskId, by, reason } = given;
     this.queue.push({
-      decision,
-      ...(typeof taskId === 'string' && { taskId }),
-      by: String(by),
-      reason: String(reason),
-      ordinal: this.count++,
+      call: {
+        sendId: String(sendId),
+        decision,
+        ...(typeof taskId === 'string' && { taskId }),
+        by: String(by),
+        reason: String(reason),
+      },
       settle: (settled) => {
         result = settled;
       },
@@ -229,22 +201,9 @@ export class Decisions {
 }
 
 interface GivenDecision {
-  readonly decision: UnconfirmedDecision;
+  readonly decision?: unknown;
+  readonly sendId?: unknown;
   readonly taskId?: unknown;
   readonly by?: unknown;
   readonly reason?: unknown;
 }
-
-/** A task id alone is enough to adopt. */
-function adoptOf(given: unknown): GivenDecision {
-  const { taskId, by, reason } = typeof given === 'string' ? { taskId: given } : fieldsOf(given);
-  return { decision: 'adopt', taskId, by: by ?? 'update', reason: reason ?? 'adopted by its task id' };
-}
-
-function wordsOf(decision: UnconfirmedDecision, given: unknown, why: unknown): GivenDecision {
-  const { by, reason } = typeof given === 'string' ? { by: given, reason: why } : fieldsOf(given);
-  return { decision, by, reason };
-}
-
-const fieldsOf = (given: unknown): { taskId?: unknown; by?: unknown; reason?: unknown } =>
-  typeof given === 'object' && given !== null ? given : {};

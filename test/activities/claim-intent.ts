@@ -29,7 +29,6 @@ export function claimIntent(own: Partial<ClaimIntent> = {}): ClaimIntent {
 /** A person lets a call of unknown fate be sent once more. */
 export const RESUBMITTED: Resolution = {
   v: 1,
-  decisionId: 'd',
   decision: 'resubmit',
   by: 'ada',
   reason: 'r',

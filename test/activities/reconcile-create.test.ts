@@ -186,7 +186,7 @@ describe('media.reconcileCreate', () => {
       outcome: 'unconfirmed',
       evidence: evidence('reset'),
     });
-    const given = { decision: 'declareLost', decisionId: 'd', by: 'me', reason: 'yes', at: '' } as const;
+    const given = { decision: 'declareLost', by: 'me', reason: 'yes', at: '' } as const;
     const answer = { ...refused, reason: 'declared_lost' } as const;
     await journal.putResolution(KEY, 0, { v: 1, ...given, answer });
     await record(1, 'another');

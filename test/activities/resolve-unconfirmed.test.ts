@@ -65,18 +65,22 @@ describe('a decision about a paid call of unknown fate', () => {
       startToCloseTimeoutMs: 70_000,
     });
 
-  let decisions = 0;
-  const decide = (
+  /** The send of this send attempt, as its evidence names it. */
+  async function sendOf(sendAttempt = 0, creationKey = KEY.creationKey): Promise<string> {
+    return (await journal.read({ ...KEY, creationKey }, sendAttempt)).claim?.nonce ?? 'none';
+  }
+
+  /** About the first send, unless the call names another one. */
+  const decide = async (
     call: Partial<ResolveUnconfirmedCall>,
     changes?: Partial<PaidDeps>,
   ): Promise<ResolveUnconfirmedResult> => {
-    decisions += 1;
     const made: ResolveUnconfirmedCall = {
       creationKey: KEY.creationKey,
+      sendId: await sendOf(0, call.creationKey),
       decision: 'resubmit',
       by: 'ada',
       reason: 'looked into the console',
-      decisionId: `decision-${decisions}`,
       ...call,
     };
     return environment('a person').run(createResolveUnconfirmed(deps(changes)), made);
@@ -131,12 +135,43 @@ describe('a decision about a paid call of unknown fate', () => {
     const made = await Promise.allSettled([decide({ by: 'ada' }), decide({ by: 'bob' })]);
     // Of two at once the loser looks again: its next attempt finds the same decision.
     expect(made.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(1);
-    expect(await decide({ by: 'bob' })).toMatchObject({ resolved: true, sendAttempt: 0 });
+    const stands = (await journal.read(KEY, 0)).resolution;
+    const [first, second] = stands?.by === 'ada' ? ['ada', 'bob'] : ['bob', 'ada'];
+    // Carried out again, as after a reset, it is the same one; of anybody else it comes too late.
+    expect(await decide({ by: first })).toMatchObject({ resolved: true, sendAttempt: 0 });
+    expect(await decide({ by: second })).toMatchObject({
+      resolved: false,
+      reason: 'already_decided',
+      stands: { decision: 'resubmit', by: first, sendAttempt: 0 },
+    });
     expect(await create()).toMatchObject({ outcome: 'created', sendAttempt: 1 });
     expect(await create('yet another run')).toMatchObject({ outcome: 'created', sent: false });
     expect(posts()).toBe(1);
     expect(await decide({})).toMatchObject({ resolved: false, reason: 'already_known' });
     expect((await journal.read(KEY, 1)).resolution).toBeNull();
+  });
+
+  it('[C4.4a] about one send says nothing about the next one under the same key, also when it is carried out again', async () => {
+    await lostSender();
+    expect(await decide({})).toMatchObject({ resolved: true });
+    const first = await sendOf();
+    createReply = { status: 502, body: {} };
+    expect(await create()).toMatchObject({ outcome: 'unconfirmed', sendAttempt: 1 });
+    const second = await sendOf(1);
+    for (const decision of ['resubmit', 'declareLost'] as const)
+      expect(await decide({ sendId: first, by: 'bob', decision })).toMatchObject({
+        resolved: false,
+        reason: 'already_decided',
+      });
+    expect(await decide({ sendId: first })).toMatchObject({ resolved: true, sendAttempt: 0 });
+    expect(await decide({ sendId: 'nobody' })).toMatchObject({ reason: 'already_decided' });
+    expect((await journal.read(KEY, 1)).resolution).toBeNull();
+    expect(await create('restarted')).toMatchObject({ outcome: 'unconfirmed', evidence: { sendId: second } });
+    expect(posts()).toBe(1);
+    createReply = { status: 200, body: { id: 'video_2', status: 'queued' } };
+    expect(await decide({ sendId: second })).toMatchObject({ resolved: true, sendAttempt: 1 });
+    expect(await create('restarted')).toMatchObject({ outcome: 'created', sendAttempt: 2 });
+    expect(posts()).toBe(2);
   });
 
   it('[C4.4a] of two different ones at once one stands, and the other is told which', async () => {
@@ -153,7 +188,7 @@ describe('a decision about a paid call of unknown fate', () => {
 
   it('[C4.4b] of an attempt that died after its record is finished by the next one', async () => {
     await lostSender();
-    const call = { decision: 'adopt', taskId: 'video_1', decisionId: 'the same' } as const;
+    const call = { decision: 'adopt', taskId: 'video_1' } as const;
     const dies: CreateJournal = {
       ...journal,
       forgetOpen: () => Promise.reject(new Error('killed')),

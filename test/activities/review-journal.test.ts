@@ -69,7 +69,7 @@ describe('a page of what the journal holds', () => {
     await journal.putOutcome(lostKey, 0, { v: 1, nonce: 'n', at, answer: lost });
     await sent('adopted');
     const adoptedKey = { namespace: 'default', creationKey: 'adopted' };
-    const made = { v: 1, decisionId: 'd', by: 'ada', reason: 'console', at, decision: 'adopt' } as const;
+    const made = { v: 1, by: 'ada', reason: 'console', at, decision: 'adopt' } as const;
     await journal.putResolution(adoptedKey, 0, { ...made, answer: answers.created(0) });
     const { unconfirmed } = await review({ list: 'unconfirmed' });
     const states = unconfirmed.map(({ creationKey, state }) => [creationKey, state]);

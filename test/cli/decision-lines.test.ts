@@ -1,7 +1,12 @@
 import { decisionLines } from '../../src/cli/unconfirmed/unconfirmed';
 
 describe('the commands that settle a call of unknown fate', () => {
-  const call = { creationKey: 'order-1', hasTask: false, estimate: { microUnits: 40_000, currency: 'USD' } };
+  const call = {
+    creationKey: 'order-1',
+    sendId: 'a-send',
+    hasTask: false,
+    estimate: { microUnits: 40_000, currency: 'USD' },
+  };
 
   it('[C7.10] never say of lost results that nothing was accepted or that they cost nothing', () => {
     const text = decisionLines({ ...call, isPaid: true, fetchable: false }).join('\n');

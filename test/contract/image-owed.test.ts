@@ -11,8 +11,14 @@ describe('an image call that a person sent again, because nobody knew its fate',
     const request = { prompt: creationKey };
     const rule = { promptIncludes: creationKey, times: 1 };
     await bench.fault('generate', { type: 'lose_reply', accepted: true, how: 'close' }, rule);
-    expect(await bench.generate(request, { creationKey })).toMatchObject({ outcome: 'unconfirmed' });
-    const decided = { decision: 'resubmit', decisionId: 'd', by: 'me', reason: 'yes' } as const;
+    const lost = await bench.generate(request, { creationKey });
+    if (lost.outcome !== 'unconfirmed') throw new Error(lost.outcome);
+    const decided = {
+      sendId: lost.evidence.sendId ?? '',
+      decision: 'resubmit',
+      by: 'me',
+      reason: 'yes',
+    } as const;
     await bench.run('media.resolveUnconfirmed', { creationKey, ...decided });
     return { request, rule };
   }

@@ -49,7 +49,6 @@ const view = (answer: RecordedAnswer): SendAttemptView => ({
 const decided = (answer: Resolution['answer']): Resolution => ({
   v: 1,
   decision: answer === null ? 'resubmit' : 'adopt',
-  decisionId: 'd',
   by: 'ann',
   reason: 'found in the records',
   at: intent.at,
@@ -221,7 +220,7 @@ describe('a decision about a send attempt of unknown fate', () => {
       const adopted = answers.created(0);
       expect(decideSendAttempt(withDecision(seen, adopted), asker({ runId }))).toEqual({
         do: 'return',
-        outcome: { v: 1, nonce: 'd', at: intent.at, answer: adopted },
+        outcome: { v: 1, nonce: intent.nonce, at: intent.at, answer: adopted },
         claim: intent,
       });
     }
@@ -254,7 +253,7 @@ describe('a decision about a send attempt of unknown fate', () => {
               decideSendAttempt(withDecision(view(late), answer as Resolution['answer']), who),
             ).toMatchObject({
               do: 'return',
-              outcome: { nonce: 'd', answer },
+              outcome: { nonce: 'n', answer },
             });
         }
       }

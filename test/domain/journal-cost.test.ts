@@ -27,7 +27,7 @@ const decided = (
   answer: Resolution['answer'],
 ): SendAttemptView => ({
   ...view,
-  resolution: { v: 1, decision, decisionId: 'd', by: 'ada', reason: 'r', at: '', answer },
+  resolution: { v: 1, decision, by: 'ada', reason: 'r', at: '', answer },
 });
 const sentAgain = (view: SendAttemptView) => decided(view, 'resubmit', null);
 const adopted = (view: SendAttemptView) => decided(view, 'adopt', answers.created(0));

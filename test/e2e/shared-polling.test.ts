@@ -224,7 +224,11 @@ describe('shared polling', () => {
         async () => (await stateOf(handle)).phase === 'unconfirmed',
       );
       const task = (await sandbox.admin.tasks()).find((one) => one.prompt === prompt);
-      await handle.executeUpdate(UPDATE.adopt, { args: [task?.id] });
+      await handle.executeUpdate(UPDATE.adopt, {
+        args: [
+          { sendId: (await stateOf(handle)).evidence?.sendId, taskId: task?.id, by: 'ada', reason: 'found' },
+        ],
+      });
       await watched(handle);
       expect(await handle.result()).toMatchObject({ outcome: 'completed' });
     });

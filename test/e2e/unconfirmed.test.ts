@@ -74,6 +74,12 @@ describe('a create of unknown fate', () => {
     return (await stack()).media.resolveUnconfirmed({ creationKey, ...decision, ...WHO });
   }
 
+  /** Names the send whose evidence a waiting workflow shows. */
+  async function about(workflowId: string): Promise<{ readonly sendId: string } & typeof WHO> {
+    const { evidence } = await (await stack()).media.videoState(workflowId);
+    return { sendId: evidence?.sendId ?? 'none', ...WHO };
+  }
+
   async function review(list: 'unconfirmed' | 'created', creationKey: string): Promise<ReviewJournalPage> {
     return (await stack()).media.reviewJournal({ list, creationKey });
   }
@@ -188,39 +194,37 @@ describe('a create of unknown fate', () => {
     expect(await paid(prompt)).toEqual([1, 1]);
   });
 
-  it.concurrent('[C4.4c] in a workflow that waits, adopt by the id alone: it goes on with the task', async () => {
+  it.concurrent('[C4.4c] in a workflow that waits, adopt: it goes on with the task', async () => {
     const prompt = 'adopted by an update';
-    const { started, handle } = await waiting(prompt);
+    const { id, started, handle } = await waiting(prompt);
     const taskId = await taskOf(prompt);
-    await expect(handle.executeUpdate(UPDATE.adopt, { args: ['video_nobody'] })).resolves.toMatchObject({
-      resolved: false,
-      reason: 'task_unknown',
-    });
-    await expect(handle.executeUpdate(UPDATE.adopt, { args: [taskId] })).resolves.toMatchObject({
-      resolved: true,
-    });
+    const adopt = async (task: string): Promise<unknown> =>
+      handle.executeUpdate(UPDATE.adopt, { args: [{ taskId: task, ...(await about(id)) }] });
+    expect(await adopt('video_nobody')).toMatchObject({ resolved: false, reason: 'task_unknown' });
+    expect(await adopt(taskId)).toMatchObject({ resolved: true });
     expect(await started.result()).toMatchObject({ outcome: 'completed', video: { taskId } });
     expect(await paid(prompt)).toEqual([1, 1]);
   });
 
   it.concurrent('[C4.4c] in a workflow that waits, resubmit: it sends once more', async () => {
     const prompt = 'resubmitted by an update';
-    const { started, handle } = await waiting(prompt, false);
-    await handle.executeUpdate(UPDATE.resubmit, { args: [WHO] });
+    const { id, started, handle } = await waiting(prompt, false);
+    await handle.executeUpdate(UPDATE.resubmit, { args: [await about(id)] });
     expect(await started.result()).toMatchObject({ outcome: 'completed' });
     expect(await paid(prompt)).toEqual([2, 1]);
   });
 
-  it.concurrent('in a workflow that waits, declareLost: it ends as rejected; who and why may be two arguments', async () => {
+  it.concurrent('in a workflow that waits, declareLost: it ends as rejected', async () => {
     const prompt = 'declared lost by an update';
-    const { started, handle } = await waiting(prompt, false);
-    await handle.executeUpdate(UPDATE.declareLost, { args: [WHO.by, WHO.reason] });
+    const { id, started, handle } = await waiting(prompt, false);
+    await handle.executeUpdate(UPDATE.declareLost, { args: [await about(id)] });
     expect(await started.result()).toMatchObject({ outcome: 'rejected', reason: 'declared_lost' });
   });
 
   it.concurrent('in a workflow that waits, an incomplete decision is refused and leaves no event', async () => {
     const { started, handle } = await waiting('decided incompletely', false);
     await expect(handle.executeUpdate(UPDATE.declareLost, { args: [{ by: 'ada' }] })).rejects.toThrow();
+    await expect(handle.executeUpdate(UPDATE.resubmit, { args: [WHO] })).rejects.toThrow();
     await expect(handle.executeUpdate(UPDATE.adopt, { args: [{}] })).rejects.toThrow();
     const { events } = await handle.fetchHistory();
     expect(events?.some((event) => event.workflowExecutionUpdateAcceptedEventAttributes != null)).toBe(false);
@@ -233,7 +237,9 @@ describe('a create of unknown fate', () => {
     const id = server.uniqueId('certain');
     const started = await start('[run:3s] nothing to decide', id);
     const handle = server.client.workflow.getHandle(id);
-    await expect(handle.executeUpdate(UPDATE.resubmit, { args: [WHO] })).rejects.toThrow();
+    await expect(
+      handle.executeUpdate(UPDATE.resubmit, { args: [{ sendId: 'any', ...WHO }] }),
+    ).rejects.toThrow();
     expect(await started.result()).toMatchObject({ outcome: 'completed' });
   });
 
@@ -309,8 +315,7 @@ describe('a create of unknown fate', () => {
       const started = await media.startVideo({ request, onUnconfirmed: 'wait' }, { id });
       await eventually('the wait', async () => (await media.videoState(id)).phase === 'unconfirmed');
       const handle = client.workflow.getHandle(id);
-      const who = { by: 'ada', reason: 'looked into the console' };
-      const decided = handle.executeUpdate(UPDATE.resubmit, { args: [who] });
+      const decided = handle.executeUpdate(UPDATE.resubmit, { args: [{ sendId: 'any', ...WHO }] });
       await hasStarted;
       await handle.cancel();
       finish();

@@ -231,6 +231,7 @@ describe('keys that nobody knows', () => {
   it('a decision with one is not carried out', async () => {
     const decision = {
       creationKey: 'order-9',
+      sendId: 'a-send',
       decision: 'resubmit',
       by: 'me',
       reason: 'asked',

@@ -144,7 +144,7 @@ describe('pruning a journal', () => {
 
   it('removes an old one that somebody has decided about', async () => {
     await sent('decided');
-    const made = { v: 1, decisionId: 'd', by: 'ada', reason: 'gone', answer: answers.rejected(0) } as const;
+    const made = { v: 1, by: 'ada', reason: 'gone', answer: answers.rejected(0) } as const;
     await journal.putResolution(keyOf('decided'), 0, { ...made, decision: 'declareLost', at: OLD });
     expect(await prune()).toEqual({ ...NONE, keys: 1, removed: 1 });
   });

@@ -16,7 +16,6 @@ const resolution = (own: object) =>
   JSON.stringify({
     v: 1,
     decision: 'resubmit',
-    decisionId: 'd',
     by: 'ann',
     reason: 'r',
     at: AT,
@@ -58,7 +57,7 @@ describe('a decision', () => {
     ['that no version knows', { decision: 'forget' }],
     ['of nobody', { by: undefined }],
     ['without a reason', { reason: undefined }],
-    ['without a name', { decisionId: undefined }],
+    ['without a name', { by: undefined }],
     ['without an answer', { answer: undefined }],
     ['of another version', { v: 2 }],
   ])('%s is refused', (_, own) => {

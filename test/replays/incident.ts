@@ -32,8 +32,11 @@ export async function incident(
   await sandbox.admin.addFaults([
     { operation: 'poll', skip: 1, times: 2, action: { type: 'status', status: 503 } },
   ]);
+  const { evidence } = await media.videoState(id);
   await handle.executeUpdate(UPDATE.adopt, {
-    args: [{ taskId: task?.id, by: 'sam', reason: 'in the task records of the service' }],
+    args: [
+      { sendId: evidence?.sendId, taskId: task?.id, by: 'sam', reason: 'in the task records of the service' },
+    ],
   });
   await handle.result();
   return handle;

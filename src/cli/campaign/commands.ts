@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { collect, type CommandContext, type CommonOptions, withCommonOptions } from '../context';
 import { badInput } from '../errors';
+import { type DecideOptions, withDecisionOptions } from '../paid-options';
 import {
   type RunOptions,
   type ResumeRowsCommandOptions,
@@ -232,11 +233,6 @@ function named(field: string, value: string): string {
   throw badInput([{ field, message: 'must not be empty.' }]);
 }
 
-interface DecideOptions extends CommonOptions {
-  readonly reason: string;
-  readonly by?: string;
-}
-
 /** `campaign adopt` and `campaign declare-lost`: record what a person decides about rows that were set aside. */
 function addCampaignRowCommands(campaign: Command, context: CommandContext): void {
   withDecisionOptions(
@@ -260,12 +256,4 @@ function addCampaignRowCommands(campaign: Command, context: CommandContext): voi
     const { decideRow } = await import('./orders.js');
     await decideRow(context, id, { key }, options);
   });
-}
-
-function withDecisionOptions(command: Command): Command {
-  return withCommonOptions(
-    command
-      .requiredOption('--reason <text>', 'why; kept in the journal')
-      .option('--by <name>', 'who decides; kept in the journal (default: the user of this process)'),
-  );
 }

@@ -1,6 +1,7 @@
 import { type CampaignExecution, type RetriedOutcome, type ResumedCampaign } from '../../client';
 import { RETRIED_OUTCOMES } from '../../client/resumed-rows';
 import { requireUnpaused } from '../../client/errors';
+import { sendToDecide } from '../../client/resolve-unconfirmed';
 import { type MediaConfig } from '../../config';
 import { type CampaignInput } from '../../domain/campaign/plan';
 import { type CampaignRowResult, type LedgerLine } from '../../domain/campaign/row';
@@ -19,6 +20,7 @@ import { badInput, CliError } from '../errors';
 import { openArtifactStore } from '../../stores/open-stores';
 import { spendLimitOf } from '../spend/spend-limit';
 import { commandFor } from '../text';
+import { type DecideOptions } from '../paid-options';
 import { decide, userName } from '../unconfirmed/unconfirmed';
 import { withServer } from '../with-server';
 import {
@@ -194,11 +196,6 @@ function answerOrders(
   report.reply({ ok: true, data });
 }
 
-interface DecideRowOptions extends CommonOptions {
-  readonly by?: string;
-  readonly reason: string;
-}
-
 interface RowDecision {
   readonly key: string;
   /** Absent: nothing was accepted. */
@@ -213,7 +210,7 @@ export async function decideRow(
   context: CommandContext,
   id: string,
   { key, taskId }: RowDecision,
-  options: DecideRowOptions,
+  options: DecideOptions,
 ): Promise<void> {
   const { by = userName(), reason } = options;
   if (reason.trim() === '') throw badInput([{ field: '--reason', message: 'must say why.' }]);
@@ -221,9 +218,11 @@ export async function decideRow(
     await needWorker(connected, id);
     const row = await findRow(context, connected, id, key, options);
     const { creationKey } = openAttempt(row, id);
+    const sendId =
+      options.send ?? (await sendToDecide((input) => connected.media.reviewJournal(input), creationKey));
     const { status } = await connected.media.campaigns.describe(id);
     if (isOpen(status)) {
-      const facts = { key, creationKey, by, reason };
+      const facts = { key, creationKey, sendId, by, reason };
       const reported =
         taskId === undefined
           ? await connected.media.campaigns.order(id, 'declareLost', facts)
@@ -233,6 +232,7 @@ export async function decideRow(
     const decision = taskId === undefined ? 'declareLost' : 'adopt';
     await decide(context, connected, {
       creationKey,
+      sendId,
       decision,
       by,
       reason,

@@ -1,13 +1,8 @@
 import { type Command } from 'commander';
 import { type UnconfirmedDecision } from '../../domain/unconfirmed-decision';
 import { type CommandContext, type CommonOptions, given, withCommonOptions } from '../context';
+import { type DecideOptions, withDecisionOptions } from '../paid-options';
 import { withServer } from '../with-server';
-
-interface DecideOptions extends CommonOptions {
-  readonly reason: string;
-  readonly by?: string;
-  readonly yes?: boolean;
-}
 
 /** `unconfirmed`: lists paid calls of unknown fate, shows their evidence and records decisions about them. */
 export function addUnconfirmedCommand(program: Command, context: CommandContext): void {
@@ -70,14 +65,6 @@ Examples:
   $ temporal-media unconfirmed resubmit sku-1 --reason "not in the console" --yes
 `;
 
-function withDecisionOptions(command: Command): Command {
-  return withCommonOptions(
-    command
-      .requiredOption('--reason <text>', 'why; kept in the journal')
-      .option('--by <name>', 'who decides; kept in the journal (default: the user of this process)'),
-  );
-}
-
 async function decided(
   context: CommandContext,
   decision: UnconfirmedDecision,
@@ -87,7 +74,14 @@ async function decided(
 ): Promise<void> {
   await withServer(context, options, async (connected) => {
     const { decide } = await import('../unconfirmed/unconfirmed.js');
-    const { reason, by, yes = false } = options;
-    await decide(context, connected, { creationKey, decision, ...given({ taskId }), by, reason, yes });
+    const { reason, by, send: sendId, yes = false } = options;
+    await decide(context, connected, {
+      creationKey,
+      ...given({ sendId, taskId }),
+      decision,
+      by,
+      reason,
+      yes,
+    });
   });
 }

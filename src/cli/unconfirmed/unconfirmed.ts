@@ -6,7 +6,7 @@ import {
   type UnconfirmedEntry,
 } from '../../domain/unconfirmed-decision';
 import { type Connected } from '../connect';
-import { type CommandContext } from '../context';
+import { type CommandContext, given } from '../context';
 import { badInput, CliError } from '../errors';
 import { evidenceLines } from '../evidence-lines';
 import { textTable } from '../progress-view';
@@ -17,6 +17,8 @@ import { readPages } from './orphans';
 
 interface Decision {
   readonly creationKey: string;
+  /** Undefined: the send that has an unknown fate now. */
+  readonly sendId?: string;
   readonly decision: UnconfirmedDecision;
   readonly taskId?: string;
   readonly by: string | undefined;
@@ -29,7 +31,7 @@ interface Decision {
 export async function decide(
   context: CommandContext,
   connected: Connected,
-  { creationKey, decision, taskId, by = userName(), reason, yes }: Decision,
+  { creationKey, sendId, decision, taskId, by = userName(), reason, yes }: Decision,
 ): Promise<void> {
   const { report } = context;
   if (reason.trim() === '') throw badInput([{ field: '--reason', message: 'must say why.' }]);
@@ -43,7 +45,16 @@ export async function decide(
     );
   const owner = open?.workflowId ?? creationKey;
   const result = await connected.media
-    .resolveUnconfirmed({ creationKey, decision, ...(taskId !== undefined && { taskId }), by, reason }, owner)
+    .resolveUnconfirmed(
+      {
+        creationKey,
+        ...given({ sendId: sendId ?? open?.evidence.sendId ?? undefined, taskId }),
+        decision,
+        by,
+        reason,
+      },
+      owner,
+    )
     .catch((error: unknown) => {
       if ((error as Error).name !== 'WorkflowFailedError') throw error;
       throw new CliError(
@@ -93,6 +104,8 @@ async function confirmResubmit(
 /** A paid call that waits for a decision, as far as the commands about it need it. */
 export interface OpenCall {
   readonly creationKey: string;
+  /** The send whose evidence is shown; null where that is not known here. */
+  readonly sendId: string | null;
   /** Whether it made a task that can be adopted: an image call makes none. */
   readonly hasTask: boolean;
   readonly estimate: Money | null;
@@ -106,20 +119,25 @@ export interface OpenCall {
  * The commands that settle such a call, each with what it may cost. The command that bought it is not among them,
  * because running it again may pay twice (C4.4c); only when it is known to fetch and not send, it is named first.
  */
-export function decisionLines({ creationKey, hasTask, estimate, isPaid, fetchable }: OpenCall): string[] {
+export function decisionLines(call: OpenCall): string[] {
+  const { creationKey, sendId, hasTask, estimate, isPaid, fetchable } = call;
   const cost = estimate === null ? 'an unknown amount' : `an estimated ${formatMoney(estimate)}`;
   const id = idArgument(creationKey);
+  const send = sendId === null ? '' : ` --send ${idArgument(sendId)}`;
   const command = (words: string): string => `  temporal-media unconfirmed ${words}`;
   return [
     ...firstLines(isPaid, fetchable),
     ...(hasTask
-      ? [`${command(`adopt --reason WHY ${id} TASK`)}`, '      it was accepted as TASK; costs nothing more']
+      ? [
+          `${command(`adopt --reason WHY ${id} TASK${send}`)}`,
+          '      it was accepted as TASK; costs nothing more',
+        ]
       : []),
-    command(`declare-lost --reason WHY ${id}`),
+    command(`declare-lost --reason WHY ${id}${send}`),
     isPaid
       ? '      give its results up; it stays paid, and nothing is sent under this id any more'
       : '      nothing was accepted; costs nothing, and nothing is sent under this id any more',
-    command(`resubmit --reason WHY ${id}`),
+    command(`resubmit --reason WHY ${id}${send}`),
     isPaid
       ? `      send once more; costs ${cost} besides what is paid already`
       : `      send once more; costs ${cost}, and twice that if the first was accepted after all`,
@@ -197,8 +215,10 @@ export async function showUnconfirmed(
     }
     const hasTask = entry.operation === 'create_video';
     const { estimate, fetchable } = entry;
+    const { sendId } = entry.evidence;
     const isPaid = entry.state === 'results_lost';
-    for (const line of decisionLines({ creationKey, hasTask, estimate, isPaid, fetchable })) report.say(line);
+    for (const line of decisionLines({ creationKey, sendId, hasTask, estimate, isPaid, fetchable }))
+      report.say(line);
   }
   report.reply({ ok: true, data: { creationKey, unconfirmed: open, decided } });
 }

@@ -99,11 +99,13 @@ export async function playScenario(
     const decided = decide(scenario.decisions, {
       stateOf: () => media.videoState(id),
       send: async (decision) => {
+        const { evidence } = await media.videoState(id);
         const handle = client.workflow.getHandle(id);
         await handle.executeUpdate(UPDATE[decision], {
           args: [
             {
               ...(decision === 'adopt' && { taskId: (await sandbox.admin.tasks())[0]?.id }),
+              sendId: evidence?.sendId,
               by: 'whatif',
               reason: 'as in the history',
             },

@@ -135,12 +135,18 @@ function body({ original, scenario, request }: TestSubject): string[] {
 }
 
 function decisionLines(decision: string): string[] {
-  const task = decision === 'adopt' ? 'taskId: (await sandbox.admin.tasks())[0]?.id, ' : '';
   return [
     `      while ((await media.videoState(id)).phase !== 'unconfirmed')`,
     `        await new Promise((resolve) => setTimeout(resolve, 250));`,
     `      await client.workflow.getHandle(id).executeUpdate('${decision}', {`,
-    `        args: [{ ${task}by: 'whatif', reason: 'as in the history' }],`,
+    `        args: [`,
+    `          {`,
+    `            sendId: (await media.videoState(id)).evidence?.sendId,`,
+    ...(decision === 'adopt' ? [`            taskId: (await sandbox.admin.tasks())[0]?.id,`] : []),
+    `            by: 'whatif',`,
+    `            reason: 'as in the history',`,
+    `          },`,
+    `        ],`,
     `      });`,
   ];
 }

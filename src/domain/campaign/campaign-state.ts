@@ -122,6 +122,8 @@ export interface CampaignUpdates {
     readonly key: string;
     /** Of the attempt that was set aside, as its ledger line names it. */
     readonly creationKey: string;
+    /** The send that the decision is about, as `unconfirmed show` names it. */
+    readonly sendId: string;
     /** The task at the service. */
     readonly taskId: string;
     /** Who decides; kept in the journal. */
@@ -135,6 +137,8 @@ export interface CampaignUpdates {
     readonly key: string;
     /** Of the attempt that was set aside, as its ledger line names it. */
     readonly creationKey: string;
+    /** The send that the decision is about, as `unconfirmed show` names it. */
+    readonly sendId: string;
     /** Who decides; kept in the journal. */
     readonly by: string;
     /** Why; kept in the journal. */

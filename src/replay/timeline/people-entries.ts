@@ -56,23 +56,15 @@ export class PeopleReader {
   private decision(operation: Operation, args: readonly unknown[]): void {
     const { name, result } = operation;
     const { shown } = this.story;
-    const [first, second] = args;
-    const fields =
-      typeof first === 'string'
-        ? {
-            by: name === 'adopt' ? undefined : first,
-            taskId: name === 'adopt' ? first : undefined,
-            reason: second,
-          }
-        : fieldsOf(first);
+    const fields = fieldsOf(args[0]);
     this.story.decided(operation.at);
     const facts = present<Fact>({
       decision: name,
       by: shown.said(fields['by']),
       reason: shown.said(fields['reason']),
       taskId: shown.id(fields['taskId']),
-      rowKey: shown.id(fieldsOf(first)['key']),
-      creationKey: shown.id(fieldsOf(first)['creationKey']),
+      rowKey: shown.id(fields['key']),
+      creationKey: shown.id(fields['creationKey']),
     });
     const entry = this.story.add(
       {

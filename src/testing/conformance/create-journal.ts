@@ -283,11 +283,10 @@ const outcome = (nonce: string): OutcomeRecord => ({
   },
 });
 
-const resolution = (decisionId: string): Resolution => ({
+const resolution = (by: string): Resolution => ({
   v: 1,
   decision: 'resubmit',
-  decisionId,
-  by: 'ann',
+  by,
   reason: 'the service says no',
   at: AT,
   answer: null,

@@ -151,11 +151,11 @@ async function decide(
   decision: UnconfirmedDecision,
   input: Sent<CampaignUpdates['adopt']>,
 ): Promise<CampaignUpdateResult> {
-  const { workflowId, runId } = workflowInfo();
-  const { key, creationKey, by, reason, taskId } = input ?? {};
-  const issue = decisionIssue({ decision, by, reason, ...(taskId !== undefined && { taskId }) });
-  if (issue !== undefined || by === undefined || reason === undefined)
-    return no(issue ?? 'by and reason must say who decided and why.');
+  const { workflowId } = workflowInfo();
+  const { key, creationKey, sendId, by, reason, taskId } = input ?? {};
+  const issue = decisionIssue({ sendId, decision, by, reason, ...(taskId !== undefined && { taskId }) });
+  if (issue !== undefined || sendId === undefined || by === undefined || reason === undefined)
+    return no(issue ?? 'sendId, by and reason must say what is decided, who decided and why.');
   if (typeof creationKey !== 'string' || !creationKey.startsWith(campaignKeyPrefix(workflowId)))
     return no('creationKey must be that of a row of this campaign.');
   if (typeof key !== 'string') return no('key must name the row.');
@@ -166,11 +166,11 @@ async function decide(
   try {
     const result = await resolve({
       creationKey,
+      sendId,
       decision,
       ...(taskId !== undefined && { taskId }),
       by,
       reason,
-      decisionId: `${workflowId}/${runId}/${creationKey}/${decision}`,
     });
     // If it was decided before or its outcome is known by now, the row is resumed all the same.
     const settled = result.resolved || result.answer !== null;

@@ -204,6 +204,6 @@ function comparable(answer: CreateVideoAnswer): unknown {
   const text = JSON.stringify(answer)
     .replace(/"taskId":"[^"]*"/, '"taskId":"…"')
     .replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"time"')
-    .replace(/"(replyHash|date)":"[^"]*"/g, '"$1":"…"');
+    .replace(/"(replyHash|date|sendId)":"[^"]*"/g, '"$1":"…"');
   return JSON.parse(text) as unknown;
 }

@@ -51,7 +51,6 @@ describe('media.settleBatch', () => {
     await books.journal.putResolution(books.key(1), 0, {
       v: 1,
       decision: 'declareLost',
-      decisionId: 'd',
       by: 'ada',
       reason: 'r',
       at: inSeconds(0),
@@ -80,7 +79,6 @@ describe('media.settleBatch', () => {
     await books.journal.putResolution(books.key(0), 0, {
       v: 1,
       decision: 'resubmit',
-      decisionId: 'd',
       by: 'ada',
       reason: 'r',
       at: inSeconds(0),

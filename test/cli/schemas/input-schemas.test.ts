@@ -48,7 +48,14 @@ const INPUTS: { readonly [Name in keyof Documents & `${string}-input`]: readonly
   ],
   'resolve-unconfirmed-input': [
     RESOLVE_UNCONFIRMED_KEYS,
-    { creationKey: 'k', decision: 'adopt', taskId: 't', by: 'me', reason: 'in the console' },
+    {
+      creationKey: 'k',
+      sendId: 'a-send',
+      decision: 'adopt',
+      taskId: 't',
+      by: 'me',
+      reason: 'in the console',
+    },
   ],
   'review-journal-input': [REVIEW_JOURNAL_KEYS, { list: 'unconfirmed', after: null }],
   'find-video-task-input': [FIND_VIDEO_TASK_KEYS, { taskId: 't', askService: true }],
@@ -94,19 +101,19 @@ test.each<[keyof Documents, unknown]>([
   ['generate-video-input', { request: { model: 'm', prompt: 'p' }, onUnconfirmed: 'again' }],
   ['await-video-input', { video: {} }],
   ['edit-image-input', { request: { model: 'm', prompt: 'p' } }],
-  ['resolve-unconfirmed-input', { creationKey: 'k', decision: 'forget', by: 'me', reason: 'r' }],
+  ['resolve-unconfirmed-input', { creationKey: 'k', sendId: 's', decision: 'forget', by: 'me', reason: 'r' }],
   ['review-journal-input', { list: 'all' }],
   ['video-adopt', { by: 'me' }],
   ['video-resubmit', { by: 'me' }],
   ['campaign-raise-budget', { budget: 5 }],
-  ['campaign-adopt', { key: 'row', creationKey: 'k', by: 'me', reason: 'r' }],
+  ['campaign-adopt', { key: 'row', creationKey: 'k', sendId: 's', by: 'me', reason: 'r' }],
+  ['video-resubmit', { by: 'me', reason: 'r' }],
 ])('%s refuses %j', (name, value) => {
   expect(problemsOf(DOCUMENTS[name], value)).not.toEqual([]);
 });
 
 test.each<[keyof Documents, unknown]>([
-  ['video-adopt', 'task-1'],
-  ['video-adopt', { taskId: 'task-1', by: 'me', reason: 'r' }],
+  ['video-adopt', { sendId: 's', taskId: 'task-1', by: 'me', reason: 'r' }],
   ['campaign-raise-budget', { budget: { microUnits: 5_000_000, currency: 'USD' } }],
   ['campaign-resume-rows', { select: { rows: 'again', outcomes: ['failed'] } }],
   ['campaign-update-result', { accepted: true, message: 'm', rows: 2 }],

@@ -86,8 +86,7 @@ interface Update {
 type SentTo<Definition> =
   Definition extends UpdateDefinition<infer Result, infer Args, infer _Name>
     ? {
-        // A text in the place of the first argument is for callers that send two.
-        readonly argument: ArgumentOf<Args> | ArgumentOf<[Exclude<Args[0], string>]>;
+        readonly argument: ArgumentOf<Args>;
         readonly result: NameOf<Result>;
       }
     : never;

@@ -39,7 +39,9 @@ export class Decisions {
     // Each of them is a plan of its own.
     const open = (await this.open(state.results)).slice(0, DURING - this.decided.size);
     for (const { row, creationKey, taskId } of open) {
-      const call = { key: row.key, creationKey, ...WHO };
+      const { unconfirmed } = await this.stack.media.reviewJournal({ list: 'unconfirmed', creationKey });
+      const sendId = unconfirmed[0]?.evidence.sendId;
+      const call = { key: row.key, creationKey, sendId, ...WHO };
       const [name, input] =
         taskId === null ? [UPDATE.declareLost, call] : [UPDATE.adopt, { ...call, taskId }];
       const answer = await handle

@@ -226,7 +226,6 @@ export function viewOf({ sendAttempts }: World, at: number, { requests }: Bounds
         ? null
         : ({
             decision,
-            decisionId: 'd',
             at: '',
             answer:
               decision === 'adopt'

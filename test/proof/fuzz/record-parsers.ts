@@ -34,7 +34,7 @@ const ANSWER = {
 const outcome = (answer: object) =>
   bytes({ v: 1, nonce: 'n', at: VIDEO.createdAt, answer: { ...ANSWER, ...answer } });
 const decision = (word: string, answer: object | null) =>
-  bytes({ v: 1, decision: word, decisionId: 'd', by: 'ops', reason: 'r', at: VIDEO.createdAt, answer });
+  bytes({ v: 1, decision: word, by: 'ops', reason: 'r', at: VIDEO.createdAt, answer });
 const COMMON = ['__proto__', 'constructor', '{"v":1', '"', '[', '}', '\u0000', 'null', '1e999', 'v', 'kind'];
 
 const journal = (name: string, seeds: readonly Buffer[], parse: (text: string) => unknown): FuzzedParser => ({

@@ -57,7 +57,9 @@ export class Ledger {
   readonly told: Told[] = [];
   /** Outcomes of which a journal said that they are durable. */
   recorded: { readonly key: string; readonly sendAttempt: number; readonly record: OutcomeRecord }[] = [];
-  /** Decisions to send once more, by creation key. */
+  /** Sends that somebody looked into and wanted sent once more. */
+  readonly resubmits = new Set<string>();
+  /** Decisions to send once more that count, by creation key. */
   readonly authorised: { readonly key: string; readonly at: number }[] = [];
   /** Creation keys with a task that a person named, or a create that a person gave up. */
   readonly decided = new Set<string>();

@@ -1,5 +1,9 @@
 import { beginCreate, type CreateOnceState } from '../../../src/domain/create-once';
-import { type UnconfirmedDecision } from '../../../src/domain/unconfirmed-decision';
+import {
+  NO_SEND,
+  type ResolveUnconfirmedCall,
+  type UnconfirmedDecision,
+} from '../../../src/domain/unconfirmed-decision';
 import { createOnce, type CreateOnceResult } from '../../../src/workflows/create-once';
 import { resolveUnconfirmedActivity } from '../../../src/workflows/proxies';
 import { makeProcess } from './virtual-time';
@@ -12,6 +16,8 @@ interface Point {
   readonly waitsUntil: number | null;
 }
 
+const PERSON = { by: 'ana', reason: 'looked it up' };
+
 /** One workflow execution with its resets and its runs after continue-as-new. */
 export interface Life {
   readonly workflowId: string;
@@ -23,6 +29,8 @@ export interface Life {
   runIds: string[];
   /** Points that a reset can go back to. */
   readonly points: Point[];
+  /** Updates of its history: a server that is reset applies them again. */
+  readonly decisions: ResolveUnconfirmedCall[];
   /** Terminated: nobody will be told anything. */
   over: boolean;
   ended: boolean;
@@ -50,6 +58,7 @@ export class Lives {
       run,
       runIds: [run.runId],
       points: [],
+      decisions: [],
       over: false,
       ended: false,
     };
@@ -59,28 +68,36 @@ export class Lives {
   }
 
   /**
-   * Somebody decides about a create of unknown fate, as the workflow `resolveUnconfirmed` does: one activity. After a
-   * resubmission the same run goes on in the next send attempt (src/workflows/generate-video.ts), or the id is started again.
+   * Somebody decides about the create of unknown fate whose evidence was shown.
+   * @param sendId of that evidence
    */
-  decide(life: Life, decision: UnconfirmedDecision, taskId: string): void {
+  decide(life: Life, sendId: string | null, decision: UnconfirmedDecision, taskId: string): void {
+    const call = { creationKey: life.key, sendId: sendId ?? NO_SEND, decision, taskId, ...PERSON };
+    if (decision === 'resubmit') this.world.ledger.resubmits.add(call.sendId);
+    life.decisions.push(call);
+    this.carryOut(life, call);
+  }
+
+  /**
+   * Carries a decision out as the workflow `resolveUnconfirmed` does: one activity. After a resubmission the same run
+   * reads the journal again and sends in its next send attempt (src/workflows/generate-video.ts), or the id is started
+   * again.
+   */
+  private carryOut(life: Life, call: ResolveUnconfirmedCall): void {
     const { time } = this.world;
     const run = this.makeRun('resolve');
     time.after(0, run, () => {
-      time.say(() => `somebody decides: ${decision} ${decision === 'adopt' ? taskId : ''}`);
-      resolveUnconfirmedActivity({ summary: decision })({
-        creationKey: life.key,
-        decision,
-        taskId,
-        by: 'ana',
-        reason: 'looked it up',
-        decisionId: run.runId,
-      }).then(
+      const { decision, taskId } = call;
+      const sendId = this.world.decidedAbout(life.key, call.sendId);
+      time.say(() => `somebody decides about ${sendId}: ${decision} ${decision === 'adopt' ? taskId : ''}`);
+      resolveUnconfirmedActivity({ summary: decision })({ ...call, sendId }).then(
         (result) => {
-          if (!result.resolved || result.decision !== 'resubmit' || life.over) return;
+          const stands = result.resolved ? result : result.stands;
+          if (stands?.decision !== 'resubmit' || life.over) return;
           if (!life.ended || time.random.chance(0.5)) return void this.start(life.key, life.prompt);
           life.ended = false;
           time.after(0, life.run, () => {
-            this.go(life, { ...beginCreate(life.key, Date.now()), sendAttempt: result.sendAttempt + 1 });
+            this.go(life, { ...beginCreate(life.key, Date.now()), sendAttempt: stands.sendAttempt });
           });
         },
         () => time.say(() => 'the decision could not be carried out'),
@@ -101,7 +118,10 @@ export class Lives {
     life.over = true;
   }
 
-  /** To its beginning, or to any later point that has a state of its own. A closed execution can be reset as well. */
+  /**
+   * To its beginning, or to any later point that has a state of its own. A closed execution can be reset as well. The
+   * Updates of its history are applied again at any time after that.
+   */
   reset(life: Life): void {
     const { random } = this.world.time;
     this.kill(life);
@@ -113,6 +133,10 @@ export class Lives {
       () => `${life.workflowId} is reset to send attempt ${back?.state.sendAttempt ?? 0}: ${life.run.runId}`,
     );
     this.go(life, back?.state, back?.waitsUntil);
+    for (const call of life.decisions)
+      this.world.time.after(random.pick([0, 1_000, 60_000, 400_000]), this.world.time.world, () =>
+        this.carryOut(life, call),
+      );
   }
 
   private kill({ run }: Life): void {

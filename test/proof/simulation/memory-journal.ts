@@ -1,6 +1,7 @@
 import {
   type CreateJournal,
   type SendAttemptView,
+  isUndecided,
   type JournalKey,
   type OutcomeRecord,
   type Resolution,
@@ -155,7 +156,7 @@ export class MemoryJournal implements CreateJournal {
         if (cell[name] !== null) return 'lost';
         cell[name] = value;
         this.written.set(cell, { ...this.written.get(cell), [name]: time.events });
-        if (name === 'resolution') this.noteDecision(key, value as Resolution);
+        if (name === 'resolution') this.noteDecision(key, value as Resolution, cell.claim?.nonce ?? '');
         time.say(() => `the store holds ${what}`);
         return 'won';
       };
@@ -178,10 +179,23 @@ export class MemoryJournal implements CreateJournal {
   }
 
   /** A decision counts from the moment at which the store holds it, whoever was told. */
-  private noteDecision({ creationKey: key }: JournalKey, { decision, answer }: Resolution): void {
+  private noteDecision(
+    { creationKey: key }: JournalKey,
+    { decision, by, answer }: Resolution,
+    about: string,
+  ): void {
     if (answer?.outcome === 'created') this.ledger.adopted.push({ key, taskId: answer.video.taskId });
-    if (decision === 'resubmit') this.ledger.authorised.push({ key, at: currentTime().now });
-    else this.ledger.decided.add(key);
+    if (decision !== 'resubmit') this.ledger.decided.add(key);
+    // What a person authorised counts for the send that was looked into, and once.
+    else if (by === 'task records' || this.ledger.resubmits.delete(about))
+      this.ledger.authorised.push({ key, at: currentTime().now });
+  }
+
+  /** The newest send under this key that nobody has decided about. */
+  undecided(key: string): string | undefined {
+    return [...this.cells]
+      .filter(([name, cell]) => name.startsWith(`${key}#`) && isUndecided(cell))
+      .at(-1)?.[1].claim?.nonce;
   }
 
   /** The nonce of the intent that was written then. */

@@ -117,6 +117,11 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: 'accepted without authorisation',
     keeps: false,
   },
+  {
+    name: 'a decision is about any send of its key',
+    breaks: 'accepted without authorisation',
+    namesSend: false,
+  },
 ];
 
 function withMethods<T extends object>(one: T, changed: Partial<T>): T {

@@ -43,7 +43,9 @@ export async function runSchedule(
     if (life.workflowId.startsWith('audit')) return;
     const { answer } = world.ledger.told.at(-1) as Told;
     if (answer.outcome === 'unconfirmed' && random.chance(plan.decides))
-      time.after(random.pick([0, 60_000, 300_000]), time.world, () => decide(world, lives, life));
+      time.after(random.pick([0, 60_000, 300_000]), time.world, () =>
+        decide(world, lives, life, answer.evidence.sendId),
+      );
     if (!random.chance(plan.startsAgain)) return;
     // The same id is started again, by a person or by a parent that is retried.
     const soon = random.pick([0, 5_000, 400_000]);
@@ -133,10 +135,11 @@ function deal({ kind }: Blow, actor: Actor, world: World, lives: Lives): void {
 }
 
 /** Whoever adopts names the task that there is, or mistypes; whoever gives up or buys again may be wrong. */
-function decide({ time, ledger }: World, lives: Lives, life: Life): void {
+function decide({ time, ledger }: World, lives: Lives, life: Life, sendId: string | null): void {
   const task = ledger.accepted.find(({ send }) => send.key === life.key && send.prompt === life.prompt);
   const taskId = task === undefined || time.random.chance(0.2) ? 'video_999' : task.taskId;
-  lives.decide(life, time.random.pick(['adopt', 'declareLost', 'resubmit', 'resubmit']), taskId);
+  const decision = time.random.pick(['adopt', 'declareLost', 'resubmit', 'resubmit'] as const);
+  lives.decide(life, sendId, decision, taskId);
 }
 
 /** Much later, when nothing fails any more, the same id is started once more; sometimes with another request as well. */

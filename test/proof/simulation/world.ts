@@ -29,6 +29,8 @@ export interface Mutant {
   readonly client?: (client: MediaClient) => MediaClient;
   /** Whether a rebind writes down what histories tell. @default true */
   readonly keeps?: false;
+  /** Whether a decision is about the send whose evidence was shown, and about no other. @default true */
+  readonly namesSend?: false;
 }
 
 /** One deployment: a server, workers with the real activities, a journal and a service. */
@@ -38,6 +40,8 @@ export interface World {
   readonly ledger: Ledger;
   readonly server: TemporalServer;
   readonly service: PaidService;
+  /** The send that a decision is about, from the one whose evidence was shown. */
+  decidedAbout(key: string, shown: string): string;
   startWorker(skewMs: number): void;
   /** Another journal comes under the workers, and a person binds it. */
   changeJournal(how: JournalChange): void;
@@ -138,6 +142,8 @@ export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefi
     service,
     startWorker,
     changeJournal,
+    decidedAbout: (key, shown) =>
+      mutant?.namesSend === false ? (journals.bound.undecided(key) ?? shown) : shown,
     calm() {
       faults.left = 0;
       modelsDown = 0;

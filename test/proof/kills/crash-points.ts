@@ -32,6 +32,14 @@ const SETTLED_THEN_SENT: CellFacts = { ...SENT_ONCE, sendAttempts: ['not_sent', 
 const UNCONFIRMED: CellFacts = { outcome: 'unconfirmed', sends: 1, accepted: 1, sendAttempts: ['intent'] };
 const UNCONFIRMED_UNSENT: CellFacts = { ...UNCONFIRMED, sends: 0, accepted: 0 };
 
+/** Its reply was lost, and a person had it sent once more. */
+const SENT_BY_DECISION: CellFacts = {
+  outcome: 'completed',
+  sends: 2,
+  accepted: 2,
+  sendAttempts: ['unconfirmed', 'created'],
+};
+
 const always = (facts: CellFacts): Record<Strike, CellFacts> => ({
   SIGKILL: facts,
   SIGTERM: facts,
@@ -141,4 +149,19 @@ export const CRASH_POINTS: readonly CrashPoint[] = [
     rules: ['C4.4a'],
     expected: always(FENCED_THEN_SENT),
   },
+  {
+    name: 'before_decision',
+    when: 'before a decision to send again is written',
+    rules: ['C4.4a', 'C4.4c'],
+    expected: always(SENT_BY_DECISION),
+  },
+  {
+    name: 'decision_durable',
+    when: 'when a decision to send again is durable and nobody was told',
+    rules: ['C4.4a', 'C4.4c'],
+    expected: always(SENT_BY_DECISION),
+  },
 ];
+
+/** Points of a decision: it authorises one send besides the first. */
+export const isOfDecision = (point: string): boolean => /decision/.test(point);

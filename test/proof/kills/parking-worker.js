@@ -65,6 +65,12 @@ function parking(journal) {
       await park('outcome_durable');
       return taken;
     },
+    async putResolution(...args) {
+      await park('before_decision');
+      const taken = await journal.putResolution(...args);
+      await park('decision_durable');
+      return taken;
+    },
   };
 }
 

@@ -5,7 +5,9 @@ import { TemporalMediaClient } from '../../../src/client';
 import { type VideoOutcome } from '../../../src/domain';
 import { type FaultRule } from '../../../src/testing/sandbox';
 import { changeJournal, copyJournal, type JournalChange } from '../../support/changed-journal';
+import { UPDATE } from '../../../src/domain/names';
 import { eventually } from '../../support/eventually';
+import { resetWorkflow } from '../../support/reset-workflow';
 import { startMediaStack, type MediaStack } from '../../support/media-stack';
 import { dataDirOf, newJournalPlace } from '../../support/store-places';
 import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process';
@@ -17,7 +19,7 @@ import {
   serviceFacts,
   taskIdOf,
 } from './create-facts';
-import { type CellFacts, type Strike } from './crash-points';
+import { type CellFacts, isOfDecision, type Strike } from './crash-points';
 
 /** What a struck worker's create came to. */
 export interface StruckCell {
@@ -26,7 +28,7 @@ export interface StruckCell {
   readonly kept: readonly unknown[];
   /** Milliseconds from the first create to its going on, or to the death of the process. */
   readonly heldMs: number;
-  /** Task ids of its prompt that the service accepted beyond the first. */
+  /** Task ids of its prompt that the service accepted beyond the first and one for a decision. */
   readonly acceptedBeyondOne: number;
   readonly sentAgainUnproved: number;
   /** Task ids that were recorded and that the outcome does not carry. */
@@ -49,6 +51,11 @@ const FAULTS: readonly FaultRule[] = [
     promptIncludes: 'reply_headers/',
     action: { type: 'lose_reply', accepted: true, how: 'stall_body' },
   },
+  ...['before_decision/', 'decision_durable/'].map((promptIncludes): FaultRule => ({
+    operation: 'create',
+    promptIncludes,
+    action: { type: 'lose_reply', accepted: true, how: 'reset' },
+  })),
   { operation: 'poll', promptIncludes: 'poll/', action: { type: 'delay', ms: LONG_MS } },
 ];
 
@@ -142,7 +149,8 @@ class StrikeGroup {
     // One first poll that is far away keeps a workflow waiting between two activities.
     const model = point === 'completion_reported' ? 'cine-1-pro' : 'cine-1';
     const request = { model, prompt: id, durationSeconds: 4, resolution: '720p' };
-    const { workflowId } = await this.media.startVideo({ request }, { id });
+    const onUnconfirmed = isOfDecision(point) ? 'wait' : 'end';
+    const { workflowId } = await this.media.startVideo({ request, onUnconfirmed }, { id });
     const handle = server.client.workflow.getHandle(workflowId);
     this.started.set(point, handle);
     switch (point) {
@@ -158,9 +166,24 @@ class StrikeGroup {
         await this.process.said('at reconcile:create');
         await failPendingActivity(server.client, handle);
         return this.process.said('at reconcile');
+      case 'before_decision':
+      case 'decision_durable':
+        await this.decide(handle);
+        return this.process.said(`at ${point}`);
       default:
         return this.process.said(`at ${point}`);
     }
+  }
+
+  /** A person has the create sent once more, whose reply was lost. The answer comes after the strike. */
+  private async decide(handle: WorkflowHandle): Promise<void> {
+    const sendId = await eventually(
+      'the evidence',
+      async () => (await this.media.videoState(handle.workflowId)).evidence?.sendId,
+      PATIENCE_MS,
+    );
+    const decision = { sendId, by: 'ada', reason: 'not in the console' };
+    handle.executeUpdate(UPDATE.resubmit, { args: [decision] }).catch(() => undefined);
   }
 
   /** Whether the service has a request of this prompt in this state. */
@@ -228,7 +251,10 @@ class StrikeGroup {
     });
   }
 
-  /** Waits for every outcome and holds it against the service's count and the journal's files. */
+  /**
+   * Waits for every outcome and holds it against the service's count and the journal's files. Each workflow is then reset
+   * to its beginning, with its Updates applied again: the outcome is the same, and nothing more is sent.
+   */
   async judge(): Promise<ReadonlyMap<string, StruckCell>> {
     const { sandbox, server } = this.stack;
     const ended = await Promise.all(
@@ -237,6 +263,11 @@ class StrikeGroup {
           [point, handle.workflowId, (await handle.result()) as VideoOutcome] as const,
       ),
     );
+    for (const [point, id, { outcome }] of ended) {
+      const again = (await (await resetWorkflow(server, id)).result()) as VideoOutcome;
+      if (again.outcome !== outcome)
+        throw new Error(`${point}: ${outcome}, and after a reset ${again.outcome}`);
+    }
     const facts = serviceFacts(
       await sandbox.admin.requests({ operation: 'create' }),
       await sandbox.admin.tasks(),
@@ -252,7 +283,7 @@ class StrikeGroup {
         kept: keptFacts(outcome),
         heldMs: this.heldMs,
         facts: { outcome: outcome.outcome, sends, accepted, sendAttempts: views.map(sendAttemptWord) },
-        acceptedBeyondOne: Math.max(0, accepted - 1),
+        acceptedBeyondOne: Math.max(0, accepted - (isOfDecision(point) ? 2 : 1)),
         sentAgainUnproved: sentAgainUnproved(views),
         idsLost,
       });

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type WorkflowHandle } from '@temporalio/client';
+import { QUERY, UPDATE } from '../../../src/domain/names';
+import { type VideoState } from '../../../src/domain/video-state';
 import { resetWorkflow } from '../../support/reset-workflow';
 import { type Cell } from './cell';
 import { type Outcome } from './paid-kinds';
@@ -120,9 +122,54 @@ const unconfirmed = OPERATIONS.map((operation): Schedule => ({
   run: async (cell) => resetToEach(cell, await cell.start()),
 }));
 
+/** The send of unknown fate that a waiting workflow shows, once it is not this one. */
+function shownSend(cell: Cell, handle: WorkflowHandle, not?: string): Promise<string> {
+  return cell.until('the evidence', async () => {
+    const { phase, evidence } = await handle.query<VideoState>(QUERY.videoState);
+    const sendId = evidence?.sendId ?? undefined;
+    return phase === 'unconfirmed' && sendId !== not ? sendId : undefined;
+  });
+}
+
+/** A decision authorises one send, also when a reset applies its Update again while the next send is unknown. */
+const decided: Schedule = {
+  operation: 'create_video',
+  name: 'sent again by decision, its reply lost again, then reset at each event with its Updates applied again',
+  rules: '[C4.4a] [C4.4c]',
+  size: 'change',
+  // The decision authorises a send as a second key does.
+  keys: 2,
+  expected: { sends: 2, accepted: 2, outcomes: ['unconfirmed'] },
+  run: async (cell) => {
+    await cell.fault({ type: 'lose_reply', accepted: true, how: 'reset' }, 2);
+    const { workflowId } = await cell.start({ onUnconfirmed: 'wait' });
+    const { client } = cell.server;
+    const { runId } = await client.workflow.getHandle(workflowId).describe();
+    const first = client.workflow.getHandle(workflowId, runId);
+    const sendId = await shownSend(cell, first);
+    const decision = { sendId, by: 'ada', reason: 'not in the console' };
+    await first.executeUpdate(UPDATE.resubmit, { args: [decision] });
+    const second = await shownSend(cell, first, sendId);
+    const points = await resettableEvents(first);
+    cell.faults = points.length;
+    let last: WorkflowHandle = first;
+    for (const point of points) {
+      const again = (last = await resetTo(cell, first, runId, point));
+      await shownSend(cell, again);
+      // The server applies an Update again from the newest run only; what it leaves out, the person repeats. While the
+      // run creates, there is nothing to decide.
+      await again.executeUpdate(UPDATE.resubmit, { args: [decision] }).catch(() => undefined);
+      expect(await shownSend(cell, again, sendId)).toBe(second);
+    }
+    await last.cancel();
+    return [await cell.outcome(last)];
+  },
+};
+
 export const resetSchedules: readonly Schedule[] = [
   ...atEachEvent,
   ...whileItRuns,
   ...parents,
   ...unconfirmed,
+  decided,
 ];

@@ -20,6 +20,8 @@ export interface LostCall {
   readonly workflowId: string;
   /** The run that made it. */
   readonly runId: string;
+  /** The workflows above it. */
+  readonly ancestors: readonly string[];
   /** The activity in that run. */
   readonly activityId: string;
   /** ISO 8601 time at which the server scheduled this attempt of the activity. */
@@ -72,7 +74,15 @@ export async function lostAmong(
     }
     const created = answer?.['outcome'] === 'created' ? (answer as unknown as CreatedVideo) : undefined;
     const model = created?.video.model ?? modelOf(seen);
-    const place = { creationKey, sendAttempt, workflowId, runId, activityId, attemptAt };
+    const place = {
+      creationKey,
+      sendAttempt,
+      workflowId,
+      runId,
+      ...ancestorsOf(seen),
+      activityId,
+      attemptAt,
+    };
     const call = { ...place, operation: operationOf(seen), model, ...(created !== undefined && { created }) };
     if (!(await isKnown(journal, { namespace, creationKey }, call))) lost.push(call);
   }
@@ -146,6 +156,13 @@ function isOf({ runId, activityId }: ClaimIntent, call: LostCall): boolean {
  */
 function goesOnByItself({ operation }: LostCall): boolean {
   return operation !== 'create_video';
+}
+
+function ancestorsOf({ input }: PaidCallSeen): Pick<LostCall, 'ancestors'> {
+  const given: unknown = input?.['ancestors'];
+  return {
+    ancestors: Array.isArray(given) ? given.filter((id): id is string => typeof id === 'string') : [],
+  };
 }
 
 function operationOf({ type, input }: PaidCallSeen): LostCall['operation'] {

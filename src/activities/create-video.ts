@@ -148,7 +148,7 @@ export function createCreateVideo(deps: PaidDeps): (input: CreateVideoInput) => 
     const refused = rawInputIssue(input);
     if (refused !== undefined) return refused;
     const startedAt = Date.now();
-    return withSender(deps, (sender) => createOneVideo(deps, caller(startedAt), input, sender));
+    return withSender(deps, (sender) => createOneVideo(deps, caller(startedAt, input), input, sender));
   };
 }
 

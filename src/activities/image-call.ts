@@ -66,7 +66,7 @@ export function createImageCall(
 ): (input: ImageInput) => Promise<ImageOutcome | WaitingImage> {
   return async (input) => {
     refuseUnsafeRetries(deps.journal);
-    const who = caller(Date.now());
+    const who = caller(Date.now(), input);
     const refused = rawInputIssue(input, who);
     if (refused !== undefined) return refused;
     const paid = { operation, request: input.request } as PaidRequest;

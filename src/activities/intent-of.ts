@@ -53,6 +53,7 @@ export function intentOf<Body extends { readonly bodyHash: string }>(
     creationKey: spec.creationKey,
     workflowId: who.workflowId,
     runId: who.runId,
+    ...(who.ancestors.length > 0 && { ancestors: who.ancestors }),
     activityId: who.activityId,
     attemptAt: who.attemptAt,
     fingerprint,

@@ -5,6 +5,7 @@ import { type CreateJournal } from '../domain/journal';
 import { type AskStanding } from '../domain/journal-binding';
 import { type CreatePolicy, type IdempotencyPolicy } from '../domain/create-policy';
 import { type RejectReason } from '../domain/failure-table';
+import { type Ancestry } from '../domain/paid-call';
 import { type PollingProfile } from '../domain/polling-profile';
 import { type ValidationIssue } from '../domain/validation-issue';
 import { type ModelSource } from '../models/model-source';
@@ -41,6 +42,7 @@ export interface Caller {
   readonly namespace: string;
   readonly workflowId: string | null;
   readonly runId: string | null;
+  readonly ancestors: readonly string[];
   readonly activityId: string;
   readonly attempt: number;
   /** When the server scheduled this attempt, ISO 8601. */
@@ -51,7 +53,8 @@ export interface Caller {
   readonly startedAt: number;
 }
 
-export function caller(now: number): Caller {
+/** @param ancestors from the input of the call */
+export function caller(now: number, { ancestors = [] }: Ancestry = {}): Caller {
   const info = activityInfo();
   const attempts = info.retryPolicy?.maximumAttempts ?? 0;
   return {
@@ -59,6 +62,7 @@ export function caller(now: number): Caller {
     workflowId: info.workflowExecution?.workflowId ?? null,
     // An activity that no workflow scheduled has a run id of its own.
     runId: info.workflowExecution?.runId ?? info.activityRunId ?? null,
+    ancestors,
     activityId: info.activityId,
     attempt: info.attempt,
     attemptAt: new Date(info.currentAttemptScheduledTimestampMs).toISOString(),

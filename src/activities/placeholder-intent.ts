@@ -25,12 +25,7 @@ export type LostIntent = Pick<ClaimIntent, 'operation' | 'fingerprint'> &
 export async function recordPlaceholder(
   journal: CreateJournal,
   key: JournalKey,
-  {
-    workflowId,
-    runId,
-    activityId,
-    attemptAt,
-  }: Pick<Caller, 'workflowId' | 'runId' | 'activityId' | 'attemptAt'>,
+  who: Pick<Caller, 'workflowId' | 'runId' | 'ancestors' | 'activityId' | 'attemptAt'>,
   lost: LostIntent,
 ): Promise<UnconfirmedCall> {
   const { operation, fingerprint, lastHeartbeat, cause, mayBeOwed, created } = lost;
@@ -41,10 +36,11 @@ export async function recordPlaceholder(
     kind: 'intent',
     nonce: lastHeartbeat?.intent ?? randomUUID(),
     ...key,
-    workflowId,
-    runId,
-    activityId,
-    attemptAt,
+    workflowId: who.workflowId,
+    runId: who.runId,
+    ...(who.ancestors.length > 0 && { ancestors: who.ancestors }),
+    activityId: who.activityId,
+    attemptAt: who.attemptAt,
     operation,
     ...facts,
     fingerprint,

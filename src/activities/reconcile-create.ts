@@ -56,7 +56,7 @@ export function createReconcileCreate(
   return async (input) => {
     const { journal } = deps;
     const now = Date.now();
-    const who = caller(now);
+    const who = caller(now, input);
     const { namespace, workflowId, runId } = who;
     const key: JournalKey = { namespace, creationKey: input.creationKey };
     const common = {

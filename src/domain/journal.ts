@@ -41,6 +41,8 @@ export interface ClaimIntent {
   readonly workflowId: string | null;
   /** Null for a call outside of a workflow. */
   readonly runId: string | null;
+  /** Workflows that may ask for this key again when the workflow has long ended: its parent and its root. */
+  readonly ancestors?: readonly string[];
   /** Distinguishes calls of one workflow. */
   readonly activityId: string;
   /** ISO 8601 time at which the server scheduled this attempt of the activity; a reset of it makes another one. */

@@ -21,7 +21,13 @@ interface SendAttemptKey {
   readonly sendAttempt: number;
 }
 
-interface PaidInput extends SendAttemptKey {
+/** The workflows above the one that calls: a reset of one of them asks for the key again. */
+export interface Ancestry {
+  /** Ids of its parent and of its root, in the same namespace. @default it has none */
+  readonly ancestors?: readonly string[];
+}
+
+interface PaidInput extends SendAttemptKey, Ancestry {
   /** Credential name, or `name@digest` to require one service address; default `default`. */
   readonly account?: string;
   readonly policy?: CreatePolicy;
@@ -46,7 +52,7 @@ export type CallFacts = Pick<VideoTask, 'durationSeconds' | 'resolution' | 'refe
   readonly model: string;
 };
 
-export interface ReconcileCreateInput extends SendAttemptKey {
+export interface ReconcileCreateInput extends SendAttemptKey, Ancestry {
   readonly account?: string;
   /**
    * Set when the create itself compared requests and matched its own: the fingerprint, null where it could not be
@@ -90,6 +96,7 @@ const PAID_INPUT_KEYS = {
   request: true,
   creationKey: true,
   sendAttempt: true,
+  ancestors: true,
   account: true,
   policy: CREATE_POLICY_KEYS,
   refuseWhileUnconfirmed: true,

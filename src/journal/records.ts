@@ -32,6 +32,7 @@ const intent = z.looseObject({
   attemptAt: time.optional(),
   idempotency: z.looseObject({ header: z.string(), lastSendAt: time }).optional(),
   payer: z.string().optional(),
+  ancestors: z.array(z.string()).optional(),
 });
 const fence = z.looseObject({ v: z.literal(1), kind: z.literal('fence'), nonce: z.string(), at: z.string() });
 /** The fields that decisions depend on; all others are passed on as written. */

@@ -33,6 +33,7 @@ import { queuesOf } from './inputs';
 import { neverStarted, type StartWait } from './never-started';
 import { createScheduleToCloseMs, createVideoActivity, reconcileCreateActivity } from './proxies';
 import { raceTimer } from './timers';
+import { ancestry } from './creation-key';
 
 /** The request, and how long and under which policy {@link createOnce} tries to send it. */
 export interface CreateOnceOptions {
@@ -209,6 +210,7 @@ async function raceCreate(
   const answered = create({
     creationKey: state.creationKey,
     sendAttempt: state.sendAttempt,
+    ...ancestry(),
     request: options.request,
     ...(options.account === undefined ? {} : { account: options.account }),
     ...(options.policy === undefined ? {} : { policy: options.policy }),
@@ -326,6 +328,7 @@ export async function reconcileSendAttempt(
     return await look({
       creationKey,
       sendAttempt,
+      ...ancestry(),
       senders,
       facts,
       ...(account === undefined ? {} : { account }),

@@ -1,5 +1,6 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { givenKeyIssue, runKey } from '../domain/creation-key';
+import { type Ancestry } from '../domain/paid-call';
 
 /** A creation key, or why there is none. */
 export type OwnKey = { readonly key: string } | { readonly refused: string };
@@ -31,6 +32,20 @@ function ownCreationKey(ordinal: number): OwnKey {
   const cron = info.cronSchedule !== undefined && info.cronSchedule !== '';
   if (cron || !retryOfTheFirstRun) return { refused: KEY_REQUIRED };
   return { key: runKey(info.workflowId, info.firstExecutionRunId, ordinal) };
+}
+
+/**
+ * The workflows above this one, for the input of a paid call. They may run for months after it has ended, and a reset of
+ * one of them starts it anew: until the server has forgotten them, its key is kept.
+ */
+export function ancestry(): Ancestry {
+  const { workflowId, namespace, parent, root } = workflowInfo();
+  if (parent === undefined || parent.namespace !== namespace) return {};
+  return {
+    ancestors: [...new Set([parent.workflowId, root?.workflowId ?? workflowId])].filter(
+      (id) => id !== workflowId,
+    ),
+  };
 }
 
 const KEY_REQUIRED =

@@ -33,7 +33,7 @@ import {
   type EditImageWorkflowInput,
   type GenerateImageWorkflowInput,
 } from '../domain/workflow-inputs';
-import { creationKey } from './creation-key';
+import { ancestry, creationKey } from './creation-key';
 import { isRequest, isTaskQueue, milliseconds, NO_TASK_QUEUE, queuesOf } from './inputs';
 import { isUntaken, neverStarted, type StartWait } from './never-started';
 import { imageActivities, imageScheduleToCloseMs } from './proxies';
@@ -78,6 +78,7 @@ export async function imageCall(
   const call = {
     creationKey: own.key,
     sendAttempt: 0,
+    ...ancestry(),
     waits: true as const,
     ...(input.account === undefined ? {} : { account: input.account }),
     ...(input.policy === undefined ? {} : { policy: input.policy }),

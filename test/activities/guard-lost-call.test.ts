@@ -22,6 +22,7 @@ describe('a paid call that brought no answer, when its queue is bound to a journ
   const call: LostCall = {
     workflowId: 'wf',
     runId: 'lost',
+    ancestors: [],
     activityId: '7',
     creationKey: KEY.creationKey,
     sendAttempt: 0,

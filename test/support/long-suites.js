@@ -18,6 +18,7 @@ const LONG = [
   'test/e2e/differing-workers',
   'test/e2e/journal-',
   'test/e2e/operator-commands',
+  'test/e2e/prune-ancestors',
   'test/e2e/refused-account',
   'test/e2e/review-',
   'test/e2e/slow-binding',

@@ -1,3 +1,5 @@
+import { type Client } from '@temporalio/client';
+import { LRUCache } from 'lru-cache';
 import { type MediaConfig } from '../../config';
 import { type ClaimIntent } from '../../domain/journal';
 import { pruneJournal } from '../../journal/prune-journal';
@@ -28,7 +30,7 @@ export async function prune(
     records,
     before: new Date(Date.now() - olderThanMs),
     dryRun,
-    inUse: (claim) => inUse(connected, claim),
+    inUse: usedBy(connected),
   });
   const spend = await pruneSpend({ records, before: new Date(Date.now() - olderThanMs), dryRun });
   const { keys, removed, keptOpen, keptRunning, keptYoung } = pruned;
@@ -43,18 +45,28 @@ export async function prune(
 }
 
 /**
- * A workflow that the server still has can be reset, and would then buy again: its key is kept, however long ago it
- * sent. A key of another or an unknown namespace cannot be checked here and is kept.
+ * A workflow that the server still has can be reset, and would then ask for its key again: the key is kept, however long
+ * ago it sent. So can those above it, which run for months after a child or a batch has ended and was forgotten. A key
+ * of another or an unknown namespace cannot be checked here and is kept.
  */
-async function inUse({ client, namespace }: Connected, claim: ClaimIntent): Promise<boolean> {
-  if (claim.namespace !== namespace) return true;
-  if (claim.workflowId === null) return false;
+export function usedBy({ client, namespace }: Connected): (claim: ClaimIntent) => Promise<boolean> {
+  const known = new LRUCache<string, Promise<boolean>>({ max: 10_000 });
+  const has = (workflowId: string): Promise<boolean> => {
+    const asked = known.get(workflowId) ?? hasWorkflow(client, namespace, workflowId);
+    known.set(workflowId, asked);
+    return asked;
+  };
+  return async (claim) => {
+    if (claim.namespace !== namespace) return true;
+    for (const id of [claim.workflowId ?? [], claim.ancestors ?? []].flat()) if (await has(id)) return true;
+    return false;
+  };
+}
+
+async function hasWorkflow(client: Client, namespace: string, workflowId: string): Promise<boolean> {
   try {
     // The raw call decodes no payloads, so it works without the codec.
-    await client.workflowService.describeWorkflowExecution({
-      namespace,
-      execution: { workflowId: claim.workflowId },
-    });
+    await client.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });
     return true;
   } catch (error) {
     if (isGrpcNotFound(error)) return false;

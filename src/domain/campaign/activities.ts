@@ -2,7 +2,7 @@ import { type CreatePolicy } from '../create-policy';
 import { type ACTIVITY } from '../names';
 import { type Downloaded } from '../download';
 import { type ImageOutcome } from '../outcome';
-import { type CreatedVideo, type CreateVideoAnswer, type WaitingImage } from '../paid-call';
+import { type Ancestry, type CreatedVideo, type CreateVideoAnswer, type WaitingImage } from '../paid-call';
 import { type PaidOperation } from '../request';
 import { type VideoTask } from '../video-task';
 import { type CampaignPlan, type PlanCampaignInput } from './plan';
@@ -86,7 +86,7 @@ export interface GroupedCreate {
  * Input of `media.createVideos`: 10 to 25 creates, each with its own key, claim, outcome and answer; up to 500 where
  * all of them are `recordedOnly`.
  */
-export interface CreateVideosInput {
+export interface CreateVideosInput extends Ancestry {
   readonly rows: readonly GroupedCreate[];
   /** The batch that pays for them. */
   readonly payer?: string;
@@ -113,7 +113,7 @@ export interface DownloadVideosResult {
 }
 
 /** Input of `media.campaignImage`: one image call whose request is stored in a page. */
-export interface CampaignImageInput {
+export interface CampaignImageInput extends Ancestry {
   readonly page: PageAddress;
   readonly index: number;
   readonly creationKey: string;

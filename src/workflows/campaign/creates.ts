@@ -18,6 +18,7 @@ import { NO_ANSWER, noValue, type NoValue, reconcileSendAttempt, senderTrace } f
 import { type BatchWork } from './batch-work';
 import { isBatchClosed } from './batch-closed';
 import { creationKeyOf, isStarted, type Row } from './row';
+import { ancestry } from '../creation-key';
 
 /** One row's create: settled, to be tried again at `until`, looked up and not bought, or no longer allowed. */
 export type RowStep =
@@ -97,6 +98,7 @@ async function sendGroup(
   const sent = create({
     rows: asked,
     payer,
+    ...ancestry(),
     ...(account === undefined ? {} : { account }),
     ...(policy === undefined ? {} : { policy }),
   }).then(

@@ -9,6 +9,7 @@ import { buyOrKeep } from './end-unbought';
 import { type BatchWork } from './batch-work';
 import { costOf, creationKeyOf, isStarted, limitKeyOf, type Row } from './row';
 import { campaignImageActivity } from '../proxies';
+import { ancestry } from '../creation-key';
 
 /** Maximum open image calls of one batch: each takes a minute and an activity slot of the worker. */
 const OPEN_IMAGE_CALLS = 25;
@@ -116,6 +117,7 @@ export function generateImageOf(row: Row, { input, payer }: BatchWork): Promise<
       index: row.index,
       creationKey,
       payer,
+      ...ancestry(),
       ...(isStarted(row) && { recordedOnly: true }),
       ...(recordedSince !== undefined && { recordedSince }),
       ...(account === undefined ? {} : { account }),

@@ -14,7 +14,7 @@ export type PollReply =
     };
 
 export interface EndedPoll {
-  /** In milliseconds since the Unix epoch. */
+  /** In milliseconds of `performance.now`. */
   readonly askedAt: number;
   readonly endedAt: number;
   readonly result: GetVideoResult;
@@ -59,7 +59,7 @@ export class OpenPolls {
   private readonly open = new Map<string, OpenPoll>();
   private readonly kept = new Map<string, Owed>();
 
-  constructor(private readonly now: () => number = Date.now) {}
+  constructor(private readonly now: () => number = () => performance.now()) {}
 
   of(task: string): OpenPoll | undefined {
     return this.open.get(task);
@@ -137,7 +137,7 @@ function reasonOf(error: TaskError | undefined): { readonly reason?: TaskError }
 /** Retry-After counts from the time of the reply. */
 function aged(reply: PollReply, ageMs: number): PollReply {
   if (!('error' in reply) || reply.retryAfterMs === undefined) return reply;
-  return { ...reply, retryAfterMs: Math.max(0, reply.retryAfterMs - ageMs) };
+  return { ...reply, retryAfterMs: Math.ceil(Math.max(0, reply.retryAfterMs - ageMs)) };
 }
 
 function isFinal({ phase }: PolledRecord): boolean {

@@ -28,7 +28,7 @@ export class PollMetrics {
 
   constructor(
     private readonly metrics: Metrics,
-    private readonly now: () => number = Date.now,
+    private readonly now: () => number = () => performance.now(),
   ) {}
 
   /** @param account name of the account that the worker has for the tick */

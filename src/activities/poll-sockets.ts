@@ -11,15 +11,15 @@ const SPARE = 1.3;
 
 /** Checks whether the sockets for polls suffice for the tasks in flight at the latency of the service. */
 export class PollSockets {
-  private since = 0;
+  private since = -Infinity;
   private wanted = 0;
   private unreached = 0;
   private ended = 0;
-  private quietUntil = 0;
+  private quietUntil = -Infinity;
 
   constructor(
     private readonly connections: number,
-    private readonly now: () => number = Date.now,
+    private readonly now: () => number = () => performance.now(),
   ) {}
 
   /** Counts an ended GET. */

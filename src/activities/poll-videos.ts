@@ -32,7 +32,7 @@ interface PollTarget {
   readonly task: string;
   readonly model: string;
   readonly seen: string;
-  /** In milliseconds since the Unix epoch. */
+  /** In milliseconds of `performance.now`. */
   readonly dueAt: number;
 }
 
@@ -49,7 +49,7 @@ export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Pr
   const socketsOf = new Map<string, PollSockets>();
 
   return async (input) => {
-    const now = Date.now();
+    const now = performance.now();
     const targets = flatten(input, (task) => dueAt(task, gate.lastPolled(task), now, input.spread));
     const account = deps.accounts.find(input.account);
     if (account === undefined) {
@@ -82,7 +82,7 @@ class Tick {
   readonly answers: PollAnswer[] = [];
   /** Tasks that were not polled before the tick ended. */
   unreached = 0;
-  private readonly startedAt = Date.now();
+  private readonly startedAt = performance.now();
   private readonly endsAt: number;
   private readonly ended: Promise<'late'>;
   private readonly gate: PollGate;
@@ -117,7 +117,7 @@ class Tick {
 
   async poll(target: PollTarget): Promise<void> {
     const { index, model } = target;
-    const early = target.dueAt - Date.now();
+    const early = target.dueAt - performance.now();
     if (early > 0) await delay(early);
     const closedFor = this.gate.closedFor(this.gated(model));
     if (closedFor > 0) {
@@ -142,7 +142,7 @@ class Tick {
   }
 
   private answer({ index, seen }: PollTarget, askedAt: number, reply: PollReply): void {
-    const ago = this.startedAt - askedAt;
+    const ago = Math.round(this.startedAt - askedAt);
     const asked = ago > 0 ? { askedMsAgo: ago } : {};
     if ('error' in reply) this.answers.push({ index, ...this.shortened(reply), ...asked });
     else if (reply.digest !== seen) this.answers.push({ index, ...reply, ...asked });
@@ -164,13 +164,13 @@ class Tick {
     const { task, taskId, model } = target;
     const running = this.polls.of(task);
     if (running !== undefined) return running;
-    if (Date.now() >= this.endsAt) {
+    if (performance.now() >= this.endsAt) {
       this.unreached += 1;
       return undefined;
     }
     const wait = this.gate.floorWait(task, this.input.minIntervalMs);
     if (wait > 0) {
-      if (Date.now() + wait >= this.endsAt) return undefined;
+      if (performance.now() + wait >= this.endsAt) return undefined;
       await delay(wait);
       return this.pollOf(target);
     }
@@ -180,7 +180,10 @@ class Tick {
       this.sockets.end();
       // Without Retry-After the gate stays closed for the rest of this tick only.
       if (result.kind === 'error' && result.error === 'rate_limited')
-        this.gate.close(this.gated(model), result.retryAfterMs ?? Math.max(0, this.endsAt - Date.now()));
+        this.gate.close(
+          this.gated(model),
+          result.retryAfterMs ?? Math.max(0, this.endsAt - performance.now()),
+        );
       return result;
     });
   }
@@ -216,10 +219,10 @@ function flatten({ account, byModel }: PollVideosInput, dueOf: (task: string) =>
 const STEP_MS = 20;
 
 /**
- * When a task of a tick is polled, in milliseconds since the Unix epoch. Without a spread: at once. With one: an
+ * When a task of a tick is polled, by the clock of its arguments. Without a spread: at once. With one: an
  * interval of its group after its last poll, give or take half a step, within the part of the tick that the spread
  * names. This absorbs ticks that come too early or too late, and distributes the ticks of many groups evenly.
- * @param lastPolledAt 0 for never
+ * @param lastPolledAt `-Infinity` for never
  */
 export function dueAt(
   task: string,
@@ -250,7 +253,7 @@ export class PollGate {
   private readonly polls = new Map<string, LastPoll>();
   private readonly closedUntil = new Map<string, number>();
 
-  constructor(private readonly now: () => number = Date.now) {}
+  constructor(private readonly now: () => number = () => performance.now()) {}
 
   /** Milliseconds until this task may be polled again. */
   floorWait(task: string, minIntervalMs: number): number {
@@ -258,9 +261,9 @@ export class PollGate {
     return last === undefined ? 0 : Math.max(0, last.at + minIntervalMs - this.now());
   }
 
-  /** When this process last polled a task, in milliseconds since the Unix epoch; 0 for never. */
+  /** When this process last polled a task, in milliseconds of `performance.now`; `-Infinity` for never. */
   lastPolled(task: string): number {
-    return this.polls.get(task)?.at ?? 0;
+    return this.polls.get(task)?.at ?? -Infinity;
   }
 
   polled(task: string): void {
@@ -287,7 +290,7 @@ export class PollGate {
 
   close(accountAndModel: string, forMs: number): void {
     const until = this.now() + forMs;
-    this.closedUntil.set(accountAndModel, Math.max(until, this.closedUntil.get(accountAndModel) ?? 0));
+    this.closedUntil.set(accountAndModel, Math.max(until, this.closedUntil.get(accountAndModel) ?? until));
   }
 
   /** Milliseconds for which the model stays closed; 0 when it is open. */
@@ -296,12 +299,12 @@ export class PollGate {
     if (until === undefined) return 0;
     const left = until - this.now();
     if (left <= 0) this.closedUntil.delete(accountAndModel);
-    return Math.max(0, left);
+    return Math.ceil(Math.max(0, left));
   }
 }
 
 interface LastPoll {
-  /** In milliseconds since the Unix epoch. */
+  /** In milliseconds of `performance.now`. */
   at: number;
   again: boolean;
 }

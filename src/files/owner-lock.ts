@@ -53,7 +53,7 @@ export interface OwnerLockOptions {
  * transferred it to that owner still runs.
  */
 export async function acquireOwnerLock(file: string, options: OwnerLockOptions): Promise<OwnerLock> {
-  const until = Date.now() + options.waitMs;
+  const until = performance.now() + options.waitMs;
   const nonce = randomUUID();
   const foreignStaleMs = options.foreignStaleMs ?? 60_000;
   let told = false;
@@ -69,7 +69,7 @@ export async function acquireOwnerLock(file: string, options: OwnerLockOptions):
     const pid = owner === 'unreadable' ? 0 : owner.pid;
     // A child whose starter runs can keep the lock indefinitely; only an orphan is about to end.
     const attended = owner !== 'unreadable' && owner.starter !== undefined && (await runs(owner.starter));
-    if (attended || Date.now() >= until) throw new LockHeldError(pid);
+    if (attended || performance.now() >= until) throw new LockHeldError(pid);
     if (!told) options.onWait?.(pid);
     told = true;
     await delay(RETRY_MS);

@@ -38,7 +38,7 @@ export interface ModelSourceOptions {
   readonly staleForMs?: number;
   /** Time for one read, in milliseconds. @default 10000 */
   readonly timeoutMs?: number;
-  /** Milliseconds since the Unix epoch. */
+  /** Milliseconds of a clock that never steps; replaced in tests. @default that of the process */
   readonly now?: () => number;
   /** Reads the text; replaced in tests. */
   readonly read?: ReadLocation;
@@ -59,7 +59,7 @@ const RETRY_MS = 5_000;
  */
 export function createModelSource(options: ModelSourceOptions = {}): ModelSource {
   const { location, ttlMs = 60_000, staleForMs = 3_600_000, timeoutMs = 10_000 } = options;
-  const { now = Date.now, read = readLocation } = options;
+  const { now = () => performance.now(), read = readLocation } = options;
   const unknownModels = options.unknownModels ?? (location === undefined ? 'allow' : 'refuse');
   if (location !== undefined) refuseUserinfo(location);
   let copy: Copy | undefined;

@@ -38,7 +38,7 @@ export class WatchRecovery {
 
   /** A video joins: the same, from now on. Never throws. */
   begin(client: Client, taskQueue: string): void {
-    this.lookUntil(client, taskQueue, Date.now() + LINGER_MS);
+    this.lookUntil(client, taskQueue, performance.now() + LINGER_MS);
   }
 
   private lookUntil(client: Client, taskQueue: string, until: number): void {
@@ -54,7 +54,7 @@ export class WatchRecovery {
     const lookOn = async (failed: number): Promise<void> => {
       const found = await this.look(client, taskQueue).catch(() => undefined);
       const fails = found === undefined ? failed + 1 : 0;
-      const isIdle = found === false && Date.now() > looking.until;
+      const isIdle = found === false && performance.now() > looking.until;
       if (this.closed || isIdle || fails >= FAILED_LOOKS) {
         this.looking.delete(key);
         return;

@@ -11,7 +11,7 @@ const LIMIT_MS = 5_000;
  */
 export function readinessOf(
   { checkWritable }: Pick<CreateJournal, 'checkWritable'>,
-  now: () => number = Date.now,
+  now: () => number = () => performance.now(),
 ): () => Promise<boolean> {
   let last: { readonly at: number; readonly answer: Promise<boolean> } | undefined;
   return () => {

@@ -13,9 +13,10 @@ const LONGEST_PAUSE_MS = 2_000;
  * @param withinMs time since the activity was scheduled after which a try is of no use any more, in milliseconds
  */
 export function leaveToAnotherWorker(withinMs = Infinity): void {
-  const { attempt, scheduledTimestampMs } = activityInfo();
+  const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
   const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1)) * (0.5 + Math.random());
-  if (attempt >= TRIES || Date.now() + pauseMs - scheduledTimestampMs > withinMs) return;
+  const sinceMs = currentAttemptScheduledTimestampMs - scheduledTimestampMs;
+  if (attempt >= TRIES || sinceMs + pauseMs > withinMs) return;
   throw retryLater({
     class: 'account_not_configured',
     message: 'This worker does not have the account: nothing was requested. Another worker gets its turn.',

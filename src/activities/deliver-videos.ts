@@ -58,17 +58,16 @@ async function bring(
   group: DownloadGroup,
   answer: Delivery['answer'],
 ): Promise<WatchEnd> {
-  const now = deps.now ?? Date.now;
-  const startedAt = now();
+  const startedAt = new Date();
   const { video, deadlineAt } = answer.state;
   const tried = await group.fetch(video, deadlineAt);
   if (tried !== null && 'video' in tried) {
     const info = activityInfo();
-    const downloaded = await withSidecar(deps, { video }, { downloaded: tried, info, startedAt, now });
+    const downloaded = await withSidecar(deps, { video }, { downloaded: tried, info, startedAt });
     return { ...answer, downloaded };
   }
   // A try that was cut off says nothing about the file.
-  const isCut = group.isOver() || now() >= deadlineAt;
+  const isCut = group.isOver() || group.isPast(deadlineAt);
   return tried === null || isCut ? answer : { ...answer, tried };
 }
 

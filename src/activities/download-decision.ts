@@ -1,13 +1,12 @@
 import { type DownloadBounds, type DownloadProblem, type DownloadProblemKind } from '../domain/download';
 import { isTransient } from './download-problem';
 
-/** State of the activity when a try failed; times in milliseconds since the Unix epoch. */
+/** State of the activity when a try failed; times in milliseconds. */
 export interface DownloadStanding {
   /** 1 for the first try. */
   readonly attempt: number;
-  readonly now: number;
-  /** Start of the first try, or end of the last one that received a byte. */
-  readonly windowStart: number;
+  /** What counts against the service so far: tries and pauses since the first, or since the last byte that arrived. */
+  readonly windowMs: number;
   /** Consecutive tries that ended with this kind of problem, this one included. */
   readonly sameFault: number;
   /** Last try that the retry policy allows; undefined for no limit. */
@@ -16,8 +15,8 @@ export interface DownloadStanding {
   readonly lives?: boolean | undefined;
   /** Tries by workers without the account, this one included: none of them made a request. */
   readonly elsewhere: number;
-  /** When the server times out the activity. */
-  readonly closesAt?: number;
+  /** Until the server times out the activity. */
+  readonly leftMs?: number;
 }
 
 type DownloadDecision = { readonly retryInMs: number } | { readonly end: true };
@@ -38,11 +37,11 @@ export function decideDownload(
   bounds: DownloadBounds,
 ): DownloadDecision {
   const { kind, final } = problem;
-  const { now, windowStart, sameFault, policyTries = Infinity } = standing;
+  const { windowMs, sameFault, policyTries = Infinity } = standing;
   // A worker without the account does not end the tries: others are tried, for as long as the server allows.
   if (kind === 'account_not_configured') {
     const retryInMs = elsewhereDelay(standing.elsewhere, bounds);
-    const ends = standing.attempt >= policyTries || closesBefore(now + retryInMs, standing);
+    const ends = standing.attempt >= policyTries || closesBefore(retryInMs, standing);
     return ends ? { end: true } : { retryInMs };
   }
   const attempt = standing.attempt - standing.elsewhere;
@@ -52,16 +51,16 @@ export function decideDownload(
   const tries = lives ? Math.max(bounds.maxTries, bounds.livingTries) : bounds.maxTries;
   if (attempt >= tries || standing.attempt >= policyTries) return { end: true };
   const soon = delayAfter(problem, attempt, bounds);
-  const isOver = attempt >= bounds.maxTries || now + soon > windowStart + bounds.windowMs;
+  const isOver = attempt >= bounds.maxTries || windowMs + soon > bounds.windowMs;
   if (isOver && !lives) return { end: true };
   const retryInMs = isOver ? Math.max(soon, bounds.livingDelayMs) : soon;
-  if (isOver && now + retryInMs > windowStart + bounds.livingWindowMs) return { end: true };
-  return closesBefore(now + retryInMs, standing) ? { end: true } : { retryInMs };
+  if (isOver && windowMs + retryInMs > bounds.livingWindowMs) return { end: true };
+  return closesBefore(retryInMs, standing) ? { end: true } : { retryInMs };
 }
 
 /** Whether the server ends the activity before a try that starts then can do anything. */
-function closesBefore(startsAt: number, { closesAt = Infinity }: DownloadStanding): boolean {
-  return startsAt + MARGIN_MS > closesAt;
+function closesBefore(startsInMs: number, { leftMs = Infinity }: DownloadStanding): boolean {
+  return startsInMs + MARGIN_MS > leftMs;
 }
 
 /** Milliseconds before the next try, never below Retry-After (C7.4, C8.7). */

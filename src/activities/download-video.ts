@@ -12,6 +12,7 @@ import {
 import { type PollErrorClass } from '../domain/poll-answers';
 import { type VideoTask } from '../domain/video-task';
 import { type GetVideoResult, type MediaClient } from '../service/media-client';
+import { attemptClock } from '../domain/attempt-clock';
 import { decideDownload } from './download-decision';
 import { reasonOf } from './download-problem';
 import { differences, storeSidecar } from './download-sidecar';
@@ -32,7 +33,7 @@ export interface DownloadDeps {
   /** The client of exactly this account; undefined when the worker does not have it. */
   readonly accounts: (account: string) => MediaClient | undefined;
   readonly artifacts: ArtifactStore;
-  /** Milliseconds since the Unix epoch. */
+  /** Milliseconds of a clock that never steps. @default `performance.now` */
   readonly now?: () => number;
   /** Narrower bounds, for tests and small workers. */
   readonly bounds?: Partial<DownloadBounds>;
@@ -48,22 +49,24 @@ export interface DownloadDeps {
 export function createDownloadVideo(
   deps: DownloadDeps,
 ): (input: DownloadVideoInput) => Promise<DownloadVideoResult> {
-  const now = deps.now ?? Date.now;
+  const now = deps.now ?? (() => performance.now());
   const bounds = { ...DOWNLOAD_BOUNDS, ...deps.bounds };
   return async (input) => {
     const info = activityInfo();
-    const startedAt = now();
-    const progress = progressOf(info, startedAt);
-    const beat = startHeartbeat(() => ({ ...progress }));
+    const startedAt = new Date();
+    const progress = progressOf(info);
+    const spent = stopwatch(progress, now);
+    const beat = startHeartbeat(() => ({ ...spent() }));
+    const serverTime = attemptClock(info, now);
     const budgetMs = tryBudget(info, bounds);
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), budgetMs);
     try {
       const { account, taskId } = input.video;
       if (input.tried !== undefined && info.attempt === 1)
-        return settle(input.tried.problem, { info, progress, bounds, now, lives: input.tried.lives });
+        return settle(input.tried.problem, { info, spent, bounds, serverTime, lives: input.tried.lives });
       const client = deps.accounts(account);
-      if (client === undefined) return settle(NO_ACCOUNT, { info, progress, bounds, now });
+      if (client === undefined) return settle(NO_ACCOUNT, { info, spent, bounds, serverTime });
       const report = (result: string, more: { bytes?: number; givenUp?: string } = {}) =>
         deps.events?.downloaded({ account, taskId, result, ...more });
       const turn: DownloadTry = {
@@ -73,7 +76,8 @@ export function createDownloadVideo(
         progress,
         signal: Context.current().cancellationSignal,
         now,
-        endsAt: startedAt + budgetMs,
+        endsAt: now() + budgetMs,
+        serverTime,
         deadline: deadline.signal,
         last:
           info.attempt - progress.elsewhere >= bounds.maxTries ||
@@ -82,16 +86,16 @@ export function createDownloadVideo(
       };
       const result = await downloadOnce(turn, input.video, info.attempt);
       if ('video' in result) {
-        const finished = await withSidecar(deps, input, { downloaded: result, info, startedAt, now });
+        const finished = await withSidecar(deps, input, { downloaded: result, info, startedAt });
         report('downloaded', { bytes: result.video.artifact.bytes });
         return finished;
       }
       if (turn.signal.aborted) return await cancelled(turn);
       // A connection that breaks after some bytes still makes progress; the number of tries stays bounded.
-      if (turn.flowed && result.problem.kind === 'network') progress.windowStart = now();
+      if (turn.flowed && result.problem.kind === 'network') spent().windowMs = 0;
       const { kind } = result.problem;
       try {
-        const settled = settle(result.problem, { info, progress, bounds, now, lives: result.lives });
+        const settled = settle(result.problem, { info, spent, bounds, serverTime, lives: result.lives });
         report(kind, settled.outcome === 'content_unavailable' ? { givenUp: settled.reason } : {});
         return settled;
       } catch (retry) {
@@ -109,61 +113,65 @@ export function createDownloadVideo(
   };
 }
 
-function progressOf(info: Info, startedAt: number): DownloadProgress {
+function progressOf(info: Info): DownloadProgress {
   const { workflowExecution, activityId } = info;
   const owner = digestOf(workflowExecution?.workflowId ?? '', workflowExecution?.runId ?? '', activityId);
-  // Time without a worker is not counted against the service.
-  const windowStart = info.attempt === 1 ? startedAt : info.scheduledTimestampMs;
-  return readProgress(info.heartbeatDetails, owner) ?? freshProgress(owner, windowStart);
+  // Where no earlier try says what counts, everything since the activity was scheduled does.
+  const windowMs = info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs;
+  return readProgress(info.heartbeatDetails, owner) ?? freshProgress(owner, windowMs);
+}
+
+/** Returns the progress with the time until now. */
+function stopwatch(progress: DownloadProgress, now: () => number): () => DownloadProgress {
+  let counted = now();
+  return () => {
+    progress.windowMs += now() - counted;
+    counted = now();
+    return progress;
+  };
 }
 
 interface Standing {
   readonly info: Info;
-  readonly progress: DownloadProgress;
+  readonly spent: () => DownloadProgress;
   readonly bounds: DownloadBounds;
-  readonly now: () => number;
+  readonly serverTime: () => number;
   readonly lives?: boolean | undefined;
 }
 
 /** Throws a retryable failure to try again later, or returns the final reason why there is no content. */
 function settle(
   problem: DownloadProblem,
-  { info, progress, bounds, now, lives }: Standing,
+  { info, spent, bounds, serverTime, lives }: Standing,
 ): DownloadVideoResult {
+  const progress = spent();
   noteFault(progress, problem.kind);
-  const at = now();
   const isElsewhere = problem.kind === 'account_not_configured';
-  // Time without a worker that has the account is not counted against the service.
-  if (isElsewhere) progress.windowStart = at;
-  const closesAt = info.scheduledTimestampMs + info.scheduleToCloseTimeoutMs;
+  const leftMs = info.scheduledTimestampMs + info.scheduleToCloseTimeoutMs - serverTime();
   const policyTries = info.retryPolicy?.maximumAttempts ?? 0;
   const decision = decideDownload(
     problem,
     {
       attempt: info.attempt,
-      now: at,
-      windowStart: progress.windowStart,
+      windowMs: progress.windowMs,
       sameFault: progress.sameFault,
       lives,
       elsewhere: progress.elsewhere,
       ...(policyTries > 0 ? { policyTries } : {}),
-      ...(info.scheduleToCloseTimeoutMs > 0 && closesAt > at ? { closesAt } : {}),
+      ...(info.scheduleToCloseTimeoutMs > 0 ? { leftMs } : {}),
     },
     bounds,
   );
   const { kind, message, httpStatus, rejected = null } = problem;
   const status = httpStatus === undefined ? {} : { httpStatus };
-  if ('retryInMs' in decision)
-    throw retryLater({
-      class: kind,
-      message,
-      // Jitter, so that the tries of many videos do not reach the same worker again together.
-      delayMs:
-        isElsewhere || kind === 'storage'
-          ? Math.round(decision.retryInMs * (0.5 + Math.random()))
-          : decision.retryInMs,
-      ...status,
-    });
+  if ('retryInMs' in decision) {
+    // Jitter, so that the tries of many videos do not reach the same worker again together.
+    const jitter = isElsewhere || kind === 'storage' ? 0.5 + Math.random() : 1;
+    const delayMs = Math.round(decision.retryInMs * jitter);
+    // Time without a worker that has the account is not counted against the service.
+    progress.windowMs = isElsewhere ? 0 : progress.windowMs + delayMs;
+    throw retryLater({ class: kind, message, delayMs, ...status });
+  }
   return {
     outcome: 'content_unavailable',
     reason: reasonOf(kind),
@@ -192,15 +200,14 @@ async function cancelled(turn: DownloadTry): Promise<never> {
 interface Finished {
   readonly downloaded: FetchedVideo;
   readonly info: Info;
-  readonly startedAt: number;
-  readonly now: () => number;
+  readonly startedAt: Date;
 }
 
 /** Adds the side-car of a video that is stored. */
 export async function withSidecar(
   { artifacts }: Pick<DownloadDeps, 'artifacts'>,
   { video, sidecarPrompt }: DownloadVideoInput,
-  { downloaded, info, startedAt, now }: Finished,
+  { downloaded, info, startedAt }: Finished,
 ): Promise<Downloaded> {
   const facts = factsOf(video, downloaded);
   const sidecar = await storeSidecar(artifacts, {
@@ -210,9 +217,9 @@ export async function withSidecar(
     usage: facts.usage,
     warnings: facts.warnings,
     timings: {
-      scheduledAt: iso(info.scheduledTimestampMs),
-      startedAt: iso(startedAt),
-      finishedAt: iso(now()),
+      scheduledAt: new Date(info.scheduledTimestampMs).toISOString(),
+      startedAt: startedAt.toISOString(),
+      finishedAt: new Date().toISOString(),
       tries: info.attempt,
     },
     prompt: sidecarPrompt,
@@ -222,8 +229,6 @@ export async function withSidecar(
     sidecar === null ? [...facts.warnings, 'The side-car could not be stored.'] : facts.warnings;
   return { outcome: 'downloaded', sidecar, ...facts, warnings };
 }
-
-const iso = (milliseconds: number) => new Date(milliseconds).toISOString();
 
 /** A verified and stored video, with what its record said at that time. */
 export interface FetchedVideo {
@@ -273,7 +278,7 @@ async function tryOnce(turn: DownloadTry, taskId: string): Promise<TriedVideo> {
   if ('video' in result) return { video: result.video, record };
   // A service that does not answer has not denied the result: this runs for completed tasks only.
   const isKept = record.kind === 'record' ? record.record.phase === 'completed' : isAway(record.error);
-  const problem = expired(result.problem, record, turn.now());
+  const problem = expired(result.problem, record, turn.serverTime());
   return { problem, lives: isKept && !turn.flowed };
 }
 

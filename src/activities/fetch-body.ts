@@ -126,15 +126,16 @@ class PaceGuard {
   }
 }
 
-/**
- * Progress that a try passes to the next one in its heartbeat: no address, no path. Times in milliseconds since the
- * Unix epoch.
- */
+/** Progress that a try passes to the next one in its heartbeat: no address, no path. */
 export interface DownloadProgress {
   readonly v: 1;
   /** Digest of the activity execution: only that one resumes its part. */
   readonly owner: string;
-  windowStart: number;
+  /**
+   * Milliseconds that count against the service: all tries and the pauses after them. Time without a worker does not,
+   * and neither does anything before the last byte that arrived.
+   */
+  windowMs: number;
   /** Digest of the location of the part's bytes. */
   location: string | null;
   /** Strong ETag of the part's bytes; without one the part cannot be resumed. */
@@ -153,11 +154,11 @@ export function digestOf(...parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
 }
 
-export function freshProgress(owner: string, windowStart: number): DownloadProgress {
+export function freshProgress(owner: string, windowMs = 0): DownloadProgress {
   return {
     v: 1,
     owner,
-    windowStart,
+    windowMs,
     location: null,
     etag: null,
     length: null,
@@ -172,8 +173,8 @@ export function freshProgress(owner: string, windowStart: number): DownloadProgr
 export function readProgress(details: unknown, owner: string): DownloadProgress | undefined {
   if (typeof details !== 'object' || details === null) return undefined;
   const given = details as Partial<DownloadProgress>;
-  if (given.v !== 1 || given.owner !== owner || !Number.isFinite(given.windowStart)) return undefined;
-  return { ...freshProgress(owner, given.windowStart!), ...given, owner, v: 1 };
+  if (given.v !== 1 || given.owner !== owner || !Number.isFinite(given.windowMs)) return undefined;
+  return { ...freshProgress(owner), ...given, owner, v: 1 };
 }
 
 /** Counts consecutive faults of the same kind; a worker without the account is not a fault of the download. */

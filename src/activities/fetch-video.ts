@@ -20,9 +20,11 @@ export interface DownloadTry {
   readonly bounds: DownloadBounds;
   readonly progress: DownloadProgress;
   readonly signal: AbortSignal;
-  /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
+  /** By `now`. */
   readonly endsAt: number;
+  /** The server's time, in milliseconds since the Unix epoch. */
+  readonly serverTime: () => number;
   /** Aborted at `endsAt`, because the times of slow redirects and of several locations add up. */
   readonly deadline: AbortSignal;
   /** The owner of its progress is new: there is no earlier part. */

@@ -1,6 +1,7 @@
 import { activityInfo, Context } from '@temporalio/activity';
 import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { attemptClock } from '../domain/attempt-clock';
 import { isOpen } from '../domain/execution-status';
 import { type Metrics } from '../domain/metrics';
 import { QUERY, RETRY_LATER } from '../domain/names';
@@ -29,6 +30,7 @@ export function createWatchVideo(
     const { watcher } = input;
     const { client } = Context.current();
     const { attempt, workflowExecution } = activityInfo();
+    const serverTime = attemptClock(activityInfo(), () => performance.now());
     const found =
       attempt === 1 ? 'joined' : await askFor(client, watcher, workflowExecution?.workflowId ?? '');
     metrics.record('watchJoins', 1, { result: found });
@@ -36,20 +38,20 @@ export function createWatchVideo(
       throw ApplicationFailure.nonRetryable('The watcher does not answer.', 'WatcherStuck');
     if (found !== 'kept') await join(joining, input);
     recovery.begin(client, watcher.taskQueue);
-    throw waits();
+    throw waits(serverTime());
   };
 }
 
 /** Time until the next attempt looks whether the watcher still has the video, in milliseconds. */
 const LOOK_AFTER_MS = 10 * 60_000;
-/** A server does not retry what would begin after schedule-to-close; the clocks of two machines differ. */
+/** A server does not retry what would begin after schedule-to-close; the wait for this worker is not counted. */
 const SHARE_OF_REST = 0.75;
 /** With less time left there is no further attempt: the video polls by itself. */
 const LEAST_REST_MS = 3_000;
 
-function waits(): ApplicationFailure {
+function waits(now: number): ApplicationFailure {
   const { scheduledTimestampMs, scheduleToCloseTimeoutMs } = activityInfo();
-  const restMs = scheduledTimestampMs + scheduleToCloseTimeoutMs - Date.now();
+  const restMs = scheduledTimestampMs + scheduleToCloseTimeoutMs - now;
   return ApplicationFailure.create({
     type: RETRY_LATER,
     message: 'A watcher polls the task, and completes this activity.',

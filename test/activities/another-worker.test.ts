@@ -27,7 +27,11 @@ describe('work for an account of another worker of the queue', () => {
     models: {} as ModelSource,
   });
   const attempt = (number: number, ago = 0) =>
-    new MockActivityEnvironment({ attempt: number, scheduledTimestampMs: Date.now() - ago });
+    new MockActivityEnvironment({
+      attempt: number,
+      scheduledTimestampMs: 1_000_000 - ago,
+      currentAttemptScheduledTimestampMs: 1_000_000,
+    });
   const poll = (input: PollVideosInput) => activities[ACTIVITY.pollVideos](input);
 
   it('a tick is handed on at first, with a pause; then the workflow hears that nothing was asked', async () => {
@@ -44,7 +48,7 @@ describe('work for an account of another worker of the queue', () => {
   });
 
   it('a tick whose time is over is not handed on: the next one is due', async () => {
-    expect(await attempt(1, 29_950).run(poll, INPUT)).toEqual({ answers: UNSENT });
+    expect(await attempt(2, 29_950).run(poll, INPUT)).toEqual({ answers: UNSENT });
   });
 
   it('a task is found by the bare name of its credential, although this worker does not have it', async () => {

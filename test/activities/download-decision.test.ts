@@ -5,7 +5,7 @@ import { problemOf, reasonOf, worstOf } from '../../src/activities/download-prob
 import { DOWNLOAD_BOUNDS, type DownloadProblem } from '../../src/domain/download';
 import { type Info } from '@temporalio/activity';
 
-const standing: DownloadStanding = { attempt: 1, elsewhere: 0, now: 1_000, windowStart: 1_000, sameFault: 1 };
+const standing: DownloadStanding = { attempt: 1, elsewhere: 0, windowMs: 0, sameFault: 1 };
 const decide = (problem: Partial<DownloadProblem>, at: Partial<DownloadStanding> = {}) =>
   decideDownload({ kind: 'missing', message: 'm', ...problem }, { ...standing, ...at }, DOWNLOAD_BOUNDS);
 
@@ -39,7 +39,7 @@ describe('whether and when to try again', () => {
     [
       'without the account again and again, for hours',
       { kind: 'account_not_configured' },
-      { attempt: 500, elsewhere: 500, now: 9_000_000 },
+      { attempt: 500, elsewhere: 500, windowMs: 9_000_000 },
       { retryInMs: 16_000 },
     ],
     [
@@ -51,13 +51,13 @@ describe('whether and when to try again', () => {
     [
       'without the account, as long as the next try has time',
       { kind: 'account_not_configured' },
-      { elsewhere: 1, closesAt: 35_000 },
+      { elsewhere: 1, leftMs: 34_000 },
       { retryInMs: 4_000 },
     ],
     [
       'without the account, when it has none',
       { kind: 'account_not_configured' },
-      { elsewhere: 1, closesAt: 34_999 },
+      { elsewhere: 1, leftMs: 33_999 },
       { end: true },
     ],
     [
@@ -72,10 +72,10 @@ describe('whether and when to try again', () => {
       { elsewhere: 3, attempt: 3, policyTries: 3 },
       { end: true },
     ],
-    ['the end of the window', {}, { now: 597_001 }, { end: true }],
-    ['the last moment of the window', {}, { now: 597_000 }, { retryInMs: 4_000 }],
-    ['before the server ends it', {}, { closesAt: 34_999 }, { end: true }],
-    ['as long as the next try has time', {}, { closesAt: 35_000 }, { retryInMs: 4_000 }],
+    ['the end of the window', {}, { windowMs: 596_001 }, { end: true }],
+    ['the last moment of the window', {}, { windowMs: 596_000 }, { retryInMs: 4_000 }],
+    ['before the server ends it', {}, { leftMs: 33_999 }, { end: true }],
+    ['as long as the next try has time', {}, { leftMs: 34_000 }, { retryInMs: 4_000 }],
     ['a longer Retry-After', { retryAfterMs: 99_000 }, {}, { retryInMs: 99_000 }],
     ['a shorter Retry-After', { retryAfterMs: 1 }, {}, { retryInMs: 4_000 }],
     ['a Retry-After that does not fit', { retryAfterMs: 600_001 }, {}, { end: true }],
@@ -94,10 +94,10 @@ describe('whether and when to try again', () => {
     [
       'its last moment',
       { kind: 'network' },
-      { attempt: 319, lives: true, now: 86_101_000 },
+      { attempt: 319, lives: true, windowMs: 86_100_000 },
       { retryInMs: 300_000 },
     ],
-    ['its end in time', { kind: 'network' }, { lives: true, now: 86_101_001 }, { end: true }],
+    ['its end in time', { kind: 'network' }, { lives: true, windowMs: 86_100_001 }, { end: true }],
     ['its end in tries', { kind: 'network' }, { attempt: 320, lives: true }, { end: true }],
     ['its policy', { kind: 'network' }, { attempt: 3, policyTries: 3, lives: true }, { end: true }],
     ['a 404 while the record says completed', {}, { attempt: 20, lives: true }, { end: true }],
@@ -109,20 +109,20 @@ describe('whether and when to try again', () => {
   it('[C8.6] [C8.7] always ends, and never tries before Retry-After or faster than a poll', () => {
     fc.assert(
       fc.property(fc.constantFrom(...asked), fc.option(fc.nat({ max: 200_000 })), (kind, retryAfterMs) => {
-        let now = 0;
+        let windowMs = 0;
         for (let attempt = 1; ; attempt++) {
           const problem = { kind, message: 'm', ...(retryAfterMs === null ? {} : { retryAfterMs }) };
           const decision = decideDownload(
             problem,
-            { attempt, elsewhere: 0, now, windowStart: 0, sameFault: attempt },
+            { attempt, elsewhere: 0, windowMs, sameFault: attempt },
             DOWNLOAD_BOUNDS,
           );
           if ('end' in decision) break;
           expect(decision.retryInMs).toBeGreaterThanOrEqual(Math.max(3_000, retryAfterMs ?? 0));
-          now += decision.retryInMs;
+          windowMs += decision.retryInMs;
           expect(attempt).toBeLessThan(20);
         }
-        expect(now).toBeLessThanOrEqual(600_000);
+        expect(windowMs).toBeLessThanOrEqual(600_000);
       }),
     );
   });

@@ -148,7 +148,12 @@ export class DownloadHarness {
       scheduleToCloseTimeoutMs: 0,
       ...this.info,
     };
-    this.environment = new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR') });
+    const currentAttemptScheduledTimestampMs =
+      number === 1 ? (info.scheduledTimestampMs as number) : this.now;
+    this.environment = new MockActivityEnvironment(
+      { ...info, currentAttemptScheduledTimestampMs },
+      { logger: new DefaultLogger('ERROR') },
+    );
     this.environment.on('heartbeat', (sent) => this.heartbeats.push(structuredClone(sent)));
     const activity = createDownloadVideo({
       accounts: (account) => (account === 'default@00000000' ? this.client : undefined),

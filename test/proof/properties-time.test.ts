@@ -217,7 +217,7 @@ describe('tries of a download', () => {
         (problem, retryAfterMs, attempt, age) => {
           const decision = decideDownload(
             { kind: problem, message: 'm', retryAfterMs },
-            { attempt, elsewhere: 0, now: NOW + age, windowStart: NOW, sameFault: 1 },
+            { attempt, elsewhere: 0, windowMs: age, sameFault: 1 },
             DOWNLOAD_BOUNDS,
           );
           if ('end' in decision) return;

@@ -41,11 +41,12 @@ export async function admit(
   { gate, journal, events }: Pick<PaidDeps, 'gate' | 'journal' | 'events'>,
   account: Account,
   { operation, request }: PaidRequest,
+  call: string,
   base: AnswerBase,
 ): Promise<Admission | NotSent | RejectedCall> {
   // A client returns the same redactor as long as no key has changed; that of another account costs one more probe.
   const key = await account.client.redactor();
-  const gated: GatedCall = { account: account.name, operation, model: request.model, key };
+  const gated: GatedCall = { call, account: account.name, operation, model: request.model, key };
   const pass = await gate.enter(gated);
   if ('probeAt' in pass) return heldAnswer(base, pass, request.model);
   const reserved = await reserve({ journal, events }, account, base).catch((error: unknown) =>

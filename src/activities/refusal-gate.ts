@@ -1,10 +1,14 @@
+import { LRUCache } from 'lru-cache';
 import { type RejectedCall, type StandingScope } from '../domain/paid-call';
 import { type RejectReason } from '../domain/failure-table';
-import { type RecordedAnswer } from '../domain/journal';
+import { isPaid, type RecordedAnswer } from '../domain/journal';
 import { type PaidOperation } from '../domain/request';
+import { mayBeOfOneRequest } from '../domain/standing-refusal';
 
 /** Identifies calls that a refusal affects together: all of an account, among them those of one operation and model. */
 export interface GatedCall {
+  /** Its creation key: all sends under it are one call. */
+  readonly call: string;
   /** Resolved name of the account. */
   readonly account: string;
   readonly operation: PaidOperation;
@@ -40,6 +44,10 @@ interface Door {
   probeAt: number;
   /** When a call last showed that no refusal is in effect. */
   provenAt: number;
+  /** When the last call entered that was accepted. */
+  acceptedAt: number;
+  /** Calls that were refused since then, perhaps each for its own request. */
+  readonly doubts: Set<string>;
   /** The key to which this state applies. */
   key: object | null;
   /** The probe in flight, for which other calls wait. */
@@ -66,15 +74,31 @@ const LONGEST_MS = 15 * 60_000;
 const PROVEN_FOR_MS = 60_000;
 /** Longest wait for a probe: a refusal comes at once; with a slower answer the service is at work. */
 const LISTEN_MS = 2_000;
+/** A call whose refusal may be its own comes again after this time: it is known by then whether others are accepted. */
+const DOUBT_MS = 5_000;
+/** Refusals of one call that are final where the account has accepted others, also when none has come since. */
+const OWN_REFUSALS = 5;
+/** So many calls in doubt make the longest wait for the next probe. */
+const MOST_DOUBTS = 8;
+/** Calls whose refusals are remembered. */
+const REMEMBERED = 10_000;
 
 /**
  * Limits refused calls of a whole process: an answer that holds for an account (a key that is refused, no balance) or
  * for a model of it (switched off, unknown) must not be repeated for every row of a manifest. The first such refusal
  * holds back all calls like it; once a minute one real request checks whether it is still in effect. Where nothing is
  * known, one call goes first and the others wait for a moment.
+ *
+ * A firewall also answers 403 or 404, for a prompt that it does not like. Such a refusal holds nobody back before a second
+ * one confirms it, and then for a second at first. A call that is refused again, after others were accepted since its
+ * first refusal, is refused for itself: that is final. So is the fifth one, when there are no others left to accept.
  */
 export class RefusalGate {
   private readonly doors = new Map<string, Door>();
+  /** Refusals that may be about their requests alone, by door and call. */
+  private readonly refusals = new LRUCache<string, { readonly at: number; readonly times: number }>({
+    max: REMEMBERED,
+  });
   private readonly now: () => number;
   private readonly probeMs: number;
   private readonly onChange: RefusalGateOptions['onChange'];
@@ -94,12 +118,15 @@ export class RefusalGate {
     ];
     // A probe that hangs, on its journal or disk, gives no result.
     for (const door of doors) if (this.now() >= door.probeAt + LONGEST_MS) door.scout = null;
-    const scouts = doors.flatMap(({ scout }) => (scout === null ? [] : [scout]));
-    if (scouts.length > 0) await within(LISTEN_MS, Promise.all(scouts));
+    const scouts = (): Promise<void>[] => doors.flatMap(({ scout }) => scout ?? []);
+    let heard = true;
+    // Whoever wakes first may probe next, so that nothing is awaited between this loop and the pass.
+    while (heard && scouts().length > 0) heard = await within(LISTEN_MS, Promise.all(scouts()));
     const now = this.now();
     for (const door of doors) {
       if (door.key !== call.key) {
-        Object.assign(door, { provenAt: -Infinity, key: call.key });
+        Object.assign(door, { provenAt: -Infinity, acceptedAt: -Infinity, key: call.key });
+        door.doubts.clear();
         this.set(door, null);
       }
       const { refusal, probeAt, scout } = door;
@@ -110,7 +137,7 @@ export class RefusalGate {
       ({ refusal, provenAt, scout }) =>
         scout === null && (refusal !== null || now - provenAt >= PROVEN_FOR_MS),
     );
-    return this.pass(doors, unproven);
+    return this.pass(doors, call, unproven);
   }
 
   private set(door: Door, refusal: Door['refusal']): void {
@@ -125,13 +152,24 @@ export class RefusalGate {
   private door(key: string, account: string, scope: StandingScope): Door {
     let door = this.doors.get(key);
     if (door === undefined) {
-      door = { account, scope, refusal: null, probeAt: 0, provenAt: -Infinity, key: null, scout: null };
+      door = {
+        account,
+        scope,
+        refusal: null,
+        probeAt: 0,
+        provenAt: -Infinity,
+        acceptedAt: -Infinity,
+        doubts: new Set(),
+        key: null,
+        scout: null,
+      };
       this.doors.set(key, door);
     }
     return door;
   }
 
-  private pass(doors: readonly Door[], scouted: readonly Door[]): Pass {
+  private pass(doors: readonly Door[], { call }: GatedCall, scouted: readonly Door[]): Pass {
+    const enteredAt = this.now();
     let end: () => void = () => undefined;
     const scout = new Promise<void>((resolve) => (end = resolve));
     for (const door of scouted) {
@@ -144,7 +182,7 @@ export class RefusalGate {
     };
     return {
       answered: (answer) => {
-        const standing = this.validate(doors, answer);
+        const standing = this.validate(doors, { call, enteredAt }, answer);
         leave();
         return standing;
       },
@@ -152,7 +190,11 @@ export class RefusalGate {
     };
   }
 
-  private validate<Answer extends RecordedAnswer>(doors: readonly Door[], answer: Answer): Answer {
+  private validate<Answer extends RecordedAnswer>(
+    doors: readonly Door[],
+    { call, enteredAt }: { readonly call: string; readonly enteredAt: number },
+    answer: Answer,
+  ): Answer {
     const [account, model] = doors as [Door, Door];
     // A call that never arrived, or of unknown fate, shows nothing.
     if (answer.outcome === 'not_sent' || answer.outcome === 'unconfirmed') return answer;
@@ -161,20 +203,52 @@ export class RefusalGate {
     if (refused?.standing !== 'account') this.open(account, now);
     if (refused === undefined) {
       this.open(model, now);
+      if (isPaid(answer)) for (const door of doors) door.acceptedAt = Math.max(door.acceptedAt, enteredAt);
       return answer;
     }
     const door = refused.standing === 'account' ? account : model;
-    this.set(door, refusalOf(refused, door.refusal?.since ?? now));
+    if (this.isOwn(door, call, refused, now)) {
+      // It shows nothing about the account: the next call probes.
+      door.probeAt = now;
+      return ofItsOwn(refused) as Answer;
+    }
     // The refused call waits as long as the service said (C8.7), whatever other calls show meanwhile.
     const notBefore = Date.parse(refused.notBefore ?? '') || 0;
-    door.probeAt = Math.max(now + this.probeMs, Math.min(notBefore, now + LONGEST_MS));
-    return { ...answer, heldUntil: new Date(Math.max(door.probeAt, notBefore)).toISOString() };
+    const until = now + this.refuse(door, call, refused, now, Math.min(notBefore - now, LONGEST_MS));
+    return { ...answer, heldUntil: new Date(Math.max(until, notBefore)).toISOString() };
+  }
+
+  /** Whether the account accepts others, so that this refusal is about its request. */
+  private isOwn(door: Door, call: string, refused: RejectedCall, now: number): boolean {
+    if (!mayBeOfOneRequest(refused)) return false;
+    const place = JSON.stringify([door.account, door.scope, call]);
+    const { at, times } = this.refusals.get(place) ?? { at: Infinity, times: 0 };
+    this.refusals.set(place, { at: now, times: times + 1 });
+    return at < door.acceptedAt || (door.acceptedAt > -Infinity && times + 1 >= OWN_REFUSALS);
+  }
+
+  /** Closes a door, if this refusal is enough for it. @returns milliseconds until the refused call may come again */
+  private refuse(door: Door, call: string, refused: RejectedCall, now: number, askedMs: number): number {
+    const isDoubtful = mayBeOfOneRequest(refused);
+    if (isDoubtful && door.doubts.size < MOST_DOUBTS) door.doubts.add(call);
+    if (isDoubtful && door.doubts.size === 1) return Math.min(DOUBT_MS, this.probeMs);
+    this.set(door, refusalOf(refused, door.refusal?.since ?? now));
+    const probeMs = isDoubtful ? Math.min(1_000 * 2 ** (door.doubts.size - 2), this.probeMs) : this.probeMs;
+    door.probeAt = now + Math.max(probeMs, askedMs);
+    return door.probeAt - now;
   }
 
   private open(door: Door, now: number): void {
     this.set(door, null);
     door.provenAt = now;
+    door.doubts.clear();
   }
+}
+
+/** The refusal of a call while others are accepted: nothing is to be waited for. */
+function ofItsOwn({ standing: _, ...refused }: RejectedCall): RejectedCall {
+  const message = `${refused.message} Other calls of the account are accepted meanwhile: it is about this request.`;
+  return { ...refused, message };
 }
 
 function standingOf(answer: RecordedAnswer): RejectedCall | undefined {
@@ -185,9 +259,11 @@ function refusalOf({ standing, reason, httpStatus, message }: RejectedCall, sinc
   return { scope: standing ?? 'account', reason, httpStatus: httpStatus ?? null, message, since };
 }
 
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
+/** @returns whether the work has ended in this time */
+async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
-  await Promise.race([work, late]);
+  const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), ms)));
+  const ended = await Promise.race([work.then(() => true), late]);
   clearTimeout(timer);
+  return ended;
 }

@@ -264,7 +264,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     if (open !== undefined && 'outcome' in open) return ended(open);
     if (open !== undefined) return ended(openElsewhereAnswer(base, open));
   }
-  const admitted = await admit(deps, account, spec.paid, base);
+  const admitted = await admit(deps, account, spec.paid, spec.creationKey, base);
   if ('outcome' in admitted) return ended(admitted);
   // Only now: admission may take its time at a store that is slow.
   const begins = Date.now();

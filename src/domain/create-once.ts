@@ -250,7 +250,9 @@ function unsentUntil(
 }
 
 function afterHold(heldUntil: string, waits: number, { now, random }: StepContext): number {
-  return Math.max(Date.parse(heldUntil), now) + backoff(waits, HELD_SPREAD_MS, random);
+  const holdMs = Math.max(0, Date.parse(heldUntil) - now);
+  // A short hold has a short spread, because the next probe follows soon.
+  return now + holdMs + backoff(waits, Math.min(Math.max(1_000, 2 * holdMs), HELD_SPREAD_MS), random);
 }
 
 /**

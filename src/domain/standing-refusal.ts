@@ -23,7 +23,19 @@ const MODEL_WORDS =
  */
 export function standingScope({ reason, httpStatus, error }: RefusalSigns): StandingScope | undefined {
   if (reason !== 'credentials' && reason !== 'quota' && reason !== 'invalid_request') return undefined;
-  if (MODEL_CODE.test(error.code ?? '') || MODEL_WORDS.test(error.message ?? '')) return 'model';
+  if (namesModel(error)) return 'model';
   if (reason !== 'invalid_request') return 'account';
   return httpStatus === 404 || httpStatus === 405 ? 'model' : undefined;
 }
+
+/**
+ * Whether a refusal with a scope may be about its request alone: a firewall answers 403 or 404 for a prompt, and a
+ * service 403 for content that it forbids. One other call shows which it is.
+ */
+export function mayBeOfOneRequest({ reason, httpStatus, error }: Partial<RefusalSigns>): boolean {
+  const isVague = httpStatus === 403 || httpStatus === 404 || httpStatus === 405;
+  return isVague && reason !== 'quota' && !(error !== undefined && namesModel(error));
+}
+
+const namesModel = ({ code, message }: TaskError): boolean =>
+  MODEL_CODE.test(code ?? '') || MODEL_WORDS.test(message ?? '');

@@ -9,7 +9,13 @@ import { type RecordedAnswer } from '../../src/domain/journal';
 import { type StandingScope } from '../../src/domain/paid-call';
 
 const KEY = {};
-const call: GatedCall = { account: 'default@1', operation: 'create_video', model: 'm', key: KEY };
+const call: GatedCall = {
+  call: 'order-1',
+  account: 'default@1',
+  operation: 'create_video',
+  model: 'm',
+  key: KEY,
+};
 const base = { sendAttempt: 0, sent: true, account: 'default@1', estimate: null } as const;
 const refused = (standing?: StandingScope): RecordedAnswer => ({
   ...base,
@@ -17,6 +23,7 @@ const refused = (standing?: StandingScope): RecordedAnswer => ({
   reason: standing === 'model' ? 'invalid_request' : 'credentials',
   httpStatus: standing === 'model' ? 404 : 401,
   message: 'No.',
+  ...(standing === 'model' && { error: { kind: 'invalid', code: 'model_not_found', message: null } }),
   ...(standing === undefined ? {} : { standing }),
 });
 const busy: RecordedAnswer = {
@@ -140,6 +147,82 @@ describe('a refusal that stands', () => {
       );
     },
   );
+
+  describe('that may be about its request alone', () => {
+    const created = { ...base, outcome: 'created' } as unknown as RecordedAnswer;
+    const forbidden: RecordedAnswer = {
+      ...base,
+      outcome: 'rejected',
+      reason: 'credentials',
+      httpStatus: 403,
+      message: 'No.',
+      standing: 'account',
+    };
+
+    it('[C7.3] holds nobody back, and is final when it comes again after another call was accepted', async () => {
+      const first = (await pass({ call: 'bad' })).answered(forbidden);
+      expect(first).toMatchObject({ standing: 'account', heldUntil: new Date(6_000).toISOString() });
+      now = 1_001;
+      (await pass({ call: 'good' })).answered(created);
+      now = 6_000;
+      const second = (await pass({ call: 'bad' })).answered(forbidden);
+      expect(second).toMatchObject({
+        reason: 'credentials',
+        message: expect.stringMatching(/this request/) as string,
+      });
+      expect(second).not.toHaveProperty('standing');
+      expect(second).not.toHaveProperty('heldUntil');
+      expect(await isHeld({ call: 'good' })).toBe(false);
+    });
+
+    it('is not final by the acceptance of a call that was sent before it', async () => {
+      const early = await pass({ call: 'good' });
+      now = 3_001;
+      const refusedOnce = await pass({ call: 'bad' });
+      refusedOnce.answered(forbidden);
+      now = 3_002;
+      early.answered(created);
+      now = 8_002;
+      expect((await pass({ call: 'bad' })).answered(forbidden)).toHaveProperty('standing', 'account');
+    });
+
+    it('[C7.3] closes the account when others are refused as well: for a second, and longer with each one', async () => {
+      const held = async (call: string): Promise<number> => {
+        (await pass({ call })).answered(forbidden);
+        const entered = await enter();
+        if ('probeAt' in entered) return entered.probeAt - now;
+        entered.unused();
+        return 0;
+      };
+      const waits: number[] = [];
+      for (const call of 'abcdefghij') {
+        now += waits.at(-1) ?? 0;
+        waits.push(await held(call));
+      }
+      expect(waits).toEqual([0, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
+    });
+
+    it('is found out one by one where nothing is known of the account', async () => {
+      const first = await pass({ call: 'a' });
+      const others = Array.from({ length: 24 }, (_, call) => enter({ call: String(call) }));
+      first.answered(forbidden);
+      // One of them asks next, and the others listen to that one.
+      const second = (await Promise.race(others)) as Pass;
+      second.answered(forbidden);
+      const ended = await Promise.all(others);
+      expect(ended.filter((entered) => 'probeAt' in entered)).toHaveLength(23);
+    });
+
+    it('is final at the fifth, where the account accepted others and none is left', async () => {
+      (await pass({ call: 'good' })).answered(created);
+      for (let time = 1; time < 5; time += 1) {
+        now += 120_000;
+        expect((await pass({ call: 'bad' })).answered(forbidden)).toHaveProperty('standing');
+      }
+      now += 120_000;
+      expect((await pass({ call: 'bad' })).answered(forbidden)).not.toHaveProperty('standing');
+    });
+  });
 
   it('a refusal of one request alone closes nothing', async () => {
     (await pass()).answered(refused());

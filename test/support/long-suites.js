@@ -20,6 +20,7 @@ const LONG = [
   'test/e2e/operator-commands',
   'test/e2e/prune-ancestors',
   'test/e2e/refused-account',
+  'test/e2e/refused-rows',
   'test/e2e/review-',
   'test/e2e/slow-binding',
   'test/e2e/ui-actions',

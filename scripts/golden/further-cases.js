@@ -43,7 +43,10 @@ const awaits = [
     () => ({ 'media.pollVideos': [pollError('not_found', { httpStatus: 404 })] }),
     {
       args: (name) => ({
-        video: answers.video(name, { minSeconds: 20, maxSeconds: 25, firstPollSeconds: 1 }),
+        video: {
+          ...answers.video(name, { minSeconds: 20, maxSeconds: 25, firstPollSeconds: 1 }),
+          source: 'unknown',
+        },
       }),
     },
   ),

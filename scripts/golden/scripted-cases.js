@@ -144,12 +144,6 @@ const watches = [
     ...create(created(name)),
     ...poll(answers.record('failed', 'failed')),
   })),
-  scripted('generateVideo.task-unknown', 'task_unknown', (name) => ({
-    ...create(
-      created(name, { video: answers.video(name, { minSeconds: 20, maxSeconds: 25, firstPollSeconds: 1 }) }),
-    ),
-    ...poll(pollError('not_found', { httpStatus: 404 })),
-  })),
   scripted(
     'generateVideo.still-running-retry-after',
     'still_running',

@@ -10,9 +10,9 @@ export type WatchVerdict =
   | { readonly kind: 'still_running' };
 
 /**
- * `task_unknown` needs at least this many consecutive answers over at least this time, for a task of which no record
- * was ever received (architecture: Poll). A task that the service once knew and then forgets is polled until the
- * deadline.
+ * `task_unknown` needs at least this many consecutive answers over at least this time, for an id that a caller brought
+ * and of which no record was ever received (architecture: Poll). A task that the service once knew, or that our own
+ * create has made, is polled until the deadline: the id was paid for.
  */
 const UNKNOWN_MIN_ANSWERS = 3;
 const UNKNOWN_GRACE_MS = 60_000;
@@ -36,6 +36,7 @@ export function verdictOfRecord(record: PolledRecord): WatchVerdict | undefined 
 export function verdictWithoutRecord(state: WatchState, now: number): WatchVerdict | undefined {
   if (
     !isKnown(state) &&
+    state.video.source === 'unknown' &&
     state.unknownCount >= UNKNOWN_MIN_ANSWERS &&
     state.unknownSince !== null &&
     state.lastPollAt !== null &&

@@ -284,7 +284,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'no',
     'unknown',
     'unknown',
-    'The service said for a minute that it does not know the task id, and no poll of this wait found the task. One that it found before is waited for until the deadline.',
+    'The service said for a minute that it does not know a task id that the caller gave, and no poll of this wait found the task. A task that it found before, or that a create of ours made, is waited for until the deadline.',
     'Check the id, the account and the path /v1/videos/{task_id}. It is not a failed video and not a reason to create another one.',
   ),
   row(

@@ -39,6 +39,8 @@ export interface DriveOptions {
   readonly waitMs?: number;
   readonly hardEndMs?: number;
   readonly profile?: PollingProfile;
+  /** @default of a create of ours */
+  readonly source?: VideoTask['source'];
   readonly tasks?: number;
   readonly slow?: { readonly afterMs: number; readonly intervalMs: number };
   readonly pace?: PollPace;
@@ -54,7 +56,10 @@ export interface DriveOptions {
 /** Runs a PollGroup in virtual time, as PollLoop does it with timers and activities. */
 export function drive(options: DriveOptions): Driven[] {
   const { service, waitMs = DEFAULT_WAIT_MS, tickMs = 0, tasks = 1, random = () => 0.5 } = options;
-  const first = makeVideoTask({ ...(options.profile === undefined ? {} : { polling: options.profile }) });
+  const first = makeVideoTask({
+    ...(options.profile === undefined ? {} : { polling: options.profile }),
+    ...(options.source === undefined ? {} : { source: options.source }),
+  });
   let group = new PollGroup(first.polling, options.slow, options.pace);
   let now = START;
   let watches = Array.from({ length: tasks }, (_, index) =>

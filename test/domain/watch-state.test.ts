@@ -137,9 +137,9 @@ describe('what is final', () => {
 
 describe('errors', () => {
   it.each(['not_found', 'bad_request'] as const)(
-    '[C7.2] %s ends as task unknown after sixty seconds and three answers, never sooner',
+    '[C7.2] %s ends an id that a caller brought as task unknown after sixty seconds and three answers, never sooner',
     (error) => {
-      const { verdict, polls } = driveOne({ service: always({ error, httpStatus: 404 }) });
+      const { verdict, polls } = driveOne({ service: always({ error, httpStatus: 404 }), source: 'unknown' });
       expect(verdict.kind).toBe('task_unknown');
       const times = polls as [number, ...number[]];
       expect((times.at(-1) as number) - times[0]).toBeGreaterThanOrEqual(MINUTE);
@@ -148,9 +148,23 @@ describe('errors', () => {
     },
   );
 
+  it.each(['create_reply', 'journal'] as const)(
+    '[C2.2.1] [C3.4] a task that a create of ours made (%s) is polled to the deadline, whatever the service says of its id',
+    (source) => {
+      const service = always({ error: 'not_found', httpStatus: 404 });
+      const { verdict, polls, states } = driveOne({ service, source, waitMs: 15 * MINUTE });
+      expect(verdict.kind).toBe('still_running');
+      expect(states.at(-1)?.lastError).toMatchObject({ class: 'not_found', httpStatus: 404 });
+      expect((polls.at(-1) as number) - (polls[0] as number)).toBeGreaterThan(14 * MINUTE);
+      // It keeps the ordinary cadence: the service may be slow to store what it has accepted.
+      expect(Math.max(...gapsOf(polls))).toBeLessThanOrEqual(5_000);
+    },
+  );
+
   it('counts three answers even when they come a minute apart', () => {
     const { verdict, polls } = driveOne({
       service: always({ error: 'not_found', retryAfterMs: 2 * MINUTE }),
+      source: 'unknown',
     });
     expect(verdict.kind).toBe('task_unknown');
     expect(polls).toHaveLength(3);

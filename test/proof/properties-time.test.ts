@@ -4,7 +4,14 @@ import { elapsed } from '../../src/cli/progress-view';
 import { DOWNLOAD_BOUNDS } from '../../src/domain/download';
 import { POLL_ERROR_CLASSES } from '../../src/domain/poll-answers';
 import { PollGroup } from '../../src/domain/poll-group';
-import { beginWatch, onPollError, onRecord, onUnchanged, watchFacts } from '../../src/domain/watch-state';
+import {
+  beginWatch,
+  onPollError,
+  onRecord,
+  onUnchanged,
+  watchFacts,
+  type WatchState,
+} from '../../src/domain/watch-state';
 import { CREDENTIALS_RETRY_MS, isPollable, MAX_BACKOFF_MS, wakeAt } from '../../src/domain/poll-delays';
 import { verdictWithoutRecord } from '../../src/domain/end-of-wait';
 import { meaningOfGet } from '../../src/service/errors';
@@ -157,7 +164,8 @@ describe('polls', () => {
   it('[C3.4] before its deadline no wait ends for want of a record but by three unknown answers over a minute', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(error, fc.nat(90_000)), { maxLength: 12 }), (answers) => {
-        let state = watch(3_600_000 * 10);
+        const brought = { ...video, source: 'unknown' as const };
+        let state: WatchState = { ...watch(3_600_000 * 10), video: brought };
         let now = NOW;
         for (const [one, gap] of answers) {
           now += gap;

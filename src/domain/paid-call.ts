@@ -159,6 +159,8 @@ interface PaidAnswer {
   readonly sent: boolean;
   readonly account: string | null;
   readonly estimate: Money | null;
+  /** ISO 8601: when the worker gave an answer that names a time, by the clock of that time. */
+  readonly givenAt?: string;
   /**
    * Something else under this key may have cost too: an earlier send of unknown fate that a person had sent again, or
    * images that were paid for and lost.

@@ -7,6 +7,7 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
+import { byClockOf } from '../domain/answer-times';
 import { type CallWait, callWait } from '../domain/call-wait';
 import {
   cancelledStep,
@@ -219,7 +220,7 @@ async function raceCreate(
     ...(options.recordedOnly === true && { recordedOnly: true }),
     ...(isSentAgain(state) && { sameKey: true }),
   }).then(
-    (answer) => ({ answer }),
+    (answer) => ({ answer: byClockOf(Date.now(), answer) }),
     (error: unknown) => noValue(error, wait),
   );
   const first = await raceTimer<{ answer: CreateVideoAnswer } | NoValue>(answered, {
@@ -325,7 +326,7 @@ export async function reconcileSendAttempt(
     summary: `reconcile, send attempt ${sendAttempt}`,
   });
   try {
-    return await look({
+    const found = await look({
       creationKey,
       sendAttempt,
       ...ancestry(),
@@ -335,6 +336,7 @@ export async function reconcileSendAttempt(
       ...(policy === undefined ? {} : { policy }),
       ...('outcome' in got && comparedIn(got)),
     });
+    return byClockOf(Date.now(), found);
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     const common = { sendAttempt, sent: false, account: account ?? null, estimate: null };

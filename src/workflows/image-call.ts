@@ -10,6 +10,7 @@ import {
   sleep,
   TimeoutFailure,
 } from '@temporalio/workflow';
+import { byClockOf } from '../domain/answer-times';
 import { billing } from '../domain/price';
 import {
   beginCreate,
@@ -171,7 +172,9 @@ export async function imageOf(run: RunImage, awaited: AwaitedImage): Promise<Ima
   const wait = { since: Date.now(), limitMs: startLimitMs };
   try {
     const outcome = await raced(run(startLimitMs, summary), startLimitMs);
-    return outcome === 'lost' ? unconfirmedImage('no_answer_in_time', awaited) : outcome;
+    return outcome === 'lost'
+      ? unconfirmedImage('no_answer_in_time', awaited)
+      : byClockOf(Date.now(), outcome);
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     // It may have exceeded its limit only because no worker ran this workflow meanwhile.

@@ -7,6 +7,7 @@ import {
   type CreateOnceState,
   type CreateStep,
 } from '../../domain/create-once';
+import { byClockOf } from '../../domain/answer-times';
 import { type SenderTrace } from '../../domain/journal-proof';
 import { NOT_RECORDED } from '../../domain/names';
 import { type CreateVideoAnswer } from '../../domain/paid-call';
@@ -102,7 +103,7 @@ async function sendGroup(
     ...(account === undefined ? {} : { account }),
     ...(policy === undefined ? {} : { policy }),
   }).then(
-    ({ answers }) => ({ all: answers }),
+    ({ answers }) => ({ all: answers.map((answer) => byClockOf(Date.now(), answer)) }),
     (error: unknown) => ({ lost: noValue(error, wait) }),
   );
   const first = await raceTimer<{ all: readonly CreateVideoAnswer[] } | { lost: NoValue }>(sent, {

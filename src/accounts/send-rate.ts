@@ -1,5 +1,5 @@
 /** When a paid request may be sent: after a pause, or only when its call comes back. */
-export type Turn = { readonly inMs: number } | { readonly heldUntil: string };
+export type Turn = { readonly inMs: number } | { readonly heldForMs: number };
 
 /** Longest pause, in milliseconds, for which a call keeps its slot of the worker; others would wait behind it. */
 const LONGEST_PAUSE_MS = 5_000;
@@ -32,7 +32,7 @@ export class SendRate {
       return { inMs: at - now };
     }
     this.promised = Math.max(this.promised + this.everyMs, at);
-    return { heldUntil: new Date(Date.now() + this.promised - now).toISOString() };
+    return { heldForMs: this.promised - now };
   }
 
   /** Counts a request that cannot wait; those after it wait for its turn too. */

@@ -10,6 +10,7 @@ import { type AnswerBase, heldAnswer, rejectedAnswer, waitingAnswer } from './pa
 import { type PaidDeps } from './paid-context';
 import { type GatedCall } from './refusal-gate';
 import { type Reserved, spendBooksOf } from './spend-book';
+import { msUntil, timeAfter } from './wall-clock';
 
 /** What an account allows to be sent. Its result must be reported in every case. */
 export interface Admission {
@@ -31,7 +32,7 @@ export async function turnOf({ rate }: Account, base: AnswerBase): Promise<NotSe
       await setTimeout(turn.inMs, undefined, { signal: cancellationSignal() }).catch(() => undefined);
     return undefined;
   }
-  const { heldUntil } = turn;
+  const heldUntil = timeAfter(turn.heldForMs);
   const message = `The rate of the account ${base.account ?? ''} (createsPerSecond) allows no more for now, and nothing was sent. It is tried again at ${heldUntil}.`;
   return { ...waitingAnswer(base, 'account_rate', message), heldUntil };
 }
@@ -48,7 +49,7 @@ export async function admit(
   const key = await account.client.redactor();
   const gated: GatedCall = { call, account: account.name, operation, model: request.model, key };
   const pass = await gate.enter(gated);
-  if ('probeAt' in pass) return heldAnswer(base, pass, request.model);
+  if ('probeInMs' in pass) return heldAnswer(base, pass, request.model);
   const reserved = await reserve({ journal, events }, account, base).catch((error: unknown) =>
     journalDown(base, error),
   );
@@ -101,7 +102,7 @@ async function reserve(
   const spentText = formatMoney({ microUnits: spent, currency: spendLimit.currency });
   const ends = new Date(endsAt).toISOString();
   // A person may raise the limit before the window ends, and what was refused is given back.
-  const heldUntil = new Date(Math.min(endsAt, Date.now() + LONGEST_HOLD_MS)).toISOString();
+  const heldUntil = timeAfter(Math.min(msUntil(ends), LONGEST_HOLD_MS));
   const message = `The account ${name} may spend ${limit}, of which ${spentText} is spent or reserved. Nothing was sent. The next ${spendLimit.per} begins at ${ends}; it is tried again at ${heldUntil}.`;
   return { ...waitingAnswer(base, 'spend_limit', message), reason: 'spend_limit', heldUntil };
 }

@@ -2,24 +2,21 @@ import { cancellationSignal } from '@temporalio/activity';
 import { type NotSent } from '../domain/paid-call';
 import { type AnswerBase } from './paid-answers';
 import { type Caller, type MissingHere, type Prepared } from './paid-context';
-import { type SendWindow } from './send-window';
+import { isTooLate, type SendWindow } from './send-window';
 import { setTimeout } from 'node:timers/promises';
 
 /**
  * Settles a shutdown, a cancellation or a late start before the send as not sent; later nothing is cut off (failure
  * model: row 12).
  */
-export function stopsBeforeSend(
-  base: AnswerBase,
-  who: Caller,
-  { budgetMs, sendBy }: SendWindow,
-): NotSent | undefined {
+export function stopsBeforeSend(base: AnswerBase, who: Caller, window: SendWindow): NotSent | undefined {
+  const { budgetMs } = window;
   const notSent = { ...base, outcome: 'not_sent', sendAttemptUsed: true } as const;
   // No retry of this run gets more time.
   if (who.startToCloseMs < budgetMs) {
     return { ...notSent, cause: 'execution_expires', permanent: true, message: tooShort(who, budgetMs) };
   }
-  const late = Date.now() > sendBy;
+  const late = isTooLate(window);
   if (!late && !cancellationSignal().aborted) return undefined;
   return {
     ...notSent,

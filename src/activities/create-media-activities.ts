@@ -1,6 +1,7 @@
 import { log } from '@temporalio/activity';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type MediaActivities, type ArtifactStoreFacts } from '../domain/activities';
+import { givenAt } from '../domain/answer-times';
 import { type CreateJournal } from '../domain/journal';
 import { type AskStanding } from '../domain/journal-binding';
 import { type CreatePolicy } from '../domain/create-policy';
@@ -131,8 +132,12 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
   // Shared by all activities: pages stay in memory for later batches.
   const pages = createPageReader(deps.artifacts);
   return {
-    [ACTIVITY.createVideo]: then(createCreateVideo(paid), (answer) => polledAs(deps.polling, answer)),
-    [ACTIVITY.reconcileCreate]: then(createReconcileCreate(paid), (answer) => polledAs(deps.polling, answer)),
+    [ACTIVITY.createVideo]: then(createCreateVideo(paid), (answer) =>
+      givenNow(polledAs(deps.polling, answer)),
+    ),
+    [ACTIVITY.reconcileCreate]: then(createReconcileCreate(paid), (answer) =>
+      givenNow(polledAs(deps.polling, answer)),
+    ),
     [ACTIVITY.findVideoTask]: createFindVideoTask(deps),
     [ACTIVITY.artifactStore]: createArtifactStoreFacts(deps.artifacts),
     [ACTIVITY.pollVideos]: warned(
@@ -155,9 +160,11 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     [ACTIVITY.reviewJournal]: createReviewJournal(deps),
     [ACTIVITY.planCampaign]: createPlanCampaign({ ...paid, createsPerSecond: deps.createsPerSecond }),
     [ACTIVITY.openPage]: createOpenPage({ pages, journal: deps.journal }),
-    [ACTIVITY.createVideos]: createCreateVideos(paid, pages),
+    [ACTIVITY.createVideos]: then(createCreateVideos(paid, pages), ({ answers }) => ({
+      answers: answers.map(givenNow),
+    })),
     [ACTIVITY.downloadVideos]: createDownloadVideos(downloads),
-    [ACTIVITY.campaignImage]: createCampaignImage(paid, pages),
+    [ACTIVITY.campaignImage]: then(createCampaignImage(paid, pages), givenNow),
     [ACTIVITY.recordRows]: createRecordRows(deps),
     [ACTIVITY.foldResults]: createFoldResults(deps),
     [ACTIVITY.keepBooks]: createKeepBooks(paid, pages),
@@ -171,6 +178,8 @@ function then<Input, Result>(
 ): typeof run {
   return async (input) => change(await run(input));
 }
+
+const givenNow = <Answer extends object>(answer: Answer): Answer => givenAt(answer, Date.now());
 
 /** Adds the worker's default to a task that was created: a workflow cannot read the worker's environment. */
 function polledAs<Answer extends CreateVideoAnswer | null>(

@@ -147,8 +147,8 @@ export function createCreateVideo(deps: PaidDeps): (input: CreateVideoInput) => 
     refuseUnsafeRetries(deps.journal);
     const refused = rawInputIssue(input);
     if (refused !== undefined) return refused;
-    const startedAt = Date.now();
-    return withSender(deps, (sender) => createOneVideo(deps, caller(startedAt, input), input, sender));
+    const who = caller(input);
+    return withSender(deps, (sender) => createOneVideo(deps, who, input, sender));
   };
 }
 

@@ -47,7 +47,7 @@ export function openDownloadGroup(deps: DownloadDeps): DownloadGroup {
     const deadline =
       endsAt === closesAt
         ? closing.signal
-        : AbortSignal.any([closing.signal, AbortSignal.timeout(Math.max(0, endsAt - now()))]);
+        : AbortSignal.any([closing.signal, AbortSignal.timeout(Math.ceil(Math.max(0, endsAt - now())))]);
     const progress = freshProgress(randomUUID());
     const shared = { client, artifacts, bounds, signal, now, endsAt, serverTime, deadline };
     const turn: DownloadTry = { ...shared, progress, fresh: true, last: false, flowed: false };

@@ -1,4 +1,5 @@
 import { type Account } from '../accounts/registry';
+import { givenAt } from '../domain/answer-times';
 import { type ClaimIntent } from '../domain/journal';
 import { activityKey, givenKeyIssue } from '../domain/creation-key';
 import { imageOutcome, outcomes } from '../domain/make-outcome';
@@ -47,6 +48,7 @@ import { sendAndReport } from './send-and-report';
 import { type PaidSpec } from './send-once';
 import { type Sender, withSender } from './sender';
 import { resolveSource } from './sources';
+import { msUntil } from './wall-clock';
 
 type Answer = Exclude<ImageCallAnswer, { outcome: 'pending' }>;
 type ImageInput = GenerateImageInput | EditImageInput;
@@ -66,7 +68,7 @@ export function createImageCall(
 ): (input: ImageInput) => Promise<ImageOutcome | WaitingImage> {
   return async (input) => {
     refuseUnsafeRetries(deps.journal);
-    const who = caller(Date.now(), input);
+    const who = caller(input);
     const refused = rawInputIssue(input, who);
     if (refused !== undefined) return refused;
     const paid = { operation, request: input.request } as PaidRequest;
@@ -107,7 +109,7 @@ export async function callForImages(
   const result = await sendAndReport(deps, who, specOf(paid, creationKey, input, who, deps, sender));
   const answer =
     result.kind === 'answer' ? result.answer : afterOtherSender(result.claim, result.base.sendAttempt, who);
-  if (input.waits === true && isWaiting(answer)) return answer;
+  if (input.waits === true && isWaiting(answer)) return givenAt(answer, Date.now());
   return imageOutcome(answer, creationKey) ?? answerOrRetry(answer, creationKey, who);
 }
 
@@ -179,7 +181,7 @@ function specOf(
     },
     complete: async ({ account: { client }, base, recorded, ...place }) => {
       if (recorded.outcome !== 'results_lost') return undefined;
-      const endsAt = Math.min(Date.now() + IMAGE_TIMEOUTS.keepMs, who.startedAt + who.startToCloseMs);
+      const endsAt = Math.min(performance.now() + IMAGE_TIMEOUTS.keepMs, who.startedAt + who.startToCloseMs);
       sender.lastsUntil(endsAt);
       return fetchLostImages({ ...place, recorded }, keeping(client, base, [], endsAt));
     },
@@ -188,7 +190,7 @@ function specOf(
 
 /** Another sender may be alive: retries wait for its outcome; after its time the fate is unknown. */
 function afterOtherSender(claim: ClaimIntent | null, sendAttempt: number, who: Caller): Answer {
-  const left = claim === null ? 1000 : timeLeft(claim, Date.now());
+  const left = claim === null ? 1000 : timeLeft(claim, who.serverTime());
   if (claim === null || (left > 0 && !who.isLastAttempt)) {
     throw retryLater({
       class: 'waiting_for_sender',
@@ -204,7 +206,7 @@ function afterOtherSender(claim: ClaimIntent | null, sendAttempt: number, who: C
 function answerOrRetry(answer: Answer, creationKey: string, who: Caller): ImageOutcome {
   if (answer.outcome === 'refused_for_now') {
     const { httpStatus, error, notBefore } = answer;
-    const delayMs = notBefore === null ? undefined : Math.max(0, Date.parse(notBefore) - Date.now());
+    const delayMs = notBefore === null ? undefined : msUntil(notBefore);
     if (!who.isLastAttempt && (delayMs ?? 0) <= IMAGE_TIMEOUTS.longestPauseMs) {
       throw retryLater({
         class: 'refused_for_now',
@@ -222,7 +224,7 @@ function answerOrRetry(answer: Answer, creationKey: string, who: Caller): ImageO
   if (answer.outcome === 'not_sent') {
     const { cause, message, reason = 'not_sent', field, heldUntil } = answer;
     if (!who.isLastAttempt && !answer.permanent && cause !== NOT_RECORDED) {
-      const delayMs = heldUntil === undefined ? undefined : Math.max(0, Date.parse(heldUntil) - Date.now());
+      const delayMs = heldUntil === undefined ? undefined : msUntil(heldUntil);
       throw retryLater({ class: cause, message, delayMs, mayBeOwed: answer.mayBeOwed });
     }
     const issue = field === undefined ? undefined : { field };

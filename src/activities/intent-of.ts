@@ -5,7 +5,7 @@ import { honouredKey } from '../domain/same-key';
 import { type PaidRequest } from '../domain/request';
 import { type Account } from '../accounts/registry';
 import { type Caller, type ReadyCall } from './paid-context';
-import { certainlyOverAt, type SendWindow } from './send-window';
+import { recordedEnd, type SendWindow } from './send-window';
 
 /** The facts of the request that an intent keeps (C4.4b): no text of it. */
 export type IntentFacts = Pick<
@@ -40,9 +40,9 @@ export function intentOf<Body extends { readonly bodyHash: string }>(
   fingerprint: string,
   who: Caller,
   policy: ResolvedCreatePolicy,
-  at: number,
   window: SendWindow,
 ): ClaimIntent {
+  const at = window.began.wall;
   const honoured = honouredKey(policy.idempotency, at, window.budgetMs);
   return {
     v: 1,
@@ -65,6 +65,6 @@ export function intentOf<Body extends { readonly bodyHash: string }>(
     ...(spec.payer !== undefined && { payer: spec.payer }),
     ...(honoured !== undefined && { idempotency: honoured }),
     at: new Date(at).toISOString(),
-    sendWindowEnd: new Date(certainlyOverAt(window)).toISOString(),
+    sendWindowEnd: new Date(recordedEnd(window)).toISOString(),
   };
 }

@@ -20,7 +20,7 @@ export interface KeepImages {
   readonly requested: number;
   readonly warnings: readonly string[];
   /**
-   * Time, in milliseconds since the Unix epoch, by which everything must be stored or given up; the outcome is written
+   * Time, in milliseconds of `performance.now`, by which everything must be stored or given up; the outcome is written
    * after it.
    */
   readonly deadlineAt: number;
@@ -145,8 +145,8 @@ async function keepOne(
 async function fetchImage(url: string, client: MediaClient, deadlineAt: number): Promise<Buffer | Lost> {
   if (isDataUrl(url)) return readDataUrl(url, MAX_IMAGE_BYTES) ?? { lost: 'unreadable_data_url' };
   if (!URL.canParse(url)) return { lost: 'unreadable_url' };
-  if (Date.now() >= deadlineAt) return { lost: 'no_time_left' };
-  const signal = AbortSignal.timeout(Math.max(1, deadlineAt - Date.now()));
+  if (performance.now() >= deadlineAt) return { lost: 'no_time_left' };
+  const signal = AbortSignal.timeout(Math.ceil(Math.max(1, deadlineAt - performance.now())));
   let lost = 'network';
   for (let attempt = 1; attempt <= FETCH_TRIES; attempt++) {
     const result = await client.fetchContent({ url: new URL(url), signal });
@@ -163,7 +163,7 @@ async function fetchImage(url: string, client: MediaClient, deadlineAt: number):
       // A repeated request does not change a denied access, and a wait of hours is too long here.
       if (result.status === 401 || result.status === 403 || delay > FETCH_MAX_DELAY_MS) break;
     } else lost = result.code;
-    if (Date.now() + delay >= deadlineAt) break;
+    if (performance.now() + delay >= deadlineAt) break;
     if (attempt < FETCH_TRIES) await new Promise((resolve) => setTimeout(resolve, delay));
   }
   return { lost };

@@ -21,6 +21,7 @@ import { type PaidFailure } from '../service/media-client';
 import { factsIn } from './intent-of';
 import { type MissingHere } from './paid-context';
 import { type StandingRefusal } from './refusal-gate';
+import { timeAfter } from './wall-clock';
 
 /** The common fields of every answer of a paid activity. */
 export interface AnswerBase {
@@ -79,12 +80,12 @@ export function missingAnswer(base: AnswerBase, { cause, reason, message, field 
 
 /** A refusal of the account or the model is in effect: nothing was recorded, and the call returns at the next probe. */
 export function heldAnswer(base: AnswerBase, refusal: StandingRefusal, model: string): NotSent {
-  const { scope, reason, httpStatus, message, since, probeAt } = refusal;
-  const heldUntil = new Date(probeAt).toISOString();
+  const { scope, reason, httpStatus, message, since, probeInMs } = refusal;
+  const heldUntil = timeAfter(probeInMs);
   const account = `the account ${base.account ?? ''}`;
   const whose = scope === 'account' ? account : `the model ${JSON.stringify(model)} for ${account}`;
   const status = httpStatus === null ? '' : ` with HTTP ${httpStatus}`;
-  const text = `Since ${new Date(since).toISOString()} the service refuses calls of ${whose}${status}: ${message} Nothing was sent. One request at a time asks whether it still does, the next at ${heldUntil}.`;
+  const text = `Since ${since} the service refuses calls of ${whose}${status}: ${message} Nothing was sent. One request at a time asks whether it still does, the next at ${heldUntil}.`;
   return { ...waitingAnswer(base, 'refusal_stands', text), reason, heldUntil };
 }
 
@@ -166,7 +167,7 @@ export function failureAnswer(
     }
     case 'refused_for_now': {
       const { httpStatus, error, retryAfterMs } = failure;
-      const notBefore = retryAfterMs === undefined ? null : laterIso(retryAfterMs);
+      const notBefore = retryAfterMs === undefined ? null : timeAfter(retryAfterMs);
       return { ...base, outcome: 'refused_for_now', httpStatus, error, notBefore };
     }
     case 'rejected': {
@@ -175,13 +176,13 @@ export function failureAnswer(
       const refused = { ...base, outcome: 'rejected', reason, httpStatus, error, message } as const;
       const rejected: RejectedCall = standing === undefined ? refused : { ...refused, standing };
       // Kept also when this run ends: a later start of the same id may not send before it either (C8.7).
-      return retryAfterMs === undefined ? rejected : { ...rejected, notBefore: laterIso(retryAfterMs) };
+      return retryAfterMs === undefined ? rejected : { ...rejected, notBefore: timeAfter(retryAfterMs) };
     }
     case 'unconfirmed':
       return {
         ...base,
         outcome: 'unconfirmed',
-        ...(failure.retryAfterMs !== undefined && { notBefore: laterIso(failure.retryAfterMs) }),
+        ...(failure.retryAfterMs !== undefined && { notBefore: timeAfter(failure.retryAfterMs) }),
         evidence: evidence(failure.cause, {
           sendId: claim.nonce,
           intentAt: claim.at,
@@ -196,13 +197,6 @@ export function failureAnswer(
         }),
       };
   }
-}
-
-/** The latest time that a date can hold; a later Retry-After is cut to it. */
-const LATEST = 8.64e15;
-
-function laterIso(ms: number): string {
-  return new Date(Math.min(Date.now() + ms, LATEST)).toISOString();
 }
 
 /** An intent without an outcome whose sender cannot be alive any more: the claim provides the evidence. */

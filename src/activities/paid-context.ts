@@ -1,5 +1,6 @@
 import { activityInfo } from '@temporalio/activity';
 import { type ArtifactStore } from '../artifacts/artifact-store';
+import { attemptClock } from '../domain/attempt-clock';
 import { type Money } from '../domain/price';
 import { type CreateJournal } from '../domain/journal';
 import { type AskStanding } from '../domain/journal-binding';
@@ -50,12 +51,18 @@ export interface Caller {
   readonly isLastAttempt: boolean;
   readonly startToCloseMs: number;
   readonly scheduleToCloseMs: number;
+  /** In milliseconds of `performance.now`. */
   readonly startedAt: number;
+  /** The server's time, for waits: see {@link attemptClock}. */
+  readonly serverTime: () => number;
+  /** The wall clock, for limits that other workers or the service have set: never behind the server's time. */
+  readonly now: () => number;
 }
 
 /** @param ancestors from the input of the call */
-export function caller(now: number, { ancestors = [] }: Ancestry = {}): Caller {
+export function caller({ ancestors = [] }: Ancestry = {}): Caller {
   const info = activityInfo();
+  const serverTime = attemptClock(info, () => performance.now());
   const attempts = info.retryPolicy?.maximumAttempts ?? 0;
   return {
     namespace: info.workflowNamespace ?? info.namespace,
@@ -69,7 +76,9 @@ export function caller(now: number, { ancestors = [] }: Ancestry = {}): Caller {
     isLastAttempt: attempts > 0 && info.attempt >= attempts,
     startToCloseMs: info.startToCloseTimeoutMs,
     scheduleToCloseMs: info.scheduleToCloseTimeoutMs,
-    startedAt: now,
+    startedAt: performance.now(),
+    serverTime,
+    now: () => Math.max(Date.now(), serverTime()),
   };
 }
 

@@ -29,7 +29,7 @@ import { idempotencyKey } from './idempotency-key';
 import { factsIn } from './intent-of';
 import { claimTask, fence, indexCreated, isForeign, openSendAttempt, takeClaim } from './send-attempts';
 import { fencedAnswer, unconfirmedAfterIntent, waitingAnswer } from './paid-answers';
-import { caller, type PaidDeps } from './paid-context';
+import { caller, type Caller, type PaidDeps } from './paid-context';
 import { adoptedAnswer, writeResolution } from './resolve-unconfirmed';
 import { withSameKey } from './send-same-key';
 import { standing } from './sender';
@@ -55,8 +55,7 @@ export function createReconcileCreate(
 ): (input: ReconcileCreateInput) => Promise<CreateVideoAnswer> {
   return async (input) => {
     const { journal } = deps;
-    const now = Date.now();
-    const who = caller(now, input);
+    const who = caller(input);
     const { namespace, workflowId, runId } = who;
     const key: JournalKey = { namespace, creationKey: input.creationKey };
     const common = {
@@ -72,7 +71,7 @@ export function createReconcileCreate(
       fingerprint: input.fingerprint ?? null,
       workflowId,
       runId,
-      now,
+      now: who.now(),
     }).catch((error: unknown) => {
       throw journalUnavailable(error);
     });
@@ -133,21 +132,21 @@ export function createReconcileCreate(
         const { claim } = opened;
         if (isForeign(claim)) {
           const { answer } = opened.outcome;
-          if (provesIt && isRefusal(answer, Infinity)) await shutOut(journal, key, opened.sendAttempt, now);
+          if (provesIt && isRefusal(answer, Infinity)) await shutOut(journal, key, opened.sendAttempt);
           return foreign(answer);
         }
         const answer = opened.outcome.answer as CreateVideoAnswer;
         if (answer.outcome === 'unconfirmed' && claim !== null)
-          return inspected(answer, claim, journal, key, input);
+          return inspected(answer, claim, journal, key, input, who);
         await indexCreated(journal, key, answer, claim);
         return { ...answer, sent: true };
       }
       case 'pending':
         if (isForeign(opened.claim)) {
-          if (provesIt) await shutOut(journal, key, opened.sendAttempt, now);
+          if (provesIt) await shutOut(journal, key, opened.sendAttempt);
           return foreign();
         }
-        awaitSender(opened.claim, now, SENDER);
+        awaitSender(opened.claim, who.serverTime(), SENDER);
         return reported(
           await inspected(
             unconfirmedAfterIntent(opened.claim, opened.sendAttempt),
@@ -155,11 +154,12 @@ export function createReconcileCreate(
             journal,
             key,
             input,
+            who,
           ),
         );
       case 'send': {
         if (!provesIt) return unproved(base);
-        await takeFence(journal, key, opened.sendAttempt, now);
+        await takeFence(journal, key, opened.sendAttempt);
         return fenced(base);
       }
       case 'fenced':
@@ -176,6 +176,7 @@ export function createReconcileCreate(
     journal: CreateJournal,
     key: JournalKey,
     input: ReconcileCreateInput,
+    who: Caller,
   ): Promise<CreateVideoAnswer> {
     const records = deps.taskRecords;
     // A placeholder has neither the time nor the body of the send, so that no task record can be matched to it.
@@ -189,8 +190,9 @@ export function createReconcileCreate(
             claim,
             unconfirmed,
             onAbsent: () => onAbsentOf(claim, input),
+            now: who.serverTime(),
           });
-    return found.outcome === 'unconfirmed' ? withSameKey(found, claim) : found;
+    return found.outcome === 'unconfirmed' ? withSameKey(found, claim, who.now()) : found;
   }
 
   /** What the absence of a record proves is for the account to say: a worker without it must not send again. */
@@ -206,29 +208,19 @@ export function createReconcileCreate(
  * The create that returned no value may still continue later, and its run may have received the refusal of another run
  * by then and go past it. A fence is put where it would send.
  */
-async function shutOut(
-  journal: CreateJournal,
-  key: JournalKey,
-  sendAttempt: number,
-  now: number,
-): Promise<void> {
+async function shutOut(journal: CreateJournal, key: JournalKey, sendAttempt: number): Promise<void> {
   for (let next = sendAttempt + 1; ; next++) {
     const { claim } = await journal.read(key, next).catch((error: unknown) => {
       throw journalUnavailable(error);
     });
     // An intent of another sender stops it or lets it pass; the fence is at the first send attempt where it could send.
     if (claim?.kind === 'intent') continue;
-    return claim === null ? takeFence(journal, key, next, now) : undefined;
+    return claim === null ? takeFence(journal, key, next) : undefined;
   }
 }
 
-async function takeFence(
-  journal: CreateJournal,
-  key: JournalKey,
-  sendAttempt: number,
-  now: number,
-): Promise<void> {
-  const taken = await takeClaim(journal, key, sendAttempt, fence(now)).catch((error: unknown) => {
+async function takeFence(journal: CreateJournal, key: JournalKey, sendAttempt: number): Promise<void> {
+  const taken = await takeClaim(journal, key, sendAttempt, fence()).catch((error: unknown) => {
     throw journalUnavailable(error);
   });
   // Another sender took the claim meanwhile: read again, its outcome decides.
@@ -253,6 +245,8 @@ interface Inspection {
   readonly unconfirmed: UnconfirmedCall;
   /** What two looks that find nothing mean to the account. */
   readonly onAbsent: () => 'unconfirmed' | 'resend';
+  /** The server's time, in milliseconds since the Unix epoch. */
+  readonly now: number;
 }
 
 /**
@@ -261,10 +255,9 @@ interface Inspection {
  * policy then decides what follows.
  */
 async function inspectRecords(inspection: Inspection): Promise<CreateVideoAnswer> {
-  const { unconfirmed, onAbsent } = inspection;
-  const now = Date.now();
+  const { unconfirmed, onAbsent, now } = inspection;
   const seen = await look(inspection);
-  if (seen.found === 'task') return adoptFound(inspection, seen.taskId, now);
+  if (seen.found === 'task') return adoptFound(inspection, seen.taskId);
   if (seen.found === 'unknown') return unconfirmed;
   const absentSince = firstAbsence(unconfirmed.sendAttempt) ?? now;
   const proofAt = Math.max(absentSince + BETWEEN_LOOKS_MS, recordsCompleteAt(inspection, absentSince));
@@ -277,7 +270,7 @@ async function inspectRecords(inspection: Inspection): Promise<CreateVideoAnswer
       delayMs: proofAt - now + 100,
     });
   }
-  return onAbsent() === 'resend' ? resendAbsent(inspection, now) : unconfirmed;
+  return onAbsent() === 'resend' ? resendAbsent(inspection) : unconfirmed;
 }
 
 async function look({ records, journal, key, claim, unconfirmed }: Inspection): Promise<TaskRecord> {
@@ -316,12 +309,12 @@ function firstAbsence(of: number): number | undefined {
 
 function recordsCompleteAt({ records, claim, unconfirmed }: Inspection, absentSince: number): number {
   const windowEnd = Date.parse(unconfirmed.evidence.sendWindowEnd ?? claim.sendWindowEnd);
-  // Sends under the same key record no window of their own. The first query comes after all of them have started.
-  const sentBy = claim.idempotency === undefined ? windowEnd : Math.max(windowEnd, absentSince);
+  // The first query comes after all sends have started; the clock of a sender may have been slow.
+  const sentBy = Math.max(windowEnd, absentSince);
   return sentBy + Math.min(Math.max(0, records.longestRequestMs), LONGEST_REQUEST_MS);
 }
 
-async function adoptFound(inspection: Inspection, taskId: string, now: number): Promise<CreateVideoAnswer> {
+async function adoptFound(inspection: Inspection, taskId: string): Promise<CreateVideoAnswer> {
   const { journal, key, claim, unconfirmed } = inspection;
   const answer = adoptedAnswer(claim, unconfirmed.sendAttempt, taskId, 'unknown');
   const ours = await claimTask(journal, key, claim, answer).catch((error: unknown) => {
@@ -330,14 +323,14 @@ async function adoptFound(inspection: Inspection, taskId: string, now: number): 
   // Another key with an equal body has adopted it first.
   if (!ours) return unconfirmed;
   const reason = 'found in the task records of the service';
-  await decide(inspection, { decision: 'adopt', reason, answer }, now);
+  await decide(inspection, { decision: 'adopt', reason, answer });
   return answer;
 }
 
-async function resendAbsent(inspection: Inspection, now: number): Promise<CreateVideoAnswer> {
+async function resendAbsent(inspection: Inspection): Promise<CreateVideoAnswer> {
   const { sendAttempt, account, estimate } = inspection.unconfirmed;
   const reason = 'two looks into the task records of the service found no such task';
-  await decide(inspection, { decision: 'resubmit', reason, answer: null }, now);
+  await decide(inspection, { decision: 'resubmit', reason, answer: null });
   return {
     outcome: 'not_sent',
     sendAttempt,
@@ -354,12 +347,11 @@ async function resendAbsent(inspection: Inspection, now: number): Promise<Create
 async function decide(
   { journal, key, claim, unconfirmed }: Inspection,
   made: Pick<Resolution, 'decision' | 'reason' | 'answer'>,
-  now: number,
 ): Promise<void> {
   const resolution: Resolution = {
     v: 1,
     by: 'task records',
-    at: new Date(now).toISOString(),
+    at: new Date().toISOString(),
     ...made,
   };
   await writeResolution(journal, key, { sendAttempt: unconfirmed.sendAttempt, claim, resolution });

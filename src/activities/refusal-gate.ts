@@ -4,6 +4,7 @@ import { type RejectReason } from '../domain/failure-table';
 import { isPaid, type RecordedAnswer } from '../domain/journal';
 import { type PaidOperation } from '../domain/request';
 import { mayBeOfOneRequest } from '../domain/standing-refusal';
+import { msUntil, timeAfter } from './wall-clock';
 
 /** Identifies calls that a refusal affects together: all of an account, among them those of one operation and model. */
 export interface GatedCall {
@@ -23,10 +24,10 @@ export interface StandingRefusal {
   readonly reason: RejectReason;
   readonly httpStatus: number | null;
   readonly message: string;
-  /** Milliseconds since the Unix epoch: when it took effect. */
-  readonly since: number;
-  /** Milliseconds since the Unix epoch: when the next request checks whether it is still in effect. */
-  readonly probeAt: number;
+  /** ISO 8601: when it took effect. */
+  readonly since: string;
+  /** Milliseconds until the next request checks whether it is still in effect. */
+  readonly probeInMs: number;
 }
 
 /** Permission to send. The result must be reported in every case. */
@@ -40,7 +41,8 @@ export interface Pass {
 interface Door {
   readonly account: string;
   readonly scope: StandingScope;
-  refusal: Omit<StandingRefusal, 'probeAt'> | null;
+  refusal: Omit<StandingRefusal, 'probeInMs'> | null;
+  /** Of the clock of the gate. */
   probeAt: number;
   /** When a call last showed that no refusal is in effect. */
   provenAt: number;
@@ -57,6 +59,7 @@ interface Door {
 export interface RefusalGateOptions {
   /** Milliseconds between two probes of a refused account or model. @default a minute */
   readonly probeMs?: number | undefined;
+  /** Milliseconds of a clock that never steps. @default `performance.now` */
   readonly now?: () => number;
   /**
    * A refusal came into effect, with its reason, or ended.
@@ -103,7 +106,7 @@ export class RefusalGate {
   private readonly probeMs: number;
   private readonly onChange: RefusalGateOptions['onChange'];
 
-  constructor({ probeMs = PROBE_MS, now = Date.now, onChange }: RefusalGateOptions = {}) {
+  constructor({ probeMs = PROBE_MS, now = () => performance.now(), onChange }: RefusalGateOptions = {}) {
     this.now = now;
     this.probeMs = probeMs;
     this.onChange = onChange;
@@ -131,7 +134,7 @@ export class RefusalGate {
       }
       const { refusal, probeAt, scout } = door;
       if (refusal !== null && (scout !== null || now < probeAt))
-        return { ...refusal, probeAt: Math.max(probeAt, now + 1) };
+        return { ...refusal, probeInMs: Math.max(1, Math.ceil(probeAt - now)) };
     }
     const unproven = doors.filter(
       ({ refusal, provenAt, scout }) =>
@@ -156,7 +159,7 @@ export class RefusalGate {
         account,
         scope,
         refusal: null,
-        probeAt: 0,
+        probeAt: -Infinity,
         provenAt: -Infinity,
         acceptedAt: -Infinity,
         doubts: new Set(),
@@ -213,9 +216,9 @@ export class RefusalGate {
       return ofItsOwn(refused) as Answer;
     }
     // The refused call waits as long as the service said (C8.7), whatever other calls show meanwhile.
-    const notBefore = Date.parse(refused.notBefore ?? '') || 0;
-    const until = now + this.refuse(door, call, refused, now, Math.min(notBefore - now, LONGEST_MS));
-    return { ...answer, heldUntil: new Date(Math.max(until, notBefore)).toISOString() };
+    const askedMs = refused.notBefore === undefined ? 0 : msUntil(refused.notBefore);
+    const holdMs = this.refuse(door, call, refused, now, Math.min(askedMs, LONGEST_MS));
+    return { ...answer, heldUntil: timeAfter(Math.max(holdMs, askedMs)) };
   }
 
   /** Whether the account accepts others, so that this refusal is about its request. */
@@ -232,7 +235,7 @@ export class RefusalGate {
     const isDoubtful = mayBeOfOneRequest(refused);
     if (isDoubtful && door.doubts.size < MOST_DOUBTS) door.doubts.add(call);
     if (isDoubtful && door.doubts.size === 1) return Math.min(DOUBT_MS, this.probeMs);
-    this.set(door, refusalOf(refused, door.refusal?.since ?? now));
+    this.set(door, refusalOf(refused, door.refusal?.since ?? timeAfter(0)));
     const probeMs = isDoubtful ? Math.min(1_000 * 2 ** (door.doubts.size - 2), this.probeMs) : this.probeMs;
     door.probeAt = now + Math.max(probeMs, askedMs);
     return door.probeAt - now;
@@ -255,7 +258,7 @@ function standingOf(answer: RecordedAnswer): RejectedCall | undefined {
   return answer.outcome === 'rejected' && answer.standing !== undefined ? answer : undefined;
 }
 
-function refusalOf({ standing, reason, httpStatus, message }: RejectedCall, since: number): Door['refusal'] {
+function refusalOf({ standing, reason, httpStatus, message }: RejectedCall, since: string): Door['refusal'] {
   return { scope: standing ?? 'account', reason, httpStatus: httpStatus ?? null, message, since };
 }
 

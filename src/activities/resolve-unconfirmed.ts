@@ -57,8 +57,8 @@ export function createResolveUnconfirmed(
     const { journal } = deps;
     if (journal === 'none')
       return refused('no_journal', 'This worker keeps no journal to write a decision into.');
-    const now = Date.now();
-    const key: JournalKey = { namespace: caller(now).namespace, creationKey };
+    const who = caller();
+    const key: JournalKey = { namespace: who.namespace, creationKey };
     const found = await findNamed(journal, key, { ...input, ...words }).catch((error: unknown) => {
       throw journalUnavailable(error);
     });
@@ -84,14 +84,14 @@ export function createResolveUnconfirmed(
         break;
     }
     const { claim, sendAttempt } = found;
-    if (found.view.outcome === null) awaitSender(claim, now, SENDER);
+    if (found.view.outcome === null) awaitSender(claim, who.serverTime(), SENDER);
     const made = await answerOf({ ...input, ...words }, found, deps, key);
     if ('refused' in made) return refused(made.refused, made.message);
     const resolution: Resolution = {
       v: 1,
       decision: input.decision,
       ...words,
-      at: new Date(now).toISOString(),
+      at: new Date().toISOString(),
       answer: made.answer,
     };
     await writeResolution(journal, key, { sendAttempt, claim, resolution });

@@ -29,8 +29,7 @@ export function createReviewJournal(deps: {
   return async (input) => {
     const { journal } = deps;
     if (journal === 'none') return { unconfirmed: [], created: [], decided: [], scanned: 0, next: null };
-    const now = Date.now();
-    const { namespace } = caller(now);
+    const { namespace, startedAt, now } = caller();
     const unconfirmed: UnconfirmedEntry[] = [];
     const created: CreatedEntry[] = [];
     const decided: DecidedEntry[] = [];
@@ -48,7 +47,7 @@ export function createReviewJournal(deps: {
         if (input.creationKey !== undefined && claim.creationKey !== input.creationKey) continue;
         if (input.list === 'unconfirmed') {
           if (!isPassed(view, sendAttempt))
-            unconfirmed.push(...unconfirmedEntry(view, claim, sendAttempt, now));
+            unconfirmed.push(...unconfirmedEntry(view, claim, sendAttempt, now()));
         } else if (input.list === 'decided') decided.push(...decidedEntry(view, claim, sendAttempt));
         else created.push(...createdEntry(view, claim, sendAttempt));
       }
@@ -66,7 +65,7 @@ export function createReviewJournal(deps: {
       } while (
         next !== null &&
         unconfirmed.length + created.length + decided.length < PAGE_ENTRIES &&
-        Date.now() < now + PAGE_MS
+        performance.now() < startedAt + PAGE_MS
       );
       return { unconfirmed, created, decided, scanned, next };
     } catch (error) {

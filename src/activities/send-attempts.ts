@@ -69,7 +69,7 @@ async function readBelow(
 ): Promise<SendAttemptView> {
   const view = await journal.read(key, sendAttempt);
   if (sendAttempt >= from || view.claim !== null) return view;
-  await journal.putClaim(key, sendAttempt, fence(Date.now()));
+  await journal.putClaim(key, sendAttempt, fence());
   return journal.read(key, sendAttempt);
 }
 
@@ -123,13 +123,13 @@ export async function takeClaim(
   claim: Claim,
 ): Promise<'won' | 'lost'> {
   if (sendAttempt > 0 && (await journal.read(key, sendAttempt - 1)).claim === null)
-    await takeClaim(journal, key, sendAttempt - 1, fence(Date.now()));
+    await takeClaim(journal, key, sendAttempt - 1, fence());
   return journal.putClaim(key, sendAttempt, claim);
 }
 
 /** Excludes every sender from a send attempt in which none has started. */
-export function fence(now: number): ClaimFence {
-  return { v: 1, kind: 'fence', nonce: randomUUID(), at: new Date(now).toISOString() };
+export function fence(): ClaimFence {
+  return { v: 1, kind: 'fence', nonce: randomUUID(), at: new Date().toISOString() };
 }
 
 const RECORD_TRIES = 4;

@@ -176,7 +176,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     fingerprint,
     workflowId,
     runId,
-    now: Date.now(),
+    now: who.now(),
     reopenOwn: spec.reopenOwn,
     again: spec.again === true,
     attempt,
@@ -196,12 +196,12 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   if (opened.do === 'fenced') return ended(fencedAnswer(base));
   const policy = resolveCreatePolicy(deps.policy, account?.policy, preferred(prepared), spec.policy);
   const isItsOwn = spec.sameKey === true && opened.sendAttempt === spec.sendAttempt;
-  const unknown = isItsOwn ? unknownCall(opened) : undefined;
+  const unknown = isItsOwn ? unknownCall(opened, who.now()) : undefined;
   if (unknown !== undefined && deps.journal !== 'none') {
     const cannot = prepared.kind === 'unavailable' || prepared.kind === 'missing';
     const [bodyHash, budgetMs] =
       prepared.kind === 'ready' ? [prepared.body.bodyHash, prepared.budgetMs] : ['', 0];
-    const stops = cannot || stopsBeforeSend(base, who, windowFrom(Date.now(), budgetMs)) !== undefined;
+    const stops = cannot || stopsBeforeSend(base, who, windowFrom(budgetMs)) !== undefined;
     const call =
       account === undefined || stops || !(await account.hasKey())
         ? null
@@ -209,8 +209,8 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     const { claim } = unknown;
     if (call !== null) account?.rate?.count();
     base = { ...base, estimate: claim.estimate };
-    const repeated = { call, post: () => sendUnder(claim, windowFrom(Date.now(), budgetMs)) };
-    return ended(await sendSameKey(deps.journal, key, unknown, repeated), claim);
+    const repeated = { call, post: () => sendUnder(claim, windowFrom(budgetMs)) };
+    return ended(await sendSameKey(deps.journal, key, unknown, repeated, who.now), claim);
   }
   if (opened.do === 'pending') return pending(opened.claim);
   // Recorded before: the call was paid for, or refused permanently. Nothing is sent.
@@ -224,7 +224,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
       spec.recordedOnly === true || account === undefined
         ? undefined
         : await spec.complete?.({ account, base, key, claim: opened.claim, recorded });
-    const answer = withSameKeyOf({ ...(whole ?? recorded), sent: false, ...owed }, opened.claim);
+    const answer = withSameKeyOf({ ...(whole ?? recorded), sent: false, ...owed }, opened.claim, who.now());
     return ended(answer, opened.claim, true);
   }
 
@@ -258,7 +258,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
 
   if (spec.refuseWhileUnconfirmed === true) {
     const call = { bodyHash: prepared.body.bodyHash, account: account.name };
-    const open = await otherOpenCall(deps.journal, key, call).catch((error: unknown) =>
+    const open = await otherOpenCall(deps.journal, key, call, who.now()).catch((error: unknown) =>
       journalDown(base, error),
     );
     if (open !== undefined && 'outcome' in open) return ended(open);
@@ -267,9 +267,8 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   const admitted = await admit(deps, account, spec.paid, spec.creationKey, base);
   if ('outcome' in admitted) return ended(admitted);
   // Only now: admission may take its time at a store that is slow.
-  const begins = Date.now();
-  const window = windowFrom(begins, prepared.budgetMs);
-  const intent = intentOf(spec, account, prepared, fingerprint ?? '', who, policy, begins, window);
+  const window = windowFrom(prepared.budgetMs);
+  const intent = intentOf(spec, account, prepared, fingerprint ?? '', who, policy, window);
   let claimed: Awaited<ReturnType<typeof claimSendAttempt>>;
   try {
     claimed = await claimSendAttempt(deps.journal, key, base.sendAttempt, intent);
@@ -300,7 +299,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     });
   }
   return ended(
-    deps.journal === 'none' ? (standing as Answer) : withSameKeyOf(standing as Answer, intent),
+    deps.journal === 'none' ? (standing as Answer) : withSameKeyOf(standing as Answer, intent, who.now()),
     intent,
   );
 
@@ -328,8 +327,8 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     return unsent ?? (await post(intent, window).catch(() => afterBug(base, intent)));
   }
 
-  function windowFrom(now: number, budgetMs: number): SendWindow {
-    return sendWindow(who, now, { budgetMs, afterMs: spec.afterReplyMs });
+  function windowFrom(budgetMs: number): SendWindow {
+    return sendWindow(who, { budgetMs, afterMs: spec.afterReplyMs });
   }
 
   function post(intent: ClaimIntent, window: SendWindow): Promise<Answer> {
@@ -374,6 +373,7 @@ export async function otherOpenCall(
   journal: CreateJournal | 'none',
   key: JournalKey,
   call: Pick<ClaimIntent, 'bodyHash' | 'account'>,
+  now: number,
 ): Promise<SendAttemptKey | undefined> {
   if (journal === 'none') return undefined;
   for (const place of await journal.findOpenByBody(call.bodyHash)) {
@@ -383,7 +383,7 @@ export async function otherOpenCall(
       view.claim?.kind === 'intent' &&
       view.claim.bodyHash === call.bodyHash &&
       view.claim.account === call.account;
-    if (!same || !awaitsDecision(view, Date.now())) continue;
+    if (!same || !awaitsDecision(view, now)) continue;
     if (view.outcome !== null || !(await isPassed(journal, place, place.sendAttempt))) return place;
   }
   return undefined;

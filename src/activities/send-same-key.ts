@@ -24,18 +24,18 @@ export interface UnknownCall {
  * The call, if sending it again under the same key may reveal its fate; else undefined. It is not sent while another
  * sender may be alive: that one may prove that nothing was sent, and the next send attempt would be sent as well.
  */
-export function unknownCall(opened: OpenedSendAttempt): UnknownCall | undefined {
+export function unknownCall(opened: OpenedSendAttempt, now: number): UnknownCall | undefined {
   if (opened.do === 'pending')
-    return mayBeAlive(opened.claim, Date.now())
+    return mayBeAlive(opened.claim, now)
       ? undefined
-      : askable(opened.claim, unconfirmedAfterIntent(opened.claim, opened.sendAttempt));
+      : askable(opened.claim, unconfirmedAfterIntent(opened.claim, opened.sendAttempt), now);
   if (opened.do !== 'return' || opened.claim === null) return undefined;
   const { answer } = opened.outcome;
-  return answer.outcome === 'unconfirmed' ? askable(opened.claim, answer) : undefined;
+  return answer.outcome === 'unconfirmed' ? askable(opened.claim, answer, now) : undefined;
 }
 
-function askable(claim: ClaimIntent, unknown: UnconfirmedCall): UnknownCall | undefined {
-  const found = withSameKey(unknown, claim);
+function askable(claim: ClaimIntent, unknown: UnconfirmedCall, now: number): UnknownCall | undefined {
+  const found = withSameKey(unknown, claim, now);
   return found.sameKeyUntil === undefined ? undefined : { claim, unknown: found };
 }
 
@@ -43,8 +43,8 @@ function askable(claim: ClaimIntent, unknown: UnconfirmedCall): UnknownCall | un
  * Adds until when the call may be sent again under its key. Never recorded, because a policy that vouches for the key
  * may be withdrawn.
  */
-export function withSameKey(unknown: UnconfirmedCall, claim: ClaimIntent): UnconfirmedCall {
-  const until = sameKeyUntil(claim, unknown.evidence, Date.now());
+export function withSameKey(unknown: UnconfirmedCall, claim: ClaimIntent, now: number): UnconfirmedCall {
+  const until = sameKeyUntil(claim, unknown.evidence, now);
   return until === undefined ? withoutSameKey(unknown) : { ...unknown, sameKeyUntil: until };
 }
 
@@ -60,14 +60,18 @@ export interface SameCall {
  * One key identifies one request: another body or service would be another purchase or a refusal. So would a send after
  * the window of the key, which a request that may take longer by now must not exceed.
  */
-export function isSameCall({ account, at, bodyHash, idempotency }: ClaimIntent, now: SameCall): boolean {
-  const honoured = honouredKey(now.idempotency, Date.parse(at), now.budgetMs);
+export function isSameCall(
+  { account, at, bodyHash, idempotency }: ClaimIntent,
+  call: SameCall,
+  now: number,
+): boolean {
+  const honoured = honouredKey(call.idempotency, Date.parse(at), call.budgetMs);
   return (
-    account === now.account &&
-    bodyHash === now.bodyHash &&
+    account === call.account &&
+    bodyHash === call.bodyHash &&
     honoured !== undefined &&
     honoured.header === idempotency?.header &&
-    Date.now() <= Date.parse(honoured.lastSendAt)
+    now <= Date.parse(honoured.lastSendAt)
   );
 }
 
@@ -87,16 +91,17 @@ export async function sendSameKey<Answer extends RecordedAnswer>(
   key: JournalKey,
   { claim, unknown }: UnknownCall,
   { call, post }: RepeatedSend<Answer>,
+  now: () => number,
 ): Promise<Answer | UnconfirmedCall> {
   const unsent = { ...unknown, sent: false };
   if (call === null || cancellationSignal().aborted) return unsent;
-  if (!isSameCall(claim, call)) return withoutSameKey(unsent);
+  if (!isSameCall(claim, call, now())) return withoutSameKey(unsent);
   // Record the unknown fate before the send: a late sender of this send attempt then finds it and can no longer prove
   // that nothing was sent, which would open the next send attempt in addition to this purchase.
   const { recorded, standing } = await recordOutcome(journal, key, claim.nonce, withoutSameKey(unknown));
   if (!recorded || standing.outcome !== 'unconfirmed') return recorded ? (standing as Answer) : unsent;
   // The write may have taken long.
-  if (askable(claim, unknown) === undefined) return withoutSameKey(unsent);
+  if (askable(claim, unknown, now()) === undefined) return withoutSameKey(unsent);
   const answer = await post();
   switch (answer.outcome) {
     case 'not_sent':
@@ -112,7 +117,7 @@ export async function sendSameKey<Answer extends RecordedAnswer>(
       return { ...withoutSameKey(unknown), ...later, sent: true, evidence };
     }
     case 'unconfirmed':
-      return withSameKey(answer, claim);
+      return withSameKey(answer, claim, now());
     default:
       return (await recordPurchase(journal, key, claim, answer)) as Answer;
   }
@@ -186,6 +191,7 @@ function notHonoured(standing: CreatedVideo, other: CreatedVideo, { creationKey 
 export function withSameKeyOf<Answer extends RecordedAnswer>(
   answer: Answer,
   claim: ClaimIntent | null,
+  now: number,
 ): Answer | UnconfirmedCall {
-  return answer.outcome === 'unconfirmed' && claim !== null ? withSameKey(answer, claim) : answer;
+  return answer.outcome === 'unconfirmed' && claim !== null ? withSameKey(answer, claim, now) : answer;
 }

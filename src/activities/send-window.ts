@@ -1,13 +1,15 @@
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type Caller } from './paid-context';
 
-/** When one send may start, and when all of it is over. Times are milliseconds since the Unix epoch. */
+/** When one send may start, and when all of it is over. Times are milliseconds of `performance.now`. */
 export interface SendWindow {
   /** Time of the whole exchange, in milliseconds. */
   readonly budgetMs: number;
   readonly sendBy: number;
   /** Includes everything that follows the reply. */
   readonly endsAt: number;
+  /** When it began, by the clock of its times and by the wall clock. */
+  readonly began: { readonly at: number; readonly wall: number };
 }
 
 /**
@@ -17,15 +19,33 @@ export interface SendWindow {
  */
 export function sendWindow(
   { startedAt, startToCloseMs }: Pick<Caller, 'startedAt' | 'startToCloseMs'>,
-  now: number,
   { budgetMs, afterMs }: { readonly budgetMs: number; readonly afterMs: number },
+  began = { at: performance.now(), wall: Date.now() },
 ): SendWindow {
   const closesAt = startedAt + startToCloseMs;
-  const sendBy = Math.min(now + CREATE_TIMEOUTS.sendWithinMs, closesAt - budgetMs);
-  return { budgetMs, sendBy, endsAt: Math.min(sendBy + budgetMs + afterMs, closesAt) };
+  const sendBy = Math.min(began.at + CREATE_TIMEOUTS.sendWithinMs, closesAt - budgetMs);
+  return { budgetMs, sendBy, endsAt: Math.min(sendBy + budgetMs + afterMs, closesAt), began };
+}
+
+/**
+ * Whether a send may no longer start, by either clock: a step of the wall clock back does not make it longer, and the
+ * other one stands still while the machine is suspended.
+ */
+export function isTooLate({ sendBy, began }: SendWindow): boolean {
+  // oxlint-disable-next-line house/no-wall-clock-durations -- counts while the machine is suspended
+  return performance.now() > sendBy || Date.now() > inWallTime(sendBy, began);
 }
 
 /** The time after which no sender of this window is alive. */
 export function certainlyOverAt({ endsAt }: SendWindow): number {
   return endsAt + CREATE_TIMEOUTS.zombieMarginMs;
+}
+
+/** The same by the wall clock, for other workers: in milliseconds since the Unix epoch. */
+export function recordedEnd(window: SendWindow): number {
+  return inWallTime(certainlyOverAt(window), window.began);
+}
+
+function inWallTime(time: number, { at, wall }: SendWindow['began']): number {
+  return wall + time - at;
 }

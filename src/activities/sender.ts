@@ -25,7 +25,7 @@ export interface Sender {
   /** Reports the id of the task, which is read when the attempt is lost. */
   created(taskId: string): void;
   /**
-   * Extends the time of the attempt, in milliseconds since the Unix epoch. Then heartbeats end, and the server times it
+   * Extends the time of the attempt, in milliseconds of `performance.now`. Then heartbeats end, and the server times it
    * out.
    */
   lastsUntil(time: number): void;
@@ -74,12 +74,12 @@ export async function withSenders<T>(
     return { journalId, intent, ...(taskId !== null && { taskId }) };
   };
   const perhaps = `${PERHAPS}${randomUUID()}`;
-  let lasts = Date.now() + CREATE_TIMEOUTS.prepareMs;
+  let lasts = performance.now() + CREATE_TIMEOUTS.prepareMs;
   // A new queue may take long to be bound: heartbeats keep the server from timing out its first call meanwhile.
   const heartbeat = startAcknowledgedHeartbeat({
     details: () => (isAsking ? asBefore : details(null)),
     careful: () => details(perhaps),
-    isOver: () => Date.now() > lasts,
+    isOver: () => performance.now() > lasts,
   });
   try {
     const stands = await standing(deps);
@@ -91,7 +91,7 @@ export async function withSenders<T>(
     }
     ({ journalId } = stands);
     isAsking = false;
-    lasts = Date.now() + CREATE_TIMEOUTS.prepareMs;
+    lasts = performance.now() + CREATE_TIMEOUTS.prepareMs;
     // The announcement of the send is the first that the server has to hear, unless there is something to correct, or the
     // call is older than the binding: only the journal that it names then proves that it sent nothing.
     const isOlder = activityInfo().scheduledTimestampMs < Date.parse(stands.boundSince);

@@ -35,6 +35,7 @@ export class SpendBooks {
 
   constructor(
     private readonly journal: CreateJournal,
+    // oxlint-disable-next-line house/no-wall-clock-durations -- for days of the calendar
     private readonly now: () => number = Date.now,
   ) {}
 

@@ -257,7 +257,7 @@ export function decideSendAttempt(view: SendAttemptView, asker: SendAttemptAsker
   // A file that can no longer be read has no hash: nothing is sent anyway, and the first outcome is worth more.
   const [held, asked] = [claim?.fingerprint ?? null, asker.fingerprint];
   const isOther = held !== null && asked !== null && held !== asked;
-  const isOver = outcome !== null && mayGoPast(claim, outcome.answer, asker, isOther);
+  const isOver = outcome !== null && mayGoPast(claim, outcome, asker, isOther);
   // A decision about the other request does not apply to this one.
   if (isOther) return isOver && !view.resolution ? { do: 'next_send_attempt' } : { do: 'conflict', view };
   if (claim !== null && view.resolution && !isPaid(outcome?.answer)) {
@@ -276,7 +276,7 @@ export function decideSendAttempt(view: SendAttemptView, asker: SendAttemptAsker
  */
 function mayGoPast(
   claim: ClaimIntent | null,
-  answer: RecordedAnswer,
+  { at, answer }: OutcomeRecord,
   asker: SendAttemptAsker,
   isOther: boolean,
 ): boolean {
@@ -284,9 +284,9 @@ function mayGoPast(
   const mayReopen =
     asker.reopenOwn === true ? !(isOwn && isOvertaken(claim, asker)) : claim !== null && !isOwn;
   if (!mayReopen) return false;
-  return isOther || (asker.again === true && !isOwn)
-    ? isRefusal(answer, asker.now)
-    : isReopenable(answer, asker.now);
+  // A record of the future shows that one of two clocks is wrong: its Retry-After says nothing.
+  const now = asker.now + 60_000 < Date.parse(at) ? Infinity : asker.now;
+  return isOther || (asker.again === true && !isOwn) ? isRefusal(answer, now) : isReopenable(answer, now);
 }
 
 /** Whether a later attempt of the same activity has sent: its answer may have ended the call. */

@@ -31,6 +31,7 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
     baseUrl,
     apiKey: options.apiKey,
     userAgent: options.userAgent ?? 'temporal-media',
+    // oxlint-disable-next-line house/no-wall-clock-durations -- for the dates of replies
     now: options.now ?? Date.now,
     connectionFactory: options.connectionFactory ?? environmentConnections(),
     secrets: joined(proxySecrets(process.env), options.otherSecrets),

@@ -73,6 +73,7 @@ export class WatchRecovery {
   /** @returns whether any watcher is open or was to be recovered */
   private async look(client: Client, taskQueue: string): Promise<boolean> {
     const { namespace } = client.options;
+    // oxlint-disable-next-line house/no-wall-clock-durations -- compared with times of the server
     const since = new Date(Date.now() - WINDOW_MS).toISOString();
     // The raw service call: a client cannot list executions whose memo another codec wrote.
     const { executions } = await client.workflowService.listWorkflowExecutions({

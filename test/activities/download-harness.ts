@@ -148,8 +148,7 @@ export class DownloadHarness {
       scheduleToCloseTimeoutMs: 0,
       ...this.info,
     };
-    const currentAttemptScheduledTimestampMs =
-      number === 1 ? (info.scheduledTimestampMs as number) : this.now;
+    const currentAttemptScheduledTimestampMs = number === 1 ? info.scheduledTimestampMs : this.now;
     this.environment = new MockActivityEnvironment(
       { ...info, currentAttemptScheduledTimestampMs },
       { logger: new DefaultLogger('ERROR') },

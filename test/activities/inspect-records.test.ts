@@ -60,6 +60,7 @@ describe('task records', () => {
       attempt,
       workflowExecution: { workflowId: 'wf', runId: 'run' },
       heartbeatDetails: beat,
+      currentAttemptScheduledTimestampMs: Date.now(),
     });
     env.on('heartbeat', (details: unknown) => {
       beat = details;

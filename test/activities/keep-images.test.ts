@@ -47,7 +47,7 @@ describe('bytes that do not come', () => {
         requested: 1,
         warnings: [],
         journal: 'none',
-        deadlineAt: Date.now() + deadlineMs,
+        deadlineAt: performance.now() + deadlineMs,
       },
     );
 

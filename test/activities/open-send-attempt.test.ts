@@ -248,7 +248,7 @@ describe('the way over the send attempts of one key', () => {
 
   it('[C4.4a] a call of unknown fate stops the same request under another key until somebody went past it', async () => {
     await sender(0, 'first');
-    const other = () => otherOpenCall(journal, { ...KEY, creationKey: 'order-2' }, claimIntent());
+    const other = () => otherOpenCall(journal, { ...KEY, creationKey: 'order-2' }, claimIntent(), Date.now());
     expect(await other()).toMatchObject({ creationKey: 'order-1', sendAttempt: 0 });
     await sender(1, 'first', answers.created(1));
     await journal.forgetOpen({ ...KEY, sendAttempt: 1 }, claimIntent().bodyHash);
@@ -258,7 +258,7 @@ describe('the way over the send attempts of one key', () => {
   it('[C4.4c] a recorded unknown fate stops it also then', async () => {
     await sender(0, 'first', answers.unconfirmed(0));
     await sender(1, 'first', answers.created(1));
-    const other = await otherOpenCall(journal, { ...KEY, creationKey: 'order-2' }, claimIntent());
+    const other = await otherOpenCall(journal, { ...KEY, creationKey: 'order-2' }, claimIntent(), Date.now());
     expect(other).toMatchObject({ creationKey: 'order-1', sendAttempt: 0 });
   });
 });

@@ -63,7 +63,10 @@ describe('media.reconcileCreate', () => {
     taskRecords?: PaidDeps['taskRecords'],
   ): Promise<CreateVideoAnswer> {
     const deps: PaidDeps = { ...paidDeps(folder, store), taskRecords };
-    const env = new MockActivityEnvironment({ workflowExecution: { workflowId: 'wf', runId } });
+    const env = new MockActivityEnvironment({
+      workflowExecution: { workflowId: 'wf', runId },
+      currentAttemptScheduledTimestampMs: Date.now(),
+    });
     return env.run(createReconcileCreate(deps), {
       creationKey: KEY.creationKey,
       sendAttempt: 0,

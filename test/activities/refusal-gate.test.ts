@@ -8,6 +8,9 @@ import { heldAnswer } from '../../src/activities/paid-answers';
 import { type RecordedAnswer } from '../../src/domain/journal';
 import { type StandingScope } from '../../src/domain/paid-call';
 
+const WALL = Date.parse('2026-01-01T00:00:00Z');
+const wall = (ms: number): string => new Date(WALL + ms).toISOString();
+
 const KEY = {};
 const call: GatedCall = {
   call: 'order-1',
@@ -40,25 +43,27 @@ describe('a refusal that stands', () => {
   beforeEach(() => {
     now = 1_000;
     gate = new RefusalGate({ probeMs: 60_000, now: () => now });
+    jest.spyOn(Date, 'now').mockReturnValue(WALL);
   });
+  afterEach(() => jest.restoreAllMocks());
 
   const enter = (other: Partial<GatedCall> = {}): Promise<Pass | StandingRefusal> =>
     gate.enter({ ...call, ...other });
   async function pass(other: Partial<GatedCall> = {}): Promise<Pass> {
     const entered = await enter(other);
-    if ('probeAt' in entered) throw new Error('held');
+    if ('probeInMs' in entered) throw new Error('held');
     return entered;
   }
   const isHeld = async (other: Partial<GatedCall> = {}): Promise<boolean> => {
     const entered = await enter(other);
-    if ('probeAt' in entered) return true;
+    if ('probeInMs' in entered) return true;
     entered.unused();
     return false;
   };
 
   it('of an account holds back all of its calls, and no other account', async () => {
     const answer = (await pass()).answered(refused('account'));
-    expect(answer).toMatchObject({ heldUntil: new Date(61_000).toISOString() });
+    expect(answer).toMatchObject({ heldUntil: wall(60_000) });
     expect(await isHeld({ model: 'another', operation: 'edit_image' })).toBe(true);
     expect(await isHeld({ account: 'studio@1' })).toBe(false);
     now = 2_000;
@@ -67,10 +72,24 @@ describe('a refusal that stands', () => {
       reason: 'credentials',
       httpStatus: 401,
       message: 'No.',
-      since: 1_000,
-      probeAt: 61_000,
+      since: wall(0),
+      probeInMs: 59_000,
     });
   });
+
+  it.each([3_600_000, -3_600_000])(
+    'is tried again in its time when the wall clock steps by %i ms',
+    async (ms) => {
+      (await pass()).answered(refused('account'));
+      jest.spyOn(Date, 'now').mockReturnValue(WALL + ms);
+      now = 60_999;
+      const held = await enter();
+      expect(held).toMatchObject({ probeInMs: 1 });
+      expect(heldAnswer({ ...base, sent: false }, held as StandingRefusal, 'm').heldUntil).toBe(wall(ms + 1));
+      now = 61_000;
+      expect(await isHeld()).toBe(false);
+    },
+  );
 
   it('of a model holds back the calls of this model only', async () => {
     (await pass()).answered(refused('model'));
@@ -79,7 +98,7 @@ describe('a refusal that stands', () => {
   });
 
   it('[C8.7] a long Retry-After holds back the call that was answer it; others ask again in a quarter of an hour', async () => {
-    const notBefore = new Date(400 * 86_400_000).toISOString();
+    const notBefore = wall(400 * 86_400_000);
     const answer = (await pass()).answered({ ...refused('account'), notBefore } as RecordedAnswer);
     expect(answer).toMatchObject({ heldUntil: notBefore });
     now = 900_999;
@@ -105,7 +124,7 @@ describe('a refusal that stands', () => {
     const probe = await pass();
     now = 61_500;
     probe.answered(refused('account'));
-    expect(await enter()).toMatchObject({ since: 1_000 });
+    expect(await enter()).toMatchObject({ since: wall(0) });
     now = 121_499;
     expect(await isHeld()).toBe(true);
     now = 121_500;
@@ -129,7 +148,7 @@ describe('a refusal that stands', () => {
     const first = await pass();
     const others = Promise.all(Array.from({ length: 24 }, () => enter()));
     first.answered(refused('account'));
-    expect((await others).every((entered) => 'probeAt' in entered)).toBe(true);
+    expect((await others).every((entered) => 'probeInMs' in entered)).toBe(true);
   });
 
   it.each([
@@ -143,7 +162,7 @@ describe('a refusal that stands', () => {
       const answer = heldAnswer({ ...base, sent: false }, held as StandingRefusal, 'm');
       expect(answer).toMatchObject({ outcome: 'not_sent', sent: false, sendAttemptUsed: false });
       expect(answer.message).toBe(
-        `Since 1970-01-01T00:00:01.000Z the service refuses calls ${whose} Nothing was sent. One request at a time asks whether it still does, the next at 1970-01-01T00:01:01.000Z.`,
+        `Since ${wall(0)} the service refuses calls ${whose} Nothing was sent. One request at a time asks whether it still does, the next at ${wall(60_000)}.`,
       );
     },
   );
@@ -161,7 +180,7 @@ describe('a refusal that stands', () => {
 
     it('[C7.3] holds nobody back, and is final when it comes again after another call was accepted', async () => {
       const first = (await pass({ call: 'bad' })).answered(forbidden);
-      expect(first).toMatchObject({ standing: 'account', heldUntil: new Date(6_000).toISOString() });
+      expect(first).toMatchObject({ standing: 'account', heldUntil: wall(5_000) });
       now = 1_001;
       (await pass({ call: 'good' })).answered(created);
       now = 6_000;
@@ -190,7 +209,7 @@ describe('a refusal that stands', () => {
       const held = async (call: string): Promise<number> => {
         (await pass({ call })).answered(forbidden);
         const entered = await enter();
-        if ('probeAt' in entered) return entered.probeAt - now;
+        if ('probeInMs' in entered) return entered.probeInMs;
         entered.unused();
         return 0;
       };
@@ -210,7 +229,7 @@ describe('a refusal that stands', () => {
       const second = (await Promise.race(others)) as Pass;
       second.answered(forbidden);
       const ended = await Promise.all(others);
-      expect(ended.filter((entered) => 'probeAt' in entered)).toHaveLength(23);
+      expect(ended.filter((entered) => 'probeInMs' in entered)).toHaveLength(23);
     });
 
     it('is final at the fifth, where the account accepted others and none is left', async () => {

@@ -63,6 +63,7 @@ describe('a decision about a paid call of unknown fate', () => {
       workflowExecution: { workflowId: 'wf', runId },
       workflowNamespace: KEY.namespace,
       startToCloseTimeoutMs: 70_000,
+      currentAttemptScheduledTimestampMs: Date.now(),
     });
 
   /** The send of this send attempt, as its evidence names it. */

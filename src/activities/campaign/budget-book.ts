@@ -38,7 +38,7 @@ export function createKeepBooks(
 ): (input: KeepBooksInput) => Promise<KeepBooksResult> {
   return (input) =>
     withBoundJournal(deps, async (journal): Promise<KeptBooks | BooksUnavailable> => {
-      const { namespace, runId, activityId } = caller(Date.now());
+      const { namespace, runId, activityId } = caller();
       const book = new BudgetBookLog(journal, namespace, input.campaign);
       const nonce = `${runId ?? ''}/${activityId}`;
       return new Bookkeeper(journal, namespace, book, pages, nonce, input).move();

@@ -16,7 +16,7 @@ export function createCampaignImage(
 ): (input: CampaignImageInput) => Promise<ImageOutcome | WaitingImage> {
   return async (input) => {
     refuseUnsafeRetries(deps.journal);
-    const who = caller(Date.now(), input);
+    const who = caller(input);
     return withSender(deps, async (sender) => {
       const { creationKey, policy, recordedSince } = input;
       const base = { sendAttempt: 0, sent: false, account: input.account ?? null, estimate: null };

@@ -34,7 +34,7 @@ export function createCreateVideos(
     // A single attempt of this activity is not enough: a workflow that is reset sends its group again.
     if (deps.journal === 'none') return { answers: rows.map((row) => withoutJournal(baseOf(row, input))) };
     // The rows share the start-to-close timeout, which no send may exceed.
-    const who = caller(Date.now(), input);
+    const who = caller(input);
     return withSenders(deps, rows.length, async (senders) => {
       const answers: CreateVideoAnswer[] = [];
       await mapConcurrently(rows.entries(), sends ? rows.length : READS_AT_ONCE, async ([index, row]) => {

@@ -45,7 +45,7 @@ export function createOpenPage({ pages, journal = 'none' }: OpenPageDeps) {
     const { rows } = await pages.page({ index, page });
     if (payer !== undefined && journal !== 'none') {
       // Before the journal is read: from here on no other run of this batch sends anything.
-      const { namespace, runId } = caller(Date.now());
+      const { namespace, runId } = caller();
       if (!(await ownsBatch(journal, namespace, payer, runId))) return { specs: [], rows: [], closed: true };
     }
     const only = wanted === undefined ? undefined : unpackRows(wanted);
@@ -265,7 +265,7 @@ async function startedOfRows(
   rows: readonly CampaignRow[],
   isWanted: (row: CampaignRow, position: number) => boolean,
 ): Promise<StartedRow[]> {
-  const { namespace } = caller(Date.now());
+  const { namespace } = caller();
   const started: StartedRow[] = rows.map(() => ({ started: {} }));
   await mapConcurrently(rows.entries(), READS_AT_ONCE, async ([position, row]) => {
     if (isWanted(row, position)) started[position] = await startedBefore(journal, namespace, campaign, row);
@@ -302,14 +302,14 @@ interface WithoutPage {
  */
 export async function withoutPage(
   { journal }: Pick<PaidDeps, 'journal'>,
-  { namespace, workflowId, runId, attempt }: Caller,
+  { namespace, workflowId, runId, attempt, now }: Caller,
   row: WithoutPage,
   base: AnswerBase,
 ): Promise<NotSent | undefined> {
   const { creationKey, sender, sameKey, recordedSince } = row;
   const { standing, before } = sender;
   const isFirst = attempt === 1 && before === null && sameKey !== true && recordedSince === undefined;
-  const asker = { fingerprint: null, workflowId, runId, now: Date.now() };
+  const asker = { fingerprint: null, workflowId, runId, now: now() };
   const opened = standing.bound
     ? await openSendAttempt(journal, { namespace, creationKey }, base.sendAttempt, asker).catch(
         () => undefined,

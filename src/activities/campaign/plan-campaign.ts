@@ -163,7 +163,7 @@ export function createPlanCampaign(deps: PlanCampaignDeps) {
   return async ({ manifest, ...input }: PlanCampaignInput): Promise<CampaignPlan> => {
     const context = Context.current();
     const { campaign } = input;
-    const { namespace } = caller(Date.now());
+    const { namespace } = caller();
     const signal = context.cancellationSignal;
     let progress: PlanProgress = { results: 0, rows: 0 };
     const heartbeat = startHeartbeat(() => progress);

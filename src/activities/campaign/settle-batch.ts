@@ -35,7 +35,7 @@ export function createSettleBatch(
 ): (input: SettleBatchInput) => Promise<SettleBatchResult> {
   return ({ campaign, batch, segments }) =>
     withBoundJournal(deps, async (journal): Promise<SettledBatch | BooksUnavailable> => {
-      const { namespace } = caller(Date.now());
+      const { namespace, now } = caller();
       const payer = batchWorkflowId(campaign, batch);
       await fenceBatch(journal, namespace, payer);
       const record = (await journal.readRecord(batchLog(namespace, payer), 0)) as BatchRecord | null;
@@ -64,7 +64,7 @@ export function createSettleBatch(
             looked.rows += 1;
           });
         }
-        const ended = await outcomesOf(journal, own, looked);
+        const ended = await outcomesOf(journal, own, looked, now);
         return { spent: await costOf(journal, payer, ended, unpaid), free };
       } finally {
         beat.stop();
@@ -103,11 +103,14 @@ async function outcomesOf(
   journal: CreateJournal,
   own: readonly OwnSendAttempt[],
   looked: { waiting: number },
+  now: () => number,
 ): Promise<readonly OwnSendAttempt[]> {
   const ended: OwnSendAttempt[] = [];
   let waiting = own;
   for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-    const [over, open] = [waiting.filter(isOver), waiting.filter((sendAttempt) => !isOver(sendAttempt))];
+    const isOver = ({ claim, view }: OwnSendAttempt): boolean =>
+      view.outcome !== null || timeLeft(claim, now()) < -MARGIN_MS;
+    const [over, open] = [waiting.filter(isOver), waiting.filter((one) => !isOver(one))];
     ended.push(...over);
     looked.waiting = open.length;
     if (open.length === 0) return ended;
@@ -118,10 +121,6 @@ async function outcomesOf(
     });
     waiting = again;
   }
-}
-
-function isOver({ claim, view }: OwnSendAttempt): boolean {
-  return view.outcome !== null || timeLeft(claim, Date.now()) < -MARGIN_MS;
 }
 
 /** Sum of what the batch was charged for, without what is known to have cost nothing. */

@@ -50,7 +50,7 @@ async function image(client) {
     artifacts: new FileArtifactStore(folder),
     requested: 1,
     warnings: [],
-    deadlineAt: Date.now() + 60_000,
+    deadlineAt: performance.now() + 60_000,
     journal: 'none',
   });
   return kept.outcome === 'completed' ? 'completed' : `results_lost: ${kept.reason}`;

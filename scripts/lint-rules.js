@@ -8,4 +8,34 @@ const noEnum = {
   }),
 };
 
-module.exports = { meta: { name: 'house' }, rules: { 'no-enum': noEnum } };
+const isWallClock = ({ object, property, computed }) =>
+  !computed && object.type === 'Identifier' && object.name === 'Date' && property.name === 'now';
+
+/** Whether the value is only passed on: as an argument or a property, perhaps after something was added. */
+function isPassedOn(node) {
+  const { parent } = node;
+  if (parent.type === 'BinaryExpression' && parent.operator === '+') return isPassedOn(parent);
+  if (parent.type === 'CallExpression' || parent.type === 'NewExpression') return parent.callee !== node;
+  return parent.type === 'Property' && parent.value === node;
+}
+
+const noWallClockDurations = {
+  create: (context) => ({
+    MemberExpression(node) {
+      if (!isWallClock(node)) return;
+      const { parent } = node;
+      const isCalled = parent.type === 'CallExpression' && parent.callee === node;
+      if (isCalled && isPassedOn(parent)) return;
+      context.report({
+        node,
+        message:
+          'The wall clock can step by hours. Measure durations with performance.now; pass Date.now() on directly where a time is stored, shown or compared with another machine.',
+      });
+    },
+  }),
+};
+
+module.exports = {
+  meta: { name: 'house' },
+  rules: { 'no-enum': noEnum, 'no-wall-clock-durations': noWallClockDurations },
+};

@@ -127,17 +127,17 @@ export async function supervise<Ready>(options: SuperviseOptions<Ready>): Promis
 
   const keep = async (): Promise<void> => {
     let delayMs = FIRST_DELAY_MS;
-    let startedAt = Date.now();
+    let startedAt = performance.now();
     while (!stopping.signal.aborted) {
       const how = child === undefined ? 'it did not start' : await child.exited;
       if (stopping.signal.aborted) return;
       child = undefined;
-      if (Date.now() - startedAt > HEALTHY_MS) delayMs = FIRST_DELAY_MS;
+      if (performance.now() - startedAt > HEALTHY_MS) delayMs = FIRST_DELAY_MS;
       say(`The ${name} ended (${how}); starting it again in ${delayMs / 1000} s.`);
       await pause(delayMs, stopping.signal);
       if (stopping.signal.aborted) return;
       delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS);
-      startedAt = Date.now();
+      startedAt = performance.now();
       try {
         child = await start();
         await onStart(child);

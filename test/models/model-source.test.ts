@@ -39,6 +39,23 @@ it('without a location every model is unlisted, or refused on request', async ()
   expect(createModelSource().fingerprint()).toBe('none');
 });
 
+it.each([3_600_000, -3_600_000])(
+  'a copy is no fresher for a wall clock that steps by %i ms',
+  async (stepMs) => {
+    const ttlMs = 5;
+    let models = document('image-2');
+    const read = () => Promise.resolve(models);
+    const live = createModelSource({ location: 'models.json', read, ttlMs });
+    expect(await live.lookup('new')).toMatchObject({ found: 'refused' });
+    const readAt = performance.now();
+    models = document('new');
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + stepMs);
+    while (performance.now() - readAt < ttlMs) await new Promise(setImmediate);
+    expect(await live.lookup('new')).toMatchObject({ found: 'entry' });
+    clock.mockRestore();
+  },
+);
+
 it('[C0.3] finds an entry by its exact id, and refuses others unless they are allowed', async () => {
   const models = source();
   expect(await models.lookup('image-2 4K')).toMatchObject({ found: 'entry', entry: { id: 'image-2 4K' } });

@@ -28,6 +28,7 @@ const LONG = [
   'test/e2e/worker-queues',
   // Second looks at what other tests of test/e2e show, and waits of many seconds.
   'test/e2e/caller-queues',
+  'test/e2e/clock-steps',
   'test/e2e/corrected-request',
   'test/e2e/download-interrupted',
   'test/e2e/early-unknown',

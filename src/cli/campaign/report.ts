@@ -29,7 +29,7 @@ export class ReportRefresher {
     private readonly store: ArtifactStore,
     /** Absolute path. */
     private readonly out: string,
-    private readonly now: () => number = Date.now,
+    private readonly now: () => number = () => performance.now(),
   ) {}
 
   /** Refreshes the report, unless a refresh runs or started less than 10 s ago. Only the first error is reported. */

@@ -42,17 +42,17 @@ export function campaignView(report: Report, stream: NodeJS.WriteStream = proces
 
 class PlainLines implements CampaignView {
   private last = '';
-  private lastAt = 0;
+  private lastAt = -Infinity;
   private phase: CampaignState['phase'] | undefined;
 
   constructor(private readonly report: Report) {}
 
   update(state: CampaignState): void {
     const line = progressLine(state);
-    const soon = Date.now() - this.lastAt < PLAIN_EVERY_MS && state.phase === this.phase;
+    const soon = performance.now() - this.lastAt < PLAIN_EVERY_MS && state.phase === this.phase;
     if (line === this.last || soon) return;
     this.report.say(line);
-    [this.last, this.lastAt, this.phase] = [line, Date.now(), state.phase];
+    [this.last, this.lastAt, this.phase] = [line, performance.now(), state.phase];
   }
 
   stop(): void {

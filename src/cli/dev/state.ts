@@ -122,9 +122,9 @@ export async function startDevSandbox({
 }
 
 async function untilFree(port: number): Promise<void> {
-  const until = Date.now() + PORT_WAIT_MS;
+  const until = performance.now() + PORT_WAIT_MS;
   while (!(await isPortFree(port))) {
-    if (Date.now() > until) {
+    if (performance.now() > until) {
       const message = `Port ${port} of 127.0.0.1, which the sandbox of this data directory used before, is taken.`;
       throw new CliError('port_in_use', message, {
         hint: 'Stop what listens there, use another MEDIA_DATA_DIR, or delete dev-ports.json in the data directory: earlier tasks are then out of reach.',

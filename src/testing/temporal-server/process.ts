@@ -53,8 +53,8 @@ export async function launchServer(launch: Launch, timeoutMs: number): Promise<L
   );
   try {
     await launch.onSpawn?.(child.pid);
-    await untilItListens(child, launch.port, Date.now() + Math.min(timeoutMs, BANNER_PATIENCE_MS));
-    const retention = await untilItAnswers(child, address, launch, Date.now() + timeoutMs);
+    await untilItListens(child, launch.port, performance.now() + Math.min(timeoutMs, BANNER_PATIENCE_MS));
+    const retention = await untilItAnswers(child, address, launch, performance.now() + timeoutMs);
     return { process: child, address, retention };
   } catch (error) {
     await child.stop('kill');
@@ -68,7 +68,7 @@ export async function launchServer(launch: Launch, timeoutMs: number): Promise<L
  */
 async function untilItListens(child: ServerProcess, port: number, until: number): Promise<void> {
   const banner = new RegExp(`^(Temporal )?Server:\\s+\\S+:${port}\\s*$`, 'm');
-  while (Date.now() < until) {
+  while (performance.now() < until) {
     await throwIfEnded(child);
     if (banner.test(await child.log())) return;
     await delay(RETRY_MS);
@@ -92,7 +92,7 @@ async function untilItAnswers(
       return retention;
     } catch (error) {
       if (error instanceof LaunchError) throw error;
-      if (Date.now() >= until) throw new LaunchError('slow', `it does not answer (${messageOf(error)})`);
+      if (performance.now() >= until) throw new LaunchError('slow', `it does not answer (${messageOf(error)})`);
     }
     await delay(RETRY_MS);
   }

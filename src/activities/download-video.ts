@@ -117,7 +117,7 @@ function progressOf(info: Info): DownloadProgress {
   const { workflowExecution, activityId } = info;
   const owner = digestOf(workflowExecution?.workflowId ?? '', workflowExecution?.runId ?? '', activityId);
   // Where no earlier try says what counts, everything since the activity was scheduled does.
-  const windowMs = info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs;
+  const windowMs = Math.max(0, info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs);
   return readProgress(info.heartbeatDetails, owner) ?? freshProgress(owner, windowMs);
 }
 

@@ -96,7 +96,7 @@ export interface ContractBench {
   ): Promise<ImageOutcome>;
   edit(request: Partial<ImageEditRequest>, input?: Partial<EditImageInput>): Promise<ImageOutcome>;
   poll(video: Pick<VideoTask, 'taskId' | 'model'>, seen?: string): Promise<PollAnswer | undefined>;
-  /** All tries of a download, with a clock that jumps over the delays between them. */
+  /** All tries of a download, without the delays between them. */
   download(
     video: VideoTask,
     input?: Partial<DownloadVideoInput>,
@@ -151,7 +151,6 @@ export async function openBench(options: BenchOptions = {}): Promise<ContractBen
   const store = new FileArtifactStore(join(root, 'artifacts'));
   await store.checkWritable();
   const location = await modelsAt(options.models, sandbox, root);
-  const clock = { now: undefined as number | undefined };
   /** A worker's process: what it remembers of refusals goes with it. */
   const startProcess = (): MediaActivities => ({
     ...createMediaActivities({
@@ -166,7 +165,6 @@ export async function openBench(options: BenchOptions = {}): Promise<ContractBen
     'media.downloadVideo': createDownloadVideo({
       accounts: (name) => accounts.find(name)?.client,
       artifacts: store,
-      now: () => clock.now ?? Date.now(),
       ...(options.bounds === undefined ? {} : { bounds: options.bounds }),
     }),
   });
@@ -194,6 +192,7 @@ export async function openBench(options: BenchOptions = {}): Promise<ContractBen
           scheduleToCloseTimeoutMs: 0,
           heartbeatTimeoutMs: 10_000,
           scheduledTimestampMs: Date.now(),
+          currentAttemptScheduledTimestampMs: Date.now(),
           ...info,
         },
         { logger: capturing(diagnostics) },
@@ -243,25 +242,21 @@ export async function openBench(options: BenchOptions = {}): Promise<ContractBen
       const tries: LaterTry[] = [];
       const scheduledTimestampMs = Date.now();
       const activityId = `download-${++count}`;
-      clock.now = scheduledTimestampMs;
+      let currentAttemptScheduledTimestampMs = scheduledTimestampMs;
       heartbeats.last = undefined;
-      try {
-        for (let attempt = 1; attempt <= 400; attempt++) {
-          try {
-            const heartbeatDetails = heartbeats.last;
-            const info = { activityId, attempt, scheduledTimestampMs, heartbeatDetails };
-            const result = await bench.run('media.downloadVideo', { video, ...input }, info);
-            return { result, tries };
-          } catch (error) {
-            const later = laterTry(error);
-            tries.push(later);
-            clock.now += later.delayMs ?? 0;
-          }
+      for (let attempt = 1; attempt <= 400; attempt++) {
+        try {
+          const times = { scheduledTimestampMs, currentAttemptScheduledTimestampMs };
+          const info = { activityId, attempt, ...times, heartbeatDetails: heartbeats.last };
+          const result = await bench.run('media.downloadVideo', { video, ...input }, info);
+          return { result, tries };
+        } catch (error) {
+          const later = laterTry(error);
+          tries.push(later);
+          currentAttemptScheduledTimestampMs += later.delayMs ?? 0;
         }
-        throw new Error('The download never came to an end.');
-      } finally {
-        clock.now = undefined;
       }
+      throw new Error('The download never came to an end.');
     },
     async seen(operation) {
       const requests = await sandbox.admin.requests(operation === undefined ? {} : { operation });

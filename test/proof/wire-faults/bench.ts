@@ -119,6 +119,7 @@ export function execute<R>(activityId: string, work: () => Promise<R>, attempts?
     scheduleToCloseTimeoutMs: 0,
     heartbeatTimeoutMs: 600_000,
     scheduledTimestampMs: Date.now(),
+    currentAttemptScheduledTimestampMs: Date.now(),
     ...(attempts === undefined ? {} : { retryPolicy: { maximumAttempts: attempts } }),
   };
   // A line for each of a thousand paid calls would hide the results.

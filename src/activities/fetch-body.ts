@@ -76,9 +76,15 @@ export async function readBody(
   /** A page is cleaned as a whole before any byte is written, because a key may span two chunks. */
   async function keepPage(): Promise<DownloadProblem> {
     const { problem, chunks } = page!;
-    await part.write((await cleanPage(Buffer.concat(chunks))).subarray(0, KEPT_BYTES));
+    await part.write(await keptOfPage(Buffer.concat(chunks), cleanPage));
     return problem;
   }
+}
+
+/** The part of a page that is kept, cleaned. */
+export async function keptOfPage(page: Buffer, cleanPage: BodyOptions['cleanPage']): Promise<Buffer> {
+  const cleaned = await cleanPage(page.subarray(0, KEPT_BYTES + CUT_BYTES));
+  return cleaned.subarray(0, KEPT_BYTES);
 }
 
 const pageOf = (head: Buffer) =>

@@ -11,7 +11,7 @@ import {
   type VideoReading,
 } from '../service/media-client';
 import { isTransient, problemOf, worstOf } from './download-problem';
-import { digestOf, type DownloadProgress, partOwner, readBody, tooLarge } from './fetch-body';
+import { digestOf, type DownloadProgress, keptOfPage, partOwner, readBody, tooLarge } from './fetch-body';
 
 /** One try of one execution: the state that all its locations share. */
 export interface DownloadTry {
@@ -272,7 +272,7 @@ async function takeDataUrl(turn: DownloadTry, url: URL): Promise<Fetched> {
   const part = await turn.artifacts.stage(partOwner(turn.progress.owner, 'data', null));
   await part.restart();
   const isVideo = sniffMedia(bytes)?.kind === 'video';
-  await part.write(isVideo ? bytes : await turn.client.cleanPage(bytes));
+  await part.write(isVideo ? bytes : await keptOfPage(bytes, (page) => turn.client.cleanPage(page)));
   if (isVideo) return { part };
   const rejected = await part.reject();
   return {

@@ -52,7 +52,7 @@ class RemoteCodec implements PayloadCodec {
   async #ask(what: 'encode' | 'decode', payloads: Payload[]): Promise<Payload[]> {
     if (payloads.length === 0) return payloads;
     const { endpoint, auth, namespace, dispatcher } = this.server;
-    const path = `${endpoint.pathname.replace(/\/+$/, '')}/${what}`;
+    const path = `${endpoint.pathname.replace(/(?<!\/)\/+$/, '')}/${what}`;
     const reply = await collectReply(
       dispatcher,
       {

@@ -84,7 +84,10 @@ async function readDelimiter(text: AsyncIterable<string>): Promise<{
 }> {
   const pieces = text[Symbol.asyncIterator]();
   let begin = '';
-  for (let ended = false; !ended && begin.length <= MAX_ROW_CHARACTERS && !/\S[^\n]*\n/.test(begin);) {
+  for (
+    let ended = false;
+    !ended && begin.length <= MAX_ROW_CHARACTERS && !begin.trimStart().includes('\n');
+  ) {
     const next = await pieces.next();
     ended = next.done === true;
     if (next.done !== true) begin += next.value;

@@ -77,12 +77,14 @@ function decimal(microUnits: number): string {
  * without it.
  */
 export function csvCell(value: string): string {
-  const inside = value.replace(AFTER_SEPARATOR, "$1'");
+  const inside = value.replace(SEPARATOR, (run, at: number) =>
+    FORMULA.test(value.charAt(at + run.length)) ? `${run}'` : run,
+  );
   return FORMULA.test(inside) ? `'${inside}` : inside;
 }
 
 const FORMULA = /^[\s"']*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/;
-const AFTER_SEPARATOR = /([;|\t\r\n]["'\s]*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
+const SEPARATOR = /[;|\t\r\n]["'\s]*/g;
 
 /** The tables of a report: the head of each, and how it formats the rows of a page. */
 const TABLES: { readonly [name: string]: Table } = {

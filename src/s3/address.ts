@@ -29,7 +29,7 @@ export function parseS3Address(address: string): S3Address {
       'The address of a bucket is s3://bucket/prefix and nothing more: keys are given as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, another service as AWS_ENDPOINT_URL_S3, a region as AWS_REGION.',
     );
   }
-  const [bucket = '', ...segments] = rest.replace(/\/+$/, '').split('/');
+  const [bucket = '', ...segments] = rest.replace(/(?<!\/)\/+$/, '').split('/');
   if (!BUCKET.test(bucket)) {
     throw new S3AddressError(
       'The name of a bucket has 3 to 63 lowercase letters, digits, dots and hyphens, as in s3://my-bucket/media.',

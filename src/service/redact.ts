@@ -32,8 +32,8 @@ const MAX_FOREIGN_NAME = 16;
 /** Longest text that the patterns process, in characters. */
 const MAX_INPUT = 16_384;
 
-/** The label before a key in a sentence or a record. */
-const LABEL = String.raw`\b([\w.-]{0,40}(?:(?:api|access)[ _-]?key|token|secret|signature|password|credential|x-amz-[\w-]{1,40}|sig))`;
+/** The end of the label before a key in a sentence or a record. */
+const LABEL = String.raw`((?:api|access)[ _-]?key|token|secret|signature|password|credential|x-amz-[\w-]{1,40}|sig)`;
 /** A verb between label and value, as in `Incorrect API key provided: …`. */
 const VERB = String.raw`(?:\s+(?:provided|given|is|was))?`;
 const VALUE = String.raw`[^\s"'<>,;&]`;
@@ -42,11 +42,15 @@ const VALUE = String.raw`[^\s"'<>,;&]`;
 const WELL_KNOWN =
   /\b(?:AIza[\w-]{10,}|gsk_\w{6,}|A[KS]IA[A-Z0-9]{12,}|gh[oprsu]_\w{16,}|github_pat_\w{16,}|xox[a-z]-[\w-]{6,})/g;
 
+type Replacement = string | ((match: string, ...groups: (string | undefined)[]) => string);
+
 /**
- * What `text` replaces, in this order. A new kind of secret is one entry here. One that may be a single word of at most 40
- * letters and digits belongs into WELL_KNOWN, which the fast path applies; one that occurs in pages, into PAGE_PATTERNS too.
+ * What `text` replaces, in this order. A new kind of secret is one entry here. One that may be a single word of at most
+ * 40 letters and digits belongs into WELL_KNOWN, which the fast path applies; one that occurs in pages, into
+ * PAGE_PATTERNS too. The time of a pattern must be linear in its text: one that could begin again and again within a
+ * run of characters takes the whole run, and a function decides.
  */
-const PATTERNS: readonly (readonly [RegExp, string])[] = [
+const PATTERNS: readonly (readonly [RegExp, Replacement])[] = [
   [/\bdata:[a-z0-9.+/;=-]{0,100},[^\s"'<>]*/gi, '[data]'],
   [/\b(?:authorization|proxy-authorization|set-cookie|cookie)["']?\s*[:=][^\n\r]*/gi, '[removed]'],
   [/\bbearer\s+[^\s"'<>,;]{6,}/gi, '[removed]'],
@@ -56,7 +60,10 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`${LABEL}(${VERB}\\s+["'(]?)(?=${VALUE}{0,200}\\d)${VALUE}{6,}`, 'gi'), '$1$2[removed]'],
   [WELL_KNOWN, '[removed]'],
   [/\bsk-[\w-]{6,}/g, '[removed]'],
-  [/\beyJ[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)?/g, '[removed]'],
+  [
+    /\beyJ[\w-]{5,}(?:(\.[\w-]{5,})(?:\.[\w-]*)?)?/g,
+    (match, payload) => (payload === undefined ? match : '[removed]'),
+  ],
   [/\?[\w.%~-]{1,80}=[^\s"'<>]*/g, ''],
   [/(?<![\w/:.])(?:~|\.{1,2})?\/(?!v1\/)(?:[^\s"'<>/]{1,255}\/)+[^\s"'<>]*/g, '[path]'],
   [/(?<!\w)(?:~|\.{1,2})\/[^\s"'<>]+/g, '[path]'],
@@ -70,12 +77,15 @@ const ADDRESS = /\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>`]*/gi;
 const SCHEMELESS = /(?<![\w:/])\/\/[\w.-]+\.[a-z]{2,}[^\s"'<>`]*/gi;
 
 /** Credentials and signed addresses in a page, also with the escaped slashes of JSON. */
-const PAGE_PATTERNS: readonly (readonly [RegExp, string])[] = [
+const PAGE_PATTERNS: readonly (readonly [RegExp, Replacement])[] = [
   [/\b(?:authorization|proxy-authorization|set-cookie|cookie)["']?\s*[:=][^\n\r<]*/gi, '[removed]'],
-  [/\b[a-z][a-z0-9+.-]{0,20}:(?:\\?\/){2}[^\s"'<>`]*[?@][^\s"'<>`]*/gi, '[address]'],
+  [
+    /\b[a-z][a-z0-9+.-]{0,20}:(?:\\?\/){2}[^\s"'<>`]*/gi,
+    (address) => (/[?@]/.test(address) ? '[address]' : address),
+  ],
   [/\bhttps?%3a%2f%2f[^\s"'<>]*/gi, '[address]'],
   [/\?[\w.%~-]{1,80}=[^\s"'<>]*/g, '[query]'],
-  [/\b([\w.-]{0,40}(?:signature|x-amz-[\w-]{1,40}|sig)["']?\s*[:=]\s*["']?)[^\s"'<>,;&]+/gi, '$1[removed]'],
+  [/((?:signature|x-amz-[\w-]{1,40}|sig)["']?\s*[:=]\s*["']?)[^\s"'<>,;&]+/gi, '$1[removed]'],
 ];
 
 /** A redactor that also removes the secrets of this worker, which it keeps in memory only. */
@@ -94,8 +104,7 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
       .replace(QUOTED_PATH, '$1[path]$1')
       .replace(ADDRESS, originOf)
       .replace(SCHEMELESS, '[address]');
-    for (const [pattern, replacement] of PATTERNS) clean = clean.replace(pattern, replacement);
-    return capped(withoutSecrets(oneLine(clean)), maxLength);
+    return capped(withoutSecrets(oneLine(replaced(clean, PATTERNS))), maxLength);
   };
 
   const name = (value: string, maxLength = MAX_NAME): string => {
@@ -120,15 +129,28 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
     url: (value) => capped(withoutSecrets(originOf(value)), MAX_LENGTH),
     page: (bytes) => {
       // Latin-1 preserves every byte, whatever the encoding of the page is.
-      let page = withoutSecrets(bytes.toString('latin1'));
-      for (const [pattern, replacement] of PAGE_PATTERNS) page = page.replace(pattern, replacement);
-      return Buffer.from(page, 'latin1');
+      const page = withoutSecrets(bytes.toString('latin1'));
+      return Buffer.from(replaced(page, PAGE_PATTERNS), 'latin1');
     },
     holdsSecret: (value) =>
       withoutSecrets(value) === '[removed]' ||
       (within !== undefined && value.search(within) >= 0) ||
-      /:\/\/[^?#]*[?#@]/.test(value),
+      namesMoreThanPlace(value),
   };
+}
+
+/** Whether a value is an address with a query, a fragment or a user. */
+function namesMoreThanPlace(value: string): boolean {
+  const start = value.indexOf('://');
+  return start >= 0 && /[?#@]/.test(value.slice(start));
+}
+
+function replaced(text: string, patterns: readonly (readonly [RegExp, Replacement])[]): string {
+  return patterns.reduce(
+    // The overloads of `replace` take either.
+    (rest, [pattern, replacement]) => rest.replace(pattern, replacement as string),
+    text,
+  );
 }
 
 /** Whether a text has more words than a name: it may be an echoed prompt (C5.4c). */
@@ -168,7 +190,7 @@ function formsOf(secret: string): string[] {
 
 /** Base64 of a secret among other bytes: its three alignments, without the letters that also depend on those bytes. */
 function base64Forms(bytes: Buffer): string[] {
-  const whole = bytes.toString('base64').replace(/=+$/, '');
+  const whole = bytes.toString('base64').replace(/={1,2}$/, '');
   // The rest of a short secret would be too short and would match everywhere.
   if (bytes.length < 8) return [whole];
   return [
@@ -176,7 +198,7 @@ function base64Forms(bytes: Buffer): string[] {
     ...[0, 1, 2].map((before) => {
       const text = Buffer.concat([Buffer.alloc(before), bytes])
         .toString('base64')
-        .replace(/=+$/, '');
+        .replace(/={1,2}$/, '');
       const end = (before + bytes.length) % 3 === 0 ? text.length : text.length - 1;
       return text.slice([0, 2, 3][before], end);
     }),

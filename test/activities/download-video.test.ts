@@ -118,6 +118,20 @@ it("[C4.1] [C2.2.6] the record's URL is the fallback at once, whatever its name"
   }
 });
 
+it('[C5.4a] a data: URL that holds no video is kept in part only, without keys, however long it is', async () => {
+  const page = `<html>${API_KEY}${' a://'.repeat(1_000_000)}`;
+  harness.record = {
+    status: 'completed',
+    url: `data:video/mp4;base64,${Buffer.from(page).toString('base64')}`,
+  };
+  harness.bounds = { maxTries: 1 };
+  const { result } = await harness.run();
+  expect(result).toMatchObject({ outcome: 'content_unavailable', rejected: { bytes: 64 * 1024 } });
+  const rejected = result.outcome === 'content_unavailable' ? result.rejected! : undefined;
+  const kept = await readFile(join(harness.root, 'rejected', `${rejected!.sha256}.rejected`), 'utf8');
+  expect(kept).toMatch(/^<html>\[removed\] a:/);
+});
+
 it('a video inside a data: URL of the record is taken', async () => {
   harness.record = { status: 'completed', url: `data:video/mp4;base64,${mp4.toString('base64')}` };
   expect((await harness.run()).result).toMatchObject({

@@ -42,7 +42,7 @@ export function describeProgram(program: Command, path = ''): DescribedCommand[]
 
 function describeOption(option: Option): DescribedOption {
   const { short, long, description, argChoices, flags } = option;
-  const placeholder = /<([^>]*)>/.exec(flags)?.[1];
+  const placeholder = /<([^<>]*)>/.exec(flags)?.[1];
   return {
     flags: [short, long].filter((flag) => flag !== undefined),
     description,

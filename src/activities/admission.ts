@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { cancellationSignal } from '@temporalio/activity';
-import { type Account } from '../accounts/registry';
+import { type Account, credentialOf } from '../accounts/registry';
 import { type ClaimIntent, type RecordedAnswer, wasCharged } from '../domain/journal';
 import { type NotSent, type RejectedCall } from '../domain/paid-call';
 import { formatMoney } from '../domain/price';
@@ -93,7 +93,8 @@ async function reserve(
     const above = `This call is estimated at ${formatMoney(estimate)}, and the account ${name} may spend ${limit} in all.`;
     return rejectedAnswer(base, 'spend_limit', `${above} ${mend}`);
   }
-  const asked = await spendBooksOf(journal).reserve(name, spendLimit, estimate.microUnits);
+  // Of the credential alone: the limit does not begin anew because its base address was corrected.
+  const asked = await spendBooksOf(journal).reserve(credentialOf(name), spendLimit, estimate.microUnits);
   const window = { account: name, currency: spendLimit.currency, per: spendLimit.per };
   events?.metrics.record('spend', 'sum' in asked ? asked.sum : asked.spent, window);
   events?.metrics.record('spendLimit', spendLimit.microUnits, window);

@@ -39,10 +39,10 @@ export class SpendBooks {
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** Reserves an estimate in the window of this moment. @throws when the journal fails: then nothing may be sent */
-  async reserve(account: string, limit: SpendLimit, microUnits: number): Promise<Reserved | LimitReached> {
+  /** Reserves an estimate of a credential in the window of this moment. @throws when the journal fails: then nothing may be sent */
+  async reserve(credential: string, limit: SpendLimit, microUnits: number): Promise<Reserved | LimitReached> {
     const { id, endsAt } = spendWindow(limit.per, this.now());
-    const book = this.bookOf(spendLog(account, limit.currency, id), endsAt);
+    const book = this.bookOf(spendLog(credential, limit.currency, id), endsAt);
     if (!(await book.add(microUnits, limit.microUnits))) return { spent: book.spent, endsAt };
     return {
       sum: book.spent,

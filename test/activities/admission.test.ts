@@ -90,6 +90,13 @@ describe('what an account allows to be sent', () => {
     expect(outcomes(await create(limit(30), ['priced', 'priced']))).toEqual(['created', 'not_sent']);
   });
 
+  it('[C1.7] no more when its base address is corrected: the limit belongs to the credential', async () => {
+    expect(outcomes(await create(limit(10), ['priced']))).toEqual(['created']);
+    const corrected = { ...limit(10), name: NAME.replace(/@.*/, '@ffffffff') };
+    expect(outcomes(await create(corrected, ['priced']))).toEqual(['not_sent']);
+    expect(sent).toBe(1);
+  });
+
   it('[C1.5] nothing of an unknown price, in another currency, or above the whole limit: these are refused at once', async () => {
     const [unknown] = await create(limit(100), ['unpriced']);
     const [dear] = await create(limit(9), ['priced']);

@@ -166,9 +166,9 @@ export function freeLog(namespace: string, creationKey: string): CampaignLog {
   return { namespace, name: `free/${creationKey}` };
 }
 
-/** Entries of an account's window in a currency, from 0. Shared by all namespaces, because they spend the same money. */
-export function spendLog(account: string, currency: string, window: string): CampaignLog {
-  return { namespace: '', name: `spend/${account}/${currency}/${window}` };
+/** Entries of a credential's window in a currency, from 0. Shared by all namespaces, because they spend the same money. */
+export function spendLog(credential: string, currency: string, window: string): CampaignLog {
+  return { namespace: '', name: `spend/${credential}/${currency}/${window}` };
 }
 
 /** Workflow id of a batch, and the payer that its intents name. */

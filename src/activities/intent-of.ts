@@ -41,6 +41,7 @@ export function intentOf<Body extends { readonly bodyHash: string }>(
   who: Caller,
   policy: ResolvedCreatePolicy,
   window: SendWindow,
+  idempotencyKey: string,
 ): ClaimIntent {
   const at = window.began.wall;
   const honoured = honouredKey(policy.idempotency, at, window.budgetMs);
@@ -63,6 +64,7 @@ export function intentOf<Body extends { readonly bodyHash: string }>(
     ...spec.facts,
     estimate: ready.estimate,
     ...(spec.payer !== undefined && { payer: spec.payer }),
+    idempotencyKey,
     ...(honoured !== undefined && { idempotency: honoured }),
     at: new Date(at).toISOString(),
     sendWindowEnd: new Date(recordedEnd(window)).toISOString(),

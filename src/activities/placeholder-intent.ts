@@ -45,6 +45,7 @@ export async function recordPlaceholder(
     ...facts,
     fingerprint,
     bodyHash: '',
+    idempotencyKey: '',
     estimate: null,
     at,
     sendWindowEnd: at,

@@ -25,7 +25,6 @@ import { leaveToAnotherWorker } from './another-worker';
 import { awaitSender } from './await-sender';
 import { retryLater } from './failures';
 import { journalUnavailable } from './journal-failures';
-import { idempotencyKey } from './idempotency-key';
 import { factsIn } from './intent-of';
 import { claimTask, fence, indexCreated, isForeign, openSendAttempt, takeClaim } from './send-attempts';
 import { fencedAnswer, unconfirmedAfterIntent, waitingAnswer } from './paid-answers';
@@ -275,7 +274,7 @@ async function inspectRecords(inspection: Inspection): Promise<CreateVideoAnswer
 
 async function look({ records, journal, key, claim, unconfirmed }: Inspection): Promise<TaskRecord> {
   try {
-    const seen = await records.find(sentOf(key, claim, unconfirmed));
+    const seen = await records.find(sentOf(claim, unconfirmed));
     if (seen.found !== 'task') return seen.found === 'none' ? seen : { found: 'unknown' };
     if (!isUsableTaskId(seen.taskId)) return { found: 'unknown' };
     // A task that belongs to another key is not this one, even if the records say so.
@@ -286,12 +285,12 @@ async function look({ records, journal, key, claim, unconfirmed }: Inspection): 
   }
 }
 
-function sentOf(key: JournalKey, claim: ClaimIntent, { sendAttempt, evidence }: UnconfirmedCall): SentCreate {
+function sentOf(claim: ClaimIntent, { evidence }: UnconfirmedCall): SentCreate {
   return {
     operation: claim.operation,
     ...factsIn(claim),
     bodyHash: claim.bodyHash,
-    idempotencyKey: idempotencyKey(key, sendAttempt),
+    idempotencyKey: claim.idempotencyKey,
     intentAt: claim.at,
     sendWindowEnd: evidence.sendWindowEnd ?? claim.sendWindowEnd,
     headers: evidence.headers,

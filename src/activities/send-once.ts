@@ -268,7 +268,8 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
   if ('outcome' in admitted) return ended(admitted);
   // Only now: admission may take its time at a store that is slow.
   const window = windowFrom(prepared.budgetMs);
-  const intent = intentOf(spec, account, prepared, fingerprint ?? '', who, policy, window);
+  const sendKey = idempotencyKey(stands.journalId, key, base.sendAttempt);
+  const intent = intentOf(spec, account, prepared, fingerprint ?? '', who, policy, window, sendKey);
   let claimed: Awaited<ReturnType<typeof claimSendAttempt>>;
   try {
     claimed = await claimSendAttempt(deps.journal, key, base.sendAttempt, intent);
@@ -339,7 +340,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
       base: { ...base, sent: true },
       options: {
         policy,
-        idempotencyKey: idempotencyKey(key, base.sendAttempt),
+        idempotencyKey: intent.idempotencyKey,
         deadlineMs: window.budgetMs,
       },
       window,

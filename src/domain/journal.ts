@@ -65,7 +65,9 @@ export interface ClaimIntent {
   readonly estimate: Money | null;
   /** The campaign batch that pays for it. */
   readonly payer?: string;
-  /** Set where the call carries an idempotency key that the operator vouches for. */
+  /** The value that every send under this intent carries, where its policy names a header; empty for a placeholder. */
+  readonly idempotencyKey: string;
+  /** Set where the operator vouches for that key. */
   readonly idempotency?: HonouredKey;
   /** ISO 8601. */
   readonly at: string;

@@ -30,6 +30,7 @@ const intent = z.looseObject({
   at: z.string(),
   sendWindowEnd: time,
   attemptAt: time.optional(),
+  idempotencyKey: z.string(),
   idempotency: z.looseObject({ header: z.string(), lastSendAt: time }).optional(),
   payer: z.string().optional(),
   ancestors: z.array(z.string()).optional(),

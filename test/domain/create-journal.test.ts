@@ -26,6 +26,7 @@ const intent: ClaimIntent = {
   activityId: '1',
   fingerprint: 'same',
   bodyHash: 'b',
+  idempotencyKey: 'k',
   account: 'a',
   model: 'm',
   durationSeconds: null,

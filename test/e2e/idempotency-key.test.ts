@@ -6,7 +6,7 @@ import { type GenerateVideoInput } from '../../src/domain/workflow-inputs';
 import { type generateVideo } from '../../src/workflows/generate-video';
 import { accepted, received } from '../support/accepted';
 import { resultsOf, startCampaign } from '../support/campaign';
-import { type MediaStack } from '../support/media-stack';
+import { type MediaStack, startMediaStack } from '../support/media-stack';
 import { sharedStack } from '../support/shared-stack';
 
 // A stalled reply is waited for as long as a request may take.
@@ -88,6 +88,28 @@ describe('a service that honours idempotency keys', () => {
       expect(second).toBe(first);
     },
   );
+
+  it.concurrent('[C4.4a] two deployments on one account do not get the task of the other for the same creation key', async () => {
+    const [production, staging] = [await stack(), await startMediaStack()];
+    try {
+      const { MEDIA_BASE_URL = '', MEDIA_MODELS = '', MEDIA_ALLOWED_MEDIA_ORIGINS = '' } = production.env;
+      const policy = JSON.stringify({ idempotency: VOUCHED });
+      const env = { MEDIA_BASE_URL, MEDIA_MODELS, MEDIA_ALLOWED_MEDIA_ORIGINS, MEDIA_CREATE_POLICY: policy };
+      await staging.startWorker({ env });
+      const creationKey = production.server.uniqueId('order-7');
+      for (const { server, taskQueue } of [production, staging]) {
+        const outcome = await server.client.workflow.execute<typeof generateVideo>(WORKFLOW.generateVideo, {
+          taskQueue,
+          workflowId: server.uniqueId('order'),
+          args: [{ request: requestOf('the order'), creationKey }],
+        });
+        expect(outcome).toMatchObject({ outcome: 'completed' });
+      }
+      expect(await paid(production, 'the order')).toEqual([2, 2]);
+    } finally {
+      await staging.stop();
+    }
+  });
 
   it.concurrent('[C7.10] a refusal of the repetition leaves the fate unknown, and nothing more is sent', async () => {
     const prompt = 'refused in between';

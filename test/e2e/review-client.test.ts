@@ -87,6 +87,7 @@ describe('asking again', () => {
         activityId: '1',
         fingerprint: sha256(fingerprintText({ operation: 'create_video', request }, account)),
         bodyHash: sha256(''),
+        idempotencyKey: 'k',
         account,
         model: request.model,
         durationSeconds: 2,

@@ -242,6 +242,7 @@ const intent = (own: Partial<ClaimIntent> = {}): ClaimIntent => ({
   activityId: '1',
   fingerprint: 'f'.repeat(64),
   bodyHash: 'b'.repeat(64),
+  idempotencyKey: 'k'.repeat(64),
   account: 'default@00000000',
   model: 'm',
   durationSeconds: 2,

@@ -43,6 +43,7 @@ export { histogramBuckets, runtimeMetrics, type RuntimeMetrics } from './worker/
 export { WorkerSetupError } from './worker/registered-names';
 export { type ServedPart } from './worker/served-parts';
 export { type Rebind } from './worker/bind-queue';
+export { withoutPayloads } from './worker/without-payloads';
 
 /** Options of {@link createMediaWorker}. Without any, everything is read from the environment. */
 export interface MediaWorkerOptions {

@@ -159,13 +159,14 @@ async function installRuntime(
 ): Promise<{ readonly metrics: string | undefined; readonly logger: Logger }> {
   const { DefaultLogger, Runtime } = await import('@temporalio/worker');
   const { histogramBuckets } = await import('../worker/runtime-metrics.js');
+  const { withoutPayloads } = await import('../worker/without-payloads.js');
   const bindAddress =
     options.metrics === undefined ? undefined : await socketAddress(options.metrics, 'MEDIA_METRICS_ADDRESS');
   try {
     Runtime.install({
       // This command handles signals: they must also end a worker that is still starting, and so must a lost parent.
       shutdownSignals: [],
-      logger: new DefaultLogger(options.logLevel, sink),
+      logger: withoutPayloads(new DefaultLogger(options.logLevel, sink)),
       telemetryOptions: {
         ...(bindAddress !== undefined && {
           metrics: { prometheus: { bindAddress, histogramBucketOverrides: histogramBuckets() } },

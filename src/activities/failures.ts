@@ -29,9 +29,10 @@ export function retryLater({
   class: word,
   message,
   httpStatus,
-  delayMs,
+  delayMs: givenMs,
   mayBeOwed,
 }: RetryLater): ApplicationFailure {
+  const delayMs = givenMs === undefined ? undefined : Math.ceil(givenMs);
   return ApplicationFailure.create({
     type: FAILURE.retryLater,
     message,

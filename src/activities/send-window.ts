@@ -18,9 +18,9 @@ export interface SendWindow {
  * @param afterMs what may follow the reply, before the outcome is written
  */
 export function sendWindow(
-  { startedAt, startToCloseMs }: Pick<Caller, 'startedAt' | 'startToCloseMs'>,
+  { startedAt, startToCloseMs, now }: Pick<Caller, 'startedAt' | 'startToCloseMs' | 'now'>,
   { budgetMs, afterMs }: { readonly budgetMs: number; readonly afterMs: number },
-  began = { at: performance.now(), wall: Date.now() },
+  began = { at: performance.now(), wall: now() },
 ): SendWindow {
   const closesAt = startedAt + startToCloseMs;
   const sendBy = Math.min(began.at + CREATE_TIMEOUTS.sendWithinMs, closesAt - budgetMs);

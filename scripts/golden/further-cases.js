@@ -7,8 +7,9 @@ const { QUEUES } = require('./stage');
 
 const { created, running, unchanged, completedRecord, downloaded, pollError } = answers;
 
-const known = (name) => ({ video: answers.video(name) });
-const byId = (name) => ({ video: { taskId: name } });
+// Scripted activities have no watcher.
+const known = (name) => ({ video: answers.video(name), polling: 'own' });
+const byId = (name) => ({ video: { taskId: name }, polling: 'own' });
 const finishes = { 'media.pollVideos': [running, completedRecord], 'media.downloadVideo': [downloaded] };
 
 const awaits = [
@@ -47,6 +48,7 @@ const awaits = [
           ...answers.video(name, { minSeconds: 20, maxSeconds: 25, firstPollSeconds: 1 }),
           source: 'unknown',
         },
+        polling: 'own',
       }),
     },
   ),

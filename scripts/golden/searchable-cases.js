@@ -63,7 +63,7 @@ const searchableCases = [
   ),
   scripted('awaitVideo.searchable-completed', 'completed', () => goesWell, {
     start: searchable({ MediaTaskId: 'searchable', MediaAccount: 'default@00000000' }),
-    args: (name) => ({ video: answers.video(name) }),
+    args: (name) => ({ video: answers.video(name), polling: 'own' }),
   }),
   real('generateImage.searchable-completed', 'completed', IMAGE('a found poster'), {
     start: searchable({ MediaModel: 'image-2', MediaAccount: 'default' }),

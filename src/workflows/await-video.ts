@@ -66,7 +66,9 @@ async function find(input: AwaitVideoInput, progress: VideoProgress): Promise<Wa
       video = videoTaskById(input.video.taskId, input.account ?? DEFAULT_CREDENTIAL);
     }
   }
-  return startWatching(input, { video, now, firstPollAt: now, creationKey, polling, created: null });
+  // Any number of workflows may wait for one task, on any worker: together they poll it no faster than one (C8.2).
+  const wait = { video, now, firstPollAt: now, creationKey, created: null };
+  return startWatching(input, { ...wait, polling: polling ?? 'shared' });
 }
 
 /**

@@ -36,7 +36,7 @@ describe('the queues of a worker', () => {
     const awaited: unknown = await stack.server.client.workflow.execute(WORKFLOW.awaitVideo, {
       taskQueue: stack.taskQueue,
       workflowId: again,
-      args: [{ video: { taskId: outcome.video.taskId } }],
+      args: [{ video: { taskId: outcome.video.taskId }, polling: 'own' }],
     });
     expect(awaited).toMatchObject({ outcome: 'completed' });
     expect(await places(again)).toEqual([`${ACTIVITY.findVideoTask} on ${poll}`, ...watched]);

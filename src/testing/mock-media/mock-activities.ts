@@ -31,6 +31,7 @@ export type MockMediaActivities = FakeWorkflowActivities &
     | typeof ACTIVITY.reconcileCreate
     | typeof ACTIVITY.findVideoTask
     | typeof ACTIVITY.artifactStore
+    | typeof ACTIVITY.watchVideo
     | typeof ACTIVITY.pollVideos
     | typeof ACTIVITY.downloadVideo
     | typeof ACTIVITY.generateImage
@@ -76,6 +77,8 @@ export function mockMediaActivities(options: MockMediaOptions = {}): MockMediaAc
       };
     },
     [ACTIVITY.artifactStore]: async () => ({ storeId: null }),
+    // There is no watcher: the video polls by itself.
+    [ACTIVITY.watchVideo]: async () => ({ kind: 'full' }),
     [ACTIVITY.pollVideos]: async ({ byModel }) => {
       const tasks = byModel.flatMap((batch) => {
         const seen = seenOf(batch);

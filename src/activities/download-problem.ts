@@ -31,10 +31,10 @@ const WEIGHT: readonly DownloadProblemKind[] = [
   'storage',
   'too_large',
   'incomplete_file',
-  'no_picture',
   'network',
   'rate_limited',
   'unavailable',
+  'no_picture',
   'not_video',
   'credentials',
   'account_not_configured',
@@ -77,6 +77,12 @@ export function problemOf(failure: Failure): DownloadProblem {
 
 function problemOfRefusal({ status, retryAfterMs, error, origin }: Refusal): DownloadProblem {
   const rest = { httpStatus: status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  if (status === 206)
+    return {
+      kind: 'incomplete_file',
+      message: error.message ?? 'The service sent only a part of the file.',
+      ...rest,
+    };
   const gone = status === 410 || (status < 500 && EXPIRED_CODE.test(error.code ?? ''));
   if (gone) return { kind: 'expired', message: `The result has expired (HTTP ${status}).`, ...rest };
   if (origin === 'other' && [401, 403, 404].includes(status))

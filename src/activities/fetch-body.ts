@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Readable } from 'node:stream';
 import { ArtifactError, type StagedArtifact } from '../artifacts/artifact-store';
 import { sniffMedia } from '../artifacts/media-type';
-import { notVideo } from '../artifacts/video-check';
+import { isPage, notVideo } from '../artifacts/video-check';
 import { type DownloadBounds, type DownloadProblem, type DownloadProblemKind } from '../domain/download';
 
 interface BodyOptions {
@@ -22,6 +22,13 @@ const KEPT_BYTES = 64 * 1024;
 /** Bytes read beyond those and not kept: a key that is cut in half would not be recognised. */
 const CUT_BYTES = 4 * 1024;
 
+/** A body that is not a video, as far as it was read. */
+interface Page {
+  readonly problem: DownloadProblem;
+  readonly chunks: Buffer[];
+  size: number;
+}
+
 /**
  * Streams a body into its part, which may already hold the beginning. Undefined when the body ended. A body whose first
  * bytes are not a video is not read to its end: what was read of it is in the part (C4.3).
@@ -36,7 +43,7 @@ export async function readBody(
   signal.addEventListener('abort', abort, { once: true });
   // The beginning of a resumed part was checked when it was new.
   let head = part.position === 0 ? Buffer.alloc(0) : undefined;
-  let page: { readonly problem: DownloadProblem; readonly chunks: Buffer[]; size: number } | undefined;
+  let page: Page | undefined;
   try {
     for await (const chunk of body) {
       let bytes = chunk as Buffer;
@@ -44,7 +51,7 @@ export async function readBody(
       if (head !== undefined) {
         head = bytes = Buffer.concat([head, bytes]);
         if (head.length < HEAD_BYTES) continue;
-        page = pageOf(head);
+        page = pageIn(head);
         head = undefined;
       }
       if ((page?.size ?? part.position) + bytes.length > bounds.maxBytes) return tooLarge(bounds);
@@ -58,7 +65,7 @@ export async function readBody(
       onBytes(part.position);
     }
     if (head !== undefined) {
-      page = pageOf(head);
+      page = pageIn(head);
       if (page === undefined) await part.write(head);
       else page.chunks.push(head);
     }
@@ -87,10 +94,16 @@ export async function keptOfPage(page: Buffer, cleanPage: BodyOptions['cleanPage
   return cleaned.subarray(0, KEPT_BYTES);
 }
 
-const pageOf = (head: Buffer) =>
-  sniffMedia(head)?.kind === 'video'
-    ? undefined
-    : { problem: { kind: 'not_video', message: notVideo(head) } as const, chunks: [] as Buffer[], size: 0 };
+/** The problem with bytes that do not begin like a video. A page may be replaced by the video later, other bytes are final. */
+export function notVideoProblem(head: Buffer): DownloadProblem | undefined {
+  if (sniffMedia(head)?.kind === 'video') return undefined;
+  return { kind: isPage(head) ? 'not_video' : 'no_picture', message: notVideo(head) };
+}
+
+function pageIn(head: Buffer): Page | undefined {
+  const problem = notVideoProblem(head);
+  return problem === undefined ? undefined : { problem, chunks: [], size: 0 };
+}
 
 export const tooLarge = ({ maxBytes }: DownloadBounds): DownloadProblem => ({
   kind: 'too_large',

@@ -1,5 +1,4 @@
 import { type ArtifactStore, type StagedArtifact } from '../artifacts/artifact-store';
-import { sniffMedia } from '../artifacts/media-type';
 import { checkVideo, type VideoCheck } from '../artifacts/video-check';
 import { type DownloadBounds, type DownloadProblem } from '../domain/download';
 import { type ArtifactRef } from '../domain/request';
@@ -11,7 +10,15 @@ import {
   type VideoReading,
 } from '../service/media-client';
 import { isTransient, problemOf, worstOf } from './download-problem';
-import { digestOf, type DownloadProgress, keptOfPage, partOwner, readBody, tooLarge } from './fetch-body';
+import {
+  digestOf,
+  type DownloadProgress,
+  keptOfPage,
+  notVideoProblem,
+  partOwner,
+  readBody,
+  tooLarge,
+} from './fetch-body';
 
 /** One try of one execution: the state that all its locations share. */
 export interface DownloadTry {
@@ -121,7 +128,7 @@ async function take(turn: DownloadTry, part: StagedArtifact, result: Body): Prom
       },
     })) ?? lengthProblem(part, result.contentRange?.total ?? progress.length);
   if (problem === undefined) return { part };
-  if (problem.kind === 'not_video') {
+  if (problem.kind === 'not_video' || problem.kind === 'no_picture') {
     const rejected = await part.reject();
     Object.assign(progress, { location: null, position: 0 });
     return { problem: { ...problem, rejected } };
@@ -172,9 +179,7 @@ function continues(
 
 function refusal(result: Body, bounds: DownloadBounds): DownloadProblem | undefined {
   if (result.contentEncoding !== null)
-    return { kind: 'not_video', message: 'The body came in an encoding that was not requested.' };
-  if (result.status !== 200)
-    return { kind: 'network', message: 'The service sent a part although none was requested.' };
+    return { kind: 'no_picture', message: 'The body came in an encoding that was not requested.' };
   return (result.contentLength ?? 0) > bounds.maxBytes ? tooLarge(bounds) : undefined;
 }
 
@@ -271,13 +276,14 @@ async function takeDataUrl(turn: DownloadTry, url: URL): Promise<Fetched> {
     return { problem: { kind: 'missing', message: 'The data: URL of the record cannot be read.' } };
   const part = await turn.artifacts.stage(partOwner(turn.progress.owner, 'data', null));
   await part.restart();
-  const isVideo = sniffMedia(bytes)?.kind === 'video';
-  await part.write(isVideo ? bytes : await keptOfPage(bytes, (page) => turn.client.cleanPage(page)));
-  if (isVideo) return { part };
+  const problem = notVideoProblem(bytes);
+  await part.write(
+    problem === undefined ? bytes : await keptOfPage(bytes, (page) => turn.client.cleanPage(page)),
+  );
+  if (problem === undefined) return { part };
   const rejected = await part.reject();
-  return {
-    problem: { kind: 'not_video', message: 'The data: URL of the record holds no video.', rejected },
-  };
+  const message = `The data: URL of the record contains no video. ${problem.message}`;
+  return { problem: { ...problem, message, rejected } };
 }
 
 /** A Retry-After for the record holds for the content of the same service, too (C8.7). */

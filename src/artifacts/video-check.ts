@@ -57,6 +57,11 @@ export function notVideo(head: Uint8Array): string {
   return page === 'unknown' ? 'The bytes are not a known video format.' : `The body is ${page}, not video.`;
 }
 
+/** Whether bytes are text, such as the page of an error: the service may send the video later. */
+export function isPage(head: Uint8Array): boolean {
+  return sniffMedia(head) === undefined && describePage(head) !== 'unknown';
+}
+
 async function readHead(bytes: ByteSource): Promise<Buffer> {
   const head = Buffer.alloc(SNIFF_BYTES);
   const { bytesRead } = await bytes.read(head, 0, SNIFF_BYTES, 0);

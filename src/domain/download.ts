@@ -57,11 +57,11 @@ export type DownloadProblemKind =
   | 'network'
   /** The address filter refused the location: nothing was sent there. */
   | 'blocked'
-  /** JSON, HTML or other bytes that are not a video (C4.3). */
+  /** A page of JSON, HTML or text, or no bytes at all, in the place of the video (C4.3). */
   | 'not_video'
-  /** A complete body with a damaged or incomplete file. */
+  /** A complete body with a damaged or incomplete file, or a part of the file in answer to a request for all of it. */
   | 'incomplete_file'
-  /** A complete MP4 file without pictures. */
+  /** Bytes that will not become a video: an image, a file without pictures, an encoded body. */
   | 'no_picture'
   | 'too_large'
   | 'storage';

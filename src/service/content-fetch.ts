@@ -11,7 +11,7 @@ import {
 } from './credentials';
 import { MAX_REPLY_BYTES, parseJsonBody, readBoundedBody } from './reply-body';
 import { type BlockedReason, type ContentFetchRequest, type ContentFetchResult } from './media-client';
-import { contentHeaders } from './content-headers';
+import { type ContentHeaders, contentHeaders } from './content-headers';
 import { networkCode } from './network-error';
 import { parseRetryAfter } from './retry-after';
 import { readTaskError } from './task-error';
@@ -116,16 +116,16 @@ async function readHop(
     return { kind: 'redirect', location };
   }
   const origin = credentials === undefined ? 'other' : 'service';
-  if (status === 206 && !ranged) {
+  const headers = contentHeaders(reply.headers);
+  if (status === 206 && !ranged && !isWhole(headers)) {
     reply.body.destroy();
-    const message = 'The service sent a part of the file although the whole was asked for.';
+    const message = partialMessage(headers);
     return { kind: 'refused', status, error: { kind: 'unknown', code: null, message }, origin };
   }
   if (status === 200 || status === 206) {
-    const headers = contentHeaders(reply.headers);
     // The ETag is written into heartbeats unchanged.
     const etag = headers.etag !== null && redactor.holdsSecret(headers.etag) ? null : headers.etag;
-    return { kind: 'body', status, ...headers, etag, body: reply.body, origin, hops };
+    return { kind: 'body', status: ranged ? status : 200, ...headers, etag, body: reply.body, origin, hops };
   }
   const body = await readBoundedBody(reply.body, ERROR_BODY);
   const retryAfterMs = parseRetryAfter(reply.headers, caller.now());
@@ -137,6 +137,20 @@ async function readHop(
     error: readTaskError(json ?? body.bytes.subarray(0, 16_384).toString('utf8'), redactor, status),
     origin,
   };
+}
+
+/** Some servers answer every request with a range, also with that of the whole file. */
+function isWhole({ contentRange }: ContentHeaders): boolean {
+  if (contentRange?.from !== 0) return false;
+  return contentRange.total === null || contentRange.to + 1 === contentRange.total;
+}
+
+function partialMessage({ contentRange }: ContentHeaders): string {
+  const part =
+    contentRange === null
+      ? 'a part of the file'
+      : `bytes ${contentRange.from} to ${contentRange.to} of ${contentRange.total ?? 'an unknown number'}`;
+  return `The service sent only ${part} although the whole file was requested.`;
 }
 
 function requestHeaders(

@@ -1,9 +1,18 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { videoTaskById } from '../../src/domain/video-task';
-import { makeMp4 } from '../artifacts/make-media';
+import { makeMp4, makePng } from '../artifacts/make-media';
 import { buffer } from 'node:stream/consumers';
-import { API_KEY, DownloadHarness, fileAnswer, inTurn, sha256, status, TASK_ID } from './download-harness';
+import {
+  type Answer,
+  API_KEY,
+  DownloadHarness,
+  fileAnswer,
+  inTurn,
+  sha256,
+  status,
+  TASK_ID,
+} from './download-harness';
 
 let harness: DownloadHarness;
 let mp4: Buffer;
@@ -184,8 +193,71 @@ it('a body over the limit is not stored', async () => {
 it('an encoding that was not asked for is refused', async () => {
   harness.content = inTurn(status(200, 'x'.repeat(100), { 'content-encoding': 'gzip' }), fileAnswer(mp4));
   const { result, failures } = await harness.run();
-  expect(failures.map((failure) => failure.class)).toEqual(['not_video']);
+  expect(failures.map((failure) => failure.class)).toEqual(['no_picture']);
   expect(result.outcome).toBe('downloaded');
+});
+
+it('[C4.3] a whole file that is answered as a part of itself is taken at once', async () => {
+  harness.content = status206(`bytes 0-${mp4.length - 1}/${mp4.length}`, () => mp4);
+  const { result, failures } = await harness.run();
+  expect(failures).toEqual([]);
+  expect(result).toMatchObject({ outcome: 'downloaded', artifact: { sha256: sha256(mp4) } });
+});
+
+const status206 =
+  (range: string, body: () => Buffer): Answer =>
+  (_request, response) =>
+    response.writeHead(206, { 'content-range': range }).end(body());
+
+describe('[C4.2] [C8.6] what cannot change is reported after three tries:', () => {
+  it.each<[string, string, string, Answer]>([
+    [
+      'a part that was not requested',
+      'incomplete_file',
+      'The service sent only bytes 0 to 99 of 200 although the whole file was requested.',
+      status206('bytes 0-99/200', () => mp4.subarray(0, 100)),
+    ],
+    [
+      'a part that does not say which',
+      'incomplete_file',
+      'The service sent only a part of the file although the whole file was requested.',
+      status206('bytes', () => mp4.subarray(0, 100)),
+    ],
+    [
+      'an image',
+      'not_video',
+      'The bytes are image/png, not video.',
+      (_request, response) => response.end(makePng(8, 8)),
+    ],
+    [
+      'other bytes',
+      'not_video',
+      'The bytes are not a known video format.',
+      status(200, '\u0000'.repeat(2000)),
+    ],
+    [
+      'an encoded body',
+      'not_video',
+      'The body came in an encoding that was not requested.',
+      status(200, 'x'.repeat(100), { 'content-encoding': 'gzip' }),
+    ],
+  ])('%s', async (_what, reason, message, answer) => {
+    harness.content = answer;
+    const { result } = await harness.run();
+    expect(result).toMatchObject({ outcome: 'content_unavailable', reason, message, tries: 3 });
+  });
+
+  it('an image in a data: URL of the record', async () => {
+    harness.record = {
+      status: 'completed',
+      url: `data:video/mp4;base64,${makePng(8, 8).toString('base64')}`,
+    };
+    expect((await harness.run()).result).toMatchObject({
+      reason: 'not_video',
+      message: 'The data: URL of the record contains no video. The bytes are image/png, not video.',
+      tries: 3,
+    });
+  });
 });
 
 it('[C2.2.5] differences between requested, reported and real are warnings', async () => {

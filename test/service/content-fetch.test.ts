@@ -199,16 +199,35 @@ describe('fetching content', () => {
     await service.close();
   });
 
-  it('a part that nobody asked for is refused', async () => {
-    const service = await loopback((_request, response) => {
-      response.writeHead(206, { 'content-range': 'bytes 0-4/29' }).end(VIDEO.subarray(0, 5));
-    });
-    const client = clientOf(service.origin);
-    const result = await client.fetchContent({ url: client.contentUrl('a') });
-    expect(result).toMatchObject({ kind: 'refused', status: 206 });
-    await client.close();
-    await service.close();
-  });
+  it.each(['bytes 0-28/29', 'bytes 0-28/*'])(
+    '[C4.3] a whole file answered with 206 and %s is the whole file',
+    async (range) => {
+      const service = await loopback((_request, response) => {
+        response.writeHead(206, { 'content-range': range }).end(VIDEO);
+      });
+      const client = clientOf(service.origin);
+      const result = await client.fetchContent({ url: client.contentUrl('a') });
+      expect(result).toMatchObject({ kind: 'body', status: 200 });
+      expect((await bytesOf(result)).equals(VIDEO)).toBe(true);
+      await client.close();
+      await service.close();
+    },
+  );
+
+  it.each(['bytes 0-4/29', 'bytes 5-28/29', 'bytes 5-28/*', 'bytes=0-28', undefined])(
+    'a part that was not requested is refused: %s',
+    async (range) => {
+      const service = await loopback((_request, response) => {
+        response.writeHead(206, range === undefined ? {} : { 'content-range': range });
+        response.end(VIDEO.subarray(0, 5));
+      });
+      const client = clientOf(service.origin);
+      const result = await client.fetchContent({ url: client.contentUrl('a') });
+      expect(result).toMatchObject({ kind: 'refused', status: 206 });
+      await client.close();
+      await service.close();
+    },
+  );
 
   it('a weak ETag is good for no resume', async () => {
     const service = await loopback((_request, response) =>

@@ -9,12 +9,12 @@ import { apiUrl, pathSegment } from './base-url';
 import { type CollectedReply, collectReply } from './collect-reply';
 import { meaningOfGet } from './errors';
 import { type GetVideoResult, type VideoReading } from './media-client';
-import { recordWithin } from './record-within';
+import { findRecord } from './find-record';
 import { type Redactor } from './redact';
 import { decodedBody, MAX_REPLY_BYTES, parseJsonBody } from './reply-body';
 import { parseRetryAfter } from './retry-after';
 import { readTaskError } from './task-error';
-import { looksLikeRecord, readVideoRecord } from './video-record';
+import { readVideoRecord } from './video-record';
 
 /** How much of a page or text is searched for an error, in bytes. */
 const MAX_ERROR_TEXT = 16_384;
@@ -123,12 +123,9 @@ function read(
   const bytes = decodedBody(body.bytes, encodingOf(reply), MAX_REPLY_BYTES.record);
   if (bytes === undefined || body.end !== 'complete') return { bytes };
   const json = parseJsonBody(bytes);
-  const context = { baseUrl, redactor };
-  const isRecord = meaningOfGet(status) === 'record' || looksLikeRecord(json, taskId);
-  const reading = isRecord ? readVideoRecord(json, context) : undefined;
-  if (reading !== undefined && reading.record.phase !== 'unknown') return { bytes, json, reading };
-  const within = recordWithin(json ?? textOf(bytes), taskId);
-  return { bytes, json, reading: within === undefined ? reading : readVideoRecord(within, context) };
+  const isError = meaningOfGet(status) !== 'record';
+  const record = findRecord(json ?? textOf(bytes), { taskId, isError });
+  return { bytes, json, reading: record && readVideoRecord(record, { baseUrl, redactor }) };
 }
 
 function textOf(bytes: Buffer | undefined): string | undefined {

@@ -1,8 +1,8 @@
 import { type JsonValue } from '../domain/json';
-import { isUsableTaskId } from '../domain/task-id';
 import { type Redactor, isSentence } from './redact';
 import { readBase64, readDataUrl } from './read-data-url';
 import { type ImageItem, type ReplyHeaders, type VideoAccepted } from './media-client';
+import { findRecord, taskIdIn } from './find-record';
 import { resolveResultUrl } from './result-urls';
 import { type HeaderValues } from './retry-after';
 import { phaseOf, statusValue } from './status-values';
@@ -64,13 +64,11 @@ function readItem(item: JsonValue, baseUrl: string): ImageItem {
     : { kind: 'url', url: resolved };
 }
 
-/**
- * Reads the create reply (C4.6): only its own `id` counts, and an id that cannot be part of a path is invalid (row 33).
- */
+/** Reads the create reply (C4.6): an id that cannot be part of a path is invalid (row 33). */
 export function readVideoReply(json: JsonValue | undefined, reply: AcceptedReply): VideoAccepted | undefined {
-  const record = asObject(json);
-  const taskId = field(record, 'id');
-  if (!isUsableTaskId(taskId)) return undefined;
+  const record = findRecord(json, {});
+  const taskId = record && taskIdIn(record);
+  if (taskId === undefined) return undefined;
   // Histories and paths contain the id unchanged: an id with content that they must not have is invalid (C5.4a to
   // C5.4c).
   if (reply.redactor.holdsSecret(taskId) || isSentence(taskId)) return undefined;

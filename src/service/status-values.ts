@@ -31,6 +31,12 @@ export const STATUS_VALUES: { readonly [word: string]: Exclude<TaskPhase, 'unkno
   canceled: 'failed',
   expired: 'failed',
   deleted: 'failed',
+  rejected: 'failed',
+  timed_out: 'failed',
+  timeout: 'failed',
+  aborted: 'failed',
+  moderated: 'failed',
+  nsfw: 'failed',
 };
 
 /** A Map, because a service may send `constructor`. */

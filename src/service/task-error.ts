@@ -8,24 +8,39 @@ const MAX_CODE = 100;
 /** Deepest nesting of errors that is read: gateways wrap the errors that they receive. */
 const MAX_DEPTH = 4;
 
-const CODE_FIELDS = ['code', 'failureCode', 'failure_code', 'error_code', 'errorCode', 'reason'] as const;
-const TYPE_FIELDS = ['type', 'error_type'] as const;
+/** Fields of an error, in the order in which they count; each also in camel case, `failCode` for `fail_code`. */
+const CODE_FIELDS = ['code', 'failure_code', 'fail_code', 'error_code', 'reason'];
+const TYPE_FIELDS = ['type', 'error_type'];
 const TEXT_FIELDS = [
   'message',
   'fail_reason',
-  'failReason',
   'failure_reason',
-  'failureReason',
+  'fail_msg',
+  'fail_message',
+  'failure_message',
+  'error_msg',
   'error_message',
   'msg',
   'detail',
   'title',
   'error_description',
-] as const;
+];
 /** Fields in which an error may contain another one. */
-const INNER_FIELDS = ['error', 'errors', 'detail', 'data', 'failure', 'last_error'] as const;
+const INNER_FIELDS = ['error', 'errors', 'detail', 'data', 'failure', 'last_error'];
+/** Fields that records have for other things, too: read only of a record without any other field of an error. */
+const GENERAL_FIELDS = ['code', 'message', 'detail', 'reason'];
+/** The fields that only the error of a record has. */
+const RECORD_FIELDS = [...INNER_FIELDS, ...CODE_FIELDS, 'error_type', ...TEXT_FIELDS].filter(
+  (name) => ![...GENERAL_FIELDS, 'data', 'msg', 'title'].includes(name),
+);
 /** Values of `code` in flat bodies without an error. */
-const NO_CODE = /^(?:0|200|ok|success|null|none)$/i;
+const NO_CODE = /^(?:0|20[01]|ok|succe(?:ss|ed|eded)|null|none)$/i;
+
+/** Whether the `code` of a flat body is that of an error. */
+export function isErrorCode(code: JsonValue | undefined): boolean {
+  const text = asText(code);
+  return text !== undefined && !NO_CODE.test(text);
+}
 
 interface Found {
   readonly codes: string[];
@@ -44,7 +59,32 @@ export function readTaskError(
   redactor: Redactor,
   httpStatus?: number,
 ): TaskError {
-  const found: Found = { codes: [], types: [], texts: [], hints: [] };
+  return errorIn(value, redactor, { httpStatus });
+}
+
+/**
+ * Reads the error of a failed task's record (C2.2.8). Its status value counts where nothing else says why: `nsfw`.
+ */
+export function readRecordError(record: JsonRecord, status: string, redactor: Redactor): TaskError {
+  const pick = (names: readonly string[]) =>
+    Object.fromEntries(
+      names.flatMap((name) => {
+        const value = spelled(record, name);
+        return value === undefined || (typeof value === 'string' && value.trim() === '')
+          ? []
+          : [[name, value]];
+      }),
+    );
+  const own = pick(RECORD_FIELDS);
+  return errorIn(Object.keys(own).length > 0 ? own : pick(GENERAL_FIELDS), redactor, { hint: status });
+}
+
+function errorIn(
+  value: JsonValue | undefined,
+  redactor: Redactor,
+  { httpStatus, hint }: { readonly httpStatus?: number | undefined; readonly hint?: string },
+): TaskError {
+  const found: Found = { codes: [], types: [], texts: [], hints: hint === undefined ? [] : [hint] };
   collect(value, found, 0);
   const text = found.texts.join(' ').slice(0, 4096);
   // The code of the wrapped error is more specific than a status that a gateway repeats.
@@ -110,20 +150,20 @@ function collectList(list: readonly JsonValue[], found: Found, depth: number): v
 function collectObject(record: JsonRecord | undefined, found: Found, depth: number): void {
   // The inner error is the more specific one.
   for (const name of INNER_FIELDS) {
-    const inner = field(record, name);
+    const inner = spelled(record, name);
     // As text, `detail` is a message (see TEXT_FIELDS) and `data` may be anything.
     if (typeof inner !== 'string' || (name !== 'data' && name !== 'detail')) collect(inner, found, depth + 1);
   }
   for (const name of CODE_FIELDS) {
-    const code = asText(field(record, name));
-    if (code !== undefined && !NO_CODE.test(code) && looksLikeCode(code)) found.codes.push(code);
+    const code = asText(spelled(record, name));
+    if (code !== undefined && isErrorCode(code) && looksLikeCode(code)) found.codes.push(code);
   }
   for (const name of TYPE_FIELDS) {
-    const type = asText(field(record, name));
+    const type = asText(spelled(record, name));
     if (type !== undefined && looksLikeCode(type)) found.types.push(type);
   }
   for (const name of TEXT_FIELDS) {
-    const text = field(record, name);
+    const text = spelled(record, name);
     if (typeof text === 'string') collectText(text, found, depth + 1);
   }
 }
@@ -152,6 +192,17 @@ export function asObject(value: JsonValue | undefined): JsonRecord | undefined {
 /** Reads own fields only, so that `__proto__` and `constructor` of Object are never read by accident. */
 export function field(record: JsonRecord | undefined, name: string): JsonValue | undefined {
   return record !== undefined && Object.hasOwn(record, name) ? (record[name] ?? undefined) : undefined;
+}
+
+/** A field in snake case, or else in camel case. */
+function spelled(record: JsonRecord | undefined, name: string): JsonValue | undefined {
+  return (
+    field(record, name) ??
+    field(
+      record,
+      name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
+    )
+  );
 }
 
 /** A non-empty text, or a number as text. */

@@ -1,8 +1,7 @@
 import { type JsonValue } from '../domain/json';
 import { type PolledRecord, type ReportedFacts } from '../domain/poll-answers';
 import { type VideoReading } from './media-client';
-import { asNumber, asObject, asText, field, type JsonRecord, readTaskError } from './task-error';
-import { idsOf, isDecisive, isMarked } from './record-within';
+import { asNumber, asObject, asText, field, type JsonRecord, readRecordError } from './task-error';
 import { type Redactor } from './redact';
 import { phaseOf, statusValue } from './status-values';
 import { resultUrlsOf } from './result-urls';
@@ -15,21 +14,11 @@ const LARGEST_SECONDS = 1e11;
 const EARLIEST = Date.UTC(2001, 8, 9);
 const LATEST = Date.UTC(2200, 0, 1);
 
-const ERROR_FIELDS = [
-  'error',
-  'fail_reason',
-  'failReason',
-  'failure_reason',
-  'failureReason',
-  'failureCode',
-  'failure_code',
-  'error_code',
-  'error_message',
-  'failure',
-  'last_error',
-] as const;
-/** General fields, read only when none of `ERROR_FIELDS` is present. */
-const GENERAL_ERROR_FIELDS = ['code', 'message', 'detail', 'reason'] as const;
+/** Fields with which a service reports that it holds back a result, and the value that says so. */
+const WITHHELD: { readonly [name: string]: boolean } = {
+  respect_moderation: false,
+  moderation_blocked: true,
+};
 
 /** Fields of the actual duration, most exact first; numbers may arrive as texts. */
 const DURATION_FIELDS = ['actual_duration', 'duration_seconds', 'duration', 'seconds'] as const;
@@ -41,25 +30,25 @@ export interface ReadContext {
 }
 
 /**
- * Reads a task record of any shape (contract 2.2, C2.2.2 to C2.2.8, C9.2); undefined when the value is not a record.
- * Unknown fields are ignored, null is absent, and no value is made up: without a number there is no progress, without a
- * status value the phase is `unknown` and the status is empty.
+ * Reads a task record of any shape (contract 2.2, C2.2.2 to C2.2.8, C9.2). Unknown fields are ignored, null is absent,
+ * and no value is made up: without a number there is no progress, without a status value the phase is `unknown` and the
+ * status is empty.
  */
-export function readVideoRecord(json: JsonValue | undefined, context: ReadContext): VideoReading | undefined {
-  const found = recordIn(json);
-  if (found === undefined) return undefined;
+export function readVideoRecord(found: JsonRecord, { baseUrl, redactor }: ReadContext): VideoReading {
   const status = statusValue(asText(field(found, 'status')) ?? '');
-  const phase = phaseOf(status);
+  const resultUrls = resultUrlsOf(found, baseUrl);
+  const flag = resultUrls.length === 0 ? withheldBy(found) : undefined;
+  const phase = phaseOf(status) === 'completed' && flag !== undefined ? 'failed' : phaseOf(status);
   const progress = progressOf(found);
-  const usage = usageOf(found, context.redactor);
-  const reported = reportedFacts(found, context.redactor);
+  const usage = usageOf(found, redactor);
+  const reported = reportedFacts(found, redactor);
   const expiresAt = phase === 'completed' ? expiryOf(found) : undefined;
   const error =
     phase === 'failed' || (phase === 'unknown' && field(found, 'error') !== undefined)
-      ? readTaskError(errorOf(found), context.redactor)
+      ? readRecordError(flag === undefined ? found : { ...found, error_code: flag }, status, redactor)
       : undefined;
   const record: PolledRecord = {
-    status: context.redactor.name(status, 64),
+    status: redactor.name(status, 64),
     phase,
     ...(progress === undefined ? {} : { progress }),
     ...(usage === undefined ? {} : { usage }),
@@ -68,41 +57,13 @@ export function readVideoRecord(json: JsonValue | undefined, context: ReadContex
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };
   const id = field(found, 'id');
-  return {
-    ...(typeof id === 'string' && id !== '' ? { id } : {}),
-    record,
-    resultUrls: resultUrlsOf(found, context.baseUrl),
-  };
+  return { ...(typeof id === 'string' && id !== '' ? { id } : {}), record, resultUrls };
 }
 
-/**
- * Whether the body of an error reply is a full record: an id and a known status value (test/fixtures/wire: a poll of a
- * failed task may answer with a non-2xx). `{"status": "error", "message": …}` alone is an error body, also with the id
- * of a request.
- */
-export function looksLikeRecord(json: JsonValue | undefined, taskId?: string): boolean {
-  const found = recordIn(json);
-  if (found === undefined) return false;
-  const ids = idsOf(found);
-  const status = field(found, 'status');
-  if (ids.length === 0 || typeof status !== 'string' || phaseOf(statusValue(status)) === 'unknown')
-    return false;
-  return taskId === undefined || ids.includes(taskId) || isDecisive(found) || isMarked(found);
-}
-
-/** The object itself, or the one under `data`, where some gateways put it. */
-function recordIn(json: JsonValue | undefined): JsonRecord | undefined {
-  const top = asObject(json);
-  if (top === undefined || isRecord(top)) return top;
-  const inner = asObject(field(top, 'data'));
-  return inner !== undefined && isRecord(inner) ? inner : undefined;
-}
-
-function isRecord(value: JsonRecord): boolean {
-  return (
-    asText(field(value, 'status')) !== undefined ||
-    (asText(field(value, 'id')) !== undefined && field(value, 'error') === undefined)
-  );
+/** The flag of a record, or of its `video`, that says that moderation withholds the result (C7.8). */
+function withheldBy(record: JsonRecord): string | undefined {
+  const places = [record, asObject(field(record, 'video'))];
+  return Object.keys(WITHHELD).find((name) => places.some((place) => field(place, name) === WITHHELD[name]));
 }
 
 /** C2.2.3: only a finite number from 0 to 100, or the text of one. */
@@ -179,16 +140,4 @@ function reportedFacts(record: JsonRecord, redactor: Redactor): ReportedFacts | 
 
 function isPositive(value: number | undefined): value is number {
   return value !== undefined && value > 0 && value < 1e9;
-}
-
-function errorOf(record: JsonRecord): JsonValue {
-  const pick = (names: readonly string[]): JsonRecord =>
-    Object.fromEntries(
-      names.flatMap((name) => {
-        const value = field(record, name);
-        return value === undefined ? [] : [[name, value]];
-      }),
-    );
-  const specific = pick(ERROR_FIELDS);
-  return Object.keys(specific).length > 0 ? { ...specific } : { ...pick(GENERAL_ERROR_FIELDS) };
 }

@@ -1,12 +1,11 @@
 import { proxySecrets } from '../../src/service/proxy-environment';
 import { createRedactor } from '../../src/service/redact';
 import { readVideoReply, replyHeaders } from '../../src/service/paid-replies';
-import { readVideoRecord } from '../../src/service/video-record';
+import { readRecord } from './read-record';
 
 const KEY = 'EchoedKey0123456789';
 const PROMPT = 'an echoed prompt of a lonely heron in the reeds';
 const redactor = createRedactor([KEY]);
-const context = { baseUrl: 'https://api.example.com', redactor };
 
 /** Everything of a reply that is kept where the text of an error may not be (architecture: Stores). */
 describe('what a reply says beside its error text', () => {
@@ -16,7 +15,7 @@ describe('what a reply says beside its error text', () => {
     ['a prompt', PROMPT],
     ['a signed address', 'https://cdn.example/x?sig=EchoedSignature'],
   ])('[C5.4a] [C5.4b] [C5.4c] in a record: %s', (_what, echo) => {
-    const reading = readVideoRecord(
+    const reading = readRecord(
       {
         id: 'vid_1',
         status: echo,
@@ -25,7 +24,7 @@ describe('what a reply says beside its error text', () => {
         usage: { note: echo, [echo]: [echo], seconds: 4 },
         error: { code: echo.replaceAll(' ', '_'), type: echo },
       },
-      context,
+      { keys: [KEY] },
     );
     const { error, ...rest } = reading!.record;
     expect(JSON.stringify([rest, error?.kind])).not.toMatch(/echoed/i);

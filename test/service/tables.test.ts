@@ -1,12 +1,10 @@
-import { createRedactor } from '../../src/service/redact';
 import { errorKind, KIND_SIGNALS, type KindSignal } from '../../src/service/errors';
 import { phaseOf, STATUS_VALUES, statusValue } from '../../src/service/status-values';
 import { RESULT_URL_PLACES } from '../../src/service/result-urls';
-import { readVideoRecord } from '../../src/service/video-record';
+import { readRecord } from './read-record';
 
 // Every line of the three tables is run here by itself: a new line needs no new test.
-const context = { baseUrl: 'https://api.example', redactor: createRedactor([]) };
-const record = (fields: object) => readVideoRecord({ id: 't1', ...fields }, context);
+const record = (fields: object) => readRecord({ id: 't1', ...fields });
 
 describe('status words', () => {
   it.each(Object.entries(STATUS_VALUES))('[C2.2.2] %s means %s, in any case and spelling', (word, phase) => {

@@ -1,17 +1,16 @@
 import fc from 'fast-check';
 import { type JsonValue } from '../../src/domain/json';
-import { createRedactor } from '../../src/service/redact';
 import { phaseOf, STATUS_VALUES, statusValue } from '../../src/service/status-values';
-import { looksLikeRecord, readVideoRecord } from '../../src/service/video-record';
+import { readRecord } from './read-record';
 
-const context = { baseUrl: 'https://api.example', redactor: createRedactor(['key-1234567890']) };
-const read = (json: JsonValue) => readVideoRecord(json, context);
+const read = (json: JsonValue) => readRecord(json, { taskId: 'a', keys: ['key-1234567890'] });
 
 const WORDS = {
   queued: 'queued pending submitted not_start preparing created starting unknown',
   in_progress: 'in_progress processing running generating',
   completed: 'completed success succeeded complete finished done',
-  failed: 'failed fail failure error cancelled canceled expired deleted',
+  failed:
+    'failed fail failure error cancelled canceled expired deleted rejected timed_out timeout aborted moderated nsfw',
 };
 
 describe('a task record', () => {
@@ -58,7 +57,7 @@ describe('a task record', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
         read(value as JsonValue);
-        looksLikeRecord(value as JsonValue);
+        readRecord(value as JsonValue, { isError: true });
         const known = read({ id: 'a', status: 'queued' });
         expect(read({ id: 'a', status: 'queued', zz_unknown: value as JsonValue })).toEqual(known);
       }),
@@ -99,17 +98,19 @@ describe('a task record', () => {
   });
 
   it('only an id and a known word make a full record of an error body', () => {
-    expect(looksLikeRecord({ id: 'a', status: 'failed' })).toBe(true);
-    expect(looksLikeRecord({ task_id: 'a', status: 'failed' })).toBe(true);
-    expect(looksLikeRecord({ code: 'x', data: { id: 'a', status: 'FAILURE' } })).toBe(true);
+    const inError = (body: JsonValue) => readRecord(body, { taskId: 'b', isError: true });
+    expect(inError({ id: 'a', status: 'failed' })).toBeDefined();
+    expect(inError({ task_id: 'a', status: 'failed' })).toBeDefined();
+    expect(inError({ code: 'x', data: { id: 'b', status: 'FAILURE' } })).toBeDefined();
     for (const body of [
       { status: 'error' },
       { id: 'a' },
       { id: 'a', status: 404 },
       { id: 'a', status: 'odd' },
+      { code: 'x', data: { id: 'a', status: 'FAILURE' } },
       'x',
       null,
     ])
-      expect(looksLikeRecord(body)).toBe(false);
+      expect(inError(body)).toBeUndefined();
   });
 });

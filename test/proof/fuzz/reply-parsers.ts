@@ -5,8 +5,8 @@ import { type VideoAccepted, type VideoReading } from '../../../src/service/medi
 import { type ImageReply, readImageReply, readVideoReply } from '../../../src/service/paid-replies';
 import { createRedactor } from '../../../src/service/redact';
 import { readTaskError } from '../../../src/service/task-error';
-import { recordWithin } from '../../../src/service/record-within';
-import { looksLikeRecord, readVideoRecord } from '../../../src/service/video-record';
+import { findRecord } from '../../../src/service/find-record';
+import { readVideoRecord } from '../../../src/service/video-record';
 import { type FuzzedParser } from './fuzzed-parser';
 import { wireSamples, wordsOf } from './wire-samples';
 
@@ -94,9 +94,8 @@ export const REPLY_PARSERS: readonly FuzzedParser[] = [
     seeds: records,
     words: words(records),
     parse: (input) => {
-      const json = parseJsonBody(input);
-      looksLikeRecord(json);
-      return readVideoRecord(json, context);
+      const found = findRecord(parseJsonBody(input), { taskId: 'task-1' });
+      return found && readVideoRecord(found, context);
     },
     wrong: wrongReading,
   },
@@ -106,8 +105,9 @@ export const REPLY_PARSERS: readonly FuzzedParser[] = [
     seeds: records,
     words: words(records),
     parse: (input) => {
-      const within = recordWithin({ error: { message: input.toString('utf8') } }, 'task-1');
-      return within === undefined ? undefined : readVideoRecord(within, context);
+      const reply = { error: { message: input.toString('utf8') } };
+      const found = findRecord(reply, { taskId: 'task-1', isError: true });
+      return found && readVideoRecord(found, context);
     },
     wrong: wrongReading,
   },

@@ -113,7 +113,7 @@ const FRAMING: readonly Fault[] = [
   { name: 'a length and chunks at once', row: 22, does: afterRequest(answer({ headers: ['content-length: 5'], framing: 'chunked' })), ...NOT_HTTP },
   { name: 'two lengths', row: 22, does: afterRequest(answer({ headers: ['content-length: 3'] })), ...NOT_HTTP },
   { name: 'a negative length', row: 22, does: afterRequest(answer({ headers: ['content-length: -5'], framing: 'none' })), ...NOT_HTTP },
-  { name: 'a length that is too short', row: 32, does: afterRequest(answer({ headers: ['content-length: 9'], framing: 'none' })), ...UNREADABLE, content: 'again not_video' },
+  { name: 'a length that is too short', row: 32, does: afterRequest(answer({ headers: ['content-length: 9'], framing: 'none' })), ...UNREADABLE, content: 'again no_picture' },
   { name: 'a length that is too long', row: 32, does: afterRequest(inTurn(answer({ headers: ['content-length: 999999'], framing: 'none' }), fin)), ...CUT },
   { name: 'chunks that are cut', row: 32, does: afterRequest(inTurn(half(0.5, { framing: 'chunked' }), fin)), ...CUT },
   { name: 'a chunk of no size', row: 32, does: afterRequest(answer({ headers: ['transfer-encoding: chunked'], body: 'zz\r\n{}\r\n', framing: 'none' })), ...CUT },
@@ -128,20 +128,20 @@ const FRAMING: readonly Fault[] = [
 /** A whole 2xx that does not say what it should: rows 32 to 34. */
 // prettier-ignore
 const CONTENT: readonly Fault[] = [
-  { name: 'gzip', row: 32, does: afterRequest(answer({ headers: ['content-encoding: gzip'], body: (good) => gzipSync(good) })), ...WELL, content: 'again not_video' },
-  { name: 'gzip that is none', row: 32, does: afterRequest(answer({ headers: ['content-encoding: gzip'] })), ...UNREADABLE },
-  { name: 'an encoding that nobody knows', row: 32, does: afterRequest(answer({ headers: ['content-encoding: x-odd'] })), ...UNREADABLE },
+  { name: 'gzip', row: 32, does: afterRequest(answer({ headers: ['content-encoding: gzip'], body: (good) => gzipSync(good) })), ...WELL, content: 'again no_picture' },
+  { name: 'gzip that is none', row: 32, does: afterRequest(answer({ headers: ['content-encoding: gzip'] })), ...UNREADABLE, content: 'again no_picture' },
+  { name: 'an encoding that nobody knows', row: 32, does: afterRequest(answer({ headers: ['content-encoding: x-odd'] })), ...UNREADABLE, content: 'again no_picture' },
   { name: 'a page', row: 32, does: afterRequest(answer({ headers: ['content-type: text/html'], body: '<html>busy</html>' })), ...UNREADABLE },
   { name: 'the right body under a wrong type', row: 32, does: afterRequest(answer({ headers: ['content-type: text/html'] })), ...WELL },
   { name: 'more than 1 MiB', row: 32, does: afterRequest(answer({ body: (good) => Buffer.concat([Buffer.alloc(1_100_000, ' '), good]) })), ...WELL, create: 'U reply_too_large', content: 'again not_video' },
   { name: 'nothing', row: 32, does: afterRequest(answer({ body: '' })), ...UNREADABLE },
   { name: '204', row: 32, does: afterRequest(answer({ status: '204 None', body: '', framing: 'none' })), ...UNREADABLE, content: 'again missing' },
-  { name: '206 of nothing that was asked for', row: 32, does: afterRequest(answer({ status: '206 Part' })), ...WELL, content: 'again missing' },
+  { name: '206 of nothing that was asked for', row: 32, does: afterRequest(answer({ status: '206 Part' })), ...WELL, content: 'again incomplete_file' },
   { name: 'JSON of 100 levels', row: 32, does: afterRequest(answer({ body: `${'['.repeat(100)}${']'.repeat(100)}` })), ...UNREADABLE },
-  { name: 'a byte order mark', row: 32, does: afterRequest(answer({ body: (good) => Buffer.concat([Buffer.from('efbbbf', 'hex'), good]) })), ...WELL, content: 'again not_video' },
+  { name: 'a byte order mark', row: 32, does: afterRequest(answer({ body: (good) => Buffer.concat([Buffer.from('efbbbf', 'hex'), good]) })), ...WELL, content: 'again no_picture' },
   { name: 'an object without anything', row: 33, does: afterRequest(answer({ body: '{}' })), create: 'U reply_without_id', edit: 'U reply_without_data', poll: 'unreadable', content: 'again not_video' },
   { name: 'an id or data that is null', row: 33, does: afterRequest(answer({ body: '{"id":null,"data":null}' })), create: 'U reply_without_id', edit: 'U reply_without_data', poll: 'unreadable', content: 'again not_video' },
-  ...['""', '7', '{}', '"."', '".."', `"${'x'.repeat(513)}"`, '"a\\u0000b"', '"\\ud800"'].map((id) => ({
+  ...['""', '7.5', '{}', '"."', '".."', `"${'x'.repeat(513)}"`, '"a\\u0000b"', '"\\ud800"'].map((id) => ({
     name: `the id ${id.slice(0, 12)}`,
     row: 33,
     does: afterRequest(answer({ body: `{"id":${id},"data":${id},"status":"queued"}` })),

@@ -1,12 +1,10 @@
 import fc from 'fast-check';
 import { type JsonValue } from '../../src/domain/json';
-import { createRedactor } from '../../src/service/redact';
-import { recordWithin } from '../../src/service/record-within';
-import { readVideoRecord } from '../../src/service/video-record';
+import { findRecord } from '../../src/service/find-record';
 import { clientOf } from './client-under-test';
 import { json, loopback } from './loopback-service';
+import { readRecord } from './read-record';
 
-const context = { baseUrl: 'https://api.example/base', redactor: createRedactor([]) };
 const failed = {
   id: 'video_upstream',
   object: 'video',
@@ -84,10 +82,10 @@ describe('a record that a gateway has wrapped', () => {
   it('[C3.2] is taken for completed only where it names the task', () => {
     const done = { id: 'task-1', object: 'video', status: 'completed', url: '/v1/videos/task-1/content' };
     const body = wrapped(JSON.stringify(done));
-    expect(readVideoRecord(recordWithin(body, 'task-1'), context)?.record.phase).toBe('completed');
-    expect(recordWithin(body, 'task-2')).toBeUndefined();
+    expect(readRecord(body, { taskId: 'task-1' })?.record.phase).toBe('completed');
+    expect(findRecord(body, { taskId: 'task-2' })).toBeUndefined();
     // Its own record is found among others.
-    expect(recordWithin([failed, { ...failed, id: 'video_2' }, done], 'task-1')).toEqual(done);
+    expect(findRecord([failed, { ...failed, id: 'video_2' }, done], { taskId: 'task-1' })).toEqual(done);
   });
 
   it('whatever is sent is read within bounds, and never taken for another', () => {
@@ -95,8 +93,9 @@ describe('a record that a gateway has wrapped', () => {
       fc.property(fc.jsonValue({ maxDepth: 12 }), fc.nat(3), (value, texts) => {
         let body = value as JsonValue;
         for (let count = 0; count < texts; count++) body = { message: JSON.stringify(body) };
-        const found = recordWithin(body, 'task-1');
+        const found = findRecord(body, { taskId: 'task-1', isError: true });
         if (found !== undefined) expect(typeof found['status']).toBe('string');
+        findRecord(body, {});
       }),
     );
   });

@@ -21,3 +21,25 @@ export function parseOwnJson(text: string, onProto?: () => never): JsonValue {
   };
   return JSON.parse(text, MAY_NAME_IT.test(text) ? drop : undefined) as JsonValue;
 }
+
+/** Names of objects, with the colon behind them, and braces, in a text that is valid JSON. */
+const STRUCTURE = /"((?:[^"\\]|\\.)*)"(\s*:)?|[{}]/g;
+
+/**
+ * The names that an object in a JSON text has twice, each with those of the objects around it, outermost first.
+ * `JSON.parse` silently takes the last value.
+ * @param text valid JSON
+ */
+export function* repeatedNames(text: string): Generator<readonly string[]> {
+  const open: { readonly names: Set<string>; last: string }[] = [];
+  for (const [sign, written = '', colon] of text.matchAll(STRUCTURE)) {
+    if (sign === '{') open.push({ names: new Set(), last: '' });
+    else if (sign === '}') open.pop();
+    else if (colon !== undefined) {
+      const inner = open.at(-1)!;
+      inner.last = written.includes('\\') ? (JSON.parse(`"${written}"`) as string) : written;
+      if (inner.names.has(inner.last)) yield open.map(({ last }) => last);
+      inner.names.add(inner.last);
+    }
+  }
+}

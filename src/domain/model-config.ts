@@ -8,6 +8,7 @@ import {
   type VideoReference,
   type VideoRequest,
 } from './request';
+import { unseenDifference } from './near-names';
 import { validateRawFields } from './validate-request';
 import { type ValidationIssue } from './validation-issue';
 
@@ -152,7 +153,7 @@ export function validateAgainstModel(paid: PaidRequest, lookup: ModelLookup): Mo
         issues: [
           {
             field: 'model',
-            message: 'The live model configuration does not have this model.',
+            message: `The live model configuration does not have this model.${unseenDifference(paid.request.model, lookup.known)}`,
             allowed: lookup.known,
           },
         ],
@@ -277,7 +278,9 @@ function oneOf<T extends string | number>(
   allowed: readonly T[] | undefined,
 ): ValidationIssue[] {
   if (value === undefined || allowed === undefined || allowed.includes(value)) return [];
-  return [{ field, message: `${field} is not a value of this model.`, allowed: allowed.map(String) }];
+  const values = allowed.map(String);
+  const message = `${field} is not a value of this model.${unseenDifference(String(value), values)}`;
+  return [{ field, message, allowed: values }];
 }
 
 interface ReferenceValidation {
@@ -341,7 +344,7 @@ function withoutMapping(
     message:
       reference.field === undefined
         ? `This model has more than one field for ${reference.kind} references: name one.`
-        : `This model has no such field for ${reference.kind} references.`,
+        : `This model has no such field for ${reference.kind} references.${unseenDifference(reference.field, fields)}`,
     allowed: fields,
   };
 }

@@ -12,6 +12,36 @@ export function nearNames(wanted: string, known: readonly string[], most = 3): s
     .map(({ name }) => name);
 }
 
+/** Characters that nobody sees: formats, variation selectors, and blanks, of which many look alike. */
+const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\p{Z}]/gu;
+
+/**
+ * One sentence, with a space before it, when a value looks like an allowed one and has other characters; `''` when it
+ * does not. Names the characters, never the value.
+ */
+export function unseenDifference(value: string, allowed: readonly string[]): string {
+  const seen = seenOf(value);
+  const same = allowed.find((one) => one !== value && seenOf(one) === seen);
+  if (same === undefined) return '';
+  const [begin, end] = [value.length - value.trimStart().length, value.trimEnd().length];
+  const odd = [...value.matchAll(UNSEEN)].filter(
+    ({ 0: sign, index }) => sign !== ' ' || index < begin || index >= end,
+  );
+  const named = odd.slice(0, 3).map(({ 0: sign, index }) => `${codePoint(sign)} at character ${index + 1}`);
+  const which = named.length === 0 ? '' : `: ${named.join(', ')}`;
+  return ` It differs from an allowed one only by characters that cannot be seen${which}.`;
+}
+
+const seenOf = (text: string): string =>
+  text
+    .normalize('NFC')
+    .replace(UNSEEN, (sign) => (/\s/u.test(sign) ? ' ' : ''))
+    .replace(/ +/g, ' ')
+    .trim();
+
+const codePoint = (sign: string): string =>
+  `U+${sign.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
+
 const plain = (name: string): string => name.toLowerCase().replace(/[\s_.-]+/g, '');
 
 /** Names are short; a longer text is not compared, because that is slow. */

@@ -15,6 +15,7 @@ import {
 } from './request';
 import { type ValidationIssue } from './validation-issue';
 import { isDataUrl, MAX_INLINE_DATA_URL } from './data-url';
+import { unseenDifference } from './near-names';
 
 /**
  * `<WIDTH>x<HEIGHT>` in ASCII digits with a lowercase x and no sign, blank or leading zero (C2.3.2). There is no
@@ -31,7 +32,7 @@ export function validateRequest(paid: PaidRequest): ValidationIssue[] {
   const { request } = paid;
   if (!isObject(request)) return [{ field: 'request', message: 'The request must be an object.' }];
   // Unknown keys first: a missing field may be present under another name.
-  const issues = [...unknownRequestKeys(paid), ...validateModelAndPrompt(request)];
+  const issues = [...unknownRequestKeys(paid), ...validateModelAndPrompt(request), ...validateTexts(request)];
   if (paid.operation === 'create_video') issues.push(...validateVideo(paid.request));
   else issues.push(...validateImage(paid.request));
   if (paid.operation === 'edit_image') issues.push(...validateEditFiles(paid.request));
@@ -70,6 +71,25 @@ function validateModelAndPrompt(request: { model: unknown; prompt: unknown }): V
     }
   }
   return issues;
+}
+
+/** Half of a surrogate pair: UTF-8 has none, so that the service would receive another text. */
+const HALF = /\p{Cs}/u;
+
+function validateTexts(request: object): ValidationIssue[] {
+  const { fields, ...others } = request as { readonly [name: string]: unknown };
+  const given = Object.entries(isObject(fields) ? fields : {}).map(([name, value]) => [
+    `fields.${name}`,
+    [name, value],
+  ]);
+  return [...Object.entries(others), ...given].flatMap(([field, value]) => {
+    const text = textsIn(value).find((one) => HALF.test(one));
+    if (text === undefined) return [];
+    const at = text.search(HALF);
+    const code = text.charCodeAt(at).toString(16).toUpperCase();
+    const message = `A character is broken: half of a pair (U+${code} at place ${at + 1}), such as a part of an emoji that was cut. It would be sent as another character: remove it, or write it whole.`;
+    return [{ field: field as string, message }];
+  });
 }
 
 function validateVideo(request: VideoRequest): ValidationIssue[] {
@@ -237,7 +257,11 @@ export function validateRawFields(
       ];
     const issues: ValidationIssue[] = [];
     if (listed !== undefined && !listed.includes(name))
-      issues.push({ field, message: `The model's configuration has no field ${name}.`, allowed: listed });
+      issues.push({
+        field,
+        message: `The model's configuration has no field ${name}.${unseenDifference(name, listed)}`,
+        allowed: listed,
+      });
     if (holdsLocalPath(value))
       issues.push({
         field,
@@ -249,15 +273,20 @@ export function validateRawFields(
 
 /** Whether any string in a value, at any depth, looks like a local path. */
 export function holdsLocalPath(value: JsonValue): boolean {
-  const open: JsonValue[] = [value];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (typeof next === 'string') {
-      if (looksLikeLocalPath(next)) return true;
-    } else if (next !== null && typeof next === 'object') {
-      for (const inner of Object.values(next)) open.push(inner);
-    }
+  return textsIn(value).some(looksLikeLocalPath);
+}
+
+/** Every string in a value, at any depth. */
+function textsIn(value: unknown): string[] {
+  const texts: string[] = [];
+  const open = new Set([value]);
+  // A set takes what is added meanwhile, and each object once.
+  for (const next of open) {
+    if (typeof next === 'string') texts.push(next);
+    else if (typeof next === 'object' && next !== null)
+      for (const inner of Object.values(next)) open.add(inner as unknown);
   }
-  return false;
+  return texts;
 }
 
 /** A bare JPEG in Base64 begins with a slash. */

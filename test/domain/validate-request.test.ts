@@ -214,3 +214,42 @@ describe('an untyped caller', () => {
     expect(fieldsOf(video({ references: [null, 'x'] }))).toEqual(['references[0]', 'references[1]']);
   });
 });
+
+describe('half of a surrogate pair, which UTF-8 cannot carry', () => {
+  const HALVES = ['\ud83d', 'cut \ud83d', '\udc31 cat', '\udc31\ud83d'];
+  const whole = 'a \u{1f431} cat';
+  const source = (url: string) => ({ url: `https://a.example/${url}` });
+
+  it.each<[string, (text: string) => PaidRequest]>([
+    ['model', (text) => video({ model: text })],
+    ['prompt', (text) => video({ prompt: text })],
+    ['prompt', (text) => image({ prompt: text })],
+    ['prompt', (text) => edit({ prompt: text })],
+    ['resolution', (text) => video({ resolution: text })],
+    ['aspectRatio', (text) => video({ aspectRatio: text })],
+    ['quality', (text) => image({ quality: text })],
+    ['fields.seed', (text) => video({ fields: { seed: text } })],
+    ['fields.deep', (text) => image({ fields: { deep: [{ inner: [text] }] } })],
+    ['references', (text) => video({ references: [{ kind: 'image', source: source('x'), field: text }] })],
+    ['mask', (text) => edit({ mask: { file: text } })],
+  ])('[C0.3] is refused in %s, and a whole pair is not', (field, make) => {
+    for (const text of HALVES) expect(fieldsOf(make(text))).toContain(field);
+    expect(fieldsOf(make(whole))).toEqual([]);
+  });
+
+  it('is named by its place, without the text', () => {
+    const [issue] = validateRequest(video({ prompt: 'secret \ud83d' }));
+    expect(issue).toMatchObject({
+      field: 'prompt',
+      message: expect.stringContaining('U+D83D at place 8') as string,
+    });
+    expect(JSON.stringify(issue)).not.toContain('secret');
+    expect(fieldsOf(video({ fields: { 'a\ud83d': 1 } }))).toEqual(['fields.a\ud83d']);
+  });
+
+  it('is looked for in every object once', () => {
+    const circle: { [name: string]: unknown } = { text: 'a' };
+    circle['self'] = circle;
+    expect(fieldsOf(video({ fields: { circle } }))).toEqual([]);
+  });
+});

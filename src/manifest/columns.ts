@@ -1,5 +1,5 @@
 import { type ManifestIssue } from '../domain/campaign/plan';
-import { nearNames } from '../domain/near-names';
+import { nearNames, unseenDifference } from '../domain/near-names';
 
 /** The operation of a row, as written in a manifest. */
 export type ManifestOperation = 'video' | 'image' | 'edit';
@@ -101,6 +101,11 @@ const SUFFIX = /^[^\s|]{1,64}$/;
 /** A column name that may be shown. In a file without a header, the first prompt is read as a column name. */
 const WORD = /^[A-Za-z_][\w.:-]{0,39}$/;
 
+/** What the name of a column that its owner keeps for herself begins with: it is not read. */
+const OWN = '_';
+
+export const isOwnColumn = (written: string): boolean => written.trim().startsWith(OWN);
+
 /**
  * The column that a header cell or a key names, or the issue with a name that no column has. In CSV the header is then
  * refused and no row is read; in JSON lines only that row is invalid.
@@ -128,7 +133,14 @@ export function columnOf(
     const shown = WORD.test(name) ? name : null;
     const perhaps = allowed.length === 1 ? `; perhaps ${allowed[0]}` : '';
     const place = shown === null && position !== undefined ? ` (column ${position})` : '';
-    return { line, column: shown, message: `There is no such column${perhaps}.${place}`, allowed };
+    const own = `A column of your own is kept and not read when its name begins with ${OWN}${shown === null ? '' : `: ${OWN}${shown}`}.`;
+    const unseen = unseenDifference(base, [...BY_NAME.keys()]);
+    return {
+      line,
+      column: shown,
+      message: `There is no such column${perhaps}.${place}${unseen} ${own}`,
+      allowed,
+    };
   }
   return {
     column,

@@ -1,13 +1,14 @@
 import { finished } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 import { type ManifestIssue } from '../domain/campaign/plan';
-import { columnOf, type NamedColumn } from './columns';
+import { closedUp } from './csv-quotes';
+import { columnOf, isOwnColumn, type NamedColumn } from './columns';
 import { newlinesIn } from './manifest-text';
 import { ManifestHeaderError, ManifestUnreadableError } from './manifest-errors';
 import { type ManifestRow, type ManifestValue, MAX_ROW_CHARACTERS } from './manifest-row';
 
-/** One column of the header; null for a column without a name. */
-type HeaderCell = (NamedColumn & { readonly written: string }) | null;
+/** One column of the header; null for a column without a name, `own` for one that is not read. */
+type HeaderCell = (NamedColumn & { readonly written: string }) | 'own' | null;
 
 /**
  * Rows of CSV as spreadsheets save it; the header determines comma, semicolon or tab. Skips rows without any value. A
@@ -18,7 +19,7 @@ export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<Mani
   const { delimiter, rest, skippedLines } = await readDelimiter(text);
   let header: readonly HeaderCell[] | undefined;
   let next = 1 + skippedLines;
-  const parsed = parseCells(rest, delimiter);
+  const parsed = parseCells(closedUp(rest, delimiter), delimiter);
   try {
     for await (const cells of parsed) {
       const line = next;
@@ -110,6 +111,7 @@ function readHeader(cells: readonly string[], line: number): readonly HeaderCell
   let known = 0;
   const header = cells.map((written, index): HeaderCell => {
     if (written.trim() === '') return null;
+    if (isOwnColumn(written)) return 'own';
     const column = columnOf(written, 'csv', line, index + 1);
     if ('message' in column) {
       issues.push(column);
@@ -135,6 +137,7 @@ function rowOf(cells: readonly string[], header: readonly HeaderCell[], line: nu
   cells.forEach((value, index) => {
     if (value.trim() === '') return;
     const column = header[index];
+    if (column === 'own') return;
     if (column === undefined || column === null) {
       const message = `Cell ${index + 1} has a value, and the header names no column for it.`;
       issues.push({ line, column: null, message });

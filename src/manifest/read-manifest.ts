@@ -1,14 +1,17 @@
 import { csvRows } from './csv-rows';
 import { manifestText } from './manifest-text';
 import { ManifestUnreadableError } from './manifest-errors';
-import { jsonlRows } from './jsonl-rows';
+import { elementsOf } from './json-list';
+import { jsonRows } from './json-rows';
 import { type ManifestRow } from './manifest-row';
+import { linesOf } from './text-lines';
 
 /** Most leading blanks of a manifest, in characters. */
 const MOST_BLANKS = 1024 * 1024;
 
 /**
- * Rows of a manifest of any size, one at a time: CSV or JSON lines, detected from the first character unless given.
+ * Rows of a manifest of any size, one at a time: CSV, JSON lines or a JSON list, detected from the first character.
+ * A format that is given decides between CSV and JSON.
  * @throws ManifestUnreadableError, ManifestHeaderError
  */
 export async function* readManifest(
@@ -30,12 +33,9 @@ export async function* readManifest(
       yield begin;
       yield* text;
     };
-    const first = begin.trim()[0];
-    if (format === undefined && first === '[')
-      throw new ManifestUnreadableError(
-        'The manifest is one JSON list. JSON lines have one object in each line, without a list around them.',
-      );
-    yield* (format ?? (first === '{' ? 'jsonl' : 'csv')) === 'jsonl' ? jsonlRows(rest()) : csvRows(rest());
+    const first = begin.trim()[0] ?? '';
+    if ((format ?? ('{['.includes(first) ? 'jsonl' : 'csv')) === 'csv') yield* csvRows(rest());
+    else yield* jsonRows(first === '[' ? elementsOf(rest()) : linesOf(rest()));
   } finally {
     // Closes the file or connection when the consumer stops early.
     await text.return(undefined);

@@ -10,6 +10,9 @@ const LONGEST_ALLOWED = 80;
 /** Most characters of a value other than a prompt; equal to the longest id. */
 export const LONGEST_WORD = 128;
 
+/** A whole number as spreadsheets and JSON write it: 4, 4.0. */
+const WHOLE = /^\s*\d{1,9}(?:\.0*)?\s*$/;
+
 /** Reads typed values from a row and collects their issues. No message includes a value of the row. */
 export class RowValues {
   readonly issues: ManifestIssue[];
@@ -65,7 +68,7 @@ export class RowValues {
     const found = this.get(key);
     if (found === undefined) return undefined;
     const { value } = found;
-    const number = typeof value === 'string' && /^\s*\d{1,9}\s*$/.test(value) ? Number(value) : value;
+    const number = typeof value === 'string' && WHOLE.test(value) ? Number(value) : value;
     if (typeof number === 'number' && Number.isSafeInteger(number) && number >= 1) return number;
     this.issue(key, 'This must be a whole number of at least 1.');
     return undefined;

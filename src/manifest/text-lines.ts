@@ -1,9 +1,13 @@
 import { MAX_ROW_CHARACTERS } from './manifest-row';
 
-/** Lines with their numbers; `content` is null for a line that is too long. */
-export async function* linesOf(
-  text: AsyncIterable<string>,
-): AsyncGenerator<{ readonly line: number; readonly content: string | null }> {
+/** The text of a row, and the number of the line in which it begins. */
+export interface Line {
+  readonly line: number;
+  /** Null for a text that is too long. */
+  readonly content: string | null;
+}
+
+export async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<Line> {
   let rest: string | null = '';
   let line = 1;
   for await (const piece of text) {
@@ -19,6 +23,7 @@ export async function* linesOf(
   if (rest !== '') yield { line, content: rest };
 }
 
-function joined(rest: string | null, more: string): string | null {
+/** A text with more of it; null when that is longer than a row may be. */
+export function joined(rest: string | null, more: string): string | null {
   return rest === null || rest.length + more.length > MAX_ROW_CHARACTERS ? null : rest + more;
 }

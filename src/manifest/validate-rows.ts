@@ -95,9 +95,11 @@ function readId(values: RowValues): string | undefined {
   const { value } = values.get('id') ?? {};
   const id = typeof value === 'number' ? String(value) : values.text('id');
   if (id === undefined || id === '') return undefined;
-  // eslint-disable-next-line no-control-regex
-  if (id.length <= MAX_ROW_ID_LENGTH && !/[\0-\x1f\x7f]/.test(id)) return id;
-  values.issue('id', `An id has at most ${MAX_ROW_ID_LENGTH} characters and no control characters.`);
+  if (id.length <= MAX_ROW_ID_LENGTH && !/[\p{Cc}\p{Cs}]/u.test(id)) return id;
+  values.issue(
+    'id',
+    `An id has at most ${MAX_ROW_ID_LENGTH} characters, no control characters and no broken ones.`,
+  );
   return undefined;
 }
 

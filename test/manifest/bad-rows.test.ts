@@ -22,6 +22,65 @@ describe('rows that are not valid', () => {
     ['a prompt that is no text', video({ prompt: [SECRET] }), { column: 'prompt' }],
     ['a NUL in a prompt', video({ prompt: `${SECRET}\0` }), { column: 'prompt' }],
     ['a model that is not configured', video({ model: 'cine-2' }), { column: 'model' }],
+    [
+      'a model with a blank that only looks like none',
+      video({ model: 'cine-1\u00a0' }),
+      {
+        column: 'model',
+        message: expect.stringContaining('cannot be seen: U+00A0 at character 7.') as string,
+      },
+    ],
+    [
+      'a model with a character that nobody sees',
+      video({ model: 'cine\u200b-1' }),
+      {
+        column: 'model',
+        message: expect.stringContaining('cannot be seen: U+200B at character 5.') as string,
+      },
+    ],
+    [
+      'an unseen character in the name of a column',
+      video({ 'aspect\u00ad_ratio': '16:9' }),
+      { column: null, message: expect.stringContaining('cannot be seen: U+00AD at character 7.') as string },
+    ],
+    [
+      'a column of her own, with the way to keep it',
+      video({ notes: SECRET }),
+      { column: 'notes', message: expect.stringContaining('begins with _: _notes.') as string },
+    ],
+    ['half of a character in a prompt', video({ prompt: `${SECRET} \ud83d cat` }), { column: 'prompt' }],
+    ['half of a character in a model', video({ model: 'cine-1\udc00' }), { column: 'model' }],
+    ['half of a character in an id', video({ id: 'r\ud83d' }), { column: 'id' }],
+    [
+      'half of a character deep in a field',
+      video({ 'field:camera': { pan: [{ to: `${SECRET}\ud83d` }] } }),
+      { column: 'field:camera' },
+    ],
+    [
+      'half of a character in the name of a field',
+      video({ model: 'free-form', fields: { 'pan\ud83d': 1 } }),
+      { column: 'fields' },
+    ],
+    [
+      'half of a character in an address',
+      video({ image_reference: 'https://h.invalid/\ud83d' }),
+      { column: 'image_reference' },
+    ],
+    [
+      'a name that is there twice',
+      `{"id":"r","model":"cine-1","prompt":"${SECRET}","prompt":"x"}`,
+      { column: 'prompt', message: expect.stringContaining('given twice') as string },
+    ],
+    [
+      'a name that is there twice, once in other letters',
+      `{"id":"r","model":"cine-1","prompt":"${SECRET}","\\u0070rompt":"x"}`,
+      { column: 'prompt', message: expect.stringContaining('given twice') as string },
+    ],
+    [
+      'a field that is there twice',
+      `{"id":"r","model":"free-form","prompt":"x","fields":{"seed":1,"a":{"seed":2},"seed":3}}`,
+      { column: 'fields', message: expect.stringContaining('inside this value') as string },
+    ],
     ['a model of the other kind', video({ model: 'image-2', operation: 'video' }), { column: 'model' }],
     [
       'an unknown operation',

@@ -66,6 +66,32 @@ describe('CSV as spreadsheets save it', () => {
     ]);
   });
 
+  it('takes blanks around the quotes of a cell for none, and others for text', async () => {
+    const text = [
+      'id| prompt |"duration" ',
+      'a|  "b, c; "" \t d" | 4',
+      ' b |  d e |5',
+      '"c"| "\n f " |6 ',
+      'd|""| "" ',
+      ' "e" |" "" "" "|4',
+    ];
+    for (const mark of [',', ';', '\t'])
+      for (const piece of [1, 2, 3, 4096])
+        expect(cells(await read(text.join('\n').replaceAll('|', mark), undefined, piece))).toEqual([
+          [2, { id: 'a', prompt: 'b, c; " \t d', duration: ' 4' }],
+          [3, { id: ' b ', prompt: '  d e ', duration: '5' }],
+          [4, { id: 'c', prompt: '\n f ', duration: '6 ' }],
+          [6, { id: 'd' }],
+          [7, { id: 'e', prompt: ' " " ', duration: '4' }],
+        ]);
+  });
+
+  it('leaves out columns whose name begins with _, once or twice', async () => {
+    expect(cells(await read('id,_notes,prompt, _Notes,_notes\na,mine,x,y,"z"\n'))).toEqual([
+      [2, { id: 'a', prompt: 'x' }],
+    ]);
+  });
+
   it('has no comments', async () => {
     expect(cells(await read('id,prompt\n# a,b\n'))).toEqual([[2, { id: '# a', prompt: 'b' }]]);
   });
@@ -107,6 +133,64 @@ describe('JSON lines', () => {
   });
 });
 
+describe('one JSON list', () => {
+  const twoRows = [
+    { id: 'a', prompt: 'A "fox", [red]\n{fast} \\' },
+    { id: 'b', prompt: 'Sea', duration: 4, references: [{ kind: 'image', url: 'https://h.example/[1]' }] },
+  ];
+
+  it.each<[string, string, readonly number[]]>([
+    ['in one line', JSON.stringify(twoRows), [1, 1]],
+    [
+      'with a row in each line',
+      `\ufeff[\n${twoRows.map((row) => JSON.stringify(row)).join(',\n')}\n]\n`,
+      [2, 3],
+    ],
+    ['over many lines', JSON.stringify(twoRows, null, 2), [2, 6]],
+    [
+      'with a comma behind the last row',
+      `\r\n[${twoRows.map((row) => JSON.stringify(row)).join(',')} ,\r\n]`,
+      [2, 2],
+    ],
+  ])('is read like JSON lines: %s, whatever the pieces', async (_name, text, lines) => {
+    for (const piece of [1, 2, 3, 5, 4096])
+      for (const format of [undefined, 'jsonl'] as const)
+        expect(cells(await read(text, format, piece))).toEqual(
+          twoRows.map((row, index) => [lines[index], row]),
+        );
+  });
+
+  it.each(['[]', '[ ]', '[\n]\n'])('%j has no rows', async (text) => {
+    expect(await read(text)).toEqual([]);
+  });
+
+  it('names the line of what is no object, and continues', async () => {
+    const text = `[{"id":"a"},\n7,\n[{}],,\n{"id":"b"},{"prompt":"${'x'.repeat(300_000)}"},\n{"id" "c"},\n{"id":"d"}]`;
+    const rows = await read(text, undefined, 4096);
+    expect(rows.map(({ line, issues }) => [line, issues.length])).toEqual([
+      [1, 0],
+      [2, 1],
+      [3, 1],
+      [4, 0],
+      [4, 1],
+      [5, 1],
+      [6, 0],
+    ]);
+  });
+
+  it.each([
+    ['that does not end', '[{"id":"a"},\n{"id":"b"}\n', /does not end.*line 2/],
+    ['with a quote that does not end', '[{"id":"a"},\n{"id":"b}]\n', /does not end.*line 2/],
+    ['of nothing that does not end', '\n[', /does not end.*line 2/],
+    ['with text behind it', '[{"id":"a"}]\n{"id":"b"}\n', /Line 2 has text behind the end/],
+    ['with another one behind it', '[{"id":"a"}][{"id":"b"}]', /Line 1 has text behind the end/],
+  ])('%s is refused', async (_name, text, message) => {
+    const reading = read(text);
+    await expect(reading).rejects.toMatchObject({ name: 'ManifestUnreadableError' });
+    await expect(reading).rejects.toThrow(message);
+  });
+});
+
 describe('what is no manifest', () => {
   const canary = 'SECRET-PROMPT';
   it.each([
@@ -124,12 +208,13 @@ describe('what is no manifest', () => {
       Buffer.from(`id,prompt\na,${canary} gr\u00f6\u00dfe\n`, 'latin1'),
       /UTF-8/,
     ],
-    ['one JSON list', '[{"prompt":"x"}]', /one object in each line/],
     ['a header without names', `${canary} of a fox, and the sea\n`, /names the columns/],
     ['a cell of 10 MB', `id,prompt\na,${canary}\nb,"${'x'.repeat(10_000_000)}"\n`, /line 3 .*262144/],
     ['a quote that is not closed', `id,prompt\na,"${canary}\nb,y\n`, /line 2 .*not closed/],
     ['a quote inside a cell without quotes', `id,prompt\na,5" ${canary}\n`, /line 2 .*wrong place/],
     ['text behind a closing quote', `id,prompt\na,"${canary}"s\n`, /line 2 .*wrong place/],
+    ['text behind a closing quote and a blank', `id,prompt\na,"${canary}" s\n`, /line 2 .*wrong place/],
+    ['a quote behind a closing quote and a blank', `id,prompt\na,"${canary}" "s"\n`, /line 2 .*wrong place/],
     ['blanks without an end', ' '.repeat(2_000_000), /blanks/],
   ])('%s is refused with what to do, without a word of it', async (_name, bytes, message) => {
     const reading = read(bytes, undefined, 65_536);

@@ -236,6 +236,21 @@ describe('a plan', () => {
     for (const [key, content] of first) expect(inserted.get(key)).toBe(content);
   });
 
+  it('[C2.1.2] takes 4.0 for the whole number 4 in CSV as in JSON, and no other fraction', async () => {
+    const csv = await harness.planned('model,prompt,duration\ncine-1,a,4.0\ncine-1,b, 4. \ncine-1,c,4\n');
+    const json = await harness.planned(
+      '[{"model":"cine-1","prompt":"a","duration":4.0},{"model":"cine-1","prompt":"b","duration":"4.00"}]',
+    );
+    expect(csv.map(({ call }) => call.request)).toMatchObject(
+      [4, 4, 4].map((durationSeconds) => ({ durationSeconds })),
+    );
+    expect(json.map(({ key }) => key)).toEqual(csv.slice(0, 2).map(({ key }) => key));
+    const plan = await harness.plan(
+      'model,prompt,duration\ncine-1,a,4.5\ncine-1,b,4.01\ncine-1,c,.4\ncine-1,d,4,0\n',
+    );
+    expect(plan).toMatchObject({ invalid: 4, planned: 0 });
+  });
+
   it('ends where it is cancelled', async () => {
     const stop = new AbortController();
     let rows = 0;

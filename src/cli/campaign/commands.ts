@@ -24,7 +24,7 @@ export function addCampaignCommand(program: Command, context: CommandContext): v
 }
 
 const HELP = `
-A manifest is CSV with a header, or JSON lines: one row for each video, image or edit. Ctrl-C detaches, and never cancels.
+A manifest is CSV with a header, JSON lines or a JSON list: one row for each video, image or edit. Ctrl-C detaches, and never cancels.
 Exit codes, the first that applies: 5 rows wait for a decision, 75 rows are still running (resume), 5 cancelled, 5 rows
 failed, 5 the budget is spent, 5 the text of bought rows has changed, 0 every row completed.
 
@@ -53,7 +53,7 @@ function addRun(campaign: Command, context: CommandContext): void {
   const run = campaign
     .command('run')
     .description('validate a manifest, start its campaign or attach to it, wait, keep a report')
-    .argument('[manifest]', 'CSV or JSON lines: a file, - for stdin, a URL, or artifact:sha256/HASH')
+    .argument('[manifest]', 'CSV or JSON: a file, - for stdin, a URL, or artifact:sha256/HASH')
     .option('--id <id>', 'id of the campaign: the same id buys only what is missing (default: a new one)')
     .addOption(
       new Option('--format <format>', 'of the manifest (default: detected by its first character)').choices([

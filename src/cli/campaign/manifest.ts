@@ -46,9 +46,9 @@ export async function namesFiles(
 }
 
 /**
- * The manifest as JSON lines that name stored files instead of local ones, so that a worker on another machine can read
- * them. Every row keeps its line, so that messages and results name the lines of the user's own file. A malformed row
- * stays malformed.
+ * The manifest as a JSON list that names stored files instead of local ones, so that a worker on another machine can
+ * read them. Every row keeps its line, so that messages and results name the lines of the user's own file; a list may
+ * have several rows in one line. A malformed row stays malformed.
  */
 export async function* canonicalManifest(
   bytes: AsyncIterable<Uint8Array>,
@@ -56,11 +56,14 @@ export async function* canonicalManifest(
   format?: 'csv' | 'jsonl',
 ): AsyncGenerator<Uint8Array> {
   let line = 1;
+  let before = '[';
   for await (const row of readManifest(bytes, format)) {
     const text = JSON.stringify(await withArtifacts(row, find));
-    yield Buffer.from(`${'\n'.repeat(row.line - line)}${text}\n`);
-    line = row.line + 1;
+    yield Buffer.from(`${before}${'\n'.repeat(row.line - line)}${text}`);
+    line = row.line;
+    before = ',';
   }
+  yield Buffer.from(before === '[' ? '[]\n' : ']\n');
 }
 
 async function withArtifacts(

@@ -293,8 +293,8 @@ export interface StoredManifest {
 }
 
 /**
- * Puts a manifest into the store that the worker shares: its own bytes or, when rows name files of this machine, JSON
- * lines that name the stored files. The same manifest with the same files gives the same bytes. @throws ArtifactError
+ * Puts a manifest into the store that the worker shares: its own bytes or, when rows name files of this machine, a JSON
+ * list that names the stored files. The same manifest with the same files gives the same bytes. @throws ArtifactError
  */
 export async function storeManifest(
   store: ArtifactStore,
@@ -305,7 +305,7 @@ export async function storeManifest(
   if (input.folder !== null && (await namesFiles(await input.open(), format))) {
     const files = new LocalFiles(input.folder, store);
     const lines = canonicalManifest(await input.open(), (path) => files.find(path), format);
-    return { artifact: await store.putStream(lines, { mediaType: 'application/jsonl' }), format: 'jsonl' };
+    return { artifact: await store.putStream(lines, { mediaType: 'application/json' }), format: 'jsonl' };
   }
   const mediaType = 'application/octet-stream';
   return { artifact: await store.putStream(await input.open(), { mediaType }), format };

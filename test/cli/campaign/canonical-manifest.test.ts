@@ -61,10 +61,7 @@ describe('a manifest whose files are stored', () => {
     const text = await canonical(
       `${line({ references })}\n${line({ images: ['file:cup.png'], mask: 'file:no' })}`,
     );
-    const [first, second] = text
-      .trimEnd()
-      .split('\n')
-      .map((one) => JSON.parse(one) as object);
+    const [first, second] = JSON.parse(text) as object[];
     expect(first).toMatchObject({
       references: [
         { kind: 'image', field: 'first', artifact: stored },
@@ -89,6 +86,14 @@ describe('a manifest whose files are stored', () => {
       [3, [null]],
       [4, []],
     ]);
+    const list = '[{"model":"m"},{"model":"m","prompt":"a","prompt":"b"},\n7,{"model":"m","_own":1}]';
+    expect((await rowsOf(await canonical(list))).map(({ line, issues }) => [line, issues])).toEqual([
+      [1, []],
+      [1, ['prompt']],
+      [2, [null]],
+      [2, []],
+    ]);
+    expect(await canonical('id,model\n')).toBe('[]\n');
   });
 
   test('a manifest without files is left as it is; a prompt that speaks of one names none', async () => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { type CreatePolicy } from './domain/create-policy';
+import { parseWrittenJson, RepeatedNameError } from './domain/json';
 import { idempotencyPolicySchema } from './models/idempotency-schema';
 import { DEFAULT_CREDENTIAL, DEFAULT_TASK_QUEUE } from './domain/names';
 import { type PollingMode } from './domain/polling-profile';
@@ -208,9 +209,13 @@ function readPolicy(text: string | undefined): CreatePolicy {
   if (text === undefined) return {};
   let json: unknown;
   try {
-    json = JSON.parse(text);
-  } catch {
-    throw new ConfigurationError('MEDIA_CREATE_POLICY', 'must be a JSON object such as {"on502":"resend"}.');
+    json = parseWrittenJson(text);
+  } catch (error) {
+    const problem = error instanceof RepeatedNameError ? `${error.message}; it ` : '';
+    throw new ConfigurationError(
+      'MEDIA_CREATE_POLICY',
+      `${problem}must be a JSON object such as {"on502":"resend"}.`,
+    );
   }
   const read = createPolicySchema.safeParse(json);
   if (!read.success) throw new ConfigurationError('MEDIA_CREATE_POLICY', z.prettifyError(read.error));

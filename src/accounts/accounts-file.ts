@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { ConfigurationError, createPolicySchema, usableKey } from '../config';
 import { type CreatePolicy } from '../domain/create-policy';
+import { parseWrittenJson, RepeatedNameError } from '../domain/json';
 import { readAmount } from '../domain/price';
 import { SPEND_PERIODS, type SpendLimit } from '../domain/spend-limit';
 import { normaliseBaseUrl } from '../service/base-url';
@@ -94,8 +95,9 @@ type Described = z.infer<typeof account>;
 export function readAccountsFile(path: string): readonly AccountSettings[] {
   let json: unknown;
   try {
-    json = JSON.parse(readFileSync(path, 'utf8').replace(/^\ufeff/, ''));
+    json = parseWrittenJson(readFileSync(path, 'utf8'));
   } catch (error) {
+    if (error instanceof RepeatedNameError) throw wrong(error.message);
     // The message of the parser quotes the file.
     throw wrong(error instanceof SyntaxError ? 'is not JSON' : 'cannot be read by this process');
   }

@@ -43,3 +43,22 @@ export function* repeatedNames(text: string): Generator<readonly string[]> {
     }
   }
 }
+
+/** An object in a JSON text that a person wrote has a name twice: which value is meant is unknown. */
+export class RepeatedNameError extends Error {
+  override readonly name = 'RepeatedNameError';
+
+  constructor(path: readonly string[]) {
+    super(`gives ${path.join('.')} twice`);
+  }
+}
+
+/**
+ * `JSON.parse` for text that a person wrote, with or without a byte order mark.
+ * @throws SyntaxError, RepeatedNameError
+ */
+export function parseWrittenJson(text: string): JsonValue {
+  const value = JSON.parse(text.replace(/^\ufeff/, '')) as JsonValue;
+  for (const path of repeatedNames(text)) throw new RepeatedNameError(path);
+  return value;
+}

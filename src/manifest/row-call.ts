@@ -125,7 +125,7 @@ function readFields(values: RowValues): { readonly [name: string]: JsonValue } |
       if (read === undefined)
         values.issue(
           key,
-          'This looks like JSON but is invalid. Write a text with brackets as a JSON string.',
+          'This looks like JSON but is invalid, or gives a name twice. Write a text with brackets as a JSON string.',
         );
       else fields.push([suffix, read]);
     }

@@ -1,4 +1,4 @@
-import { type JsonValue } from '../domain/json';
+import { type JsonValue, parseWrittenJson, RepeatedNameError } from '../domain/json';
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { type ManifestRow, type ManifestValue } from './manifest-row';
 
@@ -90,13 +90,17 @@ export function severalOf(value: JsonValue): readonly JsonValue[] {
     .filter((one) => one !== '');
 }
 
-/** The value of a `field.*` cell: the JSON value of a text, else the text; undefined for invalid JSON. */
+/**
+ * The value of a `field:*` cell: the JSON value of a text, else the text; undefined for invalid JSON, and for
+ * JSON that gives a name twice.
+ */
 export function jsonOrText(value: JsonValue): JsonValue | undefined {
   if (typeof value !== 'string') return value;
   const text = value.trim();
   try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
+    return parseWrittenJson(text);
+  } catch (error) {
+    if (error instanceof RepeatedNameError) return undefined;
     return /^(\{.*\}|\[.*\]|".*")$/s.test(text) ? undefined : text;
   }
 }

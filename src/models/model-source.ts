@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
+import { parseWrittenJson, RepeatedNameError } from '../domain/json';
 import { type ModelConfiguration, type ModelEntry, type ModelLookup } from '../domain/model-config';
 import { getterWithoutCredentials, type PlainGet } from '../service/get-without-credentials';
 import { readModelConfiguration } from './schema';
@@ -142,9 +143,9 @@ function rejectWhenAborted(signal: AbortSignal): Promise<never> {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text.replace(/^\ufeff/, ''));
-  } catch {
-    throw new LocationError('it is not JSON');
+    return parseWrittenJson(text);
+  } catch (error) {
+    throw new LocationError(error instanceof RepeatedNameError ? `it ${error.message}` : 'it is not JSON');
   }
 }
 

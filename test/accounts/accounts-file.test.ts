@@ -104,6 +104,12 @@ describe('the file of accounts', () => {
     expect(problemOf(() => readAccountsFile(join(dir, 'none.json')))).toMatch(/cannot be read/);
   });
 
+  it('a name that is given twice is refused: which limit is meant is unknown', async () => {
+    const twice = JSON.stringify({ version: 1, accounts: [A] }).replace('"name"', '"per":1,"per":2,"name"');
+    await writeFile(file, `\ufeff${twice}`);
+    expect(problemOf(() => readAccountsFile(file))).toContain('the file gives accounts.per twice.');
+  });
+
   it('two accounts of one name are refused', async () => {
     await write(A, { ...A, baseUrl: 'https://b.example' });
     expect(problemOf(() => readAccountsFile(file))).toContain('two accounts have the name studio-a');

@@ -81,6 +81,11 @@ describe('rows that are not valid', () => {
       `{"id":"r","model":"free-form","prompt":"x","fields":{"seed":1,"a":{"seed":2},"seed":3}}`,
       { column: 'fields', message: expect.stringContaining('inside this value') as string },
     ],
+    [
+      'a name that is there twice in the JSON of a field',
+      video({ 'field:camera': '{"pan":1,"pan":2}' }),
+      { column: 'field:camera', message: expect.stringContaining('a name twice') as string },
+    ],
     ['a model of the other kind', video({ model: 'image-2', operation: 'video' }), { column: 'model' }],
     [
       'an unknown operation',

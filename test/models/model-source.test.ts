@@ -79,6 +79,14 @@ it('reads once for all who ask at the same time, and again after its time to liv
   expect((await models.all())?.map(({ id }) => id)).toEqual(['image-2', 'new']);
 });
 
+it('[C1.5] a document that gives a name twice is not used: which price is meant is unknown', async () => {
+  text = document('image-2').replace('"kind"', '"price":1,"price":2,"kind"');
+  expect(await source().lookup('image-2')).toMatchObject({
+    found: 'unavailable',
+    message: expect.stringContaining('gives models.price twice') as string,
+  });
+});
+
 it('goes on with the last good copy for an hour, then says that it waits, then recovers', async () => {
   const models = source();
   await models.lookup('image-2');

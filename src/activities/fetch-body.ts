@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Readable } from 'node:stream';
 import { ArtifactError, type StagedArtifact } from '../artifacts/artifact-store';
-import { sniffMedia } from '../artifacts/media-type';
-import { isPage, notVideo } from '../artifacts/video-check';
+import { isPage, mayBeVideo, notVideo } from '../artifacts/video-check';
 import { type DownloadBounds, type DownloadProblem, type DownloadProblemKind } from '../domain/download';
 
 interface BodyOptions {
@@ -15,8 +14,8 @@ interface BodyOptions {
   readonly cleanPage: (bytes: Buffer) => Promise<Buffer>;
 }
 
-/** First bytes, which show whether a body can be video at all. */
-const HEAD_BYTES = 64;
+/** First bytes, which show whether a body can be video at all: two packets of a transport stream and the next one. */
+const HEAD_BYTES = 512;
 /** Bytes of a page that is not a video which are kept for a person to inspect. */
 const KEPT_BYTES = 64 * 1024;
 /** Bytes read beyond those and not kept: a key that is cut in half would not be recognised. */
@@ -96,7 +95,7 @@ export async function keptOfPage(page: Buffer, cleanPage: BodyOptions['cleanPage
 
 /** The problem with bytes that do not begin like a video. A page may be replaced by the video later, other bytes are final. */
 export function notVideoProblem(head: Buffer): DownloadProblem | undefined {
-  if (sniffMedia(head)?.kind === 'video') return undefined;
+  if (mayBeVideo(head)) return undefined;
   return { kind: isPage(head) ? 'not_video' : 'no_picture', message: notVideo(head) };
 }
 

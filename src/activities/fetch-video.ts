@@ -258,9 +258,12 @@ async function verify(turn: DownloadTry, part: StagedArtifact): Promise<TryResul
     const artifact = await part.publish(check.mediaType);
     return { video: { artifact, facts: check.facts, warnings: check.warnings } };
   }
-  const kind = check.reason === 'incomplete_file' ? 'incomplete_file' : 'no_picture';
+  const kind = check.reason === 'not_video' ? 'no_picture' : check.reason;
   const { progress, bounds } = turn;
-  const lastOne = turn.last || (progress.fault === kind && progress.sameFault + 1 >= bounds.maxSameFault);
+  const lastOne =
+    turn.last ||
+    kind === 'too_large' ||
+    (progress.fault === kind && progress.sameFault + 1 >= bounds.maxSameFault);
   if (!lastOne) {
     await forget(turn, part);
     return { problem: { kind, message: check.message } };

@@ -183,19 +183,3 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 export function createFileStore({ root }: { readonly root: string }): FileArtifactStore {
   return new FileArtifactStore(root);
 }
-
-const EXTENSIONS: { readonly [mediaType: string]: string } = {
-  'video/mp4': 'mp4',
-  'video/webm': 'webm',
-  'video/quicktime': 'mov',
-  'image/png': 'png',
-  'image/jpeg': 'jpg',
-  'image/webp': 'webp',
-  'image/gif': 'gif',
-  'application/json': 'json',
-};
-
-/** File extension of a media type, without the dot; `bin` for any other. */
-export function fileExtension(mediaType: string): string {
-  return EXTENSIONS[mediaType.replace(/;.*/s, '')] ?? 'bin';
-}

@@ -1,5 +1,7 @@
 import { imageSize } from 'image-size';
 import { type ReferenceKind } from '../domain/request';
+import { roleOf } from './mp4-boxes';
+import { tsFormOf } from './mpeg-ts';
 
 /** Kind of bytes, by their magic numbers (C2.5.5, C4.3). */
 interface SniffedMedia {
@@ -21,27 +23,49 @@ const ascii = (head: Buffer, offset: number, text: string) =>
 
 const bytes = (head: Buffer, ...expected: number[]) => expected.every((byte, index) => head[index] === byte);
 
-/** Brand of an ISO base media file, or undefined. */
-const brand = (head: Buffer) =>
-  ascii(head, 4, 'ftyp') && head.length >= 12 ? head.toString('latin1', 8, 12) : undefined;
+/**
+ * Whether bytes begin like an MP4, QuickTime or HEIF file: with a box that such files have at their top level. Its size
+ * is a number and no text; one of text would be taken for a part of a sentence.
+ */
+export const isIsoFile = (head: Buffer) =>
+  roleOf(head.toString('latin1', 4, 8)) !== undefined && isBinary(head.toString('latin1'));
 
-const STILL_BRANDS: ReadonlySet<string> = new Set([
-  'avif',
-  'avis',
-  'heic',
-  'heix',
-  'hevc',
-  'mif1',
-  'msf1',
-  'jpx ',
-  'jp2 ',
-]);
-const MP4_AUDIO_BRANDS: ReadonlySet<string | undefined> = new Set(['M4A ', 'M4B ', 'F4A ', 'F4B ']);
+/** Brands of the file: the main one first. Undefined where no box with them is within these bytes. */
+function brandsOf(head: Buffer): readonly string[] | undefined {
+  for (let at = 0; at + 12 <= head.length;) {
+    const size = head.readUInt32BE(at);
+    if (ascii(head, at + 4, 'ftyp') || ascii(head, at + 4, 'styp'))
+      return [
+        head.toString('latin1', at + 8, at + 12),
+        ...(head.toString('latin1', at + 16, at + size).match(/.{4}/gs) ?? []),
+      ];
+    if (size < 8) return undefined;
+    at += size;
+  }
+  return undefined;
+}
 
-const isMp4 = (head: Buffer) => {
-  const found = brand(head);
-  return found !== undefined && !STILL_BRANDS.has(found) && !MP4_AUDIO_BRANDS.has(found) && found !== 'qt  ';
-};
+const STILL_BRANDS = new Set(['avif', 'heic', 'heix', 'mif1', 'jpx ', 'jp2 ']);
+/** An image sequence has a track of pictures. */
+const SEQUENCE_BRANDS = new Set(['avis', 'msf1', 'hevc', 'hevx']);
+const MP4_AUDIO_BRANDS = new Set(['M4A ', 'M4B ', 'F4A ', 'F4B ']);
+
+/** What the brands of an ISO file say it is. */
+function isoKind(head: Buffer): 'mp4' | 'quicktime' | 'audio' | 'still' | undefined {
+  if (!isIsoFile(head)) return undefined;
+  const [brand, ...others] = brandsOf(head) ?? [];
+  // A QuickTime file of the old kind has no brand.
+  if (brand === undefined) return ascii(head, 4, 'ftyp') ? undefined : 'quicktime';
+  if (brand === 'qt  ') return 'quicktime';
+  if (MP4_AUDIO_BRANDS.has(brand)) return 'audio';
+  return STILL_BRANDS.has(brand) && !others.some((one) => SEQUENCE_BRANDS.has(one)) ? 'still' : 'mp4';
+}
+
+/** What no text has; ESC is left out, because terminals write it. */
+// eslint-disable-next-line no-control-regex
+const isBinary = (text: string) => /[\u0000-\u0008\u000e-\u001a]/.test(text);
+
+const isMatroska = (head: Buffer) => bytes(head, 0x1a, 0x45, 0xdf, 0xa3);
 
 /** An MPEG layer III frame header with no reserved value; layer I would also match a UTF-16 text. */
 const isMpegAudioFrame = (head: Buffer) =>
@@ -55,20 +79,36 @@ const isMpegAudioFrame = (head: Buffer) =>
 
 /** Own small table: the packages with larger ones are ESM only. */
 const TABLE: readonly Magic[] = [
-  { kind: 'video', mediaType: 'video/mp4', extension: 'mp4', matches: isMp4 },
+  { kind: 'video', mediaType: 'video/mp4', extension: 'mp4', matches: (head) => isoKind(head) === 'mp4' },
   {
     kind: 'video',
     mediaType: 'video/quicktime',
     extension: 'mov',
-    matches: (head) =>
-      brand(head) === 'qt  ' ||
-      (['moov', 'wide', 'mdat'].some((type) => ascii(head, 4, type)) && head[0] === 0),
+    matches: (head) => isoKind(head) === 'quicktime',
   },
   {
     kind: 'video',
     mediaType: 'video/webm',
     extension: 'webm',
-    matches: (head) => bytes(head, 0x1a, 0x45, 0xdf, 0xa3) && head.subarray(0, 64).includes('webm'),
+    matches: (head) => isMatroska(head) && head.subarray(0, 64).includes('webm'),
+  },
+  {
+    kind: 'video',
+    mediaType: 'video/matroska',
+    extension: 'mkv',
+    matches: (head) => isMatroska(head) && head.subarray(0, 64).includes('matroska'),
+  },
+  {
+    kind: 'video',
+    mediaType: 'video/mp2t',
+    extension: 'ts',
+    matches: (head) => tsFormOf(head) !== undefined && isBinary(head.toString('latin1')),
+  },
+  {
+    kind: 'video',
+    mediaType: 'video/x-msvideo',
+    extension: 'avi',
+    matches: (head) => ascii(head, 0, 'RIFF') && ascii(head, 8, 'AVI '),
   },
   {
     kind: 'image',
@@ -106,7 +146,7 @@ const TABLE: readonly Magic[] = [
     kind: 'audio',
     mediaType: 'audio/mp4',
     extension: 'm4a',
-    matches: (head) => MP4_AUDIO_BRANDS.has(brand(head)),
+    matches: (head) => isoKind(head) === 'audio',
   },
   {
     // ADTS: sync word with layer 00, which MPEG audio frames never have.
@@ -143,13 +183,14 @@ export function describePage(head: Uint8Array): 'empty' | 'json' | 'html' | 'tex
   if (/^[{[]/.test(start)) return 'json';
   if (/^<(!doctype|html|head|body|\?xml|error|!--)/i.test(start)) return 'html';
   // The end may be cut in the middle of a character.
-  // eslint-disable-next-line no-control-regex
-  return /[\u0000-\u0008\u000e-\u001a]|\ufffd[^\ufffd]/.test(text) ? 'unknown' : 'text';
+  return isBinary(text) || /\ufffd[^\ufffd]/.test(text) ? 'unknown' : 'text';
 }
 
-/** File extension of a media type that {@link sniffMedia} gives, without a dot; `bin` for any other. */
+/** File extension of the media type of an artifact, without a dot; `bin` for an unknown one. */
 export function extensionOf(mediaType: string): string {
-  return TABLE.find((magic) => magic.mediaType === mediaType)?.extension ?? 'bin';
+  const bare = mediaType.replace(/;.*/s, '');
+  if (bare === 'application/json') return 'json';
+  return TABLE.find((magic) => magic.mediaType === bare)?.extension ?? 'bin';
 }
 
 /** Largest accepted image, in pixels: a header may claim more than any viewer can decode. */

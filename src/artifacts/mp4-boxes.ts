@@ -1,4 +1,4 @@
-import { type FileHandle } from 'node:fs/promises';
+import { type ByteSource, HeaderReader } from './byte-source';
 
 /** One box of an ISO base media file; offsets in bytes from the beginning of what is walked. */
 export interface Mp4Box {
@@ -12,10 +12,27 @@ interface BoxesOfFile {
   readonly boxes: readonly Mp4Box[];
   /**
    * What follows the boxes: `nothing`; `part_of_box`, because a header is cut or the last box ends behind the file;
-   * bytes that are `no_box`; or `more_boxes` than may be read.
+   * bytes that are `no_box`, such as zeros; or `more_boxes` than may be read.
    */
   readonly rest: 'nothing' | 'part_of_box' | 'no_box' | 'more_boxes';
 }
+
+/**
+ * The boxes at the top level of a file, and what is in them: samples; `nothing` that the picture needs, or bytes that nobody
+ * knows; or `structure`, which is never a sample.
+ */
+const TOP_LEVEL: ReadonlyMap<string, 'samples' | 'nothing' | 'structure'> = new Map([
+  ...['mdat', 'imda'].map((type) => [type, 'samples'] as const),
+  ...['free', 'skip', 'wide', 'uuid', 'junk', 'pnot', 'PICT', 'pict'].map(
+    (type) => [type, 'nothing'] as const,
+  ),
+  ...['ftyp', 'styp', 'moov', 'moof', 'mfra', 'sidx', 'ssix', 'pdin', 'meta', 'prft', 'emsg', 'udta'].map(
+    (type) => [type, 'structure'] as const,
+  ),
+]);
+
+/** What is in a box at the top level; undefined for one of an unknown type. */
+export const roleOf = (type: string) => TOP_LEVEL.get(type);
 
 /** Walks the boxes at the top level of a file. Reads their headers, never what is in them. */
 export async function boxesOfFile(bytes: ByteSource, size: number, most: number): Promise<BoxesOfFile> {
@@ -47,10 +64,20 @@ export function* boxesIn(bytes: Buffer, from = 0, to = bytes.length): Generator<
   }
 }
 
+/** Thrown where a file is not a whole video, or larger than this check reads. */
+export class Mp4Refusal extends Error {
+  constructor(
+    readonly reason: 'not_video' | 'incomplete_file' | 'too_large',
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
 /** Thrown where the bytes of a table or box end too early, or are no box. */
-export class DamagedMp4 extends Error {
+export class DamagedMp4 extends Mp4Refusal {
   constructor() {
-    super('The tables of the MP4 file are damaged.');
+    super('incomplete_file', 'The sample tables cannot be read: the file is damaged.');
   }
 }
 
@@ -70,9 +97,15 @@ const NOT_IN_TYPE = /[^\x20-\x7e\xa9]/;
 
 const MAX_OFFSET = BigInt(Number.MAX_SAFE_INTEGER);
 
+/**
+ * Whether less than a header may be the beginning of one. The box of a fragment has less than 16 MiB, and no box but the
+ * last has a size of 0; the media data of a fragment is missed by its samples.
+ */
+const beginsBox = (header: Buffer) => header[0] === 0 && (header.length < 4 || header.readUInt32BE(0) !== 0);
+
 /** The box whose header these bytes are; a box without a size extends to `end`. */
 function boxAt(header: Buffer, start: number, end: number): Mp4Box | 'part_of_box' | 'no_box' {
-  if (header.length < 8) return 'part_of_box';
+  if (header.length < 8) return beginsBox(header) ? 'part_of_box' : 'no_box';
   const type = header.toString('latin1', 4, 8);
   if (NOT_IN_TYPE.test(type)) return 'no_box';
   const short = header.readUInt32BE(0);
@@ -85,53 +118,4 @@ function boxAt(header: Buffer, start: number, end: number): Mp4Box | 'part_of_bo
     return { type, start, headerBytes: 16, end: far > MAX_OFFSET ? Infinity : Number(far) };
   }
   return short < 8 ? 'no_box' : { type, start, headerBytes: 8, end: start + short };
-}
-
-/** One read serves headers that are close together: a hostile file may consist of headers only. */
-class HeaderReader {
-  readonly #window = Buffer.alloc(4096);
-  #start = 0;
-  #length = 0;
-
-  constructor(private readonly bytes: ByteSource) {}
-
-  /** Up to 16 bytes; fewer at the file's end. */
-  async at(position: number): Promise<Buffer> {
-    const from = position - this.#start;
-    if (from >= 0 && from + 16 <= this.#length) return this.#window.subarray(from, from + 16);
-    const { bytesRead } = await this.bytes.read(this.#window, 0, this.#window.length, position);
-    [this.#start, this.#length] = [position, bytesRead];
-    return this.#window.subarray(0, Math.min(16, bytesRead));
-  }
-}
-
-/** Random access to the bytes of a file that does not change meanwhile. */
-export interface ByteSource {
-  read(
-    into: Buffer,
-    offset: number,
-    length: number,
-    position: number,
-  ): Promise<{ readonly bytesRead: number }>;
-}
-
-/** A file up to this size is read at once: its checks read about a dozen positions. */
-const SMALL = 512 * 1024;
-
-/** The bytes of an open file: those of a small file in memory, those of a larger one on demand. */
-export async function bytesOf(handle: FileHandle, size: number): Promise<ByteSource> {
-  if (size > SMALL) return handle;
-  const bytes = Buffer.allocUnsafe(size);
-  let there = 0;
-  while (there < size) {
-    const { bytesRead } = await handle.read(bytes, there, size - there, there);
-    if (bytesRead === 0) break;
-    there += bytesRead;
-  }
-  return {
-    read(into, offset, length, position) {
-      const end = Math.min(position + length, there);
-      return Promise.resolve({ bytesRead: position < end ? bytes.copy(into, offset, position, end) : 0 });
-    },
-  };
 }

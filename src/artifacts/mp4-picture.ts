@@ -1,4 +1,4 @@
-import { BoxParser, Log, MP4BoxBuffer, MultiBufferStream, VisualSampleEntry } from 'mp4box';
+import { BoxParser, Log, MP4BoxBuffer, MultiBufferStream, type VisualSampleEntry } from 'mp4box';
 import { boxesIn, uint16 } from './mp4-boxes';
 
 /** What a sample entry of pictures says. */
@@ -14,12 +14,6 @@ const SAMPLE_ENTRIES = BoxParser.sampleEntry as unknown as Readonly<
 >;
 
 const typeOf = (box: Buffer) => box.toString('latin1', 4, 8);
-
-/** Whether a sample entry is that of pictures. */
-export function isPicture(sampleEntry: Buffer): boolean {
-  const type = typeOf(sampleEntry);
-  return Object.hasOwn(SAMPLE_ENTRIES, type) && SAMPLE_ENTRIES[type]!.prototype instanceof VisualSampleEntry;
-}
 
 /** Length of a picture's sample entry without the boxes in it. */
 const PICTURE_HEADER = 86;
@@ -44,29 +38,38 @@ export function pictureOf(sampleEntry: Buffer): Picture {
  * that claims too much would be read on, over all the bytes that follow.
  */
 function codecOf(sampleEntry: Buffer): string | undefined {
+  const type = typeOf(sampleEntry);
+  if (!Object.hasOwn(SAMPLE_ENTRIES, type)) return undefined;
+  try {
+    return nameOf(type, configurationOf(sampleEntry));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The sample entry with its decoder's configuration alone. */
+function configurationOf(sampleEntry: Buffer): Buffer {
   const parts = new Map<string, Buffer>();
   for (const box of boxesIn(sampleEntry, PICTURE_HEADER))
     if (CODEC_BOXES.has(box.type) && !parts.has(box.type) && box.end - box.start <= MAX_CODEC_BYTES)
       parts.set(box.type, sampleEntry.subarray(box.start, box.end));
-  const bytes = Buffer.concat([sampleEntry.subarray(0, PICTURE_HEADER), ...parts.values()]);
+  return Buffer.concat([sampleEntry.subarray(0, PICTURE_HEADER), ...parts.values()]);
+}
+
+function nameOf(type: string, bytes: Buffer): string | undefined {
   const own = new MP4BoxBuffer(bytes.length);
   new Uint8Array(own).set(bytes);
   own.fileStart = 0;
   const stream = new MultiBufferStream(own);
   stream.seek(8);
-  const type = typeOf(sampleEntry);
-  try {
-    return silently(() => {
-      const entry = new SAMPLE_ENTRIES[type]!(bytes.length, 8, 0);
-      entry.type = type;
-      entry.parse(stream);
-      const name = entry.getCodec();
-      // The parser writes `undefined` into a name for what the file leaves out.
-      return /undefined|NaN/.test(name) ? undefined : name;
-    });
-  } catch {
-    return undefined;
-  }
+  return silently(() => {
+    const entry = new SAMPLE_ENTRIES[type]!(bytes.length, 8, 0);
+    entry.type = type;
+    entry.parse(stream);
+    const name = entry.getCodec();
+    // The parser writes `undefined` into a name for what the file leaves out.
+    return /undefined|NaN/.test(name) ? undefined : name;
+  });
 }
 
 /** Mutes the parser, which logs damaged files to the console; the result already reports them. */

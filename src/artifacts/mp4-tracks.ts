@@ -9,13 +9,17 @@ export interface Mp4Track {
   readonly timescale: number;
   /** Ticks by the header of the track. */
   readonly duration: number;
+  /** Whether it is a track of pictures, by its handler: video, or an image sequence. */
+  readonly isPicture: boolean;
   /** Its first sample entry, header included. */
   readonly sampleEntry: Buffer;
   /** Ticks of its samples by their own table. */
   readonly ticks: number;
   readonly sampleCount: number;
+  /** Whether all its samples have the same length. */
+  readonly hasOneLength: boolean;
   /** Length in bytes of the sample with this number, counted from 0. */
-  sampleBytes(index: number): number;
+  readonly sampleBytes: (index: number) => number;
   /** Where the chunk with this number begins, counted from 0. */
   chunkStart(index: number): number;
   /** Chunks in a row that hold equally many samples, as the file states them. */
@@ -30,13 +34,16 @@ export interface ChunkRun {
   readonly samplesEach: number;
 }
 
-/** Where one sample lies in the file, and how long it is shown. */
-export interface FragmentSample {
+/** Samples of one length in a row: where they are in the file, and how long each is shown. */
+export interface FragmentSamples {
   readonly trackId: number;
   readonly offset: number;
   readonly bytes: number;
   readonly ticks: number;
+  readonly count: number;
 }
+
+const PICTURE_HANDLERS: ReadonlySet<string> = new Set(['vide', 'pict']);
 
 /** The tracks of a `moov` box. */
 export function* tracksOf(moov: Buffer): Generator<Mp4Track> {
@@ -47,7 +54,7 @@ export function* tracksOf(moov: Buffer): Generator<Mp4Track> {
 function trackOf(trak: Buffer): Mp4Track {
   const header = required(trak, 'tkhd');
   const media = required(trak, 'mdia');
-  required(media, 'hdlr');
+  const handler = required(media, 'hdlr').toString('latin1', 8, 12);
   const mediaHeader = required(media, 'mdhd');
   const tables = required(required(media, 'minf'), 'stbl');
   const long = mediaHeader[0] === 1;
@@ -57,6 +64,7 @@ function trackOf(trak: Buffer): Mp4Track {
     id: uint32(header, header[0] === 1 ? 20 : 12),
     timescale: uint32(mediaHeader, long ? 20 : 12),
     duration,
+    isPicture: PICTURE_HANDLERS.has(handler),
     sampleEntry: firstSampleEntry(required(tables, 'stsd')),
     ticks: samples.sampleCount === 0 ? 0 : Math.max(duration, ticksBeforeLast(tables, samples.sampleCount)),
     ...samples,
@@ -64,7 +72,7 @@ function trackOf(trak: Buffer): Mp4Track {
   };
 }
 
-type Samples = Pick<Mp4Track, 'sampleCount' | 'sampleBytes'>;
+type Samples = Pick<Mp4Track, 'sampleCount' | 'hasOneLength' | 'sampleBytes'>;
 
 function samplesOf(tables: Buffer): Samples {
   const sizes = child(tables, 'stsz');
@@ -72,14 +80,16 @@ function samplesOf(tables: Buffer): Samples {
     const all = uint32(sizes, 4);
     return {
       sampleCount: uint32(sizes, 8),
+      hasOneLength: all !== 0,
       sampleBytes: (index) => (all !== 0 ? all : uint32(sizes, 12 + index * 4)),
     };
   }
   const compact = child(tables, 'stz2');
-  if (compact === undefined) return { sampleCount: 0, sampleBytes: () => 0 };
+  if (compact === undefined) return { sampleCount: 0, hasOneLength: true, sampleBytes: () => 0 };
   const bits = uint8(compact, 7);
   return {
     sampleCount: uint32(compact, 8),
+    hasOneLength: false,
     sampleBytes: (index) => {
       if (bits === 16) return uint16(compact, 12 + index * 2);
       if (bits === 8) return uint8(compact, 12 + index);
@@ -138,6 +148,9 @@ interface FragmentDefaults {
   readonly bytes: number;
 }
 
+/** Whether a `moov` box says that fragments follow. */
+export const hasFragments = (moov: Buffer): boolean => child(moov, 'mvex') !== undefined;
+
 /** What fragments of each track use where they do not say otherwise. */
 export function fragmentDefaultsOf(moov: Buffer): ReadonlyMap<number, FragmentDefaults> {
   const defaults = new Map<number, FragmentDefaults>();
@@ -160,14 +173,15 @@ export function* fragmentSamples(
   moof: Buffer,
   start: number,
   defaults: ReadonlyMap<number, FragmentDefaults>,
-): Generator<FragmentSample> {
+): Generator<FragmentSamples> {
+  let end = start;
   for (const box of boxesIn(moof)) {
     if (box.type !== 'traf') continue;
     const traf = bodyOf(moof, box);
-    const own = fragmentHeader(required(traf, 'tfhd'), start, defaults);
-    let next = own.base;
+    const own = fragmentHeader(required(traf, 'tfhd'), { start, end }, defaults);
+    end = own.base;
     for (const run of boxesIn(traf))
-      if (run.type === 'trun') next = yield* runSamples(bodyOf(traf, run), own, next);
+      if (run.type === 'trun') end = yield* runSamples(bodyOf(traf, run), own, end);
   }
 }
 
@@ -179,12 +193,13 @@ interface FragmentHeader extends FragmentDefaults {
 
 function fragmentHeader(
   header: Buffer,
-  start: number,
+  { start, end }: { readonly start: number; readonly end: number },
   defaults: ReadonlyMap<number, FragmentDefaults>,
 ): FragmentHeader {
   const flags = uint32(header, 0);
   const trackId = uint32(header, 4);
-  const base = flags & 1 ? uint64(header, 8) : start;
+  // Without either, offsets count from the end of the data of the track before.
+  const base = flags & 1 ? uint64(header, 8) : flags & 0x20000 ? start : end;
   const ticksAt = 8 + (flags & 1 ? 8 : 0) + (flags & 2 ? 4 : 0);
   const bytesAt = ticksAt + (flags & 8 ? 4 : 0);
   const given = defaults.get(trackId) ?? { ticks: 0, bytes: 0 };
@@ -197,17 +212,22 @@ function fragmentHeader(
 }
 
 /** @returns where the run ends */
-function* runSamples(run: Buffer, own: FragmentHeader, next: number): Generator<FragmentSample, number> {
+function* runSamples(run: Buffer, own: FragmentHeader, next: number): Generator<FragmentSamples, number> {
   const flags = uint32(run, 0);
   const count = uint32(run, 4);
   let offset = flags & 1 ? own.base + (uint32(run, 8) | 0) : next;
   let position = 8 + (flags & 1 ? 4 : 0) + (flags & 4 ? 4 : 0);
   const sizeAt = flags & 0x100 ? 4 : 0;
   const entryBytes = runEntryBytes(flags);
+  const { trackId } = own;
+  if ((flags & 0x300) === 0) {
+    yield { trackId, offset, bytes: own.bytes, ticks: own.ticks, count };
+    return offset + own.bytes * count;
+  }
   for (let index = 0; index < count; index++) {
     const ticks = flags & 0x100 ? uint32(run, position) : own.ticks;
     const bytes = flags & 0x200 ? uint32(run, position + sizeAt) : own.bytes;
-    yield { trackId: own.trackId, offset, bytes, ticks };
+    yield { trackId, offset, bytes, ticks, count: 1 };
     offset += bytes;
     position += entryBytes;
   }

@@ -1,21 +1,37 @@
 import { open } from 'node:fs/promises';
-import { checkMp4Bytes, type VideoTrackFacts } from './mp4-check';
-import { describePage, SNIFF_BYTES, sniffMedia } from './media-type';
-import { boxesOfFile, bytesOf, type ByteSource } from './mp4-boxes';
+import { checkAvi } from './avi';
+import { bytesOf, type ByteSource, type ContainerCheck, readRange } from './byte-source';
+import { checkMatroska } from './matroska';
+import { describePage, isIsoFile, SNIFF_BYTES, sniffMedia } from './media-type';
+import { checkMp4Bytes } from './mp4-check';
+import { type VideoTrackFacts } from './mp4-samples';
+import { checkMpegTs } from './mpeg-ts';
 
 export type VideoCheck =
   | {
       readonly ok: true;
       readonly mediaType: string;
-      /** Null for a container that is only known by its first bytes. */
+      /** Null for a container whose tables are not read. */
       readonly facts: VideoTrackFacts | null;
       readonly warnings: readonly string[];
     }
-  | { readonly ok: false; readonly reason: 'not_video' | 'incomplete_file'; readonly message: string };
+  | {
+      readonly ok: false;
+      /** `too_large` is a limit of this check: nothing is known about the file. */
+      readonly reason: 'not_video' | 'incomplete_file' | 'too_large';
+      readonly message: string;
+    };
+
+const OTHERS: ReadonlyMap<string, (bytes: ByteSource, size: number) => Promise<ContainerCheck>> = new Map([
+  ['video/webm', checkMatroska],
+  ['video/matroska', checkMatroska],
+  ['video/mp2t', checkMpegTs],
+  ['video/x-msvideo', checkAvi],
+]);
 
 /**
- * Whether a file is video by its bytes (C4.3): MP4 is checked to its end; WebM and QuickTime are accepted with a
- * warning unless their own headers show that they are cut.
+ * Whether a file is video by its bytes (C4.3). A file with a picture track is kept, unless samples are lost: MP4 and
+ * QuickTime are checked to their end; other containers are kept with a warning unless they show that they are cut.
  */
 export async function checkVideo(path: string): Promise<VideoCheck> {
   const handle = await open(path, 'r');
@@ -28,24 +44,37 @@ export async function checkVideo(path: string): Promise<VideoCheck> {
 }
 
 async function checkBytes(bytes: ByteSource, size: number): Promise<VideoCheck> {
-  const head = await readHead(bytes);
-  const media = sniffMedia(head);
-  if (media?.kind !== 'video') return { ok: false, reason: 'not_video', message: notVideo(head) };
-  if (media.mediaType === 'video/mp4') {
+  const head = await readRange(bytes, 0, Math.min(SNIFF_BYTES, size));
+  const mediaType = sniffMedia(head)?.mediaType ?? '';
+  if (isIsoFile(head)) {
     const check = await checkMp4Bytes(bytes, size);
     if (!check.ok) return check;
-    const { ok: _ok, ...facts } = check;
-    return { ok: true, mediaType: media.mediaType, facts, warnings: [] };
+    const { ok: _ok, warning, ...facts } = check;
+    const warnings = warning === undefined ? [] : [warning];
+    // Whatever its brand says, it has pictures.
+    const isNamed = mediaType.startsWith('video/');
+    return { ok: true, mediaType: isNamed ? mediaType : 'video/mp4', facts, warnings };
   }
-  const isCut = media.mediaType === 'video/webm' ? isCutWebm : isCutQuickTime;
-  if (await isCut(bytes, size))
-    return { ok: false, reason: 'incomplete_file', message: `The ${media.mediaType} file is cut.` };
-  return {
-    ok: true,
-    mediaType: media.mediaType,
-    facts: null,
-    warnings: [`The file is ${media.mediaType}, not MP4: its end was not verified.`],
-  };
+  const container = OTHERS.get(mediaType);
+  if (container === undefined) return { ok: false, reason: 'not_video', message: notVideo(head) };
+  switch (await container(bytes, size)) {
+    case 'cut':
+      return { ok: false, reason: 'incomplete_file', message: `The ${mediaType} file is cut.` };
+    case 'no_picture':
+      return { ok: false, reason: 'not_video', message: `The ${mediaType} file has no picture track.` };
+    default:
+      return {
+        ok: true,
+        mediaType,
+        facts: null,
+        warnings: [`The file is ${mediaType}, not MP4: its end was not verified.`],
+      };
+  }
+}
+
+/** Whether bytes begin like a file that may have pictures: {@link checkVideo} decides. */
+export function mayBeVideo(head: Buffer): boolean {
+  return isIsoFile(head) || sniffMedia(head)?.kind === 'video';
 }
 
 /** One sentence about bytes that are not video. */
@@ -60,53 +89,4 @@ export function notVideo(head: Uint8Array): string {
 /** Whether bytes are text, such as the page of an error: the service may send the video later. */
 export function isPage(head: Uint8Array): boolean {
   return sniffMedia(head) === undefined && describePage(head) !== 'unknown';
-}
-
-async function readHead(bytes: ByteSource): Promise<Buffer> {
-  const head = Buffer.alloc(SNIFF_BYTES);
-  const { bytesRead } = await bytes.read(head, 0, SNIFF_BYTES, 0);
-  return head.subarray(0, bytesRead);
-}
-
-/** More than any QuickTime file has at its top level; boxes beyond them are not read. */
-const MAX_BOXES = 1000;
-
-/**
- * Whether a QuickTime file shows that it is longer, or ends without its tables. Its boxes are those of MP4, but older
- * files hold other data between them: from there on nothing is known.
- */
-async function isCutQuickTime(bytes: ByteSource, size: number): Promise<boolean> {
-  const { boxes, rest } = await boxesOfFile(bytes, size, MAX_BOXES);
-  if (rest === 'nothing') return !boxes.some((box) => box.type === 'moov');
-  return rest === 'part_of_box';
-}
-
-const EBML_HEADER = 0x1a45dfa3;
-const SEGMENT = 0x18538067;
-
-/** Whether the header of a WebM file shows that it is longer; live recordings do not state their length. */
-async function isCutWebm(bytes: ByteSource, size: number): Promise<boolean> {
-  // At the end of the file there is no segment: what has no known end hides all that follows.
-  const header = (await elementAt(bytes, 0, EBML_HEADER)) ?? size;
-  const segment = (await elementAt(bytes, header, SEGMENT)) ?? 0;
-  return segment > size;
-}
-
-/** Where the element that begins here ends; undefined when it is another one, or has no known size. */
-async function elementAt(bytes: ByteSource, position: number, id: number): Promise<number | undefined> {
-  const head = await bytesAt(bytes, position);
-  if (head.length < 5 || head.readUInt32BE(0) !== id) return undefined;
-  const first = head[4]!;
-  const width = Math.clz32(first) - 23;
-  if (width > 8 || head.length < 4 + width) return undefined;
-  let value = BigInt(first & (0xff >> width));
-  for (const byte of head.subarray(5, 4 + width)) value = value * 256n + BigInt(byte);
-  const unknown = value === 2n ** BigInt(7 * width) - 1n;
-  return unknown ? undefined : position + 4 + width + Number(value);
-}
-
-async function bytesAt(source: ByteSource, position: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(16);
-  const { bytesRead } = await source.read(bytes, 0, bytes.length, position);
-  return bytes.subarray(0, bytesRead);
 }

@@ -3,7 +3,7 @@ import { access, mkdir } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { systemCode } from '../files/system-code';
 import { ArtifactError, type ArtifactStore } from '../artifacts/artifact-store';
-import { fileExtension } from '../artifacts/file-store';
+import { extensionOf } from '../artifacts/media-type';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { type Billing } from '../domain/price';
 import { type ArtifactRef } from '../domain/request';
@@ -104,10 +104,7 @@ export async function prepareOut(out: string): Promise<string> {
 
 /** The path for an artifact of a result: `NAME.mp4`, or `NAME-1.png`, … for numbered ones. */
 export function resultPath(directory: string, name: string, ref: ArtifactRef, number?: number): string {
-  return join(
-    directory,
-    `${name}${number === undefined ? '' : `-${number}`}.${fileExtension(ref.mediaType)}`,
-  );
+  return join(directory, `${name}${number === undefined ? '' : `-${number}`}.${extensionOf(ref.mediaType)}`);
 }
 
 /** Copies an artifact out of the store: completely or not at all, never over other content. @throws CliError */

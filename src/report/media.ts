@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ArtifactError, type ArtifactStore } from '../artifacts/artifact-store';
 import { safeName } from '../files/safe-name';
-import { fileExtension } from '../artifacts/file-store';
+import { extensionOf } from '../artifacts/media-type';
 import { type CampaignRowResult } from '../domain/campaign/row';
 import { mapConcurrently } from '../domain/map-concurrently';
 import { type ArtifactRef } from '../domain/request';
@@ -128,7 +128,7 @@ function claims(result: CampaignRowResult, layout: MediaLayout): string[] {
 function paths(result: CampaignRowResult, layout: MediaLayout, name: string): string[] {
   return result.artifacts.map(
     ({ mediaType }, index) =>
-      `${folder(result, layout, index)}/${stem(result, layout, name, index)}.${fileExtension(mediaType)}`,
+      `${folder(result, layout, index)}/${stem(result, layout, name, index)}.${extensionOf(mediaType)}`,
   );
 }
 

@@ -1,7 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { videoTaskById } from '../../src/domain/video-task';
-import { makeMp4, makePng } from '../artifacts/make-media';
+import { list, table, trak } from '../artifacts/make-boxes';
+import { avi, matroska, transportStream } from '../artifacts/make-containers';
+import { box, makeMp4, makePng } from '../artifacts/make-media';
 import { buffer } from 'node:stream/consumers';
 import {
   type Answer,
@@ -256,6 +258,49 @@ describe('[C4.2] [C8.6] what cannot change is reported after three tries:', () =
       reason: 'not_video',
       message: 'The data: URL of the record contains no video. The bytes are image/png, not video.',
       tries: 3,
+    });
+  });
+});
+
+describe('[C4.3] a paid file that a decoder can play is kept', () => {
+  it.each<[string, () => Buffer, string, RegExp]>([
+    [
+      'bytes behind its end',
+      () => Buffer.concat([mp4, Buffer.alloc(4)]),
+      'video/mp4',
+      /bytes behind the last box of the file \(4\)/,
+    ],
+    ['Matroska', () => matroska(1), 'video/matroska', /is video\/matroska/],
+    ['a transport stream', () => transportStream([[0x1b]]), 'video/mp2t', /is video\/mp2t/],
+    ['AVI', () => avi(['vids']), 'video/x-msvideo', /is video\/x-msvideo/],
+  ])('with a warning: %s', async (_what, bytes, mediaType, why) => {
+    harness.content = (request, response) => fileAnswer(bytes())(request, response);
+    const { result, failures } = await harness.run();
+    expect(failures).toEqual([]);
+    expect(result).toMatchObject({
+      outcome: 'downloaded',
+      artifact: { mediaType, sha256: sha256(bytes()) },
+      warnings: [expect.stringMatching(why)],
+    });
+    expect(result).toMatchObject({ warnings: [expect.stringMatching(/: its end was not verified\.$/)] });
+  });
+
+  it('but one that is larger than the check reads is refused at once, as a limit, with its bytes', async () => {
+    const tracks = Array.from({ length: 1001 }, (_, index) =>
+      trak({
+        tkhd: table('tkhd', 0, 0, 0, index),
+        stbl: [table('stsd', 0, 1, box('avc1')), list('stts', 0)],
+      }),
+    );
+    const bytes = Buffer.concat([box('ftyp', Buffer.from('isom')), box('moov', box('mvhd'), ...tracks)]);
+    harness.content = fileAnswer(bytes);
+    const { result } = await harness.run();
+    expect(result).toMatchObject({
+      outcome: 'content_unavailable',
+      reason: 'storage',
+      message: 'The file has more than 1000 tracks, the limit of this check.',
+      tries: 1,
+      rejected: { sha256: sha256(bytes) },
     });
   });
 });

@@ -16,7 +16,7 @@ import os, { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { ArtifactError, toArtifactError } from '../../src/artifacts/artifact-store';
-import { createFileStore, FileArtifactStore, fileExtension } from '../../src/artifacts/file-store';
+import { createFileStore, FileArtifactStore } from '../../src/artifacts/file-store';
 import { artifactStoreConformance } from '../../src/testing/conformance/artifact-store';
 
 let root: string;
@@ -328,20 +328,4 @@ describe('file store', () => {
     expect(toArtifactError(system)).toMatchObject({ code: expected });
     expect(toArtifactError(system).message).not.toContain('somebody');
   });
-});
-
-it.each([
-  ['video/mp4', 'mp4'],
-  ['video/webm', 'webm'],
-  ['video/quicktime', 'mov'],
-  ['image/png', 'png'],
-  ['image/jpeg', 'jpg'],
-  ['image/webp', 'webp'],
-  ['image/gif', 'gif'],
-  ['application/json', 'json'],
-  ['application/json;charset=utf-8', 'json'],
-  ['application/octet-stream', 'bin'],
-  ['', 'bin'],
-])('a file of the type %j ends with .%s', (mediaType, extension) => {
-  expect(fileExtension(mediaType)).toBe(extension);
 });

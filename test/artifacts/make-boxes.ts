@@ -21,11 +21,15 @@ export const table = (type: string, ...parts: Part[]) => box(type, bytesOfParts(
 export const list = (type: string, entryCount: number, ...entries: number[]) =>
   table(type, 0, entryCount, ...entries);
 
+/** What a track is of: `vide`, `soun`, `pict`. */
+export const handler = (type: string) => table('hdlr', 0, 0, Buffer.from(type));
+
 interface MadeTrack {
   /** @default a header with the number 42 */
   readonly tkhd?: Buffer;
   /** @default a header with 600 ticks a second and a duration of 1,200 */
   readonly mdhd?: Buffer;
+  /** @default that of pictures */
   readonly hdlr?: Buffer;
   /** Boxes of `stbl`. */
   readonly stbl: readonly Buffer[];
@@ -34,7 +38,7 @@ interface MadeTrack {
 export function trak({
   tkhd = table('tkhd', 0, 0, 0, 42),
   mdhd = table('mdhd', 0, 0, 0, 600, 1200),
-  hdlr = box('hdlr'),
+  hdlr = handler('vide'),
   stbl,
 }: MadeTrack): Buffer {
   return box('trak', tkhd, box('mdia', hdlr, mdhd, box('minf', box('vmhd'), box('stbl', ...stbl))));

@@ -14,10 +14,9 @@ describe('a file of the ISO family', () => {
       'video/mp4',
     ]),
     ...['M4A ', 'M4B ', 'F4A ', 'F4B '].map((name) => [name, 'audio/mp4']),
-    ...['avif', 'avis', 'heic', 'heix', 'hevc', 'mif1', 'msf1', 'jpx ', 'jp2 '].map((name) => [
-      name,
-      undefined,
-    ]),
+    // Image sequences have a track of pictures.
+    ...['avis', 'msf1', 'hevc', 'hevx'].map((name) => [name, 'video/mp4']),
+    ...['avif', 'heic', 'heix', 'mif1', 'jpx ', 'jp2 '].map((name) => [name, undefined]),
     ['qt  ', 'video/quicktime'],
   ])('of brand %j is %s', (name, expected) => {
     expect(typeOf(brand(name!))).toBe(expected);
@@ -30,21 +29,48 @@ describe('a file of the ISO family', () => {
     expect(typeOf(bytes([0, 0, 24], 'ftyp', 'isom'))).toBeUndefined();
   });
 
-  it.each(['moov', 'wide', 'mdat'])('of the old kind begins with %s and a size below 16 MiB', (type) => {
-    expect(typeOf(bytes([0, 0, 1, 0], type))).toBe('video/quicktime');
-    expect(typeOf(bytes([1, 0, 1, 0], type))).toBeUndefined();
-    expect(typeOf(bytes([0, 0, 1], type))).toBeUndefined();
-    expect(typeOf(bytes([0, 0, 1, 0], type.slice(0, 3)))).toBeUndefined();
+  it('is one by the brands beside its own, too', () => {
+    const still = (...others: string[]) =>
+      bytes([0, 0, 0, 16 + 4 * others.length], 'ftypmif1', [0, 0, 0, 0], ...others);
+    expect(typeOf(still('mif1', 'miaf'))).toBeUndefined();
+    expect(typeOf(still('mif1', 'msf1', 'iso8'))).toBe('video/mp4');
+    expect(typeOf(Buffer.concat([still('mif1'), Buffer.from('msf1')]))).toBeUndefined();
   });
 
-  it('is not what begins with another box', () => {
-    expect(typeOf(bytes([0, 0, 1, 0], 'free'))).toBeUndefined();
+  const FIRST = ['moov', 'wide', 'mdat', 'free', 'skip', 'uuid', 'moof', 'sidx', 'pdin', 'meta', 'imda'];
+  it.each(FIRST)('may begin with %s, without a brand or before it, but not as text', (type) => {
+    for (const size of [
+      [0, 0, 1, 0],
+      [1, 0, 1, 0],
+      [0x20, 0x20, 0, 0x20],
+    ])
+      expect(typeOf(bytes(size, type))).toBe('video/quicktime');
+    expect(typeOf(bytes([0, 0, 0, 12], type, 'abcd', [0, 0, 0, 20], 'ftypisom', [0, 0, 0, 0]))).toBe(
+      'video/mp4',
+    );
+    expect(typeOf(bytes([0, 0, 0, 12], type, 'abcd', [0, 0, 0, 20], 'ftypqt  ', [0, 0, 0, 0]))).toBe(
+      'video/quicktime',
+    );
+    expect(typeOf(bytes([0, 0, 1], type))).toBeUndefined();
+    expect(typeOf(bytes([0, 0, 1, 0], type.slice(0, 3)))).toBeUndefined();
+    expect(typeOf(bytes('The ', type, ' is a box.\n'))).toBeUndefined();
+  });
+
+  it('is not what begins with a box that nobody knows', () => {
+    expect(typeOf(bytes([0, 0, 1, 0], 'abcd'))).toBeUndefined();
+  });
+
+  it.each(['styp', 'ftyp'])('is a segment by the brand in its box %s', (type) => {
+    for (const name of ['msdh', 'msix', 'dash', 'cmfs', 'hlsf'])
+      expect(typeOf(bytes([0, 0, 0, 24], type, name, [0, 0, 0, 0]))).toBe('video/mp4');
   });
 });
 
 describe('the magic number of', () => {
   const MAGIC: [string, Buffer][] = [
     ['video/webm', bytes([0x1a, 0x45, 0xdf, 0xa3], 'webm')],
+    ['video/matroska', bytes([0x1a, 0x45, 0xdf, 0xa3], 'matroska')],
+    ['video/x-msvideo', bytes('RIFF', [1, 2, 3, 4], 'AVI ')],
     ['image/png', bytes([0x89], 'PNG\r\n\x1a\n')],
     ['image/jpeg', bytes([0xff, 0xd8, 0xff])],
     ['image/webp', bytes('RIFF', [1, 2, 3, 4], 'WEBP')],
@@ -100,8 +126,29 @@ describe('the magic number of', () => {
   });
 });
 
-it('an unknown media type has an extension that says so', () => {
-  expect(extensionOf('text/html')).toBe('bin');
+it.each([
+  [188, 0],
+  [192, 4],
+  [204, 0],
+])('a transport stream has packets of %i bytes', (step, before) => {
+  const head = Buffer.alloc(3 * step);
+  for (const index of [0, 1, 2]) head[before + index * step] = 0x47;
+  expect(typeOf(head)).toBe('video/mp2t');
+  expect(extensionOf('video/mp2t')).toBe('ts');
+  head[before + step] = 0x46;
+  expect(typeOf(head)).toBeUndefined();
+  expect(typeOf(Buffer.alloc(3 * step, 'G'))).toBeUndefined();
+});
+
+it.each([
+  ['application/json', 'json'],
+  ['application/json;charset=utf-8', 'json'],
+  ['video/mp4; codecs="avc1.42000a"', 'mp4'],
+  ['application/octet-stream', 'bin'],
+  ['text/html', 'bin'],
+  ['', 'bin'],
+])('a file of the type %j ends with .%s', (mediaType, extension) => {
+  expect(extensionOf(mediaType)).toBe(extension);
 });
 
 describe('a page instead of media', () => {

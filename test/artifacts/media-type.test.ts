@@ -12,6 +12,9 @@ const SAMPLES: [string, string, string, Buffer][] = [
   ['video', 'video/mp4', 'mp4', bytes([0, 0, 0, 24], 'ftypmp42')],
   ['video', 'video/quicktime', 'mov', bytes([0, 0, 0, 20], 'ftypqt  ')],
   ['video', 'video/quicktime', 'mov', bytes([0, 0, 1, 0], 'moov')],
+  ['video', 'video/matroska', 'mkv', bytes([0x1a, 0x45, 0xdf, 0xa3, 0x9f], 'B\x82\x88matroska')],
+  ['video', 'video/x-msvideo', 'avi', bytes('RIFF', [1, 0, 0, 0], 'AVI LIST')],
+  ['video', 'video/mp4', 'mp4', bytes([0, 0, 0, 8], 'free', [0, 0, 0, 24], 'ftypmp42', [0, 0, 0, 0])],
   ['video', 'video/webm', 'webm', bytes([0x1a, 0x45, 0xdf, 0xa3, 0x9f], 'B\x82\x84webm')],
   ['image', 'image/png', 'png', makePng(2, 2)],
   ['image', 'image/jpeg', 'jpg', bytes([0xff, 0xd8, 0xff, 0xe0], '..JFIF')],
@@ -38,7 +41,7 @@ it.each([
   ['JSON as UTF-16', Buffer.from('\ufeff{"key":"value"}', 'utf16le')],
   ['an archive', bytes('PK\x03\x04')],
   ['SVG, which is text', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')],
-  ['Matroska that is not WebM', bytes([0x1a, 0x45, 0xdf, 0xa3], 'matroska')],
+  ['Matroska of an unknown kind', bytes([0x1a, 0x45, 0xdf, 0xa3], 'matroshka')],
   ['an AVIF still', bytes([0, 0, 0, 24], 'ftypavif')],
   ['nothing', Buffer.alloc(0)],
 ])('%s is no media', (_name, head) => {

@@ -1,4 +1,4 @@
-import { type ByteSource } from '../../src/artifacts/mp4-boxes';
+import { type ByteSource } from '../../src/artifacts/byte-source';
 
 interface Behaviour {
   /** Bytes of one read at most. @default Infinity */

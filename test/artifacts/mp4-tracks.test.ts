@@ -232,18 +232,18 @@ describe('samples of a fragment', () => {
   const tfhd = (flags: number, id: number, ...more: Part[]) => table('tfhd', flags, id, ...more);
   const traf = (...boxes: Buffer[]) => box('traf', ...boxes);
   const samples = (...boxes: Buffer[]) => [...fragmentSamples(Buffer.concat(boxes), START, DEFAULTS)];
-  const sample = (offset: number, bytes: number, ticks: number, trackId = 7) => ({
+  const sample = (offset: number, bytes: number, ticks: number, trackId = 7, count = 1) => ({
     trackId,
     offset,
     bytes,
     ticks,
+    count,
   });
 
   it('are as the file says where the fragment says nothing', () => {
-    expect(samples(traf(tfhd(0, 7), table('trun', 0, 2)))).toEqual([
-      sample(1000, 9, 100),
-      sample(1009, 9, 100),
-    ]);
+    expect(samples(traf(tfhd(0, 7), table('trun', 0, 2)))).toEqual([sample(1000, 9, 100, 7, 2)]);
+    const many = table('trun', 0, 0xffffffff);
+    expect(samples(traf(tfhd(0, 7), many))).toEqual([sample(1000, 9, 100, 7, 0xffffffff)]);
     expect(samples(traf(tfhd(0, 8), table('trun', 0, 1)))).toEqual([sample(1000, 0, 0, 8)]);
   });
 
@@ -281,7 +281,7 @@ describe('samples of a fragment', () => {
   it('go on behind the run before, or where the next run says', () => {
     const runs = [table('trun', 0, 2), table('trun', 0, 1), table('trun', 0x1, 1, 500), table('trun', 0, 1)];
     expect(samples(traf(tfhd(0, 7), box('tfdt'), ...runs)).map(({ offset }) => offset)).toEqual([
-      1000, 1009, 1018, 1500, 1509,
+      1000, 1018, 1500, 1509,
     ]);
   });
 
@@ -290,7 +290,14 @@ describe('samples of a fragment', () => {
     const second = traf(tfhd(0x10, 8, 5), table('trun', 0x1, 1, 9));
     expect(samples(box('mfhd'), first, box('free'), second)).toEqual([
       sample(1000, 9, 100),
-      sample(1009, 5, 0, 8),
+      // Behind the data of the track before.
+      sample(1018, 5, 0, 8),
+    ]);
+    const ofBox = traf(tfhd(0x20010, 8, 5), table('trun', 0x1, 1, 9));
+    expect(samples(first, ofBox)).toEqual([sample(1000, 9, 100), sample(1009, 5, 0, 8)]);
+    expect(samples(first, traf(tfhd(0, 7), table('trun', 0, 1)))).toEqual([
+      sample(1000, 9, 100),
+      sample(1009, 9, 100),
     ]);
   });
 

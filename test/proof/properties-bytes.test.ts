@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { claimsIn } from '../../src/artifacts/mp4-check';
+import { claimsIn } from '../../src/artifacts/mp4-samples';
 import { describePage, extensionOf, sniffMedia } from '../../src/artifacts/media-type';
 import { referenceModeOf } from '../../src/domain/request';
 import { holdsLocalPath, looksLikeLocalPath } from '../../src/domain/validate-request';

@@ -43,6 +43,7 @@ const LONG = [
   'test/e2e/uncached',
   'test/e2e/waits-of-one-task',
   // Much of the same: large inputs, every wire shape, every order, whole reports, all types, changes of the code performed.
+  'test/artifacts/decodable-files',
   'test/artifacts/mp4-memory',
   'test/budgets/payload-bytes',
   'test/budgets/user-workflows',

@@ -17,6 +17,7 @@ const NEED_OF = {
   'test/activities/': 'nothing',
   'test/activities/poll-in-thread.test.ts': 'lib',
   'test/artifacts/': 'nothing',
+  'test/artifacts/decodable-files.test.ts': 'time',
   'test/bench/': 'lib',
   'test/browser/campaign-gallery.test.ts': 'nothing',
   'test/browser/replay-timeline.test.ts': 'nothing',

@@ -27,24 +27,30 @@ export function allBoxes(bytes: Buffer, from = 0, to = bytes.length, around = ''
   return found;
 }
 
-/** Boxes that a player can do without: a file that lost only these, and lost them whole, is whole. */
+/** Boxes that a player can do without: a file that lost only these is whole. */
 const SPARE: ReadonlySet<string> = new Set(['free', 'skip', 'uuid', 'mfra', 'meta', 'udta', 'wide']);
 
 /**
  * What a cut leaves: `broken`, or `whole` because only padding is gone, or `shorter` because it fell between two
  * fragments: these bytes are a complete, shorter file, and only the length that the service tells gives the cut away.
+ * Half a box behind fragments is `broken`, because more of them may have followed, unless it is their index.
  */
 export function whatIsLeft(bytes: Buffer, cut: number): 'broken' | 'whole' | 'shorter' {
   const top = allBoxes(bytes).filter(({ path }) => !path.includes('/'));
-  if (!top.some(({ end }) => end === cut)) return 'broken';
-  const lost = top.filter(({ start }) => start >= cut).map(({ path }) => path);
-  if (lost.every((type) => SPARE.has(type))) return 'whole';
+  const lost = top.filter(({ end }) => end > cut);
   const kept = top.filter(({ end }) => end <= cut);
+  const [half] = lost.filter(({ start }) => start < cut);
+  const isFragmented = bytes.includes('mvex') || top.some(({ path }) => path === 'moof');
+  const isIndex = half?.path === 'mfra' && half.body <= cut;
+  if (half !== undefined && isFragmented && !isIndex) return 'broken';
+  if (lost.every(({ path }) => SPARE.has(path))) return 'whole';
+  if (half !== undefined) return 'broken';
   const last = kept.at(-1)?.path ?? '';
   const playable = ['moov', 'mdat'].every((type) => kept.some(({ path }) => path === type));
   const fragments = ['moof', 'mdat', 'sidx', 'styp', ...SPARE];
   const between = playable && (last === 'mdat' || SPARE.has(last));
-  return between && lost.includes('moof') && lost.every((type) => fragments.includes(type))
+  const types = lost.map(({ path }) => path);
+  return between && types.includes('moof') && types.every((type) => fragments.includes(type))
     ? 'shorter'
     : 'broken';
 }

@@ -113,7 +113,7 @@ const FRAMING: readonly Fault[] = [
   { name: 'a length and chunks at once', row: 22, does: afterRequest(answer({ headers: ['content-length: 5'], framing: 'chunked' })), ...NOT_HTTP },
   { name: 'two lengths', row: 22, does: afterRequest(answer({ headers: ['content-length: 3'] })), ...NOT_HTTP },
   { name: 'a negative length', row: 22, does: afterRequest(answer({ headers: ['content-length: -5'], framing: 'none' })), ...NOT_HTTP },
-  { name: 'a length that is too short', row: 32, does: afterRequest(answer({ headers: ['content-length: 9'], framing: 'none' })), ...UNREADABLE, content: 'again no_picture' },
+  { name: 'a length that is too short', row: 32, does: afterRequest(answer({ headers: ['content-length: 9'], framing: 'none' })), ...UNREADABLE, content: 'again incomplete_file' },
   { name: 'a length that is too long', row: 32, does: afterRequest(inTurn(answer({ headers: ['content-length: 999999'], framing: 'none' }), fin)), ...CUT },
   { name: 'chunks that are cut', row: 32, does: afterRequest(inTurn(half(0.5, { framing: 'chunked' }), fin)), ...CUT },
   { name: 'a chunk of no size', row: 32, does: afterRequest(answer({ headers: ['transfer-encoding: chunked'], body: 'zz\r\n{}\r\n', framing: 'none' })), ...CUT },

@@ -14,8 +14,10 @@ interface BodyOptions {
   readonly cleanPage: (bytes: Buffer) => Promise<Buffer>;
 }
 
-/** First bytes, which show whether a body can be video at all: two packets of a transport stream and the next one. */
-const HEAD_BYTES = 512;
+/** First bytes, which show whether a body is a page or begins like a video. */
+const HEAD_BYTES = 64;
+/** As many as show a transport stream, by three of its packets. */
+const LONG_HEAD_BYTES = 512;
 /** Bytes of a page that is not a video which are kept for a person to inspect. */
 const KEPT_BYTES = 64 * 1024;
 /** Bytes read beyond those and not kept: a key that is cut in half would not be recognised. */
@@ -51,6 +53,10 @@ export async function readBody(
         head = bytes = Buffer.concat([head, bytes]);
         if (head.length < HEAD_BYTES) continue;
         page = pageIn(head);
+        if (page?.problem.kind === 'no_picture' && head.length < LONG_HEAD_BYTES) {
+          page = undefined;
+          continue;
+        }
         head = undefined;
       }
       if ((page?.size ?? part.position) + bytes.length > bounds.maxBytes) return tooLarge(bounds);

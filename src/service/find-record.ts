@@ -135,7 +135,8 @@ function isMarked(value: JsonRecord): boolean {
 /** Whether its status value is one that only records use. */
 const isDecisive = (value: JsonRecord) => !OF_REPLIES.test(wordIn(value));
 
-const idsIn = (value: JsonRecord) => ID_FIELDS.flatMap((name) => asText(field(value, name)) ?? []);
+const idsIn = (value: JsonRecord | undefined) =>
+  ID_FIELDS.flatMap((name) => asText(field(value, name)) ?? []);
 
 const hasStatus = (value: JsonRecord) => asText(field(value, 'status')) !== undefined;
 
@@ -166,7 +167,10 @@ function insideOf({ value, depth, isOuter }: Inner): Inner[] {
   const inner = (one: JsonValue, outer: boolean): Inner => ({ value: one, depth: depth + 1, isOuter: outer });
   if (typeof value === 'string') return jsonIn(value).map((one) => inner(one, false));
   if (Array.isArray(value))
-    return value.slice(0, MAX_VALUES).map((one: JsonValue) => inner(one, isOuter && value.length === 1));
+    // A list may be that of other things than tasks.
+    return value
+      .slice(0, MAX_VALUES)
+      .map((one: JsonValue) => inner(one, isOuter && value.length === 1 && idsIn(asObject(one)).length > 0));
   return Object.entries(asObject(value) ?? {})
     .slice(0, MAX_VALUES)
     .map(([name, one]) => inner(one, isOuter && ENVELOPES.has(name)));

@@ -18,6 +18,8 @@ function changed(video: Buffer, type: string, change: (box: Buffer) => Buffer): 
 }
 
 /** What a body holds, and what the words around it say. */
+const BOXES = Buffer.concat(Array<Buffer>(100_001).fill(box('free')));
+
 export const BODIES: readonly DownloadCase[] = [
   { name: 'JSON as video/mp4', content: body(() => JSON_PAGE), ends: 'not_video', kept: true },
   {
@@ -52,8 +54,8 @@ export const BODIES: readonly DownloadCase[] = [
   {
     name: 'a page behind a whole video',
     content: body(({ video }) => Buffer.concat([video, Buffer.from(HTML)])),
-    ends: 'incomplete_file',
-    kept: true,
+    ends: 'more',
+    more: Buffer.from(HTML),
   },
   {
     name: 'a video without moov',
@@ -88,16 +90,14 @@ export const BODIES: readonly DownloadCase[] = [
       b.writeUInt32BE(0xffffffff, b.indexOf('stsz') + 12);
       return b;
     }),
-    ends: 'not_video',
+    ends: 'incomplete_file',
     kept: true,
   },
   {
     name: 'a hundred thousand boxes',
-    content: body(({ video }) =>
-      Buffer.concat([video, Buffer.concat(Array<Buffer>(100_001).fill(box('free')))]),
-    ),
-    ends: 'incomplete_file',
-    kept: true,
+    content: body(({ video }) => Buffer.concat([video, BOXES])),
+    ends: 'more',
+    more: BOXES,
     heavy: true,
   },
   {

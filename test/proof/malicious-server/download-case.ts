@@ -17,8 +17,13 @@ export interface DownloadCase {
   /** The other origin; unknown addresses by default. */
   readonly media?: (material: Material) => Answer;
   readonly record?: (material: Material) => Record<string, unknown>;
-  /** Why there is no video; `video` when the bytes are good after all, `other` when those of the other file are. */
-  readonly ends: ContentUnavailableReason | 'video' | 'other';
+  /**
+   * Why there is no video; `video` when the bytes are good after all, `other` when those of the other file are, `more` when
+   * the video is kept with what is behind it, and with a warning.
+   */
+  readonly ends: ContentUnavailableReason | 'video' | 'other' | 'more';
+  /** What is behind the video. */
+  readonly more?: Buffer;
   /** Refused bytes are kept for a person. */
   readonly kept?: true;
   /** It never comes to its end by itself: the limits are short here. */

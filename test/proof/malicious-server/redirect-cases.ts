@@ -102,7 +102,7 @@ export const REDIRECTS: readonly DownloadCase[] = [
     ends: 'not_ready',
   },
   {
-    name: 'a part that nobody asked for',
+    name: 'a part that is the whole',
     content: ({ video }) =>
       reply(
         [
@@ -112,7 +112,16 @@ export const REDIRECTS: readonly DownloadCase[] = [
         ],
         video,
       ),
-    ends: 'not_ready',
+    ends: 'video',
+  },
+  {
+    name: 'a part that nobody asked for',
+    content: ({ video }) =>
+      reply(
+        ['HTTP/1.1 206 Partial Content', 'content-length: 100', `content-range: bytes 0-99/${video.length}`],
+        video.subarray(0, 100),
+      ),
+    ends: 'incomplete_file',
   },
   {
     name: 'a part of another file to a resume',

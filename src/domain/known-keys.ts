@@ -1,4 +1,4 @@
-import { nearNames } from './near-names';
+import { nearNames, unseenDifference } from './near-names';
 import { type ValidationIssue } from './validation-issue';
 
 /** The keys that an object may have, with those of nested objects that are validated too. */
@@ -31,7 +31,11 @@ export function unknownKey(value: unknown, known: Keys, path = ''): ValidationIs
 function unknownIssue(name: string, field: string, known: readonly string[]): ValidationIssue {
   const [near] = nearNames(name, known, 1);
   const meant = near === undefined ? `Known are ${known.join(', ')}.` : `Did you mean ${near}?`;
-  return { field, message: `${field} is not known. ${meant}`, allowed: known };
+  return {
+    field,
+    message: `${field} is not known. ${meant}${unseenDifference(name, known)}`,
+    allowed: known,
+  };
 }
 
 /** Key names are foreign input: long and unusual ones are reduced to what fits on a line. */

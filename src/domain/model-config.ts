@@ -279,7 +279,7 @@ function oneOf<T extends string | number>(
 ): ValidationIssue[] {
   if (value === undefined || allowed === undefined || allowed.includes(value)) return [];
   const values = allowed.map(String);
-  const message = `${field} is not a value of this model.${unseenDifference(String(value), values)}`;
+  const message = `${field} is not a value of this model.${unseenDifference(value, values)}`;
   return [{ field, message, allowed: values }];
 }
 

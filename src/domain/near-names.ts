@@ -19,7 +19,8 @@ const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\p{Z}]/gu;
  * One sentence, with a space before it, when a value looks like an allowed one and has other characters; `''` when it
  * does not. Names the characters, never the value.
  */
-export function unseenDifference(value: string, allowed: readonly string[]): string {
+export function unseenDifference(value: unknown, allowed: readonly string[]): string {
+  if (typeof value !== 'string') return '';
   const seen = seenOf(value);
   const same = allowed.find((one) => one !== value && seenOf(one) === seen);
   if (same === undefined) return '';

@@ -92,6 +92,8 @@ function validateTexts(request: object): ValidationIssue[] {
   });
 }
 
+const KINDS: readonly string[] = ['image', 'video', 'audio'];
+
 function validateVideo(request: VideoRequest): ValidationIssue[] {
   const issues: ValidationIssue[] = [];
   const { durationSeconds } = request;
@@ -111,11 +113,11 @@ function validateVideo(request: VideoRequest): ValidationIssue[] {
       issues.push({ field: `references[${index}]`, message: 'A reference is {kind, source}.' });
       return;
     }
-    if (!['image', 'video', 'audio'].includes(reference['kind'] as string)) {
+    if (!KINDS.includes(reference['kind'] as string)) {
       issues.push({
         field: `references[${index}].kind`,
-        message: 'A reference is an image, a video or audio.',
-        allowed: ['image', 'video', 'audio'],
+        message: `A reference is an image, a video or audio.${unseenDifference(reference['kind'], KINDS)}`,
+        allowed: KINDS,
       });
     }
     issues.push(...validateSource(`references[${index}].source`, reference['source']));
@@ -138,10 +140,12 @@ function validateImage(request: ImageGenerationRequest): ValidationIssue[] {
   }
   issues.push(...emptyString('quality', request.quality));
   if (responseFormat !== undefined && responseFormat !== 'url' && responseFormat !== 'b64_json') {
+    const allowed = ['url', 'b64_json'];
+    const unseen = unseenDifference(responseFormat, allowed);
     issues.push({
       field: 'responseFormat',
-      message: 'responseFormat must be url or b64_json.',
-      allowed: ['url', 'b64_json'],
+      message: `responseFormat must be url or b64_json.${unseen}`,
+      allowed,
     });
   }
   return issues;

@@ -8,6 +8,7 @@ import {
   type VideoReference,
   type VideoRequest,
 } from '../domain/request';
+import { unseenDifference } from '../domain/near-names';
 import { MANIFEST_OPERATIONS, type ManifestOperation } from './columns';
 import { type ModelKind } from './model-snapshot';
 import { jsonOrText, LONGEST_WORD, type RowValues } from './row-values';
@@ -64,7 +65,11 @@ async function readOperation(
   if (written !== undefined) {
     const operation = MANIFEST_OPERATIONS.find((one) => one === written);
     if (operation === undefined)
-      values.issue('operation', 'operation is one of these, or left out.', MANIFEST_OPERATIONS);
+      values.issue(
+        'operation',
+        `operation is one of these, or left out.${unseenDifference(written, MANIFEST_OPERATIONS)}`,
+        MANIFEST_OPERATIONS,
+      );
     return operation;
   }
   if (values.get('operation') !== undefined) return undefined;
@@ -185,7 +190,12 @@ async function readList(values: RowValues, lookup: SourceLookup): Promise<VideoR
     }
     const { kind, field, ...written } = item;
     const known = KINDS.find((one) => one === kind);
-    if (known === undefined) values.issue('references', 'The kind of a reference is one of these.', KINDS);
+    if (known === undefined)
+      values.issue(
+        'references',
+        `The kind of a reference is one of these.${unseenDifference(kind, KINDS)}`,
+        KINDS,
+      );
     else if (field !== undefined && typeof field !== 'string')
       values.issue('references', 'The field of a reference must be a text.');
     else {

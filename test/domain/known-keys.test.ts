@@ -6,6 +6,7 @@ import { validateRequest } from '../../src/domain/validate-request';
 describe('known keys', () => {
   it.each<[given: object, field: string, near: string]>([
     [{ creation_key: 'k' }, 'creation_key', 'Did you mean creationKey?'],
+    [{ 'creation\u200bKey': 'k' }, 'creation?Key', 'cannot be seen: U+200B at character 9.'],
     [{ policy: { on_429: 'fail' } }, 'policy.on_429', 'Did you mean on429?'],
     [{ queues: { uploads: 'q' } }, 'queues.uploads', 'Known are create, poll, download, image.'],
     [{ constructor: 1 }, 'constructor', 'Known are'],

@@ -24,7 +24,8 @@ it.each<[string, string, readonly string[], string]>([
   expect(unseenDifference(value, allowed)).toBe(`${SAID}${which}`);
 });
 
-it.each<[string, readonly string[]]>([
+it.each<[unknown, readonly string[]]>([
+  [7, ['7']],
   ['vid', ['vid']],
   ['vid', ['Vid', 'vid-1', '']],
   ['', []],

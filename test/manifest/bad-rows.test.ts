@@ -39,6 +39,22 @@ describe('rows that are not valid', () => {
       },
     ],
     [
+      'an operation with a character that nobody sees',
+      video({ operation: 'vi\u200bdeo' }),
+      {
+        column: 'operation',
+        message: expect.stringContaining('cannot be seen: U+200B at character 3.') as string,
+      },
+    ],
+    [
+      'a kind of reference with a character that nobody sees',
+      video({ references: [{ kind: 'image\ufeff', url: 'https://h.invalid/1' }] }),
+      {
+        column: 'references',
+        message: expect.stringContaining('cannot be seen: U+FEFF at character 6.') as string,
+      },
+    ],
+    [
       'an unseen character in the name of a column',
       video({ 'aspect\u00ad_ratio': '16:9' }),
       { column: null, message: expect.stringContaining('cannot be seen: U+00AD at character 7.') as string },

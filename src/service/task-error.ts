@@ -27,7 +27,7 @@ const TEXT_FIELDS = [
 ];
 /** Fields in which an error may contain another one. */
 const INNER_FIELDS = ['error', 'errors', 'detail', 'data', 'failure', 'last_error'];
-/** Fields that records have for other things, too: read only of a record without any other field of an error. */
+/** Fields that records have for other things, too: read only of a record whose other fields say nothing. */
 const GENERAL_FIELDS = ['code', 'message', 'detail', 'reason'];
 /** The fields that only the error of a record has. */
 const RECORD_FIELDS = [...INNER_FIELDS, ...CODE_FIELDS, 'error_type', ...TEXT_FIELDS].filter(
@@ -66,17 +66,15 @@ export function readTaskError(
  * Reads the error of a failed task's record (C2.2.8). Its status value counts where nothing else says why: `nsfw`.
  */
 export function readRecordError(record: JsonRecord, status: string, redactor: Redactor): TaskError {
-  const pick = (names: readonly string[]) =>
-    Object.fromEntries(
-      names.flatMap((name) => {
-        const value = spelled(record, name);
-        return value === undefined || (typeof value === 'string' && value.trim() === '')
-          ? []
-          : [[name, value]];
-      }),
-    );
-  const own = pick(RECORD_FIELDS);
-  return errorIn(Object.keys(own).length > 0 ? own : pick(GENERAL_FIELDS), redactor, { hint: status });
+  const read = (names: readonly string[]) => {
+    const given = names.flatMap((name) => {
+      const value = spelled(record, name);
+      return value === undefined ? [] : [[name, value] as const];
+    });
+    return errorIn(Object.fromEntries(given), redactor, { hint: status });
+  };
+  const own = read(RECORD_FIELDS);
+  return own.code === null && own.message === null ? read(GENERAL_FIELDS) : own;
 }
 
 function errorIn(

@@ -18,8 +18,8 @@ interface BoxesOfFile {
 }
 
 /**
- * The boxes at the top level of a file, and what is in them: samples; `nothing` that the picture needs, or bytes that nobody
- * knows; or `structure`, which is never a sample.
+ * The boxes at the top level of a file, and what is in them: `samples`; `nothing` that the picture needs; or `structure`,
+ * which is never a sample.
  */
 const TOP_LEVEL: ReadonlyMap<string, 'samples' | 'nothing' | 'structure'> = new Map([
   ...['mdat', 'imda'].map((type) => [type, 'samples'] as const),

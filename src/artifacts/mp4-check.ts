@@ -94,7 +94,7 @@ function unreadEnd(file: Mp4File, isFragmented: boolean): string | undefined {
   return `The bytes behind the last box of the file (${size - (end > size ? start : end)}) are not a box`;
 }
 
-/** How a walk that does not reach the end of the file is told. */
+/** Says why a walk did not reach the end of the file; undefined when it did. */
 function cutMessage({ boxes, rest, size }: Mp4File): string | undefined {
   const { type, end } = boxes.at(-1)!;
   if (end > size) return `The box ${type} needs ${end} bytes, the file has ${size}.`;

@@ -209,7 +209,7 @@ function* chunksOf(track: Mp4Track): Generator<Chunk> {
     }
 }
 
-/** How many samples of a run are within the first range that it touches: more ranges could take for ever. */
+/** How many samples of a run are within the first range that it touches. Hostile runs touch thousands of ranges. */
 function countWithin(ranges: readonly Range[], { offset, bytes, count }: SampleRun): number {
   let [low, high] = [0, ranges.length];
   while (low < high) {

@@ -12,7 +12,7 @@ export function nearNames(wanted: string, known: readonly string[], most = 3): s
     .map(({ name }) => name);
 }
 
-/** Characters that nobody sees: formats, variation selectors, and blanks, of which many look alike. */
+/** Invisible characters: formats, variation selectors, and blanks, of which many look alike. */
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\p{Z}]/gu;
 
 /**

@@ -101,7 +101,7 @@ const SUFFIX = /^[^\s|]{1,64}$/;
 /** A column name that may be shown. In a file without a header, the first prompt is read as a column name. */
 const WORD = /^[A-Za-z_][\w.:-]{0,39}$/;
 
-/** What the name of a column that its owner keeps for herself begins with: it is not read. */
+/** A column whose name begins with this belongs to the author of the manifest and is not read. */
 const OWN = '_';
 
 export const isOwnColumn = (written: string): boolean => written.trim().startsWith(OWN);

@@ -65,7 +65,7 @@ class ListReader {
     else if ((sign === ']' || sign === '}') && this.#depth > 1) this.#depth -= 1;
   }
 
-  /** The element before a comma or the end of the list; a comma before the end is no element. */
+  /** The element before a comma or the end of the list. A comma before the end adds no element. */
   *#element(sign: string): Generator<Line> {
     const content = this.#content;
     if (sign === ',' || content === null || content.trim() !== '')

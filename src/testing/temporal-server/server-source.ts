@@ -17,7 +17,13 @@ export interface ServerConnectionOptions {
 }
 
 /** Which step of the search produced a `temporal` executable (architecture: Temporal server). */
-export type ExecutableFinder = 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'sdk-download' | 'go-install';
+export type ExecutableFinder =
+  | 'TEMPORAL_CLI_PATH'
+  | 'PATH'
+  | 'cache'
+  | 'sdk-download'
+  | 'pypi'
+  | 'go-install';
 
 /** A server that runs elsewhere; this package connects to it and never stops it. */
 export interface AddressSource {
@@ -121,7 +127,7 @@ function isOlder(version: string, minimum: string): boolean {
   return false;
 }
 
-/** Cache directory of the built or downloaded `temporal` of the pinned version. */
+/** Cache directory of the `temporal` that the search for this version of the CLI downloaded or built. */
 export function cliCacheDir(env: Environment, platform: NodeJS.Platform = process.platform): string {
   return path.join(userCacheDir(env, platform), 'temporal-media', 'cli', TEMPORAL_CLI_VERSION);
 }
@@ -140,14 +146,14 @@ function userCacheDir(env: Environment, platform: NodeJS.Platform): string {
   return path.join(env['HOME'] || homedir(), '.cache');
 }
 
-/**
- * CLI tag that is built and cached: the newest one that builds from a module proxy.
- * Later tags need a nested module that no proxy serves.
- */
-export const TEMPORAL_CLI_VERSION = 'v1.5.1';
+/** Tag of the CLI that is downloaded and cached. */
+export const TEMPORAL_CLI_VERSION = 'v1.9.1';
 
-/** Go package of the CLI, pinned to {@link TEMPORAL_CLI_VERSION}. */
-export const TEMPORAL_CLI_PACKAGE = `github.com/temporalio/cli/cmd/temporal@${TEMPORAL_CLI_VERSION}`;
+/**
+ * Go package of the CLI, the last resort: the newest version that builds from a module proxy. Later ones need a nested
+ * module that no proxy serves.
+ */
+export const TEMPORAL_CLI_PACKAGE = 'github.com/temporalio/cli/cmd/temporal@v1.5.1';
 
 /** Oldest server version in which update-with-start is enabled by default. */
 const MINIMUM_SERVER_VERSION = '1.28.0';

@@ -45,7 +45,7 @@ describe('the go install step', () => {
       'go-install',
     ]);
     expect((await readFile(path.join(home.root, 'calls'), 'utf8')).trim().split('\n')).toHaveLength(1);
-    expect(lines).toContain(`Process ${process.pid} is building the Temporal CLI already; waiting for it.`);
+    expect(lines).toContain(`Process ${process.pid} is installing the Temporal CLI already; waiting for it.`);
   });
 
   test('what a killed build left is neither taken nor kept', async () => {
@@ -59,7 +59,7 @@ describe('the go install step', () => {
 
   test('a failed build leaves nothing behind and says why', async () => {
     await home.script('bin/go', 'console.error("first"); console.error("no such module"); process.exit(1);');
-    await expect(resolve()).rejects.toThrow('`go install`: the build failed: no such module.');
+    await expect(resolve()).rejects.toThrow('`go install`: it failed: no such module.');
     expect(await readdir(home.cacheDir)).toEqual([]);
   });
 

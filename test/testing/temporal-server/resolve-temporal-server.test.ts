@@ -51,7 +51,7 @@ describe('resolveTemporalServer', () => {
       foundBy: 'TEMPORAL_ADDRESS',
     });
     expect(lines).toEqual([
-      `Using the Temporal CLI from our cache of v1.5.1 (${GOOD}).`,
+      `Using the Temporal CLI from our cache (${GOOD}).`,
       `Using the Temporal CLI from \`temporal\` on PATH (${GOOD}).`,
       `Using the Temporal CLI from TEMPORAL_CLI_PATH (${GOOD}).`,
       'Using the Temporal server at 127.0.0.1:7 (TEMPORAL_ADDRESS).',
@@ -124,8 +124,9 @@ describe('resolveTemporalServer', () => {
       'TEMPORAL_ADDRESS or TEMPORAL_PROFILE',
       'TEMPORAL_CLI_PATH',
       '`temporal` on PATH',
-      'our cache of v1.5.1',
+      'our cache',
       'the download of the Temporal SDK',
+      'the wheel on PyPI',
       '`go install`',
     ]);
     for (const { step, reason, remedy } of steps) {

@@ -2,10 +2,12 @@ import { type Client } from '@temporalio/client';
 import { isPassed } from './activities/send-attempts';
 import { type LostIntent, recordPlaceholder } from './activities/placeholder-intent';
 import { paidCallsOn } from './binding/earlier-calls';
-import { type PaidCallSeen } from './binding/paid-calls';
+import { JournalBindingError } from './binding/bind-journal';
+import { type PaidCallSeen, UnreadCallError } from './binding/paid-calls';
 import { type CreateJournal, isRefusal, isPlaceholder, type ClaimIntent } from './domain/journal';
 import { ACTIVITY, baseTaskQueue } from './domain/names';
 import { type CreatedVideo } from './domain/paid-call';
+import { createRedactor } from './service/redact';
 
 /** Number of executions of the queue whose histories are read, the newest first. */
 const LOOKED_AT = 1_000;
@@ -38,8 +40,6 @@ export interface LostCall {
 export interface LostCalls {
   /** In the order in which they were found: the newest executions first. */
   readonly calls: readonly LostCall[];
-  /** Paid calls whose ids cannot be read here, for example behind another codec: nothing guards them. */
-  readonly unread: number;
   /** Most executions that are read: calls of older ones are not found. */
   readonly looked: number;
 }
@@ -47,6 +47,7 @@ export interface LostCalls {
 /**
  * Finds the paid calls that histories contain and the journal lacks, before a queue is bound to a journal that was not
  * there all the time (another one, or one restored from a copy). Writes nothing.
+ * @throws JournalBindingError when one of them cannot be read with the data converter of this client
  */
 export async function findLostCalls(
   client: Client,
@@ -55,7 +56,12 @@ export async function findLostCalls(
   journal: CreateJournal,
 ): Promise<LostCalls> {
   const seen = paidCallsOn(client, baseTaskQueue(taskQueue), (looked) => looked >= LOOKED_AT);
-  return { ...(await lostAmong(seen, namespace, journal)), looked: LOOKED_AT };
+  try {
+    return { calls: await lostAmong(seen, namespace, journal), looked: LOOKED_AT };
+  } catch (error) {
+    if (!(error instanceof UnreadCallError)) throw error;
+    throw new JournalBindingError(unread(taskQueue, error));
+  }
 }
 
 /** Returns the calls that a journal lacks. */
@@ -63,15 +69,10 @@ export async function lostAmong(
   calls: AsyncIterable<PaidCallSeen> | Iterable<PaidCallSeen>,
   namespace: string,
   journal: CreateJournal,
-): Promise<Pick<LostCalls, 'calls' | 'unread'>> {
+): Promise<readonly LostCall[]> {
   const lost: LostCall[] = [];
-  let unread = 0;
   for await (const seen of calls) {
     const { creationKey, sendAttempt, workflowId, runId, activityId, scheduledAt: attemptAt, answer } = seen;
-    if (creationKey === null) {
-      unread += 1;
-      continue;
-    }
     const created = answer?.['outcome'] === 'created' ? (answer as unknown as CreatedVideo) : undefined;
     const model = created?.video.model ?? modelOf(seen);
     const place = {
@@ -86,8 +87,19 @@ export async function lostAmong(
     const call = { ...place, operation: operationOf(seen), model, ...(created !== undefined && { created }) };
     if (!(await isKnown(journal, { namespace, creationKey }, call))) lost.push(call);
   }
-  return { calls: lost, unread };
+  return lost;
 }
+
+function unread(taskQueue: string, error: UnreadCallError): string {
+  return (
+    `The task queue "${taskQueue}" was not rebound. ${redactor.text(error.message)} ` +
+    'An id that nothing guards would be bought again. Rebind with a worker whose dataConverter reads these payloads (the codec with ' +
+    'its keys, the drivers of external storage), or give this worker a task queue of its own (MEDIA_TASK_QUEUE).'
+  );
+}
+
+/** The words are those of a codec or driver of the user. */
+const redactor = createRedactor([]);
 
 /**
  * Writes the calls into the journal. A video that was created is found again under its key; every other call is of

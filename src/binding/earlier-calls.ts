@@ -1,5 +1,5 @@
 import { type Client } from '@temporalio/client';
-import { type PaidCallSeen, paidCallsOf } from './paid-calls';
+import { type PaidCallSeen, paidCallsOf, UnreadCallError } from './paid-calls';
 
 /** How long histories are searched for a paid call before a queue is taken for a new one, in milliseconds. */
 const READ_FOR_MS = 20_000;
@@ -8,12 +8,18 @@ const READ_FOR_MS = 20_000;
 export async function anyPaidCall(client: Client, taskQueue: string): Promise<string | undefined> {
   const until = performance.now() + READ_FOR_MS;
   const seen = paidCallsOn(client, taskQueue, () => performance.now() > until);
-  for await (const { workflowId } of seen) return workflowId;
-  return undefined;
+  try {
+    for await (const { workflowId } of seen) return workflowId;
+    return undefined;
+  } catch (error) {
+    // A call that cannot be read was made all the same.
+    if (error instanceof UnreadCallError) return error.workflowId;
+    throw error;
+  }
 }
 
 /**
- * Paid calls on a queue, from the histories of its newest executions.
+ * Paid calls on a queue, from the histories of its newest executions. @throws UnreadCallError
  * @param isEnough called after each execution, with the number of executions read; `true` ends the search
  */
 export async function* paidCallsOn(

@@ -1,8 +1,9 @@
 import { type Client } from '@temporalio/client';
-import { type LoadedDataConverter, type Payload } from '@temporalio/common';
+import { type Payload } from '@temporalio/common';
 import { activityKey } from '../domain/creation-key';
 import { ACTIVITY, baseTaskQueue } from '../domain/names';
 import { heartbeatOf } from '../domain/journal-proof';
+import { decodePayloads } from '../client/read-payloads';
 
 /** One paid call, as recorded in the history of its workflow. */
 export interface PaidCallSeen {
@@ -10,22 +11,40 @@ export interface PaidCallSeen {
   readonly runId: string;
   readonly activityId: string;
   readonly type: string;
-  /** Null where the input that may name it cannot be decoded here, for example because of another codec. */
-  readonly creationKey: string | null;
+  readonly creationKey: string;
   readonly sendAttempt: number;
   /** ISO 8601. */
   readonly scheduledAt: string;
-  /** Input of its activity, or of the row of a group; null where it cannot be decoded here. */
-  readonly input: { readonly [field: string]: unknown } | null;
+  /** Input of its activity, or of the row of a group; null where it is not an object. */
+  readonly input: Fields | null;
   /** Its result, where that is known; null while it is open or when its worker was lost. */
-  readonly answer: { readonly [field: string]: unknown } | null;
+  readonly answer: Fields | null;
 }
 
 type Events = NonNullable<
   Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>['events']
 >;
 
-/** The paid calls of one run on a task queue that have left a record in a journal, or may have. */
+/** A paid call whose history cannot be read here: which journal lacks it is unknown. */
+export class UnreadCallError extends Error {
+  override readonly name = 'UnreadCallError';
+  constructor(
+    readonly workflowId: string,
+    activityId: string,
+    cause: unknown,
+  ) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    super(
+      `The paid call ${activityId} of the workflow ${workflowId} cannot be read here: ${why.replace(/\.$/, '')}.`,
+      { cause },
+    );
+  }
+}
+
+/**
+ * The paid calls of one run on a task queue that have left a record in a journal, or may have.
+ * @throws UnreadCallError when the client cannot read a payload of one: another codec, external storage without its driver
+ */
 export async function paidCallsOf(
   client: Client,
   taskQueue: string,
@@ -38,7 +57,6 @@ export async function paidCallsOf(
   });
   const { events } = await client.workflow.getHandle(run.workflowId, run.runId).fetchHistory();
   const isOpen = described.workflowExecutionInfo?.closeTime == null;
-  const converter = client.options.loadedDataConverter;
   const beats = new Map(
     (described.pendingActivities ?? []).map((one) => [one.activityId, one.heartbeatDetails?.payloads?.[0]]),
   );
@@ -50,11 +68,12 @@ export async function paidCallsOf(
     if (!scheduled || !PAID.has(type) || baseTaskQueue(scheduled.taskQueue?.name ?? '') !== taskQueue)
       continue;
     const activityId = scheduled.activityId ?? '';
-    const input = await decoded(converter, scheduled.input?.payloads?.[0]);
+    const read = reader(client, run.workflowId, activityId);
+    const input = await read(scheduled.input?.payloads?.[0]);
     const end = ends.get(String(event.eventId));
-    const result = await decoded(converter, end?.result);
+    const result = await read(end?.result);
     const told = end === undefined ? beats.get(activityId) : end.told;
-    const beat = await decoded(converter, told);
+    const beat = await read(told);
     const rows = Array.isArray(input?.['rows']) ? (input['rows'] as readonly unknown[]) : [input];
     rows.forEach((row, index) => {
       const own = asObject(row);
@@ -62,14 +81,14 @@ export async function paidCallsOf(
       const answers = asObject(result)?.['answers'];
       const answer = asObject(isRow ? (answers as readonly unknown[] | undefined)?.[index] : result);
       const heartbeat = heartbeatOf(beat, isRow ? index : undefined);
-      // Nothing leaves before the server has acknowledged its intent (docs/adr/0015). Undecodable details may name
+      // Nothing leaves before the server has acknowledged its intent (docs/adr/0015). Details of another form may name
       // one.
       const mayHaveSent = told != null && (beat === null || (heartbeat?.intent ?? null) !== null);
       // When a run is ended from outside, the heartbeats of its open calls are lost.
       const lost = end === undefined ? mayHaveSent || !isOpen : end.lost || mayHaveSent;
       if (!mayHaveLeft(answer, lost)) return;
       const given = own?.['creationKey'];
-      const ofItself = own === null ? null : activityKey(run.workflowId, run.runId, activityId);
+      const ofItself = activityKey(run.workflowId, run.runId, activityId);
       const creationKey = typeof given === 'string' ? given : ofItself;
       const sendAttempt = answer?.['sendAttempt'] ?? own?.['sendAttempt'] ?? 0;
       calls.push({
@@ -135,20 +154,23 @@ function endsOf(events: Events): ReadonlyMap<string, End> {
   return ends;
 }
 
-async function decoded(
-  { payloadConverter, payloadCodecs }: LoadedDataConverter,
-  payload: Payload | null | undefined,
-): Promise<{ readonly [field: string]: unknown } | null> {
-  if (payload == null) return null;
-  try {
-    let read = [payload];
-    for (const codec of [...payloadCodecs].reverse()) read = await codec.decode(read);
-    return asObject(payloadConverter.fromPayload(read[0] as Payload));
-  } catch {
-    return null;
-  }
+/** Reads payloads of one activity as the worker that wrote them does. */
+function reader(client: Client, workflowId: string, activityId: string) {
+  const { namespace, loadedDataConverter } = client.options;
+  const context = { type: 'activity', namespace, workflowId, activityId, isLocal: false } as const;
+  return async (payload: Payload | null | undefined): Promise<Fields | null> => {
+    if (payload == null) return null;
+    try {
+      const [read] = await decodePayloads(loadedDataConverter, [payload], context);
+      return asObject(loadedDataConverter.payloadConverter.fromPayload(read as Payload, context));
+    } catch (error) {
+      throw new UnreadCallError(workflowId, activityId, error);
+    }
+  };
 }
 
-function asObject(value: unknown): { readonly [field: string]: unknown } | null {
-  return typeof value === 'object' && value !== null ? (value as { [field: string]: unknown }) : null;
+type Fields = { readonly [field: string]: unknown };
+
+function asObject(value: unknown): Fields | null {
+  return typeof value === 'object' && value !== null ? (value as Fields) : null;
 }

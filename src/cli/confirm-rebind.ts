@@ -38,11 +38,6 @@ export function rebindLines(taskQueue: string, lost: LostCalls): string[] {
           `- Calls of unknown fate; nothing is sent under their ids before somebody decides (temporal-media unconfirmed): ${namesOf(unknown)}`,
         ]
       : []),
-    ...(lost.unread > 0
-      ? [
-          `- Paid calls whose ids a payload codec hides from this worker: ${lost.unread}. Nothing guards those ids, and one that is started again is bought again. Make the worker in code, with that codec, and rebind with it.`,
-        ]
-      : []),
     '- Creates that are under way end as unconfirmed (journal_changed) and wait for a decision too.',
     `- Ids beyond the newest ${lost.looked} executions, or whose histories the server has removed, are bought again if they are started again.`,
     'No worker may use the former journal any more.',

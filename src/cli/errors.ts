@@ -26,6 +26,7 @@ const BY_NAME: { readonly [name: string]: CommandErrorType | 'rejected/creation_
   CodecUnreachableError: 'codec_unreachable',
   CreationKeyConflictError: 'rejected/creation_key_conflict',
   ResumeError: 'resume_not_possible',
+  ExternalStorageNotConfiguredError: 'payload_unreadable',
   JournalBindingError: 'journal_binding',
   NamespaceNotFoundError: 'namespace_not_found',
   PostgresError: 'journal_unusable',
@@ -67,6 +68,8 @@ function cliErrorOf(error: unknown): CliError {
     artifactError(error) ??
     historyError(error) ??
     named(error) ??
+    // The SDK reports what it cannot read of a reply as a failure of the call.
+    (error.name === 'ServiceError' && error.cause instanceof Error ? named(error.cause) : undefined) ??
     grpcError(error) ??
     new CliError('unexpected', withoutSecrets(error.message))
   );

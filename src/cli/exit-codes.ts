@@ -203,8 +203,8 @@ export const COMMAND_ERRORS = {
   ],
   payload_unreadable: [
     EXIT.unreachable,
-    'A payload cannot be read here: a codec has encoded it.',
-    'Set TEMPORAL_CODEC_ENDPOINT to its codec server; nothing needs to be sent again.',
+    'A payload cannot be read here: a codec has encoded it, or it is in external storage.',
+    'Set TEMPORAL_CODEC_ENDPOINT to its codec server; what is in external storage is read by a client in code that has its drivers. Nothing needs to be sent again.',
   ],
   temporal_server_ended: [
     EXIT.unreachable,

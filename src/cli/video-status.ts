@@ -1,4 +1,4 @@
-import { ValueError } from '@temporalio/common';
+import { ExternalStorageNotConfiguredError, ValueError } from '@temporalio/common';
 import { awaitVideoWorkflowId, CodecUnreachableError } from '../client';
 import { callWaits } from '../client/ask-worker';
 import { type MediaConfig } from '../config';
@@ -12,6 +12,7 @@ import { type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
 import { existingJournal } from '../stores/open-stores';
 import { type Connected } from './connect';
+import { CliError } from './errors';
 import { unpauseText } from './paused';
 import { type ExecutionView, viewExecution } from './status/execution-view';
 import { failingTask } from './status/failing-task';
@@ -60,6 +61,8 @@ class StatusSearch {
   private creationKey: string | null = null;
   private hasWorker: boolean | undefined;
   private standsStill: string | undefined;
+  /** Histories that may name the task and cannot be read here. */
+  private unread = 0;
 
   constructor(
     private readonly connected: Connected,
@@ -75,12 +78,17 @@ class StatusSearch {
       );
     const own = await this.view(this.id);
     if (own !== undefined && MEDIA_WORKFLOWS.has(own.type)) return this.describe('workflow_id', [own]);
-    return (
+    const found =
       (await this.byJournal(this.id)) ??
       (await this.byVisibility()) ??
       (await this.byKey()) ??
-      (await this.byService())
-    );
+      (await this.byService());
+    if (found === undefined && this.unread > 0)
+      throw new CliError(
+        'payload_unreadable',
+        `Whether ${this.id} is known cannot be determined: the payloads of ${this.unread} of the newest video workflows cannot be read here.`,
+      );
+    return found;
   }
 
   private async byJournal(taskId: string): Promise<VideoStatus | undefined> {
@@ -100,9 +108,10 @@ class StatusSearch {
   }
 
   private async byVisibility(): Promise<VideoStatus | undefined> {
-    const { found, searched } = await searchHistories(this.connected.client, this.id);
+    const { found, searched, unread } = await searchHistories(this.connected.client, this.id);
     if (found === undefined) {
       this.notes.push(`Not in the histories of the ${searched} newest video workflows of this namespace.`);
+      this.unread = unread;
       return undefined;
     }
     const owner = await this.view(found.workflowId);
@@ -191,7 +200,7 @@ class StatusSearch {
         if (error instanceof CodecUnreachableError) throw error;
         const failing = await failingTask(client, workflow.workflowId).catch(() => undefined);
         this.notes.push(
-          error instanceof ValueError
+          isUnreadable(error)
             ? unreadable('state')
             : `The state could not be read: ${failing ?? 'no worker answered the query in time.'}`,
         );
@@ -203,7 +212,12 @@ class StatusSearch {
   private async noteImageWaits(workflow: ExecutionView | null): Promise<void> {
     if (workflow === null || !IMAGE_CALLS.has(workflow.type) || !goesOn(workflow)) return;
     if (workflow.status === PAUSED || this.hasWorker === false) return;
-    const waits = await callWaits(this.connected.client, workflow.workflowId, QUERY_MS).catch(() => []);
+    const waits = await callWaits(this.connected.client, workflow.workflowId, QUERY_MS).catch(
+      (error: unknown) => {
+        if (isUnreadable(error)) this.notes.push(unreadable('wait'));
+        return [];
+      },
+    );
     for (const { why, until } of waits)
       this.notes.push(`It waits to be sent, until ${new Date(until).toISOString()}: ${why}`);
   }
@@ -214,15 +228,20 @@ class StatusSearch {
     const handle = this.connected.client.workflow.getHandle(workflowId, runId);
     const result = handle.result() as Promise<VideoOutcome | ImageOutcome>;
     return result.then(withoutServiceText).catch((error: unknown) => {
-      if (!(error instanceof ValueError)) throw error;
+      if (!isUnreadable(error)) throw error;
       this.notes.push(unreadable('outcome'));
       return null;
     });
   }
 }
 
+/** Another codec, or external storage without its driver, as the SDK reports them. */
+function isUnreadable(error: unknown): boolean {
+  return error instanceof ValueError || error instanceof ExternalStorageNotConfiguredError;
+}
+
 function unreadable(what: string): string {
-  return `The ${what} cannot be read here: a codec has encoded it. Set TEMPORAL_CODEC_ENDPOINT to its codec server.`;
+  return `The ${what} cannot be read here: a codec has encoded it, or it is in external storage. Set TEMPORAL_CODEC_ENDPOINT to the codec server.`;
 }
 
 const ANSWERS_STATE: ReadonlySet<string> = new Set([WORKFLOW.generateVideo, WORKFLOW.awaitVideo]);

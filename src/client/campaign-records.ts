@@ -14,7 +14,8 @@ import { FINGERPRINT_MEMO, QUERY, WORKFLOW } from '../domain/names';
 import { SEARCH_ATTRIBUTE } from '../domain/search-attributes';
 import { inputIssue } from '../workflows/campaign/input-issue';
 import { CampaignUnreadableError, taken } from './errors';
-import { lenientClient, readPayloads } from './lenient-client';
+import { lenientClient } from './lenient-client';
+import { readPayloads } from './read-payloads';
 
 /** Input of a new campaign. The client adds the results of earlier runs under the same id. */
 export type CampaignStart = Omit<CampaignInput, 'previous' | 'carried'>;

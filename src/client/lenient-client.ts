@@ -6,7 +6,7 @@ import {
   type PayloadCodec,
   type SerializationContext,
 } from '@temporalio/common';
-import { CodecUnreachableError } from './errors';
+import { readPayloads } from './read-payloads';
 
 const KNOWN = new WeakMap<Client, WorkflowClient>();
 
@@ -45,49 +45,3 @@ class Lenient implements PayloadCodec {
 }
 
 const NOTHING = Buffer.from('binary/null');
-
-/** A payload after the codecs of a client have decoded it, and its value. */
-export interface ReadPayload {
-  readonly payload: Payload;
-  readonly value: unknown;
-}
-
-/**
- * Decodes payloads as a client does; undefined for each that cannot be decoded.
- * @throws CodecUnreachableError
- */
-export async function readPayloads(
-  converter: LoadedDataConverter,
-  payloads: readonly Payload[],
-  context?: SerializationContext,
-): Promise<readonly (ReadPayload | undefined)[]> {
-  // One call for all payloads where that works, because a codec may be remote.
-  const together = await decodePayloads(converter, payloads, context);
-  const each =
-    together ??
-    (await Promise.all(payloads.map(async (one) => (await decodePayloads(converter, [one], context))?.[0])));
-  return each.map((payload) => {
-    try {
-      if (payload === undefined) return undefined;
-      return { payload, value: converter.payloadConverter.fromPayload(payload, context) };
-    } catch {
-      return undefined;
-    }
-  });
-}
-
-/** Payloads as the codecs of a client give them back; undefined when one cannot be decoded. @throws CodecUnreachableError */
-export async function decodePayloads(
-  { payloadCodecs }: LoadedDataConverter,
-  payloads: readonly Payload[],
-  context: SerializationContext | undefined,
-): Promise<readonly Payload[] | undefined> {
-  try {
-    let read = [...payloads];
-    for (const codec of [...payloadCodecs].reverse()) read = await codec.decode(read, context);
-    return read;
-  } catch (error) {
-    if (error instanceof CodecUnreachableError) throw error;
-    return undefined;
-  }
-}

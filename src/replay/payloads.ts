@@ -19,10 +19,13 @@ export function isPayload(value: object): value is Payload {
   );
 }
 
-/** What a payload says about its bytes: `json/plain`. */
-export function encodingOf({ metadata }: Payload): string {
+/** What a payload says about its bytes: `json/plain`; `external storage` where they are elsewhere. */
+export function encodingOf({ metadata, externalPayloads }: Payload): string {
+  if ((externalPayloads ?? []).length > 0) return EXTERNAL;
   return Buffer.from(metadata?.[METADATA_ENCODING_KEY] ?? []).toString();
 }
+
+const EXTERNAL = 'external storage';
 
 const KNOWN: ReadonlySet<string> = new Set(Object.values(encodingTypes));
 
@@ -53,13 +56,13 @@ export async function decodeRun(run: LoadedRun, options: DecodeOptions): Promise
   if (encrypted !== undefined)
     throw new HistoryError(
       'encrypted',
-      `The payloads of ${run.workflowId} (${run.source}) are encoded as ${JSON.stringify(encrypted.slice(0, 40))}, which the code at hand cannot read.`,
+      `The payloads of ${run.workflowId} (${run.source}) are ${encrypted === EXTERNAL ? 'in' : 'encoded as'} ${JSON.stringify(encrypted.slice(0, 40))}, which the code at hand cannot read.`,
     );
   return run;
 }
 
 const isHidden = (encoding: string, ownConverter: boolean): boolean =>
-  encoding === 'binary/encrypted' || (!ownConverter && !KNOWN.has(encoding));
+  encoding === EXTERNAL || encoding === 'binary/encrypted' || (!ownConverter && !KNOWN.has(encoding));
 
 async function decodeAll(
   payloads: readonly Payload[],

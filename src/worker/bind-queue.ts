@@ -55,7 +55,6 @@ async function keepLost(client: Client, queue: QueueToBind, journal: CreateJourn
   Runtime.instance().logger.warn('Rebinding: what was paid for under these ids was not in this journal', {
     guarded: [...new Set(lost.calls.map(({ creationKey }) => creationKey))],
     executionsLookedAt: lost.looked,
-    unreadable: lost.unread,
   });
   await keepLostCalls(journal, namespace, lost.calls);
 }

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expectUnreadable, newEncryption } from '../support/encryption';
 import { type MediaStack, startMediaStack } from '../support/media-stack';
+import { ownNamespace } from '../support/temporal';
 import { type CodecServer, startCodecServer } from './support/codec-server';
 import { type CliRun, runCli, runJson } from './support/run-cli';
 
@@ -21,7 +22,11 @@ describe('commands where a codec server encrypts payloads', () => {
   ];
 
   beforeAll(async () => {
-    stack = await startMediaStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 } } });
+    // Commands of other tests search their namespace, and cannot read what this one encrypts.
+    stack = await startMediaStack({
+      temporal: await ownNamespace(),
+      sandbox: { timing: { queuedMs: 0, runningMs: 500 } },
+    });
     const { server, env: all } = stack;
     bare = Object.fromEntries(
       ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'MEDIA_TASK_QUEUE', 'MEDIA_DATA_DIR'].map((name) => [
@@ -93,8 +98,9 @@ describe('commands where a codec server encrypts payloads', () => {
       outcome: null,
       notes: expect.arrayContaining([expect.stringContaining('TEMPORAL_CODEC_ENDPOINT')]) as unknown,
     });
+    // Nobody could look, so "not found" would be wrong.
     const unknown = await runJson(['status', 'task_that_nobody_knows'], bare);
-    expect(unknown.reply.error?.type).toBe('not_found');
+    expect(unknown.reply.error?.type).toBe('payload_unreadable');
   });
 
   it('that refuses or is away: said so without what was set, and with the way back to what may be paid', async () => {

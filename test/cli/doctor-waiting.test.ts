@@ -13,6 +13,8 @@ const HELD: FoundWait = {
   account: 'default@1',
 };
 
+const all = (found: readonly FoundWait[]) => ({ found, silent: 0 });
+
 describe('what doctor says of calls that wait', () => {
   test.each([
     ['the account of the next video', 'default@1', {}, 'failed'],
@@ -22,18 +24,20 @@ describe('what doctor says of calls that wait', () => {
     ['a model alone', 'default@1', { reason: 'invalid_request' }, 'warning'],
     ['what a worker lacks', 'default@1', { reason: null, account: null }, 'warning'],
   ] as const)('%s', (_title, own, change, state) => {
-    const finding = checkWaits([{ ...HELD, ...change }], 3, [own]);
+    const finding = checkWaits(all([{ ...HELD, ...change }]), 3, [own]);
     expect(finding.state).toBe(state);
     expect(finding.message).toMatch(/^1 of the 3 newest .* order-1 waits.*at 2026-05-01T10:00:00.000Z: The/);
     expect('remedy' in finding && finding.remedy).toMatch(/goes on by itself/);
   });
 
   test('each reason once, and nothing where nothing waits', () => {
-    const finding = checkWaits([HELD, { ...HELD, workflowId: 'order-2' }], 2, ['default@1']);
+    const finding = checkWaits(all([HELD, { ...HELD, workflowId: 'order-2' }]), 2, ['default@1']);
     expect(finding.message).toContain('2 of the 2 newest');
     expect(finding.message.match(/waits for the account/g)).toHaveLength(1);
-    expect(checkWaits([], 2, ['default@1']).state).toBe('ok');
-    expect(checkWaits([], 0, ['default@1']).state).toBe('ok');
+    expect(checkWaits(all([]), 2, ['default@1']).state).toBe('ok');
+    expect(checkWaits(all([]), 0, ['default@1']).state).toBe('ok');
+    const unread = checkWaits({ found: [], silent: 2 }, 2, ['default@1']);
+    expect([unread.state, unread.message]).toEqual(['warning', expect.stringContaining('is unknown')]);
   });
 
   test('[C7.3] a closed gate: account, reason, since when and when it is tried next, of videos, images and campaigns', async () => {

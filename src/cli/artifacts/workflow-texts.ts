@@ -1,6 +1,7 @@
 import { type Client } from '@temporalio/client';
 import { encodingTypes, METADATA_ENCODING_KEY, type Payload } from '@temporalio/common';
-import { decodePayloads } from '../../client/lenient-client';
+import { CodecUnreachableError } from '../../client';
+import { decodePayloads, isStoredElsewhere } from '../../client/read-payloads';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { WORKFLOW } from '../../domain/names';
 import { CliError } from '../errors';
@@ -89,8 +90,11 @@ export class WorkflowTexts {
     for (const payload of payloads) if (isClear(payload)) this.sink(textOf(payload));
     if (encoded.length === 0) return;
     const context = { type: 'workflow', namespace: this.namespace, workflowId } as const;
-    const decoded = await decodePayloads(this.client.options.loadedDataConverter, encoded, context);
-    if (decoded === undefined || !decoded.every(isClear)) throw unreadable(where);
+    const { loadedDataConverter } = this.client.options;
+    const decoded = await decodePayloads(loadedDataConverter, encoded, context).catch((error: unknown) => {
+      throw error instanceof CodecUnreachableError ? error : unreadable(where);
+    });
+    if (!decoded.every(isClear)) throw unreadable(where);
     for (const payload of decoded) this.sink(textOf(payload));
   }
 
@@ -134,9 +138,9 @@ function isPayload(value: object): value is Payload {
 const CLEAR: ReadonlySet<string> = new Set(Object.values(encodingTypes));
 
 /** Whether its bytes show what it names: no codec has encoded it, and they are not kept elsewhere. */
-function isClear({ metadata, externalPayloads }: Payload): boolean {
-  const encoding = Buffer.from(metadata?.[METADATA_ENCODING_KEY] ?? []).toString();
-  return CLEAR.has(encoding) && (externalPayloads ?? []).length === 0;
+function isClear(payload: Payload): boolean {
+  const encoding = Buffer.from(payload.metadata?.[METADATA_ENCODING_KEY] ?? []).toString();
+  return CLEAR.has(encoding) && !isStoredElsewhere(payload);
 }
 
 const textOf = ({ data }: Payload): string => Buffer.from(data ?? []).toString('latin1');

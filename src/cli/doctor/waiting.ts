@@ -59,18 +59,22 @@ async function openBuyers(client: Client, taskQueue: string, endAt: number): Pro
   });
 }
 
-async function waitsOf(
-  client: Client,
-  workflowIds: readonly string[],
-  endAt: number,
-): Promise<readonly FoundWait[]> {
+async function waitsOf(client: Client, workflowIds: readonly string[], endAt: number): Promise<WaitsFound> {
   const found: FoundWait[] = [];
+  let silent = 0;
   await mapConcurrently(workflowIds, MOST_ASKED, async (workflowId) => {
-    // It has ended meanwhile, or its worker is busy: neither says why others wait.
-    const waits = await callWaits(client, workflowId, endAt - Date.now()).catch(() => []);
-    for (const wait of waits) found.push({ workflowId, ...wait });
+    // It has ended meanwhile, its worker is busy, or its answer cannot be read here: none of it says why others wait.
+    const waits = await callWaits(client, workflowId, endAt - Date.now()).catch(() => undefined);
+    if (waits === undefined) silent += 1;
+    for (const wait of waits ?? []) found.push({ workflowId, ...wait });
   });
-  return found;
+  return { found, silent };
+}
+
+/** What open calls and campaigns answer, and how many gave no answer that can be read here. */
+export interface WaitsFound {
+  readonly found: readonly FoundWait[];
+  readonly silent: number;
 }
 
 const LOOK_AGAIN = 'Check again later; `temporal-media status ID` shows one video or image.';
@@ -83,7 +87,16 @@ const OF_ACCOUNT: ReadonlySet<CallWait['reason']> = new Set(['credentials', 'quo
  * @param own accounts that the next video may use, or the credential alone where the service is not known here: a
  * refusal of one applies to that video too
  */
-export function checkWaits(waits: readonly FoundWait[], asked: number, own: readonly string[]): Finding {
+export function checkWaits(
+  { found: waits, silent }: WaitsFound,
+  asked: number,
+  own: readonly string[],
+): Finding {
+  if (waits.length === 0 && silent > 0)
+    return warning(
+      `${silent} of the ${asked} newest calls and campaigns under way do not answer, or cannot be read here (a payload codec, external storage): whether they wait is unknown. None of the others does.`,
+      LOOK_AGAIN,
+    );
   if (waits.length === 0)
     return ok(asked === 0 ? 'nothing is under way' : 'nothing that is under way waits to be sent');
   const ids = new Set(waits.map(({ workflowId }) => workflowId));

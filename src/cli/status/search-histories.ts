@@ -1,7 +1,7 @@
 import { type Client } from '@temporalio/client';
 import { type Payload } from '@temporalio/common';
-import { readPayloads } from '../../client/lenient-client';
 import { type ExecutionIds, listExecutions } from '../../client/list-executions';
+import { readPayloads } from '../../client/read-payloads';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { WORKFLOW } from '../../domain/names';
 import { SEARCH_ATTRIBUTE } from '../../domain/search-attributes';
@@ -11,6 +11,8 @@ export interface HistorySearch {
   readonly found: ExecutionIds | undefined;
   /** How many executions were searched. */
   readonly searched: number;
+  /** How many of them have payloads that cannot be read here, so that the task may be theirs. */
+  readonly unread: number;
 }
 
 type Page = Awaited<ReturnType<Client['workflowService']['getWorkflowExecutionHistory']>>;
@@ -30,16 +32,19 @@ const TYPES = [WORKFLOW.generateVideo, WORKFLOW.awaitVideo];
  */
 export async function searchHistories(client: Client, taskId: string): Promise<HistorySearch> {
   const [indexed] = await indexedExecutions(client, taskId);
-  if (indexed !== undefined) return { found: indexed, searched: 1 };
+  if (indexed !== undefined) return { found: indexed, searched: 1, unread: 0 };
   const executions = await newestExecutions(client);
   let found: ExecutionIds | undefined;
   let searched = 0;
+  let unread = 0;
   await mapConcurrently(executions, AT_ONCE, async (execution) => {
     if (found !== undefined) return;
     searched += 1;
-    if (await holdsTask(client, execution, taskId)) found ??= execution;
+    const holds = await holdsTask(client, execution, taskId);
+    if (holds === undefined) unread += 1;
+    else if (holds) found ??= execution;
   });
-  return { found, searched };
+  return { found, searched, unread };
 }
 
 const OF_VIDEOS = `WorkflowType IN (${TYPES.map((type) => `'${type}'`).join(', ')})`;
@@ -65,7 +70,12 @@ async function listed(client: Client, query: string): Promise<readonly Execution
   return found;
 }
 
-async function holdsTask(client: Client, execution: ExecutionIds, taskId: string): Promise<boolean> {
+/** Undefined where it cannot be read, because a codec or external storage hides payloads from this client. */
+async function holdsTask(
+  client: Client,
+  execution: ExecutionIds,
+  taskId: string,
+): Promise<boolean | undefined> {
   const { history } = await client.workflowService
     .getWorkflowExecutionHistory({
       namespace: client.options.namespace,
@@ -81,8 +91,8 @@ async function holdsTask(client: Client, execution: ExecutionIds, taskId: string
   const { loadedDataConverter, namespace } = client.options;
   const context = { type: 'workflow', namespace, workflowId: execution.workflowId } as const;
   const read = await readPayloads(loadedDataConverter, payloads, context);
-  // Payloads that cannot be read, encrypted or of another kind, are ignored.
-  return read.some((found) => found !== undefined && names(found.value, taskId));
+  if (read.some((found) => found !== undefined && names(found.value, taskId))) return true;
+  return read.includes(undefined) ? undefined : false;
 }
 
 function payloadsOf(event: HistoryEvent): readonly Payload[] {

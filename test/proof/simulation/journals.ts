@@ -38,7 +38,7 @@ export class Journals {
 
   /** What `worker --rebind` does (src/worker.ts), with what the simulated histories tell. */
   async rebind(calls: readonly PaidCallSeen[]): Promise<void> {
-    const { calls: lost } = await lostAmong(calls, 'default', this.bound);
+    const lost = await lostAmong(calls, 'default', this.bound);
     this.ledger.kept += lost.length;
     await keepLostCalls(this.bound, 'default', lost);
     // Of what stood in other journals, it has what histories told.

@@ -1,0 +1,89 @@
+import {
+  ExternalStorageNotConfiguredError,
+  type LoadedDataConverter,
+  type Payload,
+  type SerializationContext,
+  StorageDriverClaim,
+} from '@temporalio/common';
+import { CodecUnreachableError } from './errors';
+
+/** A payload after the client that reads it has fetched and decoded it, and its value. */
+export interface ReadPayload {
+  readonly payload: Payload;
+  readonly value: unknown;
+}
+
+/**
+ * Reads payloads as a client does; undefined for each that cannot be read.
+ * @throws CodecUnreachableError
+ */
+export async function readPayloads(
+  converter: LoadedDataConverter,
+  payloads: readonly Payload[],
+  context?: SerializationContext,
+): Promise<readonly (ReadPayload | undefined)[]> {
+  // One call for all payloads where that works, because a codec may be remote.
+  const together = await decodedOrNot(converter, payloads, context);
+  const each =
+    together ??
+    (await Promise.all(payloads.map(async (one) => (await decodedOrNot(converter, [one], context))?.[0])));
+  return each.map((payload) => {
+    try {
+      if (payload === undefined) return undefined;
+      return { payload, value: converter.payloadConverter.fromPayload(payload, context) };
+    } catch {
+      return undefined;
+    }
+  });
+}
+
+async function decodedOrNot(
+  ...[converter, payloads, context]: Parameters<typeof decodePayloads>
+): Promise<readonly Payload[] | undefined> {
+  try {
+    return await decodePayloads(converter, payloads, context);
+  } catch (error) {
+    if (error instanceof CodecUnreachableError) throw error;
+    return undefined;
+  }
+}
+
+/**
+ * Payloads as the storage drivers and codecs of a client return them, in the order in which the SDK uses them.
+ * @throws what a driver or codec throws; ExternalStorageNotConfiguredError
+ */
+export async function decodePayloads(
+  { externalStorage, payloadCodecs }: Pick<LoadedDataConverter, 'externalStorage' | 'payloadCodecs'>,
+  payloads: readonly Payload[],
+  context: SerializationContext | undefined,
+): Promise<readonly Payload[]> {
+  let read = await Promise.all(payloads.map((payload) => fetched(externalStorage, payload)));
+  for (const codec of [...payloadCodecs].reverse()) read = await codec.decode(read, context);
+  return read;
+}
+
+/** Whether a payload is a reference of the SDK to bytes in external storage. */
+export function isStoredElsewhere({ externalPayloads }: Payload): boolean {
+  return (externalPayloads ?? []).length > 0;
+}
+
+/** Not by the SDK's own reader of references, which fails where npm has installed two copies of protobufjs. */
+async function fetched(
+  storage: LoadedDataConverter['externalStorage'],
+  payload: Payload,
+): Promise<Payload> {
+  if (!isStoredElsewhere(payload)) return payload;
+  if (storage === undefined) throw new ExternalStorageNotConfiguredError();
+  const { driverName, claimData } = JSON.parse(Buffer.from(payload.data ?? []).toString()) as Reference;
+  const driver = storage.getDriver(driverName);
+  if (driver === null) throw new Error(`There is no external storage driver "${driverName}" here.`);
+  const [stored] = await driver.retrieve({}, [new StorageDriverClaim(claimData)]);
+  if (stored === undefined) throw new Error(`The external storage driver "${driverName}" returned nothing.`);
+  return stored;
+}
+
+/** `temporal.api.sdk.v1.ExternalStorageReference` in JSON. */
+interface Reference {
+  readonly driverName: string;
+  readonly claimData: Record<string, string>;
+}

@@ -1,6 +1,5 @@
 import { unknownKey } from '../domain/known-keys';
-import { referenceModeOf, type VideoRequest } from '../domain/request';
-import { type VideoModel, validateAgainstModel } from '../domain/model-config';
+import { referenceModeOf } from '../domain/request';
 import {
   CREATE_VIDEO_INPUT_KEYS,
   type CreatedVideo,
@@ -8,31 +7,15 @@ import {
   type CreateVideoInput,
 } from '../domain/paid-call';
 import { DEFAULT_POLLING } from '../domain/polling-profile';
-import { requestBudgetMs } from '../domain/request-budget';
-import { validateRequest } from '../domain/validate-request';
-import { type ValidationIssue } from '../domain/validation-issue';
-import { estimateFor } from '../domain/price';
 import { type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
-import { type ResolvedReference } from '../service/wire-references';
-import { wireVideoBody } from '../service/wire-video';
-import { type Account } from '../accounts/registry';
 import { indexCreated } from './send-attempts';
 import { sendInSpan } from './media-spans';
 import { failureAnswer, invalidAnswer, pendingAnswer, rejectedAnswer, warningsAfter } from './paid-answers';
-import {
-  type Caller,
-  caller,
-  type MissingHere,
-  NOT_VALIDATED,
-  type PaidDeps,
-  type Prepared,
-  refuseUnsafeRetries,
-  UNSENDABLE,
-} from './paid-context';
+import { type Caller, caller, NOT_VALIDATED, type PaidDeps, refuseUnsafeRetries } from './paid-context';
+import { prepareVideo } from './prepare-video';
 import { sendAndReport } from './send-and-report';
 import { type PaidSpec } from './send-once';
 import { type Sender, withSender } from './sender';
-import { fetchReference, resolveSource } from './sources';
 
 type Answer = Exclude<CreateVideoAnswer, { outcome: 'pending' }>;
 type VideoCall = CreateVideoInput &
@@ -150,83 +133,4 @@ export function createCreateVideo(deps: PaidDeps): (input: CreateVideoInput) => 
     const who = caller(input);
     return withSender(deps, (sender) => createOneVideo(deps, who, input, sender));
   };
-}
-
-/** Validates against the live configuration and builds the body. Sends nothing to the service. */
-async function prepareVideo(
-  request: VideoRequest,
-  account: Account,
-  deps: PaidDeps,
-): Promise<Prepared<WireJsonBody | WireMultipartBody>> {
-  // First, because the code below relies on the shape that only types promise.
-  const paid = { operation: 'create_video', request } as const;
-  const [shapeIssue] = validateRequest(paid);
-  if (shapeIssue !== undefined) return { kind: 'unreadable', issue: shapeIssue };
-  const references: ResolvedReference[] = [];
-  const fileHashes = new Map<string, string>();
-  let missing: MissingHere | undefined;
-  for (const [index, reference] of (request.references ?? []).entries()) {
-    const source = await resolveSource(reference.source, `references[${index}]`, deps);
-    if (source.kind === 'issue') return { kind: 'unreadable', issue: source.issue };
-    if (source.kind === 'missing') {
-      missing ??= source.missing;
-      continue;
-    }
-    if (source.kind === 'file' && 'file' in reference.source)
-      fileHashes.set(reference.source.file, source.file.sha256);
-    references.push({
-      kind: reference.kind,
-      source,
-      ...(reference.field === undefined ? {} : { field: reference.field }),
-    });
-  }
-  const lookup = await (account.models ?? deps.models).lookup(request.model, 'video');
-  if (lookup.found === 'unavailable') return { kind: 'unavailable', message: lookup.message, fileHashes };
-  const { issues, validated } = validateAgainstModel(paid, lookup);
-  if (issues[0] !== undefined) return { kind: 'invalid', issue: issues[0], fileHashes };
-  if (missing !== undefined) return { kind: 'missing', missing, fileHashes };
-  const model = lookup.found === 'entry' ? (lookup.entry as VideoModel) : undefined;
-  const readable = await fetchWhatMustBeSent(references, model, account, deps);
-  if ('issue' in readable) return { kind: 'invalid', issue: readable.issue, fileHashes };
-  const wire = await wireVideoBody(request, model, readable.references);
-  if (!wire.ok) return { kind: 'invalid', issue: wire.issues[0] ?? UNSENDABLE, fileHashes };
-  return {
-    kind: 'ready',
-    body: wire.body,
-    estimate: estimateFor(paid, model),
-    polling: model?.polling,
-    budgetMs: requestBudgetMs('video', model),
-    idempotency: model?.idempotency,
-    warnings: validated ? [] : [NOT_VALIDATED],
-    fileHashes,
-  };
-}
-
-/** Fetches the bytes of references that are given as URLs, for a model that takes bytes. */
-async function fetchWhatMustBeSent(
-  references: readonly ResolvedReference[],
-  model: VideoModel | undefined,
-  account: Account,
-  deps: PaidDeps,
-): Promise<{ readonly references: ResolvedReference[] } | { readonly issue: ValidationIssue }> {
-  const fetched: ResolvedReference[] = [];
-  for (const [index, reference] of references.entries()) {
-    const mapping = model?.references?.find(
-      ({ kind, field }) =>
-        kind === reference.kind && (reference.field === undefined || reference.field === field),
-    );
-    if (reference.source.kind === 'file' || mapping === undefined || mapping.form === 'url') {
-      fetched.push(reference);
-      continue;
-    }
-    const source = await fetchReference(
-      reference.source.url,
-      `references[${index}].source`,
-      account.client,
-      deps.artifacts,
-    );
-    if (source.kind === 'issue') return { issue: source.issue };
-    fetched.push({ ...reference, source });
-  }
-  return { references: fetched };
 }

@@ -44,7 +44,7 @@ export function intentOf<Body extends { readonly bodyHash: string }>(
   idempotencyKey: string,
 ): ClaimIntent {
   const at = window.began.wall;
-  const honoured = honouredKey(policy.idempotency, at, window.budgetMs);
+  const honoured = ready.isSigned === true ? undefined : honouredKey(policy.idempotency, at, window.budgetMs);
   return {
     v: 1,
     kind: 'intent',

@@ -135,6 +135,8 @@ export interface ReadyCall<Body> {
   readonly idempotency?: IdempotencyPolicy | undefined;
   readonly warnings: readonly string[];
   readonly fileHashes: ReadonlyMap<string, string>;
+  /** Its body has signed addresses, which are other ones at each send: it is never sent again under one key. */
+  readonly isSigned?: boolean;
 }
 
 /** Warning for a model that is not in the configuration: the call passed with the safe fields only. */

@@ -20,6 +20,12 @@ type ResolvedSource =
 
 type SourceResult = ResolvedSource | { readonly kind: 'issue'; readonly issue: ValidationIssue };
 
+/** Bytes in the store of this worker, of which the service gets an address. */
+interface StoredSource {
+  readonly kind: 'stored';
+  readonly artifact: ArtifactRef;
+}
+
 /** The bytes are not in the store of this worker, or its store fails: another worker may have them. */
 interface MissingSource {
   readonly kind: 'missing';
@@ -40,12 +46,34 @@ export async function resolveSource(
   field: string,
   deps: SourceDeps,
 ): Promise<SourceResult | MissingSource> {
+  return resolved(source, field, deps, async (artifact, bytes) => {
+    const { mediaType, sha256 } = artifact;
+    const path = await deps.artifacts.localPath(artifact);
+    return { kind: 'file', file: { source: { path }, mediaType, sha256, bytes } };
+  });
+}
+
+/** As {@link resolveSource}, for a model that takes addresses: the bytes stay in the store. */
+export async function resolveStored(
+  source: MediaSource,
+  field: string,
+  deps: SourceDeps,
+): Promise<SourceResult | StoredSource | MissingSource> {
+  return resolved(source, field, deps, async (artifact) => ({ kind: 'stored', artifact }));
+}
+
+async function resolved<Found>(
+  source: MediaSource,
+  field: string,
+  deps: SourceDeps,
+  found: (artifact: ArtifactRef, bytes: number) => Promise<Found>,
+): Promise<SourceResult | Found | MissingSource> {
   if ('url' in source) return { kind: 'url', url: source.url };
   try {
     const artifact = 'artifact' in source ? source.artifact : await storeInputFile(source.file, field, deps);
-    return 'issue' in artifact
-      ? { kind: 'issue', issue: artifact.issue }
-      : await ofArtifact(artifact, field, deps);
+    if ('issue' in artifact) return { kind: 'issue', issue: artifact.issue };
+    const bytes = await deps.artifacts.has(artifact.sha256);
+    return bytes === null ? missing(field, NOT_STORED) : await found(artifact, bytes);
   } catch (error) {
     if (!(error instanceof ArtifactError)) throw error;
     if (OF_THE_FILE.has(error.code)) return { kind: 'issue', issue: { field, message: error.message } };
@@ -53,30 +81,18 @@ export async function resolveSource(
   }
 }
 
+const NOT_STORED =
+  "The artifact is not in this worker's store, and nothing was sent. Store the file in the artifact store that the workers use (MEDIA_ARTIFACTS); all workers of a queue need the same one.";
+
 /** Faults of the file itself, the same on every worker. */
 const OF_THE_FILE: ReadonlySet<ArtifactErrorCode> = new Set(['not_media', 'not_readable', 'too_large']);
 
-function missing(field: string, message: string): MissingSource {
+/** The call waits for a worker whose store has it, or works. */
+export function missing(field: string, message: string): MissingSource {
   return {
     kind: 'missing',
     missing: { cause: 'artifact_missing', reason: 'invalid_request', message, field },
   };
-}
-
-async function ofArtifact(
-  artifact: ArtifactRef,
-  field: string,
-  { artifacts }: SourceDeps,
-): Promise<SourceResult | MissingSource> {
-  const bytes = await artifacts.has(artifact.sha256);
-  if (bytes === null) {
-    return missing(
-      field,
-      "The artifact is not in this worker's store, and nothing was sent. Store the file in the artifact store that the workers use (MEDIA_ARTIFACTS); all workers of a queue need the same one.",
-    );
-  }
-  const source = { path: await artifacts.localPath(artifact) };
-  return { kind: 'file', file: { source, mediaType: artifact.mediaType, sha256: artifact.sha256, bytes } };
 }
 
 async function storeInputFile(

@@ -68,10 +68,7 @@ export function isStoredElsewhere({ externalPayloads }: Payload): boolean {
 }
 
 /** Not by the SDK's own reader of references, which fails where npm has installed two copies of protobufjs. */
-async function fetched(
-  storage: LoadedDataConverter['externalStorage'],
-  payload: Payload,
-): Promise<Payload> {
+async function fetched(storage: LoadedDataConverter['externalStorage'], payload: Payload): Promise<Payload> {
   if (!isStoredElsewhere(payload)) return payload;
   if (storage === undefined) throw new ExternalStorageNotConfiguredError();
   const { driverName, claimData } = JSON.parse(Buffer.from(payload.data ?? []).toString()) as Reference;

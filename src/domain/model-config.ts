@@ -4,6 +4,7 @@ import {
   type ReferenceKind,
   type ImageEditRequest,
   type ImageGenerationRequest,
+  type MediaSource,
   type PaidRequest,
   type VideoReference,
   type VideoRequest,
@@ -21,11 +22,29 @@ export interface ReferenceMapping {
   /** Whether the field holds a list or one value. */
   readonly shape: 'array' | 'string';
   /**
-   * `url` refuses files; `data_url` and `base64` read the bytes in the worker, `file` sends them as a part of a form.
+   * `url` sends an address, which the artifact store signs for a file; `data_url` and `base64` read the bytes in the
+   * worker, `file` sends them as a part of a form.
    */
   readonly form: 'url' | 'data_url' | 'base64' | 'file';
   /** Largest number of references under this field; absent when no limit is configured. */
   readonly max?: number;
+  /**
+   * How long a signed address is valid, in seconds. @default an hour, or four times the usual time of the model if that is
+   * longer
+   */
+  readonly validSeconds?: number;
+}
+
+const SHORTEST_ADDRESS_SECONDS = 3_600;
+/** Seven days, the longest that S3 signs. */
+export const LONGEST_ADDRESS_SECONDS = 604_800;
+
+/** How long an address of an artifact is signed for, in milliseconds: the service may fetch it when the task begins. */
+export function addressMs({ polling }: VideoModel, { validSeconds }: ReferenceMapping): number {
+  // The first poll is after half of the usual time.
+  const usualSeconds = 2 * (polling?.firstPollSeconds ?? 0);
+  const seconds = validSeconds ?? Math.max(SHORTEST_ADDRESS_SECONDS, 4 * usualSeconds);
+  return Math.min(seconds, LONGEST_ADDRESS_SECONDS) * 1_000;
 }
 
 /** One line of a price list per specification: the first line whose keys all match is used. */
@@ -301,6 +320,20 @@ export function mappingOf(
   return candidates.length === 1 ? candidates[0] : undefined;
 }
 
+/** The files of a request of which the service gets an address, and the fields that name them. */
+export function addressedSources(
+  { operation, request }: PaidRequest,
+  lookup: ModelLookup,
+): readonly { readonly source: Exclude<MediaSource, { url: string }>; readonly field: string }[] {
+  if (operation !== 'create_video' || lookup.found !== 'entry' || lookup.entry.kind !== 'video') return [];
+  const { references: mappings = [] } = lookup.entry;
+  return (request.references ?? []).flatMap((reference, index) =>
+    !('url' in reference.source) && mappingOf(reference, mappings)?.form === 'url'
+      ? [{ source: reference.source, field: `references[${index}].source` }]
+      : [],
+  );
+}
+
 /** Checks references against a model's mappings: field, form and number (C2.1.4, C2.1.5, C8.1). */
 function validateReferences(
   references: readonly VideoReference[],
@@ -315,10 +348,11 @@ function validateReferences(
       return;
     }
     taken.set(mapping, (taken.get(mapping) ?? 0) + 1);
-    if (mapping.form === 'url' && !isRemote(reference))
+    // An address that the service cannot fetch. That of a file is signed by the store of the worker.
+    if (mapping.form === 'url' && 'url' in reference.source && !/^https?:/i.test(reference.source.url))
       issues.push({
         field: `references[${index}].source`,
-        message: `This model takes ${reference.kind} references as URLs only: a file or an artifact has none.`,
+        message: `This model takes ${reference.kind} references as http or https URLs only.`,
       });
   });
   return {
@@ -363,8 +397,4 @@ function counts(taken: ReadonlyMap<ReferenceMapping, number>): ValidationIssue[]
     if (sum > 1) issues.push({ field: 'references', message: `${name} takes one reference.` });
   }
   return issues;
-}
-
-function isRemote({ source }: VideoReference): boolean {
-  return 'url' in source && /^https?:/i.test(source.url);
 }

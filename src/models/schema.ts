@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ModelConfiguration } from '../domain/model-config';
+import { LONGEST_ADDRESS_SECONDS, type ModelConfiguration } from '../domain/model-config';
 import { MAX_REQUEST_SECONDS } from '../domain/timeouts';
 import { idempotencyPolicySchema } from './idempotency-schema';
 
@@ -38,6 +38,13 @@ const reference = z.strictObject({
   shape: z.enum(['array', 'string']),
   form: z.enum(['url', 'data_url', 'base64', 'file']),
   max: z.exactOptional(whole),
+  validSeconds: z.exactOptional(
+    whole
+      .max(LONGEST_ADDRESS_SECONDS)
+      .describe(
+        'how long the address of a file is signed for, with the form url; an hour, or four times typicalSeconds if that is longer',
+      ),
+  ),
 });
 
 const references = z.array(reference).superRefine((mappings, context) => {

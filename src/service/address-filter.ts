@@ -64,6 +64,25 @@ export function createAddressFilter(allowedOrigins: readonly string[]): AddressF
   };
 }
 
+/**
+ * Whether a service can reach an address, by the names of both: not one on this machine or in a private network, unless
+ * the service is as near. A name with a dot may resolve elsewhere to another host, so it counts as public.
+ */
+export function isWithinReach(address: URL, service: URL): boolean {
+  return distanceOf(address) >= distanceOf(service);
+}
+
+const PRIVATE_SUFFIX = /\.(?:local|internal|lan|home\.arpa|svc)$/;
+
+/** 0 on this machine, 1 in a private network, 2 public. */
+function distanceOf(url: URL): 0 | 1 | 2 {
+  const host = bare(url.hostname).replace(/\.$/, '');
+  if (/^(?:.+\.)?localhost$/.test(host)) return 0;
+  if (!ipaddr.isValid(host)) return !host.includes('.') || PRIVATE_SUFFIX.test(host) ? 1 : 2;
+  if (isPublicAddress(host)) return 2;
+  return ipaddr.process(host).range() === 'loopback' ? 0 : 1;
+}
+
 function isLiteral(url: URL): boolean {
   return ipaddr.isValid(bare(url.hostname));
 }

@@ -220,7 +220,7 @@ describe('references of a create', () => {
       model: 'motion-omni',
       references: [{ kind: 'video', source: { artifact } }],
     });
-    // This model takes videos as URLs only.
+    // This model takes videos as URLs, and a folder signs none.
     expect(answer).toMatchObject({ outcome: 'rejected', field: 'references[0].source' });
     const picture = await bench.store.putBuffer(makePng(5, 3), { mediaType: 'image/png' });
     await bench.created({ model: 'atlas-long', references: [image({ artifact: picture })] });

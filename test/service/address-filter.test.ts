@@ -1,4 +1,4 @@
-import { createAddressFilter, isPublicAddress } from '../../src/service/address-filter';
+import { createAddressFilter, isPublicAddress, isWithinReach } from '../../src/service/address-filter';
 import { networkCode } from '../../src/service/network-error';
 import { rawLoopback } from './loopback-service';
 
@@ -111,4 +111,22 @@ describe('the address filter', () => {
     expect(await open('127.0.0.1', String(server.port))).toBe('MEDIA_ADDRESS_BLOCKED');
     await server.close();
   });
+});
+
+test.each([
+  ['https://bucket.s3.eu-west-1.amazonaws.com/x', 'https://api.example.com', true],
+  ['https://8.8.8.8/x', 'https://api.example.com', true],
+  ['http://minio:9000/x', 'https://api.example.com', false],
+  ['http://minio.media.svc.cluster.local/x', 'https://api.example.com', false],
+  ['http://store.internal/x', 'https://api.example.com', false],
+  ['http://10.0.0.5:9000/x', 'https://api.example.com', false],
+  ['http://[fd00::1]/x', 'https://api.example.com', false],
+  ['http://127.0.0.1:9000/x', 'https://api.example.com', false],
+  ['http://localhost:9000/x', 'http://10.0.0.9', false],
+  ['http://10.0.0.5:9000/x', 'http://10.0.0.9', true],
+  ['http://minio:9000/x', 'http://media-service', true],
+  ['http://127.0.0.1:9000/x', 'http://127.0.0.1:8080', true],
+  ['http://[::1]:9000/x', 'http://localhost:8080', true],
+])('whether %s can be reached from %s: %s', (address, service, expected) => {
+  expect(isWithinReach(new URL(address), new URL(service))).toBe(expected);
 });

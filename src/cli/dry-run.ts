@@ -116,7 +116,11 @@ function videoBody(
   const references = (request.references ?? []).map((reference): ResolvedReference => {
     const { kind, source, field } = reference;
     const named = field === undefined ? {} : { field };
-    const file = 'url' in source && !takesBytes(reference, model) ? undefined : placeholders.of(source);
+    const form = formOf(reference, model);
+    if ('artifact' in source && form === 'url')
+      return { kind, ...named, source: { kind: 'url', url: `<signed address of ${source.artifact.uri}>` } };
+    const takesBytes = form !== undefined && form !== 'url';
+    const file = 'url' in source && !takesBytes ? undefined : placeholders.of(source);
     return file === undefined
       ? { kind, ...named, source: { kind: 'url', url: 'url' in source ? source.url : '' } }
       : { kind, ...named, source: { kind: 'file', file } };
@@ -124,11 +128,11 @@ function videoBody(
   return wireVideoBody(request, model, references);
 }
 
-function takesBytes({ kind, field }: VideoReference, model: VideoModel | undefined): boolean {
-  const mapping = model?.references?.find(
+/** How the model takes this reference. */
+function formOf({ kind, field }: VideoReference, model: VideoModel | undefined) {
+  return model?.references?.find(
     (candidate) => candidate.kind === kind && (field === undefined || candidate.field === field),
-  );
-  return mapping !== undefined && mapping.form !== 'url';
+  )?.form;
 }
 
 function editBody(request: ImageEditRequest): WireBuild<WireMultipartBody> {

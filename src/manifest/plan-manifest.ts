@@ -6,7 +6,7 @@ import { type CampaignRow } from '../domain/campaign/row';
 import { type ArtifactRef } from '../domain/request';
 import { DEFAULT_CREDENTIAL } from '../domain/names';
 import { type ModelSource } from '../models/model-source';
-import { type ValidatedRow, validatedRows } from './validate-rows';
+import { type Unaddressable, type ValidatedRow, validatedRows } from './validate-rows';
 import { keyHash } from './keys';
 import { ManifestHeaderError, ManifestUnreadableError } from './manifest-errors';
 import { ModelSnapshot } from './model-snapshot';
@@ -32,6 +32,8 @@ export interface PlanManifestOptions extends Omit<PlanCampaignInput, 'manifest'>
   readonly knowsAccount?: (name: string) => boolean;
   /** Whether only another worker has this account: cost and limits of its rows are unknown here. @default false for every name */
   readonly isElsewhere?: (account: string) => boolean;
+  /** Why the service of an account could not get an address of an artifact. @default it can */
+  readonly unaddressable?: Unaddressable;
   /** Whether purchases are recorded. If not, nothing may be sent: a repeated batch would buy again. @default true */
   readonly hasJournal?: boolean;
   /** Called for rows with a result for which the plan orders no new attempt. @default unknown */

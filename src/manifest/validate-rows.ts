@@ -3,8 +3,8 @@ import { estimateFor, type Money } from '../domain/price';
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { type CampaignRow, MAX_ROW_ID_LENGTH } from '../domain/campaign/row';
 import { fingerprintText } from '../domain/fingerprint';
-import { type PaidRequest } from '../domain/request';
-import { validateAgainstModel } from '../domain/model-config';
+import { type ArtifactRef, type PaidRequest } from '../domain/request';
+import { addressedSources, validateAgainstModel } from '../domain/model-config';
 import { validateRequest } from '../domain/validate-request';
 import { RowKeys } from './keys';
 import { type ManifestRow } from './manifest-row';
@@ -28,10 +28,7 @@ interface ReadRow {
   readonly modelIssues: readonly ManifestIssue[];
 }
 
-interface RowValidator {
-  /** The model configuration of an account; without a name that of the campaign's. */
-  readonly models: (account?: string) => ModelSnapshot;
-  readonly sources: SourceLookup;
+interface RowValidator extends Pick<ValidateOptions, 'models' | 'sources' | 'unaddressable'> {
   readonly keys: RowKeys;
   knowsAccount(name: string): boolean;
   isElsewhere(account: string): boolean;
@@ -74,6 +71,10 @@ async function validateRow(
     );
     for (const { field, message, allowed } of validateAgainstModel(call, lookup).issues)
       addIssue(values, field, message, allowed);
+    for (const { source, field } of addressedSources(call, lookup)) {
+      const message = 'artifact' in source && (await validate.unaddressable?.(source.artifact, account));
+      if (typeof message === 'string') addIssue(values, field, message, undefined);
+    }
   }
   return {
     line: row.line,
@@ -150,11 +151,19 @@ export type ValidatedRow =
       readonly hasTask: boolean;
     };
 
+/** @param account as the row names it; without it that of the campaign */
+export type Unaddressable = (
+  artifact: ArtifactRef,
+  account: string | undefined,
+) => Promise<string | undefined>;
+
 interface ValidateOptions extends ResumeRules {
   readonly format?: 'csv' | 'jsonl';
   /** The model configuration of an account; without a name that of the campaign's. */
   readonly models: (account?: string) => ModelSnapshot;
   readonly sources: SourceLookup;
+  /** Why the service of an account could not get an address of an artifact. @default it can */
+  readonly unaddressable?: Unaddressable;
   readonly earlier: PreviousResults;
   knowsAccount(name: string): boolean;
   /** Whether only another worker has the account. */
@@ -170,6 +179,7 @@ export async function* validatedRows(
     models,
     sources,
     keys: new RowKeys(),
+    ...(options.unaddressable !== undefined && { unaddressable: options.unaddressable }),
     knowsAccount: (name: string) => options.knowsAccount(name),
     isElsewhere: (name: string) => options.isElsewhere(name),
   };

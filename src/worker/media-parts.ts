@@ -1,8 +1,9 @@
-import { type Worker } from '@temporalio/worker';
+import { Runtime, type Worker } from '@temporalio/worker';
 import { type AccountSet } from '../accounts/account-set';
 import { type AccountOptions } from '../accounts/accounts-file';
 import { createMediaActivities } from '../activities/create-media-activities';
 import { pollInThread } from '../activities/poll-in-thread';
+import { outOfReach } from '../activities/signed-address';
 import { type TaskRecords } from '../activities/task-records';
 import { WatchRecovery } from '../watchers/watch-recovery';
 import { type ActivityQueuesOptions } from '../activity-workers';
@@ -12,7 +13,7 @@ import { type CreateJournal } from '../domain/journal';
 import { type Metrics } from '../domain/metrics';
 import { baseTaskQueue } from '../domain/names';
 import { measuredJournal, showNoFailures } from '../journal/measured-journal';
-import { createModelSource } from '../models/model-source';
+import { createModelSource, type ModelSource } from '../models/model-source';
 import { runtimeMetrics } from './runtime-metrics';
 import { openWorkerStores, type WorkerStores } from './worker-stores';
 
@@ -54,13 +55,14 @@ export async function makeParts(
       ? undefined
       : pollInThread({ connections: config.pollConnections }, (account) => accounts.access(account));
   const recovery = new WatchRecovery(metrics);
+  const models = createModelSource({
+    ...(config.models === undefined ? {} : { location: config.models }),
+    ...(config.unknownModels === undefined ? {} : { unknownModels: config.unknownModels }),
+  });
   const activities = createMediaActivities({
     ...stores,
     accounts,
-    models: createModelSource({
-      ...(config.models === undefined ? {} : { location: config.models }),
-      ...(config.unknownModels === undefined ? {} : { unknownModels: config.unknownModels }),
-    }),
+    models,
     policy: config.policy,
     taskRecords: options.taskRecords,
     inputRoots: config.inputRoots,
@@ -78,6 +80,7 @@ export async function makeParts(
     accounts: accounts.names(),
     begin: ({ client, options: { taskQueue } }) => {
       if (client !== undefined) recovery.resume(client, baseTaskQueue(taskQueue));
+      void warnOutOfReach(stores.artifacts, accounts, models);
       sample(metrics, accounts, stores.journal);
       // Again from time to time: the accounts may change.
       sampling ??= setInterval(() => sample(metrics, accounts, stores.journal), SAMPLE_MS).unref();
@@ -89,6 +92,22 @@ export async function makeParts(
       await Promise.all([accounts.close(), polls?.close()]);
     },
   };
+}
+
+/** Before anything is paid that is to become the reference of something else. Never throws. */
+async function warnOutOfReach(
+  store: WorkerStores['artifacts'],
+  accounts: AccountSet,
+  models: ModelSource,
+): Promise<void> {
+  for (const account of accounts.all()) {
+    const listed = await (account.models ?? models).all().catch(() => undefined);
+    const found = await outOfReach(store, listed ?? [], account.client.baseUrl).catch(() => undefined);
+    if (found !== undefined)
+      Runtime.instance().logger.warn(`References to files cannot be sent to ${found}`, {
+        account: account.name,
+      });
+  }
 }
 
 const SAMPLE_MS = 10_000;

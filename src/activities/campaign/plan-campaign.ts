@@ -12,14 +12,16 @@ import { rowCreationKey } from '../../domain/creation-key';
 import { type ArtifactRef, type MediaSource } from '../../domain/request';
 import { ManifestUnreadableError, ModelsDownError } from '../../manifest/manifest-errors';
 import { planManifest, type PlanProgress } from '../../manifest/plan-manifest';
+import { type Unaddressable } from '../../manifest/validate-rows';
 import { type ModelSource } from '../../models/model-source';
 import { type MediaClient } from '../../service/media-client';
-import { accountNamed, type AccountRegistry } from '../../accounts/registry';
+import { type Account, accountNamed, type AccountRegistry } from '../../accounts/registry';
 import { leaveToAnotherWorker } from '../another-worker';
 import { retryLater } from '../failures';
 import { fingerprintOf } from '../fingerprint-of';
 import { startHeartbeat } from '../heartbeat';
 import { caller } from '../paid-context';
+import { signedAddress } from '../signed-address';
 import { realInputFile } from '../sources';
 import { startedBefore, isFirstText } from './open-page';
 
@@ -154,6 +156,28 @@ async function othersOf({
   return stands.bound ? (stands.accounts ?? []).map((name) => ({ name })) : undefined;
 }
 
+/** Asks the store once for each account: its addresses lead to one place. */
+function unaddressable(
+  artifacts: ArtifactStore,
+  accountOf: (name: string | undefined) => Account | undefined,
+): Unaddressable {
+  const known = new Map<string, Promise<string | undefined>>();
+  return async (artifact, name) => {
+    const account = accountOf(name);
+    if (account === undefined) return undefined;
+    const found =
+      known.get(account.name) ??
+      signedAddress(artifacts, artifact, PROBE_MS, account.client.baseUrl).then((address) =>
+        'refused' in address ? address.refused : undefined,
+      );
+    known.set(account.name, found);
+    return found;
+  };
+}
+
+/** The address is not used. */
+const PROBE_MS = 60_000;
+
 /**
  * Implements `media.planCampaign`. Reads, validates, joins and writes; sends nothing to the service. A repetition
  * writes the same bytes under the same names. Heartbeats contain counts only.
@@ -193,6 +217,7 @@ export function createPlanCampaign(deps: PlanCampaignDeps) {
         store: artifacts,
         sink: artifacts,
         file: (path) => inputFile(path, artifacts, inputRoots),
+        unaddressable: unaddressable(artifacts, (name) => accounts.find(name ?? input.account)),
         hasJournal: journal !== 'none',
         ...(journal !== 'none' && {
           isBought: async (row) =>

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
+import { GIVES_NONE } from '../../activities/signed-address';
 import { type ArtifactStore } from '../../artifacts/artifact-store';
 import { type MediaConfig } from '../../config';
 import {
@@ -29,7 +30,7 @@ export interface PlanHere {
   readonly input: Omit<CampaignInput, 'manifest' | 'carried'>;
   readonly format?: 'csv' | 'jsonl' | undefined;
   readonly open: () => Promise<AsyncIterable<Uint8Array>>;
-  readonly store: Pick<ArtifactStore, 'read' | 'has'>;
+  readonly store: Pick<ArtifactStore, 'read' | 'has' | 'presign'>;
   /** Files that rows name; absent for a manifest whose files are stored already. */
   readonly files?: LocalFiles;
 }
@@ -59,6 +60,7 @@ export async function planHere(
       models: models.source,
       modelsOf: models.sourceOf,
       sink: issueSink(report),
+      unaddressable: () => Promise.resolve(store.presign === undefined ? GIVES_NONE : undefined),
       ...(files !== undefined && { file: (path: string) => files.find(path) }),
     });
   } catch (error) {

@@ -2,8 +2,11 @@ import { constants, readFileSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type ArtifactStore, toArtifactError } from '../../artifacts/artifact-store';
+import { outOfReach } from '../../activities/signed-address';
+import { type ModelEntry } from '../../domain/model-config';
 import { systemCode } from '../../files/system-code';
-import { ConfigurationError } from '../../config';
+import { ConfigurationError, type MediaConfig } from '../../config';
+import { createModelSource } from '../../models/model-source';
 import { isOlder } from '../../older-version';
 import { sdkCopies, sdkCopiesWithApplication, type SdkCopy } from '../../sdk-copies';
 import { wordsOfStore } from '../../journal/journal-fault';
@@ -93,7 +96,7 @@ export const artifacts: Check = {
   after: [],
   limitMs: 5_000,
   late: 'artifacts/storage',
-  run: async ({ config, workerSide }) => {
+  run: async ({ config, workerSide, accounts }) => {
     const store = await openArtifactStore(config);
     const state = store.kind === 'file' ? await folderState(config.artifacts) : 'there';
     if (!workerSide) return clientFinding(store, state);
@@ -105,11 +108,26 @@ export const artifacts: Check = {
       const remedy = store.kind === 'file' ? REMEDY : hint;
       return failed(`artifacts/${code}` as CommandErrorType, message, remedy);
     }
-    return state === 'there'
-      ? ok('can be written')
-      : failed('artifacts/not_writable', 'The artifact store cannot be written.', REMEDY);
+    if (state !== 'there')
+      return failed('artifacts/not_writable', 'The artifact store cannot be written.', REMEDY);
+    for (const { baseUrl, config: own } of accounts) {
+      const unsent = await modelsOf(own)
+        .then((models) => outOfReach(store, models, baseUrl))
+        .catch(() => undefined);
+      if (unsent !== undefined)
+        return warning(`Can be written, but references to files cannot be sent to ${unsent}`, OTHER_STORE);
+    }
+    return ok('can be written');
   },
 };
+
+/** None where they cannot be read, which the check of the models reports. */
+async function modelsOf({ models: location }: MediaConfig): Promise<readonly ModelEntry[]> {
+  if (location === undefined) return [];
+  return (await createModelSource({ location, timeoutMs: MODELS_MS }).all()) ?? [];
+}
+
+const MODELS_MS = 2_000;
 
 /** Where only commands run, they read results: a bucket is asked, because its address alone proves nothing. */
 async function clientFinding(store: ArtifactStore, state: FolderState): Promise<Finding> {

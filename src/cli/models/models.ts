@@ -103,7 +103,12 @@ function editText(edit: Extract<ModelEntry, { kind: 'image' }>['edit']): string 
 
 function referenceText({ option, field, shape, form, max }: ReferenceView): string {
   const most = shape === 'string' ? 1 : max;
-  const sent = form === 'url' ? 'URLs only' : form === 'file' ? 'a file part' : `bytes as ${form}`;
+  const sent =
+    form === 'url'
+      ? 'a URL; of a file one that a bucket signs'
+      : form === 'file'
+        ? 'a file part'
+        : `bytes as ${form}`;
   return `${option} (${field}, ${sent}${most === undefined ? '' : `, at most ${most}`})`;
 }
 

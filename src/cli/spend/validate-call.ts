@@ -1,7 +1,9 @@
+import { GIVES_NONE } from '../../activities/signed-address';
 import { type MediaConfig } from '../../config';
 import { estimateFor, type Money } from '../../domain/price';
-import { type ModelEntry, validateAgainstModel } from '../../domain/model-config';
+import { addressedSources, type ModelEntry, validateAgainstModel } from '../../domain/model-config';
 import { type PaidRequest } from '../../domain/request';
+import { openArtifactStore } from '../../stores/open-stores';
 import { CliError } from '../errors';
 import { type ModelsOrigin } from '../json-output';
 import { modelsInForce } from '../models/models-in-force';
@@ -37,6 +39,12 @@ export async function validateCall(
   const lookup = await source.lookup(paid.request.model, kind);
   if (lookup.found === 'unavailable') throw new CliError('models_unavailable', lookup.message);
   refuseIssues(validateAgainstModel(paid, lookup).issues, paid);
+  const addressed = addressedSources(paid, lookup);
+  if (addressed.length > 0 && (await openArtifactStore(config)).presign === undefined)
+    refuseIssues(
+      addressed.map(({ field }) => ({ field, message: GIVES_NONE })),
+      paid,
+    );
   const entry = lookup.found === 'entry' ? lookup.entry : undefined;
   return {
     model: entry === undefined ? 'unlisted' : 'entry',

@@ -137,6 +137,34 @@ describe('media.planCampaign', () => {
     expect(JSON.stringify(missing)).not.toContain('secret');
   });
 
+  it('refuses a file for a model that takes URLs before any row is paid, where the store gives the service none', async () => {
+    const { sha256 } = await store.putBuffer(PNG, { mediaType: 'image/png' });
+    const rows = ['a', 'b'].map((id) => `${id},cine-1,x,4,artifact:sha256/${sha256}\n`).join('');
+    const artifact = await stored(`id,model,prompt,duration,image_reference\n${rows}c,cine-1,y,8,\n`);
+    const planned = () => plan({ artifact }, { onInvalid: 'fail' });
+    const signing = (presign: () => Promise<string>) => Object.assign(store, { presign: jest.fn(presign) });
+
+    const none = await planned();
+    expect([none.planned, none.issues.map(({ line, column }) => [line, column])]).toEqual([
+      0,
+      [
+        [2, 'image_reference'],
+        [3, 'image_reference'],
+      ],
+    ]);
+    expect(none.issues[0]?.message).toContain('MEDIA_ARTIFACTS');
+    signing(async () => `${origin}/picture?signature=secret`);
+    const near = await planned();
+    expect([near.planned, near.issues[0]?.message]).toEqual([
+      0,
+      expect.stringContaining('AWS_ENDPOINT_URL_S3'),
+    ]);
+    expect(JSON.stringify(near)).not.toContain('secret');
+    const { presign } = signing(async () => 'https://bucket.example.com/picture?signature=secret');
+    expect(await planned()).toMatchObject({ planned: 3, invalid: 0 });
+    expect(presign).toHaveBeenCalledTimes(1);
+  });
+
   it('[C5.3] fetches an address once, without the key', async () => {
     const result = await plan({ url: `${origin}/m.csv?token=secret` }, { sample: 1 });
     expect(result).toMatchObject({ rows: 2, planned: 1, left: 1 });

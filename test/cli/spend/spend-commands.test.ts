@@ -92,6 +92,15 @@ describe('what a call would be, and what it may cost', () => {
     }
   });
 
+  test('[C2.1.4] a file for a model that takes URLs: a bucket signs its address, a folder cannot', async () => {
+    const args = ['video', '--model', 'cine-1', '--prompt', 'x', '--reference', `image=${picture}`];
+    const bucket = { ...alone, MEDIA_ARTIFACTS: 's3://no-such-bucket/media', AWS_REGION: 'us-east-1' };
+    const { request } = await dryRun(args, bucket);
+    expect(request.body?.['reference_images']).toEqual([`<signed address of artifact:sha256/${sha256}>`]);
+    const { code, reply } = await runJson([...args, '--dry-run'], alone);
+    expect([code, reply.error?.message]).toEqual([65, expect.stringContaining('MEDIA_ARTIFACTS')]);
+  });
+
   test('[C1.5] [C1.7] the estimate comes from the price rule; none is null and never 0', async () => {
     const cine = ['video', '--model', 'cine-1', '--prompt', 'x'];
     const [timed, untimed, two, free] = await Promise.all([

@@ -18,8 +18,8 @@ export interface LostCall {
   readonly creationKey: string;
   /** From 0. */
   readonly sendAttempt: number;
-  /** The workflow that made it. */
-  readonly workflowId: string;
+  /** The workflow that made it; null for an activity that no workflow has scheduled. */
+  readonly workflowId: string | null;
   /** The run that made it. */
   readonly runId: string;
   /** The workflows above it. */

@@ -81,7 +81,9 @@ function rawInputIssue(input: ImageInput, who: Caller): ImageOutcome | undefined
   const unknown = unknownKey(input, IMAGE_INPUT_KEYS);
   if (unknown !== undefined)
     return outcomes.refusedBeforeSend('invalid_request', unknown.message, unknown.field, unknown.allowed);
-  const given: unknown = input.creationKey ?? '';
+  // Without a workflow the id is the key.
+  const own = who.workflowId === null ? who.activityId : '';
+  const given: unknown = input.creationKey || own;
   // The helpers pass a key that belongs to the workflow that they run in.
   const refused =
     typeof given === 'string'

@@ -8,6 +8,7 @@ import { type CreatePolicy, type IdempotencyPolicy } from '../domain/create-poli
 import { type RejectReason } from '../domain/failure-table';
 import { type Ancestry } from '../domain/paid-call';
 import { type PollingProfile } from '../domain/polling-profile';
+import { IMAGE_TIMEOUTS } from '../domain/timeouts';
 import { type ValidationIssue } from '../domain/validation-issue';
 import { type ModelSource } from '../models/model-source';
 import { type AccountRegistry } from '../accounts/registry';
@@ -63,7 +64,8 @@ export interface Caller {
 export function caller({ ancestors = [] }: Ancestry = {}): Caller {
   const info = activityInfo();
   const serverTime = attemptClock(info, () => performance.now());
-  const attempts = info.retryPolicy?.maximumAttempts ?? 0;
+  // A policy that sets no limit would try for ever.
+  const attempts = info.retryPolicy?.maximumAttempts || IMAGE_TIMEOUTS.maximumAttempts;
   return {
     namespace: info.workflowNamespace ?? info.namespace,
     workflowId: info.workflowExecution?.workflowId ?? null,
@@ -73,7 +75,7 @@ export function caller({ ancestors = [] }: Ancestry = {}): Caller {
     activityId: info.activityId,
     attempt: info.attempt,
     attemptAt: new Date(info.currentAttemptScheduledTimestampMs).toISOString(),
-    isLastAttempt: attempts > 0 && info.attempt >= attempts,
+    isLastAttempt: info.attempt >= attempts,
     startToCloseMs: info.startToCloseTimeoutMs,
     scheduleToCloseMs: info.scheduleToCloseTimeoutMs,
     startedAt: performance.now(),

@@ -131,8 +131,8 @@ function createdEntry(
   const answer = recorded?.outcome === 'created' ? recorded : view.resolution?.answer;
   if (answer?.outcome !== 'created') return [];
   const { taskId, account, model, createdAt } = answer.video;
-  const { creationKey, workflowId, runId } = claim;
-  return [{ creationKey, sendAttempt, taskId, account, model, createdAt, workflowId, runId }];
+  const { creationKey, workflowId, runId, activityId } = claim;
+  return [{ creationKey, sendAttempt, taskId, account, model, createdAt, workflowId, runId, activityId }];
 }
 
 function decidedEntry(

@@ -1,25 +1,27 @@
 import { type Client } from '@temporalio/client';
-import { type PaidCallSeen, paidCallsOf, UnreadCallError } from './paid-calls';
+import { describeStandalone, standaloneActivities } from '../client/standalone-activities';
+import { PAID, type PaidCallSeen, paidCallsOf, standaloneCallsOf, UnreadCallError } from './paid-calls';
 
 /** How long histories are searched for a paid call before a queue is taken for a new one, in milliseconds. */
 const READ_FOR_MS = 20_000;
 
-/** The workflow id of an earlier paid call on a queue; undefined when none was found in time. */
+/** The id of the workflow, or of the activity without one, that paid on a queue before; undefined when none was found in time. */
 export async function anyPaidCall(client: Client, taskQueue: string): Promise<string | undefined> {
   const until = performance.now() + READ_FOR_MS;
   const seen = paidCallsOn(client, taskQueue, () => performance.now() > until);
   try {
-    for await (const { workflowId } of seen) return workflowId;
+    for await (const { workflowId, activityId } of seen) return workflowId ?? activityId;
     return undefined;
   } catch (error) {
     // A call that cannot be read was made all the same.
-    if (error instanceof UnreadCallError) return error.workflowId;
+    if (error instanceof UnreadCallError) return error.workflowId ?? error.activityId;
     throw error;
   }
 }
 
 /**
- * Paid calls on a queue, from the histories of its newest executions. @throws UnreadCallError
+ * Paid calls on a queue, from the histories of its newest executions, and from activities without a workflow.
+ * @throws UnreadCallError
  * @param isEnough called after each execution, with the number of executions read; `true` ends the search
  */
 export async function* paidCallsOn(
@@ -47,4 +49,11 @@ export async function* paidCallsOn(
     }
     ({ nextPageToken } = page);
   } while (nextPageToken !== undefined && nextPageToken.length > 0);
+  const types = [...PAID].map((type) => JSON.stringify(type)).join(', ');
+  for await (const found of standaloneActivities(client, namespace, `ActivityType IN (${types})`)) {
+    const described = await describeStandalone(client, namespace, found);
+    if (described !== undefined) yield* await standaloneCallsOf(client, taskQueue, described);
+    looked += 1;
+    if (isEnough(looked)) return;
+  }
 }

@@ -4,10 +4,12 @@ import { activityKey } from '../domain/creation-key';
 import { ACTIVITY, baseTaskQueue } from '../domain/names';
 import { heartbeatOf } from '../domain/journal-proof';
 import { decodePayloads } from '../client/read-payloads';
+import { type StandaloneDescription } from '../client/standalone-activities';
 
 /** One paid call, as recorded in the history of its workflow. */
 export interface PaidCallSeen {
-  readonly workflowId: string;
+  /** Null for an activity that no workflow has scheduled. */
+  readonly workflowId: string | null;
   readonly runId: string;
   readonly activityId: string;
   readonly type: string;
@@ -29,13 +31,13 @@ type Events = NonNullable<
 export class UnreadCallError extends Error {
   override readonly name = 'UnreadCallError';
   constructor(
-    readonly workflowId: string,
-    activityId: string,
+    readonly workflowId: string | null,
+    readonly activityId: string,
     cause: unknown,
   ) {
     const why = cause instanceof Error ? cause.message : String(cause);
     super(
-      `The paid call ${activityId} of the workflow ${workflowId} cannot be read here: ${why.replace(/\.$/, '')}.`,
+      `The paid call ${activityId}${workflowId === null ? '' : ` of the workflow ${workflowId}`} cannot be read here: ${why.replace(/\.$/, '')}.`,
       { cause },
     );
   }
@@ -68,45 +70,90 @@ export async function paidCallsOf(
     if (!scheduled || !PAID.has(type) || baseTaskQueue(scheduled.taskQueue?.name ?? '') !== taskQueue)
       continue;
     const activityId = scheduled.activityId ?? '';
-    const read = reader(client, run.workflowId, activityId);
-    const input = await read(scheduled.input?.payloads?.[0]);
     const end = ends.get(String(event.eventId));
-    const result = await read(end?.result);
-    const told = end === undefined ? beats.get(activityId) : end.told;
-    const beat = await read(told);
-    const rows = Array.isArray(input?.['rows']) ? (input['rows'] as readonly unknown[]) : [input];
-    rows.forEach((row, index) => {
-      const own = asObject(row);
-      const isRow = row !== input;
-      const answers = asObject(result)?.['answers'];
-      const answer = asObject(isRow ? (answers as readonly unknown[] | undefined)?.[index] : result);
-      const heartbeat = heartbeatOf(beat, isRow ? index : undefined);
-      // Nothing leaves before the server has acknowledged its intent (docs/adr/0015). Details of another form may name
-      // one.
-      const mayHaveSent = told != null && (beat === null || (heartbeat?.intent ?? null) !== null);
-      // When a run is ended from outside, the heartbeats of its open calls are lost.
-      const lost = end === undefined ? mayHaveSent || !isOpen : end.lost || mayHaveSent;
-      if (!mayHaveLeft(answer, lost)) return;
-      const given = own?.['creationKey'];
-      const ofItself = activityKey(run.workflowId, run.runId, activityId);
-      const creationKey = typeof given === 'string' ? given : ofItself;
-      const sendAttempt = answer?.['sendAttempt'] ?? own?.['sendAttempt'] ?? 0;
-      calls.push({
+    calls.push(
+      ...(await callsIn(client, {
         ...run,
         activityId,
         type,
-        creationKey,
-        sendAttempt: Number(sendAttempt),
-        scheduledAt: new Date(Number(event.eventTime?.seconds ?? 0) * 1000).toISOString(),
-        input: own,
-        answer,
-      });
-    });
+        scheduledSeconds: Number(event.eventTime?.seconds ?? 0),
+        input: scheduled.input?.payloads?.[0],
+        result: end?.result,
+        told: end === undefined ? beats.get(activityId) : end.told,
+        // When a run is ended from outside, the heartbeats of its open calls are lost.
+        lost: end === undefined ? !isOpen : end.lost,
+      })),
+    );
   }
   return calls;
 }
 
-const PAID: ReadonlySet<string> = new Set([
+/**
+ * The paid calls of an activity that no workflow has scheduled, as {@link paidCallsOf}. @throws UnreadCallError
+ * @param looked the activity, as the server described it
+ */
+export async function standaloneCallsOf(
+  client: Client,
+  taskQueue: string,
+  looked: StandaloneDescription,
+): Promise<readonly PaidCallSeen[]> {
+  const { info, input, outcome } = looked;
+  const type = info?.activityType?.name ?? '';
+  if (!info || !PAID.has(type) || baseTaskQueue(info.taskQueue ?? '') !== taskQueue) return [];
+  return callsIn(client, {
+    workflowId: null,
+    runId: info.runId ?? '',
+    activityId: info.activityId ?? '',
+    type,
+    scheduledSeconds: Number(info.scheduleTime?.seconds ?? 0),
+    input: input?.payloads?.[0],
+    result: outcome?.result?.payloads?.[0],
+    told: info.heartbeatDetails?.payloads?.[0],
+    // The server keeps its last heartbeat also when it has ended.
+    lost: outcome != null && outcome.failure == null,
+  });
+}
+
+/** An activity that may have paid, as a history or the server itself has it. */
+interface Scheduled extends Pick<PaidCallSeen, 'workflowId' | 'runId' | 'activityId' | 'type'> {
+  readonly scheduledSeconds: number;
+  readonly input: Payload | null | undefined;
+  readonly result: Payload | null | undefined;
+  /** Its last heartbeat. */
+  readonly told: Payload | null | undefined;
+  /** Whether it may have sent although no heartbeat says so. */
+  readonly lost: boolean;
+}
+
+/** The calls of one activity: its own, or those of its rows. */
+async function callsIn(client: Client, scheduled: Scheduled): Promise<readonly PaidCallSeen[]> {
+  const { workflowId, runId, activityId, type, scheduledSeconds, told } = scheduled;
+  const read = reader(client, workflowId, activityId);
+  const input = await read(scheduled.input);
+  const result = await read(scheduled.result);
+  const beat = await read(told);
+  const rows = Array.isArray(input?.['rows']) ? (input['rows'] as readonly unknown[]) : [input];
+  return rows.flatMap((row, index) => {
+    const own = asObject(row);
+    const isRow = row !== input;
+    const answers = asObject(result)?.['answers'];
+    const answer = asObject(isRow ? (answers as readonly unknown[] | undefined)?.[index] : result);
+    const heartbeat = heartbeatOf(beat, isRow ? index : undefined);
+    // Nothing leaves before the server has acknowledged its intent (docs/adr/0015). Details of another form may name
+    // one.
+    const mayHaveSent = told != null && (beat === null || (heartbeat?.intent ?? null) !== null);
+    if (!mayHaveLeft(answer, scheduled.lost || mayHaveSent)) return [];
+    const given = own?.['creationKey'];
+    const creationKey = typeof given === 'string' ? given : activityKey(workflowId, runId, activityId);
+    const sendAttempt = answer?.['sendAttempt'] ?? own?.['sendAttempt'] ?? 0;
+    const scheduledAt = new Date(scheduledSeconds * 1000).toISOString();
+    const place = { workflowId, runId, activityId, type, creationKey };
+    return [{ ...place, sendAttempt: Number(sendAttempt), scheduledAt, input: own, answer }];
+  });
+}
+
+/** Types of activities that pay. */
+export const PAID: ReadonlySet<string> = new Set([
   ACTIVITY.createVideo,
   ACTIVITY.createVideos,
   ACTIVITY.generateImage,
@@ -155,9 +202,10 @@ function endsOf(events: Events): ReadonlyMap<string, End> {
 }
 
 /** Reads payloads of one activity as the worker that wrote them does. */
-function reader(client: Client, workflowId: string, activityId: string) {
+function reader(client: Client, workflowId: string | null, activityId: string) {
   const { namespace, loadedDataConverter } = client.options;
-  const context = { type: 'activity', namespace, workflowId, activityId, isLocal: false } as const;
+  const owner = workflowId === null ? {} : { workflowId };
+  const context = { type: 'activity', namespace, ...owner, activityId, isLocal: false } as const;
   return async (payload: Payload | null | undefined): Promise<Fields | null> => {
     if (payload == null) return null;
     try {

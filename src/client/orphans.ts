@@ -1,14 +1,20 @@
-import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  type Client,
+  decodeActivityExecutionStatus,
+  type WorkflowExecutionInfo,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import { isOpen } from '../domain/execution-status';
 import { mapConcurrently } from '../domain/map-concurrently';
 import { SEARCH_ATTRIBUTE } from '../domain/search-attributes';
 import { type CreatedEntry } from '../domain/unconfirmed-decision';
 import { awaitVideoWorkflowId } from './resume-video';
 import { lenientClient } from './lenient-client';
+import { describeStandalone } from './standalone-activities';
 
 /** A paid task that no workflow fetches: its workflow was closed from outside before it could report the task. */
 export interface Orphan extends CreatedEntry {
-  /** Temporal's close status of its workflow, or `NOT_FOUND` when the server no longer has it. */
+  /** Temporal's close status of its workflow or activity, or `NOT_FOUND` when the server no longer has it. */
   readonly endedAs: string;
 }
 
@@ -116,16 +122,24 @@ async function listed(
 /** How the workflow of an orphan ended; undefined when the task is not an orphan. */
 async function endOf(
   client: Client,
-  { workflowId, taskId, account, createdAt }: CreatedEntry,
+  { workflowId, activityId, taskId, account, createdAt }: CreatedEntry,
   keptSince: Date,
 ): Promise<string | undefined> {
-  const status = workflowId === null ? undefined : await statusOf(client, workflowId);
+  const status = await (workflowId === null
+    ? standaloneStatus(client, activityId)
+    : statusOf(client, workflowId));
   if (status !== undefined && isCaredFor(status)) return undefined;
   // A task from before the server's retention period may have ended well.
   if (status === undefined && (createdAt === null || new Date(createdAt) < keptSince)) return undefined;
   const later = await statusOf(client, awaitVideoWorkflowId(account, taskId));
   if (later !== undefined && isCaredFor(later)) return undefined;
   return status ?? 'NOT_FOUND';
+}
+
+/** The status of an activity that no workflow has scheduled, in the words of workflows. */
+async function standaloneStatus(client: Client, activityId: string): Promise<string | undefined> {
+  const found = await describeStandalone(client, client.options.namespace, { activityId, runId: '' });
+  return decodeActivityExecutionStatus(found?.info?.status);
 }
 
 async function statusOf(client: Client, workflowId: string): Promise<string | undefined> {

@@ -14,9 +14,13 @@ export function runKey(workflowId: string, runId: string, ordinal: number): stri
   return `${runKeyPrefix(workflowId)}${escaped(runId)}/${ordinal}`;
 }
 
-/** Key of an activity that was given none, made of its own ids. A reset of its workflow buys again. */
+/**
+ * Key of an activity that was given none, made of its own ids: a reset of its workflow buys again. Without a workflow it
+ * is the id that its caller gave, as for a workflow that a client starts.
+ */
 export function activityKey(workflowId: string | null, runId: string | null, activityId: string): string {
-  const parts = [workflowId ?? '', runId ?? '', activityId];
+  if (workflowId === null) return activityId;
+  const parts = [workflowId, runId ?? '', activityId];
   return `${MARK.activity}${parts.map((part) => escaped(part)).join('/')}`;
 }
 

@@ -207,10 +207,12 @@ export interface CreatedEntry {
   readonly model: string | null;
   /** ISO 8601 */
   readonly createdAt: string | null;
-  /** Of the workflow that created it; null where the journal does not say. */
+  /** Of the workflow that created it; null for an activity that no workflow has scheduled. */
   readonly workflowId: string | null;
-  /** Null where the journal does not say. */
+  /** Of the workflow, or of that activity. */
   readonly runId: string | null;
+  /** Of the activity that created it: where no workflow did, the id that its caller gave. */
+  readonly activityId: string;
 }
 
 /** A recorded decision about a paid call of unknown fate. */

@@ -34,7 +34,7 @@ export interface WaitOptions {
   /**
    * Who polls: this workflow by itself, or a watcher that polls many videos of the account (docs/scale.md).
    * @default that of the worker (MEDIA_POLLING); else 'own' for a video that this workflow creates, and 'shared' for one
-   * that is only awaited: others may wait for the same task, and its polls must not add up (C8.2)
+   * that is only awaited: others may wait for the same task, and its polls must not add up
    */
   readonly polling?: PollingMode;
 }

@@ -10,6 +10,7 @@ const entry = {
   createdAt: null,
   workflowId: 'order',
   runId: null,
+  activityId: '1',
 };
 const RESUME = awaitVideoWorkflowId(entry.account, entry.taskId);
 

@@ -2,6 +2,7 @@ import { type Client } from '@temporalio/client';
 import { encodingTypes, METADATA_ENCODING_KEY, type Payload } from '@temporalio/common';
 import { CodecUnreachableError } from '../../client';
 import { decodePayloads, isStoredElsewhere } from '../../client/read-payloads';
+import { describeStandalone, standaloneActivities } from '../../client/standalone-activities';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { WORKFLOW } from '../../domain/names';
 import { CliError } from '../errors';
@@ -17,7 +18,15 @@ export type TextSink = (text: string) => void;
 const QUERY = `CloseTime IS NULL OR (WorkflowType = '${WORKFLOW.runCampaign}' AND ExecutionStatus != 'ContinuedAsNew')`;
 const AT_ONCE = 8;
 
-/** Reads all texts of the open workflows of a namespace, whatever their type, of its campaigns, and of its schedules. */
+/** Of which execution a codec is told, besides the namespace. */
+type ReadOf =
+  | { type: 'workflow'; workflowId: string }
+  | { type: 'activity'; activityId: string; isLocal: false };
+
+/**
+ * Reads all texts of the open workflows of a namespace, whatever their type, of its open activities without a workflow,
+ * of its campaigns, and of its schedules.
+ */
 export class WorkflowTexts {
   /** Closed runs that were read: nothing is added to them. */
   readonly #read = new Set<string>();
@@ -49,6 +58,7 @@ export class WorkflowTexts {
           if (isClosed) this.#read.add(run.runId);
         });
       }
+      await this.#readActivities();
       await this.#readSchedules();
     } catch (error) {
       if (!isGrpcNotFound(error)) throw error;
@@ -60,10 +70,27 @@ export class WorkflowTexts {
       for await (const { history } of this.#pages((page) =>
         this.#service.getWorkflowExecutionHistory({ ...page, execution }),
       ))
-        await this.#readPart(history, execution.workflowId, `the workflow ${execution.workflowId}`);
+        await this.#readPart(
+          history,
+          { type: 'workflow', ...execution },
+          `the workflow ${execution.workflowId}`,
+        );
     } catch (error) {
       // It was listed a moment ago; retention or a person has removed it.
       if (!isGrpcNotFound(error)) throw error;
+    }
+  }
+
+  async #readActivities(): Promise<void> {
+    const { client, namespace } = this;
+    for await (const found of standaloneActivities(client, namespace, "ExecutionStatus = 'Running'")) {
+      const described = await describeStandalone(client, namespace, found);
+      if (described !== undefined)
+        await this.#readPart(
+          described,
+          { type: 'activity', ...found, isLocal: false },
+          `the activity ${found.activityId}`,
+        );
     }
   }
 
@@ -74,7 +101,7 @@ export class WorkflowTexts {
         try {
           const found = await this.#service.describeSchedule({ namespace: this.namespace, scheduleId });
           const workflowId = found.schedule?.action?.startWorkflow?.workflowId ?? '';
-          await this.#readPart(found, workflowId, `the schedule ${scheduleId}`);
+          await this.#readPart(found, { type: 'workflow', workflowId }, `the schedule ${scheduleId}`);
         } catch (error) {
           if (!isGrpcNotFound(error)) throw error;
         }
@@ -83,13 +110,13 @@ export class WorkflowTexts {
   }
 
   /** Passes on every string and every payload at any depth. */
-  async #readPart(part: unknown, workflowId: string, where: string): Promise<void> {
+  async #readPart(part: unknown, of: ReadOf, where: string): Promise<void> {
     const payloads: Payload[] = [];
     collect(part, payloads, this.sink);
     const encoded = payloads.filter((payload) => !isClear(payload));
     for (const payload of payloads) if (isClear(payload)) this.sink(textOf(payload));
     if (encoded.length === 0) return;
-    const context = { type: 'workflow', namespace: this.namespace, workflowId } as const;
+    const context = { ...of, namespace: this.namespace };
     const { loadedDataConverter } = this.client.options;
     const decoded = await decodePayloads(loadedDataConverter, encoded, context).catch((error: unknown) => {
       throw error instanceof CodecUnreachableError ? error : unreadable(where);

@@ -1,5 +1,6 @@
 import { type Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
+import { describeStandalone } from '../../client/standalone-activities';
 import { type MediaConfig } from '../../config';
 import { type ClaimIntent } from '../../domain/journal';
 import { pruneJournal } from '../../journal/prune-journal';
@@ -58,7 +59,10 @@ export function usedBy({ client, namespace }: Connected): (claim: ClaimIntent) =
   };
   return async (claim) => {
     if (claim.namespace !== namespace) return true;
-    for (const id of [claim.workflowId ?? [], claim.ancestors ?? []].flat()) if (await has(id)) return true;
+    // Without a workflow, the same id started again asks for the key.
+    if (claim.workflowId === null)
+      return (await describeStandalone(client, namespace, { ...claim, runId: '' })) !== undefined;
+    for (const id of [claim.workflowId, ...(claim.ancestors ?? [])]) if (await has(id)) return true;
     return false;
   };
 }

@@ -33,6 +33,7 @@ const LONG = [
   'test/e2e/corrected-request',
   'test/e2e/download-interrupted',
   'test/e2e/early-unknown',
+  'test/e2e/hostile-page',
   'test/e2e/idempotency-key',
   'test/e2e/images-fetched-after-all',
   'test/e2e/images-worker-killed',

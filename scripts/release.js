@@ -207,7 +207,8 @@ function printNext(plan) {
     console.log(
       `\nThe commit of the release: "## Unreleased" of CHANGELOG.md becomes "## ${version} - DATE",`,
     );
-    console.log(`npm version ${version} --no-git-tag-version, and golden histories as in CONTRIBUTING.md.`);
+    console.log(`npm version ${version} --no-git-tag-version, the same version in src/domain/version.ts,`);
+    console.log('and golden histories as in CONTRIBUTING.md.');
   }
   console.log(`\nThen, in the pipeline of the repository: npm run release -- --version ${version}`);
 }

@@ -7,7 +7,7 @@
 import { type Client } from '@temporalio/client';
 import { artifactStore, findTask, reviewJournal, type ReviewInput } from './client/ask-worker';
 import { CampaignClient } from './client/campaigns';
-import { refuseUnknownKeys } from './client/errors';
+import { refuseInvalid } from './client/errors';
 import {
   type ArtifactStoreOptions,
   CLIENT_KEYS,
@@ -31,7 +31,7 @@ import { type ResolveUnconfirmedResult, type ReviewJournalPage } from './domain/
 import { type VideoState } from './domain/video-state';
 import { type VideoTask } from './domain/video-task';
 import {
-  WAIT_KEYS,
+  WAIT_SHAPE,
   type EditImageWorkflowInput,
   type GenerateImageWorkflowInput,
   type GenerateVideoInput,
@@ -86,7 +86,7 @@ export class TemporalMediaClient {
     readonly client: Client,
     options: TemporalMediaClientOptions = {},
   ) {
-    refuseUnknownKeys(options, CLIENT_KEYS);
+    refuseInvalid(options, CLIENT_KEYS);
     const { taskQueue = DEFAULT_TASK_QUEUE, searchAttributes: searchable = false } = options;
     this.taskQueue = taskQueue;
     this.starter = { client, taskQueue, searchable };
@@ -163,7 +163,7 @@ export class TemporalMediaClient {
    * @throws ResumeError
    */
   async resume(workflowOrTaskId: string, wait: WaitOptions = {}): Promise<Started<VideoOutcome>> {
-    refuseUnknownKeys(wait, WAIT_KEYS);
+    refuseInvalid(wait, WAIT_SHAPE);
     const description = await describeWorkflow(this.client, workflowOrTaskId);
     if (description !== undefined) return resumeWorkflow(this.starter, description, wait);
     const found = await this.findTask(workflowOrTaskId);

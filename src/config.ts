@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { type CreatePolicy } from './domain/create-policy';
+import { type CreatePolicy, POLICY_VALUES } from './domain/create-policy';
 import { parseWrittenJson, RepeatedNameError } from './domain/json';
 import { idempotencyPolicySchema } from './models/idempotency-schema';
 import { DEFAULT_CREDENTIAL, DEFAULT_TASK_QUEUE } from './domain/names';
@@ -80,12 +80,12 @@ export class ConfigurationError extends Error {
 
 /** Shape of MEDIA_CREATE_POLICY. */
 export const createPolicySchema = z.strictObject({
-  on429: z.enum(['resend', 'fail']).optional(),
-  on503: z.enum(['header', 'resend', 'inspect']).optional(),
-  on502: z.enum(['inspect', 'resend', 'fail']).optional(),
-  on504: z.enum(['inspect', 'resend', 'fail']).optional(),
-  on500: z.enum(['inspect', 'resend', 'fail']).optional(),
-  onAbsent: z.enum(['unconfirmed', 'resend']).optional(),
+  on429: z.enum(POLICY_VALUES.on429).optional(),
+  on503: z.enum(POLICY_VALUES.on503).optional(),
+  on502: z.enum(POLICY_VALUES.on502).optional(),
+  on504: z.enum(POLICY_VALUES.on504).optional(),
+  on500: z.enum(POLICY_VALUES.on500).optional(),
+  onAbsent: z.enum(POLICY_VALUES.onAbsent).optional(),
   idempotency: idempotencyPolicySchema.optional(),
 });
 

@@ -1,7 +1,7 @@
 'use strict';
 // Builders of what activities answer, for scripted cases. `name` is the case: its creation key and task id.
 
-const POLLING = { minSeconds: 2, maxSeconds: 3, firstPollSeconds: 1 };
+const POLLING = { minSeconds: 3, maxSeconds: 4, firstPollSeconds: 1 };
 const ACCOUNT = 'default@00000000';
 const ESTIMATE = { microUnits: 100_000, currency: 'USD' };
 const SHA256 = '0123456789abcdef'.repeat(4);

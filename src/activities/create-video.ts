@@ -1,7 +1,7 @@
-import { unknownKey } from '../domain/known-keys';
+import { shapeIssue } from '../domain/shape';
 import { referenceModeOf } from '../domain/request';
 import {
-  CREATE_VIDEO_INPUT_KEYS,
+  CREATE_VIDEO_INPUT_SHAPE,
   type CreatedVideo,
   type CreateVideoAnswer,
   type CreateVideoInput,
@@ -115,10 +115,9 @@ function specOf(
 /** Validates what an untyped caller may get wrong, before any lookup. */
 function rawInputIssue(input: CreateVideoInput): CreateVideoAnswer | undefined {
   const base = { sendAttempt: 0, sent: false, account: null, estimate: null };
-  const unknown = unknownKey(input, CREATE_VIDEO_INPUT_KEYS);
-  if (unknown !== undefined) return invalidAnswer(base, unknown);
-  const { creationKey } = input;
-  if (typeof creationKey === 'string' && creationKey !== '') return undefined;
+  const issue = shapeIssue(input, CREATE_VIDEO_INPUT_SHAPE);
+  if (issue === undefined) return undefined;
+  if (issue.field !== 'creationKey') return invalidAnswer(base, issue);
   const message =
     'creationKey must be a text, such as the id of the row or order it serves. Nothing was sent.';
   return rejectedAnswer(base, 'creation_key_required', message, { field: 'creationKey' });

@@ -3,14 +3,14 @@ import { givenAt } from '../domain/answer-times';
 import { type ClaimIntent } from '../domain/journal';
 import { activityKey, givenKeyIssue } from '../domain/creation-key';
 import { imageOutcome, outcomes } from '../domain/make-outcome';
-import { unknownKey } from '../domain/known-keys';
+import { shapeIssue } from '../domain/shape';
 import { type ImageModel, validateAgainstModel } from '../domain/model-config';
 import { BATCH_CLOSED, NOT_RECORDED } from '../domain/names';
 import { type ImageOutcome } from '../domain/outcome';
 import {
   type EditImageInput,
   type GenerateImageInput,
-  IMAGE_INPUT_KEYS,
+  IMAGE_INPUT_SHAPE,
   type ImageCallAnswer,
   type WaitingImage,
 } from '../domain/paid-call';
@@ -78,9 +78,9 @@ export function createImageCall(
 
 /** Validates what an untyped caller may get wrong, before any lookup. */
 function rawInputIssue(input: ImageInput, who: Caller): ImageOutcome | undefined {
-  const unknown = unknownKey(input, IMAGE_INPUT_KEYS);
-  if (unknown !== undefined)
-    return outcomes.refusedBeforeSend('invalid_request', unknown.message, unknown.field, unknown.allowed);
+  const issue = shapeIssue(input, IMAGE_INPUT_SHAPE);
+  if (issue !== undefined)
+    return outcomes.refusedBeforeSend('invalid_request', issue.message, issue.field, issue.allowed);
   // Without a workflow the id is the key.
   const own = who.workflowId === null ? who.activityId : '';
   const given: unknown = input.creationKey || own;

@@ -1,7 +1,13 @@
 import { Client, WorkflowNotFoundError } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { isOpen } from '../domain/execution-status';
-import { type BindRequest, type Ledger, type MediaJournalInput, nextLedger } from '../domain/journal-binding';
+import {
+  type BindRequest,
+  bindRequestCheck,
+  type Ledger,
+  type MediaJournalInput,
+  nextLedger,
+} from '../domain/journal-binding';
 import { ledgerTaskQueue, mediaJournalWorkflowId, SIGNAL, WORKFLOW } from '../domain/names';
 
 /**
@@ -94,10 +100,11 @@ export function ledgerOf(events: readonly HistoryEvent[]): Ledger | null {
   let ledger: Ledger | null = null;
   for (const event of events) {
     const started = event.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
-    if (started) ledger = decoded<MediaJournalInput>(started).carried;
+    // State that cannot be read is not the same as none: then the ledger cannot be read.
+    if (started) ledger = (decoded(started) as MediaJournalInput | null)?.carried ?? null;
     const signalled = event.workflowExecutionSignaledEventAttributes;
-    const request = signalled?.signalName === SIGNAL.bind ? signalled.input?.payloads?.[0] : undefined;
-    if (request) ledger = nextLedger(ledger, decoded<BindRequest>(request), timeOf(event));
+    const request = signalled?.signalName === SIGNAL.bind ? requestOf(signalled.input?.payloads?.[0]) : null;
+    if (request !== null) ledger = nextLedger(ledger, request, timeOf(event));
   }
   return ledger;
 }
@@ -106,6 +113,16 @@ function timeOf({ eventTime }: HistoryEvent): string {
   return new Date(Number(eventTime?.seconds ?? 0) * 1000 + (eventTime?.nanos ?? 0) / 1e6).toISOString();
 }
 
-function decoded<T>(payload: Payload): T {
-  return defaultPayloadConverter.fromPayload<T>(payload);
+/** Null for what no worker of this package sent. */
+function requestOf(payload: Payload | undefined): BindRequest | null {
+  try {
+    const request = payload === undefined ? null : decoded(payload);
+    return bindRequestCheck(request, 'request') === undefined ? (request as BindRequest) : null;
+  } catch {
+    return null;
+  }
+}
+
+function decoded(payload: Payload): unknown {
+  return defaultPayloadConverter.fromPayload(payload);
 }

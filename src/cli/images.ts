@@ -8,7 +8,7 @@ import {
   type MediaSource,
   type PaidRequest,
 } from '../domain/request';
-import { type DurationInput } from '../domain/workflow-inputs';
+import { type DurationInput } from '../domain/duration';
 import {
   collect,
   type CommandContext,

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command, Help } from 'commander';
+import { PACKAGE_VERSION } from '../domain/version';
 import { type CommandContext } from './context';
 import { addArtifactsCommand } from './commands/artifacts';
 import { addCampaignCommand } from './campaign/commands';
@@ -44,7 +43,7 @@ const COMMANDS: readonly (readonly [
 export function createProgram(context: CommandContext): Command {
   const program = new Command('temporal-media')
     .description('Videos and images through Temporal: created once, never lost, downloaded and verified.')
-    .version(packageVersion(), '-V, --version')
+    .version(PACKAGE_VERSION, '-V, --version')
     .exitOverride()
     .showHelpAfterError(false)
     .configureHelp({
@@ -77,9 +76,4 @@ Examples:
 Exit codes:
 ${rows.join('\n')}
 `;
-}
-
-function packageVersion(): string {
-  const file = join(__dirname, '..', '..', 'package.json');
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }

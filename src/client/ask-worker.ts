@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type Client } from '@temporalio/client';
-import { type ArtifactStoreFacts, type FoundVideoTask } from '../domain/activities';
+import { type ArtifactStoreFacts, FIND_VIDEO_TASK_SHAPE, type FoundVideoTask } from '../domain/activities';
 import { type CallWait } from '../domain/call-wait';
 import { QUERY, WORKFLOW } from '../domain/names';
 import { type ReviewJournalInput, type ReviewJournalPage } from '../domain/unconfirmed-decision';
-import { refuseUnknownKeys } from './errors';
+import { STARTED_BY } from '../domain/version';
+import { refuseInvalid } from './errors';
 import {
   ARTIFACT_STORE_KEYS,
   type ArtifactStoreOptions,
@@ -34,8 +35,9 @@ export async function findTask(
   taskId: string,
   options: FindTaskOptions,
 ): Promise<FoundVideoTask> {
-  refuseUnknownKeys(options, FIND_TASK_KEYS);
+  refuseInvalid(options, FIND_TASK_KEYS);
   const input = { taskId, ...(options.askService === true && { askService: true }) };
+  refuseInvalid(input, FIND_VIDEO_TASK_SHAPE);
   const limitMs = options.timeoutMs ?? WORKER_LIMIT_MS;
   return ask(client, taskQueue, WORKFLOW.findVideoTask, 'find-video-task', limitMs, [input]);
 }
@@ -46,7 +48,7 @@ export async function artifactStore(
   taskQueue: string,
   options: ArtifactStoreOptions,
 ): Promise<ArtifactStoreFacts> {
-  refuseUnknownKeys(options, ARTIFACT_STORE_KEYS);
+  refuseInvalid(options, ARTIFACT_STORE_KEYS);
   const limitMs = options.timeoutMs ?? WORKER_LIMIT_MS;
   return ask(client, taskQueue, WORKFLOW.artifactStore, 'artifact-store', limitMs, []);
 }
@@ -64,6 +66,7 @@ function ask<Answer>(
     taskQueue,
     workflowId: `${prefix}/${randomUUID()}`,
     workflowExecutionTimeout: limitMs,
+    memo: STARTED_BY,
     args: [...args],
   }) as Promise<Answer>;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
 import { type ActiveRow } from '../domain/campaign/messages';
-import { type CampaignInput } from '../domain/campaign/plan';
+import { CAMPAIGN_SHAPE, type CampaignInput } from '../domain/campaign/plan';
 import { type ResultsRef } from '../domain/campaign/results';
 import {
   type BatchState,
@@ -12,7 +12,7 @@ import {
 import { canonical } from '../domain/fingerprint';
 import { FINGERPRINT_MEMO, QUERY, WORKFLOW } from '../domain/names';
 import { SEARCH_ATTRIBUTE } from '../domain/search-attributes';
-import { inputIssue } from '../workflows/campaign/input-issue';
+import { shapeIssue } from '../domain/shape';
 import { CampaignUnreadableError, taken } from './errors';
 import { lenientClient } from './lenient-client';
 import { readPayloads } from './read-payloads';
@@ -85,7 +85,7 @@ export async function findStarted(client: Client, campaign: string): Promise<Cam
   const found = await findCampaign(client, campaign);
   if (found?.type !== WORKFLOW.runCampaign || found.fingerprint !== null) return found;
   const input = await firstInput(client, found);
-  if (inputIssue(input) !== undefined) return found;
+  if (shapeIssue({ ...input, carried: undefined }, CAMPAIGN_SHAPE) !== undefined) return found;
   const { previous: _previous, carried: _carried, select: _select, ...start } = input;
   return {
     ...found,

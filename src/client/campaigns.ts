@@ -1,6 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
-import { type CampaignInput, RETRIED_BY_DEFAULT, type RowSelection } from '../domain/campaign/plan';
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import {
+  CAMPAIGN_SHAPE,
+  type CampaignInput,
+  RETRIED_BY_DEFAULT,
+  type RowSelection,
+} from '../domain/campaign/plan';
 import { type ResultsRef } from '../domain/campaign/results';
 import {
   type CampaignResult,
@@ -9,9 +20,8 @@ import {
   type CampaignUpdates,
 } from '../domain/campaign/campaign-state';
 import { isOpen } from '../domain/execution-status';
-import { type KeysOf } from '../domain/known-keys';
-import { DEFAULT_CREDENTIAL, UPDATE, WORKFLOW } from '../domain/names';
-import { inputIssue } from '../workflows/campaign/input-issue';
+import { shapeIssue, type ShapeOf } from '../domain/shape';
+import { DEFAULT_CREDENTIAL, INVALID_INPUT, UPDATE, WORKFLOW } from '../domain/names';
 import {
   type CampaignExecution,
   campaignMemo,
@@ -31,7 +41,7 @@ import {
   CampaignInputError,
   CampaignNotFoundError,
   CampaignUnreadableError,
-  refuseUnknownKeys,
+  refuseInvalid,
   requireUnpaused,
 } from './errors';
 import { again, present, RESUMED_OUTCOMES, type RetriedOutcome, resumedRows } from './resumed-rows';
@@ -57,7 +67,7 @@ export class CampaignClient {
    * submits only the missing rows. @throws CampaignInputError, CampaignConflictError, CampaignUnreadableError
    */
   async start(input: CampaignStart, options: StartOptions = {}): Promise<Started<CampaignResult>> {
-    refuseUnknownKeys(options, START_KEYS);
+    refuseInvalid(options, START_KEYS);
     const id = options.id ?? `campaign-${randomUUID()}`;
     refuseUnusable(id, input);
     const running = await this.attach(id, input);
@@ -140,6 +150,8 @@ export class CampaignClient {
         ? await handle.executeUpdate<CampaignUpdateResult, []>(UPDATE[order])
         : await handle.executeUpdate<CampaignUpdateResult, [unknown]>(UPDATE[order], { args: [given] });
     } catch (error) {
+      if (error instanceof WorkflowUpdateFailedError && isInvalidInput(error.cause))
+        return { accepted: false, message: error.cause.message };
       if (!(error instanceof WorkflowNotFoundError)) throw error;
       await this.describe(id);
       throw new CampaignEndedError(id);
@@ -152,7 +164,7 @@ export class CampaignClient {
    * @throws CampaignNotFoundError, CampaignInputError, CampaignUnreadableError, CampaignOrderError
    */
   async resume(id: string, { confirm, ...changes }: ResumeCampaignOptions = {}): Promise<ResumedCampaign> {
-    refuseUnknownKeys(changes, CHANGE_KEYS);
+    refuseInvalid(changes, CHANGE_KEYS);
     const found = await this.#findStarted(id);
     if (!isOpen(found.status)) return this.#goOn(found, changes, confirm);
     requireUnpaused(id, found.status);
@@ -181,7 +193,7 @@ export class CampaignClient {
     outcomes: readonly RetriedOutcome[] = RETRIED_BY_DEFAULT,
     { confirm, ...changes }: ResumeCampaignOptions = {},
   ): Promise<ResumedCampaign> {
-    refuseUnknownKeys(changes, CHANGE_KEYS);
+    refuseInvalid(changes, CHANGE_KEYS);
     const found = await this.#findStarted(id);
     requireUnpaused(id, found.status);
     const select: RowSelection = { rows: 'retry', outcomes };
@@ -302,10 +314,14 @@ export class CampaignClient {
   }
 }
 
+/** The campaign refuses what it cannot read before it is an event. */
+const isInvalidInput = (cause: unknown): cause is ApplicationFailure =>
+  cause instanceof ApplicationFailure && cause.type === INVALID_INPUT;
+
 /** Rejects invalid input: a run that fails at once would be the newest of its id and hide what earlier runs bought. */
 function refuseUnusable(id: string, input: CampaignStart): void {
-  const issue = inputIssue(input);
-  if (issue !== undefined) throw new CampaignInputError(id, issue);
+  const issue = shapeIssue(input, CAMPAIGN_SHAPE);
+  if (issue !== undefined) throw new CampaignInputError(id, issue.message);
 }
 
 /** Names of the Updates of a campaign; `pause`, `resume` and `cancel` take no argument. */
@@ -324,7 +340,7 @@ const CHANGE_KEYS = {
   budget: true,
   waitFor: true,
   maxAttempts: true,
-} satisfies KeysOf<CampaignChanges>;
+} satisfies ShapeOf<CampaignChanges>;
 
 /** Options of `resume` and `retry`. */
 export interface ResumeCampaignOptions extends CampaignChanges {

@@ -1,6 +1,6 @@
 import { type CampaignUpdateResult } from '../domain/campaign/campaign-state';
 import { PAUSED } from '../domain/execution-status';
-import { type Keys, unknownKey } from '../domain/known-keys';
+import { type Shape, shapeIssue } from '../domain/shape';
 
 /** The id of a campaign belongs to something else, or its campaign runs with another manifest. Nothing was started. */
 export class CampaignConflictError extends Error {
@@ -109,7 +109,7 @@ export class CodecUnreachableError extends Error {
   override readonly name = 'CodecUnreachableError';
 }
 
-/** A field is unknown to this client, or is in the wrong object. Nothing was started. */
+/** A field is unknown to this client, in the wrong object, or invalid. Nothing was started. */
 export class InvalidInputError extends Error {
   override readonly name = 'InvalidInputError';
   constructor(
@@ -121,10 +121,10 @@ export class InvalidInputError extends Error {
   }
 }
 
-/** Refuses misspelled options, which would otherwise be ignored silently. @throws InvalidInputError */
-export function refuseUnknownKeys(given: unknown, known: Keys): void {
-  const unknown = unknownKey(given, known);
-  if (unknown !== undefined) throw new InvalidInputError(unknown.field, unknown.message);
+/** Refuses misspelled options, which would otherwise be ignored silently, and invalid ones. @throws InvalidInputError */
+export function refuseInvalid(given: unknown, shape: Shape): void {
+  const issue = shapeIssue(given, shape);
+  if (issue !== undefined) throw new InvalidInputError(issue.field, issue.message);
 }
 
 /** An operator has paused the workflow: it answers no queries and accepts no Updates until it is unpaused. */

@@ -1,5 +1,5 @@
 import { type WorkflowStartOptions } from '@temporalio/client';
-import { type KeysOf } from '../domain/known-keys';
+import { type ShapeOf } from '../domain/shape';
 
 /** Options of `TemporalMediaClient`. */
 export interface TemporalMediaClientOptions {
@@ -55,7 +55,7 @@ export interface ArtifactStoreOptions {
 export const CLIENT_KEYS = {
   taskQueue: true,
   searchAttributes: true,
-} satisfies KeysOf<TemporalMediaClientOptions>;
+} satisfies ShapeOf<TemporalMediaClientOptions>;
 export const START_KEYS = {
   id: true,
   memo: true,
@@ -65,7 +65,7 @@ export const START_KEYS = {
   workflowTaskTimeout: true,
   staticSummary: true,
   staticDetails: true,
-} satisfies KeysOf<StartOptions>;
-export const WATCH_KEYS = { intervalMs: true, signal: true } satisfies KeysOf<WatchOptions>;
-export const ARTIFACT_STORE_KEYS = { timeoutMs: true } satisfies KeysOf<ArtifactStoreOptions>;
-export const FIND_TASK_KEYS = { askService: true, timeoutMs: true } satisfies KeysOf<FindTaskOptions>;
+} satisfies ShapeOf<StartOptions>;
+export const WATCH_KEYS = { intervalMs: true, signal: true } satisfies ShapeOf<WatchOptions>;
+export const ARTIFACT_STORE_KEYS = { timeoutMs: true } satisfies ShapeOf<ArtifactStoreOptions>;
+export const FIND_TASK_KEYS = { askService: true, timeoutMs: true } satisfies ShapeOf<FindTaskOptions>;

@@ -10,6 +10,7 @@ import {
   type ReviewJournalPage,
 } from '../domain/unconfirmed-decision';
 import { type VideoState } from '../domain/video-state';
+import { STARTED_BY } from '../domain/version';
 import { reviewJournal, type ReviewInput } from './ask-worker';
 import { requireUnpaused } from './errors';
 
@@ -45,6 +46,7 @@ export async function resolveUnconfirmed(
     {
       taskQueue,
       workflowId: `resolve-unconfirmed/${randomUUID()}`,
+      memo: STARTED_BY,
       // The client gives up after this: an abandoned authorisation must not be carried out weeks later.
       workflowExecutionTimeout: RESOLVE_LIMIT_MS,
       args: [{ ...input, sendId }],

@@ -6,8 +6,8 @@ import { QUERY, WORKFLOW } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
 import { type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
-import { type AwaitVideoInput, WAIT_KEYS, type WaitOptions } from '../domain/workflow-inputs';
-import { refuseUnknownKeys, ResumeError } from './errors';
+import { AWAIT_VIDEO_SHAPE, type AwaitVideoInput, type WaitOptions } from '../domain/workflow-inputs';
+import { refuseInvalid, ResumeError } from './errors';
 import { refuseUnregistered, type Starter, temporalOptions } from './start-options';
 import { attach, describeWorkflow, started, type Started } from './started';
 
@@ -35,9 +35,9 @@ export async function startAwait(
   video: VideoTask,
   wait: WaitOptions,
 ): Promise<Started<VideoOutcome>> {
-  refuseUnknownKeys(wait, WAIT_KEYS);
-  const workflowId = awaitVideoWorkflowId(video.account, video.taskId);
   const input: AwaitVideoInput = { video, ...wait };
+  refuseInvalid(input, AWAIT_VIDEO_SHAPE);
+  const workflowId = awaitVideoWorkflowId(video.account, video.taskId);
   const { client, taskQueue } = starter;
   const { taskId, account, model } = video;
   const facts = { taskId, account, ...(model !== null && { model }) };

@@ -9,6 +9,7 @@ import {
   TypedSearchAttributes,
 } from '@temporalio/common';
 import { SEARCH_ATTRIBUTES, type SearchFacts, searchPairs } from '../domain/search-attributes';
+import { STARTED_BY } from '../domain/version';
 import { InvalidInputError } from './errors';
 import { type StartOptions } from './options';
 
@@ -37,7 +38,7 @@ export function temporalOptions(
   const attributes = [...users, ...ours];
   return {
     ...options,
-    memo: { ...memo, ...own },
+    memo: { ...memo, ...own, ...STARTED_BY },
     ...(attributes.length > 0 && { typedSearchAttributes: attributes }),
   };
 }

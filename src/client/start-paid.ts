@@ -6,12 +6,12 @@ import {
 } from '@temporalio/client';
 import { isOpen } from '../domain/execution-status';
 import { fingerprintText } from '../domain/fingerprint';
-import { type Keys } from '../domain/known-keys';
+import { type Shape } from '../domain/shape';
 import { DEFAULT_CREDENTIAL, FINGERPRINT_MEMO, WORKFLOW } from '../domain/names';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { type PaidOperation, type PaidRequest } from '../domain/request';
-import { GENERATE_VIDEO_KEYS, IMAGE_WORKFLOW_KEYS } from '../domain/workflow-inputs';
-import { CreationKeyConflictError, InvalidInputError, refuseUnknownKeys } from './errors';
+import { GENERATE_VIDEO_SHAPE, IMAGE_WORKFLOW_SHAPE } from '../domain/workflow-inputs';
+import { CreationKeyConflictError, InvalidInputError, refuseInvalid } from './errors';
 import { START_KEYS, type StartOptions } from './options';
 import { reviewJournal } from './ask-worker';
 import { refuseUnregistered, type Starter, temporalOptions } from './start-options';
@@ -23,12 +23,12 @@ const STARTS: {
     readonly type: string;
     /** Prefix of a generated id. */
     readonly prefix: string;
-    readonly keys: Keys;
+    readonly shape: Shape;
   };
 } = {
-  create_video: { type: WORKFLOW.generateVideo, prefix: 'video', keys: GENERATE_VIDEO_KEYS },
-  generate_image: { type: WORKFLOW.generateImage, prefix: 'image', keys: IMAGE_WORKFLOW_KEYS },
-  edit_image: { type: WORKFLOW.editImage, prefix: 'edit', keys: IMAGE_WORKFLOW_KEYS },
+  create_video: { type: WORKFLOW.generateVideo, prefix: 'video', shape: GENERATE_VIDEO_SHAPE },
+  generate_image: { type: WORKFLOW.generateImage, prefix: 'image', shape: IMAGE_WORKFLOW_SHAPE },
+  edit_image: { type: WORKFLOW.editImage, prefix: 'edit', shape: IMAGE_WORKFLOW_SHAPE },
 };
 
 /** Workflow type and id of a start; the id is also the creation key. @throws InvalidInputError */
@@ -37,9 +37,9 @@ function paidStart(
   input: object,
   options: StartOptions,
 ): { readonly type: string; readonly id: string } {
-  const { type, prefix, keys } = STARTS[operation];
-  refuseUnknownKeys(options, START_KEYS);
-  refuseUnknownKeys(input, keys);
+  const { type, prefix, shape } = STARTS[operation];
+  refuseInvalid(options, START_KEYS);
+  refuseInvalid(input, shape);
   // The id would silently replace it, and each start with a generated id buys again.
   if ('creationKey' in input)
     throw new InvalidInputError('creationKey', 'The creation key is given as id, beside the input: {id}.');

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type VideoState } from '../domain/video-state';
-import { refuseUnknownKeys } from './errors';
+import { refuseInvalid } from './errors';
 import { WATCH_KEYS, type WatchOptions } from './options';
 
 /** What a watch polls; both may throw when neither a worker nor the server answers. */
@@ -14,7 +14,7 @@ export async function* watchStates<State extends { readonly phase: string } = Vi
   watched: Watched<State>,
   options: WatchOptions,
 ): AsyncGenerator<State, void, undefined> {
-  refuseUnknownKeys(options, WATCH_KEYS);
+  refuseInvalid(options, WATCH_KEYS);
   const { intervalMs = 1_500, signal } = options;
   let last = '';
   while (!isAborted(signal)) {

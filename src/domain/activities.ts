@@ -29,7 +29,8 @@ import {
   type ReviewJournalInput,
   type ReviewJournalPage,
 } from './unconfirmed-decision';
-import { type KeysOf } from './known-keys';
+import { flag, name, optional, type ShapeOf } from './shape';
+import { taskIdCheck } from './task-id';
 
 /** Input of `media.findVideoTask`, which looks a task id up in the journal's index. */
 export interface FindVideoTaskInput {
@@ -41,11 +42,11 @@ export interface FindVideoTaskInput {
   readonly askService?: boolean;
 }
 
-export const FIND_VIDEO_TASK_KEYS = {
-  taskId: true,
-  account: true,
-  askService: true,
-} satisfies KeysOf<FindVideoTaskInput>;
+export const FIND_VIDEO_TASK_SHAPE = {
+  taskId: taskIdCheck,
+  account: optional(name()),
+  askService: optional(flag),
+} satisfies ShapeOf<FindVideoTaskInput>;
 
 /** The service's view of a task. Never contains a URL or the text of its error (architecture: Stores). */
 export type ServiceView =

@@ -1,4 +1,15 @@
-import { type KeysOf } from './known-keys';
+import {
+  type Check,
+  exactly,
+  isObject,
+  must,
+  objectOf,
+  oneOf,
+  optional,
+  shapeIssue,
+  type ShapeOf,
+  whole,
+} from './shape';
 import { type ErrorKind } from './video-task';
 
 /**
@@ -57,17 +68,48 @@ export function resolveCreatePolicy(...layers: readonly (CreatePolicy | undefine
   return { ...DEFAULT_CREATE_POLICY, ...(Object.fromEntries(given) as CreatePolicy) };
 }
 
-export const CREATE_POLICY_KEYS = {
-  on429: true,
-  on503: true,
-  on502: true,
-  on504: true,
-  on500: true,
-  onAbsent: true,
-  idempotency: { header: true, honoured: true, windowSeconds: true } satisfies KeysOf<
-    Exclude<IdempotencyPolicy, string>
-  >,
-} satisfies KeysOf<CreatePolicy>;
+/** The values of each field that has a fixed set. */
+export const POLICY_VALUES = {
+  on429: ['resend', 'fail'],
+  on503: ['header', 'resend', 'inspect'],
+  on502: ['inspect', 'resend', 'fail'],
+  on504: ['inspect', 'resend', 'fail'],
+  on500: ['inspect', 'resend', 'fail'],
+  onAbsent: ['unconfirmed', 'resend'],
+} as const satisfies { readonly [field in Exclude<keyof CreatePolicy, 'idempotency'>]: readonly string[] };
+
+/** The header that may carry an idempotency key. */
+export const KEY_HEADER = /^[A-Za-z0-9_-]{1,64}$/;
+/** A create may be in flight for a minute: a shorter promise leaves no time to send again. In seconds. */
+export const KEY_WINDOW = { least: 120, most: 31_536_000 } as const;
+
+const idempotencyCheck: Check<IdempotencyPolicy> = (value, field) => {
+  if (value === 'off') return undefined;
+  // The two belong together: a promise without an end would not be one.
+  const isPromised =
+    isObject(value) && (value['honoured'] !== undefined || value['windowSeconds'] !== undefined);
+  return shapeIssue(value, isPromised ? PROMISED_KEY : SENT_KEY, field);
+};
+
+const SENT_KEY = {
+  header: must('the name of a header', (value) => typeof value === 'string' && KEY_HEADER.test(value)),
+} satisfies ShapeOf<{ readonly header: string }>;
+
+const PROMISED_KEY = {
+  ...SENT_KEY,
+  honoured: exactly(true),
+  windowSeconds: whole(KEY_WINDOW.least, KEY_WINDOW.most),
+} satisfies ShapeOf<Exclude<IdempotencyPolicy, string>>;
+
+export const createPolicyCheck: Check<CreatePolicy> = objectOf({
+  on429: optional(oneOf(...POLICY_VALUES.on429)),
+  on503: optional(oneOf(...POLICY_VALUES.on503)),
+  on502: optional(oneOf(...POLICY_VALUES.on502)),
+  on504: optional(oneOf(...POLICY_VALUES.on504)),
+  on500: optional(oneOf(...POLICY_VALUES.on500)),
+  onAbsent: optional(oneOf(...POLICY_VALUES.onAbsent)),
+  idempotency: optional(idempotencyCheck),
+});
 
 /**
  * What one reply to a paid call proves (failure model: Four classes and Every point of failure). With the default policy

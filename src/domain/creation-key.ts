@@ -1,4 +1,5 @@
 import { type CampaignRow } from './campaign/row';
+import { type Check, must } from './shape';
 
 /**
  * Prefixes of the creation keys that are derived instead of given. Each kind has its own prefix, and separators are
@@ -39,6 +40,12 @@ export function rowCreationKey(
 export function campaignKeyPrefix(campaign: string): string {
   return `${MARK.row}${escaped(campaign)}/`;
 }
+
+/** A key by which a call is looked up. */
+export const creationKeyCheck: Check<string> = must(
+  'the key of a paid call, a text',
+  (value) => typeof value === 'string' && value !== '',
+);
 
 /**
  * Why a key given by a caller is refused; undefined when it is accepted. A derived key belongs to another call: only

@@ -68,10 +68,10 @@ export {
   type ServiceView,
 } from './activities';
 export { type CallWait } from './call-wait';
+export { type DurationInput } from './duration';
 export { type VideoState } from './video-state';
 export {
   type AwaitVideoInput,
-  type DurationInput,
   type EditImageWorkflowInput,
   type GenerateImageWorkflowInput,
   type GenerateVideoInput,

@@ -1,3 +1,5 @@
+import { anyText, type Check, exactly, listOf, messageOf, optional, orNull } from './shape';
+
 /** Which journal a task queue belongs to (architecture: Create). */
 interface JournalBinding {
   readonly journalId: string;
@@ -19,6 +21,19 @@ export interface BindRequest extends JournalBinding {
    */
   readonly rebind?: true;
 }
+
+/** More accounts than any worker serves. */
+const MAX_ACCOUNTS = 10_000;
+
+/** Any client may signal the ledger of a queue, which no worker runs: its readers skip what is not a request. */
+export const bindRequestCheck: Check<BindRequest> = messageOf({
+  journalId: anyText,
+  hostId: orNull(anyText),
+  artifacts: orNull(anyText),
+  accounts: listOf(anyText, MAX_ACCOUNTS),
+  mark: orNull(anyText),
+  rebind: optional(exactly(true)),
+});
 
 /** State of the ledger of a queue. */
 export interface Ledger {

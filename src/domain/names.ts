@@ -1,3 +1,5 @@
+import { type Check, must } from './shape';
+
 /**
  * Names that other processes, histories and operators' scripts rely on.
  * They are public API: changing one breaks running workflows.
@@ -87,6 +89,21 @@ export const UPDATE = {
 /** Task queue of the workflows and, unless configured otherwise, of the activities. */
 export const DEFAULT_TASK_QUEUE = 'temporal-media';
 
+/** Longest id of a workflow, and name of a task queue, that a Temporal server accepts, in characters. */
+export const MAX_ID = 1_000;
+
+/** An id that a command of a workflow may name: with any other, the server would refuse the workflow task. */
+export const idCheck: Check<string> = must(
+  `a text of 1 to ${MAX_ID} characters`,
+  (id) => typeof id === 'string' && id !== '' && id.length <= MAX_ID && !/\p{Cs}/u.test(id),
+);
+
+/** The same of a task queue. */
+export const taskQueueCheck: Check<string> = (value, field) =>
+  idCheck(value, field) ?? ownQueue(value, field);
+
+const ownQueue = must('a task queue of yours', (queue) => !(queue as string).startsWith('/_sys/'));
+
 /** Queues that a media worker serves beside its own, so that one kind of activity never waits behind another. */
 export function activityQueues(taskQueue: string): {
   readonly [kind in 'create' | 'poll' | 'download' | 'image']: string;
@@ -127,6 +144,9 @@ export const FINGERPRINT_MEMO = 'mediaFingerprint';
 
 /** Failure type of a paid activity that refuses to run without a journal; its details contain the attempt. */
 export const UNSAFE_RETRY_POLICY = 'UnsafeRetryPolicy';
+
+/** Failure type of a workflow, an activity or an Update that cannot use its input; its message names the field. */
+export const INVALID_INPUT = 'InvalidInput';
 
 /** Failure type of an activity that its own retry policy runs again; its details contain the error class. */
 export const RETRY_LATER = 'MediaRetryLater';

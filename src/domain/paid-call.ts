@@ -1,9 +1,9 @@
 import { type RejectReason } from './failure-table';
-import { CREATE_POLICY_KEYS, type CreatePolicy } from './create-policy';
+import { type CreatePolicy, createPolicyCheck } from './create-policy';
 import { type SenderTrace, type SenderHeartbeat } from './journal-proof';
+import { creationKeyCheck } from './creation-key';
 import { type JsonValue } from './json';
-import { type KeysOf } from './known-keys';
-import { baseTaskQueue } from './names';
+import { baseTaskQueue, idCheck } from './names';
 import { type Money } from './price';
 import { type PollingMode } from './polling-profile';
 import {
@@ -12,6 +12,7 @@ import {
   type ImageGenerationRequest,
   type VideoRequest,
 } from './request';
+import { exactly, flag, listOf, name, optional, type ShapeOf, text, whole } from './shape';
 import { type ErrorKind, type TaskError, type VideoTask } from './video-task';
 
 /** One send attempt of one creation key: at most one request is sent in it (failure model: The journal). */
@@ -91,29 +92,31 @@ export interface EditImageInput extends Partial<PaidInput> {
   readonly recordedSince?: string;
 }
 
-/** Shared by all paid inputs, which differ in their requests. */
-const PAID_INPUT_KEYS = {
+/** Shared by all paid inputs, which differ in their requests. Each caller checks the key itself. */
+const PAID_INPUT = {
   request: true,
   creationKey: true,
-  sendAttempt: true,
-  ancestors: true,
-  account: true,
-  policy: CREATE_POLICY_KEYS,
-  refuseWhileUnconfirmed: true,
-  again: true,
+  sendAttempt: optional(whole(0)),
+  ancestors: optional(listOf(idCheck, 2)),
+  account: optional(name()),
+  policy: optional(createPolicyCheck),
+  refuseWhileUnconfirmed: optional(flag),
+  again: optional(flag),
 } as const;
 
-export const IMAGE_INPUT_KEYS = {
-  ...PAID_INPUT_KEYS,
-  waits: true,
-  recordedSince: true,
-} satisfies KeysOf<GenerateImageInput> & KeysOf<EditImageInput>;
+export const IMAGE_INPUT_SHAPE = {
+  ...PAID_INPUT,
+  waits: optional(exactly(true)),
+  recordedSince: optional(text(100)),
+} satisfies ShapeOf<GenerateImageInput> & ShapeOf<EditImageInput>;
 
-export const CREATE_VIDEO_INPUT_KEYS = {
-  ...PAID_INPUT_KEYS,
-  recordedOnly: true,
-  sameKey: true,
-} satisfies KeysOf<CreateVideoInput>;
+export const CREATE_VIDEO_INPUT_SHAPE = {
+  ...PAID_INPUT,
+  creationKey: creationKeyCheck,
+  sendAttempt: whole(0),
+  recordedOnly: optional(exactly(true)),
+  sameKey: optional(exactly(true)),
+} satisfies ShapeOf<CreateVideoInput>;
 
 /** Evidence for settling a create of unknown fate; no prompt, key or address (failure model: Foreign bytes). */
 export interface CreateEvidence {

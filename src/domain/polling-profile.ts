@@ -1,3 +1,5 @@
+import { amount, type Check, must, messageOf } from './shape';
+
 /**
  * How often one model family is polled (contract 8): general 3-5 s, a third family about 10 s, the slow one 10-15 s.
  */
@@ -9,6 +11,25 @@ export interface PollingProfile {
   /** Time from creation to the first poll, in seconds. */
   readonly firstPollSeconds: number;
 }
+
+/** The contract has no family that is polled faster (C8.2). */
+export const LEAST_POLL_SECONDS = 3;
+/** A day. More would be no polling, and absurd numbers do not fit into a timer. */
+export const MOST_POLL_SECONDS = 86_400;
+
+const seconds = (least: number): Check<number> => amount(least, MOST_POLL_SECONDS);
+
+/** A profile that a caller has stored and hands back. */
+export const pollingProfileCheck: Check<PollingProfile> = (value, field) =>
+  messageOf<PollingProfile>({
+    minSeconds: seconds(LEAST_POLL_SECONDS),
+    maxSeconds: seconds(LEAST_POLL_SECONDS),
+    firstPollSeconds: seconds(0),
+  })(value, field) ??
+  must<PollingProfile>('a profile in which minSeconds does not exceed maxSeconds', (profile) => {
+    const { minSeconds, maxSeconds } = profile as PollingProfile;
+    return minSeconds <= maxSeconds;
+  })(value, field);
 
 /** Who polls a video: its own workflow, or a watcher that polls many. */
 export type PollingMode = 'own' | 'shared';

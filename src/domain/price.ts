@@ -1,6 +1,7 @@
 import { type JsonValue } from './json';
 import { type ModelEntry, type PriceRule } from './model-config';
 import { type PaidRequest } from './request';
+import { type Check, name, objectOf, whole } from './shape';
 
 /** What a price rule can depend on (contract 1). */
 interface PricedSpec {
@@ -75,6 +76,9 @@ export interface Money {
   /** ISO 4217 code. */
   readonly currency: string;
 }
+
+/** A budget, from a caller. The plan refuses a currency that no price has. */
+export const moneyCheck: Check<Money> = objectOf<Money>({ microUnits: whole(0), currency: name() });
 
 /**
  * What is known about the cost of one paid call (contract 1, architecture: Outcomes).

@@ -1,5 +1,5 @@
 import { type JsonValue } from './json';
-import { type KeysOf } from './known-keys';
+import { type Check, isObject, must, namesOf, type ShapeOf } from './shape';
 
 /** Media kind of a reference (contract 2.1). */
 export type ReferenceKind = 'image' | 'video' | 'audio';
@@ -78,13 +78,13 @@ export function referenceModeOf(references: readonly VideoReference[] | undefine
     .join('+');
 }
 
-export const SOURCE_KEYS = { artifact: true, url: true, file: true } satisfies KeysOf<MediaSource>;
+export const SOURCE_SHAPE = { artifact: true, url: true, file: true } satisfies ShapeOf<MediaSource>;
 
-export const REFERENCE_KEYS = {
+export const REFERENCE_SHAPE = {
   kind: true,
-  source: SOURCE_KEYS,
+  source: namesOf<MediaSource>(SOURCE_SHAPE),
   field: true,
-} satisfies KeysOf<VideoReference>;
+} satisfies ShapeOf<VideoReference>;
 
 /** A video to create (contract 2.1). A field that is not given is left out of the request (C2.1.6). */
 export interface VideoRequest {
@@ -142,7 +142,10 @@ export type PaidRequest =
   | { readonly operation: 'generate_image'; readonly request: ImageGenerationRequest }
   | { readonly operation: 'edit_image'; readonly request: ImageEditRequest };
 
-export const VIDEO_REQUEST_KEYS = {
+/** For workflows, which leave the contents of a request to the activity: changed rules must not change a replay. */
+export const requestCheck: Check<VideoRequest & ImageEditRequest> = must('an object', isObject);
+
+export const VIDEO_REQUEST_SHAPE = {
   model: true,
   prompt: true,
   durationSeconds: true,
@@ -150,9 +153,9 @@ export const VIDEO_REQUEST_KEYS = {
   aspectRatio: true,
   references: true,
   fields: true,
-} satisfies KeysOf<VideoRequest>;
+} satisfies ShapeOf<VideoRequest>;
 
-export const IMAGE_REQUEST_KEYS = {
+export const IMAGE_REQUEST_SHAPE = {
   model: true,
   prompt: true,
   size: true,
@@ -160,10 +163,10 @@ export const IMAGE_REQUEST_KEYS = {
   n: true,
   responseFormat: true,
   fields: true,
-} satisfies KeysOf<ImageGenerationRequest>;
+} satisfies ShapeOf<ImageGenerationRequest>;
 
-export const EDIT_REQUEST_KEYS = {
-  ...IMAGE_REQUEST_KEYS,
+export const EDIT_REQUEST_SHAPE = {
+  ...IMAGE_REQUEST_SHAPE,
   images: true,
-  mask: SOURCE_KEYS,
-} satisfies KeysOf<ImageEditRequest>;
+  mask: namesOf<MediaSource>(SOURCE_SHAPE),
+} satisfies ShapeOf<ImageEditRequest>;

@@ -1,9 +1,11 @@
 import { type Downloaded, type FailedTry } from './download';
 import { type WatchVerdict } from './end-of-wait';
-import { activityQueues, baseTaskQueue } from './names';
+import { durationMs } from './duration';
+import { activityQueues, baseTaskQueue, idCheck, MAX_ID, taskQueueCheck } from './names';
 import { type SlowPolling } from './poll-delays';
 import { bandKey, type PollingProfile } from './polling-profile';
-import { type WatchState } from './watch-state';
+import { absent, type Check, exactly, messageOf, name, optional, type ShapeOf, whole } from './shape';
+import { type WatchState, watchStateCheck } from './watch-state';
 
 /**
  * Messages between videos with shared polling and the workflow `watchVideos`, their watcher (architecture: Poll).
@@ -128,6 +130,23 @@ const MANY = 16;
 /** What a watcher passes to its next run must fit into one payload. */
 export const MAX_WATCHES = 1_000;
 
+const LEAVING = { workflowId: idCheck, runId: name() } satisfies ShapeOf<Leaving>;
+
+export const leavingCheck: Check<Leaving> = messageOf(LEAVING);
+
+export const joinedWatchCheck: Check<JoinedWatch> = messageOf({
+  waiter: messageOf<Waiter>({ ...LEAVING, activityId: name(), takesFile: optional(exactly(true)) }),
+  state: watchStateCheck,
+});
+
+/** Only our own activity starts a watcher; but any client may start any workflow. */
+export const WATCH_VIDEOS_SHAPE = {
+  pollQueue: taskQueueCheck,
+  slow: optional(messageOf<SlowPolling>({ afterMs: durationMs, intervalMs: durationMs })),
+  carried: absent,
+  eventsPerRun: optional(whole(1)),
+} satisfies ShapeOf<WatchVideosInput>;
+
 /** What decides which watcher a video has. */
 interface Watched {
   readonly taskId: string;
@@ -158,11 +177,13 @@ export function watchersOf(
     ...(slow === undefined ? [] : [`${slow.afterMs}-${slow.intervalMs}`]),
   ];
   const hash = hashOf(taskId);
-  return [hash % FEW, FEW + (hash % MANY)].map((number) => ({
+  const watchers = [hash % FEW, FEW + (hash % MANY)].map((number) => ({
     workflowId: `watch-videos/${[...shared, String(number)].join('/')}`,
     taskQueue,
     input: { pollQueue, ...(slow !== undefined && { slow }) },
   }));
+  // Where names are too long for an id, the video polls on its own.
+  return watchers.filter(({ workflowId }) => workflowId.length <= MAX_ID);
 }
 
 /** Task queue on which a watcher has files fetched: the one beside that of its polls. */

@@ -1,6 +1,4 @@
-/** Control characters, and lone surrogates, which cannot be percent-encoded. */
-// eslint-disable-next-line no-control-regex
-const UNUSABLE = /[\u0000-\u001f\u007f]|\p{Cs}/u;
+import { type Check, isName, must } from './shape';
 
 /** Longest task id that is accepted, in characters (failure model: row 33). */
 export const MAX_TASK_ID_LENGTH = 512;
@@ -10,12 +8,10 @@ export const MAX_TASK_ID_LENGTH = 512;
  * (failure model: row 33).
  */
 export function isUsableTaskId(value: unknown): value is string {
-  return (
-    typeof value === 'string' &&
-    value.trim().length > 0 &&
-    value.length <= MAX_TASK_ID_LENGTH &&
-    !UNUSABLE.test(value) &&
-    value !== '.' &&
-    value !== '..'
-  );
+  return isName(value, MAX_TASK_ID_LENGTH) && value !== '.' && value !== '..';
 }
+
+export const taskIdCheck: Check<string> = must(
+  `the id of a task at the service, a text of at most ${MAX_TASK_ID_LENGTH} characters`,
+  isUsableTaskId,
+);

@@ -1,7 +1,11 @@
 import { type Money } from './price';
 import { type CreateEvidence, type CreateVideoAnswer } from './paid-call';
 import { type PaidRequest } from './request';
-import { type KeysOf } from './known-keys';
+import { taskQueueCheck } from './names';
+import { creationKeyCheck } from './creation-key';
+import { anyText, type Check, isoTime, oneOf, optional, orNull, type ShapeOf } from './shape';
+import { taskIdCheck } from './task-id';
+import { type ValidationIssue } from './validation-issue';
 
 /**
  * A person's decision about a paid call of unknown fate (failure model: The journal).
@@ -32,15 +36,16 @@ export interface ResolveUnconfirmedInput {
   readonly taskQueue?: string;
 }
 
-export const RESOLVE_UNCONFIRMED_KEYS = {
-  creationKey: true,
+/** The decision itself is checked by {@link decisionIssue}. */
+export const RESOLVE_UNCONFIRMED_SHAPE = {
+  creationKey: creationKeyCheck,
   sendId: true,
   decision: true,
   taskId: true,
   by: true,
   reason: true,
-  taskQueue: true,
-} satisfies KeysOf<ResolveUnconfirmedInput>;
+  taskQueue: optional(taskQueueCheck),
+} satisfies ShapeOf<ResolveUnconfirmedInput>;
 
 /** What every decision says: which send it is about, who decides, and why. */
 type Decision = Pick<ResolveUnconfirmedInput, 'sendId' | 'by' | 'reason'>;
@@ -127,21 +132,29 @@ export function decisionIssue(input: {
 }): string | undefined {
   if (input.decision !== 'adopt' && input.decision !== 'declareLost' && input.decision !== 'resubmit')
     return 'decision must be adopt, declareLost or resubmit.';
-  if (!isText(input.sendId, MAX_BY))
-    return 'sendId must name the send that the decision is about, as the evidence of the unconfirmed call does.';
-  if (!isText(input.by, MAX_BY)) return `by must say who decides, in at most ${MAX_BY} characters.`;
-  if (!isText(input.reason, MAX_REASON))
-    return `reason must say why, in at most ${MAX_REASON.toLocaleString('en-US')} characters.`;
-  if (input.decision === 'adopt' && !isText(input.taskId, 512))
-    return 'taskId must name the task that the service made of it.';
-  return undefined;
+  const issue =
+    sendIdCheck(input.sendId, 'sendId') ??
+    byCheck(input.by, 'by') ??
+    reasonCheck(input.reason, 'reason') ??
+    (input.decision === 'adopt' ? taskIdCheck(input.taskId, 'taskId') : undefined);
+  return issue?.message;
 }
 
-const MAX_BY = 200;
-const MAX_REASON = 1000;
+/** Which send the decision is about, as the evidence of the unconfirmed call names it. */
+export const sendIdCheck: Check<string> = (value, field) =>
+  saying(value, field, 'which send it is about (`sendId` of the evidence)', 200);
+/** Who decides. */
+export const byCheck: Check<string> = (value, field) => saying(value, field, 'who decides', 200);
+/** Why. */
+export const reasonCheck: Check<string> = (value, field) => saying(value, field, 'why', 1000);
 
-const isText = (value: unknown, most: number): value is string =>
-  typeof value === 'string' && value.trim() !== '' && value.length <= most;
+function saying(value: unknown, field: string, what: string, most: number): ValidationIssue | undefined {
+  if (typeof value === 'string' && value.trim() !== '' && value.length <= most) return undefined;
+  return {
+    field,
+    message: `${field} must say ${what}, in at most ${most.toLocaleString('en-US')} characters.`,
+  };
+}
 
 /** Input of the workflow `reviewJournal` and of `media.reviewJournal`: one page of what a worker's journal holds. */
 export interface ReviewJournalInput {
@@ -160,13 +173,13 @@ export interface ReviewJournalInput {
   readonly taskQueue?: string;
 }
 
-export const REVIEW_JOURNAL_KEYS = {
-  list: true,
-  creationKey: true,
-  after: true,
-  since: true,
-  taskQueue: true,
-} satisfies KeysOf<ReviewJournalInput>;
+export const REVIEW_JOURNAL_SHAPE = {
+  list: oneOf('unconfirmed', 'created', 'decided'),
+  creationKey: optional(creationKeyCheck),
+  after: optional(orNull(anyText)),
+  since: optional(isoTime),
+  taskQueue: optional(taskQueueCheck),
+} satisfies ShapeOf<ReviewJournalInput>;
 
 /** A paid call of unknown fate, or one that is paid and whose results are lost. */
 export interface UnconfirmedEntry {

@@ -1,18 +1,18 @@
 import { type JsonValue } from './json';
-import { type Keys, unknownKey } from './known-keys';
 import {
-  EDIT_REQUEST_KEYS,
-  IMAGE_REQUEST_KEYS,
+  EDIT_REQUEST_SHAPE,
+  IMAGE_REQUEST_SHAPE,
   type ImageEditRequest,
   type ImageGenerationRequest,
   isArtifactRef,
   type PaidOperation,
   type PaidRequest,
-  REFERENCE_KEYS,
-  SOURCE_KEYS,
-  VIDEO_REQUEST_KEYS,
+  REFERENCE_SHAPE,
+  SOURCE_SHAPE,
+  VIDEO_REQUEST_SHAPE,
   type VideoRequest,
 } from './request';
+import { isObject, namesOf, type Shape, shapeIssue } from './shape';
 import { type ValidationIssue } from './validation-issue';
 import { isDataUrl, MAX_INLINE_DATA_URL } from './data-url';
 import { unseenDifference } from './near-names';
@@ -39,27 +39,27 @@ export function validateRequest(paid: PaidRequest): ValidationIssue[] {
   return issues;
 }
 
-const REQUEST_KEYS: { readonly [operation in PaidOperation]: Keys } = {
-  create_video: VIDEO_REQUEST_KEYS,
-  generate_image: IMAGE_REQUEST_KEYS,
-  edit_image: EDIT_REQUEST_KEYS,
+const REQUEST_SHAPES: { readonly [operation in PaidOperation]: Shape } = {
+  create_video: VIDEO_REQUEST_SHAPE,
+  generate_image: IMAGE_REQUEST_SHAPE,
+  edit_image: EDIT_REQUEST_SHAPE,
 };
 
 const WAY_OUT = 'A field of the service’s own goes into fields, under its own name.';
 
 function unknownRequestKeys({ operation, request }: PaidRequest): ValidationIssue[] {
-  const unknown = unknownKey(request, REQUEST_KEYS[operation], 'request');
+  const unknown = shapeIssue(request, REQUEST_SHAPES[operation], 'request');
   return [
     ...(unknown === undefined ? [] : [{ ...unknown, message: `${unknown.message} ${WAY_OUT}` }]),
-    ...unknownInList(request, 'references', REFERENCE_KEYS),
-    ...unknownInList(request, 'images', SOURCE_KEYS),
+    ...unknownInList(request, 'references', REFERENCE_SHAPE),
+    ...unknownInList(request, 'images', SOURCE_SHAPE),
   ];
 }
 
-function unknownInList(request: object, name: 'references' | 'images', keys: Keys): ValidationIssue[] {
+function unknownInList(request: object, name: 'references' | 'images', shape: Shape): ValidationIssue[] {
   const list: unknown = (request as { readonly [name: string]: unknown })[name];
   if (!Array.isArray(list)) return [];
-  return list.flatMap((one, place) => unknownKey(one, keys, `request.${name}[${place}]`) ?? []);
+  return list.flatMap((one, place) => namesOf(shape)(one, `request.${name}[${place}]`) ?? []);
 }
 
 function validateModelAndPrompt(request: { model: unknown; prompt: unknown }): ValidationIssue[] {
@@ -162,10 +162,6 @@ function validateEditFiles(request: ImageEditRequest): ValidationIssue[] {
 function emptyString(field: string, value: unknown): ValidationIssue[] {
   if (value === undefined || (typeof value === 'string' && value.trim() !== '')) return [];
   return [{ field, message: `${field} must be a non-empty text, or be left out.` }];
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function validateSource(field: string, source: unknown): ValidationIssue[] {

@@ -1,5 +1,17 @@
-import { type KeysOf } from './known-keys';
-import { DEFAULT_POLLING, type PollingProfile } from './polling-profile';
+import { DEFAULT_POLLING, pollingProfileCheck, type PollingProfile } from './polling-profile';
+import {
+  amount,
+  type Check,
+  messageOf,
+  name,
+  objectOf,
+  oneOf,
+  orNull,
+  partOf,
+  type ShapeOf,
+  text,
+} from './shape';
+import { taskIdCheck } from './task-id';
 
 /**
  * Facts kept right after the create reply (C4.4b), which every later poll, download and outcome uses.
@@ -26,17 +38,28 @@ export interface VideoTask {
   readonly source: 'create_reply' | 'journal' | 'unknown';
 }
 
-export const VIDEO_TASK_KEYS = {
-  taskId: true,
-  model: true,
-  durationSeconds: true,
-  resolution: true,
-  referenceMode: true,
-  account: true,
-  polling: true,
-  createdAt: true,
-  source: true,
-} satisfies KeysOf<VideoTask>;
+/** Longest text of a fact, in characters: one more, and no search attribute can contain it. */
+const MAX_FACT = 2_000;
+
+const VIDEO_TASK = {
+  taskId: taskIdCheck,
+  model: orNull(text(MAX_FACT)),
+  durationSeconds: orNull(amount(0)),
+  resolution: orNull(text(MAX_FACT)),
+  referenceMode: orNull(text(MAX_FACT)),
+  account: name(),
+  polling: pollingProfileCheck,
+  createdAt: orNull(text(MAX_FACT)),
+  source: oneOf('create_reply', 'journal', 'unknown'),
+} satisfies ShapeOf<VideoTask>;
+
+export const videoTaskCheck: Check<VideoTask> = messageOf(VIDEO_TASK);
+
+/** A task that was stored and is handed back, perhaps without types: its id, and any of its other facts. */
+export const storedTaskCheck = objectOf<VideoTask | { readonly taskId: string }>({
+  ...partOf<VideoTask>(VIDEO_TASK),
+  taskId: taskIdCheck,
+});
 
 /** A task of which only the id is known: adopted, or resumed without a journal (architecture: Requests). */
 export function videoTaskById(

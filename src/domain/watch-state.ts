@@ -2,7 +2,8 @@ import { type LastPollError, type WatchFacts } from './outcome';
 import { type PolledRecord, type PollErrorClass } from './poll-answers';
 import { errorDelayMs, isUnknownAnswer } from './poll-delays';
 import { type VideoState } from './video-state';
-import { type TaskError, type VideoTask } from './video-task';
+import { amount, anyText, type Check, messageOf, number, optional, orNull, text, whole } from './shape';
+import { type TaskError, type VideoTask, videoTaskCheck } from './video-task';
 
 /**
  * One watched task as plain data, which survives continue-as-new. All times are milliseconds since the Unix epoch, in
@@ -46,6 +47,42 @@ export interface WatchState {
   /** Ticks at or after the deadline that had no answer in time; three in a row end the wait (end-of-wait). */
   readonly missedAtDeadline: number;
 }
+
+const time = amount(0, 8.64e15);
+const count = whole(0);
+
+export const watchStateCheck: Check<WatchState> = messageOf({
+  video: videoTaskCheck,
+  startedAt: time,
+  deadlineAt: time,
+  hardEndAt: orNull(time),
+  dueAt: time,
+  notBefore: time,
+  seen: text(100),
+  lastStatus: orNull(anyText),
+  expiresAt: orNull(anyText),
+  progress: orNull(number),
+  lastChangeAt: orNull(time),
+  lastPollAt: orNull(time),
+  polls: count,
+  errors: count,
+  lastError: orNull(
+    messageOf<LastPollError>({
+      class: anyText as Check<PollErrorClass>,
+      httpStatus: optional(number),
+      reason: optional(
+        messageOf<TaskError>({
+          kind: anyText as Check<TaskError['kind']>,
+          code: orNull(anyText),
+          message: orNull(anyText),
+        }),
+      ),
+    }),
+  ),
+  unknownSince: orNull(time),
+  unknownCount: count,
+  missedAtDeadline: count,
+});
 
 interface BeginWatch {
   readonly video: VideoTask;

@@ -1,14 +1,18 @@
 import { type CreateOnceState } from './create-once';
-import { CREATE_POLICY_KEYS, type CreatePolicy } from './create-policy';
+import { type CreatePolicy, createPolicyCheck } from './create-policy';
+import { duration, type DurationInput } from './duration';
 import { type CreatedVideo } from './paid-call';
 import { type PollLoopSnapshot } from './poll-group';
-import { type ImageEditRequest, type ImageGenerationRequest, type VideoRequest } from './request';
+import {
+  type ImageEditRequest,
+  type ImageGenerationRequest,
+  requestCheck,
+  type VideoRequest,
+} from './request';
+import { absent, type Check, flag, name, objectOf, oneOf, optional, type ShapeOf } from './shape';
 import { type PollingMode } from './polling-profile';
-import { VIDEO_TASK_KEYS, type VideoTask } from './video-task';
-import { type KeysOf } from './known-keys';
-
-/** Milliseconds, or a string such as `15m` or `2 days`. */
-export type DurationInput = number | string;
+import { taskQueueCheck } from './names';
+import { storedTaskCheck, type VideoTask } from './video-task';
 
 /**
  * Task queues of the activities. Each defaults to the queue that a media worker serves beside the workflow's own:
@@ -129,64 +133,64 @@ export interface ImageCallOptions extends Omit<GenerateImageWorkflowInput, 'requ
   readonly taskQueue?: string;
 }
 
-export const QUEUES_KEYS = {
-  create: true,
-  poll: true,
-  download: true,
-  image: true,
-} satisfies KeysOf<MediaQueues>;
+const queue: Check<string | undefined> = optional(taskQueueCheck);
 
-/** Keys of {@link WaitOptions}, which every video workflow accepts. */
-export const WAIT_KEYS = {
-  waitFor: true,
-  slowPolling: { after: true, interval: true } satisfies KeysOf<NonNullable<WaitOptions['slowPolling']>>,
-  polling: true,
-} satisfies KeysOf<WaitOptions>;
+export const queuesCheck: Check<MediaQueues> = objectOf({
+  create: queue,
+  poll: queue,
+  download: queue,
+  image: queue,
+});
 
-const VIDEO_WORKFLOW_KEYS = {
-  ...WAIT_KEYS,
-  account: true,
-  queues: QUEUES_KEYS,
-  sidecarPrompt: true,
-} satisfies KeysOf<VideoWorkflowOptions>;
+const durationCheck = optional(duration);
 
-export const GENERATE_VIDEO_KEYS = {
-  ...VIDEO_WORKFLOW_KEYS,
-  request: true,
+/** What every video workflow accepts. */
+export const WAIT_SHAPE = {
+  waitFor: durationCheck,
+  slowPolling: optional(
+    objectOf<NonNullable<WaitOptions['slowPolling']>>({ after: duration, interval: duration }),
+  ),
+  polling: optional(oneOf('own', 'shared')),
+} satisfies ShapeOf<WaitOptions>;
+
+const account = optional(name());
+
+const VIDEO_WORKFLOW = {
+  ...WAIT_SHAPE,
+  account,
+  queues: optional(queuesCheck),
+  sidecarPrompt: optional(oneOf('include', 'omit')),
+} satisfies ShapeOf<VideoWorkflowOptions>;
+
+/** Shared by all paid calls. The activity checks the contents of a request, {@link givenKeyIssue} the key. */
+const PAID = {
+  request: requestCheck,
+  account,
   creationKey: true,
-  startLimit: true,
-  policy: CREATE_POLICY_KEYS,
-  onUnconfirmed: true,
-  refuseWhileUnconfirmed: true,
-  again: true,
-  carried: true,
-} satisfies KeysOf<GenerateVideoInput>;
+  startLimit: durationCheck,
+  policy: optional(createPolicyCheck),
+  refuseWhileUnconfirmed: optional(flag),
+  again: optional(flag),
+} as const satisfies ShapeOf<Omit<GenerateImageWorkflowInput, 'queues'>>;
 
-export const AWAIT_VIDEO_KEYS = {
-  ...VIDEO_WORKFLOW_KEYS,
-  video: VIDEO_TASK_KEYS,
-  carried: true,
-} satisfies KeysOf<AwaitVideoInput>;
+export const GENERATE_VIDEO_SHAPE = {
+  ...VIDEO_WORKFLOW,
+  ...PAID,
+  onUnconfirmed: optional(oneOf('end', 'wait')),
+  carried: absent,
+} satisfies ShapeOf<GenerateVideoInput>;
 
-/** Shared by generations and edits, which differ only in their requests; activities validate those. */
-const IMAGE_KEYS = {
-  request: true,
-  account: true,
-  creationKey: true,
-  startLimit: true,
-  policy: CREATE_POLICY_KEYS,
-  refuseWhileUnconfirmed: true,
-  again: true,
-} satisfies KeysOf<Omit<GenerateImageWorkflowInput | EditImageWorkflowInput, 'queues'>>;
+export const AWAIT_VIDEO_SHAPE = {
+  ...VIDEO_WORKFLOW,
+  video: storedTaskCheck,
+  carried: absent,
+} satisfies ShapeOf<AwaitVideoInput>;
 
-export const IMAGE_WORKFLOW_KEYS = { ...IMAGE_KEYS, queues: QUEUES_KEYS } satisfies KeysOf<
+export const IMAGE_WORKFLOW_SHAPE = { ...PAID, queues: optional(queuesCheck) } satisfies ShapeOf<
   GenerateImageWorkflowInput | EditImageWorkflowInput
 >;
 
-/**
- * Keys that the helpers for a caller's own workflow accept: it names the task queue of the media workers and no
- * other.
- */
-export const IMAGE_CALL_KEYS = { ...IMAGE_KEYS, taskQueue: true } satisfies KeysOf<
+/** Of the helpers for a caller's own workflow, which names the task queue of the media workers and no other. */
+export const IMAGE_CALL_SHAPE = { ...PAID, taskQueue: true } satisfies ShapeOf<
   ImageCallOptions & { request: unknown }
 >;

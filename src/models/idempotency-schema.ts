@@ -1,8 +1,7 @@
 import { z } from 'zod';
+import { KEY_HEADER, KEY_WINDOW } from '../domain/create-policy';
 
-const header = z
-  .string()
-  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be the name of a header, such as Idempotency-Key');
+const header = z.string().regex(KEY_HEADER, 'must be the name of a header, such as Idempotency-Key');
 
 /** Shape of `idempotency`, in MEDIA_CREATE_POLICY and in a model of MEDIA_MODELS. */
 export const idempotencyPolicySchema = z
@@ -11,8 +10,7 @@ export const idempotencyPolicySchema = z
     z.strictObject({
       header,
       honoured: z.literal(true),
-      // A create may be in flight for a minute: a shorter window leaves no time to send again.
-      windowSeconds: z.int().min(120).max(31_536_000),
+      windowSeconds: z.int().min(KEY_WINDOW.least).max(KEY_WINDOW.most),
     }),
     z.strictObject({ header }),
   ])

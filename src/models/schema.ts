@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LONGEST_ADDRESS_SECONDS, type ModelConfiguration } from '../domain/model-config';
+import { LEAST_POLL_SECONDS, MOST_POLL_SECONDS } from '../domain/polling-profile';
 import { MAX_REQUEST_SECONDS } from '../domain/timeouts';
 import { idempotencyPolicySchema } from './idempotency-schema';
 
@@ -78,12 +79,13 @@ const price = z.discriminatedUnion('per', [
   }),
 ]);
 
+const pollSeconds = (least: number) => z.number().min(least).max(MOST_POLL_SECONDS);
+
 const polling = z
   .strictObject({
-    // The contract has no family that is polled faster (C8.2).
-    minSeconds: z.number().min(3),
-    maxSeconds: z.number().positive(),
-    firstPollSeconds: z.number().min(0).optional(),
+    minSeconds: pollSeconds(LEAST_POLL_SECONDS),
+    maxSeconds: pollSeconds(LEAST_POLL_SECONDS),
+    firstPollSeconds: pollSeconds(0).optional(),
     typicalSeconds: z
       .number()
       .positive()

@@ -29,6 +29,9 @@ import { type Started } from '../client/started';
 import { refusedBeforeSend } from '../domain/make-outcome';
 import { DEFAULT_CREDENTIAL, WORKFLOW } from '../domain/names';
 import { type Rejected } from '../domain/outcome';
+import { isObject, shapeIssue } from '../domain/shape';
+import { AWAIT_VIDEO_SHAPE } from '../domain/workflow-inputs';
+import { STARTED_BY } from '../domain/version';
 import { mediaService } from '../nexus';
 
 /** Options of {@link mediaNexusService}. */
@@ -62,10 +65,11 @@ export function mediaNexusService(
       paid(WORKFLOW.editImage, input, (media, call, id) => media.startEdit(call, { id })),
     ),
     awaitVideo: operation(clientOptions, (input) => {
-      const taskId: unknown = input?.video?.taskId;
-      if (!isText(taskId)) throw badRequest('awaitVideo needs {video: {taskId}}.');
-      const account = 'account' in input.video ? input.video.account : (input.account ?? DEFAULT_CREDENTIAL);
-      return { type: WORKFLOW.awaitVideo, id: awaitVideoWorkflowId(account, taskId), input };
+      const issue = shapeIssue(input, AWAIT_VIDEO_SHAPE);
+      if (issue !== undefined) throw badRequest(issue.message);
+      const { video } = input;
+      const account = 'account' in video ? video.account : (input.account ?? DEFAULT_CREDENTIAL);
+      return { type: WORKFLOW.awaitVideo, id: awaitVideoWorkflowId(account, video.taskId), input };
     }),
     campaign: operation(clientOptions, (input) => {
       const { id, ...campaign } = input;
@@ -130,6 +134,7 @@ function operation<Input, Outcome>(
   return {
     async start(context, input) {
       try {
+        if (!isObject(input)) throw badRequest('The input must be an object.');
         const run = runOf(input);
         if ('known' in run) return HandlerStartOperationResult.sync(run.known);
         return await startRun(context, clientOptions(), run);
@@ -151,7 +156,7 @@ async function startRun<Outcome>(
   client: ReturnType<ClientOptions>,
   run: Run<Outcome>,
 ): Promise<HandlerStartOperationResult<Outcome>> {
-  const options = { taskQueue: client.taskQueue, workflowId: run.id, args: [run.input] };
+  const options = { taskQueue: client.taskQueue, workflowId: run.id, args: [run.input], memo: STARTED_BY };
   if (run.start === undefined)
     return pending(context, await startWorkflow(context, run.type, { ...options, ...ATTACH }));
   const calls = new StartedByOperation(context);

@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
+import { milliseconds } from '../domain/duration';
 
 /** Numbers, lists of them, times and durations say nothing about anybody, and the code computes with them. */
+const isPlain = (text: string): boolean =>
+  PLAIN.some((form) => form.test(text)) || milliseconds(text) !== undefined;
+
 const PLAIN = [
   /^-?\d+(?:\.\d+)?$/,
   /^\d{1,7}(?:-\d{1,7})?(?:,\d{1,7}(?:-\d{1,7})?)*$/,
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/,
-  /^\d+(?:\.\d+)?\s?(?:ms|milliseconds?|s|seconds?|m|min|minutes?|h|hours?|d|days?|w|weeks?)$/,
 ];
 /** What the code may check the form of: digests, and the names of artifacts. */
 const DIGEST = /[0-9a-f]{64}/g;
@@ -48,7 +51,7 @@ export class Pseudonyms {
 
   /** Another text in the place of this one, unless it is a word of the code. */
   of(text: string): string {
-    if (text === '' || PLAIN.some((form) => form.test(text)) || this.#literals.has(text)) return text;
+    if (text === '' || isPlain(text) || this.#literals.has(text)) return text;
     if (this.id !== '' && text !== this.id && text.includes(this.id))
       return text
         .split(this.id)

@@ -1,11 +1,18 @@
 import { type History } from '@temporalio/common/lib/proto-utils';
-import { encodingTypes, METADATA_ENCODING_KEY, type Payload } from '@temporalio/common';
+import {
+  defaultPayloadConverter,
+  encodingTypes,
+  METADATA_ENCODING_KEY,
+  type Payload,
+} from '@temporalio/common';
+import { VERSION_MEMO } from '../domain/version';
 import { MEDIA_WORKFLOWS } from '../worker/registered-names';
 import { type LoadedRun } from './loaded-history';
 import { encodingOf, isPayload } from './payloads';
 import { historyFromProtobuf, historyToProtobuf } from './history-codec';
 import { Pseudonyms } from './pseudonyms';
 import { PUBLIC_WORDS } from './public-words';
+import { versionIn } from './written-by';
 
 /**
  * Names of fields whose text stays: ids that a server makes, names that the workflow code has, and versions. Every other
@@ -118,7 +125,7 @@ class Redaction {
       if (field === 'markerRecordedEventAttributes' && marker?.markerName?.startsWith('core_') === true)
         continue;
       if (field === 'userMetadata' && this.summaries) continue;
-      if (DROPPED.has(field)) object[field] = emptied(value);
+      if (DROPPED.has(field)) object[field] = field === 'memo' ? keptOf(value) : emptied(value);
       else object[field] = this.#of(field, value);
     }
   }
@@ -166,6 +173,12 @@ class Redaction {
     }
     return { metadata, data: Buffer.from('redacted') };
   }
+}
+
+/** Of a memo only the version of this package, for whoever reads the report. */
+function keptOf(memo: Parameters<typeof versionIn>[0]): object {
+  const version = versionIn(memo);
+  return { fields: version === null ? {} : { [VERSION_MEMO]: defaultPayloadConverter.toPayload(version) } };
 }
 
 /** An empty value of the same kind, so that the field is still there. */

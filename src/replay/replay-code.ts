@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { access, readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type * as Worker from '@temporalio/worker';
 import type * as Plugin from '../plugin';
 import { bundledWorkflows } from '../workflow-bundle';
@@ -19,16 +18,11 @@ export interface CodeOptions {
  * @throws what the bundler throws; a file system error when the bundle cannot be read
  */
 export async function replayCode({ workflowsPath, bundlePath }: CodeOptions = {}): Promise<ReplayCode> {
-  const shipped = await shippedCode();
-  const { version } = JSON.parse(await readFile(join(__dirname, '..', '..', 'package.json'), 'utf8')) as {
-    readonly version: string;
-  };
-  const known = shipped === undefined ? {} : { shipped: { version, build: await buildIdOf(shipped) } };
   if (bundlePath !== undefined) {
     const code = await readFile(bundlePath, 'utf8');
     if (!code.includes('__TEMPORAL__') || !code.includes('//# sourceMappingURL=data:'))
       throw new Error('The file is no bundle of bundleWorkflowCode.');
-    return { bundle: { code }, ...known };
+    return { bundle: { code } };
   }
   if (workflowsPath !== undefined) {
     // The bundler would say something else.
@@ -41,9 +35,10 @@ export async function replayCode({ workflowsPath, bundlePath }: CodeOptions = {}
       plugins: [new MediaPlugin()],
       logger: new DefaultLogger('ERROR'),
     });
-    return { bundle, ...known };
+    return { bundle };
   }
-  if (shipped !== undefined) return { bundle: shipped, ...known };
+  const shipped = await shippedCode();
+  if (shipped !== undefined) return { bundle: shipped };
   throw new Error('This package has no workflow bundle.');
 }
 
@@ -52,12 +47,4 @@ async function shippedCode(): Promise<{ readonly code: string } | undefined> {
   if (workflowBundle == null) return undefined;
   if ('code' in workflowBundle) return { code: workflowBundle.code };
   return { code: await readFile(workflowBundle.codePath, 'utf8') };
-}
-
-/** The build id that the SDK gives to a worker with this code. */
-async function buildIdOf({ code }: { readonly code: string }): Promise<string> {
-  const { version } = JSON.parse(
-    await readFile(require.resolve('@temporalio/worker/package.json'), 'utf8'),
-  ) as { readonly version: string };
-  return `@temporalio/worker@${version}+${createHash('sha256').update(code).digest('hex')}`;
 }

@@ -17,8 +17,6 @@ export interface ReplayedRun {
 export interface ReplayCode {
   /** A bundle of `bundleWorkflowCode`. */
   readonly bundle: WorkflowBundle;
-  /** Version of this package and build id of its own bundle, to name who wrote a history. @default unknown */
-  readonly shipped?: { readonly version: string; readonly build: string };
 }
 
 /**
@@ -34,7 +32,7 @@ export async function* replayHistories(
   const unfit: ReplayedRun[] = [];
   async function* fit() {
     for await (const run of runs) {
-      const verdict = withoutReplay(run, types, code);
+      const verdict = withoutReplay(run, types);
       if (verdict !== undefined) unfit.push({ run, verdict });
       else {
         current = run;
@@ -47,7 +45,7 @@ export async function* replayHistories(
     for await (const { error } of ReplayWorker.runReplayHistories({ workflowBundle: code.bundle }, fit())) {
       yield* unfit.splice(0);
       const run = current as LoadedRun;
-      const by = writtenBy(run.history, code.shipped);
+      const by = writtenBy(run.history);
       const identical = { verdict: 'identical', writtenBy: by } as const;
       yield { run, verdict: error === undefined ? identical : await explain(run, explainer, by, error) };
     }
@@ -60,9 +58,8 @@ export async function* replayHistories(
 function withoutReplay(
   { history, workflowType }: LoadedRun,
   types: ReadonlySet<string> | undefined,
-  { shipped }: ReplayCode,
 ): Verdict | undefined {
-  const by = writtenBy(history, shipped);
+  const by = writtenBy(history);
   const no = (reason: Extract<Verdict, { verdict: 'not_replayed' }>['reason']): Verdict => ({
     verdict: 'not_replayed',
     writtenBy: by,

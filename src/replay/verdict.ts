@@ -9,7 +9,7 @@ export interface WrittenBy {
   readonly build: string | null;
   /** Worker deployment version, where workers are versioned: `media.2026-11-25`. */
   readonly deployment: string | null;
-  /** Version of this package, where the build id is that of the bundle that it ships; null is unknown. */
+  /** Version of this package that started the workflow; null where another client did. */
   readonly package: string | null;
 }
 

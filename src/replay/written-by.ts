@@ -1,17 +1,15 @@
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { type History } from '@temporalio/common/lib/proto-utils';
+import { VERSION_MEMO } from '../domain/version';
 import { type WrittenBy } from './verdict';
+
+type Fields = Readonly<Record<string, Payload>>;
 
 /** The name of this SDK in histories. */
 export const SDK = 'temporal-typescript';
 
-/**
- * Who wrote a history.
- * @param shipped version of this package, and the build id that the SDK gives to a worker with its bundle
- */
-export function writtenBy(
-  history: History,
-  shipped?: { readonly version: string; readonly build: string },
-): WrittenBy {
+/** Who wrote a history, and started it. */
+export function writtenBy(history: History): WrittenBy {
   let name = 'unknown';
   let sdk: string | null = null;
   let build: string | null = null;
@@ -30,6 +28,20 @@ export function writtenBy(
     sdk,
     build,
     deployment,
-    package: build !== null && build === shipped?.build ? shipped.version : null,
+    package: versionIn(history.events?.[0]?.workflowExecutionStartedEventAttributes?.memo),
   };
+}
+
+const VERSION = /^\d{1,4}\.\d{1,4}\.\d{1,4}$/;
+
+/** The version of this package in a memo; null where another client has written it. */
+export function versionIn(memo: { readonly fields?: Fields | null } | null | undefined): string | null {
+  const payload = memo?.fields?.[VERSION_MEMO];
+  try {
+    const version: unknown = payload && defaultPayloadConverter.fromPayload(payload);
+    return typeof version === 'string' && VERSION.test(version) ? version : null;
+  } catch {
+    // A memo of another codec, or of somebody else.
+    return null;
+  }
 }

@@ -1,6 +1,7 @@
 import { type Client } from '@temporalio/client';
 import { SIGNAL, WORKFLOW } from '../domain/names';
 import { type JoinedWatch, type WatcherFacts } from '../domain/shared-watch';
+import { STARTED_BY } from '../domain/version';
 
 /** Videos that travel in one signal. */
 export const MAX_JOINS = 500;
@@ -19,6 +20,7 @@ export async function joinWatcher(
     signalArgs: [joins],
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowIdConflictPolicy: 'USE_EXISTING',
+    memo: STARTED_BY,
     staticSummary: 'Polls the tasks of many videos',
     // A burst of starts must not keep it from its polls: a queue is otherwise served in order.
     priority: { priorityKey: 1 },

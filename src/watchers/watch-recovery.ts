@@ -1,11 +1,18 @@
 import { type Client } from '@temporalio/client';
 import { type Metrics, NO_METRICS } from '../domain/metrics';
-import { QUERY, WORKFLOW } from '../domain/names';
+import { activityQueues, QUERY, WORKFLOW } from '../domain/names';
 import { watchesLeft, type WatcherContents } from '../domain/shared-watch';
 import { joinWatcher, MAX_JOINS } from './join-watcher';
 
-/** Time between two looks, in milliseconds, give or take a fourth: less than an interval of the usual cadence. */
+/** Time between two looks of a process, in milliseconds, give or take a fourth: less than an interval of the usual cadence. */
 const EVERY_MS = 3_000;
+/**
+ * With more processes each looks less often, so that all of them look about once a second: a server answers 10 such
+ * requests a second for a namespace unless it is configured otherwise.
+ */
+const AT_FULL_PACE = 3;
+/** `TASK_QUEUE_TYPE_ACTIVITY` of the Temporal API. */
+const ACTIVITIES = 2;
 /** How far back a look searches for watchers that were closed. */
 const WINDOW_MS = 10 * 60_000;
 /** Longest wait for the answer of a closed watcher, whose history a worker has to replay. */
@@ -17,8 +24,8 @@ const LINGER_MS = 60_000;
 
 /**
  * Joins the videos of a watcher that was terminated or has failed to another run of it. While watchers of a queue are
- * open, every process with activities looks for closed ones: joining twice is the same as once. A video that this
- * misses joins again by itself at its next attempt (ADR 26).
+ * open, every process with activities looks for closed ones in its turn: joining twice is the same as once. A video that
+ * this misses joins again by itself at its next attempt (ADR 26).
  */
 export class WatchRecovery {
   private readonly looking = new Map<string, Looking>();
@@ -55,14 +62,25 @@ export class WatchRecovery {
       const found = await this.look(client, taskQueue).catch(() => undefined);
       const fails = found === undefined ? failed + 1 : 0;
       const isIdle = found === false && performance.now() > looking.until;
-      if (this.closed || isIdle || fails >= FAILED_LOOKS) {
-        this.looking.delete(key);
-        return;
-      }
-      const pause = this.everyMs * (0.75 + Math.random() / 2);
-      looking.timer = setTimeout(() => void lookOn(fails), pause).unref();
+      if (isIdle || fails >= FAILED_LOOKS) this.looking.delete(key);
+      else await lookLater(fails);
     };
-    void lookOn(0);
+    const lookLater = async (failed: number): Promise<void> => {
+      const pause = await this.pause(client, taskQueue);
+      if (!this.closed) looking.timer = setTimeout(() => void lookOn(failed), pause).unref();
+    };
+    // Not at once: many processes may start together.
+    void lookLater(0);
+  }
+
+  private async pause(client: Client, taskQueue: string): Promise<number> {
+    const described = client.workflowService.describeTaskQueue({
+      namespace: client.options.namespace,
+      taskQueue: { name: activityQueues(taskQueue).poll },
+      taskQueueType: ACTIVITIES,
+    });
+    const { pollers } = await described.catch(() => ({ pollers: [] }));
+    return this.everyMs * Math.max(1, pollers.length / AT_FULL_PACE) * (0.75 + Math.random() / 2);
   }
 
   close(): void {

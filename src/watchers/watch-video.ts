@@ -4,8 +4,9 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import { attemptClock } from '../domain/attempt-clock';
 import { isOpen } from '../domain/execution-status';
 import { type Metrics } from '../domain/metrics';
-import { QUERY, RETRY_LATER } from '../domain/names';
+import { INVALID_INPUT, QUERY, RETRY_LATER } from '../domain/names';
 import {
+  joinedWatchCheck,
   type WatchAnswer,
   type WatchedState,
   type WatcherFacts,
@@ -88,10 +89,14 @@ async function join(joining: JoinedTogether, { watcher, state, takesFile }: Watc
   const { client } = Context.current();
   const { workflowExecution, activityId } = activityInfo();
   if (workflowExecution === undefined)
-    throw ApplicationFailure.nonRetryable('Only a workflow has a video watched.', 'InvalidInput');
+    throw ApplicationFailure.nonRetryable('Only a workflow has a video watched.', INVALID_INPUT);
+  const waiter = { ...workflowExecution, activityId, ...(takesFile === true && { takesFile }) };
+  const watch = { waiter, state };
+  // The watcher would skip it; so the video polls on its own, at once.
+  const issue = joinedWatchCheck(watch, '');
+  if (issue !== undefined) throw ApplicationFailure.nonRetryable(issue.message, INVALID_INPUT);
   try {
-    const waiter = { ...workflowExecution, activityId, ...(takesFile === true && { takesFile }) };
-    await joining.join(client, watcher, { waiter, state });
+    await joining.join(client, watcher, watch);
   } catch (error) {
     const { cause } = error as Error;
     if (isGrpcServiceError(cause) && Number(cause.code) === PERMISSION_DENIED)

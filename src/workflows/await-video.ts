@@ -1,19 +1,14 @@
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  isCancellation,
-  setWorkflowOptions,
-} from '@temporalio/workflow';
-import { FIND_VIDEO_TASK_KEYS, type FindVideoTaskInput, type FoundVideoTask } from '../domain/activities';
+import { ActivityFailure, isCancellation, setWorkflowOptions } from '@temporalio/workflow';
+import { FIND_VIDEO_TASK_SHAPE, type FindVideoTaskInput, type FoundVideoTask } from '../domain/activities';
 import { outcomes } from '../domain/make-outcome';
 import { DEFAULT_CREDENTIAL } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
 import { billing } from '../domain/price';
 import { type PollingMode } from '../domain/polling-profile';
 import { type VideoTask, videoTaskById } from '../domain/video-task';
-import { AWAIT_VIDEO_KEYS, type AwaitVideoInput } from '../domain/workflow-inputs';
+import { AWAIT_VIDEO_SHAPE, type AwaitVideoInput } from '../domain/workflow-inputs';
 import { downloadVideo } from './download-video';
-import { queuesOf, refuseUnknownKeys } from './inputs';
+import { queuesOf, requireInput } from './inputs';
 import { findVideoTaskActivity } from './proxies';
 import { PINNED } from './versioning-behavior';
 import { trackVideo, type VideoProgress } from './video-progress';
@@ -34,15 +29,12 @@ export async function awaitVideo(input: AwaitVideoInput): Promise<VideoOutcome> 
 
 /** The task as it is watched from here on, also after a continue-as-new; or the outcome without one. */
 async function find(input: AwaitVideoInput, progress: VideoProgress): Promise<Watching | VideoOutcome> {
-  if (input?.carried?.phase === 'watching') return input.carried;
+  requireInput(input, AWAIT_VIDEO_SHAPE);
+  if (input.carried?.phase === 'watching') return input.carried;
   const now = Date.now();
   let video: VideoTask;
   let creationKey: string | null = null;
   let polling: PollingMode | undefined;
-  if (typeof input?.video?.taskId !== 'string') {
-    throw ApplicationFailure.nonRetryable('awaitVideo needs {video: {taskId}}.', 'InvalidInput');
-  }
-  refuseUnknownKeys(input, AWAIT_VIDEO_KEYS);
   // Nothing is created here: the first phase is `watching`.
   progress.update({ phase: 'watching', taskId: input.video.taskId });
   if ('account' in input.video) {
@@ -76,7 +68,7 @@ async function find(input: AwaitVideoInput, progress: VideoProgress): Promise<Wa
  * no journal and no base address, so they run this workflow before they resume.
  */
 export async function findVideoTask(input: FindVideoTaskInput): Promise<FoundVideoTask> {
-  refuseUnknownKeys(input, FIND_VIDEO_TASK_KEYS);
+  requireInput(input, FIND_VIDEO_TASK_SHAPE);
   return findVideoTaskActivity({ summary: 'look the task up' })(input);
 }
 

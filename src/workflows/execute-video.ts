@@ -3,11 +3,12 @@ import { activityQueues, WORKFLOW } from '../domain/names';
 import { refusedBeforeSend } from '../domain/make-outcome';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { type ImageEditRequest, type ImageGenerationRequest } from '../domain/request';
-import { IMAGE_CALL_KEYS, type GenerateVideoInput, type ImageCallOptions } from '../domain/workflow-inputs';
+import { STARTED_BY } from '../domain/version';
+import { IMAGE_CALL_SHAPE, type GenerateVideoInput, type ImageCallOptions } from '../domain/workflow-inputs';
 import { creationKey } from './creation-key';
 import { type generateVideo } from './generate-video';
-import { imageCall } from './image-call';
-import { isTaskQueue, NO_TASK_QUEUE } from './inputs';
+import { imageCall, type ImagePlace } from './image-call';
+import { taskQueueIssue } from './inputs';
 
 /** Options of {@link executeVideo}: those of a child workflow, but the task queue has no default. */
 export type ExecuteVideoOptions = Omit<ChildWorkflowOptions, 'args' | 'taskQueue'> & {
@@ -24,9 +25,9 @@ export async function executeVideo(
   options: ExecuteVideoOptions,
 ): Promise<VideoOutcome> {
   // An untyped caller may pass no options.
-  if (!isTaskQueue((options as ExecuteVideoOptions | undefined)?.taskQueue))
-    return refusedBeforeSend('invalid_request', NO_TASK_QUEUE, 'taskQueue');
-  const own = creationKey(input.creationKey);
+  const issue = taskQueueIssue((options as ExecuteVideoOptions | undefined)?.taskQueue);
+  if (issue !== undefined) return refusedBeforeSend('invalid_request', issue, 'taskQueue');
+  const own = creationKey((input as GenerateVideoInput | null)?.creationKey);
   if ('refused' in own) {
     return refusedBeforeSend('creation_key_required', own.refused, 'creationKey');
   }
@@ -34,6 +35,7 @@ export async function executeVideo(
     // A paid video is finished and kept even if its caller ends; the caller's retry adopts it.
     parentClosePolicy: ParentClosePolicy.ABANDON,
     ...options,
+    memo: { ...options.memo, ...STARTED_BY },
     args: [{ ...input, creationKey: own.key }],
   });
 }
@@ -50,20 +52,23 @@ export interface MediaCalls {
 export type MediaCallDefaults = Omit<ImageCallOptions, 'creationKey' | 'taskQueue'> &
   Pick<ExecuteVideoOptions, 'taskQueue'>;
 
+function placeOf(taskQueue: string): ImagePlace {
+  const refused = taskQueueIssue(taskQueue);
+  return refused === undefined
+    ? { taskQueue: activityQueues(taskQueue).image, shape: IMAGE_CALL_SHAPE }
+    : { refused, shape: IMAGE_CALL_SHAPE };
+}
+
 /** The image activities of this package for use in a workflow; `defaults` apply to every call. */
 export function mediaActivities(defaults: MediaCallDefaults): MediaCalls {
-  const place = (taskQueue: unknown) => ({
-    taskQueue: isTaskQueue(taskQueue) ? activityQueues(taskQueue).image : undefined,
-    known: IMAGE_CALL_KEYS,
-  });
   return {
     generateImage: (request, options) => {
       const input = { ...defaults, ...options, request };
-      return imageCall('generate_image', input, place(input.taskQueue));
+      return imageCall('generate_image', input, placeOf(input.taskQueue));
     },
     editImage: (request, options) => {
       const input = { ...defaults, ...options, request };
-      return imageCall('edit_image', input, place(input.taskQueue));
+      return imageCall('edit_image', input, placeOf(input.taskQueue));
     },
   };
 }

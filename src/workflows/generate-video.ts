@@ -1,16 +1,16 @@
 import { continueAsNew, setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
 import { billing } from '../domain/price';
 import { beginCreate, DEFAULT_START_LIMIT_MS, type CreateOnceState } from '../domain/create-once';
+import { milliseconds } from '../domain/duration';
 import { type VideoOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/make-outcome';
-import { unknownKey } from '../domain/known-keys';
-import { GENERATE_VIDEO_KEYS, type GenerateVideoInput } from '../domain/workflow-inputs';
+import { GENERATE_VIDEO_SHAPE, type GenerateVideoInput } from '../domain/workflow-inputs';
 import { type CreatedVideo } from '../domain/paid-call';
 import { awaitDecision, Decisions } from './unconfirmed';
 import { createOnce, type CreateOnceOptions } from './create-once';
 import { creationKey } from './creation-key';
 import { downloadVideo } from './download-video';
-import { isRequest, milliseconds, queuesOf } from './inputs';
+import { inputIssue, queuesOf } from './inputs';
 import { startWatching, type Watching, watchVideo } from './watch-video';
 import { PINNED } from './versioning-behavior';
 import { trackVideo, type VideoProgress } from './video-progress';
@@ -31,8 +31,12 @@ export async function generateVideo(input: GenerateVideoInput): Promise<VideoOut
 
 /** The created video as it is watched from here on, also after a continue-as-new; or the outcome without one. */
 async function create(input: GenerateVideoInput, progress: VideoProgress): Promise<Watching | VideoOutcome> {
-  if (input?.carried?.phase === 'watching') return input.carried;
-  const started = input?.carried?.create ?? begin(input);
+  // The activity validates the contents of the request: changed rules must not change how old histories replay.
+  const issue = inputIssue(input, GENERATE_VIDEO_SHAPE);
+  if (issue !== undefined)
+    return outcomes.refusedBeforeSend('invalid_request', issue.message, issue.field, issue.allowed);
+  if (input.carried?.phase === 'watching') return input.carried;
+  const started = input.carried?.create ?? begin(input);
   if ('outcome' in started) return started;
   const decisions = new Decisions();
   decisions.accept();
@@ -103,22 +107,6 @@ function watching(input: GenerateVideoInput, created: CreatedVideo, creationKey:
 }
 
 function begin(input: GenerateVideoInput): CreateOnceState | VideoOutcome {
-  if (!isRequest(input?.request))
-    return outcomes.refusedBeforeSend('invalid_request', 'The request must be an object.', 'request');
-  const unknown = unknownKey(input, GENERATE_VIDEO_KEYS);
-  if (unknown !== undefined)
-    return outcomes.refusedBeforeSend('invalid_request', unknown.message, unknown.field, unknown.allowed);
-  for (const field of ['waitFor', 'startLimit'] as const) {
-    const value = input[field];
-    if (value !== undefined && milliseconds(value) === undefined) {
-      return outcomes.refusedBeforeSend(
-        'invalid_request',
-        `${field} must be a duration such as "15m" or milliseconds.`,
-        field,
-      );
-    }
-  }
-  // The activity validates the contents of the request: changed rules must not change how old histories replay.
   const own = creationKey(input.creationKey);
   return 'key' in own
     ? beginCreate(own.key, Date.now())

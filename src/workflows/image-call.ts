@@ -5,7 +5,6 @@ import {
   CancelledFailure,
   isCancellation,
   setCurrentDetails,
-  setHandler,
   setWorkflowOptions,
   sleep,
   TimeoutFailure,
@@ -21,21 +20,23 @@ import {
   type StepContext,
 } from '../domain/create-once';
 import { type CallWait, callWait } from '../domain/call-wait';
+import { milliseconds } from '../domain/duration';
 import { evidence, noWorker, type WaitingImage } from '../domain/paid-call';
 import { imageDetails } from '../domain/video-state';
-import { type Keys, unknownKey } from '../domain/known-keys';
 import { ACTIVITY, RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
 import { type ImageOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/make-outcome';
 import { type ImageEditRequest } from '../domain/request';
+import { type Shape } from '../domain/shape';
 import { CREATE_TIMEOUTS, IMAGE_TIMEOUTS } from '../domain/timeouts';
 import {
-  IMAGE_WORKFLOW_KEYS,
+  IMAGE_WORKFLOW_SHAPE,
   type EditImageWorkflowInput,
   type GenerateImageWorkflowInput,
 } from '../domain/workflow-inputs';
 import { ancestry, creationKey } from './creation-key';
-import { isRequest, isTaskQueue, milliseconds, NO_TASK_QUEUE, queuesOf } from './inputs';
+import { onQuery } from './handlers';
+import { inputIssue, queuesOf } from './inputs';
 import { isUntaken, neverStarted, type StartWait } from './never-started';
 import { imageActivities, imageScheduleToCloseMs } from './proxies';
 import { recordFacts } from './search-attributes';
@@ -43,13 +44,11 @@ import { raceTimer } from './timers';
 import { PINNED } from './versioning-behavior';
 import { waitsQuery } from './waits-query';
 
-interface ImagePlace {
-  /** Task queue of the activity; undefined when its caller named no queue of media workers. */
-  readonly taskQueue: string | undefined;
-  /** Fields that the input may have. */
-  readonly known: Keys;
+/** The task queue of the activity, or why its caller has none; and what the input must look like. */
+export type ImagePlace = ({ readonly taskQueue: string } | { readonly refused: string }) & {
+  readonly shape: Shape;
   readonly onState?: (creationKey: string, wait: CallWait | null) => void;
-}
+};
 
 /**
  * Runs one image activity under its own key. A cancellation drops a call that no worker has yet and lets a sent one
@@ -58,15 +57,13 @@ interface ImagePlace {
 export async function imageCall(
   operation: 'generate_image' | 'edit_image',
   input: GenerateImageWorkflowInput | EditImageWorkflowInput,
-  { taskQueue, known, onState }: ImagePlace,
+  { onState, ...place }: ImagePlace,
 ): Promise<ImageOutcome> {
-  if (!isRequest(input?.request))
-    return outcomes.refusedBeforeSend('invalid_request', 'The request must be an object.', 'request');
-  const unknown = unknownKey(input, known);
-  if (unknown !== undefined)
-    return outcomes.refusedBeforeSend('invalid_request', unknown.message, unknown.field, unknown.allowed);
-  if (!isTaskQueue(taskQueue))
-    return outcomes.refusedBeforeSend('invalid_request', NO_TASK_QUEUE, 'taskQueue');
+  const issue = inputIssue(input, place.shape);
+  if (issue !== undefined)
+    return outcomes.refusedBeforeSend('invalid_request', issue.message, issue.field, issue.allowed);
+  if ('refused' in place) return outcomes.refusedBeforeSend('invalid_request', place.refused, 'taskQueue');
+  const { taskQueue } = place;
   const own = creationKey(input.creationKey);
   if ('refused' in own)
     return outcomes.refusedBeforeSend('creation_key_required', own.refused, 'creationKey');
@@ -296,10 +293,10 @@ async function shownImageCall(
 ): Promise<ImageOutcome> {
   let key: string | null = null;
   let wait: CallWait | null = null;
-  setHandler(waitsQuery, () => (wait === null ? [] : [wait]));
+  onQuery(waitsQuery, () => (wait === null ? [] : [wait]));
   const outcome = await imageCall(operation, input, {
     taskQueue: queuesOf(input?.queues).image,
-    known: IMAGE_WORKFLOW_KEYS,
+    shape: IMAGE_WORKFLOW_SHAPE,
     onState: (own, now) => {
       key = own;
       wait = now;

@@ -1,14 +1,13 @@
-import { unknownKey } from '../domain/known-keys';
 import {
   decisionIssue,
-  RESOLVE_UNCONFIRMED_KEYS,
-  REVIEW_JOURNAL_KEYS,
+  RESOLVE_UNCONFIRMED_SHAPE,
+  REVIEW_JOURNAL_SHAPE,
   type ResolveUnconfirmedInput,
   type ResolveUnconfirmedResult,
   type ReviewJournalInput,
   type ReviewJournalPage,
 } from '../domain/unconfirmed-decision';
-import { refuseUnknownKeys } from './inputs';
+import { inputIssue, requireInput } from './inputs';
 import { resolveUnconfirmedActivity, reviewJournalActivity } from './proxies';
 
 /**
@@ -17,9 +16,7 @@ import { resolveUnconfirmedActivity, reviewJournalActivity } from './proxies';
  */
 export async function resolveUnconfirmed(input: ResolveUnconfirmedInput): Promise<ResolveUnconfirmedResult> {
   const creationKey = typeof input?.creationKey === 'string' ? input.creationKey : '';
-  const issue =
-    unknownKey(input, RESOLVE_UNCONFIRMED_KEYS)?.message ??
-    (creationKey === '' ? 'creationKey must name the paid call.' : decisionIssue(input));
+  const issue = inputIssue(input, RESOLVE_UNCONFIRMED_SHAPE)?.message ?? decisionIssue(input);
   if (issue !== undefined)
     return { resolved: false, reason: 'invalid_decision', creationKey, answer: null, message: issue };
   const { taskQueue, ...call } = input;
@@ -28,7 +25,7 @@ export async function resolveUnconfirmed(input: ResolveUnconfirmedInput): Promis
 
 /** One page of a worker's journal, for clients, which have no journal of their own. */
 export async function reviewJournal(input: ReviewJournalInput): Promise<ReviewJournalPage> {
-  refuseUnknownKeys(input, REVIEW_JOURNAL_KEYS);
+  requireInput(input, REVIEW_JOURNAL_SHAPE);
   const { taskQueue, ...call } = input;
   return reviewJournalActivity({ taskQueue, summary: `list ${input.list}` })(call);
 }

@@ -5,7 +5,6 @@ import {
   condition,
   defineUpdate,
   isCancellation,
-  setHandler,
 } from '@temporalio/workflow';
 import { type SettledCreate } from '../domain/create-once';
 import { UPDATE } from '../domain/names';
@@ -18,6 +17,7 @@ import {
   type UnconfirmedDecision,
   type VideoUpdates,
 } from '../domain/unconfirmed-decision';
+import { onUpdate } from './handlers';
 import { resolveUnconfirmedActivity } from './proxies';
 import { executionExpiresAt } from './timers';
 
@@ -145,9 +145,11 @@ export class Decisions {
   accept(): void {
     const updates = { adopt: adoptUpdate, declareLost: declareLostUpdate, resubmit: resubmitUpdate };
     for (const [decision, update] of Object.entries(updates) as [UnconfirmedDecision, typeof adoptUpdate][])
-      setHandler(update, (given: GivenDecision) => this.enqueue({ ...given, decision }), {
-        validator: (given: GivenDecision) => this.validate({ ...given, decision }),
-      });
+      onUpdate(
+        update,
+        (given) => this.issueOf({ ...(given as GivenDecision), decision }),
+        (given: GivenDecision) => this.enqueue({ ...given, decision }),
+      );
   }
 
   /** The next decision; undefined when none arrived in time. Throws when the workflow is cancelled. */
@@ -170,11 +172,10 @@ export class Decisions {
     for (const open of this.queue.splice(0)) open.settle(settle(open));
   }
 
-  private validate(given: GivenDecision): void {
-    if (!this.waiting)
-      throw new Error('There is nothing to decide: no create of this workflow waits with an unknown fate.');
-    const issue = decisionIssue(given);
-    if (issue !== undefined) throw new Error(issue);
+  private issueOf(given: GivenDecision): string | undefined {
+    return this.waiting
+      ? decisionIssue(given)
+      : 'There is nothing to decide: no create of this workflow waits with an unknown fate.';
   }
 
   private async enqueue(

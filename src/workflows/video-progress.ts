@@ -1,4 +1,4 @@
-import { defineQuery, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import { defineQuery, setCurrentDetails } from '@temporalio/workflow';
 import { type CallWait } from '../domain/call-wait';
 import { QUERY } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
@@ -7,6 +7,7 @@ import { pollFacts, type WatchState } from '../domain/watch-state';
 import { safeNow, videoDetails, type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
 import { countEndedVideo } from './ended-videos';
+import { onQuery } from './handlers';
 import { type PollLoop } from './poll-loop';
 import { forgetOutcome, recordFacts } from './search-attributes';
 import { waitsQuery } from './waits-query';
@@ -54,8 +55,8 @@ export class VideoProgress {
 
   /** Call it before the first await, so that queries are answered from the first workflow task on. */
   answerQueries(): void {
-    setHandler(videoStateQuery, () => this.state());
-    setHandler(waitsQuery, () => (this.facts.wait === null ? [] : [this.facts.wait]));
+    onQuery(videoStateQuery, () => this.state());
+    onQuery(waitsQuery, () => (this.facts.wait === null ? [] : [this.facts.wait]));
     this.show();
   }
 
@@ -119,7 +120,7 @@ function modelOf({ model }: VideoTask): { readonly model?: string } {
   return model === null ? {} : { model };
 }
 
-/** Null also for a time outside the range of `Date`: an absurdly long wait must not fail a workflow that has paid. */
+/** Null also for a time outside the range of `Date`: an absurd pause that the service asks for must not fail a workflow. */
 function iso(time: number | null): string | null {
   const date = new Date(time ?? NaN);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();

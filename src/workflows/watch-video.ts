@@ -1,8 +1,9 @@
-import { continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
+import { continueAsNew, workflowInfo } from '@temporalio/workflow';
 import { outcomes, type VideoEnd } from '../domain/make-outcome';
 import { type VideoOutcome } from '../domain/outcome';
 import { type Downloaded, type FailedTry } from '../domain/download';
 import { type PolledRecord } from '../domain/poll-answers';
+import { milliseconds } from '../domain/duration';
 import { type SlowPolling } from '../domain/poll-delays';
 import { type PollLoopSnapshot } from '../domain/poll-group';
 import { deliveryQueue, type Waiter, type WatchEnd, watchersOf } from '../domain/shared-watch';
@@ -12,7 +13,8 @@ import { billing } from '../domain/price';
 import { DEFAULT_WAIT_MS, POLL_TIMEOUTS } from '../domain/timeouts';
 import { type VideoTask } from '../domain/video-task';
 import { type AwaitVideoInput, type CarriedVideo, type GenerateVideoInput } from '../domain/workflow-inputs';
-import { milliseconds, queuesOf } from './inputs';
+import { NO_INPUT, onSignal } from './handlers';
+import { queuesOf } from './inputs';
 import { PollLoop, type PollLoopOptions, type WatchResult } from './poll-loop';
 import { nudgeSignal, nudgeWatcher, type SharedResult, watchTogether } from './shared-watch';
 import { executionExpiresAt } from './timers';
@@ -61,14 +63,14 @@ export async function watchVideo(
     const place = { taskQueue: workflowInfo().taskQueue, pollQueue, slow: slowPolling(input) };
     for (const watcher of watchersOf(watch.video, place)) {
       progress.update({ ...facts, watcher: watcher.workflowId, watch });
-      setHandler(nudgeSignal, () => nudgeWatcher(watcher));
+      onSignal(nudgeSignal, NO_INPUT, () => nudgeWatcher(watcher));
       result = await watchTogether(watch, watcher, fileOf(input));
       if (result.kind !== 'full') break;
     }
   }
   if (result.kind === 'own' || result.kind === 'full') {
     const watching = loop.watch(watch);
-    setHandler(nudgeSignal, () => loop.nudge(watch.video.taskId));
+    onSignal(nudgeSignal, NO_INPUT, () => loop.nudge(watch.video.taskId));
     progress.update({ ...facts, watcher: null, loop });
     result = await watching;
   }

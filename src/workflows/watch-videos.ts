@@ -6,17 +6,19 @@ import {
   defineQuery,
   defineSignal,
   setCurrentDetails,
-  setHandler,
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
-import { QUERY, SIGNAL } from '../domain/names';
+import { idCheck, QUERY, SIGNAL } from '../domain/names';
+import { listOf, optional } from '../domain/shape';
 import {
   type Delivery,
   deliveryQueue,
   isSameWaiter,
   type JoinedWatch,
+  joinedWatchCheck,
   type Leaving,
+  leavingCheck,
   MAX_WATCHES,
   takesFile,
   type Told,
@@ -24,10 +26,13 @@ import {
   type WatchedState,
   type WatcherContents,
   type WatchSnapshot,
+  WATCH_VIDEOS_SHAPE,
   type WatchVideosInput,
 } from '../domain/shared-watch';
 import { watcherDetails } from '../domain/video-state';
 import { type WatchState } from '../domain/watch-state';
+import { fits, onQuery, onSignal, thatFit } from './handlers';
+import { requireInput } from './inputs';
 import { type FollowResult, PollLoop, type Watcher } from './poll-loop';
 import { nudgeSignal } from './shared-watch';
 import { deliverVideosActivity, tellVideosActivity } from './proxies';
@@ -43,13 +48,16 @@ export const watchSnapshotQuery = defineQuery<WatcherContents>(QUERY.watchSnapsh
  * Started by the first video that joins, over when none is left. It buys and stores nothing.
  */
 export async function watchVideos(input: WatchVideosInput): Promise<void> {
+  requireInput(input, WATCH_VIDEOS_SHAPE);
   const watches = new SharedWatches(input);
-  setHandler(watchJoinSignal, (joins) => watches.join(joins));
-  setHandler(watchLeaveSignal, (leaving) => watches.leave(leaving));
-  setHandler(nudgeSignal, (workflowId) => watches.nudge(workflowId));
-  setHandler(watchStateQuery, (workflowId) => watches.stateOf(workflowId));
+  onSignal(watchJoinSignal, fits(listOf(true, MAX_WATCHES)), (joins) =>
+    watches.join(thatFit(joins, joinedWatchCheck)),
+  );
+  onSignal(watchLeaveSignal, fits(leavingCheck), (leaving) => watches.leave(leaving));
+  onSignal(nudgeSignal, fits(optional(idCheck)), (workflowId?: string) => watches.nudge(workflowId));
+  onQuery(watchStateQuery, (workflowId) => watches.stateOf(workflowId));
   const { carried: _carried, ...started } = input;
-  setHandler(watchSnapshotQuery, () => ({ ...watches.snapshot(), input: started }));
+  onQuery(watchSnapshotQuery, () => ({ ...watches.snapshot(), input: started }));
   // A cancellation would stop the polls of videos that nobody has cancelled.
   await CancellationScope.nonCancellable(() => watches.run());
 }

@@ -119,7 +119,7 @@ describe('times in golden histories', () => {
   });
 
   it('[C7.2] a task is unknown only after three answers in a row over a minute', () => {
-    const polls = scheduledAt('generateVideo.task-unknown', 'media.pollVideos');
+    const polls = scheduledAt('awaitVideo.task-unknown', 'media.pollVideos');
     expect(polls.length).toBeGreaterThanOrEqual(3);
     expect((polls.at(-1) as number) - (polls[0] as number)).toBeGreaterThanOrEqual(60_000);
   });

@@ -3,6 +3,7 @@ import { type FoundLedger, ledgerOf } from '../../src/binding/ledger';
 import { type Finding } from '../../src/cli/doctor/check';
 import { checkBinding, type OwnSide } from '../../src/cli/doctor/temporal';
 import { type Ledger, nextLedger } from '../../src/domain/journal-binding';
+import { ODD_VALUES } from '../support/odd-values';
 
 /** What a script would see. */
 const seen = (finding: Finding): readonly unknown[] => [
@@ -19,13 +20,17 @@ describe('the binding of the journal', () => {
     mark: null,
     ...(rebind && { rebind }),
   });
-  const bind = (journalId: string, rebind?: true) => ({
+  const payloadOf = (value: unknown) => defaultPayloadConverter.toPayload(value);
+  const signalled = (value: unknown, payload = payloadOf(value)) => ({
     eventTime: { seconds: 60, nanos: 0 },
-    workflowExecutionSignaledEventAttributes: {
-      signalName: 'bind',
-      input: { payloads: [defaultPayloadConverter.toPayload(asked(journalId, rebind))] },
-    },
+    workflowExecutionSignaledEventAttributes: { signalName: 'bind', input: { payloads: [payload] } },
   });
+  const bind = (journalId: string, rebind?: true) => signalled(asked(journalId, rebind));
+  const undecodable = signalled(null, {
+    metadata: { encoding: Buffer.from('binary/encrypted') },
+    data: Buffer.from('?'),
+  });
+  const odd = { workflowExecutionStartedEventAttributes: { input: { payloads: [payloadOf(null)] } } };
   const started = (carried: Ledger | null = null) => ({
     workflowExecutionStartedEventAttributes: {
       input: { payloads: [defaultPayloadConverter.toPayload({ carried })] },
@@ -39,6 +44,13 @@ describe('the binding of the journal', () => {
     ['the first one', [started(), bind('a')], 'a'],
     ['a refused one changes nothing', [started(), bind('a'), bind('b')], 'a'],
     ['a rebind does', [started(), bind('a'), bind('b', true), bind('a')], 'b'],
+    ...ODD_VALUES.map((odd): [string, unknown[], string] => [
+      'what no worker sent is skipped',
+      [started(), signalled(odd), bind('a'), signalled(odd)],
+      'a',
+    ]),
+    ['and what cannot be decoded', [started(), undecodable, bind('a')], 'a'],
+    ['nothing in a ledger that somebody else has started', [odd, bind('a')], 'a'],
     ['carried over from a ledger that was ended from outside', [started(ledger('c')), bind('a')], 'c'],
   ])('%s', (_title, events, expected) => {
     expect(ledgerOf(events as never)).toEqual(expected === null ? null : ledger(expected));

@@ -1,14 +1,13 @@
 import fc from 'fast-check';
 import {
   classifyPaidReply,
-  CREATE_POLICY_KEYS,
+  createPolicyCheck,
   DEFAULT_CREATE_POLICY,
   type PaidReply,
   type ReplyClass,
   resolveCreatePolicy,
   type ResolvedCreatePolicy,
 } from '../../src/domain/create-policy';
-import { unknownKey } from '../../src/domain/known-keys';
 import { type ErrorKind } from '../../src/domain/video-task';
 
 const KINDS: readonly ErrorKind[] = ['moderation', 'capacity', 'invalid', 'quota', 'unknown'];
@@ -193,23 +192,39 @@ describe('the policy', () => {
     });
   });
 
-  it('names what a misspelt knob may have meant, and judges no value of a knob', () => {
-    const knobs = Object.keys(DEFAULT_CREATE_POLICY);
-    expect(unknownKey({ onAbsend: 'resend' }, CREATE_POLICY_KEYS)).toEqual({
-      field: 'onAbsend',
-      message: 'onAbsend is not known. Did you mean onAbsent?',
-      allowed: knobs,
+  it('refuses a misspelled field and a value that no field has: an unknown word must not send again', () => {
+    const issueOf = (policy: object) => createPolicyCheck(policy, 'policy');
+    expect(issueOf({ onAbsend: 'resend' })).toEqual({
+      field: 'policy.onAbsend',
+      message: 'policy.onAbsend is not known. Did you mean onAbsent?',
+      allowed: Object.keys(DEFAULT_CREATE_POLICY),
     });
-    expect(unknownKey({ idempotency: { headers: 'k' } }, CREATE_POLICY_KEYS)).toEqual({
-      field: 'idempotency.headers',
-      message: 'idempotency.headers is not known. Did you mean header?',
-      allowed: ['header', 'honoured', 'windowSeconds'],
+    expect(issueOf({ idempotency: { header: 'k', headers: 'k' } })).toMatchObject({
+      field: 'policy.idempotency.headers',
+      message: expect.stringContaining('Did you mean header?') as string,
     });
-    const inner = { not: 'a word' };
-    for (const knob of knobs.filter((name) => name !== 'idempotency'))
-      expect(unknownKey({ [knob]: inner }, CREATE_POLICY_KEYS)).toBeUndefined();
-    const honoured = { header: inner, honoured: inner, windowSeconds: inner };
-    expect(unknownKey({ idempotency: honoured }, CREATE_POLICY_KEYS)).toBeUndefined();
+    for (const knob of Object.keys(DEFAULT_CREATE_POLICY))
+      for (const value of [null, {}, [], 'perhaps', 1, { header: '' }])
+        expect(issueOf({ [knob]: value })?.field).toMatch(`policy.${knob}`);
+    expect(issueOf(DEFAULT_CREATE_POLICY)).toBeUndefined();
+  });
+
+  it('a key is promised for a time: one without the other vouches for nothing', () => {
+    const issueOf = (idempotency: object) => createPolicyCheck({ idempotency }, 'policy');
+    const header = 'Idempotency-Key';
+    expect(issueOf({ header })).toBeUndefined();
+    expect(issueOf({ header, honoured: true, windowSeconds: 3600 })).toBeUndefined();
+    for (const half of [
+      { honoured: true },
+      { windowSeconds: 3600 },
+      { honoured: false, windowSeconds: 3600 },
+    ])
+      expect(issueOf({ header, ...half })).toBeDefined();
+    for (const windowSeconds of [0, 60, 1e9, 'x'])
+      expect(issueOf({ header, honoured: true, windowSeconds })).toMatchObject({
+        field: 'policy.idempotency.windowSeconds',
+      });
+    expect(issueOf({ header: 'a b' })).toMatchObject({ field: 'policy.idempotency.header' });
   });
 
   it('takes later layers over earlier ones, and a knob that is undefined is not given', () => {

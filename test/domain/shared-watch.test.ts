@@ -36,6 +36,10 @@ describe('the watchers of a video', () => {
     for (const id of of({}, place)) expect(of()).not.toContain(id);
   });
 
+  it('are none where the names of queue and account are too long for an id: the video polls on its own', () => {
+    expect(of({}, { ...PLACE, taskQueue: 'q'.repeat(1_000) })).toEqual([]);
+  });
+
   it('are others for another account or band', () => {
     const slow = { minSeconds: 10, maxSeconds: 15, firstPollSeconds: 12 };
     expect(new Set([of(), of({ account: 'b@2' }), of({ polling: slow })].flat()).size).toBe(6);

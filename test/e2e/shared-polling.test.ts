@@ -102,6 +102,8 @@ describe('shared polling', () => {
     const handle = await video('[queue:0s] [run:30s] a bird without a nest', onItsOwn(62));
     const { watcher } = await polled(handle);
     const { runId } = await watcher.describe();
+    // The query for its videos replays them.
+    for (const odd of [{}, [null], [{ waiter: {} }]]) await watcher.signal(SIGNAL.watchJoin, odd);
     await watcher.terminate('by an operator');
     // On a busy machine the other run may be over before it is seen.
     await eventually('another run', async () => (await watcher.describe()).runId !== runId, 90_000);

@@ -65,10 +65,14 @@ describe('a workflow tells', () => {
     expect(await workflowDetails(handle)).toContain('**Done: completed**');
   });
 
-  it.concurrent('nothing of a deadline that no date can name, and goes on', async () => {
-    const handle = await video('[queue:0s] [run:0s] a very patient caller', { waitFor: '300000 years' });
-    expect(await handle.result()).toMatchObject({ outcome: 'completed' });
-    expect((await stateOf(handle)).deadlineAt).toBeNull();
+  it.concurrent('the deadline of a very patient caller: a wait may last ten years, and no century', async () => {
+    const prompt = '[queue:0s] [run:0s] a very patient caller';
+    const patient = await video(prompt, { waitFor: '10 years', startLimit: '10 years' });
+    expect(await patient.result()).toMatchObject({ outcome: 'completed' });
+    const { deadlineAt } = await stateOf(patient);
+    expect(Date.parse(deadlineAt ?? '') - Date.now()).toBeGreaterThan(9 * 365 * 86_400_000);
+    const absurd = await video(prompt, { waitFor: '300000 years' });
+    expect(await absurd.result()).toMatchObject({ outcome: 'rejected', field: 'waitFor', sends: 0 });
   });
 
   it.concurrent('[C7.3] which credential the service refuses, and that the task goes on', async () => {

@@ -38,3 +38,48 @@ describe('the recovery of watchers', () => {
     await handle.terminate('the test is over');
   });
 });
+
+/** Processes that serve polls. A server answers 10 lists a second unless it is configured otherwise. */
+const PROCESSES = 30;
+/** Pause of a process that is alone, in milliseconds. */
+const EVERY_MS = 300;
+
+describe('the recovery of watchers in many processes', () => {
+  const stack = sharedStack({}, () => Promise.resolve());
+  const recoveries = Array.from({ length: PROCESSES }, () => new WatchRecovery(NO_METRICS, EVERY_MS));
+  afterAll(() => recoveries.forEach((recovery) => recovery.close()));
+
+  it('lists together about as often as three processes, however many there are', async () => {
+    const { server, taskQueue } = await stack();
+    const { client, namespace } = server;
+    const looks = jest.spyOn(client.workflowService, 'listWorkflowExecutions');
+    const taskQueueOfPolls = { name: `${taskQueue}/poll` };
+    // A worker process polls with several requests, which a server spreads over the partitions of the queue.
+    const leaving = new AbortController();
+    const poll = (identity: string) =>
+      client.withAbortSignal(leaving.signal, () =>
+        client.withDeadline(Date.now() + 90_000, () =>
+          client.workflowService.pollActivityTaskQueue({ namespace, taskQueue: taskQueueOfPolls, identity }),
+        ),
+      );
+    const polls = Promise.allSettled(
+      recoveries.flatMap((_, place) => Array.from({ length: 5 }, () => poll(`${place}@host`))),
+    );
+    await eventually('most of the pollers', async () => {
+      const described = { namespace, taskQueue: taskQueueOfPolls, taskQueueType: 2 } as const;
+      const { pollers } = await client.workflowService.describeTaskQueue(described);
+      return pollers.length >= PROCESSES / 2;
+    });
+    const began = performance.now();
+    for (const recovery of recoveries)
+      for (let video = 0; video < 10; video++) recovery.begin(client, taskQueue);
+    await eventually('several looks of the processes', () =>
+      Promise.resolve(looks.mock.calls.length >= PROCESSES),
+    );
+    const pauses = (performance.now() - began) / EVERY_MS;
+    // One look of each process in every pause, without regard for the others, would be 30. Some are not seen by the server.
+    expect(looks.mock.calls.length / pauses).toBeLessThan(10);
+    leaving.abort();
+    await polls;
+  });
+});

@@ -63,7 +63,7 @@ describe('the Nexus service media', () => {
     });
   }
 
-  async function call(operation: string, input: object): Promise<unknown> {
+  async function call(operation: string, input: unknown): Promise<unknown> {
     await stack();
     const handle = await start('callMedia', [(await callers).endpoint, operation, input]);
     return handle.result();
@@ -214,10 +214,21 @@ describe('the Nexus service media', () => {
     expect(await call(operation, input)).toMatchObject(outcome);
   });
 
-  it.concurrent.each([
-    ['awaitVideo', {}, 'awaitVideo needs {video: {taskId}}.'],
+  it.concurrent.each<[operation: string, input: unknown, message: string]>([
+    ['awaitVideo', {}, 'video must be an object.'],
+    ['awaitVideo', { video: { taskId: 't', account: {} } }, 'video.account must be a text'],
+    [
+      'awaitVideo',
+      { video: { taskId: 't', account: 'a', polling: null } },
+      'video.polling must be an object.',
+    ],
     ['campaign', { manifest: {} }, 'A campaign needs an id'],
-  ])('%s without an id fails once and says why', async (operation, input, message) => {
+    ...['generateVideo', 'generateImage', 'editImage', 'awaitVideo', 'campaign'].flatMap((operation) =>
+      [null, 'text', 7, [null]].map(
+        (odd) => [operation, odd, 'input must be an object.'] as [string, unknown, string],
+      ),
+    ),
+  ])('%s of %j fails once and says why', async (operation, input, message) => {
     const failed = await call(operation, input).catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(WorkflowFailedError);
     const operationFailure = (failed as WorkflowFailedError).cause;

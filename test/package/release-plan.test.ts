@@ -8,6 +8,7 @@ import {
   provenanceProblems,
 } from '../../scripts/release-plan';
 import manifest from '../../package.json';
+import { PACKAGE_VERSION } from '../../src/domain/version';
 
 const HEAD = '# Changelog\n\nA release that cannot replay is a major release.\n\n';
 const FIXES = `${HEAD}## Unreleased\n\n### Fixed\n\n- One.\n- Two,\n  in two lines.\n\n## 1.2.3 - 2026-01-02\n\n- First.\n`;
@@ -26,6 +27,10 @@ describe('parseChangelog', () => {
         { name: '1.2.3', date: '2026-01-02', entries: { '': 1 } },
       ],
     });
+  });
+
+  it('workflow code has the version of package.json, which it cannot read', () => {
+    expect(PACKAGE_VERSION).toBe(manifest.version);
   });
 
   it('reads that of this package, whose last version is the one in package.json', () => {

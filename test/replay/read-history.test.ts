@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type PayloadCodec } from '@temporalio/common';
+import { defaultPayloadConverter, type PayloadCodec } from '@temporalio/common';
+import { VERSION_MEMO } from '../../src/domain/version';
 import { chainsOf } from '../../src/replay/chains';
 import { readHistoryFolder } from '../../src/replay/history-folder';
 import { historyToJson, historyToProtobuf } from '../../src/replay/history-codec';
@@ -10,6 +11,7 @@ import { parseHistory, readHistoryFile } from '../../src/replay/read-history';
 import { writtenBy } from '../../src/replay/written-by';
 import { Encryption } from '../../examples/encryption';
 import { newKey } from '../support/encryption';
+import { ODD_VALUES } from '../support/odd-values';
 
 const GOLDEN = path.resolve(__dirname, '..', 'golden');
 const TEXT = readFileSync(path.join(GOLDEN, 'generateVideo.completed.v1.json'), 'utf8');
@@ -48,8 +50,15 @@ describe('a history loads from', () => {
 
   it('and says who wrote it', () => {
     expect(writtenBy(parsed())).toMatchObject({ sdk: 'temporal-typescript 1.24.0', package: null });
-    const { build } = writtenBy(parsed());
-    expect(writtenBy(parsed(), { version: '0.2.0', build: build ?? '' }).package).toBe('0.2.0');
+    const startedWith = (value: unknown) => {
+      const history = parsed();
+      const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
+      if (started != null)
+        started.memo = { fields: { [VERSION_MEMO]: defaultPayloadConverter.toPayload(value) } };
+      return writtenBy(history).package;
+    };
+    expect(startedWith('0.2.0')).toBe('0.2.0');
+    for (const odd of [...ODD_VALUES, '0.2', '0.2.0 of somebody']) expect(startedWith(odd)).toBeNull();
   });
 });
 

@@ -5,7 +5,9 @@ import { historyToJson } from '../../src/replay/history-codec';
 import { type LoadedRun } from '../../src/replay/loaded-history';
 import { encodingOf, isPayload } from '../../src/replay/payloads';
 import { readHistoryFile } from '../../src/replay/read-history';
+import { VERSION_MEMO } from '../../src/domain/version';
 import { redactHistory } from '../../src/replay/redact-history';
+import { writtenBy } from '../../src/replay/written-by';
 import { replayHistories } from '../../src/replay/replay-histories';
 import { testBundle } from '../support/test-bundle';
 import { goldenFiles } from './golden-histories';
@@ -92,7 +94,7 @@ describe('a history without its contents', () => {
     Object.assign(of('workflowExecutionStartedEventAttributes'), {
       identity: CANARY,
       cronSchedule: '',
-      memo: { fields: { [CANARY]: payload(CANARY) } },
+      memo: { fields: { [CANARY]: payload(CANARY), [VERSION_MEMO]: payload('0.2.0') } },
       searchAttributes: {
         indexedFields: {
           [CANARY]: payload([CANARY]),
@@ -115,6 +117,7 @@ describe('a history without its contents', () => {
       data: Buffer.from(CANARY),
     });
     const redacted = redactHistory(run, code);
+    expect(writtenBy(redacted.history).package).toBe('0.2.0');
     expect([...textsIn(run.history)].filter((text) => text.includes(CANARY)).length).toBeGreaterThan(10);
     expect([...textsIn(redacted.history)].filter((text) => text.includes(CANARY))).toEqual([]);
     expect(JSON.stringify(historyToJson(redacted.history))).not.toContain(

@@ -1,7 +1,7 @@
 import { type Command } from 'commander';
 import { type Money, readAmount } from '../../domain/price';
 import { DEFAULT_CONCURRENCY, DEFAULT_MAX_ATTEMPTS } from '../../domain/campaign/plan';
-import { type DurationInput } from '../../domain/workflow-inputs';
+import { type DurationInput } from '../../domain/duration';
 import { badInput } from '../errors';
 import { type CommonOptions } from '../context';
 import { waitForOf } from '../paid-options';

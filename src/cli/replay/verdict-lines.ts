@@ -83,9 +83,7 @@ function placeText({ file, line, column, in: inside }: SourceLocation): string {
 function writer({ sdk, build, deployment, package: version }: WrittenBy): readonly string[] {
   const who = [
     sdk ?? 'an unknown SDK',
-    version === null
-      ? 'another version of the workflow code'
-      : `the workflow code of temporal-media ${version}`,
+    ...(version === null ? [] : [`started by temporal-media ${version}`]),
     ...(deployment === null ? [] : [`deployment version ${deployment}`]),
     ...(build === null ? [] : [`build ${build.length > 60 ? `${build.slice(0, 50)}…` : build}`]),
   ];

@@ -1,6 +1,10 @@
-import { type Money } from '../price';
+import { creationKeyCheck } from '../creation-key';
+import { type Money, moneyCheck } from '../price';
+import { type Check, objectOf, type ShapeOf, text, whole } from '../shape';
+import { taskIdCheck } from '../task-id';
+import { byCheck, reasonCheck, sendIdCheck } from '../unconfirmed-decision';
 import { type ActiveRow } from './messages';
-import { type CampaignPlan, type RowSelection } from './plan';
+import { type CampaignPlan, endedRowsCheck, MAX_CONCURRENCY, MAX_KEY, type RowSelection } from './plan';
 import { type MoneyTotals, type ResultsRef, type RowCounts } from './results';
 
 /** Answer of the query `campaign_state`, during the run and while the history is kept. Times are ISO 8601. */
@@ -145,6 +149,23 @@ export interface CampaignUpdates {
     readonly reason: string;
   };
 }
+
+const DECISION = {
+  key: text(MAX_KEY),
+  creationKey: creationKeyCheck,
+  sendId: sendIdCheck,
+  by: byCheck,
+  reason: reasonCheck,
+} satisfies ShapeOf<CampaignUpdates['declareLost']>;
+
+/** What each Update with an input must bring. */
+export const UPDATE_CHECKS: { readonly [update in keyof CampaignUpdates]: Check<CampaignUpdates[update]> } = {
+  setConcurrency: objectOf({ concurrency: whole(1, MAX_CONCURRENCY) }),
+  raiseBudget: objectOf({ budget: moneyCheck }),
+  resumeRows: objectOf({ select: endedRowsCheck }),
+  adopt: objectOf({ ...DECISION, taskId: taskIdCheck }),
+  declareLost: objectOf(DECISION),
+};
 
 /** Answers of the Updates of a campaign. */
 export interface CampaignUpdateResult {

@@ -1,13 +1,35 @@
 import { type CallWait } from '../call-wait';
 import { type CreatePolicy } from '../create-policy';
+import { durationMs } from '../duration';
+import { idCheck, taskQueueCheck } from '../names';
+import { type RejectReason } from '../failure-table';
+import {
+  anyText,
+  type Check,
+  flag,
+  isObject,
+  listOf,
+  messageOf,
+  must,
+  name,
+  number,
+  oneOf,
+  optional,
+  orNull,
+  recordOf,
+  whole,
+} from '../shape';
 import { type MediaQueues } from '../workflow-inputs';
-import { type SegmentTotals } from './results';
-import { type RowSet } from './row-set';
+import { type SegmentTotals, segmentsCheck } from './results';
+import { type RowSet, rowSetsCheck } from './row-set';
 
 /**
  * Messages between a campaign and its batches: whole states, numbered. A newer one replaces an older one, so that a
  * signal may be duplicated or late.
  */
+
+/** Rows under way in a report. */
+export const SAMPLE_ROWS = 3;
 
 /** Settings that every batch of a campaign gets once. */
 export interface BatchSettings {
@@ -105,3 +127,70 @@ export interface ActiveRow {
   /** ISO 8601. */
   readonly since: string;
 }
+
+export const batchOrdersCheck: Check<BatchOrders> = messageOf({
+  n: number,
+  slots: whole(0),
+  createsPerSecond: orNull(number),
+  granted: orNull(number),
+  paused: flag,
+  stop: orNull(oneOf('budget', 'cancel')),
+  handBack: flag,
+});
+
+export const batchReportCheck: Check<BatchReport> = messageOf({
+  campaignRun: name(),
+  batch: whole(0),
+  n: number,
+  inFlight: whole(0),
+  settling: whole(0),
+  waiting: whole(0),
+  granted: orNull(number),
+  taken: number,
+  needs: orNull(messageOf<NonNullable<BatchReport['needs']>>({ row: number, all: number })),
+  ended: rowSetsCheck,
+  results: segmentsCheck,
+  held: orNull(
+    messageOf<CallWait>({
+      why: anyText,
+      until: number,
+      reason: orNull(anyText as Check<RejectReason>),
+      account: orNull(anyText),
+    }),
+  ),
+  sample: listOf(
+    messageOf<ActiveRow>({
+      key: anyText,
+      phase: anyText as Check<RowPhase>,
+      taskId: orNull(anyText),
+      status: orNull(anyText),
+      progress: optional(number),
+      since: anyText,
+    }),
+    SAMPLE_ROWS,
+  ),
+  limits: recordOf(number),
+});
+
+/** Only a campaign starts a batch; but any client may start any workflow. */
+export const batchInputCheck: Check<BatchInput> = messageOf({
+  campaign: idCheck,
+  campaignRun: name(),
+  batch: whole(0),
+  rows: rowSetsCheck,
+  settings: messageOf<BatchSettings>({
+    waitForMs: durationMs,
+    maxAttempts: whole(1),
+    queues: messageOf<Required<MediaQueues>>({
+      create: taskQueueCheck,
+      poll: taskQueueCheck,
+      download: taskQueueCheck,
+      image: taskQueueCheck,
+    }),
+    eventsPerRun: whole(1),
+    account: optional(name()),
+    policy: optional(must<CreatePolicy>('an object', isObject)),
+  }),
+  orders: batchOrdersCheck,
+  limits: recordOf(number),
+});

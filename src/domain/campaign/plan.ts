@@ -1,10 +1,27 @@
-import { type Money } from '../price';
-import { CREATE_POLICY_KEYS, type CreatePolicy } from '../create-policy';
-import { type ArtifactRef, type MediaSource, type PaidOperation, SOURCE_KEYS } from '../request';
-import { QUEUES_KEYS, type DurationInput, type MediaQueues } from '../workflow-inputs';
-import { type MoneyTotals, type ResultsRef } from './results';
-import { type RowOutcome } from './row';
-import { type KeysOf } from '../known-keys';
+import { type Money, moneyCheck } from '../price';
+import { type CreatePolicy, createPolicyCheck } from '../create-policy';
+import { duration, type DurationInput } from '../duration';
+import { type ArtifactRef, type MediaSource, type PaidOperation } from '../request';
+import {
+  absent,
+  amount,
+  type Check,
+  flag,
+  isObject,
+  listOf,
+  must,
+  name,
+  objectOf,
+  oneOf,
+  optional,
+  shapeIssue,
+  type ShapeOf,
+  text,
+  whole,
+} from '../shape';
+import { type MediaQueues, queuesCheck } from '../workflow-inputs';
+import { type MoneyTotals, type ResultsRef, resultsCheck } from './results';
+import { ROW_OUTCOMES, type RowOutcome } from './row';
 
 /** Where the rows come from. `file` is read by the worker and only below its `MEDIA_INPUT_ROOTS`. */
 export interface ManifestSource {
@@ -72,27 +89,65 @@ export const DEFAULT_CONCURRENCY = 100;
 /** Default of `waitFor`, in milliseconds. */
 export const DEFAULT_ROW_WAIT_MS = 60 * 60_000;
 
-export const CAMPAIGN_KEYS = {
-  manifest: { source: SOURCE_KEYS, format: true } satisfies KeysOf<ManifestSource>,
-  concurrency: true,
-  budget: { microUnits: true, currency: true } satisfies KeysOf<Money>,
-  onInvalid: true,
-  rebuyChanged: true,
-  select: { rows: true, outcomes: true, keys: true } satisfies KeysOf<RowSelection>,
-  limit: true,
-  sample: true,
-  waitFor: true,
-  maxAttempts: true,
-  account: true,
-  policy: CREATE_POLICY_KEYS,
-  queues: QUEUES_KEYS,
-  priority: true,
-  fairnessWeight: true,
-  eventsPerRun: true,
-  rowsPerBatch: true,
-  previous: true,
-  carried: true,
-} satisfies KeysOf<CampaignInput>;
+/** Far more than any service runs at once; above it the number of batches would have no bound. */
+export const MAX_CONCURRENCY = 1_000_000;
+/** More rows fit into no message of a batch. */
+const MAX_ROWS_PER_BATCH = 10_000;
+/** Longest list of rows that one selection names. */
+const MAX_KEYS = 10_000;
+/** Longest key of a row, in characters. */
+export const MAX_KEY = 1_000;
+
+const atLeastOne = optional(whole(1));
+
+/** Longest address or path, in characters. */
+const MAX_ADDRESS = 100_000;
+
+/** The activity that reads the manifest checks what is in it. */
+const sourceCheck = objectOf<MediaSource>({
+  artifact: optional(must<ArtifactRef>('a stored file', isObject)),
+  url: optional(text(MAX_ADDRESS)),
+  file: optional(text(MAX_ADDRESS)),
+});
+
+const outcomes = listOf(oneOf(...ROW_OUTCOMES), ROW_OUTCOMES.length, 1);
+
+/** Rows that have results, as an Update of a campaign selects them. */
+export const endedRowsCheck: Check<Exclude<RowSelection, { readonly rows: 'missing' }>> = (value, field) => {
+  const isRetry = isObject(value) && value['rows'] === 'retry';
+  const rows = oneOf('retry', 'again');
+  return isRetry
+    ? shapeIssue(value, { rows, outcomes: optional(outcomes) }, field)
+    : shapeIssue(value, { rows, outcomes, keys: optional(listOf(text(MAX_KEY), MAX_KEYS, 1)) }, field);
+};
+
+const selectionCheck: Check<RowSelection> = (value, field) =>
+  isObject(value) && value['rows'] === 'missing'
+    ? shapeIssue(value, { rows: oneOf('missing') }, field)
+    : endedRowsCheck(value, field);
+
+export const CAMPAIGN_SHAPE = {
+  manifest: objectOf<ManifestSource>({ source: sourceCheck, format: optional(oneOf('csv', 'jsonl')) }),
+  concurrency: optional(whole(1, MAX_CONCURRENCY)),
+  budget: optional(moneyCheck),
+  onInvalid: optional(oneOf('fail', 'skip')),
+  rebuyChanged: optional(flag),
+  select: optional(selectionCheck),
+  limit: atLeastOne,
+  sample: atLeastOne,
+  waitFor: optional(duration),
+  maxAttempts: atLeastOne,
+  account: optional(name()),
+  policy: optional(createPolicyCheck),
+  queues: optional(queuesCheck),
+  // With other values the server would refuse every start of a batch.
+  priority: optional(whole(1, 5)),
+  fairnessWeight: optional(amount(0, 1_000)),
+  eventsPerRun: atLeastOne,
+  rowsPerBatch: optional(whole(1, MAX_ROWS_PER_BATCH)),
+  previous: optional(resultsCheck),
+  carried: absent,
+} satisfies ShapeOf<CampaignInput>;
 
 /** Outcomes that `retry` selects when none is named. */
 export const RETRIED_BY_DEFAULT = ['failed', 'rejected'] as const satisfies readonly RowOutcome[];

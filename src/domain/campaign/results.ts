@@ -1,3 +1,15 @@
+import {
+  type Check,
+  exactly,
+  listOf,
+  name,
+  number,
+  messageOf,
+  optional,
+  orNull,
+  recordOf,
+  whole,
+} from '../shape';
 import { type RowOutcome } from './row';
 
 /**
@@ -61,6 +73,38 @@ export interface ResultsIndex {
   readonly v: 1;
   readonly segments: readonly string[];
 }
+
+/** Longest list of artifacts in a message: more than any campaign has. */
+const MAX_ARTIFACTS = 100_000;
+
+const artifacts = listOf(name(), MAX_ARTIFACTS);
+const counts: Check<RowCounts> = recordOf(number);
+const money: Check<MoneyTotals> = messageOf({
+  settled: number,
+  reserved: number,
+  needsReview: number,
+  unknown: number,
+});
+
+export const segmentsCheck: Check<SegmentTotals> = messageOf({
+  segments: artifacts,
+  counts,
+  replaced: counts,
+  money,
+  cheapestSkipped: orNull(number),
+});
+
+/** Results that a caller has stored. */
+export const resultsCheck: Check<ResultsRef> = messageOf({
+  v: exactly(1),
+  generation: whole(-1),
+  indexes: artifacts,
+  segments: artifacts,
+  counts,
+  money,
+  currency: orNull(name()),
+  plans: optional(listOf(messageOf<PlanAddress>({ generation: whole(0), index: name() }), MAX_ARTIFACTS)),
+});
 
 export const NO_MONEY: MoneyTotals = { settled: 0, reserved: 0, needsReview: 0, unknown: 0 };
 

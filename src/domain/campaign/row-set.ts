@@ -1,3 +1,6 @@
+import { type Check, listOf, must, name, number, messageOf, optional, whole } from '../shape';
+import { PAGE_ROWS } from './plan';
+
 /** Rows of one page of a plan: all of them, or those in `rows`. */
 export interface RowSet {
   /** SHA-256 of the plan's index artifact, and the page's number in it. */
@@ -13,6 +16,24 @@ export interface RowSet {
    * batch may have polled them last, in milliseconds of workflow time.
    */
   readonly started?: number;
+}
+
+/** Longest list of row sets in a message: a batch of many runs may have one row of each page. */
+const MAX_SETS = 10_000;
+
+const rowSetCheck: Check<RowSet> = messageOf({
+  index: name(),
+  page: whole(0),
+  generation: whole(0),
+  size: whole(0, PAGE_ROWS),
+  rows: optional(must('row numbers as hexadecimal digits', isPacked)),
+  started: optional(number),
+});
+
+export const rowSetsCheck: Check<readonly RowSet[]> = listOf(rowSetCheck, MAX_SETS);
+
+function isPacked(value: unknown): boolean {
+  return typeof value === 'string' && value.length <= PAGE_ROWS / 4 && /^[0-9a-f]*$/.test(value);
 }
 
 /** Whether the rows may have earlier results: only those of the first plan (generation 0) have none. */

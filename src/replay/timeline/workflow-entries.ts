@@ -1,7 +1,7 @@
+import { milliseconds } from '../../domain/duration';
 import { WORKFLOW } from '../../domain/names';
 import { failureRow } from '../../domain/failure-table';
 import { safeNow, type VideoSituation } from '../../domain/video-state';
-import { msToNumber, type Duration } from '@temporalio/common/lib/time';
 import { failureWords } from './failure-facts';
 import { eventId, type Operation } from './operations';
 import { errorFacts } from './paid-entries';
@@ -16,15 +16,6 @@ const OURS: readonly string[] = Object.values(WORKFLOW);
 
 /** Whether a workflow is of this package: its input is known. */
 export const isOurs = (workflowType: string): boolean => OURS.includes(workflowType);
-
-function milliseconds(value: unknown): number | null {
-  try {
-    const ms = msToNumber(value as Duration);
-    return Number.isFinite(ms) && ms >= 0 ? ms : null;
-  } catch {
-    return null;
-  }
-}
 
 /** The start of the first run. */
 export function readStart(operation: Operation, story: Story, polls: PollReader): void {
@@ -51,7 +42,7 @@ function startFacts(
   if (!isOurs(operation.name)) return common;
   const input = fieldsOf(operation.input);
   const request = fieldsOf(input['request']);
-  story.waitForMs = input['waitFor'] === undefined ? null : milliseconds(input['waitFor']);
+  story.waitForMs = milliseconds(input['waitFor']) ?? null;
   story.creationKey ??= shown.id(input['creationKey']);
   story.model ??= shown.word(request['model']);
   const video = fieldsOf(input['video']);

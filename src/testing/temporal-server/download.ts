@@ -130,7 +130,7 @@ export async function runTool(
   const lines = said.trim().split('\n');
   const line = lines.find((text) => /^error/i.test(text)) ?? lines.at(-1) ?? '';
   // An address of a registry may contain its password.
-  throw new Error(`it failed: ${shorten(line.replaceAll(/\w+:\/\/\S+/g, '(address)'))}`);
+  throw new Error(`it failed: ${shorten(line.replaceAll(/\b\w{1,20}:\/\/\S+/g, '(address)'))}`);
 }
 
 /** The tools have no timeout of their own; a firewall that drops packets must not block the search. */

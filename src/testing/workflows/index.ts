@@ -4,21 +4,21 @@
  *
  * @module
  */
-import { ApplicationFailure, proxyActivities } from '@temporalio/workflow';
-import { type Keys, unknownKey } from '../../domain/known-keys';
+import { proxyActivities } from '@temporalio/workflow';
 import { refusedBeforeSend } from '../../domain/make-outcome';
 import { type ImageOutcome, type Rejected, type VideoOutcome } from '../../domain/outcome';
+import { type Shape } from '../../domain/shape';
 import {
-  AWAIT_VIDEO_KEYS,
+  AWAIT_VIDEO_SHAPE,
   type AwaitVideoInput,
   type EditImageWorkflowInput,
-  GENERATE_VIDEO_KEYS,
+  GENERATE_VIDEO_SHAPE,
   type GenerateImageWorkflowInput,
   type GenerateVideoInput,
-  IMAGE_WORKFLOW_KEYS,
+  IMAGE_WORKFLOW_SHAPE,
 } from '../../domain/workflow-inputs';
 import { creationKey } from '../../workflows/creation-key';
-import { isRequest, refuseUnknownKeys } from '../../workflows/inputs';
+import { inputIssue, requireInput } from '../../workflows/inputs';
 import { type FakeWorkflowActivities } from '../mock-media/mock-names';
 
 const ask = proxyActivities<FakeWorkflowActivities>({
@@ -29,7 +29,7 @@ const ask = proxyActivities<FakeWorkflowActivities>({
 
 /** In the place of `generateVideo`: refuses what that refuses before it sends, else returns the outcome of the test. */
 export async function generateVideo(input: GenerateVideoInput): Promise<VideoOutcome> {
-  const own = keyOf(input, GENERATE_VIDEO_KEYS);
+  const own = keyOf(input, GENERATE_VIDEO_SHAPE);
   return 'outcome' in own
     ? own
     : ask['mockMedia.video']({ creationKey: own.key, taskId: null, request: input.request });
@@ -37,9 +37,7 @@ export async function generateVideo(input: GenerateVideoInput): Promise<VideoOut
 
 /** In the place of `awaitVideo`: returns the outcome of the test for this task. */
 export async function awaitVideo(input: AwaitVideoInput): Promise<VideoOutcome> {
-  if (typeof input?.video?.taskId !== 'string')
-    throw ApplicationFailure.nonRetryable('awaitVideo needs {video: {taskId}}.', 'InvalidInput');
-  refuseUnknownKeys(input, AWAIT_VIDEO_KEYS);
+  requireInput(input, AWAIT_VIDEO_SHAPE);
   return ask['mockMedia.video']({ creationKey: null, taskId: input.video.taskId, request: null });
 }
 
@@ -54,20 +52,18 @@ export async function editImage(input: EditImageWorkflowInput): Promise<ImageOut
 }
 
 async function fakeImage(input: GenerateImageWorkflowInput | EditImageWorkflowInput): Promise<ImageOutcome> {
-  const own = keyOf(input, IMAGE_WORKFLOW_KEYS);
+  const own = keyOf(input, IMAGE_WORKFLOW_SHAPE);
   return 'outcome' in own ? own : ask['mockMedia.image']({ creationKey: own.key, request: input.request });
 }
 
 /** The creation key of a call; or the refusal of an input that is none. */
 function keyOf(
   input: { readonly request: unknown; readonly creationKey?: string },
-  keys: Keys,
+  shape: Shape,
 ): { readonly key: string } | Rejected {
-  if (!isRequest(input?.request))
-    return refusedBeforeSend('invalid_request', 'The request must be an object.', 'request');
-  const unknown = unknownKey(input, keys);
-  if (unknown !== undefined)
-    return refusedBeforeSend('invalid_request', unknown.message, unknown.field, unknown.allowed);
+  const issue = inputIssue(input, shape);
+  if (issue !== undefined)
+    return refusedBeforeSend('invalid_request', issue.message, issue.field, issue.allowed);
   const own = creationKey(input.creationKey);
   return 'key' in own ? own : refusedBeforeSend('creation_key_required', own.refused, 'creationKey');
 }

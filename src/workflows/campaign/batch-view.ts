@@ -1,5 +1,10 @@
 import { workflowInfo } from '@temporalio/workflow';
-import { type ActiveRow, type BatchReport, type BatchResult } from '../../domain/campaign/messages';
+import {
+  type ActiveRow,
+  type BatchReport,
+  type BatchResult,
+  SAMPLE_ROWS,
+} from '../../domain/campaign/messages';
 import { type BatchState, SHOWN_ROWS } from '../../domain/campaign/campaign-state';
 import { type BatchWork } from './batch-work';
 import { costOf, isStarted, type Row } from './row';
@@ -22,9 +27,6 @@ function activeRow({ opened, phase, created, watch, startedAt }: Row): ActiveRow
   };
 }
 
-/** Number of active rows in a report. */
-const SAMPLE = 3;
-
 /** The state of a batch that the campaign needs. */
 export function batchReport(batch: BatchWork, n: number): BatchReport {
   const { account, input, rows, results } = batch;
@@ -42,7 +44,7 @@ export function batchReport(batch: BatchWork, n: number): BatchReport {
     ended: batch.pages.ended(),
     results: results.written(),
     held: batch.heldNow(Date.now()),
-    sample: [...rows].slice(0, SAMPLE).map(activeRow),
+    sample: [...rows].slice(0, SAMPLE_ROWS).map(activeRow),
     limits: batch.limitShares(),
   };
 }

@@ -23,6 +23,7 @@ import { NO_SEGMENTS, type SegmentTotals } from '../../domain/campaign/results';
 import { type RowQueue } from '../../domain/campaign/row-queue';
 import { replacesResults, type RowSet, sizeOf } from '../../domain/campaign/row-set';
 import { FEW_AT_HAND, rowsOfBatch, shareSlots, windowSize } from '../../domain/campaign/batch-size';
+import { STARTED_BY } from '../../domain/version';
 import { type BudgetBook } from './budget-book';
 import { type campaignBatch } from './campaign-batch';
 import { searchableChild } from '../search-attributes';
@@ -226,6 +227,7 @@ export class BatchWindow {
         // After a campaign is terminated, nothing more may be bought.
         parentClosePolicy: ParentClosePolicy.TERMINATE,
         cancellationType: ChildWorkflowCancellationType.ABANDON,
+        memo: STARTED_BY,
         ...searchableChild({ campaign: this.campaign }),
         priority: {
           fairnessKey: fairnessKeyOf(this.campaign),

@@ -54,8 +54,7 @@ export class BatchWork {
 
   /** Newer orders replace all earlier ones. */
   order(orders: BatchOrders): void {
-    // Any client may send a signal: malformed orders are ignored, because a throw here would hang the batch.
-    if (typeof orders?.n !== 'number' || orders.n <= this.orders.n) return;
+    if (orders.n <= this.orders.n) return;
     const { granted } = this.orders;
     this.orders = orders;
     this.account.grantNow(orders.granted);

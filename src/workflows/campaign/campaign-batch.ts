@@ -1,7 +1,14 @@
-import { defineQuery, defineSignal, setHandler, setWorkflowOptions } from '@temporalio/workflow';
-import { QUERY, SIGNAL } from '../../domain/names';
-import { type BatchInput, type BatchOrders, type BatchResult } from '../../domain/campaign/messages';
+import { ApplicationFailure, defineQuery, defineSignal, setWorkflowOptions } from '@temporalio/workflow';
+import { INVALID_INPUT, QUERY, SIGNAL } from '../../domain/names';
+import {
+  type BatchInput,
+  batchInputCheck,
+  type BatchOrders,
+  batchOrdersCheck,
+  type BatchResult,
+} from '../../domain/campaign/messages';
 import { type BatchState } from '../../domain/campaign/campaign-state';
+import { fits, onQuery, onSignal } from '../handlers';
 import { AUTO_UPGRADE } from '../versioning-behavior';
 import { Batch } from './batch';
 import { batchState } from './batch-view';
@@ -14,9 +21,11 @@ const batchStateQuery = defineQuery<BatchState>(QUERY.batchState);
  * Started by `runCampaign`, to which it returns the unfinished rows. It never continues as new.
  */
 export async function campaignBatch(input: BatchInput): Promise<BatchResult> {
+  const issue = batchInputCheck(input, '');
+  if (issue !== undefined) throw ApplicationFailure.nonRetryable(issue.message, INVALID_INPUT);
   const batch = new Batch(input);
-  setHandler(campaignOrdersSignal, (orders) => batch.work.order(orders));
-  setHandler(batchStateQuery, () => batchState(batch.work));
+  onSignal(campaignOrdersSignal, fits(batchOrdersCheck), (orders) => batch.work.order(orders));
+  onQuery(batchStateQuery, () => batchState(batch.work));
   return batch.run();
 }
 

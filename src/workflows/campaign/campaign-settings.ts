@@ -1,6 +1,7 @@
 import { type BatchSettings } from '../../domain/campaign/messages';
 import { type CampaignInput, DEFAULT_MAX_ATTEMPTS, DEFAULT_ROW_WAIT_MS } from '../../domain/campaign/plan';
-import { milliseconds, queuesOf } from '../inputs';
+import { milliseconds } from '../../domain/duration';
+import { queuesOf } from '../inputs';
 import { BATCH_EVENTS } from './history-limits';
 
 export function batchSettings(input: CampaignInput): BatchSettings {

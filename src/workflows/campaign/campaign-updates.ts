@@ -1,10 +1,14 @@
-import { ActivityFailure, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow';
+import { ActivityFailure, defineUpdate, workflowInfo } from '@temporalio/workflow';
 import { UPDATE } from '../../domain/names';
-import { decisionIssue, type UnconfirmedDecision } from '../../domain/unconfirmed-decision';
-import { type CampaignUpdateResult, type CampaignUpdates } from '../../domain/campaign/campaign-state';
-import { RETRIED_BY_DEFAULT, type RowSelection } from '../../domain/campaign/plan';
-import { ROW_OUTCOMES, type RowOutcome } from '../../domain/campaign/row';
+import { type UnconfirmedDecision } from '../../domain/unconfirmed-decision';
+import {
+  type CampaignUpdateResult,
+  type CampaignUpdates,
+  UPDATE_CHECKS,
+} from '../../domain/campaign/campaign-state';
+import { RETRIED_BY_DEFAULT } from '../../domain/campaign/plan';
 import { campaignKeyPrefix } from '../../domain/creation-key';
+import { fits, NO_INPUT, onUpdate } from '../handlers';
 import { resolveUnconfirmedActivity } from '../proxies';
 import { type Campaign } from './campaign';
 import { batchSettings } from './campaign-settings';
@@ -48,24 +52,27 @@ export function acceptUpdates(campaign: Campaign): void {
       campaign.wake();
       return result;
     };
-  setHandler(
+  onUpdate(
     pauseUpdate,
+    NO_INPUT,
     change(() => {
       campaign.paused = true;
       campaign.look();
       return yes('Nothing more is created. What runs is collected.');
     }),
   );
-  setHandler(
+  onUpdate(
     resumeUpdate,
+    NO_INPUT,
     change(() => {
       if (campaign.stop === 'cancel') return no('It was cancelled. Run it again under the same id.');
       campaign.paused = false;
       return yes('Rows are created again.');
     }),
   );
-  setHandler(
+  onUpdate(
     cancelUpdate,
+    NO_INPUT,
     change(() => {
       campaign.cancel();
       return yes(
@@ -73,35 +80,30 @@ export function acceptUpdates(campaign: Campaign): void {
       );
     }),
   );
-  setHandler(setConcurrencyUpdate, (input) => setConcurrency(campaign, input));
-  setHandler(raiseBudgetUpdate, (input) => raiseBudget(campaign, input));
-  setHandler(resumeRowsUpdate, (input) => resumeRows(campaign, input));
-  setHandler(adoptRowUpdate, (input) => decide(campaign, 'adopt', input));
-  setHandler(declareRowLostUpdate, (input) => decide(campaign, 'declareLost', input));
+  const { setConcurrency: concurrency, raiseBudget: budget, resumeRows: rows, ...decisions } = UPDATE_CHECKS;
+  onUpdate(setConcurrencyUpdate, fits(concurrency), (input) => setConcurrency(campaign, input));
+  onUpdate(raiseBudgetUpdate, fits(budget), (input) => raiseBudget(campaign, input));
+  onUpdate(resumeRowsUpdate, fits(rows), (input) => resumeRows(campaign, input));
+  onUpdate(adoptRowUpdate, fits(decisions.adopt), (input) => decide(campaign, 'adopt', input));
+  onUpdate(declareRowLostUpdate, fits(decisions.declareLost), (input) =>
+    decide(campaign, 'declareLost', input),
+  );
 }
-
-/** An untyped caller may send anything: a throw in a handler would hang the campaign. */
-type Sent<Input> = Partial<Input> | null | undefined;
 
 function setConcurrency(
   campaign: Campaign,
-  input: Sent<CampaignUpdates['setConcurrency']>,
+  { concurrency }: CampaignUpdates['setConcurrency'],
 ): CampaignUpdateResult {
-  const concurrency = Number(input?.concurrency);
-  if (!Number.isInteger(concurrency) || concurrency < 1)
-    return no('concurrency must be a whole number of at least 1.');
   campaign.concurrency = concurrency;
   campaign.wake();
   return yes(`At most ${concurrency} in flight.`);
 }
 
-function raiseBudget(campaign: Campaign, input: Sent<CampaignUpdates['raiseBudget']>): CampaignUpdateResult {
-  const budget = input?.budget ?? null;
+function raiseBudget(campaign: Campaign, { budget }: CampaignUpdates['raiseBudget']): CampaignUpdateResult {
   const had = campaign.budget;
   if (had === null) return no('The campaign has no budget.');
-  if (budget?.currency !== had.currency) return no(`The budget is in ${had.currency}.`);
-  if (!Number.isSafeInteger(budget.microUnits) || budget.microUnits <= had.microUnits)
-    return no('The new budget must be larger than the old one.');
+  if (budget.currency !== had.currency) return no(`The budget is in ${had.currency}.`);
+  if (budget.microUnits <= had.microUnits) return no('The new budget must be larger than the old one.');
   campaign.budget = budget;
   // Rows skipped for lack of money are resumed, including those that batches have not reported yet.
   const counts = campaign.allResults().counts;
@@ -112,14 +114,9 @@ function raiseBudget(campaign: Campaign, input: Sent<CampaignUpdates['raiseBudge
   return yes('The budget is raised.');
 }
 
-function resumeRows(campaign: Campaign, input: Sent<CampaignUpdates['resumeRows']>): CampaignUpdateResult {
+function resumeRows(campaign: Campaign, { select }: CampaignUpdates['resumeRows']): CampaignUpdateResult {
   if (campaign.stop === 'cancel') return no('It was cancelled. Run it again under the same id.');
-  const select = selectionOf(input?.select);
-  if (select === undefined)
-    return no(
-      `Rows are resumed by {rows: "retry" | "again", outcomes}, outcomes being some of ${ROW_OUTCOMES.join(', ')}.`,
-    );
-  const outcomes = select.outcomes ?? RETRIED_BY_DEFAULT;
+  const outcomes = ('outcomes' in select ? select.outcomes : undefined) ?? RETRIED_BY_DEFAULT;
   const { counts } = campaign.allResults();
   const rows = outcomes.reduce((sum, outcome) => sum + (counts[outcome] ?? 0), 0);
   if (rows === 0)
@@ -132,33 +129,16 @@ function resumeRows(campaign: Campaign, input: Sent<CampaignUpdates['resumeRows'
   return { accepted: true, message: 'These rows are resumed.', rows };
 }
 
-/** A selection that the planner accepts; undefined for anything else, which would fail every plan. */
-function selectionOf(select: unknown): Exclude<RowSelection, { rows: 'missing' }> | undefined {
-  const { rows, outcomes, keys } = (select ?? {}) as { readonly [field: string]: unknown };
-  if (rows !== 'retry' && rows !== 'again') return undefined;
-  const known = (value: unknown): value is RowOutcome => ROW_OUTCOMES.some((outcome) => outcome === value);
-  if (outcomes === undefined) return rows === 'retry' ? { rows } : undefined;
-  if (!Array.isArray(outcomes) || outcomes.length === 0 || !outcomes.every(known)) return undefined;
-  if (rows === 'retry') return { rows, outcomes };
-  if (keys === undefined) return { rows, outcomes };
-  const texts = Array.isArray(keys) ? keys.filter((key): key is string => typeof key === 'string') : [];
-  return texts.length === 0 ? undefined : { rows, outcomes, keys: texts };
-}
-
 /** The decision counts once it is in the journal; then the row is resumed under its existing key. */
 async function decide(
   campaign: Campaign,
   decision: UnconfirmedDecision,
-  input: Sent<CampaignUpdates['adopt']>,
+  input: CampaignUpdates['declareLost'] & Partial<CampaignUpdates['adopt']>,
 ): Promise<CampaignUpdateResult> {
   const { workflowId } = workflowInfo();
-  const { key, creationKey, sendId, by, reason, taskId } = input ?? {};
-  const issue = decisionIssue({ sendId, decision, by, reason, ...(taskId !== undefined && { taskId }) });
-  if (issue !== undefined || sendId === undefined || by === undefined || reason === undefined)
-    return no(issue ?? 'sendId, by and reason must say what is decided, who decided and why.');
-  if (typeof creationKey !== 'string' || !creationKey.startsWith(campaignKeyPrefix(workflowId)))
+  const { key, creationKey, sendId, by, reason, taskId } = input;
+  if (!creationKey.startsWith(campaignKeyPrefix(workflowId)))
     return no('creationKey must be that of a row of this campaign.');
-  if (typeof key !== 'string') return no('key must name the row.');
   const resolve = resolveUnconfirmedActivity({
     taskQueue: batchSettings(campaign.input).queues.create,
     summary: decision,

@@ -109,8 +109,6 @@ export class Campaign {
 
   /** Handles a report signal of a batch. It only enqueues; the loop processes the report. */
   onReport(report: BatchReport): void {
-    // Any client may send a signal: a throw here would hang the campaign.
-    if (typeof report?.n !== 'number' || !Array.isArray(report.results?.segments)) return;
     this.reports.push(report);
     this.wake();
   }

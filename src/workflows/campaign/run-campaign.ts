@@ -7,14 +7,20 @@ import {
   continueAsNew,
   defineQuery,
   defineSignal,
-  setHandler,
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
 import { QUERY, SIGNAL } from '../../domain/names';
-import { type BatchReport } from '../../domain/campaign/messages';
-import { type CampaignInput, type CampaignPlan, type RowSelection } from '../../domain/campaign/plan';
+import { type BatchReport, batchReportCheck } from '../../domain/campaign/messages';
+import {
+  CAMPAIGN_SHAPE,
+  type CampaignInput,
+  type CampaignPlan,
+  type RowSelection,
+} from '../../domain/campaign/plan';
 import { type CampaignResult, type CampaignState } from '../../domain/campaign/campaign-state';
+import { fits, onQuery, onSignal } from '../handlers';
+import { requireInput } from '../inputs';
 import { planCampaignActivity } from '../proxies';
 import { recordFacts } from '../search-attributes';
 import { AUTO_UPGRADE } from '../versioning-behavior';
@@ -22,7 +28,6 @@ import { waitsQuery } from '../waits-query';
 import { Campaign } from './campaign';
 import { acceptUpdates } from './campaign-updates';
 import { campaignResult, campaignState, campaignWaits } from './campaign-view';
-import { inputIssue } from './input-issue';
 
 /** The query `campaign_state`: counts, budget, and rows in work of a campaign. */
 export const campaignStateQuery = defineQuery<CampaignState>(QUERY.campaignState);
@@ -36,13 +41,12 @@ export const campaignReportSignal = defineSignal<[BatchReport]>(SIGNAL.campaignR
  * itself, unless its input is invalid or its first plan fails.
  */
 export async function runCampaign(input: CampaignInput): Promise<CampaignResult> {
-  const issue = inputIssue(input);
-  if (issue !== undefined) throw ApplicationFailure.nonRetryable(issue, 'InvalidInput');
+  requireInput(input, CAMPAIGN_SHAPE);
   const campaign = new Campaign(input);
   let phase: CampaignState['phase'] = campaign.plan === null ? 'planning' : 'running';
-  setHandler(campaignReportSignal, (report) => campaign.onReport(report));
-  setHandler(campaignStateQuery, () => campaignState(campaign, shown(campaign, phase)));
-  setHandler(waitsQuery, () => campaignWaits(campaign));
+  onSignal(campaignReportSignal, fits(batchReportCheck), (report) => campaign.onReport(report));
+  onQuery(campaignStateQuery, () => campaignState(campaign, shown(campaign, phase)));
+  onQuery(waitsQuery, () => campaignWaits(campaign));
   acceptUpdates(campaign);
   const root = CancellationScope.current();
   if (root.consideredCancelled) campaign.cancel();

@@ -1,0 +1,224 @@
+import { nearNames, unseenDifference } from './near-names';
+import { type ValidationIssue } from './validation-issue';
+
+/**
+ * What values from untyped callers must look like: inputs of workflows, and messages, which any client may send to any
+ * workflow. A throw in workflow code would fail the workflow task again and again.
+ *
+ * @module
+ */
+
+/** Returns what is wrong with the value of a field; undefined where it is a `T`. Never throws. */
+export interface Check<out T = unknown> {
+  (value: unknown, field: string): ValidationIssue | undefined;
+  /** For the compiler only. */
+  readonly checked?: T;
+}
+
+/** The fields that an object may have. `true`: the name is known, the value is checked elsewhere or by no one. */
+export interface Shape {
+  readonly [field: string]: true | Check;
+}
+
+type FieldsOf<T> = T extends unknown ? keyof T : never;
+type FieldOf<T, Field extends PropertyKey> = T extends unknown
+  ? Field extends keyof T
+    ? T[Field]
+    : undefined
+  : never;
+
+/** All fields of a type, or of each member of a union: a table that `satisfies` this cannot drift from its type. */
+export type ShapeOf<T> = { readonly [field in FieldsOf<T>]: true | Check<FieldOf<T, field>> };
+
+/**
+ * The first thing that is wrong with an object. Unknown fields come first: a missing field may be present under another
+ * name, and a misspelled option would otherwise be ignored silently.
+ * @param path path of the object, for the field of the issue
+ */
+export function shapeIssue(value: unknown, shape: Shape, path = ''): ValidationIssue | undefined {
+  if (!isObject(value)) return wrong(path, 'an object');
+  // An undefined value counts as absent.
+  const unknown = Object.keys(value).find((name) => value[name] !== undefined && !Object.hasOwn(shape, name));
+  if (unknown !== undefined) return unknownIssue(unknown, inside(path, shown(unknown)), Object.keys(shape));
+  return fieldsIssue(value, shape, path);
+}
+
+function fieldsIssue(
+  value: Readonly<Record<string, unknown>>,
+  shape: Shape,
+  path: string,
+): ValidationIssue | undefined {
+  return first(Object.entries(shape), ([name, check]) =>
+    check === true
+      ? undefined
+      : check(Object.hasOwn(value, name) ? value[name] : undefined, inside(path, name)),
+  );
+}
+
+/** @param path empty for the whole input */
+function wrong(path: string, allowed: string, values?: readonly string[]): ValidationIssue {
+  const field = path === '' ? 'input' : path;
+  return { field, message: `${field} must be ${allowed}.`, ...(values && { allowed: values }) };
+}
+
+const inside = (path: string, name: string): string => `${path}${path === '' ? '' : '.'}${name}`;
+
+function unknownIssue(name: string, field: string, known: readonly string[]): ValidationIssue {
+  const [near] = nearNames(name, known, 1);
+  const meant = near === undefined ? `Known are ${known.join(', ')}.` : `Did you mean ${near}?`;
+  return {
+    field,
+    message: `${field} is not known. ${meant}${unseenDifference(name, known)}`,
+    allowed: known,
+  };
+}
+
+/** Names of fields are foreign input: long and unusual ones are reduced to what fits on a line. */
+function shown(name: string): string {
+  return name.slice(0, 60).replace(/^$|[^\w.$@[\]-]/g, '?');
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** @param allowed completes the sentence `FIELD must be …` */
+export function must<T>(
+  allowed: string,
+  fits: (value: unknown) => boolean,
+  values?: readonly string[],
+): Check<T> {
+  return (value, field) => {
+    if (fits(value)) return undefined;
+    return wrong(field, value === undefined ? `${allowed}. It is missing` : allowed, values);
+  };
+}
+
+/** An absent value is fine. Null is not absent: no request contains it (C2.1.6). */
+export function optional<T>(check: Check<T>): Check<T | undefined> {
+  return (value, field) => (value === undefined ? undefined : check(value, field));
+}
+
+export function orNull<T>(check: Check<T>): Check<T | null> {
+  return (value, field) => (value === null ? undefined : check(value, field));
+}
+
+export function objectOf<T>(shape: ShapeOf<T>): Check<T> {
+  return (value, field) => shapeIssue(value, shape, field);
+}
+
+/** A message of our own, or a part of one. Its sender may be newer, so that unknown fields are left alone. */
+export function messageOf<T>(shape: ShapeOf<T>): Check<T> {
+  return (value, field) => (isObject(value) ? fieldsIssue(value, shape, field) : wrong(field, 'an object'));
+}
+
+/** Checks the names of the fields of an object, and leaves any other value to another check. */
+export function namesOf<T>(shape: ShapeOf<T>): Check<T> {
+  return (value, field) => (isObject(value) ? shapeIssue(value, shape, field) : undefined);
+}
+
+/** The same fields, each of which may be absent. */
+export function partOf<T>(shape: ShapeOf<T>): ShapeOf<Partial<T>> {
+  const fields = Object.entries<true | Check>(shape).map(([field, check]) => [
+    field,
+    check === true ? check : optional(check),
+  ]);
+  return Object.fromEntries(fields) as ShapeOf<Partial<T>>;
+}
+
+/** @param item `true`: the items are checked elsewhere */
+export function listOf<T>(item: true | Check<T>, most: number, least = 0): Check<readonly T[]> {
+  const isList = must(
+    `a list of ${least === 0 ? 'at most' : `${least} to`} ${most}`,
+    (value) => Array.isArray(value) && within(value.length, least, most),
+  );
+  return (value, field) =>
+    isList(value, field) ??
+    (item === true ? undefined : first(value as unknown[], (one, at) => item(one, `${field}[${at}]`)));
+}
+
+/** An object with any names for fields. No issue contains one: a name may say anything. */
+export function recordOf<T>(item: Check<T>): Check<{ readonly [name: string]: T }> {
+  return (value, field) =>
+    isObject(value)
+      ? first(Object.values(value), (one) => item(one, inside(field, '*')))
+      : wrong(field, 'an object');
+}
+
+function first<Item>(
+  items: readonly Item[],
+  issueOf: (item: Item, at: number) => ValidationIssue | undefined,
+): ValidationIssue | undefined {
+  for (const [at, item] of items.entries()) {
+    const issue = issueOf(item, at);
+    if (issue !== undefined) return issue;
+  }
+  return undefined;
+}
+
+export function oneOf<const Value extends string>(...values: readonly Value[]): Check<Value> {
+  const allowed = values.length === 1 ? String(values[0]) : `one of ${values.join(', ')}`;
+  return must(allowed, (value) => values.some((one) => one === value), values);
+}
+
+/** Longest name of an account, a run or a file. */
+const MAX_NAME = 255;
+
+/** For what only our own code sets. */
+export const absent: Check<undefined> = (value, field) =>
+  value === undefined ? undefined : wrong(field, 'left out: only continue-as-new sets it');
+
+/** Any text of at most so many characters. */
+export function text(most: number): Check<string> {
+  return must(
+    `a text of at most ${most} characters`,
+    (value) => typeof value === 'string' && value.length <= most,
+  );
+}
+
+/** Any text of a message, or of a service. */
+export const anyText: Check<string> = text(10_000);
+
+/** Control characters, and lone surrogates: neither can be encoded in a name on the wire. */
+// eslint-disable-next-line no-control-regex
+const UNUSABLE = /[\u0000-\u001f\u007f]|\p{Cs}/u;
+
+/** Whether a value can be a name: a text with something in it, on one line. */
+export function isName(value: unknown, most: number): value is string {
+  return typeof value === 'string' && value.trim() !== '' && value.length <= most && !UNUSABLE.test(value);
+}
+
+/** A name by which something is looked up, such as an account. */
+export function name(most: number = MAX_NAME): Check<string> {
+  return must(`a text of 1 to ${most} characters on one line`, (value) => isName(value, most));
+}
+
+export const isoTime: Check<string> = must(
+  'a time such as 2026-11-25T10:00:00Z',
+  (value) => typeof value === 'string' && value.length <= 100 && Number.isFinite(Date.parse(value)),
+);
+
+export const flag: Check<boolean> = must('true or false', (value) => typeof value === 'boolean');
+
+export const number: Check<number> = must('a number', Number.isFinite);
+
+/** A literal `true` or a number, where a type has only that. */
+export function exactly<const Value extends boolean | number>(wanted: Value): Check<Value> {
+  return must(String(wanted), (value) => value === wanted);
+}
+
+export function whole(least: number, most: number = Number.MAX_SAFE_INTEGER): Check<number> {
+  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+  return must(
+    `a whole number ${range}`,
+    (value) => Number.isSafeInteger(value) && within(value, least, most),
+  );
+}
+
+export function amount(least: number, most: number = Number.MAX_VALUE): Check<number> {
+  const range = most === Number.MAX_VALUE ? `of at least ${least}` : `from ${least} to ${most}`;
+  return must(`a number ${range}`, (value) => Number.isFinite(value) && within(value, least, most));
+}
+
+const within = (value: unknown, least: number, most: number): boolean =>
+  (value as number) >= least && (value as number) <= most;

@@ -8,7 +8,7 @@ const WORKFLOWS = join(__dirname, '..', '..', 'lib', 'workflows', 'index.js');
 const SHIPPED = join(__dirname, '..', '..', 'lib', 'workflow-bundle', 'workflows.js');
 const FIGURES = join(__dirname, '..', '..', 'docs', 'figures.md');
 /** Limits of docs/adr/0007 and docs/adr/0024, in bytes without the source map. */
-const LIMITS = { ours: 360_000, inAll: 870_000, oursShipped: 210_000, inAllShipped: 400_000 };
+const LIMITS = { ours: 360_000, inAll: 890_000, oursShipped: 210_000, inAllShipped: 400_000 };
 
 describe('the workflow bundle', () => {
   let code: string;
@@ -24,7 +24,7 @@ describe('the workflow bundle', () => {
     oursShipped = sizeOf(shipped) - sizeOf(await shippedForm(bare));
   });
 
-  it('holds at most 360 KB beside the SDK, and 870 KB in all', () => {
+  it('holds at most 360 KB beside the SDK, and 890 KB in all', () => {
     expect(ours).toBeLessThan(LIMITS.ours);
     expect(sizeOf(code)).toBeLessThan(LIMITS.inAll);
   });

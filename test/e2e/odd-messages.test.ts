@@ -118,12 +118,14 @@ describe('odd messages to every handler', () => {
     const request = { ...REQUEST, prompt: 'a kite [lost-reply]' };
     const started = await media.startVideo({ request, onUnconfirmed: 'wait' });
     const handle = server.client.workflow.getHandle(started.workflowId);
-    await eventually(
+    const { sendId } = await eventually(
       'a video without a known fate',
-      async () => (await handle.query<VideoState>('video_state')).phase === 'unconfirmed',
+      async () => (await handle.query<VideoState>('video_state')).evidence,
     );
     expect(await pester(handle)).toEqual(expect.arrayContaining(['adopt', 'declareLost', 'resubmit']));
-    await handle.executeUpdate('declareLost', { args: [{ by: 'the test', reason: 'it was not accepted' }] });
+    await handle.executeUpdate('declareLost', {
+      args: [{ sendId, by: 'the test', reason: 'it was not accepted' }],
+    });
     expect(await started.result()).toMatchObject({ outcome: 'rejected', reason: 'declared_lost' });
     await noFault(made, started.workflowId);
   });

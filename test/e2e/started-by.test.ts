@@ -80,7 +80,16 @@ describe('the version of the package is in the history of', () => {
       reason: 'seen',
     });
     const ids = starts.mock.calls.map(([, { workflowId }]) => workflowId);
-    expect(ids).toHaveLength(4);
+    expect(ids).toEqual(
+      [
+        'find-video-task',
+        'artifact-store',
+        'review-journal',
+        'review-journal',
+        'review-journal',
+        'resolve-unconfirmed',
+      ].map((kind) => expect.stringMatching(`^${kind}/`) as string),
+    );
     for (const id of ids) expect(await versionOf(id)).toBe(manifest.version);
   });
 });

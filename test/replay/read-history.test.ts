@@ -150,7 +150,9 @@ describe('files', () => {
 
   it('in memory join in the same way', async () => {
     const runs = await Promise.all(
-      [3, 1, 2].map((n) => readHistoryFile(path.join(GOLDEN, `generateVideo.continued-watching-run${n}.v1.json`))),
+      [3, 1, 2].map((n) =>
+        readHistoryFile(path.join(GOLDEN, `generateVideo.continued-watching-run${n}.v1.json`)),
+      ),
     );
     const [chain, ...others] = chainsOf(runs);
     expect(others).toEqual([]);

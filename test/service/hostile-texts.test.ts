@@ -15,10 +15,14 @@ const MIB = 1024 * 1024;
 const LIMIT_MS = 100;
 /** Each begins some pattern again and again, and the end of the text matches none. */
 const UNITS = ['a://', 'a', 'a.', 'x-amz-a', 'eyJaaaaa-', '/', '?a=', '\n', '=', '<title'];
-const SHAPES = UNITS.map((unit) => {
-  const text = unit.repeat(Math.ceil(MIB / unit.length)).slice(0, MIB - 1);
-  return [unit, `${text}\0`] as const;
-});
+const textOf = (unit: string, length: number): string =>
+  `${unit.repeat(Math.ceil(length / unit.length)).slice(0, length - 1)}\0`;
+const SHAPES = UNITS.map((unit) => ({
+  unit,
+  whole: textOf(unit, MIB),
+  half: textOf(unit, MIB / 2),
+  small: textOf(unit, MIB / 16),
+}));
 
 /** Milliseconds of the processor in the fastest of three runs: others may keep the machine busy. */
 async function fastest(work: () => unknown): Promise<number> {
@@ -32,12 +36,19 @@ async function fastest(work: () => unknown): Promise<number> {
   return best;
 }
 
-/** The shapes that take too long, with their milliseconds. */
+/**
+ * The shapes that take too long, with their milliseconds. On a machine that is slow or busy a linear pass may take
+ * several times as long: twice the text then takes about twice as long, and four times where the pass is quadratic.
+ */
 async function slow(work: (text: string) => unknown): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const [unit, text] of SHAPES) {
-    const ms = await fastest(() => work(text));
-    if (ms > LIMIT_MS) found.push(`${JSON.stringify(unit)}: ${Math.round(ms)} ms`);
+  for (const { unit, whole, half, small } of SHAPES) {
+    // Where a sixteenth takes as long, the whole takes minutes.
+    const least = await fastest(() => work(small));
+    const ms = least > LIMIT_MS ? Infinity : await fastest(() => work(whole));
+    if (ms <= LIMIT_MS) continue;
+    if (ms > 10 * LIMIT_MS || ms > 3 * (await fastest(() => work(half))))
+      found.push(`${JSON.stringify(unit)}: ${Math.round(ms)} ms`);
   }
   return found;
 }

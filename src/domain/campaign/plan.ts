@@ -110,7 +110,7 @@ const sourceCheck = objectOf<MediaSource>({
   file: optional(text(MAX_ADDRESS)),
 });
 
-const outcomes = listOf(oneOf(...ROW_OUTCOMES), ROW_OUTCOMES.length, 1);
+const outcomes = listOf(oneOf(...ROW_OUTCOMES), ROW_OUTCOMES.length);
 
 /** Rows that have results, as an Update of a campaign selects them. */
 export const endedRowsCheck: Check<Exclude<RowSelection, { readonly rows: 'missing' }>> = (value, field) => {

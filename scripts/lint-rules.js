@@ -35,7 +35,32 @@ const noWallClockDurations = {
   }),
 };
 
+/** Where nobody waits for the promise, or where it is awaited elsewhere. */
+const isDetached = ({ parent }) =>
+  parent.type === 'ExpressionStatement' || (parent.type === 'UnaryExpression' && parent.operator === 'void');
+
+const SILENT =
+  'This takes a mistake of ours for a fault of something else. Use .catch(otherwise(value)), or begin with throwBug(error).';
+
+const noSilentCatch = {
+  create: (context) => ({
+    CatchClause(node) {
+      if (!node.param) context.report({ node, message: SILENT });
+    },
+    CallExpression(node) {
+      const { callee, arguments: given } = node;
+      if (callee.type !== 'MemberExpression' || callee.property.name !== 'catch' || isDetached(node)) return;
+      if (given[0]?.type === 'ArrowFunctionExpression' && given[0].params.length === 0)
+        context.report({ node: given[0], message: SILENT });
+    },
+  }),
+};
+
 module.exports = {
   meta: { name: 'house' },
-  rules: { 'no-enum': noEnum, 'no-wall-clock-durations': noWallClockDurations },
+  rules: {
+    'no-enum': noEnum,
+    'no-silent-catch': noSilentCatch,
+    'no-wall-clock-durations': noWallClockDurations,
+  },
 };

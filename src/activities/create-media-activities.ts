@@ -2,6 +2,7 @@ import { log } from '@temporalio/activity';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type MediaActivities, type ArtifactStoreFacts } from '../domain/activities';
 import { givenAt } from '../domain/answer-times';
+import { isBug } from '../domain/bug';
 import { type CreateJournal } from '../domain/journal';
 import { type AskStanding } from '../domain/journal-binding';
 import { type CreatePolicy } from '../domain/create-policy';
@@ -23,7 +24,7 @@ import { createKeepBooks } from './campaign/budget-book';
 import { createOpenPage, createPageReader } from './campaign/open-page';
 import { createPlanCampaign } from './campaign/plan-campaign';
 import { createSettleBatch } from './campaign/settle-batch';
-import { redactorsOf, sanitised } from './failures';
+import { redactorsOf, reportMistake, sanitised } from './failures';
 import { createCreateVideo } from './create-video';
 import { createDeliverVideos } from './deliver-videos';
 import { createDownloadVideo } from './download-video';
@@ -90,7 +91,9 @@ export function createMediaActivities(deps: MediaActivityDeps): MediaActivities 
         try {
           return await run(input);
         } catch (error) {
-          throw await sanitised(error, redactors);
+          throw isBug(error)
+            ? await reportMistake(error, redactors, deps.metrics)
+            : await sanitised(error, redactors);
         }
       },
     ]),

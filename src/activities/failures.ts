@@ -1,5 +1,7 @@
+import { log } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common';
-import { RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
+import { type Metrics } from '../domain/metrics';
+import { INTERNAL_ERROR, RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
 import { createRedactor, type Redactor } from '../service/redact';
 import { type AccountRegistry } from '../accounts/registry';
 
@@ -65,6 +67,24 @@ export async function sanitised(
   const failure = ApplicationFailure.create({ type: name, message: clean(message), nonRetryable: false });
   const frames = (stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   failure.stack = [`${name}: ${failure.message}`, ...frames].join('\n');
+  return failure;
+}
+
+/**
+ * Tells of a mistake of this package: in the log at ERROR, with its stack, and in a metric. The SDK logs a failure of an
+ * activity at WARN, and a value not at all.
+ * @returns the failure to end the activity with, where there is no better answer
+ */
+export async function reportMistake(
+  error: unknown,
+  redactors: () => Promise<readonly Redactor[]>,
+  metrics: Metrics | undefined,
+): Promise<ApplicationFailure> {
+  const { type, message, stack } = (await sanitised(error, redactors)) as ApplicationFailure;
+  metrics?.record('internalErrors', 1, {});
+  log.error('This is a mistake of temporal-media. Please report it with its stack', { stack });
+  const failure = ApplicationFailure.create({ type: INTERNAL_ERROR, message: `${type}: ${message}` });
+  if (stack !== undefined) failure.stack = stack;
   return failure;
 }
 

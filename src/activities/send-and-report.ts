@@ -1,5 +1,11 @@
+import { type Account } from '../accounts/registry';
+import { isBug } from '../domain/bug';
 import { type RecordedAnswer } from '../domain/journal';
-import { type Caller, NOT_VALIDATED, type PaidDeps } from './paid-context';
+import { INTERNAL_ERROR } from '../domain/names';
+import { type NotSent } from '../domain/paid-call';
+import { redactorsOf, reportMistake } from './failures';
+import { waitingAnswer } from './paid-answers';
+import { type Caller, NOT_VALIDATED, type PaidDeps, type Prepared } from './paid-context';
 import { type PaidSpec, sendOnce, type SendOnceResult } from './send-once';
 
 /** {@link sendOnce}, and reports what it did to those who run the worker. */
@@ -8,19 +14,18 @@ export async function sendAndReport<
   Answer extends RecordedAnswer,
 >(deps: PaidDeps, who: Caller, spec: PaidSpec<Body, Answer>): Promise<SendOnceResult<Answer>> {
   const { events, accounts } = deps;
-  if (events === undefined) return sendOnce(deps, who, spec);
   let isKnownModel = false;
-  const result = await sendOnce(deps, who, {
-    ...spec,
-    prepare: async (account) => {
-      const prepared = await spec.prepare(account);
-      isKnownModel = prepared.kind === 'ready' && !prepared.warnings.includes(NOT_VALIDATED);
-      return prepared;
-    },
-  });
+  const prepare = async (account: Account): Promise<Prepared<Body>> => {
+    const prepared = await spec.prepare(account);
+    isKnownModel = prepared.kind === 'ready' && !prepared.warnings.includes(NOT_VALIDATED);
+    return prepared;
+  };
+  const result = await sendOnce(deps, who, { ...spec, prepare }).catch((error: unknown) =>
+    afterMistake(deps, who, spec, error),
+  );
   // A reader of records is no call.
   if (result.kind === 'pending' || (spec.recordedOnly === true && !result.answer.sent)) return result;
-  events.called({
+  events?.called({
     operation: spec.paid.operation,
     creationKey: spec.creationKey,
     account: accounts.find(spec.account)?.name,
@@ -31,4 +36,30 @@ export async function sendAndReport<
     isRepeated: spec.sameKey === true,
   });
   return result;
+}
+
+/**
+ * A mistake before the claim has sent nothing: the call ends, for it would meet the same mistake again. After the claim,
+ * or where an earlier execution may have claimed, the journal tells what became of it.
+ */
+async function afterMistake<Body extends { readonly bodyHash: string }, Answer extends RecordedAnswer>(
+  deps: PaidDeps,
+  who: Caller,
+  spec: PaidSpec<Body, Answer>,
+  error: unknown,
+): Promise<SendOnceResult<Answer>> {
+  const { journal, accounts, events } = deps;
+  if (!isBug(error) || journal === 'none' || who.attempt > 1 || spec.recordedOnly === true) throw error;
+  const { namespace } = who;
+  const { creationKey, sendAttempt } = spec;
+  const { claim } = await journal.read({ namespace, creationKey }, sendAttempt);
+  if (claim !== null) throw error;
+  const { message } = await reportMistake(error, () => redactorsOf(accounts), events?.metrics);
+  const base = { sendAttempt, sent: false, account: spec.account ?? null, estimate: null };
+  const answer: NotSent = {
+    ...waitingAnswer(base, INTERNAL_ERROR, `Nothing was sent. ${message}`),
+    reason: INTERNAL_ERROR,
+    permanent: true,
+  };
+  return { kind: 'answer', answer, claim: null };
 }

@@ -12,7 +12,8 @@ import {
 } from '../domain/journal';
 import { type CreatePolicy, resolveCreatePolicy } from '../domain/create-policy';
 import { causeOfUnproved, type SenderHeartbeat } from '../domain/journal-proof';
-import { NOT_RECORDED } from '../domain/names';
+import { throwBug } from '../domain/bug';
+import { INTERNAL_ERROR, NOT_RECORDED } from '../domain/names';
 import { type NotSent, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
 import { type PaidSendOptions } from '../service/media-client';
 import { journalFault } from '../journal/journal-fault';
@@ -20,6 +21,7 @@ import { type Account } from '../accounts/registry';
 import { admit, turnOf } from './admission';
 import { mayBeAlive } from './await-sender';
 import { fingerprintOf } from './fingerprint-of';
+import { clearOf, redactorsOf, reportMistake } from './failures';
 import { idempotencyKey } from './idempotency-key';
 import { type IntendedCall, intentOf } from './intent-of';
 import {
@@ -165,7 +167,9 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
 
   // An error here is a fault of a store or of this package: nothing was sent, and the answer says so.
   const prepared =
-    account === undefined ? NO_ACCOUNT : await spec.prepare(account).catch(() => PREPARATION_FAILED);
+    account === undefined
+      ? NO_ACCOUNT
+      : await spec.prepare(account).catch((error: unknown) => unprepared(account, error));
   const fingerprint =
     account === undefined || prepared.kind === 'unreadable'
       ? null
@@ -325,7 +329,12 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     const acknowledgement = await spec.sender.announce(intent.nonce).catch(() => 'unacknowledged' as const);
     // A process that was suspended meanwhile continues long after the server gave up its attempt.
     const unsent = unannounced(base, acknowledgement) ?? stopsBeforeSend(base, who, window);
-    return unsent ?? (await post(intent, window).catch(() => afterBug(base, intent)));
+    if (unsent !== undefined) return unsent;
+    return post(intent, window).catch(async (error: unknown) => {
+      // It is unknown whether anything was sent, and an outcome must be recorded.
+      await reportMistake(error, () => redactorsOf(deps.accounts), deps.events?.metrics);
+      return unconfirmedAfterIntent(intent, base.sendAttempt, INTERNAL_ERROR);
+    });
   }
 
   function windowFrom(budgetMs: number): SendWindow {
@@ -352,15 +361,12 @@ function costsMore(estimate: Money | null, agreed: number | null | undefined): b
   return typeof agreed === 'number' && (estimate === null || estimate.microUnits > agreed);
 }
 
-const PREPARATION_FAILED = {
-  kind: 'unavailable',
-  message: 'The request could not be prepared on this worker; its store or its files may be unreadable.',
-  fileHashes: new Map<string, string>(),
-} as const;
-
-/** Our own code failed around the send: it is unknown whether anything was sent, and an outcome must be recorded. */
-function afterBug(base: AnswerBase, intent: ClaimIntent): UnconfirmedCall {
-  return unconfirmedAfterIntent(intent, base.sendAttempt, 'internal_error');
+/** The fault of a store or of a file. */
+async function unprepared(account: Account, error: unknown): Promise<Prepared<never>> {
+  throwBug(error);
+  const reason = error instanceof Error ? error.message : String(error);
+  const message = `The request could not be prepared on this worker: ${clearOf([await account.client.redactor()])(reason)}`;
+  return { kind: 'unavailable', message, fileHashes: new Map<string, string>() };
 }
 
 /** Whether a paid call waits for a decision: its fate is unknown, and no sender of it can be alive any more. */

@@ -120,6 +120,13 @@ const REJECTIONS = {
     'The request provably never left: the service, a worker or a configuration could not be reached.',
     'Check that the service and the worker are up (`temporal-media doctor`), then start again under the same id.',
   ),
+  internal_error: temporary(
+    'later',
+    'no',
+    'no',
+    'A mistake of temporal-media itself kept the request from being sent.',
+    'Report it with the stack that the worker logged at ERROR. With a version that has no such mistake, start again under the same id.',
+  ),
   retry_later: temporary(
     'later',
     'no',

@@ -29,6 +29,12 @@ export const METRICS = {
     labels: ['operation', 'account', 'model'],
     help: 'Sent calls that cost or may cost and have no estimate: their price is unknown, not zero.',
   },
+  internalErrors: {
+    name: 'temporal_media_internal_errors',
+    kind: 'counter',
+    labels: [],
+    help: 'Mistakes of this package that an activity has met. Each has its stack in the log, at ERROR.',
+  },
   images: {
     name: 'temporal_media_images',
     kind: 'counter',

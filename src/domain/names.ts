@@ -163,5 +163,8 @@ export const RECORDED_BY_ANOTHER_RUN = 'recorded_by_another_run';
  */
 export const BATCH_CLOSED = 'batch_closed';
 
+/** A mistake of this package: a reason, a cause, and the type of a failure. */
+export const INTERNAL_ERROR = 'internal_error';
+
 /** Cause of a `not_sent` answer to a `recordedOnly` create: nothing is recorded. */
 export const NOT_RECORDED = 'not_recorded';

@@ -15,6 +15,7 @@ const REASONS: Record<RejectReason, true> = {
   account_not_configured: true,
   creation_key_conflict: true,
   creation_key_required: true,
+  internal_error: true,
   not_sent: true,
   retry_later: true,
   unsafe_retry_policy: true,

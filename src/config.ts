@@ -1,3 +1,4 @@
+import { throwBug } from './domain/bug';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
@@ -175,7 +176,8 @@ function readApiKey({ file, value }: KeySource): string {
   if (file !== undefined && file !== '') {
     try {
       key = readFileSync(file, 'utf8');
-    } catch {
+    } catch (error) {
+      throwBug(error);
       throw new ConfigurationError('MEDIA_API_KEY_FILE', 'cannot be read by this process.');
     }
   }

@@ -1,3 +1,4 @@
+import { throwBug } from './domain/bug';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -41,7 +42,8 @@ export function sdkCopiesWithApplication(
     const { resolve } = createRequire(join(folder, 'package.json'));
     if (dirname(resolve('temporal-media/package.json')) !== ownRoot) return all;
     add(all, 'the application', resolve(SHARED));
-  } catch {
+  } catch (error) {
+    throwBug(error);
     // The application lacks one of the two packages.
   }
   return all;
@@ -76,7 +78,8 @@ function versionOf(file: string): string {
     try {
       const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version?: unknown };
       return typeof version === 'string' ? version : 'unknown';
-    } catch {
+    } catch (error) {
+      throwBug(error);
       return 'unknown';
     }
   }

@@ -1,3 +1,4 @@
+import { throwBug } from './domain/bug';
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, rename, stat, writeFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -102,7 +103,8 @@ async function version(): Promise<string> {
 async function isThere(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isFile();
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return false;
   }
 }
@@ -143,7 +145,8 @@ async function readManifest(folder: string): Promise<BundleManifest | undefined>
   try {
     const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as BundleManifest;
     return manifest.v === 1 ? manifest : undefined;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return undefined;
   }
 }

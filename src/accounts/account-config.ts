@@ -4,7 +4,7 @@ import { accountName, normaliseBaseUrl } from '../service/base-url';
 import { type AccountSettings, distinct, readAccountsFile } from './accounts-file';
 import { accountNamed } from './registry';
 
-/** The account of MEDIA_BASE_URL, if it is set. @throws TypeError for an address that cannot be used */
+/** The account of MEDIA_BASE_URL, if it is set. @throws for an address that cannot be used */
 export function shortForm(config: MediaConfig): readonly AccountSettings[] {
   const { baseUrl, credential, apiKey, allowedMediaOrigins } = config;
   if (baseUrl === undefined) return [];

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { statSync } from 'node:fs';
 import { ConfigurationError, type MediaConfig } from '../config';
 import { createModelSource } from '../models/model-source';
@@ -168,7 +169,8 @@ function modelsOf(location: string, { unknownModels }: MediaConfig) {
 function keyOr(read: () => string): string {
   try {
     return read();
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return '';
   }
 }
@@ -178,7 +180,8 @@ function stampOf(file: string): string {
   try {
     const { mtimeMs, size, ino } = statSync(file);
     return `${mtimeMs} ${size} ${ino}`;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return 'unreadable';
   }
 }

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
@@ -176,7 +177,8 @@ function keyIn(path: string, name: string): string {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
-  } catch {
+  } catch (error) {
+    throwBug(error);
     throw new ConfigurationError(
       ACCOUNTS_VARIABLE,
       `the keyFile of the account ${name} cannot be read by this process.`,

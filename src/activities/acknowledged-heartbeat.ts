@@ -103,7 +103,7 @@ function senderOf(context: Context): (details: object) => Promise<void> {
 function clientOf(context: Context): Context['client'] | undefined {
   try {
     return context.client;
-  } catch {
+  } catch (_error) {
     return undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { setTimeout } from 'node:timers/promises';
 import { cancellationSignal } from '@temporalio/activity';
 import { type Account, credentialOf } from '../accounts/registry';
@@ -29,7 +30,7 @@ export async function turnOf({ rate }: Account, base: AnswerBase): Promise<NotSe
   if ('inMs' in turn) {
     // A worker that stops meanwhile sends nothing, as before every send.
     if (turn.inMs > 0)
-      await setTimeout(turn.inMs, undefined, { signal: cancellationSignal() }).catch(() => undefined);
+      await setTimeout(turn.inMs, undefined, { signal: cancellationSignal() }).catch(otherwise(undefined));
     return undefined;
   }
   const heldUntil = timeAfter(turn.heldForMs);

@@ -1,5 +1,13 @@
-import { type ClaimIntent } from '../domain/journal';
+import {
+  type ClaimIntent,
+  type CreateJournal,
+  isUndecided,
+  type JournalKey,
+  type SendAttemptKey,
+  type SendAttemptView,
+} from '../domain/journal';
 import { retryLater } from './failures';
+import { isPassed } from './send-attempts';
 
 type Window = Pick<ClaimIntent, 'at' | 'sendWindowEnd'>;
 
@@ -26,4 +34,31 @@ export function awaitSender(
   const left = timeLeft(claim, now);
   if (left <= 0) return;
   throw retryLater({ class: 'waiting_for_sender', message, delayMs: Math.min(everyMs, left + 100) });
+}
+
+/** Whether a paid call waits for a decision: its fate is unknown, and no sender of it can be alive any more. */
+export function awaitsDecision(view: SendAttemptView, now: number): boolean {
+  if (view.claim?.kind !== 'intent' || !isUndecided(view)) return false;
+  return view.outcome !== null || !mayBeAlive(view.claim, now);
+}
+
+/** Finds a call of unknown fate with the same body to the same account, under another key of the namespace. */
+export async function otherOpenCall(
+  journal: CreateJournal | 'none',
+  key: JournalKey,
+  call: Pick<ClaimIntent, 'bodyHash' | 'account'>,
+  now: number,
+): Promise<SendAttemptKey | undefined> {
+  if (journal === 'none') return undefined;
+  for (const place of await journal.findOpenByBody(call.bodyHash)) {
+    if (place.creationKey === key.creationKey || place.namespace !== key.namespace) continue;
+    const view = await journal.read(place, place.sendAttempt);
+    const same =
+      view.claim?.kind === 'intent' &&
+      view.claim.bodyHash === call.bodyHash &&
+      view.claim.account === call.account;
+    if (!same || !awaitsDecision(view, now)) continue;
+    if (view.outcome !== null || !(await isPassed(journal, place, place.sendAttempt))) return place;
+  }
+  return undefined;
 }

@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { cancellationSignal } from '@temporalio/activity';
 import { type NotSent } from '../domain/paid-call';
 import { type AnswerBase } from './paid-answers';
@@ -65,6 +66,6 @@ export const NO_KEY: MissingHere = {
 const UNSERVED_MS = 1_000;
 
 export async function kept(answer: NotSent): Promise<NotSent> {
-  await setTimeout(UNSERVED_MS, undefined, { signal: cancellationSignal() }).catch(() => undefined);
+  await setTimeout(UNSERVED_MS, undefined, { signal: cancellationSignal() }).catch(otherwise(undefined));
   return answer;
 }

@@ -24,7 +24,8 @@ import { createKeepBooks } from './campaign/budget-book';
 import { createOpenPage, createPageReader } from './campaign/open-page';
 import { createPlanCampaign } from './campaign/plan-campaign';
 import { createSettleBatch } from './campaign/settle-batch';
-import { redactorsOf, reportMistake, sanitised } from './failures';
+import { redactorsOf, sanitised } from './failures';
+import { reportMistake } from './mistakes';
 import { createCreateVideo } from './create-video';
 import { createDeliverVideos } from './deliver-videos';
 import { createDownloadVideo } from './download-video';
@@ -91,9 +92,8 @@ export function createMediaActivities(deps: MediaActivityDeps): MediaActivities 
         try {
           return await run(input);
         } catch (error) {
-          throw isBug(error)
-            ? await reportMistake(error, redactors, deps.metrics)
-            : await sanitised(error, redactors);
+          if (isBug(error)) reportMistake(error);
+          throw await sanitised(error, redactors);
         }
       },
     ]),

@@ -1,3 +1,4 @@
+import { reported } from './mistakes';
 import { setTimeout as delay } from 'node:timers/promises';
 import { activityInfo, Context } from '@temporalio/activity';
 import { type Metrics } from '../domain/metrics';
@@ -78,7 +79,8 @@ async function tellSurely(client: Context['client'], metrics: Metrics, told: Tol
   for (const pauseMs of AGAIN_MS) {
     try {
       return await tellVideo(client, metrics, told);
-    } catch {
+    } catch (error) {
+      reported(undefined)(error);
       await delay(pauseMs);
     }
   }

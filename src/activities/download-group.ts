@@ -1,3 +1,4 @@
+import { reported } from './mistakes';
 import { randomUUID } from 'node:crypto';
 import { activityInfo, Context } from '@temporalio/activity';
 import { DOWNLOAD_BOUNDS, type FailedTry } from '../domain/download';
@@ -51,13 +52,13 @@ export function openDownloadGroup(deps: DownloadDeps): DownloadGroup {
     const progress = freshProgress(randomUUID());
     const shared = { client, artifacts, bounds, signal, now, endsAt, serverTime, deadline };
     const turn: DownloadTry = { ...shared, progress, fresh: true, last: false, flowed: false };
-    const tried = await downloadOnce(turn, video, info.attempt).catch(() => null);
+    const tried = await downloadOnce(turn, video, info.attempt).catch(reported(null));
     if (tried !== null && 'video' in tried) {
       const { bytes } = tried.video.artifact;
       deps.events?.downloaded({ account, taskId, result: 'downloaded', bytes });
       return tried;
     }
-    await discardPart(turn).catch(() => undefined);
+    await discardPart(turn).catch(reported(undefined));
     if (tried !== null) deps.events?.downloaded({ account, taskId, result: tried.problem.kind });
     return tried;
   };

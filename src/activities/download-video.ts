@@ -1,3 +1,4 @@
+import { reported } from './mistakes';
 import { activityInfo, Context, type Info } from '@temporalio/activity';
 import { type ArtifactStore, toArtifactError } from '../artifacts/artifact-store';
 import {
@@ -193,7 +194,7 @@ async function cancelled(turn: DownloadTry): Promise<never> {
       message: 'The worker stopped during the download.',
       delayMs: 1_000,
     });
-  await discardPart(turn).catch(() => undefined);
+  await discardPart(turn).catch(reported(undefined));
   return Context.current().cancelled;
 }
 
@@ -223,7 +224,7 @@ export async function withSidecar(
       tries: info.attempt,
     },
     prompt: sidecarPrompt,
-  }).catch(() => null);
+  }).catch(reported(null));
   // The video is stored and paid for: a failed side-car must not lose it.
   const warnings =
     sidecar === null ? [...facts.warnings, 'The side-car could not be stored.'] : facts.warnings;

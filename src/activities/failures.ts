@@ -1,6 +1,5 @@
-import { log } from '@temporalio/activity';
+import { isBug, otherwise } from '../domain/bug';
 import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common';
-import { type Metrics } from '../domain/metrics';
 import { INTERNAL_ERROR, RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
 import { createRedactor, type Redactor } from '../service/redact';
 import { type AccountRegistry } from '../accounts/registry';
@@ -63,28 +62,14 @@ export async function sanitised(
 ): Promise<unknown> {
   if (error instanceof TemporalFailure || isMeantForTheSdk(error)) return error;
   const { name, message, stack } = error instanceof Error ? error : new Error(String(error));
-  const clean = clearOf(await redactors().catch(() => []));
-  const failure = ApplicationFailure.create({ type: name, message: clean(message), nonRetryable: false });
+  const clean = clearOf(await redactors().catch(otherwise([])));
+  const failure = ApplicationFailure.create({
+    type: isBug(error) ? INTERNAL_ERROR : name,
+    message: clean(message),
+    nonRetryable: false,
+  });
   const frames = (stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   failure.stack = [`${name}: ${failure.message}`, ...frames].join('\n');
-  return failure;
-}
-
-/**
- * Tells of a mistake of this package: in the log at ERROR, with its stack, and in a metric. The SDK logs a failure of an
- * activity at WARN, and a value not at all.
- * @returns the failure to end the activity with, where there is no better answer
- */
-export async function reportMistake(
-  error: unknown,
-  redactors: () => Promise<readonly Redactor[]>,
-  metrics: Metrics | undefined,
-): Promise<ApplicationFailure> {
-  const { type, message, stack } = (await sanitised(error, redactors)) as ApplicationFailure;
-  metrics?.record('internalErrors', 1, {});
-  log.error('This is a mistake of temporal-media. Please report it with its stack', { stack });
-  const failure = ApplicationFailure.create({ type: INTERNAL_ERROR, message: `${type}: ${message}` });
-  if (stack !== undefined) failure.stack = stack;
   return failure;
 }
 

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { type ArtifactStore, type StagedArtifact } from '../artifacts/artifact-store';
 import { checkVideo, type VideoCheck } from '../artifacts/video-check';
 import { type DownloadBounds, type DownloadProblem } from '../domain/download';
@@ -252,7 +253,7 @@ const nameOf = (location: ContentLocation) =>
 /** Checks the content of a complete body; only video is published (C4.3). */
 async function verify(turn: DownloadTry, part: StagedArtifact): Promise<TryResult> {
   const path = part.inspectPath();
-  if (path === undefined) throw new TypeError('This store cannot show its parts for inspection.');
+  if (path === undefined) throw new Error('This store cannot show its parts for inspection.');
   const check = await checkVideo(path);
   if (check.ok) {
     const artifact = await part.publish(check.mediaType);
@@ -341,7 +342,8 @@ function contentLocations(
 function attempt<T>(make: () => T): T | undefined {
   try {
     return make();
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return undefined;
   }
 }

@@ -1,3 +1,5 @@
+import { reported } from './mistakes';
+
 import { activityInfo, Context } from '@temporalio/activity';
 
 export interface Heartbeat {
@@ -22,7 +24,9 @@ export function startHeartbeat(details: () => unknown = () => undefined): Heartb
   const beat = () => {
     try {
       context.heartbeat(details());
-    } catch {
+    } catch (error) {
+      // Thrown by a timer, it would end the process.
+      reported(undefined)(error);
       // Nothing to do: the next heartbeat tries again, and the server's heartbeat timeout applies.
     }
   };

@@ -1,3 +1,4 @@
+import { reported } from './mistakes';
 import { isDataUrl } from '../domain/data-url';
 import { type CreateJournal } from '../domain/journal';
 import { mapConcurrently } from '../domain/map-concurrently';
@@ -113,7 +114,7 @@ async function sealLinks(
   const links = items.map((item, index) => ('lost' in kept[index]! ? linkOf(item) : null));
   if (journal === 'none' || links.includes(undefined)) return undefined;
   // The call is paid: a failure of the journal loses the links, but must not lose the answer.
-  const key = await journal.sealingKey().catch(() => undefined);
+  const key = await journal.sealingKey().catch(reported(undefined));
   return key === undefined ? undefined : sealText(JSON.stringify(links), key);
 }
 
@@ -137,8 +138,8 @@ async function keepOne(
   try {
     // The media type comes from the bytes (C2.5.5).
     return await artifacts.putBuffer(bytes, { mediaType: check.mediaType });
-  } catch {
-    return { lost: 'storage' };
+  } catch (error) {
+    return reported<Lost>({ lost: 'storage' })(error);
   }
 }
 

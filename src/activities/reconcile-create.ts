@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { activityInfo, heartbeat } from '@temporalio/activity';
 import {
   type CreateJournal,
@@ -280,7 +281,8 @@ async function look({ records, journal, key, claim, unconfirmed }: Inspection): 
     // A task that belongs to another key is not this one, even if the records say so.
     const owners = await journal.findTask(seen.taskId);
     return owners.some((owner) => isForeign(owner, key, claim)) ? { found: 'unknown' } : seen;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return { found: 'unknown' };
   }
 }

@@ -10,7 +10,7 @@ import {
 import { FAILURE } from './failures';
 import { journalUnavailable } from './journal-failures';
 import { JournalRecordError } from '../journal/records';
-import { awaitsDecision } from './send-once';
+import { awaitsDecision } from './await-sender';
 import { caller } from './paid-context';
 import { unconfirmedAfterIntent } from './paid-answers';
 

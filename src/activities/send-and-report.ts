@@ -3,7 +3,8 @@ import { isBug } from '../domain/bug';
 import { type RecordedAnswer } from '../domain/journal';
 import { INTERNAL_ERROR } from '../domain/names';
 import { type NotSent } from '../domain/paid-call';
-import { redactorsOf, reportMistake } from './failures';
+import { redactorsOf, sanitised } from './failures';
+import { reportMistake } from './mistakes';
 import { waitingAnswer } from './paid-answers';
 import { type Caller, NOT_VALIDATED, type PaidDeps, type Prepared } from './paid-context';
 import { type PaidSpec, sendOnce, type SendOnceResult } from './send-once';
@@ -48,13 +49,14 @@ async function afterMistake<Body extends { readonly bodyHash: string }, Answer e
   spec: PaidSpec<Body, Answer>,
   error: unknown,
 ): Promise<SendOnceResult<Answer>> {
-  const { journal, accounts, events } = deps;
+  const { journal, accounts } = deps;
   if (!isBug(error) || journal === 'none' || who.attempt > 1 || spec.recordedOnly === true) throw error;
   const { namespace } = who;
   const { creationKey, sendAttempt } = spec;
   const { claim } = await journal.read({ namespace, creationKey }, sendAttempt);
   if (claim !== null) throw error;
-  const { message } = await reportMistake(error, () => redactorsOf(accounts), events?.metrics);
+  reportMistake(error);
+  const { message } = (await sanitised(error, () => redactorsOf(accounts))) as Error;
   const base = { sendAttempt, sent: false, account: spec.account ?? null, estimate: null };
   const answer: NotSent = {
     ...waitingAnswer(base, INTERNAL_ERROR, `Nothing was sent. ${message}`),

@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { randomUUID } from 'node:crypto';
 import {
   type CreateJournal,
@@ -209,7 +210,7 @@ export async function indexCreated(
   const { taskId, account } = answer.video;
   // A recorded answer is usually indexed already, and another try would cost a draft file and two disk syncs.
   if (!answer.sent) {
-    const known = await journal.findTask(taskId).catch(() => []);
+    const known = await journal.findTask(taskId).catch(otherwise([]));
     if (known.some(({ video }) => video.account === account)) return;
   }
   await journal
@@ -223,5 +224,5 @@ export async function indexCreated(
       video: answer.video,
     })
     // The index only shortens a search; the outcome itself is recorded.
-    .catch(() => undefined);
+    .catch(otherwise(undefined));
 }

@@ -1,15 +1,7 @@
+import { otherwise } from '../domain/bug';
 import { log } from '@temporalio/activity';
 import { type Money } from '../domain/price';
-import {
-  type CreateJournal,
-  type SendAttemptView,
-  isOpenAnswer,
-  isUndecided,
-  type JournalKey,
-  type SendAttemptKey,
-  type RecordedAnswer,
-  type ClaimIntent,
-} from '../domain/journal';
+import { isOpenAnswer, type JournalKey, type RecordedAnswer, type ClaimIntent } from '../domain/journal';
 import { type CreatePolicy, resolveCreatePolicy } from '../domain/create-policy';
 import { causeOfUnproved, type SenderHeartbeat } from '../domain/journal-proof';
 import { throwBug } from '../domain/bug';
@@ -19,18 +11,13 @@ import { type PaidSendOptions } from '../service/media-client';
 import { journalFault } from '../journal/journal-fault';
 import { type Account } from '../accounts/registry';
 import { admit, turnOf } from './admission';
-import { mayBeAlive } from './await-sender';
+import { otherOpenCall } from './await-sender';
 import { fingerprintOf } from './fingerprint-of';
-import { clearOf, redactorsOf, reportMistake } from './failures';
+import { clearOf } from './failures';
 import { idempotencyKey } from './idempotency-key';
 import { type IntendedCall, intentOf } from './intent-of';
-import {
-  claimSendAttempt,
-  isPassed,
-  type OpenedSendAttempt,
-  openSendAttempt,
-  recordOutcome,
-} from './send-attempts';
+import { reportMistake } from './mistakes';
+import { claimSendAttempt, type OpenedSendAttempt, openSendAttempt, recordOutcome } from './send-attempts';
 import { kept, NO_ACCOUNT, NO_KEY, stopsBeforeSend } from './before-send';
 import {
   type AnswerBase,
@@ -326,13 +313,15 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
       stopsBeforeSend(base, who, window) ?? (await payerStops(deps.journal, spec.payer, who, base));
     if (stopped !== undefined) return stopped;
     spec.sender.lastsUntil(certainlyOverAt(window));
-    const acknowledgement = await spec.sender.announce(intent.nonce).catch(() => 'unacknowledged' as const);
+    const acknowledgement = await spec.sender
+      .announce(intent.nonce)
+      .catch(otherwise('unacknowledged' as const));
     // A process that was suspended meanwhile continues long after the server gave up its attempt.
     const unsent = unannounced(base, acknowledgement) ?? stopsBeforeSend(base, who, window);
     if (unsent !== undefined) return unsent;
-    return post(intent, window).catch(async (error: unknown) => {
+    return post(intent, window).catch((error: unknown) => {
       // It is unknown whether anything was sent, and an outcome must be recorded.
-      await reportMistake(error, () => redactorsOf(deps.accounts), deps.events?.metrics);
+      reportMistake(error);
       return unconfirmedAfterIntent(intent, base.sendAttempt, INTERNAL_ERROR);
     });
   }
@@ -367,31 +356,4 @@ async function unprepared(account: Account, error: unknown): Promise<Prepared<ne
   const reason = error instanceof Error ? error.message : String(error);
   const message = `The request could not be prepared on this worker: ${clearOf([await account.client.redactor()])(reason)}`;
   return { kind: 'unavailable', message, fileHashes: new Map<string, string>() };
-}
-
-/** Whether a paid call waits for a decision: its fate is unknown, and no sender of it can be alive any more. */
-export function awaitsDecision(view: SendAttemptView, now: number): boolean {
-  if (view.claim?.kind !== 'intent' || !isUndecided(view)) return false;
-  return view.outcome !== null || !mayBeAlive(view.claim, now);
-}
-
-/** Finds a call of unknown fate with the same body to the same account, under another key of the namespace. */
-export async function otherOpenCall(
-  journal: CreateJournal | 'none',
-  key: JournalKey,
-  call: Pick<ClaimIntent, 'bodyHash' | 'account'>,
-  now: number,
-): Promise<SendAttemptKey | undefined> {
-  if (journal === 'none') return undefined;
-  for (const place of await journal.findOpenByBody(call.bodyHash)) {
-    if (place.creationKey === key.creationKey || place.namespace !== key.namespace) continue;
-    const view = await journal.read(place, place.sendAttempt);
-    const same =
-      view.claim?.kind === 'intent' &&
-      view.claim.bodyHash === call.bodyHash &&
-      view.claim.account === call.account;
-    if (!same || !awaitsDecision(view, now)) continue;
-    if (view.outcome !== null || !(await isPassed(journal, place, place.sendAttempt))) return place;
-  }
-  return undefined;
 }

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { cancellationSignal, log } from '@temporalio/activity';
 import {
   type CreateJournal,
@@ -151,7 +152,8 @@ async function recordPurchase(
   try {
     if ((await journal.putResolution(key, answer.sendAttempt, resolution)) === 'won') return answer;
     return await first(journal, key, claim, answer);
-  } catch {
+  } catch (error) {
+    throwBug(error);
     log.warn('The outcome of a paid call could not be written to the journal', {
       creationKey: key.creationKey,
     });

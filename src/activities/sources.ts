@@ -1,3 +1,4 @@
+import { otherwise, throwBug } from '../domain/bug';
 import { isDataUrl } from '../domain/data-url';
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, relative } from 'node:path';
@@ -117,8 +118,8 @@ export async function realInputFile(
   file: string,
   inputRoots: readonly string[],
 ): Promise<string | undefined> {
-  const real = await realpath(file).catch(() => undefined);
-  const roots = await Promise.all(inputRoots.map((root) => realpath(root).catch(() => undefined)));
+  const real = await realpath(file).catch(otherwise(undefined));
+  const roots = await Promise.all(inputRoots.map((root) => realpath(root).catch(otherwise(undefined))));
   return real !== undefined && roots.some((root) => root !== undefined && isBelow(real, root))
     ? real
     : undefined;
@@ -191,7 +192,8 @@ export async function readBounded(
       await kept.add(chunk);
     }
     return await kept.whole();
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return undefined;
   } finally {
     signal.removeEventListener('abort', stop);

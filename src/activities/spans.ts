@@ -61,7 +61,7 @@ const ERROR: Otel.SpanStatusCode.ERROR = 2;
 function attempt<T>(make: () => T): T | undefined {
   try {
     return make();
-  } catch {
+  } catch (_error) {
     return undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { randomUUID } from 'node:crypto';
 import { type SpendRecord, spendLog, type CampaignLog } from '../domain/campaign/budget-book';
 import { type CreateJournal } from '../domain/journal';
@@ -47,7 +48,7 @@ export class SpendBooks {
     return {
       sum: book.spent,
       giveBack: async () => {
-        if (this.now() < endsAt) await book.add(-microUnits, Infinity).catch(() => false);
+        if (this.now() < endsAt) await book.add(-microUnits, Infinity).catch(otherwise(false));
       },
     };
   }

@@ -1,3 +1,4 @@
+import { otherwise, throwBug } from '../domain/bug';
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -46,7 +47,7 @@ export class FilePart implements StagedArtifact {
     try {
       if (previous !== undefined) await part.copyFrom(previous);
     } catch (error) {
-      await part.discard().catch(() => undefined);
+      await part.discard().catch(otherwise(undefined));
       throw toArtifactError(error);
     }
     return part;
@@ -95,7 +96,8 @@ export class FilePart implements StagedArtifact {
     } catch (error) {
       const told = toArtifactError(error);
       // A full disk may accept part of a chunk: bytes that are not in the hash must not be in the file.
-      await this.handle.truncate(this.#position).catch(() => {
+      await this.handle.truncate(this.#position).catch((error: unknown) => {
+        throwBug(error);
         this.#writeError = told;
       });
       throw told;

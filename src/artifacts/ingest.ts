@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
@@ -95,7 +96,7 @@ export async function fetchToFile(
     throw toArtifactError(error, PLACE);
   } finally {
     source.destroy();
-    await removeIfThere(part).catch(() => undefined);
+    await removeIfThere(part).catch(otherwise(undefined));
   }
 }
 

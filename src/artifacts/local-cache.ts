@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { randomBytes } from 'node:crypto';
 import { link, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -77,7 +78,7 @@ export class LocalCache {
       this.#trimming = undefined;
     });
     // A cache that is too large is no fault of the artifact that was asked for.
-    await this.#trimming.catch(() => undefined);
+    await this.#trimming.catch(otherwise(undefined));
   }
 
   /** Removes the copy of an artifact; paths that were handed out stay for their hour. */
@@ -104,7 +105,7 @@ export class LocalCache {
       throw error;
     }
     // Only an order of removal depends on it.
-    await writeFile(`${copy}.used`, '', { mode: 0o600 }).catch(() => undefined);
+    await writeFile(`${copy}.used`, '', { mode: 0o600 }).catch(otherwise(undefined));
     return name;
   }
 
@@ -122,7 +123,7 @@ export class LocalCache {
       return name;
     } finally {
       source.destroy();
-      await removeIfThere(draft).catch(() => undefined);
+      await removeIfThere(draft).catch(otherwise(undefined));
     }
   }
 
@@ -149,9 +150,9 @@ export class LocalCache {
         if (!isHash(sha256)) continue;
         const copy = this.copyOf(sha256);
         // Another process may have removed it.
-        const there = await stat(copy).catch(() => undefined);
+        const there = await stat(copy).catch(otherwise(undefined));
         if (there === undefined) continue;
-        const used = await stat(`${copy}.used`).catch(() => there);
+        const used = await stat(`${copy}.used`).catch(otherwise(there));
         all.push({ sha256, bytes: there.size, used: Math.max(used.mtimeMs, there.mtimeMs) });
       }
     }

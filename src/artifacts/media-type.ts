@@ -230,7 +230,8 @@ function measure(head: Uint8Array): { width: number; height: number } | undefine
   try {
     const { width, height } = imageSize(head);
     return width > 0 && height > 0 ? { width, height } : undefined;
-  } catch {
+  } catch (_error) {
+    // The library throws a TypeError for what is no image.
     return undefined;
   }
 }

@@ -42,7 +42,8 @@ function codecOf(sampleEntry: Buffer): string | undefined {
   if (!Object.hasOwn(SAMPLE_ENTRIES, type)) return undefined;
   try {
     return nameOf(type, configurationOf(sampleEntry));
-  } catch {
+  } catch (_error) {
+    // The library throws errors of any class for bytes that it does not expect.
     return undefined;
   }
 }

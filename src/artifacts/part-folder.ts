@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { uptime } from 'node:os';
@@ -55,7 +56,7 @@ export class PartFolder {
     try {
       for (const name of await readdir(this.folder)) {
         const path = join(this.folder, name);
-        const touched = (await stat(path).catch(() => undefined))?.mtimeMs;
+        const touched = (await stat(path).catch(otherwise(undefined)))?.mtimeMs;
         if (touched === undefined || now - touched < olderThanMs) continue;
         await removeIfThere(path);
         removed += 1;
@@ -77,7 +78,7 @@ export async function writeWhole(
     for await (const chunk of source) await part.write(chunk);
     return await part.publish(mediaType);
   } catch (error) {
-    await part.discard().catch(() => undefined);
+    await part.discard().catch(otherwise(undefined));
     throw error;
   }
 }
@@ -114,7 +115,7 @@ async function findParts(
   for (const name of all) {
     const boot = Number(name.split('.')[1]);
     if (!(Math.abs(boot - bootSecond()) <= SAME_BOOT_S)) continue;
-    const size = (await stat(join(directory, name)).catch(() => undefined))?.size ?? 0;
+    const size = (await stat(join(directory, name)).catch(otherwise(undefined)))?.size ?? 0;
     if (size > longest) [resumable, longest] = [name, size];
   }
   return { all, resumable };

@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeIfThere } from '../files/create-if-absent';
@@ -14,7 +15,7 @@ export async function pruneRejectedFiles(
     for (const name of await readdir(folder)) {
       if (!name.endsWith('.rejected')) continue;
       const path = join(folder, name);
-      const found = await stat(path).catch(() => undefined);
+      const found = await stat(path).catch(otherwise(undefined));
       if (found === undefined || !(found.mtimeMs < before)) continue;
       if (!dryRun) await removeIfThere(path);
       counts.removed += 1;

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -64,7 +65,8 @@ function identityIn(text: string): string | undefined {
     const storeId =
       typeof value === 'object' && value !== null && 'storeId' in value ? value.storeId : undefined;
     return typeof storeId === 'string' && storeId !== '' ? storeId : undefined;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { Client, WorkflowNotFoundError } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { isOpen } from '../domain/execution-status';
@@ -118,7 +119,8 @@ function requestOf(payload: Payload | undefined): BindRequest | null {
   try {
     const request = payload === undefined ? null : decoded(payload);
     return bindRequestCheck(request, 'request') === undefined ? (request as BindRequest) : null;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return null;
   }
 }

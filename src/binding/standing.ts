@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { Context } from '@temporalio/activity';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type CreateJournal } from '../domain/journal';
@@ -57,7 +58,7 @@ export function standingOf(
       return { bound: true, journalId: binding.journalId, boundSince, accounts: served };
     } catch (error) {
       if (!(error instanceof JournalBindingError)) return { bound: false, message: STORES_DOWN };
-      const known = await before?.standing.catch(() => undefined);
+      const known = await before?.standing.catch(otherwise(undefined));
       // No answer for a moment does not mean that the queue was bound to another journal.
       if (error.cause !== undefined && known?.bound === true) return known;
       return { bound: false, message: error.message };

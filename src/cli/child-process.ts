@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, open } from 'node:fs/promises';
@@ -163,7 +164,7 @@ export async function supervise<Ready>(options: SuperviseOptions<Ready>): Promis
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await delay(ms, undefined, { signal }).catch(() => undefined);
+  await delay(ms, undefined, { signal }).catch(otherwise(undefined));
 }
 
 /** Set in the environment of a child that stays connected to its `temporal-media` parent. */

@@ -1,3 +1,4 @@
+import { otherwise, throwBug } from '../domain/bug';
 import { type DataConverter, type Payload, type PayloadCodec } from '@temporalio/common';
 import { type Dispatcher } from 'undici';
 import { z } from 'zod';
@@ -68,7 +69,7 @@ class RemoteCodec implements PayloadCodec {
       },
       { headersWithinMs: LIMIT_MS, withinMs: LIMIT_MS, maxBytes: MAX_REPLY },
       AbortSignal.timeout(LIMIT_MS),
-    ).catch(() => undefined);
+    ).catch(otherwise(undefined));
     if (reply?.body.end !== 'complete') throw this.#failed('does not answer');
     if (reply.status !== 200) throw this.#failed(`answers with HTTP ${reply.status}${this.#reason(reply)}`);
     const read = Reply.safeParse(parseJsonBody(reply.body.bytes));
@@ -130,7 +131,8 @@ function endpointOf(named: string, namespace: string): URL {
   try {
     const url = new URL(named.replaceAll('{namespace}', encodeURIComponent(namespace)));
     if (isBareAddress(url) && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     // Reported below.
   }
   const message =
@@ -149,7 +151,8 @@ function wayTo(endpoint: URL, env: NodeJS.ProcessEnv): Dispatcher {
   try {
     const settings = { connections: 8, connectTimeoutMs: CONNECT_MS, headersTimeoutMs: 0, bodyTimeoutMs: 0 };
     return connections(new URL(endpoint.origin), { purpose: 'models', ...settings }).dispatcher;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     const message = 'HTTPS_PROXY or HTTP_PROXY is not a usable address.';
     throw new CliError('configuration', message, {
       hint: 'Correct it, or name the codec server in NO_PROXY.',

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { type ClientConfigProfile, loadClientConfigProfile } from '@temporalio/envconfig';
 import { isBareAddress } from './bare-codec-address';
 import {
@@ -97,7 +98,8 @@ function mayHoldSecret(name: string, value: string): boolean {
   if (name !== 'TEMPORAL_CODEC_ENDPOINT') return false;
   try {
     return !isBareAddress(new URL(value));
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return true;
   }
 }

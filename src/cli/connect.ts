@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { Client, Connection, type ConnectionLike, type ConnectionOptions } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { TemporalMediaClient } from '../client';
@@ -56,7 +57,8 @@ export async function connect(config: MediaConfig, env: NodeJS.ProcessEnv = proc
   let connection: Connection;
   try {
     connection = await Connection.connect({ ...target.connection, address, connectTimeout: CONNECT_MS });
-  } catch {
+  } catch (error) {
+    throwBug(error);
     const message = `No Temporal server answers at ${address} (${target.foundBy}).`;
     throw new CliError('temporal_unreachable', message);
   }
@@ -65,7 +67,8 @@ export async function connect(config: MediaConfig, env: NodeJS.ProcessEnv = proc
     try {
       const polls = await lastPolls(connection, namespace, queue, kind, CONNECT_MS);
       return polls.some((at) => at > Date.now() - STALE_POLL_MS);
-    } catch {
+    } catch (error) {
+      throwBug(error);
       return undefined;
     }
   };

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { lookup } from 'node:dns/promises';
 import { CliError } from './errors';
 
@@ -28,7 +29,8 @@ export async function socketAddress(address: string, variable: string): Promise<
   if (port === 0)
     throw new CliError('configuration', `${variable}: needs a port that a scraper can be told, not 0.`);
   if (host === undefined) return `0.0.0.0:${port}`;
-  const found = await lookup(host).catch(() => {
+  const found = await lookup(host).catch((error: unknown) => {
+    throwBug(error);
     throw new CliError('configuration', `${variable}: the host has no address here.`);
   });
   return found.family === 6 ? `[${found.address}]:${port}` : `${found.address}:${port}`;

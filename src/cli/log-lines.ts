@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { inspect } from 'node:util';
 import { type LogEntry } from '@temporalio/worker';
 import { createRedactor } from '../service/redact';
@@ -50,7 +51,7 @@ function jsonLine(entry: LogEntry, page: (text: string) => string): string {
   try {
     // What the entry says itself comes last: no field of the meta data takes its place.
     return clean({ ...head, ...meta, ...head });
-  } catch {
+  } catch (_error) {
     // A value that JSON cannot hold, such as a circle.
     return clean({ ...head, meta: inspect(meta) });
   }

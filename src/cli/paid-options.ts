@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { randomUUID } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { type Command } from 'commander';
@@ -136,7 +137,8 @@ export function readFields(values: readonly string[] = []): { [name: string]: Js
 function jsonOrText(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return text;
   }
 }

@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { answerLeft } from './answer-left';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type Started, type TemporalMediaClient } from '../client';
@@ -277,9 +278,9 @@ async function triesOf(
   workflowId: string,
   { client }: ShowProgressOptions['connected'],
 ): Promise<string | undefined> {
-  const found = await viewExecution(client, workflowId, () => undefined).catch(() => undefined);
+  const found = await viewExecution(client, workflowId, () => undefined).catch(otherwise(undefined));
   const again = found?.pendingActivities.find(({ attempt }) => attempt > 1);
-  if (again === undefined) return failingTask(client, workflowId).catch(() => undefined);
+  if (again === undefined) return failingTask(client, workflowId).catch(otherwise(undefined));
   return `try ${again.attempt}, the last one failed: ${again.lastFailure ?? 'for a reason that is not known'}`;
 }
 

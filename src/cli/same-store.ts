@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { plainClient, readLedger } from '../binding/ledger';
 import { CliError } from './errors';
@@ -36,9 +37,9 @@ async function storeOfWorkers(
   { media, client, taskQueue }: Connected,
   hasWorker: boolean,
 ): Promise<string | null | undefined> {
-  const found = await readLedger(plainClient(client), taskQueue).catch(() => undefined);
+  const found = await readLedger(plainClient(client), taskQueue).catch(otherwise(undefined));
   const bound = found === undefined || found.is === 'missing' ? null : found.ledger?.artifacts;
   if (typeof bound === 'string') return bound;
   if (!hasWorker) return undefined;
-  return (await media.artifactStore({ timeoutMs: WORKER_MS }).catch(() => undefined))?.storeId;
+  return (await media.artifactStore({ timeoutMs: WORKER_MS }).catch(otherwise(undefined)))?.storeId;
 }

@@ -1,3 +1,4 @@
+import { otherwise, throwBug } from '../domain/bug';
 import { ExternalStorageNotConfiguredError, ValueError } from '@temporalio/common';
 import { awaitVideoWorkflowId, CodecUnreachableError } from '../client';
 import { callWaits } from '../client/ask-worker';
@@ -158,7 +159,7 @@ class StatusSearch {
     }
     if (workflow !== null && goesOn(workflow) && workflow.status !== PAUSED)
       this.standsStill = await pinnedWithoutWorker(this.connected.client, workflow.workflowId).catch(
-        () => undefined,
+        otherwise(undefined),
       );
     await this.noteImageWaits(workflow);
     const nobodyPolls = !goesOn(workflow) && outcome?.outcome !== 'completed';
@@ -198,7 +199,7 @@ class StatusSearch {
       .withDeadline(Date.now() + QUERY_MS, () => media.videoState(workflow.workflowId))
       .catch(async (error: unknown) => {
         if (error instanceof CodecUnreachableError) throw error;
-        const failing = await failingTask(client, workflow.workflowId).catch(() => undefined);
+        const failing = await failingTask(client, workflow.workflowId).catch(otherwise(undefined));
         this.notes.push(
           isUnreadable(error)
             ? unreadable('state')
@@ -295,7 +296,8 @@ async function findInLocalJournal(config: MediaConfig, taskId: string): Promise<
       found: { video: { ...video, source: 'journal' }, creationKey, workflowId, runId },
       otherAccounts: others.map((other) => other.video.account),
     };
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return undefined;
   }
 }
@@ -314,14 +316,15 @@ async function findKey(
   hasWorker: boolean,
 ): Promise<FoundKey | undefined> {
   const { namespace } = client.options;
-  const local = await keyIn(config, { namespace, creationKey }).catch(() => undefined);
+  const local = await keyIn(config, { namespace, creationKey }).catch(otherwise(undefined));
   if (local !== undefined || !hasWorker) return local;
   try {
     const [created] = (await media.reviewJournal({ list: 'created', creationKey })).created;
     if (created !== undefined) return { taskId: created.taskId };
     const { unconfirmed } = await media.reviewJournal({ list: 'unconfirmed', creationKey });
     return unconfirmed.length > 0 ? { taskId: null } : undefined;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return undefined;
   }
 }
@@ -344,5 +347,5 @@ async function askWorker(
   taskId: string,
   askService: boolean,
 ): Promise<FoundVideoTask | undefined> {
-  return media.findTask(taskId, { askService, timeoutMs: WORKER_MS }).catch(() => undefined);
+  return media.findTask(taskId, { askService, timeoutMs: WORKER_MS }).catch(otherwise(undefined));
 }

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { type Logger, type LogLevel } from '@temporalio/worker';
@@ -249,7 +250,8 @@ class SeenKeys {
 function orNone<T>(read: () => readonly T[]): readonly T[] {
   try {
     return read();
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return [];
   }
 }

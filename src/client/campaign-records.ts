@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { createHash } from 'node:crypto';
 import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
 import { type ActiveRow } from '../domain/campaign/messages';
@@ -208,7 +209,8 @@ async function rowsOf(client: Client, workflowId: string): Promise<BatchState['a
       client.workflow.getHandle(workflowId).query<BatchState>(QUERY.batchState),
     );
     return active;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return null;
   }
 }

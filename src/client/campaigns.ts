@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { randomUUID } from 'node:crypto';
 import {
   type Client,
@@ -250,7 +251,7 @@ export class CampaignClient {
 
   /** Undefined when no worker answers. */
   #lastState({ campaign, runId }: CampaignExecution): Promise<CampaignState | undefined> {
-    return campaignState(this.client, campaign, runId).catch(() => undefined);
+    return campaignState(this.client, campaign, runId).catch(otherwise(undefined));
   }
 
   async #change(id: string, { concurrency, budget }: CampaignChanges): Promise<string[]> {

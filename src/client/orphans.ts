@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import {
   type Client,
   decodeActivityExecutionStatus,
@@ -113,7 +114,8 @@ async function listed(
   try {
     const query = `${attribute} IN (${quoted.join(', ')})`;
     for await (const execution of lenientClient(client).list({ query })) found.push(execution);
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return [];
   }
   return found;

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import {
   ExternalStorageNotConfiguredError,
   type LoadedDataConverter,
@@ -31,7 +32,8 @@ export async function readPayloads(
     try {
       if (payload === undefined) return undefined;
       return { payload, value: converter.payloadConverter.fromPayload(payload, context) };
-    } catch {
+    } catch (error) {
+      throwBug(error);
       return undefined;
     }
   });

@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { type Client } from '@temporalio/client';
 import { QUERY, SIGNAL } from '../domain/names';
 import { type WatchedState } from '../domain/shared-watch';
@@ -15,7 +16,7 @@ export async function videoState(client: Client, workflowId: string): Promise<Vi
   const known = await client.workflow
     .getHandle(state.watcher)
     .query<WatchedState | null, [string]>(QUERY.watchState, workflowId)
-    .catch(() => null);
+    .catch(otherwise(null));
   return known === null ? state : withPolls(state, known);
 }
 

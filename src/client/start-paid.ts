@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { createHash, randomUUID } from 'node:crypto';
 import {
   type Client,
@@ -128,7 +129,7 @@ async function mayStartAgain<Outcome extends VideoOutcome | ImageOutcome>(
 
 async function isDecided(client: Client, taskQueue: string, creationKey: string): Promise<boolean> {
   const page = await reviewJournal(client, taskQueue, { list: 'decided', creationKey }).catch(
-    () => undefined,
+    otherwise(undefined),
   );
   return page !== undefined && page.decided.length > 0;
 }

@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type VideoState } from '../domain/video-state';
 import { refuseInvalid } from './errors';
@@ -18,7 +19,7 @@ export async function* watchStates<State extends { readonly phase: string } = Vi
   const { intervalMs = 1_500, signal } = options;
   let last = '';
   while (!isAborted(signal)) {
-    const state = await watched.state().catch(() => undefined);
+    const state = await watched.state().catch(otherwise(undefined));
     if (isAborted(signal)) return;
     const text = JSON.stringify(state ?? last);
     if (state !== undefined && text !== last) {
@@ -26,9 +27,10 @@ export async function* watchStates<State extends { readonly phase: string } = Vi
       yield state;
     }
     // A server that does not answer for a moment does not end the watch.
-    const goesOn = state === undefined ? await watched.isRunning().catch(() => true) : state.phase !== 'done';
+    const goesOn =
+      state === undefined ? await watched.isRunning().catch(otherwise(true)) : state.phase !== 'done';
     if (!goesOn) return;
-    await delay(intervalMs, undefined, { ...(signal && { signal }) }).catch(() => undefined);
+    await delay(intervalMs, undefined, { ...(signal && { signal }) }).catch(otherwise(undefined));
   }
 }
 

@@ -6,7 +6,7 @@
  */
 
 /** Thrown by JavaScript where code is wrong. Node's own errors of these classes have a `code`, and are about an input. */
-const MISTAKES: ReadonlySet<unknown> = new Set(['TypeError', 'ReferenceError', 'RangeError']);
+const MISTAKES: ReadonlySet<unknown> = new Set(['TypeError', 'ReferenceError']);
 
 /** Compares names: errors of another realm are instances of another class. */
 export function isBug(error: unknown): error is Error {

@@ -178,7 +178,7 @@ export function unfailing(metrics: Metrics): Metrics {
     record: (key, value, labels) => {
       try {
         metrics.record(key, value, labels);
-      } catch {
+      } catch (_error) {
         // What is counted matters more.
       }
     },

@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { randomUUID } from 'node:crypto';
 import { link, lstat, mkdir, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -37,7 +38,7 @@ export async function createIfAbsent(file: string, content: string): Promise<'wo
     await syncFolder(folder);
     return 'won';
   } finally {
-    await unlink(draft).catch(() => undefined);
+    await unlink(draft).catch(otherwise(undefined));
   }
 }
 

@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { bareFiles } from './bare-files';
@@ -78,7 +79,7 @@ async function makeOne(path: string, mode: number): Promise<string[]> {
   } catch (error) {
     if (systemCode(error) === 'ENOENT') throw error;
     // It may exist, also where nothing new may be written.
-    const there = await stat(path).catch(() => undefined);
+    const there = await stat(path).catch(otherwise(undefined));
     if (there?.isDirectory() === true) return [];
     throw error;
   }

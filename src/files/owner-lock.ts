@@ -1,3 +1,4 @@
+import { otherwise, throwBug } from '../domain/bug';
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -118,14 +119,15 @@ async function readOwner(file: string): Promise<Owner | 'absent' | 'unreadable'>
           ...(owner.starter && { starter: owner.starter }),
         }
       : 'unreadable';
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return 'unreadable';
   }
 }
 
 async function isAlive(file: string, owner: Owner | 'unreadable', foreignStaleMs: number): Promise<boolean> {
   if (owner !== 'unreadable' && owner.host === hostname()) return runs(owner);
-  const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: 0 }));
+  const { mtimeMs } = await stat(file).catch(otherwise({ mtimeMs: 0 }));
   return Date.now() - mtimeMs < (owner === 'unreadable' ? UNREADABLE_STALE_MS : foreignStaleMs);
 }
 
@@ -149,7 +151,7 @@ async function removeStale(file: string, seen: Owner | 'unreadable'): Promise<vo
   const moved = await readOwner(aside);
   const same =
     typeof moved === 'object' && typeof seen === 'object' ? moved.nonce === seen.nonce : moved === seen;
-  if (!same) await publishIfAbsent(aside, file).catch(() => undefined);
+  if (!same) await publishIfAbsent(aside, file).catch(otherwise(undefined));
   await rm(aside, { force: true });
 }
 
@@ -192,7 +194,8 @@ export async function processIdentity(pid: number): Promise<string | null> {
   try {
     const { stdout } = await run('ps', ['-o', 'lstart=', '-p', String(pid)]);
     return stdout.trim() || null;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return null;
   }
 }
@@ -206,7 +209,8 @@ async function linuxIdentity(pid: number): Promise<string | null> {
     // The command in parentheses may contain spaces: count the fields after it. State is the 3rd, start time the 22nd.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' ? null : `${boot.trim()}/${fields[19]}`;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return null;
   }
 }

@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rmdir, unlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -61,7 +62,7 @@ export function createFileRecords({ root, shared = false }: FileRecordsOptions):
     create: (name, text) => createIfAbsent(fileOf(name), text),
 
     async note(name, text): Promise<void> {
-      if (text === null) return unlink(fileOf(name)).catch(() => undefined);
+      if (text === null) return unlink(fileOf(name)).catch(otherwise(undefined));
       await mkdir(dirname(fileOf(name)), { recursive: true, mode: 0o700 });
       await writeFile(fileOf(name), text, { mode: 0o600 });
     },
@@ -74,7 +75,7 @@ export function createFileRecords({ root, shared = false }: FileRecordsOptions):
         if (systemCode(error) !== 'ENOENT') throw error;
       });
       // The folder of a key, a task or a body is its own: it goes with its last record.
-      if (/[0-9a-f]{64}$/.test(folder)) await rmdir(folder).catch(() => undefined);
+      if (/[0-9a-f]{64}$/.test(folder)) await rmdir(folder).catch(otherwise(undefined));
     },
   };
 }
@@ -111,7 +112,7 @@ const OF_A_KEY = /^keys\/[0-9a-f]{2}\/(?:[0-9a-f]{64}\/(?:[^/]+)?)?$/;
  */
 export async function hostId(env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const named = env['MEDIA_HOST_ID'];
-  const source = named ?? (await readFile('/etc/machine-id', 'utf8').catch(() => '')).trim();
+  const source = named ?? (await readFile('/etc/machine-id', 'utf8').catch(otherwise(''))).trim();
   return createHash('sha256')
     .update(source === '' ? hostname() : source)
     .digest('hex')

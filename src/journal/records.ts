@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { z } from 'zod';
 import {
   type SendAttemptKey,
@@ -100,7 +101,8 @@ export function parseRecord<T>(schema: z.ZodType<T>, text: string, what: string)
   let json: unknown;
   try {
     json = parseOwnJson(text, foreignField);
-  } catch {
+  } catch (error) {
+    throwBug(error);
     throw new JournalRecordError(
       `The journal holds a ${what} that is not JSON; nothing is sent because of it.`,
     );
@@ -119,7 +121,8 @@ export function parsePlace(text: string): SendAttemptKey | undefined {
   try {
     const { namespace, creationKey, sendAttempt } = place.parse(JSON.parse(text));
     return { namespace, creationKey, sendAttempt };
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 const CIPHER = 'aes-256-gcm';
@@ -23,7 +24,8 @@ export function openSealed(sealed: string, key: Uint8Array): string | undefined 
     const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV), { authTagLength: TAG });
     decipher.setAuthTag(bytes.subarray(IV, HEAD));
     return Buffer.concat([decipher.update(bytes.subarray(HEAD)), decipher.final()]).toString('utf8');
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { finished } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 import { type ManifestIssue } from '../domain/campaign/plan';
@@ -66,7 +67,7 @@ async function* parseCells(text: AsyncIterable<string>, delimiter: string): Asyn
     // The output stream is empty; it is read so that the stream finishes.
     parser.resume();
     parser.end();
-    await finished(parser).catch(() => undefined);
+    await finished(parser).catch(otherwise(undefined));
     yield* take();
     if (failure !== undefined) throw failure.error;
   } finally {

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { type JsonValue, repeatedNames } from '../domain/json';
 import { columnOf, isOwnColumn } from './columns';
@@ -22,7 +23,8 @@ function rowOf(line: number, content: string): ManifestRow {
   let object: unknown;
   try {
     object = JSON.parse(content);
-  } catch {
+  } catch (error) {
+    throwBug(error);
     object = undefined;
   }
   if (typeof object !== 'object' || object === null || Array.isArray(object))

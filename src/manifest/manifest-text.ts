@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { buffer } from 'node:stream/consumers';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { ManifestUnreadableError } from './manifest-errors';
@@ -20,7 +21,8 @@ export async function* manifestText(bytes: AsyncIterable<Uint8Array>): AsyncGene
     let text: string;
     try {
       text = decoder?.decode(chunk, { stream: !last }) ?? '';
-    } catch {
+    } catch (error) {
+      throwBug(error);
       const near = line + newlinesIn(readablePart(chunk, decoder?.encoding));
       throw new ManifestUnreadableError(
         `The manifest is not valid UTF-8 near line ${near}. Save it as "CSV UTF-8" or as Unicode text.`,

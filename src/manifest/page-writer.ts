@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { type ArtifactStore } from '../artifacts/artifact-store';
@@ -120,7 +121,7 @@ export class IssueLog {
   /** Discards an unfinished artifact. */
   async abandon(): Promise<void> {
     this.#file?.stream.destroy();
-    await this.#file?.stored.catch(() => undefined);
+    await this.#file?.stored.catch(otherwise(undefined));
   }
 
   #begin(): { readonly stream: PassThrough; readonly stored: Promise<ArtifactRef> } {

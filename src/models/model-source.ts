@@ -56,7 +56,7 @@ const RETRY_MS = 5_000;
 
 /**
  * Reads the model configuration when it is first asked for, then again as its copy grows old.
- * @throws TypeError when the location holds a user name or a password
+ * @throws Error when the location holds a user name or a password
  */
 export function createModelSource(options: ModelSourceOptions = {}): ModelSource {
   const { location, ttlMs = 60_000, staleForMs = 3_600_000, timeoutMs = 10_000 } = options;
@@ -153,7 +153,7 @@ function refuseUserinfo(location: string): void {
   if (!isUrl(location)) return;
   const { username, password } = new URL(location);
   if (username !== '' || password !== '')
-    throw new TypeError('MEDIA_MODELS must hold no user name and no password.');
+    throw new Error('MEDIA_MODELS must hold no user name and no password.');
 }
 
 /** Largest configuration, in bytes. */

@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { escapeLiteral } from 'pg';
 import { type RecordStore } from '../journal/record-store';
 import { tableIn, tableOf } from './address';
@@ -110,7 +111,7 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
     },
 
     async note(name, text) {
-      if (text === null) return drop(name).catch(() => undefined);
+      if (text === null) return drop(name).catch(otherwise(undefined));
       if (!accepted) await check();
       const statement = `${insert(name, text)} UPDATE SET body = excluded.body, at = now()`;
       await connections.persist(() => connections.run(statement, false), true);

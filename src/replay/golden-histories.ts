@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -69,13 +70,15 @@ async function readManifest(folder: string): Promise<GoldenManifest | undefined>
   let text: string;
   try {
     text = await readFile(join(folder, GOLDEN_MANIFEST), 'utf8');
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return undefined;
   }
   try {
     const manifest = JSON.parse(text) as Partial<GoldenManifest>;
     if (manifest.v === 1 && typeof manifest.histories === 'object') return manifest as GoldenManifest;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     // Reported below.
   }
   throw new HistoryError(

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { createRequire } from 'node:module';
 import { type History } from '@temporalio/common/lib/proto-utils';
 
@@ -103,11 +104,12 @@ export function historyFromJson(json: object): History {
     // Twice as fast as the parser below, and refuses what it does not know.
     const message = normalised(json, '', true) as object;
     return proto.temporal.api.history.v1.History.fromObject(message);
-  } catch {
+  } catch (error) {
+    throwBug(error);
     // The parser below says what is wrong, if anything is.
   }
   const history = protojson.fromJson(type, normalised(json, '', false), { ignoreUnknownFields: true });
-  if (history === null) throw new TypeError('null is no history');
+  if (history === null) throw new Error('null is no history');
   return history;
 }
 

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { type History } from '@temporalio/common/lib/proto-utils';
 import { type Payload } from '@temporalio/common';
 import { type RecordedCommand } from './command-recorder';
@@ -164,7 +165,8 @@ function textOf(data: Uint8Array): string | null {
   try {
     const value: unknown = JSON.parse(Buffer.from(data).toString('utf8'));
     return typeof value === 'string' ? value.slice(0, MOST_CHARACTERS) : null;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return null;
   }
 }
@@ -175,7 +177,8 @@ function patchIdOf(payload: Payload | undefined): string | null {
   try {
     const value = JSON.parse(Buffer.from(payload?.data ?? []).toString('utf8')) as { readonly id?: unknown };
     return typeof value.id === 'string' ? value.id : null;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return null;
   }
 }

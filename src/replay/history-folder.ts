@@ -1,3 +1,4 @@
+import { otherwise, throwBug } from '../domain/bug';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { HistoryError } from './history-error';
@@ -25,7 +26,14 @@ export async function* readHistoryFolder(folder: string): AsyncGenerator<LoadedT
 
 /** Paths of the files of each chain of a folder, oldest run first. @throws HistoryError `not_found` */
 export async function listHistoryFolder(folder: string): Promise<readonly (readonly string[])[]> {
-  const names = (await readdir(folder).catch(() => unreadable(folder))).filter(isHistoryFile).sort();
+  const names = (
+    await readdir(folder).catch((error: unknown) => {
+      throwBug(error);
+      return unreadable(folder);
+    })
+  )
+    .filter(isHistoryFile)
+    .sort();
   if (names.length === 0)
     throw new HistoryError('not_found', `${folder} has no history files (.json, .bin, .pb, .binpb).`);
   const chains = await chainsOfFiles(folder, names);
@@ -80,13 +88,14 @@ interface Head {
 
 /** Of the first event of a file. The text is searched, because it takes a hundred times as long to parse a history. */
 async function headOf(path: string, name: string): Promise<Head> {
-  const bytes = await readFile(path).catch(() => Buffer.alloc(0));
+  const bytes = await readFile(path).catch(otherwise(Buffer.alloc(0)));
   if (!name.endsWith('.json')) {
     try {
       const { runId, history } = runOf(parseHistory(bytes, name), name);
       const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
       return { runId: runId || undefined, before: started?.continuedExecutionRunId || undefined };
-    } catch {
+    } catch (error) {
+      throwBug(error);
       return { runId: undefined, before: undefined };
     }
   }

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { type History } from '@temporalio/common/lib/proto-utils';
 import {
   defaultPayloadConverter,
@@ -167,7 +168,8 @@ class Redaction {
       try {
         const value: unknown = JSON.parse(Buffer.from(payload.data).toString('utf8'));
         return { metadata, data: Buffer.from(JSON.stringify(this.names.in(value))) };
-      } catch {
+      } catch (error) {
+        throwBug(error);
         // Nothing that can be read stays.
       }
     }

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { type History } from '@temporalio/common/lib/proto-utils';
 import { VERSION_MEMO } from '../domain/version';
@@ -40,7 +41,8 @@ export function versionIn(memo: { readonly fields?: Fields | null } | null | und
   try {
     const version: unknown = payload && defaultPayloadConverter.fromPayload(payload);
     return typeof version === 'string' && VERSION.test(version) ? version : null;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     // A memo of another codec, or of somebody else.
     return null;
   }

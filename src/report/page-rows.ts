@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { type CampaignRowResult } from '../domain/campaign/row';
 import { ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
 
@@ -72,7 +73,8 @@ export async function pagesOnDisk(folder: ReportFolder): Promise<number[]> {
 function parse(line: string): ReportRow {
   try {
     return JSON.parse(line) as ReportRow;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     throw new ReportError(
       'unreadable',
       'The state of the report cannot be read. Choose another folder: the report is made there from the artifact store.',

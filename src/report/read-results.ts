@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { LRUCache } from 'lru-cache';
 import { ArtifactError, type ArtifactStore } from '../artifacts/artifact-store';
 import { type PlanIndex } from '../domain/campaign/plan';
@@ -155,7 +156,8 @@ async function readText(store: ArtifactStore, sha256: string): Promise<string> {
 function parse<T>(text: string): T {
   try {
     return JSON.parse(text) as T;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     throw new ReportError('unreadable', 'An artifact of the campaign is not JSON.');
   }
 }

@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -81,7 +82,7 @@ export class ReportFolder {
   async moveAside(relative: string, to: string): Promise<void> {
     const target = this.path(to);
     try {
-      if ((await lstat(target).catch(() => undefined)) !== undefined) return;
+      if ((await lstat(target).catch(otherwise(undefined))) !== undefined) return;
       await rename(this.path(relative), target);
       this.#changed.add(dirname(target));
     } catch (error) {

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { type PlanAddress } from '../domain/campaign/results';
 import { type RowOutcome } from '../domain/campaign/row';
 import { ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
@@ -73,7 +74,8 @@ export async function readState(folder: ReportFolder, campaign: string): Promise
 function parse(text: string): ReportState {
   try {
     return JSON.parse(text) as ReportState;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     throw new ReportError(
       'unreadable',
       'The state of the report cannot be read. Choose another folder: the report is made there from the artifact store.',

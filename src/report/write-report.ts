@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -196,7 +197,7 @@ function lookOf(currency: string | null): string {
 
 /** Removes the unfinished media copies of a killed refresh. */
 async function removeParts(folder: ReportFolder): Promise<void> {
-  for (const name of await readdir(folder.path('media'), { recursive: true }).catch(() => []))
+  for (const name of await readdir(folder.path('media'), { recursive: true }).catch(otherwise([])))
     if (isMediaPart(name)) await folder.remove(`media/${name.replaceAll('\\', '/')}`);
 }
 

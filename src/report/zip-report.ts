@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { createReadStream } from 'node:fs';
 import { open, readdir, rename, stat } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
@@ -38,7 +39,7 @@ export async function zipReport(
   const part = `${target}.${randomBytes(6).toString('hex')}.part`;
   try {
     await ensureFolder(dirname(target), 0o777);
-    if (!replace && (await stat(target).catch(() => undefined)) !== undefined) throw exists();
+    if (!replace && (await stat(target).catch(otherwise(undefined))) !== undefined) throw exists();
     const names = (await filesOf(root)).filter((name) => ![target, part].includes(join(root, name)));
     const bytes = await pack(root, names, part);
     if (replace) {
@@ -50,7 +51,7 @@ export async function zipReport(
     if (error instanceof ReportError || error instanceof ArtifactError) throw error;
     throw toArtifactError(error, 'The zip file or the report');
   } finally {
-    await removeIfThere(part).catch(() => undefined);
+    await removeIfThere(part).catch(otherwise(undefined));
   }
 }
 

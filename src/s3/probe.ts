@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { randomUUID } from 'node:crypto';
 import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { createObject, keyOf, readObject, type S3Place } from './create-object';
@@ -20,7 +21,7 @@ export async function probeConditionalPuts(place: S3Place, consequence: string):
     throw failureOf(error).status === 501 ? notHonoured(consequence) : error;
   } finally {
     const probe = { Bucket: place.bucket, Key: keyOf(place, name) };
-    await place.client.send(new DeleteObjectCommand(probe)).catch(() => undefined);
+    await place.client.send(new DeleteObjectCommand(probe)).catch(otherwise(undefined));
   }
 }
 

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable } from 'node:stream';
@@ -301,7 +302,8 @@ function nameOf(sha256: string): string {
 function presigner(): typeof Presigner {
   try {
     return require('@aws-sdk/s3-request-presigner') as typeof Presigner;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     throw new ArtifactError(
       'storage',
       'A signed address needs the package @aws-sdk/s3-request-presigner: npm install @aws-sdk/s3-request-presigner',

@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { type StagedArtifact } from '../artifacts/artifact-store';
 import { type FilePart } from '../artifacts/file-part';
 import { type ArtifactRef, artifactUri } from '../domain/request';
@@ -45,7 +46,7 @@ export class S3Part implements StagedArtifact {
     // It is stored, whatever becomes of the local file.
     await this.part.publish(mediaType).then(
       () => this.upload.kept(ref.bytes),
-      () => this.part.discard().catch(() => undefined),
+      () => this.part.discard().catch(otherwise(undefined)),
     );
     return ref;
   }
@@ -53,7 +54,7 @@ export class S3Part implements StagedArtifact {
   async reject(): Promise<ArtifactRef> {
     const ref = await this.#ref('application/octet-stream');
     await this.upload.reject(this.part.inspectPath(), ref);
-    await this.part.discard().catch(() => undefined);
+    await this.part.discard().catch(otherwise(undefined));
     return ref;
   }
 

@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { mapConcurrently } from '../domain/map-concurrently';
 import { type RecordStore } from '../journal/record-store';
@@ -52,7 +53,7 @@ export function createS3Records(place: S3Place): RecordStore {
     async note(name, text) {
       if (text === null) {
         const dropped = new DeleteObjectCommand({ Bucket: bucket, Key: keyOf(place, name) });
-        await client.send(dropped, limited()).catch(() => undefined);
+        await client.send(dropped, limited()).catch(otherwise(undefined));
         return;
       }
       try {

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import ipaddr from 'ipaddr.js';
 import { type Dispatcher } from 'undici';
 import { ADDRESS_BLOCKED, type AddressFilter } from './address-filter';
@@ -172,7 +173,8 @@ function nextUrl(location: string, from: URL): URL | BlockedReason {
   let url: URL;
   try {
     url = new URL(location, from);
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return 'location';
   }
   url.hash = '';

@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { type Dispatcher } from 'undici';
 import { isUsableTaskId } from '../domain/task-id';
 import { createAddressFilter } from './address-filter';
@@ -93,7 +94,7 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
       return getVideo(caller, () => pool().bare, taskId, within, signal);
     },
     contentUrl: (taskId) => {
-      if (!isUsableTaskId(taskId)) throw new TypeError('This is not a task id of a service.');
+      if (!isUsableTaskId(taskId)) throw new Error('This is not a task id of a service.');
       return apiUrl(baseUrl, 'videos', taskId, 'content');
     },
     cleanPage: async (page) => (await redactor()).page(page),
@@ -102,7 +103,7 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
     close: async () => {
       const all = [...open];
       open.clear();
-      await Promise.all(all.map((dispatcher) => dispatcher.destroy().catch(() => undefined)));
+      await Promise.all(all.map((dispatcher) => dispatcher.destroy().catch(otherwise(undefined))));
     },
   };
 }

@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { type ConnectionFactory } from './connections';
 import { createRedactor, type Redactor } from './redact';
 
@@ -29,11 +30,11 @@ export interface Credentials {
 
 /** Undefined when there is no usable key: it is empty, or not valid in a header. Never throws. */
 export async function credentialsOf(caller: ApiCaller): Promise<Credentials | undefined> {
-  return readCredentials(caller).catch(() => undefined);
+  return readCredentials(caller).catch(otherwise(undefined));
 }
 
 async function readCredentials(caller: ApiCaller): Promise<Credentials | undefined> {
-  const key = (await caller.apiKey()).trim();
+  const key = ((await caller.apiKey()) as string | undefined)?.trim() ?? '';
   if (!/^[\x21-\x7e]+$/.test(key)) return undefined;
   if (key === NO_KEY) return { authorization: undefined, redactor: redactorOf(caller, undefined) };
   return { authorization: `Bearer ${key}`, redactor: redactorOf(caller, key) };

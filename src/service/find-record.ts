@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { type JsonValue } from '../domain/json';
 import { isUsableTaskId } from '../domain/task-id';
 import { asNumber, asObject, asText, field, isErrorCode, type JsonRecord } from './task-error';
@@ -183,7 +184,8 @@ function jsonIn(text: string): JsonValue[] {
   if (from < 0 || to <= from || to - from >= MAX_TEXT) return [];
   try {
     return [JSON.parse(text.slice(from, to + 1)) as JsonValue];
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return [];
   }
 }

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Dispatcher } from 'undici';
@@ -43,7 +44,8 @@ export async function getVideo(
       signal,
     );
     return readReply(caller, credentials, { taskId, reply }, signal);
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return { kind: 'error', error: isAborted(signal) ? 'late' : 'network' };
   }
 }

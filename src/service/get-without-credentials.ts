@@ -51,6 +51,6 @@ export function getterWithoutCredentials(env: NodeJS.ProcessEnv): PlainGet {
       if (url.protocol === 'https:' && next.protocol !== 'https:') return { refused: 'downgraded' };
       url = next;
     }
-    throw new TypeError('The address redirects too often.');
+    throw new Error('The address redirects too often.');
   };
 }

@@ -61,7 +61,7 @@ export interface MediaClient {
   editImage(body: WireMultipartBody, options: PaidSendOptions): Promise<ImageSendResult>;
   /** GET /v1/videos/{task_id}: one try. A non-2xx reply with a full record is a record (test/fixtures/wire). */
   getVideo(taskId: string, options?: GetVideoOptions): Promise<GetVideoResult>;
-  /** Address of GET /v1/videos/{task_id}/content. Throws a TypeError for an id that cannot be part of a path. */
+  /** Address of GET /v1/videos/{task_id}/content. Throws for an id that cannot be part of a path. */
   contentUrl(taskId: string): URL;
   /** Removes keys, cookies and signed addresses from a body that is a page, so that it may be kept (C5.4a, C5.4b). */
   cleanPage(page: Buffer): Promise<Buffer>;

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { type Dispatcher, type FormData } from 'undici';
 import { type BoundedBody, readBoundedBody } from './reply-body';
 import { type ConnectionFactory } from './connections';
@@ -60,7 +61,8 @@ class SendMarker {
     this.sent = true;
     try {
       this.onSend();
-    } catch {
+    } catch (error) {
+      throwBug(error);
       // An error of the callback must not interrupt the send.
     }
     return true;
@@ -97,7 +99,8 @@ export async function exchangeOnce(call: PaidCall): Promise<PaidExchange> {
       headersTimeoutMs: 0,
       bodyTimeoutMs: 0,
     }).dispatcher;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return {
       kind: 'not_sent',
       cause: 'proxy_misconfigured',

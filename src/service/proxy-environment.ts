@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import ipaddr from 'ipaddr.js';
 
 /** The proxy for an origin from HTTPS_PROXY, HTTP_PROXY and NO_PROXY, lower case first; undefined means direct. */
@@ -23,7 +24,8 @@ export function proxySecrets(env: NodeJS.ProcessEnv): string[] {
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return text;
   }
 }

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 const HEAD = /^data:([\w.+-]+\/[\w.+-]+)?((?:;[\w.+-]+=[^;,"\s]*)*)(;base64)?,/i;
 
 /** The bytes of a `data:` URL; undefined when the text is not one, is empty, or has more than `maxBytes`. */
@@ -35,7 +36,8 @@ function percentDecoded(text: string): string | undefined {
   if (!text.includes('%')) return text;
   try {
     return decodeURIComponent(text);
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 /** Removes from external text everything that must never be stored or shown (contract 5.4, C5.4a to C5.4c). */
 export interface Redactor {
   /** One line, at most `maxLength` characters (default 500), without keys, addresses, paths and data. */
@@ -208,7 +209,8 @@ function base64Forms(bytes: Buffer): string[] {
 function percentEncoded(secret: string): string {
   try {
     return encodeURIComponent(secret);
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return secret;
   }
 }
@@ -217,7 +219,8 @@ function originOf(value: string): string {
   try {
     const { origin, protocol } = new URL(value);
     return protocol === 'https:' || protocol === 'http:' ? origin : '[address]';
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return '[address]';
   }
 }

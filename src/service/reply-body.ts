@@ -1,3 +1,4 @@
+import { otherwise, throwBug } from '../domain/bug';
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -58,7 +59,7 @@ export class ReplyBytes {
 
   /** Closes the file. Never rejects. */
   async close(): Promise<void> {
-    await this.#file?.close().catch(() => undefined);
+    await this.#file?.close().catch(otherwise(undefined));
   }
 
   #keep(chunk: Uint8Array): void {
@@ -92,7 +93,8 @@ export class ReplyBytes {
       this.#spare.push(...this.#blocks);
       this.#blocks = [];
       this.#room = this.#held = 0;
-    } catch {
+    } catch (error) {
+      throwBug(error);
       this.#diskWorks = false;
     }
   }
@@ -156,7 +158,7 @@ export async function readBoundedBody(body: Readable, limits: BodyLimits): Promi
     body.destroy();
   }, limits.withinMs);
   const cut = async (end: BoundedBody['end']): Promise<BoundedBody> => ({
-    bytes: await kept.beginning().catch(() => Buffer.alloc(0)),
+    bytes: await kept.beginning().catch(otherwise(Buffer.alloc(0))),
     end,
   });
   try {
@@ -166,7 +168,8 @@ export async function readBoundedBody(body: Readable, limits: BodyLimits): Promi
       if (chunk.length > room) return await cut('too_large');
     }
     return late ? await cut('too_late') : { bytes: await kept.whole(), end: 'complete' };
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return await cut(late ? 'too_late' : 'broken');
   } finally {
     clearTimeout(timer);
@@ -190,7 +193,8 @@ export function parseJsonBody(bytes: Buffer): JsonValue | undefined {
   try {
     const text = bytes.toString('utf8');
     return parseOwnJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return undefined;
   }
 }
@@ -254,7 +258,8 @@ export function decodedBody(bytes: Buffer, encoding: string, maxBytes: number): 
       default:
         return undefined;
     }
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return undefined;
   }
 }

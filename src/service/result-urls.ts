@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { type JsonValue } from '../domain/json';
 import { asObject, field, type JsonRecord } from './task-error';
 
@@ -55,7 +56,8 @@ function parsed(text: string, base?: string): string | undefined {
   try {
     const url = new URL(text, base);
     return url.hostname === '' ? undefined : url.href;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { createHash } from 'node:crypto';
 import { type JsonValue } from '../domain/json';
 import { type TaskError } from '../domain/video-task';
@@ -44,7 +45,8 @@ export async function sendPaid<Accepted>(
   let content;
   try {
     content = body.kind === 'json' ? body.text : await toFormData(body);
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return notSent('file_unreadable', false, 'A file of the request can no longer be read.');
   }
   const exchange = await exchangeOnce({

@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import { type JsonValue } from '../domain/json';
 import { type TaskError } from '../domain/video-task';
 import { errorKind } from './errors';
@@ -174,7 +175,8 @@ function looksLikeCode(text: string): boolean {
 function tryParse(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { reported } from '../activities/mistakes';
 import { type Client } from '@temporalio/client';
 import { type Metrics, NO_METRICS } from '../domain/metrics';
 import { activityQueues, QUERY, WORKFLOW } from '../domain/names';
@@ -59,7 +60,7 @@ export class WatchRecovery {
     const looking: Looking = { until, timer: undefined };
     this.looking.set(key, looking);
     const lookOn = async (failed: number): Promise<void> => {
-      const found = await this.look(client, taskQueue).catch(() => undefined);
+      const found = await this.look(client, taskQueue).catch(reported(undefined));
       const fails = found === undefined ? failed + 1 : 0;
       const isIdle = found === false && performance.now() > looking.until;
       if (isIdle || fails >= FAILED_LOOKS) this.looking.delete(key);
@@ -79,7 +80,7 @@ export class WatchRecovery {
       taskQueue: { name: activityQueues(taskQueue).poll },
       taskQueueType: ACTIVITIES,
     });
-    const { pollers } = await described.catch(() => ({ pollers: [] }));
+    const { pollers } = await described.catch(reported({ pollers: [] }));
     return this.everyMs * Math.max(1, pollers.length / AT_FULL_PACE) * (0.75 + Math.random() / 2);
   }
 
@@ -107,7 +108,7 @@ export class WatchRecovery {
       const { workflowId, runId } = execution ?? {};
       // One that does not answer is asked again by the next look.
       if (workflowId && runId)
-        await this.recover(client, { workflowId, runId, taskQueue }).catch(() => undefined);
+        await this.recover(client, { workflowId, runId, taskQueue }).catch(reported(undefined));
     }
     const open = executions.length - closed.length;
     this.metrics.record('watchersOpen', open, {});

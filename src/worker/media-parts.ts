@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import { Runtime, type Worker } from '@temporalio/worker';
 import { type AccountSet } from '../accounts/account-set';
 import { type AccountOptions } from '../accounts/accounts-file';
@@ -101,8 +102,8 @@ async function warnOutOfReach(
   models: ModelSource,
 ): Promise<void> {
   for (const account of accounts.all()) {
-    const listed = await (account.models ?? models).all().catch(() => undefined);
-    const found = await outOfReach(store, listed ?? [], account.client.baseUrl).catch(() => undefined);
+    const listed = await (account.models ?? models).all().catch(otherwise(undefined));
+    const found = await outOfReach(store, listed ?? [], account.client.baseUrl).catch(otherwise(undefined));
     if (found !== undefined)
       Runtime.instance().logger.warn(`References to files cannot be sent to ${found}`, {
         account: account.name,

@@ -1,3 +1,4 @@
+import { otherwise } from '../domain/bug';
 import {
   ActivityFailure,
   CancellationScope,
@@ -57,12 +58,12 @@ async function leave({ workflowId: watcherId }: WatcherFacts): Promise<void> {
   const { workflowId, runId } = workflowInfo();
   await CancellationScope.nonCancellable(() =>
     getExternalWorkflowHandle(watcherId).signal(SIGNAL.watchLeave, { workflowId, runId }),
-  ).catch(() => undefined);
+  ).catch(otherwise(undefined));
 }
 
 /** Passes a nudge on. */
 export async function nudgeWatcher({ workflowId: watcherId }: WatcherFacts): Promise<void> {
   await getExternalWorkflowHandle(watcherId)
     .signal(nudgeSignal, workflowInfo().workflowId)
-    .catch(() => undefined);
+    .catch(otherwise(undefined));
 }

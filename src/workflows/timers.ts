@@ -1,3 +1,4 @@
+import { throwBug } from '../domain/bug';
 import {
   ActivityFailure,
   CancellationScope,
@@ -37,7 +38,13 @@ export async function raceTimer<T>(work: Promise<T>, limits: RaceLimits): Promis
     work.then((value) => ({ value })),
     lost(limitMs),
   ];
-  if (caller.cancellable) races.push(caller.cancelRequested.catch(() => lost(afterCancelMs)));
+  if (caller.cancellable)
+    races.push(
+      caller.cancelRequested.catch((error: unknown) => {
+        throwBug(error);
+        return lost(afterCancelMs);
+      }),
+    );
   const first = await Promise.race(races);
   timer.cancel();
   if (first === 'lost') return 'lost';

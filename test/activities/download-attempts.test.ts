@@ -299,7 +299,7 @@ describe('a result that its record says is kept no longer', () => {
 
   it('needs no status where the client knows no address', async () => {
     jest.spyOn(harness.client, 'contentUrl').mockImplementation(() => {
-      throw new TypeError('not a task id');
+      throw new Error('not a task id');
     });
     harness.now = until + 60_000;
     const result = await harness.attempt(1, input);

@@ -7,7 +7,7 @@ import {
   type OpenedSendAttempt,
   openSendAttempt,
 } from '../../src/activities/send-attempts';
-import { otherOpenCall } from '../../src/activities/send-once';
+import { otherOpenCall } from '../../src/activities/await-sender';
 import { type CreateJournal, type RecordedAnswer, type ClaimFence } from '../../src/domain/journal';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { answers } from '../domain/create-answers';

@@ -205,6 +205,6 @@ describe('real locations', () => {
   });
 
   it('refuses a URL with a password', () => {
-    expect(() => createModelSource({ location: 'https://me:secret@models.example/x' })).toThrow(TypeError);
+    expect(() => createModelSource({ location: 'https://me:secret@models.example/x' })).toThrow(Error);
   });
 });

@@ -33,7 +33,7 @@ describe('the base address', () => {
     ['https://h#secret', 'must not have a query or a fragment'],
     ['https://h?', 'must not have a query or a fragment'],
   ])('%j is refused without being repeated', (text, why) => {
-    expect(() => normaliseBaseUrl(text)).toThrow(TypeError);
+    expect(() => normaliseBaseUrl(text)).toThrow(Error);
     expect(() => normaliseBaseUrl(text)).toThrow(why);
     expect(() => normaliseBaseUrl(text)).not.toThrow(/secret/);
   });
@@ -72,10 +72,10 @@ describe('the base address', () => {
     );
     for (const id of ['', '.', '..'])
       expect(() => apiUrl('https://h', 'videos', id)).toThrow(
-        new TypeError('A path segment must not be empty, "." or "..".'),
+        new Error('A path segment must not be empty, "." or "..".'),
       );
     expect(() => apiUrl('https://h', 'videos', '\ud800')).toThrow(
-      new TypeError('A path segment must be well-formed text.'),
+      new Error('A path segment must be well-formed text.'),
     );
   });
 });

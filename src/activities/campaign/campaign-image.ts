@@ -1,3 +1,4 @@
+import { otherwise } from '../../domain/bug';
 import { type CampaignImageInput } from '../../domain/campaign/activities';
 import { imageOutcome } from '../../domain/make-outcome';
 import { type ImageOutcome } from '../../domain/outcome';
@@ -20,7 +21,7 @@ export function createCampaignImage(
     return withSender(deps, async (sender) => {
       const { creationKey, policy, recordedSince } = input;
       const base = { sendAttempt: 0, sent: false, account: input.account ?? null, estimate: null };
-      const page = await pages.page(input.page).catch(() => undefined);
+      const page = await pages.page(input.page).catch(otherwise(undefined));
       if (page === undefined) {
         const unsent = await withoutPage(deps, who, { creationKey, sender, recordedSince }, base);
         if (unsent !== undefined) return unsent;

@@ -1,3 +1,5 @@
+import { reported } from '../mistakes';
+import { otherwise } from '../../domain/bug';
 import {
   type GroupedCreate,
   type CreateVideosInput,
@@ -40,14 +42,14 @@ export function createCreateVideos(
       await mapConcurrently(rows.entries(), sends ? rows.length : READS_AT_ONCE, async ([index, row]) => {
         try {
           const sender = senders[index] as Sender;
-          const page = await pages.page(row.page).catch(() => undefined);
+          const page = await pages.page(row.page).catch(otherwise(undefined));
           if (page === undefined) {
             const unsent = await withoutPage(deps, who, { ...row, sender }, baseOf(row, input));
             answers[index] = unsent ?? pendingAnswer(baseOf(row, input));
           } else answers[index] = await createRow(deps, who, row, input, page, sender);
-        } catch {
-          // A single create would have failed its activity; as then, its outcome is read from the journal.
-          answers[index] = pendingAnswer(baseOf(row, input));
+        } catch (error) {
+          // Other rows go on. A single create would have failed its activity; as then, its outcome is read from the journal.
+          answers[index] = reported(pendingAnswer(baseOf(row, input)))(error);
         }
       });
       return { answers };

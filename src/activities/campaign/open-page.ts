@@ -1,3 +1,4 @@
+import { otherwise } from '../../domain/bug';
 import { LRUCache } from 'lru-cache';
 import { type ArtifactStore } from '../../artifacts/artifact-store';
 import {
@@ -312,7 +313,7 @@ export async function withoutPage(
   const asker = { fingerprint: null, workflowId, runId, now: now() };
   const opened = standing.bound
     ? await openSendAttempt(journal, { namespace, creationKey }, base.sendAttempt, asker).catch(
-        () => undefined,
+        otherwise(undefined),
       )
     : undefined;
   const untouched =

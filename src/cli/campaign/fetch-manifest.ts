@@ -1,3 +1,4 @@
+import { throwBug } from '../../domain/bug';
 import { Readable } from 'node:stream';
 import { getterWithoutCredentials, type PlainReply } from '../../service/get-without-credentials';
 
@@ -9,7 +10,8 @@ export async function fetchManifest(address: string, env = process.env): Promise
   let reply: PlainReply;
   try {
     reply = await getterWithoutCredentials(env)(address);
-  } catch {
+  } catch (error) {
+    throwBug(error);
     throw new Error('its address does not answer.');
   }
   if ('body' in reply) return Readable.fromWeb(reply.body);

@@ -1,3 +1,4 @@
+import { otherwise } from '../../domain/bug';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -249,5 +250,5 @@ export class LocalFiles {
 }
 
 async function realPath(path: string): Promise<string | undefined> {
-  return realpath(path).catch(() => undefined);
+  return realpath(path).catch(otherwise(undefined));
 }

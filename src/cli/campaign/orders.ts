@@ -1,3 +1,4 @@
+import { otherwise } from '../../domain/bug';
 import { type CampaignExecution, type RetriedOutcome, type ResumedCampaign } from '../../client';
 import { RETRIED_OUTCOMES } from '../../client/resumed-rows';
 import { requireUnpaused } from '../../client/errors';
@@ -53,7 +54,7 @@ export async function resumeRowsOf(
   await withServer(context, options, async (connected) => {
     const { media } = connected;
     const running = isOpen((await needWorker(connected, id)).status);
-    const state = await media.campaigns.state(id).catch(() => undefined);
+    const state = await media.campaigns.state(id).catch(otherwise(undefined));
     const budget = moneyOf('--budget', amount, state?.budget?.total.currency ?? state?.currency);
     const confirm = async (input: CampaignInput): Promise<void> => {
       const consent = { limit, yes: options.yes === true, budget: budget ?? input.budget };

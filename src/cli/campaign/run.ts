@@ -1,3 +1,4 @@
+import { otherwise } from '../../domain/bug';
 import { type ArtifactStore } from '../../artifacts/artifact-store';
 import { type CampaignStart, type Started } from '../../client';
 import { type MediaConfig } from '../../config';
@@ -150,7 +151,7 @@ async function reportRunning(
     `It runs already: nothing new is ordered. \`${set}\` changes its concurrency and raises its budget.`,
   );
   if (settings.budget === undefined && settings.concurrency === undefined) return;
-  const state = await media.campaigns.state(id).catch(() => undefined);
+  const state = await media.campaigns.state(id).catch(otherwise(undefined));
   const differing = state === undefined ? undefined : runsOtherwise(state, settings);
   if (differing !== undefined) report.say(`${report.paint('warn', 'warning:')} ${differing}`);
 }

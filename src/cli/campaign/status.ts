@@ -1,3 +1,4 @@
+import { otherwise } from '../../domain/bug';
 import { type CampaignExecution } from '../../client';
 import { endedRows } from '../../domain/campaign/results';
 import {
@@ -55,7 +56,7 @@ async function campaignStatus(connected: Connected, id: string): Promise<Campaig
   const state =
     result !== null || hasWorker === false || status === PAUSED
       ? null
-      : await media.campaigns.state(id).catch(() => null);
+      : await media.campaigns.state(id).catch(otherwise(null));
   if (state === null && result === null && hasWorker !== false && status !== PAUSED)
     notes.push('The state could not be read: no worker answered in time.');
   return {

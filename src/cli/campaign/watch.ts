@@ -1,3 +1,4 @@
+import { throwBug } from '../../domain/bug';
 import { type Started } from '../../client';
 import { type CampaignResult, type CampaignState } from '../../domain/campaign/campaign-state';
 import { type ReportSummary } from '../../report/report-options';
@@ -200,7 +201,8 @@ async function show(
       view.update(state);
       refresher?.offer(state);
     }
-  } catch {
+  } catch (error) {
+    throwBug(error);
     // The wait itself reports errors.
   } finally {
     if (!signal.aborted) view.stop();

@@ -1,3 +1,4 @@
+import { throwBug } from '../../domain/bug';
 import { type Command, Option } from 'commander';
 import { collect, type CommandContext, given } from '../context';
 import { CliError } from '../errors';
@@ -94,7 +95,8 @@ async function readFaults(files: readonly string[]) {
     try {
       const parsed: unknown = JSON.parse(await readFile(file, 'utf8'));
       if (Array.isArray(parsed)) return parsed as never[];
-    } catch {
+    } catch (error) {
+      throwBug(error);
       // Reported below, with the name of the file.
     }
     throw new CliError('bad_input', `--faults: ${file} holds no JSON array of fault rules.`, {

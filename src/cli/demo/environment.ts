@@ -1,3 +1,4 @@
+import { otherwise } from '../../domain/bug';
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -113,7 +114,7 @@ export async function openEnvironment(options: OpenEnvironmentOptions): Promise<
 /** Resolves when a journal folder holds an outcome. */
 async function untilOutcome(journal: string): Promise<void> {
   for (;;) {
-    const names = await readdir(journal, { recursive: true }).catch(() => []);
+    const names = await readdir(journal, { recursive: true }).catch(otherwise([]));
     if (names.some((name) => name.endsWith('.outcome'))) return;
     await delay(1);
   }
@@ -132,7 +133,7 @@ async function endJournals(client: Client, queues: readonly string[]): Promise<v
     await client.workflow
       .getHandle(mediaJournalWorkflowId(queue))
       .terminate('the demo is over')
-      .catch(() => undefined);
+      .catch(otherwise(undefined));
   }
 }
 

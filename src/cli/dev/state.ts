@@ -1,3 +1,4 @@
+import { throwBug } from '../../domain/bug';
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -75,7 +76,8 @@ export async function writeDevPorts(dataDir: string, ports: DevPorts): Promise<v
 async function readJson(file: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(file, 'utf8')) as unknown;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { otherwise } from '../../domain/bug';
 import { constants, readFileSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -113,7 +114,7 @@ export const artifacts: Check = {
     for (const { baseUrl, config: own } of accounts) {
       const unsent = await modelsOf(own)
         .then((models) => outOfReach(store, models, baseUrl))
-        .catch(() => undefined);
+        .catch(otherwise(undefined));
       if (unsent !== undefined)
         return warning(`Can be written, but references to files cannot be sent to ${unsent}`, OTHER_STORE);
     }
@@ -183,7 +184,7 @@ type FolderState = 'there' | 'missing' | 'blocked';
 /** Checks a folder without creating anything. */
 export async function folderState(folder: string): Promise<FolderState> {
   for (let at = folder; ; at = dirname(at)) {
-    const found = await stat(at).catch(() => undefined);
+    const found = await stat(at).catch(otherwise(undefined));
     if (found === undefined && at !== dirname(at)) continue;
     if (found?.isDirectory() !== true) return 'blocked';
     if (at === folder) return 'there';

@@ -1,3 +1,4 @@
+import { throwBug } from '../../domain/bug';
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { type Dispatcher } from 'undici';
@@ -248,7 +249,8 @@ function usable(address: string): URL | undefined {
   try {
     const url = new URL(address);
     return url.protocol in DEFAULT_PORTS && url.hostname !== '' ? url : undefined;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     return undefined;
   }
 }

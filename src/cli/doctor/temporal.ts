@@ -1,3 +1,4 @@
+import { otherwise } from '../../domain/bug';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { isSetBack } from '../../binding/bind-journal';
@@ -257,7 +258,7 @@ async function artifactsOf(config: Facts['config']): Promise<string | null> {
   if (schemeOf(place) === undefined && (await folderState(join(place, 'store.json'))) === 'missing')
     return null;
   const store = await openArtifactStore(config);
-  return (await store.identity?.().catch(() => null)) ?? null;
+  return (await store.identity?.().catch(otherwise(null))) ?? null;
 }
 
 const DIFFERS: { readonly [difference in LedgerDifference]: string } = {

@@ -1,3 +1,4 @@
+import { otherwise } from '../../domain/bug';
 import { Client } from '@temporalio/client';
 import { callWaits } from '../../client/ask-worker';
 import { lenientClient } from '../../client/lenient-client';
@@ -39,7 +40,7 @@ export const waiting: Check = {
     const own = accounts.length === 0 ? [config.credential] : accounts.map(({ name }) => name);
     const endAt = Date.now() + LOOK_MS;
     // Lists come from the server's visibility store, which videos do not need.
-    const open = await openBuyers(client, taskQueue, endAt).catch(() => undefined);
+    const open = await openBuyers(client, taskQueue, endAt).catch(otherwise(undefined));
     return open === undefined
       ? warning('The server does not list what is under way.', LOOK_AGAIN)
       : checkWaits(await waitsOf(client, open, endAt), open.length, own);
@@ -64,7 +65,7 @@ async function waitsOf(client: Client, workflowIds: readonly string[], endAt: nu
   let silent = 0;
   await mapConcurrently(workflowIds, MOST_ASKED, async (workflowId) => {
     // It has ended meanwhile, its worker is busy, or its answer cannot be read here: none of it says why others wait.
-    const waits = await callWaits(client, workflowId, endAt - Date.now()).catch(() => undefined);
+    const waits = await callWaits(client, workflowId, endAt - Date.now()).catch(otherwise(undefined));
     if (waits === undefined) silent += 1;
     for (const wait of waits ?? []) found.push({ workflowId, ...wait });
   });

@@ -1,3 +1,4 @@
+import { otherwise } from '../../domain/bug';
 import { stat } from 'node:fs/promises';
 import { type Client } from '@temporalio/client';
 import { type PayloadCodec } from '@temporalio/common';
@@ -68,7 +69,7 @@ export class HistorySources {
 
   /** A file or folder that exists, else a workflow id. */
   async *#namesOf(target: string): AsyncGenerator<NamedTarget> {
-    const found = await stat(target).catch(() => undefined);
+    const found = await stat(target).catch(otherwise(undefined));
     if (found === undefined && !looksLikeFile(target)) return void (yield { workflow: target });
     this.#refuseChildren();
     if (found?.isDirectory() !== true) return void (yield { file: target });

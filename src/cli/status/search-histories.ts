@@ -1,3 +1,4 @@
+import { otherwise } from '../../domain/bug';
 import { type Client } from '@temporalio/client';
 import { type Payload } from '@temporalio/common';
 import { type ExecutionIds, listExecutions } from '../../client/list-executions';
@@ -53,7 +54,7 @@ const OF_VIDEOS = `WorkflowType IN (${TYPES.map((type) => `'${type}'`).join(', '
 async function indexedExecutions(client: Client, taskId: string): Promise<readonly ExecutionIds[]> {
   if (taskId.includes("'")) return [];
   const query = `${OF_VIDEOS} AND ${SEARCH_ATTRIBUTE.taskId} = '${taskId}'`;
-  return listed(client, query).catch(() => []);
+  return listed(client, query).catch(otherwise([]));
 }
 
 function newestExecutions(client: Client): Promise<readonly ExecutionIds[]> {

@@ -1,3 +1,4 @@
+import { throwBug } from '../../domain/bug';
 import { userInfo } from 'node:os';
 import { formatMoney, type Money } from '../../domain/price';
 import {
@@ -76,7 +77,8 @@ export async function decide(
 export function userName(): string {
   try {
     return userInfo().username;
-  } catch {
+  } catch (error) {
+    throwBug(error);
     throw badInput([
       { field: '--by', message: 'must say who decides: the user of this process has no name.' },
     ]);

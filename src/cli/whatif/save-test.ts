@@ -1,3 +1,4 @@
+import { otherwise } from '../../domain/bug';
 import { stat, writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { WORKFLOW } from '../../domain/names';
@@ -24,7 +25,7 @@ export async function refuseToSave(file: string, original: Timeline): Promise<vo
       'bad_input',
       '--save-test: an edit begins with pictures, which a test file cannot hold.',
     );
-  if ((await stat(file).catch(() => undefined)) !== undefined) throw exists(file);
+  if ((await stat(file).catch(otherwise(undefined))) !== undefined) throw exists(file);
 }
 
 const exists = (file: string): CliError =>

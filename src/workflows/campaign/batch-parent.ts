@@ -1,3 +1,4 @@
+import { throwBug } from '../../domain/bug';
 import { getExternalWorkflowHandle } from '@temporalio/workflow';
 import { SIGNAL } from '../../domain/names';
 import { type BatchReport } from '../../domain/campaign/messages';
@@ -59,7 +60,8 @@ export class BatchParent {
   private async send(report: BatchReport): Promise<void> {
     try {
       await getExternalWorkflowHandle(this.campaign).signal(SIGNAL.campaignReport, report);
-    } catch {
+    } catch (error) {
+      throwBug(error);
       // The signal fails when no workflow runs under that id: the campaign was terminated, but not this batch.
       this.gone = true;
     }

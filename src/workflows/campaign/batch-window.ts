@@ -1,3 +1,4 @@
+import { throwBug } from '../../domain/bug';
 import {
   ChildWorkflowCancellationType,
   condition,
@@ -239,7 +240,8 @@ export class BatchWindow {
         (result) => this.ended(open, result),
         () => this.ended(open, 'gone'),
       );
-    } catch {
+    } catch (error) {
+      throwBug(error);
       // A workflow with this id runs, from a book that was lost: its number is skipped.
       this.ended(open, 'gone');
     }
@@ -329,7 +331,8 @@ export class BatchWindow {
       const handle = getExternalWorkflowHandle(batchWorkflowId(this.campaign, batch));
       await handle.signal(SIGNAL.campaignOrders, { ...orders, n: this.n });
       return true;
-    } catch {
+    } catch (error) {
+      throwBug(error);
       return false;
     }
   }

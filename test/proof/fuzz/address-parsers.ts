@@ -143,7 +143,7 @@ export const ADDRESS_PARSERS: readonly FuzzedParser[] = [
     ),
     words: ADDRESSES,
     parse: (input) => normaliseBaseUrl(input.toString('utf8')),
-    declares: (error) => error instanceof TypeError && !/https?:\/\/(?!host|\.| or)/.test(error.message),
+    declares: (error) => error instanceof Error && !/https?:\/\/(?!host|\.| or)/.test(error.message),
     wrong: (result) => {
       if (result === undefined) return undefined;
       const text = result as string;

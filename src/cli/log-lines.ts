@@ -1,4 +1,3 @@
-import { throwBug } from '../domain/bug';
 import { inspect } from 'node:util';
 import { type LogEntry } from '@temporalio/worker';
 import { createRedactor } from '../service/redact';

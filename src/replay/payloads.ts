@@ -11,11 +11,12 @@ export function* payloadsIn(value: unknown): Generator<Payload> {
     if (name !== 'searchAttributes') yield* payloadsIn(inner);
 }
 
-/** By its fields: a message of protobuf has those that are set. */
+/** By its fields. One that is not set is undefined, or an empty list of the message's class. */
 export function isPayload(value: object): value is Payload {
   const { metadata, data } = value as Payload;
   return (
-    metadata?.[METADATA_ENCODING_KEY] instanceof Uint8Array && (data == null || data instanceof Uint8Array)
+    metadata?.[METADATA_ENCODING_KEY] instanceof Uint8Array &&
+    (data == null || data.length === 0 || data instanceof Uint8Array)
   );
 }
 

@@ -49,9 +49,14 @@ export class Pseudonyms {
     );
   }
 
-  /** Another text in the place of this one, unless it is a word of the code. */
+  /** Another text in the place of this value, unless it is a word of the code, a number, a time or a duration. */
   of(text: string): string {
-    if (text === '' || isPlain(text) || this.#literals.has(text)) return text;
+    return isPlain(text) ? text : this.word(text);
+  }
+
+  /** Another text in the place of this id or name, unless it is a word of the code. A number may be that of an order. */
+  word(text: string): string {
+    if (text === '' || this.#literals.has(text)) return text;
     if (this.id !== '' && text !== this.id && text.includes(this.id))
       return text
         .split(this.id)
@@ -100,12 +105,13 @@ export class Pseudonyms {
   }
 }
 
-/** Texts in quotes, names of fields and parts of templates. */
+/** Texts in quotes, names of functions and fields, and parts of templates. */
 function literalsOf(code: string): ReadonlySet<string> {
   const literals = new Set<string>();
   for (const [, , text] of code.matchAll(/(["'])((?:[^"'\\\n]|\\.){1,60}?)\1/g)) literals.add(text ?? '');
   for (const [, name] of code.matchAll(/\.([A-Za-z_$][\w$]{0,60})/g)) literals.add(name ?? '');
   for (const [, name] of code.matchAll(/[{,]\s*([A-Za-z_$][\w$]{0,60})\s*[:,}(]/g)) literals.add(name ?? '');
+  for (const [, name] of code.matchAll(/\bfunction\*? ([A-Za-z_$][\w$]{0,60})/g)) literals.add(name ?? '');
   for (const [, text] of code.matchAll(/[`}]([^`$\\\n]{1,60}?)(?=\$\{|`)/g))
     literals.add((text ?? '').replace(/^\W+|\W+$/g, ''));
   return literals;

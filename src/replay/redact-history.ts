@@ -15,37 +15,40 @@ import { Pseudonyms } from './pseudonyms';
 import { PUBLIC_WORDS } from './public-words';
 import { versionIn } from './written-by';
 
+/** Given by the SDK in the order of the commands. */
+const COUNTED = /^\d{1,6}$/;
 /**
- * Names of fields whose text stays: ids that a server makes, names that the workflow code has, and versions. Every other
- * text of an event is replaced, also in fields that do not exist yet.
+ * Fields whose text may stay, each in the form that the server or the SDK gives it: in another one somebody chose it. Every
+ * other text of an event is replaced, also in fields that do not exist yet.
  */
-const KEPT: ReadonlySet<string> = new Set([
-  'timerId',
-  'activityId',
-  'markerName',
-  'signalName',
-  'queryType',
-  'changeId',
-  'protocolInstanceId',
-  'requestId',
-  'cronSchedule',
-  'runId',
-  'originalExecutionRunId',
-  'firstExecutionRunId',
-  'continuedExecutionRunId',
-  'newExecutionRunId',
-  'baseRunId',
-  'newRunId',
-  'sdkName',
-  'sdkVersion',
-  'buildId',
-  'updateId',
-  'acceptedRequestMessageId',
-  'rejectedRequestMessageId',
-]);
+const KEPT: Readonly<Record<string, RegExp>> = {
+  timerId: COUNTED,
+  activityId: COUNTED,
+  markerName: /^core_[a-z_]{1,40}$/,
+  sdkName: /^temporal-[a-z]{1,12}$/,
+  sdkVersion: /^\d+\.\d+\.\d+$/,
+};
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Fields with a name of the code: `{name}`. */
-const NAMED: ReadonlySet<string> = new Set(['activityType', 'workflowType']);
+/** Keys of maps, and names of fields in markers, that the SDK writes and reads. */
+const WORDS_OF_THE_SDK: readonly string[] = [
+  'TemporalChangeVersion',
+  'BuildIds',
+  'patch-data',
+  'data',
+  'result',
+  'id',
+  'deprecated',
+  'seq',
+  'attempt',
+  'activity_id',
+  'activity_type',
+  'complete_time',
+  'original_schedule_time',
+  'backoff',
+  'seconds',
+  'nanos',
+];
 
 /** Fields of what somebody wrote, also where it happens to be a word of the code. */
 const SENTENCES: ReadonlySet<string> = new Set(['message', 'reason', 'source']);
@@ -62,6 +65,7 @@ const DROPPED: ReadonlySet<string> = new Set([
   'declinedTargetVersionUpgrade',
 ]);
 
+const ENCODINGS: ReadonlySet<string> = new Set(Object.values(encodingTypes));
 /** Key of the type of a search attribute in the metadata of its payload, and its values. */
 const SEARCH_TYPE = 'type';
 const SEARCH_TYPES: readonly string[] = [
@@ -87,10 +91,16 @@ export function redactHistory(run: LoadedRun, code: string): LoadedRun {
   const history = historyFromProtobuf(historyToProtobuf(run.history));
   const names = new Pseudonyms(code, commonId(run));
   for (const id of serverIds(history)) names.keep(id);
-  for (const word of PUBLIC_WORDS) names.keep(word);
-  const redaction = new Redaction(names, MEDIA_WORKFLOWS.includes(run.workflowType));
-  for (const event of history.events ?? []) redaction.apply(event as Record<string, unknown>);
-  return { ...run, workflowId: redaction.names.of(run.workflowId), history: history satisfies History };
+  for (const word of [...PUBLIC_WORDS, ...WORDS_OF_THE_SDK]) names.keep(word);
+  const redaction = new Redaction(names);
+  // Summaries of our workflows name no content; that of a start is the caller's.
+  const isOurs = MEDIA_WORKFLOWS.includes(run.workflowType);
+  for (const event of history.events ?? [])
+    redaction.apply(
+      event as Record<string, unknown>,
+      isOurs && event.workflowExecutionStartedEventAttributes == null,
+    );
+  return { ...run, workflowId: names.word(run.workflowId), history: history satisfies History };
 }
 
 /** The part of the workflow id that other ids have too: those of children contain the id of their parent. */
@@ -104,54 +114,46 @@ function commonId({ workflowId, history }: LoadedRun): string {
 function* serverIds(value: unknown): Generator<string> {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
   for (const [field, inner] of Object.entries(value))
-    if (/runId$/i.test(field) && typeof inner === 'string' && inner !== '') yield inner;
+    if (/runId$/i.test(field) && typeof inner === 'string' && UUID.test(inner)) yield inner;
     else yield* serverIds(inner);
 }
 
 class Redaction {
-  /** @param summaries whether summaries stay: those of our workflows name no content */
-  constructor(
-    readonly names: Pseudonyms,
-    private readonly summaries: boolean,
-  ) {}
+  constructor(readonly names: Pseudonyms) {}
 
-  apply(object: Record<string, unknown>): void {
-    const marker = object['markerRecordedEventAttributes'] as
-      | { readonly markerName?: string }
-      | null
-      | undefined;
+  /** @param summaries whether the summary of this event stays */
+  apply(object: Record<string, unknown>, summaries: boolean): void {
     for (const [field, value] of Object.entries(object)) {
       if (value == null) continue;
-      // The SDK reads the ids of patches in it.
-      if (field === 'markerRecordedEventAttributes' && marker?.markerName?.startsWith('core_') === true)
-        continue;
-      if (field === 'userMetadata' && this.summaries) continue;
       if (DROPPED.has(field)) object[field] = field === 'memo' ? keptOf(value) : emptied(value);
-      else object[field] = this.#of(field, value);
+      else if (field !== 'userMetadata') object[field] = this.#of(field, value);
+      else if (!summaries) object[field] = null;
     }
   }
 
   #of(field: string, value: unknown): unknown {
     if (typeof value === 'string') return this.#text(field, value);
     if (Array.isArray(value)) return value.map((one) => this.#of(field, one));
-    if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
-    if (isLong(value) || NAMED.has(field)) return value;
+    if (value instanceof Uint8Array) return new Uint8Array();
+    if (typeof value !== 'object' || value === null || isLong(value)) return value;
     if (isPayload(value)) return this.#payload(value);
-    if (field === 'fields' || field === 'indexedFields')
+    // A message has a class of its own.
+    if (Object.getPrototypeOf(value) === Object.prototype)
       return Object.fromEntries(
-        Object.entries(value).map(([name, inner]) => [this.names.of(name), this.#of('', inner)]),
+        Object.entries(value).map(([name, inner]) => [this.names.word(name), this.#of('', inner)]),
       );
-    this.apply(value as Record<string, unknown>);
+    this.apply(value as Record<string, unknown>, false);
     return value;
   }
 
   #text(field: string, text: string): string {
-    if (text === '' || KEPT.has(field)) return text;
-    return SENTENCES.has(field) ? this.names.hidden(text) : this.names.of(text);
+    if (text === '' || KEPT[field]?.test(text) === true) return text;
+    return SENTENCES.has(field) ? this.names.hidden(text) : this.names.word(text);
   }
 
   #payload(payload: Payload): Payload {
-    const encoding = encodingOf(payload);
+    const given = encodingOf(payload);
+    const encoding = ENCODINGS.has(given) ? given : encodingTypes.METADATA_ENCODING_RAW;
     // Workflow code can read a search attribute, and the SDK decodes it by this type.
     const type = Buffer.from(payload.metadata?.[SEARCH_TYPE] ?? []).toString();
     const metadata = {

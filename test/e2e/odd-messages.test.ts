@@ -1,3 +1,4 @@
+import { mapConcurrently } from '../../src/domain/map-concurrently';
 import { type WorkflowHandle, WorkflowUpdateFailedError } from '@temporalio/client';
 import { type temporal } from '@temporalio/proto';
 import { batchWorkflowId } from '../../src/domain/campaign/budget-book';
@@ -47,7 +48,13 @@ async function pester(handle: WorkflowHandle): Promise<readonly string[]> {
   const all = (
     names: readonly string[],
     send: (name: string, args: readonly unknown[]) => Promise<unknown>,
-  ) => Promise.all(names.flatMap((name) => several.map((args) => send(name, args))));
+  ) =>
+    // The server refuses more Updates of one workflow at a time than ten.
+    mapConcurrently(
+      names.flatMap((name) => several.map((args) => [name, args] as const)),
+      8,
+      async ([name, args]) => void (await send(name, args)),
+    );
   await all(handlers.signals, (name, args) => (handle.signal as AnyMessage)(name, ...args));
   await all(handlers.queries, (name, args) =>
     (handle.query as AnyMessage)(name, ...args).catch((error: unknown) => error),

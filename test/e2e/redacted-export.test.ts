@@ -14,6 +14,7 @@ it('with local activities, ids that somebody chose and what a start says has not
   const { client, namespace, nativeConnection: connection } = server;
   const taskQueue = server.uniqueId('users');
   const bundle = await bundleWorkflowCode({
+    logger: new DefaultLogger('ERROR'),
     workflowsPath: join(__dirname, '..', 'replays', 'users', 'local-steps.ts'),
   });
   const worker = await Worker.create({
@@ -50,7 +51,7 @@ it('with local activities, ids that somebody chose and what a start says has not
       source: 'made here',
     };
     const original = { ...run, history: await handle.fetchHistory() };
-    const redacted = redactHistory(original as never, bundle.code);
+    const redacted = redactHistory(original, bundle.code);
     const count = (history: Parameters<typeof historyToProtobuf>[0]): number =>
       Buffer.from(historyToProtobuf(history)).toString('latin1').split(CANARY).length - 1;
     expect(count(original.history)).toBeGreaterThan(10);

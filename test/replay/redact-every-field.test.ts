@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import '../support/quiet-temporal';
 import { readFileSync } from 'node:fs';
 import type * as protobuf from 'protobufjs';
@@ -6,9 +7,7 @@ import { redactHistory } from '../../src/replay/redact-history';
 import { testBundle } from '../support/test-bundle';
 
 /** The protocol as the SDK at hand knows it: a field that a later one adds is in these tests from its first day. */
-const root = (
-  require('@temporalio/proto/protos/json-module.js') as { readonly default?: protobuf.Root } & protobuf.Root
-).lookupType('temporal.api.history.v1.History').root;
+const root = createRequire(__filename)('@temporalio/proto/protos/json-module.js') as protobuf.Root;
 const EVENT = root.lookupType('temporal.api.history.v1.HistoryEvent');
 const HISTORY = root.lookupType('temporal.api.history.v1.History');
 const PAYLOAD = '.temporal.api.common.v1.Payload';

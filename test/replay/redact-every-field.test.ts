@@ -32,7 +32,7 @@ function filled(
 }
 
 function valueOf(field: protobuf.Field, way: string, above: readonly string[]): unknown {
-  const inner = field.resolvedType as protobuf.Type | protobuf.Enum | null;
+  const inner = field.resolvedType;
   if (inner !== null && 'fieldsArray' in inner) {
     if (inner.fullName === PAYLOAD) return payload(way);
     const isAgain = above.filter((name) => name === inner.fullName).length > 1;

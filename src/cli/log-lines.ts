@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { type LogEntry } from '@temporalio/worker';
+import { visible, visibleJson } from '../domain/visible';
 import { createRedactor } from '../service/redact';
 
 export const LOG_FORMATS = ['text', 'json'] as const;
@@ -35,7 +36,8 @@ const timeOf = ({ timestampNanos }: LogEntry): string =>
 function textLine(entry: LogEntry): string {
   const { level, message, meta } = entry;
   const more = meta === undefined || Object.keys(meta).length === 0 ? '' : ` ${inspect(meta)}`;
-  return `${timeOf(entry)} [${level}] ${message}${more}`;
+  // Only the first line of an entry begins at the left: none in it can pass for another entry.
+  return `${timeOf(entry)} [${level}] ${message}${more}`.split('\n').map(visible).join('\n  ');
 }
 
 /** One object on one line. Every text in it is redacted by itself, so that the line stays JSON whatever is removed. */
@@ -45,7 +47,7 @@ function jsonLine(entry: LogEntry, page: (text: string) => string): string {
   const clean = (value: unknown): string => {
     const texts = JSON.stringify(value, (_name, inner: unknown) => plain(inner));
     // Names of fields may come from code of users, too.
-    return JSON.stringify(JSON.parse(texts), (_name, inner: unknown) => redacted(inner, page));
+    return visibleJson(JSON.parse(texts), (_name, inner) => redacted(inner, page));
   };
   try {
     // What the entry says itself comes last: no field of the meta data takes its place.

@@ -26,7 +26,7 @@ async function main(argv: readonly string[]): Promise<number> {
   });
   try {
     if (argv.length === 0) {
-      context.report.say(program.helpInformation());
+      for (const line of program.helpInformation().split('\n')) context.report.say(line);
       return EXIT.usage;
     }
     await program.parseAsync([...argv], { from: 'user' });
@@ -39,7 +39,7 @@ async function main(argv: readonly string[]): Promise<number> {
     const { exitCode, data, reported, ...failure } = failureOf(error);
     const reply = withTypedCommand(failure.reply, typedCommand(program, argv));
     if (process.env['TEMPORAL_MEDIA_DEBUG'] === '1' && error instanceof Error)
-      report.say(withoutSecrets(error.stack ?? ''));
+      for (const line of withoutSecrets(error.stack ?? '').split('\n')) report.say(line);
     report.fail(reply, data, reported);
     notifyParent({ type: 'failed', error: reply });
     return exitCode;

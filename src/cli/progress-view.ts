@@ -1,5 +1,6 @@
 import { Format, SingleBar } from 'cli-progress';
 import { type VideoState } from '../domain/video-state';
+import { visible } from '../domain/visible';
 import { type LiveView, type Report, shortId, statusLine } from './report';
 
 /** Shows the progress of a wait. */
@@ -128,7 +129,7 @@ class Redrawn implements ProgressView, LiveView {
   }
 
   private line(bar: (share: number, width: number) => string): string {
-    const text = `${lineOf(this.state, this.tried) ?? ''}  ${elapsed(Date.now() - begin(this.state, this.beganAt))}`;
+    const text = `${visible(lineOf(this.state, this.tried) ?? '')}  ${elapsed(Date.now() - begin(this.state, this.beganAt))}`;
     if (this.state === undefined) return text;
     const { watch, phase } = this.state;
     // The line is cut at the terminal's edge: on a narrow one the bar shrinks, and percentage and time stay.

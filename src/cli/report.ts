@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { type Command, Option } from 'commander';
 import { type VideoState } from '../domain/video-state';
+import { visible, visibleJson } from '../domain/visible';
 import { notifyParent } from './child-process';
 import { type FailureReply, type FieldsOf, type OutputLine, type Reply } from './json-output';
 
@@ -35,17 +36,17 @@ export class Report {
     this.#live = view;
   }
 
-  /** Prints a line for people. */
+  /** Prints a line for people. Ids, prompts and texts of services are in it: nothing of them is obeyed, or begins another line. */
   say(line: string): void {
     this.#live?.clear();
-    process.stderr.write(`${line}\n`);
+    process.stderr.write(`${shown(line, this.paint)}\n`);
   }
 
   /** Prints a result line, which a shell script without `--json` can capture. */
   result(line: string): void {
     if (this.machine) return;
     this.#live?.clear();
-    process.stdout.write(`${line}\n`);
+    process.stdout.write(`${shown(line, this.paintResult)}\n`);
   }
 
   /** Prints an intermediate event; only with `-o jsonl`. */
@@ -63,7 +64,7 @@ export class Report {
   reply(reply: Reply): void {
     if (this.#replied) return;
     this.#replied = true;
-    if (this.format === 'json') process.stdout.write(`${JSON.stringify(reply)}\n`);
+    if (this.format === 'json') process.stdout.write(`${visibleJson(reply)}\n`);
     if (this.format === 'jsonl') this.#line({ type: 'result', ...reply });
   }
 
@@ -82,8 +83,17 @@ export class Report {
 
   #line({ type, ...fields }: { readonly type: string }): void {
     const line = { v: LINE_VERSION, type, at: new Date().toISOString(), ...fields };
-    process.stdout.write(`${JSON.stringify(line)}\n`);
+    process.stdout.write(`${visibleJson(line)}\n`);
   }
+}
+
+/** The line with nothing in it that a terminal obeys, but our own colours where there are any. */
+function shown(line: string, paint: Paint): string {
+  if (paint === plain) return visible(line);
+  return line
+    .split(OWN_COLOUR)
+    .map((part, index) => (index % 2 === 1 ? part : visible(part)))
+    .join('');
 }
 
 /** What {@link Report} needs of a view that redraws itself. */
@@ -176,6 +186,9 @@ function isFormat(text: string | undefined): text is OutputFormat {
 export type Tone = 'good' | 'bad' | 'warn' | 'note';
 
 const STYLES = { good: 'green', bad: 'red', warn: 'yellow', note: 'cyan' } as const;
+/** Of these styles, and their end. */
+// oxlint-disable-next-line no-control-regex
+const OWN_COLOUR = /(\x1b\[(?:3[1236]|39)m)/;
 
 /** Colours a text, or returns it unchanged. */
 export type Paint = (tone: Tone, text: string) => string;
@@ -189,7 +202,7 @@ export function painter(
   const wanted = when === 'always' || (when === 'auto' && !env['NO_COLOR'] && stream.isTTY === true);
   return wanted && env['TERM'] !== 'dumb'
     ? (tone, text) => styleText(STYLES[tone], text, { validateStream: false })
-    : (_tone, text) => text;
+    : plain;
 }
 
 /** One line about a video workflow; undefined when it is done. */

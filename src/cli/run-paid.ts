@@ -152,9 +152,9 @@ export type Waited<Outcome> =
 
 /**
  * Milliseconds that the command waits longer than the workflow. A video whose wait ends polls once more and returns an
- * outcome with more detail. A workflow that hangs in a create, a poll or a download is left after this time.
+ * outcome with more detail: seconds, not the time of a poll that hangs. Then the last state is the answer.
  */
-const LAST_ANSWER_MS = 15_000;
+const LAST_ANSWER_MS = 2_000;
 /** Longest delay of a Node timer, in milliseconds; a longer wait has no limit. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 

@@ -1,6 +1,19 @@
-/** Quotes a word for a shell when it holds special characters. */
+import { isVisible } from '../domain/visible';
+
+/**
+ * Quotes a word for a shell when it holds special characters; as bytes (`$'…'`, in bash and zsh) where some of them cannot be
+ * shown.
+ */
 export function shellWord(word: string): string {
-  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  if (/^[\w./:=@%+,-]+$/.test(word)) return word;
+  if (isVisible(word)) return `'${word.replaceAll("'", `'\\''`)}'`;
+  const bytes = [...Buffer.from(word)].map((byte) =>
+    /[\w ./:=@%+,-]/.test(String.fromCharCode(byte)) && byte < 0x80
+      ? String.fromCharCode(byte)
+      : `\\x${byte.toString(16).padStart(2, '0')}`,
+  );
+  // A digit after an escape would be read as a part of it.
+  return `$'${bytes.join('').replace(/\\x[0-9a-f]{2}(?=[0-9a-fA-F])/g, (escape) => `${escape}'$'`)}'`;
 }
 
 /** An id as a shell argument, after `--` when it looks like an option: others choose the ids. */

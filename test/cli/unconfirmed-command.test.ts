@@ -43,8 +43,12 @@ describe('unconfirmed, orphans and journal', () => {
   test('[C4.4c] a lost reply: three commands with their cost, no word about running it again; adopted it completes', async () => {
     const prompt = 'a secret harbour';
     const { id, run: ended } = await lost(prompt);
-    expect(ended.stderr).toContain(`temporal-media unconfirmed adopt --reason WHY ${id} TASK`);
-    expect(ended.stderr).toContain(`temporal-media unconfirmed declare-lost --reason WHY ${id}`);
+    expect(ended.stderr).toMatch(
+      new RegExp(`temporal-media unconfirmed adopt --reason WHY --send=\\S+ ${id} TASK`),
+    );
+    expect(ended.stderr).toMatch(
+      new RegExp(`temporal-media unconfirmed declare-lost --reason WHY --send=\\S+ ${id}`),
+    );
     expect(ended.stderr).toMatch(/resubmit --reason WHY .*\n +send once more; costs an estimated \d/);
     expect(ended.stderr).not.toMatch(/temporal-media video|run (?:it|the same command) again|try again/i);
 

@@ -84,6 +84,7 @@ const LONG = [
   'test/cli/doctor-',
   'test/cli/every-command',
   'test/cli/first-ten-minutes',
+  'test/cli/hostile-ids',
   'test/cli/on-call',
   'test/cli/search-attributes',
   'test/cli/shared-store',

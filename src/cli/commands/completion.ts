@@ -30,6 +30,6 @@ async function completion(program: Command, { report }: CommandContext, shell: S
   const { fishScript } = await import('../completion/fish-script.js');
   const write = { bash: bashScript, zsh: zshScript, fish: fishScript }[shell];
   const script = write(program.name(), describeProgram(program));
-  report.result(script.trimEnd());
+  for (const line of script.trimEnd().split('\n')) report.result(line);
   report.reply({ ok: true, data: { shell, script } });
 }

@@ -39,6 +39,6 @@ async function schema({ report }: CommandContext, name: string | undefined): Pro
     throw new CliError('bad_input', `There is no schema ${name}.`, { hint });
   }
   const found = await jsonSchemaOf(name);
-  report.result(JSON.stringify(found, null, 2));
+  for (const line of JSON.stringify(found, null, 2).split('\n')) report.result(line);
   report.reply({ ok: true, data: { name, schema: found } });
 }

@@ -15,7 +15,7 @@ export async function migrate(
   const url = /^postgres(ql)?:/.test(address) ? address : undefined;
   if (dryRun) {
     const sql = migrationSql(url);
-    report.result(sql.trimEnd());
+    for (const line of sql.trimEnd().split('\n')) report.result(line);
     report.reply({ ok: true, data: { dryRun, sql } });
     return;
   }

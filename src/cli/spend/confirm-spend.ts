@@ -1,3 +1,4 @@
+import { visible } from '../../domain/visible';
 import { createInterface } from 'node:readline/promises';
 import { formatMoney, type Money } from '../../domain/price';
 import { CliError } from '../errors';
@@ -82,7 +83,7 @@ export async function askTerminal(question: string, { input, output }: Terminal)
   // Without a listener Ctrl-C would only pause the input, and the command would hang.
   lines.once('SIGINT', () => lines.close());
   try {
-    const answer = await Promise.race([lines.question(`${question} [y/N] `), closed]);
+    const answer = await Promise.race([lines.question(`${visible(question)} [y/N] `), closed]);
     if (answer === undefined) output.write('\n');
     return /^y(es)?$/i.test((answer ?? '').trim());
   } finally {

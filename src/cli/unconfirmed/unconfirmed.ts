@@ -13,7 +13,7 @@ import { evidenceLines } from '../evidence-lines';
 import { textTable } from '../progress-view';
 import { type Report } from '../report';
 import { askTerminal, isTerminal, TERMINAL } from '../spend/confirm-spend';
-import { commandFor, idArgument } from '../text';
+import { commandFor, idArgument, shellWord } from '../text';
 import { readPages } from './orphans';
 
 interface Decision {
@@ -125,21 +125,21 @@ export function decisionLines(call: OpenCall): string[] {
   const { creationKey, sendId, hasTask, estimate, isPaid, fetchable } = call;
   const cost = estimate === null ? 'an unknown amount' : `an estimated ${formatMoney(estimate)}`;
   const id = idArgument(creationKey);
-  const send = sendId === null ? '' : ` --send ${idArgument(sendId)}`;
+  const send = sendId === null ? '' : ` ${shellWord(`--send=${sendId}`)}`;
   const command = (words: string): string => `  temporal-media unconfirmed ${words}`;
   return [
     ...firstLines(isPaid, fetchable),
     ...(hasTask
       ? [
-          `${command(`adopt --reason WHY ${id} TASK${send}`)}`,
+          `${command(`adopt --reason WHY${send} ${id} TASK`)}`,
           '      it was accepted as TASK; costs nothing more',
         ]
       : []),
-    command(`declare-lost --reason WHY ${id}${send}`),
+    command(`declare-lost --reason WHY${send} ${id}`),
     isPaid
       ? '      give its results up; it stays paid, and nothing is sent under this id any more'
       : '      nothing was accepted; costs nothing, and nothing is sent under this id any more',
-    command(`resubmit --reason WHY ${id}${send}`),
+    command(`resubmit --reason WHY${send} ${id}`),
     isPaid
       ? `      send once more; costs ${cost} besides what is paid already`
       : `      send once more; costs ${cost}, and twice that if the first was accepted after all`,

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { visible } from '../../domain/visible';
 import { shownSpan, counted } from './sizes';
 import { moneyText } from './workflow-entries';
 import {
@@ -29,7 +30,7 @@ const BAR = 24;
 export function timelineText(timeline: Timeline, options: TimelineTextOptions = {}): string {
   const width = Math.max(60, options.width ?? 80);
   const paint = options.paint ?? ((_tone, text) => text);
-  const page = new Page(timeline, width, paint);
+  const page = new Page(withVisibleTexts(timeline), width, paint);
   return [
     ...page.head(),
     '',
@@ -39,6 +40,17 @@ export function timelineText(timeline: Timeline, options: TimelineTextOptions = 
     '',
     ...page.spent(),
   ].join('\n');
+}
+
+/** Ids, keys and texts of services may hold what a terminal obeys, or begin another line. */
+function withVisibleTexts<T>(value: T): T {
+  const clean = (inner: unknown): unknown => {
+    if (typeof inner === 'string') return visible(inner);
+    if (Array.isArray(inner)) return inner.map(clean);
+    if (typeof inner !== 'object' || inner === null) return inner;
+    return Object.fromEntries(Object.entries(inner).map(([name, one]) => [name, clean(one)]));
+  };
+  return clean(value) as T;
 }
 
 const MARKS: { readonly [tone in Tone]: string } = { plain: ' ', good: '+', wait: '~', bad: '!' };
@@ -165,7 +177,7 @@ class Page {
     const lines: string[] = [];
     let line = '';
     for (const word of text.split(' ')) {
-      if (line !== '' && visible(line) + 1 + visible(word) > room) {
+      if (line !== '' && widthOf(line) + 1 + widthOf(word) > room) {
         lines.push(line);
         line = word;
       } else line = line === '' ? word : `${line} ${word}`;
@@ -176,7 +188,7 @@ class Page {
   }
 }
 
-const visible = (text: string): number => stripVTControlCharacters(text).length;
+const widthOf = (text: string): number => stripVTControlCharacters(text).length;
 
 function outcomeTone({ entries }: Timeline): Tone {
   return entries.findLast(({ kind }) => kind === 'ended')?.tone ?? 'plain';

@@ -20,7 +20,7 @@ import { bindQueue, type Rebind } from './worker/bind-queue';
 import { warnOfLacking } from './worker/bundled-types';
 import { makeParts, type MediaParts, queuesOf } from './worker/media-parts';
 import { DRAIN, HEARTBEATS } from './worker/paid-limits';
-import { readinessOf } from './worker/readiness';
+import { readinessOf, storesNeeded } from './worker/readiness';
 import { joinActivities } from './worker/registered-names';
 import { type Served, servedBy, type ServedPart } from './worker/served-parts';
 import { openWorkerAccounts } from './worker/worker-accounts';
@@ -183,7 +183,7 @@ async function makeWorker(options: MediaWorkerOptions, making: Making): Promise<
     queues: workers.queues,
     account: parts?.accounts[0] ?? '',
     accounts: parts?.accounts ?? [],
-    isReady: parts === undefined ? async () => true : readinessOf(parts.journal),
+    isReady: parts === undefined ? async () => true : readinessOf(storesNeeded(served.kinds, parts)),
     run: async () => {
       parts?.begin(workers.own);
       try {

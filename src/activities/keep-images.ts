@@ -167,5 +167,8 @@ async function fetchImage(url: string, client: MediaClient, deadlineAt: number):
     if (performance.now() + delay >= deadlineAt) break;
     if (attempt < FETCH_TRIES) await new Promise((resolve) => setTimeout(resolve, delay));
   }
-  return { lost };
+  return lost === 'http_404' || lost === 'http_410' ? { lost, why: GONE } : { lost };
 }
+
+const GONE =
+  'The service has an address for the result, and nothing under it: it may have been deleted, or the address needs a header or an account that the worker does not have. Ask the service for the result of this call with its request id; it is paid.';

@@ -21,7 +21,7 @@ export interface HealthEndpoint {
 
 /**
  * Serves the probes of Kubernetes and of load balancers: `GET /livez` answers 200 as long as the process answers at all,
- * `GET /readyz` 200 while the worker takes work and can write its journal, and 503 otherwise. Nothing else is served and nothing is told.
+ * `GET /readyz` 200 while the worker takes work and can write the stores that its parts need, and 503 otherwise. Nothing else is served and nothing is told.
  * @param address `host:port` or `:port` (all interfaces)
  */
 export async function serveHealth(address: string, health: Health): Promise<HealthEndpoint> {

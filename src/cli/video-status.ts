@@ -18,7 +18,7 @@ import { unpauseText } from './paused';
 import { type ExecutionView, viewExecution } from './status/execution-view';
 import { failingTask } from './status/failing-task';
 import { pinnedWithoutWorker } from './status/pinned-version';
-import { searchHistories } from './status/search-histories';
+import { searchHistories, taskInHistory } from './status/search-histories';
 import { commandFor } from './text';
 
 /** Everything that is known about a workflow id or a task id. */
@@ -149,6 +149,8 @@ class StatusSearch {
     let state = await this.stateOf(workflow);
     let outcome = await this.outcomeOf(workflow);
     this.video ??= state?.video ?? (outcome !== null && 'video' in outcome ? outcome.video : null);
+    if (this.video === null && workflow !== null && ANSWERS_STATE.has(workflow.type))
+      this.video = (await taskInHistory(this.connected.client, workflow)) ?? null;
     this.creationKey ??= state?.creationKey ?? null;
     const wait = await this.waitOf(this.video);
     if (wait !== undefined && wait.workflowId !== workflow?.workflowId && !goesOn(workflow)) {
@@ -249,10 +251,13 @@ const ANSWERS_STATE: ReadonlySet<string> = new Set([WORKFLOW.generateVideo, WORK
 const IMAGE_CALLS: ReadonlySet<string> = new Set([WORKFLOW.generateImage, WORKFLOW.editImage]);
 const HAS_OUTCOME: ReadonlySet<string> = new Set([...ANSWERS_STATE, ...IMAGE_CALLS]);
 
+/** Stands where the service said something: nothing would read as if it had said nothing. */
+const NOT_SHOWN = '[its text may repeat the prompt: it is in the result of the workflow]';
+
 /** Removes the service's message, which may repeat a prompt, from output for tickets (C5.4c); kind and code stay. */
 function withoutServiceText<Outcome extends VideoOutcome | ImageOutcome>(outcome: Outcome): Outcome {
-  if (!('error' in outcome) || outcome.error === undefined) return outcome;
-  return { ...outcome, error: { ...outcome.error, message: null } };
+  if (!('error' in outcome) || outcome.error === undefined || outcome.error.message === null) return outcome;
+  return { ...outcome, error: { ...outcome.error, message: NOT_SHOWN } };
 }
 
 const goesOn = (workflow: ExecutionView | null): boolean => workflow !== null && isOpen(workflow.status);

@@ -10,7 +10,7 @@ import { fingerprintText } from '../domain/fingerprint';
 import { type Shape } from '../domain/shape';
 import { DEFAULT_CREDENTIAL, FINGERPRINT_MEMO, WORKFLOW } from '../domain/names';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
-import { type PaidOperation, type PaidRequest } from '../domain/request';
+import { callSummary, type PaidOperation, type PaidRequest } from '../domain/request';
 import { GENERATE_VIDEO_SHAPE, IMAGE_WORKFLOW_SHAPE } from '../domain/workflow-inputs';
 import { CreationKeyConflictError, InvalidInputError, refuseInvalid } from './errors';
 import { START_KEYS, type StartOptions } from './options';
@@ -68,6 +68,7 @@ export async function startPaid<Outcome extends VideoOutcome | ImageOutcome>(
   ) =>
     client.workflow
       .start(type, {
+        staticSummary: callSummary(paid.request),
         ...given,
         taskQueue,
         workflowId,

@@ -170,3 +170,14 @@ export const EDIT_REQUEST_SHAPE = {
   images: true,
   mask: namesOf<MediaSource>(SOURCE_SHAPE),
 } satisfies ShapeOf<ImageEditRequest>;
+
+/** What lists of workflows show of a paid call: what its price depends on, never its prompt. */
+export function callSummary(request: PaidRequest['request'] | null | undefined): string {
+  const { model, durationSeconds, resolution, size, n } = (request ?? {}) as Record<string, unknown>;
+  const length = typeof durationSeconds === 'number' ? `${durationSeconds} s` : undefined;
+  const images = typeof n === 'number' ? `${n} images` : undefined;
+  const shown = [model, length, resolution, size, images].filter(
+    (fact) => typeof fact === 'string' && fact !== '',
+  );
+  return shown.join(', ').slice(0, 100);
+}

@@ -22,15 +22,25 @@ export interface ResolveUnconfirmedInput {
   /**
    * The send that the decision is about, as its evidence names it. A decision authorises nothing about any other send,
    * however often it is carried out.
+   * @minLength 1
+   * @maxLength 200
    */
   readonly sendId: string;
   /** Final once it is recorded. */
   readonly decision: UnconfirmedDecision;
   /** With `adopt` only. */
   readonly taskId?: string;
-  /** Who decides; kept in the journal. At most 200 characters. */
+  /**
+   * Who decides; kept in the journal.
+   * @minLength 1
+   * @maxLength 200
+   */
   readonly by: string;
-  /** Why; kept in the journal. At most 1,000 characters. No prompt, key or address. */
+  /**
+   * Why; kept in the journal. No prompt, key or address.
+   * @minLength 1
+   * @maxLength 1000
+   */
   readonly reason: string;
   /** Task queue of the workers that have the journal. @default that of this workflow */
   readonly taskQueue?: string;

@@ -20,9 +20,11 @@ const HINTS: { readonly [code in ArtifactErrorCode]?: string } = {
     'Try again. If it lasts, check the service of the bucket, and MEDIA_ARTIFACTS, AWS_REGION and AWS_ENDPOINT_URL_S3.',
 };
 
+/** Refusals that the same request meets again, until somebody corrects the settings. */
+const REFUSED: ReadonlySet<number> = new Set([301, 307, 400, 401, 403, 405, 411, 413, 501]);
 const NOT_ALLOWED: ReadonlySet<string> = new Set(['NoSuchBucket', 'CredentialsProviderError']);
 
 function codeOf({ status, code }: S3Failure): ArtifactErrorCode {
   if (status === 507 || /quota/i.test(code)) return 'no_space';
-  return status === 403 || NOT_ALLOWED.has(code) ? 'not_writable' : 'storage';
+  return REFUSED.has(status ?? 0) || NOT_ALLOWED.has(code) ? 'not_writable' : 'storage';
 }

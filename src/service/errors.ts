@@ -66,6 +66,7 @@ export const KIND_SIGNALS: readonly KindSignal[] = [
     like: 'upstream: image_content_policy_violation',
   },
   { kind: 'moderation', word: /\bsentinel_block\b/i, like: 'sentinel_block hit' },
+  { kind: 'moderation', word: /\bguard-?rails?\b/i, like: 'Guardrail blocked the prompt' },
   {
     kind: 'moderation',
     word: /\b\w*SensitiveContentDetected\b/i,

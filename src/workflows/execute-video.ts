@@ -2,7 +2,7 @@ import { executeChild, ParentClosePolicy, type ChildWorkflowOptions } from '@tem
 import { activityQueues, WORKFLOW } from '../domain/names';
 import { refusedBeforeSend } from '../domain/make-outcome';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
-import { type ImageEditRequest, type ImageGenerationRequest } from '../domain/request';
+import { callSummary, type ImageEditRequest, type ImageGenerationRequest } from '../domain/request';
 import { STARTED_BY } from '../domain/version';
 import { IMAGE_CALL_SHAPE, type GenerateVideoInput, type ImageCallOptions } from '../domain/workflow-inputs';
 import { creationKey } from './creation-key';
@@ -34,6 +34,7 @@ export async function executeVideo(
   return executeChild<typeof generateVideo>(WORKFLOW.generateVideo, {
     // A paid video is finished and kept even if its caller ends; the caller's retry adopts it.
     parentClosePolicy: ParentClosePolicy.ABANDON,
+    staticSummary: callSummary((input as GenerateVideoInput | null)?.request),
     ...options,
     memo: { ...options.memo, ...STARTED_BY },
     args: [{ ...input, creationKey: own.key }],

@@ -236,7 +236,7 @@ class RunningGroup {
       const at = this.nextWakeAt();
       const wait = at - Date.now();
       if (this.watchers.length === 0 || this.stopping || wait <= 0) return;
-      const summary = `next poll of ${this.watchers.length}`;
+      const summary = `next poll of ${videos(this.watchers.length)}`;
       if (!(await condition(() => this.changed && this.mustWakeBefore(at), wait, { summary }))) return;
     }
   }
@@ -264,7 +264,7 @@ class RunningGroup {
         taskQueue: this.options.taskQueue ?? queuesOf(undefined).poll,
         budgetMs: input.input.budgetMs,
         minIntervalMs: input.input.minIntervalMs,
-        summary: `poll ${polled.length}`,
+        summary: `poll ${videos(polled.length)}`,
       });
       const { answers } = await poll(input.input);
       const byIndex = new Map<number, PollAnswer>(answers.map((answer) => [answer.index, answer]));
@@ -293,3 +293,5 @@ class RunningGroup {
     watcher.settle({ kind: 'verdict', verdict, state: watcher.state });
   }
 }
+
+const videos = (count: number): string => `${count} ${count === 1 ? 'video' : 'videos'}`;

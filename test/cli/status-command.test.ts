@@ -1,6 +1,7 @@
 import { rename } from 'node:fs/promises';
 import path from 'node:path';
 import { createFileJournal } from '../../src/journal/file-journal';
+import { eventually } from '../support/eventually';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { type CliRun, runCli, runJson, startCli } from './support/run-cli';
 
@@ -155,6 +156,26 @@ describe('status and watch', () => {
       video: { taskId },
       notes: [expect.stringContaining(`No worker serves the task queue ${queue}`)],
     });
+  });
+
+  test('of a workflow that waits, without a worker: the task is in its history', async () => {
+    const id = bench.server.uniqueId('waiting');
+    await runCli([...video('a boat [run:600s]', '--id', id), '--detach'], bench.clientEnv);
+    const handle = bench.server.client.workflow.getHandle(id);
+    const { taskId: waiting } = await eventually(
+      'the task',
+      async () =>
+        (await handle.query<{ readonly video: { readonly taskId: string } | null }>('video_state')).video ??
+        undefined,
+    );
+    const env = { ...bench.clientEnv, MEDIA_DATA_DIR: path.join(bench.dir, 'elsewhere') };
+    const { code, reply } = await runJson(['status', id], {
+      ...env,
+      MEDIA_TASK_QUEUE: bench.server.uniqueId('none'),
+    });
+    expect(code).toBe(0);
+    expect(reply.data).toMatchObject({ workflow: { workflowId: id }, video: { taskId: waiting } });
+    await handle.terminate();
   });
 
   test('a task of another journal is found by the service alone', async () => {

@@ -3,7 +3,6 @@ import '../support/quiet-temporal';
 import { readFileSync } from 'node:fs';
 import type * as protobuf from 'protobufjs';
 import { historyFromProtobuf, historyToProtobuf } from '../../src/replay/history-codec';
-import { type LoadedRun } from '../../src/replay/loaded-history';
 import { redactHistory } from '../../src/replay/redact-history';
 import { testBundle } from '../support/test-bundle';
 
@@ -87,7 +86,7 @@ describe('a redacted history', () => {
   const redacted = (event: Record<string, unknown>, workflowType: string): Uint8Array => {
     const history = historyFromProtobuf(bytesOf(event));
     const run = { workflowId: 'w', runId: 'r', workflowType, source: 'made here', history };
-    return historyToProtobuf(redactHistory(run as LoadedRun, code).history);
+    return historyToProtobuf(redactHistory(run, code).history);
   };
 
   it('is tried with every event of the protocol', () => {

@@ -131,7 +131,7 @@ const KINDS: readonly Kind[] = [
       ),
       renamed(
         'awaitVideo.completed',
-        'poll 1',
+        'poll 1 video',
         'pollVideos',
         'workflows/poll-loop.ts',
         'await poll(input.input)',
@@ -247,8 +247,8 @@ const KINDS: readonly Kind[] = [
       ),
       swapped(
         'awaitVideo.completed',
-        'poll 1',
-        { kind: 'timer', summary: 'next poll of 1' },
+        'poll 1 video',
+        { kind: 'timer', summary: 'next poll of 1 video' },
         'workflows/poll-loop.ts',
         'await condition(() => this.changed',
       ),

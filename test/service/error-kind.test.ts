@@ -47,7 +47,12 @@ const CODES: Readonly<Record<ErrorKind, readonly string[]>> = {
 /** Sentences: only whole words that no sentence would hold by chance. */
 const TEXTS: Readonly<Record<ErrorKind, readonly string[]>> = {
   moderation: [
-    ...['blocked: moderation_blocked by upstream', 'it was content_policy_violation, so no'],
+    ...[
+      'Guardrail blocked the prompt',
+      'stopped by guard-rails',
+      'blocked: moderation_blocked by upstream',
+      'it was content_policy_violation, so no',
+    ],
     ...['upstream: image_content_policy_violation', 'Sentinel_Block hit', 'SensitiveContentDetected!'],
     ...['said InputTextSensitiveContentDetected', 'got DataInspectionFailed', 'stopped by SAFETY.INPUT'],
   ],

@@ -110,6 +110,7 @@ const NEED_OF = {
   'test/support/needs.test.ts': 'nothing',
   'test/support/server-cost.test.ts': 'nothing',
   'test/support/wire-fixture.test.ts': 'nothing',
+  'test/testing/conformance.test.ts': 'nothing',
   'test/testing/child-environment.test.ts': 'nothing',
   'test/testing/mock-media/outcomes.test.ts': 'lib',
   'test/testing/sandbox/': 'nothing',

@@ -2,10 +2,11 @@ import { otherwise } from '../../domain/bug';
 import { type Client } from '@temporalio/client';
 import { type Payload } from '@temporalio/common';
 import { type ExecutionIds, listExecutions } from '../../client/list-executions';
-import { readPayloads } from '../../client/read-payloads';
+import { type ReadPayload, readPayloads } from '../../client/read-payloads';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { WORKFLOW } from '../../domain/names';
 import { SEARCH_ATTRIBUTE } from '../../domain/search-attributes';
+import { type VideoTask } from '../../domain/video-task';
 import { isGrpcNotFound } from '../grpc-not-found';
 
 export interface HistorySearch {
@@ -77,6 +78,16 @@ async function holdsTask(
   execution: ExecutionIds,
   taskId: string,
 ): Promise<boolean | undefined> {
+  const read = await readEvents(client, execution);
+  if (read.some((found) => found !== undefined && names(found.value, taskId))) return true;
+  return read.includes(undefined) ? undefined : false;
+}
+
+/** The input, and what the first activities returned. */
+async function readEvents(
+  client: Client,
+  execution: ExecutionIds,
+): Promise<readonly (ReadPayload | undefined)[]> {
   const { history } = await client.workflowService
     .getWorkflowExecutionHistory({
       namespace: client.options.namespace,
@@ -91,9 +102,17 @@ async function holdsTask(
   const payloads = (history?.events ?? []).flatMap(payloadsOf);
   const { loadedDataConverter, namespace } = client.options;
   const context = { type: 'workflow', namespace, workflowId: execution.workflowId } as const;
-  const read = await readPayloads(loadedDataConverter, payloads, context);
-  if (read.some((found) => found !== undefined && names(found.value, taskId))) return true;
-  return read.includes(undefined) ? undefined : false;
+  return readPayloads(loadedDataConverter, payloads, context);
+}
+
+/** The task of an execution from its own history, for when nobody answers the query for its state. */
+export async function taskInHistory(client: Client, execution: ExecutionIds): Promise<VideoTask | undefined> {
+  const read = await readEvents(client, execution);
+  for (const found of read) {
+    const { video } = (found?.value ?? {}) as { readonly video?: VideoTask };
+    if (typeof video?.taskId === 'string' && typeof video.account === 'string') return video;
+  }
+  return undefined;
 }
 
 function payloadsOf(event: HistoryEvent): readonly Payload[] {

@@ -269,7 +269,7 @@ class StoryReader {
   private timer(operation: Operation): void {
     const { story } = this;
     const summary = operation.summary ?? '';
-    if (/^next poll of \d+$/.test(summary)) return this.polls.timer(operation);
+    if (/^next poll of \d+(?: videos?)?$/.test(summary)) return this.polls.timer(operation);
     if (/^wait before the next (create|call)$/.test(summary)) return readCreateWait(operation, story);
     if (summary === 'wait before the next download') return readDownloadWait(operation, story);
     if (summary === 'check again' && this.isOurs) return this.campaign.check(operation);

@@ -15,11 +15,16 @@ export function recordStoreConformance(open: () => Promise<() => RecordStore>): 
     run: async () => {
       const opener = await open();
       const stores = [opener(), opener()] as const;
+      // One store may be what both calls return.
+      const close = () => Promise.all([...new Set(stores)].map(async (store) => store.close?.()));
       try {
         await run(...stores, opener);
-      } finally {
-        for (const store of stores) await store.close?.();
+      } catch (error) {
+        // What went wrong first is what the maker of the store has to see.
+        await close().catch(() => undefined);
+        throw error;
       }
+      await close();
     },
   });
 

@@ -1,3 +1,4 @@
+import { mistypedDirectives } from './prompt-directives';
 import { type Exchange } from './exchange';
 import { type FaultAction } from './faults';
 import { errorReply, type SandboxReply } from './reply';
@@ -21,7 +22,8 @@ export interface PaidCall {
 export async function answerPaidCall(exchange: Exchange, call: PaidCall): Promise<void> {
   exchange.entry.violations.push(...call.violations.map((one) => one.message));
   exchange.model = call.model;
-  const refused = refuseCredentials(exchange) ?? refuseViolations(call.violations);
+  const refused =
+    refuseCredentials(exchange) ?? refuseViolations(call.violations) ?? refuseMistyped(call.prompt);
   if (refused !== undefined) return exchange.send(refused);
 
   const { operation, model, prompt, violations: _ } = call;
@@ -55,6 +57,14 @@ export function refuseCredentials(exchange: Exchange): SandboxReply | undefined 
 export function refuseViolations([first]: Violation[]): SandboxReply | undefined {
   if (first === undefined) return undefined;
   return errorReply(400, first.message, { param: first.param, code: first.code ?? 'invalid_parameter' });
+}
+
+/** The sandbox's own refusal of a fault that would not happen; no violation of the contract. */
+function refuseMistyped(prompt: string): SandboxReply | undefined {
+  const [first] = mistypedDirectives(prompt);
+  if (first === undefined) return undefined;
+  const message = `[${first.word}] is no directive of this sandbox. Did you mean [${first.near}]?`;
+  return errorReply(400, message, { param: 'prompt', code: 'unknown_directive' });
 }
 
 /** Waits; 0 returns without a timer. */

@@ -1,3 +1,4 @@
+import { nearNames } from '../../domain/near-names';
 import { type FaultAction } from './faults';
 import { type FailureKind } from './task-failure';
 
@@ -132,12 +133,40 @@ export const promptDirectives: readonly Directive[] = [
   },
 ];
 
-/** Reads the directives of a prompt; unknown words in brackets are ignored. */
+/**
+ * Words in brackets that are no directive and look like one, each with the nearest one: a test whose fault does not
+ * happen shows nothing.
+ */
+export function mistypedDirectives(prompt: string): { readonly word: string; readonly near: string }[] {
+  const found: { word: string; near: string }[] = [];
+  for (const word of bracketed(prompt)) {
+    if (!/^[a-z][a-z_-]*[:-]/.test(word) || promptDirectives.some(({ pattern }) => pattern.test(word)))
+      continue;
+    const [near] = nearNames(word, EXAMPLES);
+    const example = near ?? EXAMPLES.find((one) => headOf(one) === headOf(word));
+    if (example !== undefined) found.push({ word, near: example });
+  }
+  return found;
+}
+
+function bracketed(text: string): string[] {
+  return [...text.matchAll(/\[([a-z][^\]]{1,60})\]/g)].map(([, word]) => word ?? '');
+}
+
+/** Those that are shown, and each choice of a directive with choices. */
+const EXAMPLES: readonly string[] = promptDirectives.flatMap(({ example, pattern }) => {
+  const [, head = '', choices] = /^\^([a-z:-]+)\(([a-z_0-9|]+)\)\$$/.exec(pattern.source) ?? [];
+  return choices === undefined ? bracketed(example) : choices.split('|').map((choice) => `${head}${choice}`);
+});
+
+const headOf = (word: string): string => word.split(':')[0] ?? '';
+
+/** Reads the directives of a prompt; other words in brackets are ignored. */
 export function readDirectives(prompt: string): DirectiveEffects {
   const effects: DirectiveEffects = { onSubmit: [], onContent: [], onPoll: [] };
-  for (const [, word] of prompt.matchAll(/\[([a-z][^\]]{1,60})\]/g)) {
+  for (const word of bracketed(prompt)) {
     for (const directive of promptDirectives) {
-      const match = directive.pattern.exec(word ?? '');
+      const match = directive.pattern.exec(word);
       if (match !== null) directive.apply(effects, match.slice(1));
     }
   }

@@ -87,4 +87,24 @@ describe('prompt directives', () => {
     await sandbox.create({ ...aVideo, prompt: '[http:429:2]' });
     expect(jsonOf(await sandbox.create({ ...aVideo, prompt: 'plain [unknown:word]' }))).toHaveProperty('id');
   });
+
+  test.each([
+    ['[fail:capasity]', 'fail:capacity'],
+    ['[fail:kapacity]', 'fail:capacity'],
+    ['[lost-repli]', 'lost-reply'],
+    ['[contents:json]', 'content:json'],
+    ['[run:fast]', 'run:30s'],
+  ])('%s is refused, and names [%s]', async (prompt, near) => {
+    const { error } = jsonOf(await sandbox.create({ ...aVideo, prompt })) as {
+      readonly error?: { readonly message: string };
+    };
+    expect(error?.message).toContain(`Did you mean [${near}]?`);
+  });
+
+  test.each(['[a red kite]', '[well-lit]', '[Scene: night]', '[close-up]', '[no: 7]'])(
+    '%s is a part of the prompt',
+    async (prompt) => {
+      expect(jsonOf(await sandbox.create({ ...aVideo, prompt }))).toHaveProperty('id');
+    },
+  );
 });

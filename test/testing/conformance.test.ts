@@ -6,6 +6,7 @@ describe('the conformance of a store of records', () => {
     let closed = 0;
     const refused = (): Promise<never> => Promise.reject(new Error('no rights to this folder'));
     const store: RecordStore = {
+      kind: 'broken',
       read: refused,
       readAll: refused,
       names: refused,

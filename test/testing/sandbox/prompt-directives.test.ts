@@ -95,10 +95,10 @@ describe('prompt directives', () => {
     ['[contents:json]', 'content:json'],
     ['[run:fast]', 'run:30s'],
   ])('%s is refused, and names [%s]', async (prompt, near) => {
-    const { error } = jsonOf(await sandbox.create({ ...aVideo, prompt })) as {
-      readonly error?: { readonly message: string };
-    };
-    expect(error?.message).toContain(`Did you mean [${near}]?`);
+    const { error } = jsonOf<{ readonly error: { readonly message: string } }>(
+      await sandbox.create({ ...aVideo, prompt }),
+    );
+    expect(error.message).toContain(`Did you mean [${near}]?`);
   });
 
   test.each(['[a red kite]', '[well-lit]', '[Scene: night]', '[close-up]', '[no: 7]'])(

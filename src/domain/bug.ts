@@ -5,13 +5,20 @@
  * @module
  */
 
-/** Thrown by JavaScript where code is wrong. Node's own errors of these classes have a `code`, and are about an input. */
+/** Thrown by JavaScript where code is wrong. */
 const MISTAKES: ReadonlySet<unknown> = new Set(['TypeError', 'ReferenceError']);
+/** Causes of causes: more than any error has, and an end where one is its own. */
+const DEPTH = 5;
 
-/** Compares names: errors of another realm are instances of another class. */
-export function isBug(error: unknown): error is Error {
-  if (typeof error !== 'object' || error === null || 'code' in error) return false;
-  return 'name' in error && MISTAKES.has(error.name);
+/**
+ * Whether an error, or what it was made of, is a mistake. Those of the same classes with a `code` or a `cause` are none:
+ * Node refuses an input with a code, and `fetch` tells of a network with a cause. Compares names, because an error of
+ * another realm is an instance of another class.
+ */
+export function isBug(error: unknown, depth = DEPTH): boolean {
+  if (typeof error !== 'object' || error === null || depth === 0) return false;
+  if ('cause' in error && error.cause != null) return isBug(error.cause, depth - 1);
+  return !('code' in error) && 'name' in error && MISTAKES.has(error.name);
 }
 
 /** First in a `catch` that has an answer for faults of something else: a mistake of ours is passed on. */

@@ -36,7 +36,6 @@ describe('a mistake', () => {
     ['a service that does not answer', () => request('http://127.0.0.1:9/')],
     ['a network that fetch reports', () => fetch('http://127.0.0.1:1/')],
     ['a path that cannot be decoded', () => decodeURIComponent('%')],
-    ['what is no error', () => Promise.reject('text' as never)],
     [
       'an error that is its own cause',
       () => {

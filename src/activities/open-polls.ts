@@ -67,8 +67,9 @@ export class OpenPolls {
 
   begin(task: string, get: () => Promise<GetVideoResult>): OpenPoll {
     const askedAt = this.now();
-    const ended = get().then((result) => {
-      this.open.delete(task);
+    // Also where it is rejected: nobody could poll the task any more.
+    const closed = get().finally(() => this.open.delete(task));
+    const ended = closed.then((result) => {
       const end = { askedAt, endedAt: this.now(), result };
       poll.end = end;
       if (poll.missedBy > 0) this.keep(task, end, poll.missedBy);

@@ -1,3 +1,6 @@
+import { isBug } from '../domain/bug';
+import { INTERNAL_ERROR } from '../domain/names';
+import { reportMistake } from './mistakes';
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { mapConcurrently } from '../domain/map-concurrently';
@@ -63,7 +66,9 @@ export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Pr
     const open = targets.filter((target) => !tick.endsAtOnce(target));
     // The longest waiting first, so that a tick that is cut short does not leave out the same tasks every time.
     open.sort((a, b) => a.dueAt - b.dueAt || gate.lastPolled(a.task) - gate.lastPolled(b.task));
-    await mapConcurrently(open, Math.min(connections, open.length), (target) => tick.poll(target));
+    await mapConcurrently(open, Math.min(connections, open.length), (target) =>
+      tick.poll(target).catch((error: unknown) => tick.mistaken(target, error)),
+    );
     tick.end();
     const { answers, unreached } = tick;
     const shortage = sockets.validate({ wanted: open.length, unreached, intervalMs: tickIntervalMs(input) });
@@ -133,6 +138,15 @@ class Tick {
       if (poll !== undefined) this.polls.miss(target.task, poll);
       if (!heard) this.answers.push({ index, error: 'late', unsent: true });
     }
+  }
+
+  /** A mistake in the poll of one task must not keep the others of the tick from being polled. */
+  mistaken({ index }: PollTarget, error: unknown): void {
+    if (!isBug(error)) throw error;
+    reportMistake(error);
+    const message = 'A mistake of temporal-media: its stack is in the log of the worker.';
+    const reason = { kind: 'unknown', code: INTERNAL_ERROR, message } as const;
+    this.answers.push({ index, error: 'unreadable', reason });
   }
 
   private answerKept(target: PollTarget): boolean {

@@ -207,7 +207,7 @@ function requestLines({ method, baseUrl, path, headers, body, parts }: ShownRequ
   const lines = [`${method} ${origin}${path}`];
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
   lines.push('');
-  if (body !== undefined) lines.push(JSON.stringify(body, null, 2));
+  if (body !== undefined) lines.push(...JSON.stringify(body, null, 2).split('\n'));
   for (const part of parts ?? [])
     lines.push(
       'file' in part

@@ -121,6 +121,7 @@ function sample(metrics: Metrics, accounts: AccountSet, journal: CreateJournal):
   showNoFailures(journal, metrics);
   for (const result of ['rejoined', 'unanswered']) metrics.record('watchJoins', 0, { result });
   metrics.record('watchersReplaced', 0, {});
+  metrics.record('internalErrors', 0, {});
 }
 
 /** Slots and rates of the activity queues, with the rate of creates that the configuration sets. */

@@ -187,6 +187,18 @@ describe('the way over the send attempts of one key', () => {
     expect(await open('later')).toMatchObject({ do: 'return', sendAttempt: 0 });
   });
 
+  it.each([1_000, 90_000, 3_600_000])(
+    '[C8.7] waits the whole Retry-After of a record whose clock is ahead by %i ms, and no longer',
+    async (aheadMs) => {
+      const at = (ms: number): string => new Date(NOW + aheadMs + ms).toISOString();
+      const answer = answers.refused(0, at(2_000));
+      await journal.putClaim(KEY, 0, claimIntent({ ...KEY, runId: 'first' }));
+      await journal.putOutcome(KEY, 0, { v: 1, nonce: 'n', at: at(0), answer });
+      const notBefore = new Date(NOW + 2_000).toISOString();
+      expect(await open('later')).toMatchObject({ do: 'return', outcome: { answer: { notBefore } } });
+    },
+  );
+
   it('[C8.7] ends before a Retry-After that is not over, unless somebody went past it: a fence did not', async () => {
     await sender(0, 'first', answers.refused(0, LATER));
     await journal.putClaim(KEY, 1, fence);

@@ -7,6 +7,7 @@ import { redactorsOf, sanitised } from './failures';
 import { reportMistake } from './mistakes';
 import { waitingAnswer } from './paid-answers';
 import { type Caller, NOT_VALIDATED, type PaidDeps, type Prepared } from './paid-context';
+import { isUnsent } from './sender';
 import { type PaidSpec, sendOnce, type SendOnceResult } from './send-once';
 
 /** {@link sendOnce}, and reports what it did to those who run the worker. */
@@ -40,8 +41,8 @@ export async function sendAndReport<
 }
 
 /**
- * A mistake before the claim has sent nothing: the call ends, for it would meet the same mistake again. After the claim,
- * or where an earlier execution may have claimed, the journal tells what became of it.
+ * Where nothing was sent under its key the call ends, for it would meet the same mistake again. Where something may have
+ * been, here or by an earlier execution, the attempt fails, and the journal tells what became of it.
  */
 async function afterMistake<Body extends { readonly bodyHash: string }, Answer extends RecordedAnswer>(
   deps: PaidDeps,
@@ -49,14 +50,11 @@ async function afterMistake<Body extends { readonly bodyHash: string }, Answer e
   spec: PaidSpec<Body, Answer>,
   error: unknown,
 ): Promise<SendOnceResult<Answer>> {
-  const { journal, accounts } = deps;
-  if (!isBug(error) || journal === 'none' || who.attempt > 1 || spec.recordedOnly === true) throw error;
-  const { namespace } = who;
-  const { creationKey, sendAttempt } = spec;
-  const { claim } = await journal.read({ namespace, creationKey }, sendAttempt);
-  if (claim !== null) throw error;
+  if (!isBug(error) || deps.journal === 'none' || spec.recordedOnly === true) throw error;
+  const { sendAttempt } = spec;
+  if (!(await isUnsent(deps, who, spec, sendAttempt))) throw error;
   reportMistake(error);
-  const { message } = (await sanitised(error, () => redactorsOf(accounts))) as Error;
+  const { message } = (await sanitised(error, () => redactorsOf(deps.accounts))) as Error;
   const base = { sendAttempt, sent: false, account: spec.account ?? null, estimate: null };
   const answer: NotSent = {
     ...waitingAnswer(base, INTERNAL_ERROR, `Nothing was sent. ${message}`),

@@ -12,8 +12,9 @@ import { type Standing } from '../domain/journal-binding';
 import { type NotSent } from '../domain/paid-call';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type AnswerBase } from './paid-answers';
-import { type PaidDeps } from './paid-context';
+import { type Caller, type PaidDeps } from './paid-context';
 import { type Acknowledgement, startAcknowledgedHeartbeat } from './acknowledged-heartbeat';
+import { openSendAttempt } from './send-attempts';
 
 /** One attempt of one paid call, with its heartbeats to the server. */
 export interface Sender {
@@ -133,7 +134,8 @@ function silent(standing: Standing, before: SenderHeartbeat | null): Sender {
   };
 }
 
-interface LostCall {
+/** An attempt of a call, and what its caller knows of earlier ones. */
+export interface KnownCall {
   readonly sender: Sender;
   readonly sameKey?: true | undefined;
   readonly recordedSince?: string | undefined;
@@ -141,7 +143,7 @@ interface LostCall {
 
 /** Whether an earlier send may be recorded in another journal, or lost from this one. */
 export function isLost(
-  { sender: { before }, sameKey, recordedSince }: LostCall,
+  { sender: { before }, sameKey, recordedSince }: KnownCall,
   { journalId, boundSince }: Extract<Standing, { bound: true }>,
   intents: readonly string[],
 ): boolean {
@@ -152,6 +154,33 @@ export function isLost(
       ? { lastHeartbeat: before, scheduledAt: boundSince }
       : { lastHeartbeat: null, scheduledAt: recordedSince };
   return !provesNotSent(senders, { journalId, boundSince, intents });
+}
+
+/** Whether no earlier attempt of this call, or of one before it, can have sent. */
+export function isFirstTry(
+  { attempt }: Pick<Caller, 'attempt'>,
+  { sender, sameKey, recordedSince }: KnownCall,
+): boolean {
+  return attempt === 1 && sender.before === null && sameKey !== true && recordedSince === undefined;
+}
+
+/**
+ * Whether nothing that may have been accepted was sent under the key of a call, in this journal or in another one.
+ * Throws when the journal cannot be read: what it may hold is never called unsent (C4.4c).
+ */
+export async function isUnsent(
+  { journal }: Pick<PaidDeps, 'journal'>,
+  who: Caller,
+  call: KnownCall & { readonly creationKey: string },
+  sendAttempt: number,
+): Promise<boolean> {
+  const { standing } = call.sender;
+  if (!standing.bound) return isFirstTry(who, call);
+  const { namespace, workflowId, runId, now } = who;
+  const key = { namespace, creationKey: call.creationKey };
+  const asker = { fingerprint: null, workflowId, runId, now: now() };
+  const opened = await openSendAttempt(journal, key, sendAttempt, asker);
+  return opened.do === 'send' && !isLost(call, standing, opened.intents);
 }
 
 /** A request is not sent unless the server knows of it: if the journal were lost, no trace would remain. */

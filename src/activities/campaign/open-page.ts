@@ -1,4 +1,3 @@
-import { otherwise } from '../../domain/bug';
 import { LRUCache } from 'lru-cache';
 import { type ArtifactStore } from '../../artifacts/artifact-store';
 import {
@@ -8,6 +7,7 @@ import {
   type PageAddress,
   type RowSpec,
 } from '../../domain/campaign/activities';
+import { otherwise } from '../../domain/bug';
 import { batchLog, type CampaignRecord } from '../../domain/campaign/budget-book';
 import { type PlanIndex } from '../../domain/campaign/plan';
 import { type CampaignPage, type CampaignRow } from '../../domain/campaign/row';
@@ -25,11 +25,11 @@ import { mapConcurrently } from '../../domain/map-concurrently';
 import { referenceModeOf } from '../../domain/request';
 import { type CreatedVideo, type NotSent } from '../../domain/paid-call';
 import { readJson } from '../../manifest/manifest-text';
-import { indexCreated, openSendAttempt } from '../send-attempts';
+import { indexCreated } from '../send-attempts';
 import { type AnswerBase, waitingAnswer } from '../paid-answers';
 import { caller, type Caller, type PaidDeps } from '../paid-context';
 import { ownsBatch } from '../payer-stops';
-import { isLost, type Sender } from '../sender';
+import { isFirstTry, isUnsent } from '../sender';
 
 interface OpenPageDeps {
   readonly pages: PageReader;
@@ -289,36 +289,16 @@ export async function sendAttemptsOf(
 
 const UNREADABLE = 'The page of the campaign that holds this request cannot be read. Nothing was sent.';
 
-/** What is known of a row without its page. */
-interface WithoutPage {
-  readonly creationKey: string;
-  readonly sender: Sender;
-  readonly sameKey?: true | undefined;
-  readonly recordedSince?: string | undefined;
-}
-
 /**
  * The answer for a row whose request cannot be read, so that nothing is sent now. Undefined when something may have
  * been sent under its key before, in this journal or in another one: that is never called unsent (C4.4c).
  */
 export async function withoutPage(
-  { journal }: Pick<PaidDeps, 'journal'>,
-  { namespace, workflowId, runId, attempt, now }: Caller,
-  row: WithoutPage,
+  deps: Pick<PaidDeps, 'journal'>,
+  who: Caller,
+  row: Parameters<typeof isUnsent>[2],
   base: AnswerBase,
 ): Promise<NotSent | undefined> {
-  const { creationKey, sender, sameKey, recordedSince } = row;
-  const { standing, before } = sender;
-  const isFirst = attempt === 1 && before === null && sameKey !== true && recordedSince === undefined;
-  const asker = { fingerprint: null, workflowId, runId, now: now() };
-  const opened = standing.bound
-    ? await openSendAttempt(journal, { namespace, creationKey }, base.sendAttempt, asker).catch(
-        otherwise(undefined),
-      )
-    : undefined;
-  const untouched =
-    !standing.bound || opened === undefined
-      ? isFirst
-      : opened.do === 'send' && !isLost(row, standing, opened.intents);
-  return untouched ? waitingAnswer(base, 'page_unavailable', UNREADABLE) : undefined;
+  const unsent = await isUnsent(deps, who, row, base.sendAttempt).catch(otherwise(isFirstTry(who, row)));
+  return unsent ? waitingAnswer(base, 'page_unavailable', UNREADABLE) : undefined;
 }

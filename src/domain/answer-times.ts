@@ -30,6 +30,15 @@ export function byClockOf<Answer extends object>(now: number, answer: Answer): A
   return { ...rest, ...Object.fromEntries(shifted) } as Answer;
 }
 
+/** A record of the future shows that one of two clocks is wrong: its Retry-After begins when it is read (C8.7). */
+export function notOfTheFuture<Dated extends { readonly at: string; readonly answer: object }>(
+  record: Dated,
+  now: number,
+): Dated {
+  const at = Date.parse(record.at);
+  return at > now ? { ...record, answer: byClockOf(now, givenAt(record.answer, at)) } : record;
+}
+
 /** The latest time that a date can represent. */
 const LATEST = 8.64e15;
 

@@ -1,4 +1,4 @@
-import { byClockOf, givenAt } from './answer-times';
+import { notOfTheFuture } from './answer-times';
 import { isTemporary } from './failure-table';
 import { type CampaignLog, type CampaignRecord } from './campaign/budget-book';
 import { isValidated } from './make-outcome';
@@ -256,7 +256,7 @@ export type SendAttemptDecision =
 /** What the records of one send attempt mean for a caller that wants to send in it. Pure: the proof of create-once walks it. */
 export function decideSendAttempt(view: SendAttemptView, asker: SendAttemptAsker): SendAttemptDecision {
   const { claim } = view;
-  const outcome = view.outcome && byClockOfAsker(view.outcome, asker.now);
+  const outcome = view.outcome && notOfTheFuture(view.outcome, asker.now);
   if (claim?.kind === 'fence') return { do: 'fenced' };
   // A file that can no longer be read has no hash: nothing is sent anyway, and the first outcome is worth more.
   const [held, asked] = [claim?.fingerprint ?? null, asker.fingerprint];
@@ -274,12 +274,6 @@ export function decideSendAttempt(view: SendAttemptView, asker: SendAttemptAsker
   return claim === null ? { do: 'send' } : { do: 'pending', claim };
 }
 
-/** A record of the future shows that one of two clocks is wrong: its Retry-After begins when it is read (C8.7). */
-function byClockOfAsker(record: OutcomeRecord, now: number): OutcomeRecord {
-  const at = Date.parse(record.at);
-  return at > now ? { ...record, answer: byClockOf(now, givenAt(record.answer, at)) } : record;
-}
-
 /**
  * Whether the caller may continue past an answer. A corrected request continues past any refusal; the same request
  * only past those that may end by themselves, or when a person wants it. The run that got the refusal stays at it.
@@ -293,10 +287,8 @@ function mayGoPast(
   const isOwn = claim !== null && claim.runId === asker.runId;
   const mayReopen =
     asker.reopenOwn === true ? !(isOwn && isOvertaken(claim, asker)) : claim !== null && !isOwn;
-  if (!mayReopen) return false;
-  return isOther || (asker.again === true && !isOwn)
-    ? isRefusal(answer, asker.now)
-    : isReopenable(answer, asker.now);
+  const isPassable = isOther || (asker.again === true && !isOwn) ? isRefusal : isReopenable;
+  return mayReopen && isPassable(answer, asker.now);
 }
 
 /** Whether a later attempt of the same activity has sent: its answer may have ended the call. */

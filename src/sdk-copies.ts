@@ -1,7 +1,7 @@
-import { throwBug } from './domain/bug';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { throwBug } from './domain/bug';
 
 /** One installed copy of the SDK package whose failure classes all code must share. */
 export interface SdkCopy {
@@ -76,8 +76,8 @@ function versionOf(file: string): string {
     const manifest = join(folder, 'package.json');
     if (!existsSync(manifest)) continue;
     try {
-      const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version?: unknown };
-      return typeof version === 'string' ? version : 'unknown';
+      const read = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version?: unknown } | null;
+      return typeof read?.version === 'string' ? read.version : 'unknown';
     } catch (error) {
       throwBug(error);
       return 'unknown';

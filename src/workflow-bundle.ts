@@ -1,9 +1,9 @@
-import { throwBug } from './domain/bug';
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, rename, stat, writeFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as Worker from '@temporalio/worker';
 import { type WorkerOptions } from '@temporalio/worker';
+import { throwBug } from './domain/bug';
 import { packagedWorkflows } from './packaged-workflows';
 import { sdkVersions, workflowDigest } from './workflow-digest';
 
@@ -143,8 +143,10 @@ export async function shippedBundle(folder: string = SHIPPED_BUNDLE): Promise<Sh
 
 async function readManifest(folder: string): Promise<BundleManifest | undefined> {
   try {
-    const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as BundleManifest;
-    return manifest.v === 1 ? manifest : undefined;
+    const manifest = JSON.parse(
+      await readFile(join(folder, 'manifest.json'), 'utf8'),
+    ) as BundleManifest | null;
+    return manifest?.v === 1 ? manifest : undefined;
   } catch (error) {
     throwBug(error);
     return undefined;

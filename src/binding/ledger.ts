@@ -1,4 +1,3 @@
-import { throwBug } from '../domain/bug';
 import { Client, WorkflowNotFoundError } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { isOpen } from '../domain/execution-status';
@@ -119,8 +118,7 @@ function requestOf(payload: Payload | undefined): BindRequest | null {
   try {
     const request = payload === undefined ? null : decoded(payload);
     return bindRequestCheck(request, 'request') === undefined ? (request as BindRequest) : null;
-  } catch (error) {
-    throwBug(error);
+  } catch (_error) {
     return null;
   }
 }

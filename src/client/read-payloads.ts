@@ -1,4 +1,3 @@
-import { throwBug } from '../domain/bug';
 import {
   ExternalStorageNotConfiguredError,
   type LoadedDataConverter,
@@ -32,8 +31,8 @@ export async function readPayloads(
     try {
       if (payload === undefined) return undefined;
       return { payload, value: converter.payloadConverter.fromPayload(payload, context) };
-    } catch (error) {
-      throwBug(error);
+    } catch (_error) {
+      // A converter may be anybody's.
       return undefined;
     }
   });

@@ -1,7 +1,7 @@
-import { throwBug } from '../domain/bug';
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { throwBug } from '../domain/bug';
 import { HistoryError } from './history-error';
 import { historyToJson } from './history-codec';
 import { isHistoryFile } from './history-folder';
@@ -75,8 +75,8 @@ async function readManifest(folder: string): Promise<GoldenManifest | undefined>
     return undefined;
   }
   try {
-    const manifest = JSON.parse(text) as Partial<GoldenManifest>;
-    if (manifest.v === 1 && typeof manifest.histories === 'object') return manifest as GoldenManifest;
+    const manifest = JSON.parse(text) as Partial<GoldenManifest> | null;
+    if (manifest?.v === 1 && typeof manifest.histories === 'object') return manifest as GoldenManifest;
   } catch (error) {
     throwBug(error);
     // Reported below.

@@ -1,6 +1,6 @@
-import { throwBug } from '../domain/bug';
 import { type History } from '@temporalio/common/lib/proto-utils';
 import { type Payload } from '@temporalio/common';
+import { throwBug } from '../domain/bug';
 import { type RecordedCommand } from './command-recorder';
 
 type HistoryEvent = NonNullable<History['events']>[number];
@@ -175,8 +175,10 @@ const MOST_CHARACTERS = 200;
 
 function patchIdOf(payload: Payload | undefined): string | null {
   try {
-    const value = JSON.parse(Buffer.from(payload?.data ?? []).toString('utf8')) as { readonly id?: unknown };
-    return typeof value.id === 'string' ? value.id : null;
+    const value = JSON.parse(Buffer.from(payload?.data ?? []).toString('utf8')) as {
+      readonly id?: unknown;
+    } | null;
+    return typeof value?.id === 'string' ? value.id : null;
   } catch (error) {
     throwBug(error);
     return null;

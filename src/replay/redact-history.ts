@@ -1,4 +1,3 @@
-import { throwBug } from '../domain/bug';
 import { type History } from '@temporalio/common/lib/proto-utils';
 import {
   defaultPayloadConverter,
@@ -6,6 +5,7 @@ import {
   METADATA_ENCODING_KEY,
   type Payload,
 } from '@temporalio/common';
+import { throwBug } from '../domain/bug';
 import { VERSION_MEMO } from '../domain/version';
 import { MEDIA_WORKFLOWS } from '../worker/registered-names';
 import { type LoadedRun } from './loaded-history';

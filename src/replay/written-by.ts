@@ -1,4 +1,3 @@
-import { throwBug } from '../domain/bug';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { type History } from '@temporalio/common/lib/proto-utils';
 import { VERSION_MEMO } from '../domain/version';
@@ -41,8 +40,7 @@ export function versionIn(memo: { readonly fields?: Fields | null } | null | und
   try {
     const version: unknown = payload && defaultPayloadConverter.fromPayload(payload);
     return typeof version === 'string' && VERSION.test(version) ? version : null;
-  } catch (error) {
-    throwBug(error);
+  } catch (_error) {
     // A memo of another codec, or of somebody else.
     return null;
   }

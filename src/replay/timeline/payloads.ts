@@ -1,4 +1,3 @@
-import { throwBug } from '../../domain/bug';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 
 /** The value of a payload; undefined for none and for one that cannot be read, such as one that is still encrypted. */
@@ -6,8 +5,7 @@ export function decoded(payload: Payload | null | undefined): unknown {
   if (!payload) return undefined;
   try {
     return defaultPayloadConverter.fromPayload(payload);
-  } catch (error) {
-    throwBug(error);
+  } catch (_error) {
     return undefined;
   }
 }

@@ -136,9 +136,11 @@ class CollectingHandler implements Dispatcher.DispatchHandler {
     for (const chunk of this.#chunks) long.push(chunk);
     this.#chunks = [];
     const withinMs = Math.max(0, this.#endsAt - performance.now());
-    void readBoundedBody(long, { ...this.limits, withinMs }).then((body) => {
-      this.onSettled();
-      this.resolve({ status: this.#status, headers: this.#headers, body });
-    });
+    readBoundedBody(long, { ...this.limits, withinMs })
+      .finally(() => this.onSettled())
+      .then(
+        (body) => this.resolve({ status: this.#status, headers: this.#headers, body }),
+        (error: Error) => this.reject(error),
+      );
   }
 }

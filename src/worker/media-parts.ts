@@ -1,5 +1,5 @@
-import { otherwise } from '../domain/bug';
 import { Runtime, type Worker } from '@temporalio/worker';
+import { otherwise } from '../domain/bug';
 import { type AccountSet } from '../accounts/account-set';
 import { type AccountOptions } from '../accounts/accounts-file';
 import { createMediaActivities } from '../activities/create-media-activities';
@@ -81,7 +81,10 @@ export async function makeParts(
     accounts: accounts.names(),
     begin: ({ client, options: { taskQueue } }) => {
       if (client !== undefined) recovery.resume(client, baseTaskQueue(taskQueue));
-      void warnOutOfReach(stores.artifacts, accounts, models);
+      void warnOutOfReach(stores.artifacts, accounts, models).catch(({ name }: Error) => {
+        // Whatever a store throws, the worker goes on.
+        Runtime.instance().logger.error(`Whether references can be sent was not found out (${name})`);
+      });
       sample(metrics, accounts, stores.journal);
       // Again from time to time: the accounts may change.
       sampling ??= setInterval(() => sample(metrics, accounts, stores.journal), SAMPLE_MS).unref();
@@ -95,7 +98,7 @@ export async function makeParts(
   };
 }
 
-/** Before anything is paid that is to become the reference of something else. Never throws. */
+/** Before anything is paid that is to become the reference of something else. */
 async function warnOutOfReach(
   store: WorkerStores['artifacts'],
   accounts: AccountSet,

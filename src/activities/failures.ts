@@ -1,8 +1,9 @@
-import { isBug, otherwise } from '../domain/bug';
 import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common';
+import { isBug, otherwise } from '../domain/bug';
 import { INTERNAL_ERROR, RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
 import { createRedactor, type Redactor } from '../service/redact';
 import { type AccountRegistry } from '../accounts/registry';
+import { framesOf } from './mistakes';
 
 /** Failure types in histories. After serialisation only the type string remains. */
 export const FAILURE = {
@@ -68,8 +69,7 @@ export async function sanitised(
     message: clean(message),
     nonRetryable: false,
   });
-  const frames = (stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
-  failure.stack = [`${name}: ${failure.message}`, ...frames].join('\n');
+  failure.stack = [`${name}: ${failure.message}`, ...framesOf(stack)].join('\n');
   return failure;
 }
 

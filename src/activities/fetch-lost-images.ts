@@ -1,9 +1,9 @@
-import { otherwise } from '../domain/bug';
 import { type CreateJournal, type JournalKey, type Resolution, type ClaimIntent } from '../domain/journal';
 import { type CompletedImages, type ResultsLost } from '../domain/paid-call';
 import { type ImageItem } from '../service/media-client';
 import { openSealed } from '../journal/sealed-text';
 import { keepImages, type KeepImages } from './keep-images';
+import { reported } from './mistakes';
 
 export interface LostImages {
   readonly key: JournalKey;
@@ -22,7 +22,7 @@ export async function fetchLostImages(
   const { journal } = keep;
   const { sealedLinks, images, created, usage, estimate } = recorded;
   if (journal === 'none' || sealedLinks === undefined) return undefined;
-  const sealing = await journal.sealingKey().catch(otherwise(undefined));
+  const sealing = await journal.sealingKey().catch(reported(undefined));
   const links = sealing && openSealed(sealedLinks, sealing);
   if (links === undefined) return undefined;
   const items = (JSON.parse(links) as readonly (string | null)[]).map((url): ImageItem =>
@@ -53,7 +53,7 @@ async function adopt(
   // again.
   const written = await journal
     .putResolution(key, answer.sendAttempt, resolution)
-    .catch(otherwise('lost' as const));
+    .catch(reported('lost' as const));
   if (written === 'won' && claim !== null)
     await journal.forgetOpen({ ...key, sendAttempt: answer.sendAttempt }, claim.bodyHash);
   return answer;

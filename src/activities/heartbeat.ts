@@ -1,6 +1,6 @@
-import { reported } from './mistakes';
-
 import { activityInfo, Context } from '@temporalio/activity';
+import { isBug } from '../domain/bug';
+import { reportMistake } from './mistakes';
 
 export interface Heartbeat {
   /** Hands the details to the SDK, which decides when they are sent. */
@@ -26,7 +26,7 @@ export function startHeartbeat(details: () => unknown = () => undefined): Heartb
       context.heartbeat(details());
     } catch (error) {
       // Thrown by a timer, it would end the process.
-      reported(undefined)(error);
+      if (isBug(error)) reportMistake(error);
       // Nothing to do: the next heartbeat tries again, and the server's heartbeat timeout applies.
     }
   };

@@ -7,8 +7,8 @@ import { METRICS } from '../domain/metrics';
  * repeat a value; and in a metric. The SDK logs a failure of an activity at WARN, and a value not at all.
  */
 export function reportMistake(error: unknown): void {
-  const { name, stack = '' } = error instanceof Error ? error : new Error('not an error');
-  const frames = stack.split('\n').filter((line) => /^\s+at /.test(line));
+  const { name, stack } = error instanceof Error ? error : new Error('not an error');
+  const frames = framesOf(stack);
   const message = 'This is a mistake of temporal-media. Please report it with its stack';
   if (asyncLocalStorage.getStore() === undefined) {
     // A loop of its own in the worker's process has no logger; Node prints a warning, and the host can listen to it.
@@ -18,6 +18,11 @@ export function reportMistake(error: unknown): void {
   log.error(message, { stack: [name, ...frames].join('\n') });
   const { name: counter, help } = METRICS.internalErrors;
   metricMeter.createCounter(counter, undefined, help).add(1);
+}
+
+/** The places in the code of a stack, without its message, which may repeat a value. */
+export function framesOf(stack = ''): readonly string[] {
+  return stack.split('\n').filter((line) => /^\s+at /.test(line));
 }
 
 /** As `otherwise`, where what is paid for, or another call, must not suffer from a mistake: it is told, and work goes on. */

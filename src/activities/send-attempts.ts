@@ -1,4 +1,3 @@
-import { otherwise } from '../domain/bug';
 import { randomUUID } from 'node:crypto';
 import {
   type CreateJournal,
@@ -18,6 +17,7 @@ import {
   type TaskIndexEntry,
 } from '../domain/journal';
 import { type CreatedVideo, type CreateVideoAnswer } from '../domain/paid-call';
+import { reported } from './mistakes';
 
 /** The send attempt that a caller may act in, and the decision that follows from its records. */
 export type OpenedSendAttempt = {
@@ -210,7 +210,7 @@ export async function indexCreated(
   const { taskId, account } = answer.video;
   // A recorded answer is usually indexed already, and another try would cost a draft file and two disk syncs.
   if (!answer.sent) {
-    const known = await journal.findTask(taskId).catch(otherwise([]));
+    const known = await journal.findTask(taskId).catch(reported([]));
     if (known.some(({ video }) => video.account === account)) return;
   }
   await journal
@@ -224,5 +224,5 @@ export async function indexCreated(
       video: answer.video,
     })
     // The index only shortens a search; the outcome itself is recorded.
-    .catch(otherwise(undefined));
+    .catch(reported(undefined));
 }

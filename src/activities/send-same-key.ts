@@ -1,4 +1,3 @@
-import { throwBug } from '../domain/bug';
 import { cancellationSignal, log } from '@temporalio/activity';
 import {
   type CreateJournal,
@@ -8,11 +7,13 @@ import {
   type Resolution,
   type ClaimIntent,
 } from '../domain/journal';
+import { isBug } from '../domain/bug';
 import { type IdempotencyPolicy } from '../domain/create-policy';
 import { type CreatedVideo, type UnconfirmedCall } from '../domain/paid-call';
 import { honouredKey, sameKeyUntil } from '../domain/same-key';
 import { indexCreated, type OpenedSendAttempt, recordOutcome } from './send-attempts';
 import { mayBeAlive } from './await-sender';
+import { reportMistake } from './mistakes';
 import { unconfirmedAfterIntent } from './paid-answers';
 
 /** A call of unknown fate, with the claim under whose key it was sent. */
@@ -140,7 +141,6 @@ async function recordPurchase(
 ): Promise<RecordedAnswer> {
   if (bought.outcome !== 'created') return (await recordOutcome(journal, key, claim.nonce, bought)).standing;
   const answer = { ...bought, warnings: [...bought.warnings, ONE_KEY] };
-  await journal.forgetOpen({ ...key, sendAttempt: answer.sendAttempt }, claim.bodyHash);
   const resolution: Resolution = {
     v: 1,
     decision: 'adopt',
@@ -150,10 +150,12 @@ async function recordPurchase(
     answer,
   };
   try {
-    if ((await journal.putResolution(key, answer.sendAttempt, resolution)) === 'won') return answer;
-    return await first(journal, key, claim, answer);
+    const written = await journal.putResolution(key, answer.sendAttempt, resolution);
+    await journal.forgetOpen({ ...key, sendAttempt: answer.sendAttempt }, claim.bodyHash);
+    return written === 'won' ? answer : await first(journal, key, claim, answer);
   } catch (error) {
-    throwBug(error);
+    // It is bought: a mistake may not lose it.
+    if (isBug(error)) reportMistake(error);
     log.warn('The outcome of a paid call could not be written to the journal', {
       creationKey: key.creationKey,
     });

@@ -1,8 +1,8 @@
-import { otherwise } from '../domain/bug';
 import { randomUUID } from 'node:crypto';
 import { type SpendRecord, spendLog, type CampaignLog } from '../domain/campaign/budget-book';
 import { type CreateJournal } from '../domain/journal';
 import { type SpendLimit, spendWindow } from '../domain/spend-limit';
+import { reported } from './mistakes';
 import { newestEntry } from './newest-entry';
 
 /** An estimate that counts against the limit until it is given back. */
@@ -48,7 +48,7 @@ export class SpendBooks {
     return {
       sum: book.spent,
       giveBack: async () => {
-        if (this.now() < endsAt) await book.add(-microUnits, Infinity).catch(otherwise(false));
+        if (this.now() < endsAt) await book.add(-microUnits, Infinity).catch(reported(false));
       },
     };
   }

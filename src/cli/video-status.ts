@@ -1,5 +1,5 @@
-import { otherwise, throwBug } from '../domain/bug';
 import { ExternalStorageNotConfiguredError, ValueError } from '@temporalio/common';
+import { otherwise, throwBug } from '../domain/bug';
 import { awaitVideoWorkflowId, CodecUnreachableError } from '../client';
 import { callWaits } from '../client/ask-worker';
 import { type MediaConfig } from '../config';
@@ -149,7 +149,7 @@ class StatusSearch {
     let state = await this.stateOf(workflow);
     let outcome = await this.outcomeOf(workflow);
     this.video ??= state?.video ?? (outcome !== null && 'video' in outcome ? outcome.video : null);
-    if (this.video === null && workflow !== null && ANSWERS_STATE.has(workflow.type))
+    if (this.video === null && state === null && workflow !== null && ANSWERS_STATE.has(workflow.type))
       this.video = (await taskInHistory(this.connected.client, workflow)) ?? null;
     this.creationKey ??= state?.creationKey ?? null;
     const wait = await this.waitOf(this.video);

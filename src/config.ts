@@ -1,7 +1,7 @@
-import { throwBug } from './domain/bug';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { throwBug } from './domain/bug';
 import { type CreatePolicy, POLICY_VALUES } from './domain/create-policy';
 import { parseWrittenJson, RepeatedNameError } from './domain/json';
 import { idempotencyPolicySchema } from './models/idempotency-schema';

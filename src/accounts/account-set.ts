@@ -1,5 +1,5 @@
-import { throwBug } from '../domain/bug';
 import { statSync } from 'node:fs';
+import { throwBug } from '../domain/bug';
 import { ConfigurationError, type MediaConfig } from '../config';
 import { createModelSource } from '../models/model-source';
 import { accountName } from '../service/base-url';

@@ -1,7 +1,7 @@
-import { throwBug } from '../domain/bug';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
+import { throwBug } from '../domain/bug';
 import { ConfigurationError, createPolicySchema, usableKey } from '../config';
 import { type CreatePolicy } from '../domain/create-policy';
 import { parseWrittenJson, RepeatedNameError } from '../domain/json';

@@ -1,6 +1,6 @@
-import { otherwise } from '../domain/bug';
 import { setTimeout } from 'node:timers/promises';
 import { cancellationSignal } from '@temporalio/activity';
+import { otherwise } from '../domain/bug';
 import { type Account, credentialOf } from '../accounts/registry';
 import { type ClaimIntent, type RecordedAnswer, wasCharged } from '../domain/journal';
 import { type NotSent, type RejectedCall } from '../domain/paid-call';

@@ -1,5 +1,5 @@
-import { otherwise } from '../domain/bug';
 import { cancellationSignal } from '@temporalio/activity';
+import { otherwise } from '../domain/bug';
 import { type NotSent } from '../domain/paid-call';
 import { type AnswerBase } from './paid-answers';
 import { type Caller, type MissingHere, type Prepared } from './paid-context';

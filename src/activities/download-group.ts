@@ -1,4 +1,3 @@
-import { reported } from './mistakes';
 import { randomUUID } from 'node:crypto';
 import { activityInfo, Context } from '@temporalio/activity';
 import { DOWNLOAD_BOUNDS, type FailedTry } from '../domain/download';
@@ -7,6 +6,7 @@ import { attemptClock } from '../domain/attempt-clock';
 import { type DownloadDeps, downloadOnce, type FetchedVideo, NO_ACCOUNT, tryBudget } from './download-video';
 import { freshProgress } from './fetch-body';
 import { discardPart, type DownloadTry } from './fetch-video';
+import { reported } from './mistakes';
 
 /** One try for each of many videos, within the time of one activity attempt. */
 export interface DownloadGroup {

@@ -1,4 +1,3 @@
-import { reported } from './mistakes';
 import { activityInfo, Context, type Info } from '@temporalio/activity';
 import { type ArtifactStore, toArtifactError } from '../artifacts/artifact-store';
 import {
@@ -29,6 +28,7 @@ import {
 import { startHeartbeat } from './heartbeat';
 import { downloadInSpan } from './media-spans';
 import { type PaidEvents } from './paid-events';
+import { reported } from './mistakes';
 
 export interface DownloadDeps {
   /** The client of exactly this account; undefined when the worker does not have it. */

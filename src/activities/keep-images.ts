@@ -1,4 +1,3 @@
-import { reported } from './mistakes';
 import { isDataUrl } from '../domain/data-url';
 import { type CreateJournal } from '../domain/journal';
 import { mapConcurrently } from '../domain/map-concurrently';
@@ -12,6 +11,7 @@ import { type ImageItem, type ImagesAccepted, type MediaClient } from '../servic
 import { blockedLocation } from './blocked-location';
 import { type AnswerBase } from './paid-answers';
 import { readBounded } from './sources';
+import { reported } from './mistakes';
 
 export interface KeepImages {
   readonly base: AnswerBase;

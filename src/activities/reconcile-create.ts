@@ -1,5 +1,5 @@
-import { throwBug } from '../domain/bug';
 import { activityInfo, heartbeat } from '@temporalio/activity';
+import { throwBug } from '../domain/bug';
 import {
   type CreateJournal,
   isPaid,

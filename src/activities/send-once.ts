@@ -1,10 +1,9 @@
-import { otherwise } from '../domain/bug';
 import { log } from '@temporalio/activity';
 import { type Money } from '../domain/price';
 import { isOpenAnswer, type JournalKey, type RecordedAnswer, type ClaimIntent } from '../domain/journal';
 import { type CreatePolicy, resolveCreatePolicy } from '../domain/create-policy';
 import { causeOfUnproved, type SenderHeartbeat } from '../domain/journal-proof';
-import { throwBug } from '../domain/bug';
+import { otherwise, throwBug } from '../domain/bug';
 import { INTERNAL_ERROR, NOT_RECORDED } from '../domain/names';
 import { type NotSent, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
 import { type PaidSendOptions } from '../service/media-client';

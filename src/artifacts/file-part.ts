@@ -1,7 +1,7 @@
-import { otherwise, throwBug } from '../domain/bug';
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { otherwise, throwBug } from '../domain/bug';
 import { type ArtifactRef, artifactUri } from '../domain/request';
 import { ArtifactError, type StagedArtifact, toArtifactError } from './artifact-store';
 import { systemCode } from '../files/system-code';

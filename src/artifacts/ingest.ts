@@ -1,9 +1,9 @@
-import { otherwise } from '../domain/bug';
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Readable } from 'node:stream';
+import { otherwise } from '../domain/bug';
 import { type ArtifactRef, type ReferenceKind } from '../domain/request';
 import { ArtifactError, type ArtifactStore, toArtifactError } from './artifact-store';
 import { systemCode } from '../files/system-code';

@@ -1,8 +1,8 @@
-import { otherwise } from '../domain/bug';
 import { randomBytes } from 'node:crypto';
 import { link, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable } from 'node:stream';
+import { otherwise } from '../domain/bug';
 import { linkIfAbsent, removeIfThere } from '../files/create-if-absent';
 import { inFolder } from '../files/durable-folders';
 import { systemCode } from '../files/system-code';

@@ -1,8 +1,8 @@
-import { otherwise } from '../domain/bug';
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
+import { otherwise } from '../domain/bug';
 import { type PutOptions, type StagedArtifact, type StageOptions, toArtifactError } from './artifact-store';
 import { type ArtifactRef } from '../domain/request';
 import { systemCode } from '../files/system-code';

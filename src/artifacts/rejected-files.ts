@@ -1,6 +1,6 @@
-import { otherwise } from '../domain/bug';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { otherwise } from '../domain/bug';
 import { removeIfThere } from '../files/create-if-absent';
 import { systemCode } from '../files/system-code';
 import { type PrunedBytes, type PruneRejected, toArtifactError } from './artifact-store';

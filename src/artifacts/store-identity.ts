@@ -1,7 +1,7 @@
-import { throwBug } from '../domain/bug';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { throwBug } from '../domain/bug';
 import { parseOwnJson } from '../domain/json';
 import { ArtifactError } from './artifact-store';
 import { systemCode } from '../files/system-code';

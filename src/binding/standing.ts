@@ -1,5 +1,5 @@
-import { otherwise } from '../domain/bug';
 import { Context } from '@temporalio/activity';
+import { otherwise } from '../domain/bug';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type CreateJournal } from '../domain/journal';
 import { type AskStanding, type Standing } from '../domain/journal-binding';

@@ -1,9 +1,9 @@
-import { otherwise } from '../domain/bug';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { otherwise } from '../domain/bug';
 import { CliError } from './errors';
 import { type FailureReply } from './json-output';
 

@@ -1,7 +1,7 @@
-import { otherwise, throwBug } from '../domain/bug';
 import { type DataConverter, type Payload, type PayloadCodec } from '@temporalio/common';
 import { type Dispatcher } from 'undici';
 import { z } from 'zod';
+import { otherwise, throwBug } from '../domain/bug';
 import { CodecUnreachableError } from '../client';
 import { type CollectedReply, collectReply } from '../service/collect-reply';
 import { environmentConnections } from '../service/connections';

@@ -1,5 +1,5 @@
-import { throwBug } from '../domain/bug';
 import { type ClientConfigProfile, loadClientConfigProfile } from '@temporalio/envconfig';
+import { throwBug } from '../domain/bug';
 import { isBareAddress } from './bare-codec-address';
 import {
   type ConfigValue,

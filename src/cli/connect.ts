@@ -1,6 +1,6 @@
-import { throwBug } from '../domain/bug';
 import { Client, Connection, type ConnectionLike, type ConnectionOptions } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { throwBug } from '../domain/bug';
 import { TemporalMediaClient } from '../client';
 import { type MediaConfig } from '../config';
 import { activityQueues } from '../domain/names';

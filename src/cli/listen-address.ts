@@ -1,5 +1,5 @@
-import { throwBug } from '../domain/bug';
 import { lookup } from 'node:dns/promises';
+import { throwBug } from '../domain/bug';
 import { CliError } from './errors';
 
 /** Where something of a worker listens. */

@@ -1,7 +1,7 @@
-import { throwBug } from '../domain/bug';
 import { randomUUID } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { type Command } from 'commander';
+import { throwBug } from '../domain/bug';
 import { systemCode } from '../files/system-code';
 import { ArtifactError, type ArtifactStore } from '../artifacts/artifact-store';
 import { type IngestedFile, ingestFile } from '../artifacts/ingest';

@@ -1,8 +1,8 @@
-import { throwBug } from '../domain/bug';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { type Logger, type LogLevel } from '@temporalio/worker';
 import { type Command, Option } from 'commander';
+import { throwBug } from '../domain/bug';
 import { accountsOf } from '../accounts/account-config';
 import { ConfigurationError, type MediaConfig, readConfig } from '../config';
 import { keySecrets } from '../service/credentials';

@@ -1,6 +1,6 @@
-import { throwBug } from '../domain/bug';
 import { createHash } from 'node:crypto';
 import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
+import { throwBug } from '../domain/bug';
 import { type ActiveRow } from '../domain/campaign/messages';
 import { CAMPAIGN_SHAPE, type CampaignInput } from '../domain/campaign/plan';
 import { type ResultsRef } from '../domain/campaign/results';

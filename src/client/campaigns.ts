@@ -1,4 +1,3 @@
-import { otherwise } from '../domain/bug';
 import { randomUUID } from 'node:crypto';
 import {
   type Client,
@@ -7,6 +6,7 @@ import {
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { otherwise } from '../domain/bug';
 import {
   CAMPAIGN_SHAPE,
   type CampaignInput,

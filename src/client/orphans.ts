@@ -1,10 +1,10 @@
-import { throwBug } from '../domain/bug';
 import {
   type Client,
   decodeActivityExecutionStatus,
   type WorkflowExecutionInfo,
   WorkflowNotFoundError,
 } from '@temporalio/client';
+import { throwBug } from '../domain/bug';
 import { isOpen } from '../domain/execution-status';
 import { mapConcurrently } from '../domain/map-concurrently';
 import { SEARCH_ATTRIBUTE } from '../domain/search-attributes';

@@ -1,5 +1,5 @@
-import { otherwise } from '../domain/bug';
 import { type Client } from '@temporalio/client';
+import { otherwise } from '../domain/bug';
 import { QUERY, SIGNAL } from '../domain/names';
 import { type WatchedState } from '../domain/shared-watch';
 import { safeNow, type VideoState } from '../domain/video-state';

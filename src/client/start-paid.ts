@@ -1,10 +1,10 @@
-import { otherwise } from '../domain/bug';
 import { createHash, randomUUID } from 'node:crypto';
 import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
   type WorkflowExecutionDescription,
 } from '@temporalio/client';
+import { otherwise } from '../domain/bug';
 import { isOpen } from '../domain/execution-status';
 import { fingerprintText } from '../domain/fingerprint';
 import { type Shape } from '../domain/shape';

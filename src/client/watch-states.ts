@@ -1,5 +1,5 @@
-import { otherwise } from '../domain/bug';
 import { setTimeout as delay } from 'node:timers/promises';
+import { otherwise } from '../domain/bug';
 import { type VideoState } from '../domain/video-state';
 import { refuseInvalid } from './errors';
 import { WATCH_KEYS, type WatchOptions } from './options';

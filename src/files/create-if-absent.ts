@@ -1,7 +1,7 @@
-import { otherwise } from '../domain/bug';
 import { randomUUID } from 'node:crypto';
 import { link, lstat, mkdir, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { otherwise } from '../domain/bug';
 import { bareFiles } from './bare-files';
 import { areDurable, newFolders, syncFolder, syncFolderIfItCan, syncName } from './durable-folders';
 import { systemCode } from './system-code';

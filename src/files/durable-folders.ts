@@ -1,6 +1,6 @@
-import { otherwise } from '../domain/bug';
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { otherwise } from '../domain/bug';
 import { bareFiles } from './bare-files';
 import { systemCode } from './system-code';
 

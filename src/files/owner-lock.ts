@@ -1,10 +1,10 @@
-import { otherwise, throwBug } from '../domain/bug';
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { otherwise, throwBug } from '../domain/bug';
 import { publishIfAbsent } from './create-if-absent';
 import { systemCode } from './system-code';
 

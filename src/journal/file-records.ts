@@ -1,8 +1,8 @@
-import { otherwise } from '../domain/bug';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rmdir, unlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
+import { otherwise } from '../domain/bug';
 import { createIfAbsent, removeIfThere } from '../files/create-if-absent';
 import { syncFolder } from '../files/durable-folders';
 import { systemCode } from '../files/system-code';

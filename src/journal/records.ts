@@ -1,5 +1,5 @@
-import { throwBug } from '../domain/bug';
 import { z } from 'zod';
+import { throwBug } from '../domain/bug';
 import {
   type SendAttemptKey,
   type OutcomeRecord,

@@ -1,5 +1,5 @@
-import { throwBug } from '../domain/bug';
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { throwBug } from '../domain/bug';
 
 const CIPHER = 'aes-256-gcm';
 const IV = 12;

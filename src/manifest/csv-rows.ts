@@ -1,6 +1,6 @@
-import { otherwise } from '../domain/bug';
 import { finished } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
+import { otherwise } from '../domain/bug';
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { closedUp } from './csv-quotes';
 import { columnOf, isOwnColumn, type NamedColumn } from './columns';

@@ -1,5 +1,5 @@
-import { throwBug } from '../domain/bug';
 import { buffer } from 'node:stream/consumers';
+import { throwBug } from '../domain/bug';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { ManifestUnreadableError } from './manifest-errors';
 

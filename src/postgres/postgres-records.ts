@@ -1,5 +1,5 @@
-import { otherwise } from '../domain/bug';
 import { escapeLiteral } from 'pg';
+import { otherwise } from '../domain/bug';
 import { type RecordStore } from '../journal/record-store';
 import { tableIn, tableOf } from './address';
 import { refuseUnsafe } from './check';

@@ -1,5 +1,5 @@
-import { throwBug } from '../domain/bug';
 import { LRUCache } from 'lru-cache';
+import { throwBug } from '../domain/bug';
 import { ArtifactError, type ArtifactStore } from '../artifacts/artifact-store';
 import { type PlanIndex } from '../domain/campaign/plan';
 import { type PlanAddress, type ResultsIndex, type ResultsRef } from '../domain/campaign/results';

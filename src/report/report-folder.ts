@@ -1,7 +1,7 @@
-import { otherwise } from '../domain/bug';
 import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { otherwise } from '../domain/bug';
 import { toArtifactError } from '../artifacts/artifact-store';
 import { systemCode } from '../files/system-code';
 import { writeSynced } from '../files/write-synced';

@@ -1,7 +1,7 @@
-import { otherwise } from '../domain/bug';
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { otherwise } from '../domain/bug';
 import { ArtifactError, toArtifactError } from '../artifacts/artifact-store';
 import { endedRows, type PlanAddress } from '../domain/campaign/results';
 import { acquireOwnerLock, LockHeldError, type OwnerLock } from '../files/owner-lock';

@@ -1,10 +1,10 @@
-import { otherwise } from '../domain/bug';
 import { createReadStream } from 'node:fs';
 import { open, readdir, rename, stat } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { type Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
+import { otherwise } from '../domain/bug';
 import { ArtifactError, toArtifactError } from '../artifacts/artifact-store';
 import { publishIfAbsent, removeIfThere } from '../files/create-if-absent';
 import { ensureFolder, syncFolderIfItCan } from '../files/durable-folders';

@@ -1,6 +1,6 @@
-import { otherwise } from '../domain/bug';
 import { randomUUID } from 'node:crypto';
 import { DeleteObjectCommand } from '@aws-sdk/client-s3';
+import { otherwise } from '../domain/bug';
 import { createObject, keyOf, readObject, type S3Place } from './create-object';
 import { failureOf, S3Error } from './s3-error';
 

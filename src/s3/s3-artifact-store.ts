@@ -1,10 +1,10 @@
-import { throwBug } from '../domain/bug';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable } from 'node:stream';
 import { DeleteObjectCommand, GetObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import type * as Presigner from '@aws-sdk/s3-request-presigner';
+import { throwBug } from '../domain/bug';
 import {
   ArtifactError,
   type ArtifactStore,

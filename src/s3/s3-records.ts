@@ -1,5 +1,5 @@
-import { otherwise } from '../domain/bug';
 import { DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { otherwise } from '../domain/bug';
 import { mapConcurrently } from '../domain/map-concurrently';
 import { type RecordStore } from '../journal/record-store';
 import { createObject, keyOf, objectOf, readObject, type S3Place } from './create-object';

@@ -1,5 +1,5 @@
-import { throwBug } from '../domain/bug';
 import { createHash } from 'node:crypto';
+import { throwBug } from '../domain/bug';
 
 /**
  * The base address of a service in one spelling, without a trailing slash (C0.2, C9.1): scheme and host in lower

@@ -1,6 +1,6 @@
-import { throwBug } from '../domain/bug';
 import ipaddr from 'ipaddr.js';
 import { type Dispatcher } from 'undici';
+import { throwBug } from '../domain/bug';
 import { ADDRESS_BLOCKED, type AddressFilter } from './address-filter';
 import {
   type ApiCaller,

@@ -1,5 +1,5 @@
-import { otherwise } from '../domain/bug';
 import { type Dispatcher } from 'undici';
+import { otherwise } from '../domain/bug';
 import { isUsableTaskId } from '../domain/task-id';
 import { createAddressFilter } from './address-filter';
 import { type ApiCaller, credentialsOf, redactorFor } from './credentials';

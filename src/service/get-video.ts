@@ -1,7 +1,7 @@
-import { throwBug } from '../domain/bug';
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Dispatcher } from 'undici';
+import { throwBug } from '../domain/bug';
 import { type JsonValue } from '../domain/json';
 import { type PolledRecord } from '../domain/poll-answers';
 import { isUsableTaskId } from '../domain/task-id';

@@ -1,5 +1,5 @@
-import { throwBug } from '../domain/bug';
 import { type Dispatcher, type FormData } from 'undici';
+import { throwBug } from '../domain/bug';
 import { type BoundedBody, readBoundedBody } from './reply-body';
 import { type ConnectionFactory } from './connections';
 import { networkCode, unsentCause, type UnsentCause } from './network-error';

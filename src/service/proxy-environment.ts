@@ -1,5 +1,5 @@
-import { throwBug } from '../domain/bug';
 import ipaddr from 'ipaddr.js';
+import { throwBug } from '../domain/bug';
 
 /** The proxy for an origin from HTTPS_PROXY, HTTP_PROXY and NO_PROXY, lower case first; undefined means direct. */
 export function proxyFor(origin: URL, env: NodeJS.ProcessEnv): string | undefined {

@@ -1,10 +1,10 @@
-import { otherwise, throwBug } from '../domain/bug';
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Readable } from 'node:stream';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
+import { otherwise, throwBug } from '../domain/bug';
 import { type JsonValue, parseOwnJson } from '../domain/json';
 
 /** Largest reply that is read, in bytes. A record may contain a `data:` URL of the result. */

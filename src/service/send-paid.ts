@@ -1,5 +1,5 @@
-import { throwBug } from '../domain/bug';
 import { createHash } from 'node:crypto';
+import { throwBug } from '../domain/bug';
 import { type JsonValue } from '../domain/json';
 import { type TaskError } from '../domain/video-task';
 import { type ApiCaller, apiHeaders, type Credentials, credentialsOf } from './credentials';

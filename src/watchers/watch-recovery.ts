@@ -1,5 +1,5 @@
-import { reported } from '../activities/mistakes';
 import { type Client } from '@temporalio/client';
+import { reported } from '../activities/mistakes';
 import { type Metrics, NO_METRICS } from '../domain/metrics';
 import { activityQueues, QUERY, WORKFLOW } from '../domain/names';
 import { watchesLeft, type WatcherContents } from '../domain/shared-watch';

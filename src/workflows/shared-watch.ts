@@ -1,4 +1,3 @@
-import { otherwise } from '../domain/bug';
 import {
   ActivityFailure,
   CancellationScope,
@@ -7,6 +6,7 @@ import {
   isCancellation,
   workflowInfo,
 } from '@temporalio/workflow';
+import { otherwise } from '../domain/bug';
 import { SIGNAL } from '../domain/names';
 import { type Waiter, type WatchAnswer, type WatcherFacts } from '../domain/shared-watch';
 import { WATCH_TIMEOUTS } from '../domain/timeouts';

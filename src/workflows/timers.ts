@@ -1,4 +1,3 @@
-import { throwBug } from '../domain/bug';
 import {
   ActivityFailure,
   CancellationScope,
@@ -6,6 +5,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
+import { throwBug } from '../domain/bug';
 
 /** In milliseconds. */
 interface RaceLimits {

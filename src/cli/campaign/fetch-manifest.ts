@@ -1,5 +1,5 @@
-import { throwBug } from '../../domain/bug';
 import { Readable } from 'node:stream';
+import { throwBug } from '../../domain/bug';
 import { getterWithoutCredentials, type PlainReply } from '../../service/get-without-credentials';
 
 /**

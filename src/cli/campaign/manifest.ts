@@ -1,10 +1,10 @@
-import { otherwise } from '../../domain/bug';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve, sep } from 'node:path';
 import { type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { otherwise } from '../../domain/bug';
 import { systemCode } from '../../files/system-code';
 import { ArtifactError, type ArtifactStore } from '../../artifacts/artifact-store';
 import { ingestFile } from '../../artifacts/ingest';

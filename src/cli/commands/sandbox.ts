@@ -1,5 +1,5 @@
-import { throwBug } from '../../domain/bug';
 import { type Command, Option } from 'commander';
+import { throwBug } from '../../domain/bug';
 import { collect, type CommandContext, given } from '../context';
 import { CliError } from '../errors';
 import { onInterruption } from '../interruption';

@@ -1,9 +1,9 @@
-import { otherwise } from '../../domain/bug';
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
+import { otherwise } from '../../domain/bug';
 import { type ArtifactStore } from '../../artifacts/artifact-store';
 import { FileArtifactStore } from '../../artifacts/file-store';
 import { ingestFile } from '../../artifacts/ingest';

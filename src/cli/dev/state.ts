@@ -1,8 +1,8 @@
-import { throwBug } from '../../domain/bug';
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { throwBug } from '../../domain/bug';
 import { type RunningTemporalServer } from '../../testing/temporal-server';
 import { processIdentity } from '../../files/owner-lock';
 import { childEnvironment } from '../../testing/child-environment';

@@ -1,7 +1,7 @@
-import { otherwise } from '../../domain/bug';
 import { constants, readFileSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { otherwise } from '../../domain/bug';
 import { type ArtifactStore, toArtifactError } from '../../artifacts/artifact-store';
 import { outOfReach } from '../../activities/signed-address';
 import { type ModelEntry } from '../../domain/model-config';

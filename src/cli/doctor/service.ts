@@ -1,7 +1,7 @@
-import { throwBug } from '../../domain/bug';
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { type Dispatcher } from 'undici';
+import { throwBug } from '../../domain/bug';
 import { type MediaConfig } from '../../config';
 import { createModelSource, type ModelSource } from '../../models/model-source';
 import { type ConnectionFactory, environmentConnections } from '../../service/connections';

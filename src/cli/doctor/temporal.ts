@@ -1,6 +1,6 @@
-import { otherwise } from '../../domain/bug';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
+import { otherwise } from '../../domain/bug';
 import { isSetBack } from '../../binding/bind-journal';
 import { type FoundLedger, readLedger } from '../../binding/ledger';
 import { accountsOfOthers } from '../../binding/served-accounts';

@@ -1,5 +1,5 @@
-import { otherwise } from '../../domain/bug';
 import { Client } from '@temporalio/client';
+import { otherwise } from '../../domain/bug';
 import { callWaits } from '../../client/ask-worker';
 import { lenientClient } from '../../client/lenient-client';
 import { type CallWait } from '../../domain/call-wait';

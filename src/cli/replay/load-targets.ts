@@ -1,7 +1,7 @@
-import { otherwise } from '../../domain/bug';
 import { stat } from 'node:fs/promises';
 import { type Client } from '@temporalio/client';
 import { type PayloadCodec } from '@temporalio/common';
+import { otherwise } from '../../domain/bug';
 import { listExecutions } from '../../client/list-executions';
 import { ALL_OPEN, fetchChain, fetchRun } from '../../replay/fetch-histories';
 import { withChildren } from '../../replay/fetch-children';

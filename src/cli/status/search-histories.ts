@@ -1,6 +1,6 @@
-import { otherwise } from '../../domain/bug';
 import { type Client } from '@temporalio/client';
 import { type Payload } from '@temporalio/common';
+import { otherwise } from '../../domain/bug';
 import { type ExecutionIds, listExecutions } from '../../client/list-executions';
 import { type ReadPayload, readPayloads } from '../../client/read-payloads';
 import { mapConcurrently } from '../../domain/map-concurrently';

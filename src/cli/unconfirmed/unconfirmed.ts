@@ -1,5 +1,5 @@
-import { throwBug } from '../../domain/bug';
 import { userInfo } from 'node:os';
+import { throwBug } from '../../domain/bug';
 import { formatMoney, type Money } from '../../domain/price';
 import {
   type DecidedEntry,

@@ -1,6 +1,6 @@
-import { otherwise } from '../../domain/bug';
 import { stat, writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { otherwise } from '../../domain/bug';
 import { WORKFLOW } from '../../domain/names';
 import { type Timeline } from '../../replay/timeline/timeline';
 import { CliError } from '../errors';

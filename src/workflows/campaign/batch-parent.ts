@@ -1,5 +1,5 @@
-import { throwBug } from '../../domain/bug';
 import { getExternalWorkflowHandle } from '@temporalio/workflow';
+import { throwBug } from '../../domain/bug';
 import { SIGNAL } from '../../domain/names';
 import { type BatchReport } from '../../domain/campaign/messages';
 

@@ -1,4 +1,3 @@
-import { throwBug } from '../../domain/bug';
 import {
   ChildWorkflowCancellationType,
   condition,
@@ -7,6 +6,7 @@ import {
   startChild,
   workflowInfo,
 } from '@temporalio/workflow';
+import { throwBug } from '../../domain/bug';
 import { SIGNAL, WORKFLOW } from '../../domain/names';
 import { type SettledBatch } from '../../domain/campaign/activities';
 import { batchWorkflowId } from '../../domain/campaign/budget-book';

@@ -7,11 +7,17 @@ import { json, loopback } from '../service/loopback-service';
 const ACCOUNT = 'default@00000000';
 const KEY = 'key-1234567890';
 
-/** One tick over so many tasks against a service that answers each with this body and 500. */
-async function tick(tasks: number, body: unknown) {
+/**
+ * One tick over so many tasks against a service that answers each with this body and 500.
+ * @param mistaken the task that a mistake of ours keeps from being polled
+ */
+async function tick(tasks: number, body: unknown, mistaken?: string) {
   const service = await loopback((_request, response) => json(response, 500, body));
   const client = createMediaClient({ baseUrl: service.origin, apiKey: () => KEY });
-  const accounts = accountRegistry([{ name: ACCOUNT, client, hasKey: () => Promise.resolve(true) }]);
+  const getVideo: typeof client.getVideo = (id) =>
+    id === mistaken ? Promise.reject(new TypeError('undefined is not a function')) : client.getVideo(id);
+  const polled = { ...client, getVideo };
+  const accounts = accountRegistry([{ name: ACCOUNT, client: polled, hasKey: () => Promise.resolve(true) }]);
   const ids = Array.from({ length: tasks }, (_, n) => `task_${n}`);
   const byModel = [{ model: 'm', ids, seen: ids.map(() => '') }];
   const input: PollVideosInput = { account: ACCOUNT, byModel, budgetMs: 30_000, minIntervalMs: 0 };
@@ -38,6 +44,16 @@ describe('why a poll brought no record', () => {
     });
     expect(JSON.stringify(answer)).not.toMatch(/1234567890|sig=abc/);
     expect(JSON.stringify(answer).length).toBeLessThan(400);
+  });
+
+  it('may be a mistake of ours, which keeps no other task of its tick from being polled', async () => {
+    const answers = await tick(3, { error: { message: 'the database is down' } }, 'task_1');
+    const byIndex = answers.toSorted((a, b) => a.index - b.index);
+    expect(byIndex).toMatchObject([
+      { error: 'unavailable' },
+      { error: 'unreadable', reason: { code: 'internal_error' } },
+      { error: 'unavailable' },
+    ]);
   });
 
   it('is told of some tasks where a service fails for all, and not where it says nothing', async () => {

@@ -105,8 +105,8 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
   const metrics = unfailing(deps.metrics ?? NO_METRICS);
   const events = createPaidEvents({
     metrics,
-    log: (message, facts) => {
-      log.info(message, facts);
+    log: (level, message, facts) => {
+      log.log(level, message, facts);
     },
     holdsSecret: async () => {
       const redactors = await redactorsOf(deps.accounts);

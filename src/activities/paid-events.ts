@@ -1,4 +1,4 @@
-import { type RejectReason } from '../domain/failure-table';
+import { failureRow, type RejectReason } from '../domain/failure-table';
 import { type RecordedAnswer } from '../domain/journal';
 import { isValidated } from '../domain/make-outcome';
 import { OTHER } from '../domain/ended-video-metrics';
@@ -48,12 +48,27 @@ export interface PaidEvents {
   readonly gate: (account: string, scope: StandingScope, closed: number, reason: RejectReason | null) => void;
 }
 
+/** Level of the line of an event: ERROR where what is paid for is not there, WARN where its fate is unknown. */
+export type EventLevel = 'INFO' | 'WARN' | 'ERROR';
+
+const LEVELS: { readonly [outcome: string]: EventLevel } = {
+  unconfirmed: 'WARN',
+  results_lost: 'ERROR',
+  content_unavailable: 'ERROR',
+};
+
 export interface PaidEventsOptions {
   readonly metrics: Metrics;
-  /** Writes a line of the log, at the level INFO. */
-  readonly log: (message: string, facts: { readonly [name: string]: unknown }) => void;
+  /** Writes a line of the log. */
+  readonly log: (level: EventLevel, message: string, facts: { readonly [name: string]: unknown }) => void;
   /** Whether an id contains a secret, and may not be shown. */
   readonly holdsSecret: () => Promise<(id: string) => boolean>;
+}
+
+interface EventFacts {
+  readonly outcome: string;
+  readonly reason?: string;
+  readonly [name: string]: string | number;
 }
 
 /** Callers choose the names of models: no more of them become labels. */
@@ -67,14 +82,17 @@ export function createPaidEvents({ metrics, log, holdsSecret }: PaidEventsOption
     return models.has(model) ? model : OTHER;
   };
 
-  function say(message: string, facts: { readonly [name: string]: string | number }): void {
+  function say(message: string, said: EventFacts): void {
+    const level = LEVELS[said.outcome] ?? 'INFO';
+    const remedy = level === 'INFO' ? undefined : failureRow(said)?.hint;
+    const facts = { ...said, ...(remedy !== undefined && { remedy }) };
     holdsSecret()
       .then((secret) => {
         const shown = Object.entries(facts).map(([name, value]) => [
           name,
           typeof value === 'string' && secret(value) ? '[removed]' : value,
         ]);
-        log(message, Object.fromEntries(shown) as typeof facts);
+        log(level, message, Object.fromEntries(shown) as typeof facts);
       })
       .catch(() => undefined);
   }

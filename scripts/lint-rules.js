@@ -49,9 +49,10 @@ const noSilentCatch = {
     },
     CallExpression(node) {
       const { callee, arguments: given } = node;
-      if (callee.type !== 'MemberExpression' || callee.property.name !== 'catch' || isDetached(node)) return;
-      if (given[0]?.type === 'ArrowFunctionExpression' && given[0].params.length === 0)
-        context.report({ node: given[0], message: SILENT });
+      if (callee.type !== 'MemberExpression' || isDetached(node)) return;
+      const handler = { catch: given[0], then: given[1] }[callee.property.name];
+      if (handler?.type === 'ArrowFunctionExpression' && handler.params.length === 0)
+        context.report({ node: handler, message: SILENT });
     },
   }),
 };

@@ -1,4 +1,4 @@
-import { otherwise } from '../domain/bug';
+import { otherwise, throwBug } from '../domain/bug';
 import { type StagedArtifact } from '../artifacts/artifact-store';
 import { type FilePart } from '../artifacts/file-part';
 import { type ArtifactRef, artifactUri } from '../domain/request';
@@ -46,7 +46,10 @@ export class S3Part implements StagedArtifact {
     // It is stored, whatever becomes of the local file.
     await this.part.publish(mediaType).then(
       () => this.upload.kept(ref.bytes),
-      () => this.part.discard().catch(otherwise(undefined)),
+      async (error: unknown) => {
+        await this.part.discard().catch(otherwise(undefined));
+        throwBug(error);
+      },
     );
     return ref;
   }

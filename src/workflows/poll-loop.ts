@@ -1,4 +1,5 @@
 import { ActivityFailure, CancellationScope, condition } from '@temporalio/workflow';
+import { otherwise } from '../domain/bug';
 import { type PollAnswer } from '../domain/poll-answers';
 import { PollGroup, type PollGroupSnapshot, type PollLoopSnapshot } from '../domain/poll-group';
 import { type PollPace, type SlowPolling } from '../domain/poll-delays';
@@ -68,10 +69,7 @@ export class PollLoop {
       group.remove(watcher);
       return { kind: 'cancelled', state: watcher.state };
     }
-    const cancelled = scope.cancelRequested.then(
-      () => undefined,
-      () => undefined,
-    );
+    const cancelled = scope.cancelRequested.catch(otherwise(undefined));
     const cancellation = cancelled.then((): WatchResult => {
       group.remove(watcher);
       return { kind: 'cancelled', state: watcher.state };

@@ -5,7 +5,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import { throwBug } from '../domain/bug';
+import { otherwise, throwBug } from '../domain/bug';
 
 /** In milliseconds. */
 interface RaceLimits {
@@ -28,12 +28,7 @@ export async function raceTimer<T>(work: Promise<T>, limits: RaceLimits): Promis
   const shelter = new CancellationScope({ cancellable: false });
   const timer = new CancellationScope({ cancellable: true, parent: shelter });
   const lost = (ms: number): Promise<'lost' | undefined> =>
-    timer
-      .run(() => sleep(ms, { summary }))
-      .then(
-        () => 'lost' as const,
-        () => undefined,
-      );
+    timer.run(() => sleep(ms, { summary })).then(() => 'lost' as const, otherwise(undefined));
   const races: Promise<{ readonly value: T } | 'lost' | undefined>[] = [
     work.then((value) => ({ value })),
     lost(limitMs),

@@ -43,3 +43,19 @@ it('a duration of the wall clock is reported: a difference, a comparison, a kept
   ];
   expect(reported('house/no-wall-clock-durations', [...wrong, ...right])).toEqual([1, 2, 3, 4, 5, 6]);
 });
+
+it('a fault that nobody looks at is reported: a catch without its error, a handler that takes none', () => {
+  const wrong = [
+    'try { work(); } catch { rest(); }',
+    'const found = await read().catch(() => undefined);',
+    'const open = await read().then((one) => one, () => undefined);',
+    'const shut = await read().then(keep, async () => undefined);',
+  ];
+  const right = [
+    'const known = await read().catch(otherwise(undefined));',
+    'const met = await read().then(keep, (error: unknown) => told(error));',
+    'const kept = await read().then(() => undefined);',
+    'void beat().catch(() => undefined);',
+  ];
+  expect(reported('house/no-silent-catch', [...wrong, ...right])).toEqual([1, 2, 3, 4]);
+});

@@ -188,9 +188,6 @@ export async function folderState(folder: string): Promise<FolderState> {
     if (found === undefined && at !== dirname(at)) continue;
     if (found?.isDirectory() !== true) return 'blocked';
     if (at === folder) return 'there';
-    return access(at, constants.W_OK | constants.X_OK).then(
-      () => 'missing',
-      () => 'blocked',
-    );
+    return access(at, constants.W_OK | constants.X_OK).then(() => 'missing', otherwise('blocked' as const));
   }
 }

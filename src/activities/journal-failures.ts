@@ -1,9 +1,11 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { Context, log } from '@temporalio/activity';
+import { isBug } from '../domain/bug';
 import { type NotSent } from '../domain/paid-call';
 import { journalFault } from '../journal/journal-fault';
 import { JournalRecordError } from '../journal/records';
 import { clearOf, FAILURE } from './failures';
+import { reportMistake } from './mistakes';
 import { type AnswerBase, waitingAnswer } from './paid-answers';
 
 const UNUSABLE = 'The create journal cannot be read or written, and nothing is sent without it.';
@@ -15,6 +17,7 @@ export const UNSURE = new JournalRecordError(
 
 /** A retryable failure with the cause. The SDK logs it, once for each attempt. */
 export function journalUnavailable(error: unknown): ApplicationFailure {
+  if (isBug(error)) reportMistake(error);
   return ApplicationFailure.create({
     type: FAILURE.journalUnavailable,
     message: `${UNUSABLE} ${causeOf(error)}`,
@@ -25,17 +28,19 @@ export function journalUnavailable(error: unknown): ApplicationFailure {
 /** The answer of a call that the journal keeps from being sent. Logs the cause, because a value is not logged by the SDK. */
 export function journalDown(base: AnswerBase, error: unknown): NotSent {
   const cause = causeOf(error);
-  warnOnce(cause);
+  warnOnce(error, cause);
   return waitingAnswer(base, 'journal_unavailable', `${UNUSABLE} ${cause}`);
 }
 
 /** Attempts that have their line: one activity may hold hundreds of calls, which all fail for the same cause. */
 const WARNED = new WeakSet<Context>();
 
-function warnOnce(cause: string): void {
+function warnOnce(error: unknown, cause: string): void {
   const context = Context.current();
   if (WARNED.has(context)) return;
   WARNED.add(context);
+  // A store may be anybody's: its mistake is told, and the call waits as for any other fault of it.
+  if (isBug(error)) reportMistake(error);
   log.warn('The create journal cannot be read or written', { cause });
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
+import { throwBug } from '../domain/bug';
 import { parseWrittenJson, RepeatedNameError } from '../domain/json';
 import { type ModelConfiguration, type ModelEntry, type ModelLookup } from '../domain/model-config';
 import { getterWithoutCredentials, type PlainGet } from '../service/get-without-credentials';
@@ -76,6 +77,7 @@ export function createModelSource(options: ModelSourceOptions = {}): ModelSource
           failure = undefined;
         },
         (error: unknown) => {
+          throwBug(error);
           const reason = error instanceof LocationError ? error.message : 'it cannot be read';
           failure = {
             message: `The model configuration (MEDIA_MODELS) is not available: ${reason}.`,
@@ -179,6 +181,7 @@ export function locationReader(env: NodeJS.ProcessEnv): ReadLocation {
       return isUrl(location) ? await readUrl(location, signal, get) : await readFileText(location);
     } catch (error) {
       if (error instanceof LocationError) throw error;
+      throwBug(error);
       throw new LocationError(signal.aborted ? 'no answer in time' : reasonOf(error));
     }
   };

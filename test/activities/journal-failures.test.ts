@@ -33,7 +33,7 @@ describe('a journal that fails', () => {
     expect(journalUnavailable(fault).message).not.toContain('0123456789abcdefghijklmnop');
   });
 
-  it('writes one line of log for an attempt, however many calls it holds', async () => {
+  it('writes one line of log for an attempt, however many calls it holds, and a mistake at ERROR', async () => {
     const lines: LogEntry[] = [];
     const logger = {
       log: (level: LogEntry['level'], message: string, meta: object) =>
@@ -45,8 +45,11 @@ describe('a journal that fails', () => {
         (message: string, meta: object) => logger.log(level, message, meta),
       ]),
     );
-    const fault = s3Error('A record could not be read', { status: null, code: 'ECONNRESET' });
-    const attempt = () =>
+    const faults = {
+      outage: s3Error('A record could not be read', { status: null, code: 'ECONNRESET' }),
+      mistake: new TypeError('undefined is not a function'),
+    };
+    const attempt = (fault: Error = faults.outage) =>
       new MockActivityEnvironment({}, { logger: { ...logger, ...spoken } as never }).run(async () =>
         Promise.all([1, 2, 3].map(async () => journalDown(BASE, fault))),
       );
@@ -56,5 +59,8 @@ describe('a journal that fails', () => {
     expect((warnings()[0]?.meta as { cause: string }).cause).toContain('ECONNRESET');
     await attempt();
     expect(warnings()).toHaveLength(2);
+    expect(lines.filter(({ level }) => level === 'ERROR')).toHaveLength(0);
+    await attempt(faults.mistake);
+    expect(lines.filter(({ level }) => level === 'ERROR')).toHaveLength(1);
   });
 });

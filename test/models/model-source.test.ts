@@ -208,3 +208,11 @@ describe('real locations', () => {
     expect(() => createModelSource({ location: 'https://me:secret@models.example/x' })).toThrow(Error);
   });
 });
+
+it('a mistake of ours is no source that is down: it reaches the caller, and the next lookup reads again', async () => {
+  const models = source();
+  text = new TypeError('undefined is not a function');
+  await expect(models.lookup('image-2')).rejects.toThrow(TypeError);
+  text = document('image-2');
+  expect(await models.lookup('image-2')).toMatchObject({ found: 'entry' });
+});

@@ -51,7 +51,6 @@ export async function serveWorker(media: MediaPluginOptions, options: WorkerOpti
       : options.activities;
     await bind(options, media, parts);
     const made = {
-      ...HEARTBEATS,
       ...versionOf(config, options.workerDeploymentOptions),
       ...options,
       ...workflows,
@@ -153,6 +152,7 @@ class Beside {
     const { interceptors, dataConverter } = worker.options;
     const shared: WorkerOptions = {
       ...DRAIN,
+      ...HEARTBEATS,
       ...this.options,
       connection: await this.connection(worker),
       interceptors,

@@ -104,6 +104,19 @@ describe('a plugin in a worker of the user', () => {
     expect(await accepted(await stack(), 'a kite given twice')).toBe(1);
   });
 
+  it('the limits of the worker are those that its user or the SDK gave it', async () => {
+    const users = usersWorker(await stack(), 'limits');
+    const workflows = await bundled(users);
+    const made = async (own: Partial<WorkerOptions>) => {
+      const worker = await Worker.create({ ...users.options, ...workflows, ...own });
+      return worker.runUntil(async () => worker.options);
+    };
+    const [plain, ours] = [await made({}), await made({ plugins: [users.media] })];
+    const limits = Object.entries(plain).filter(([, limit]) => ['number', 'boolean'].includes(typeof limit));
+    expect(limits.length).toBeGreaterThan(10);
+    expect(ours).toMatchObject(Object.fromEntries(limits));
+  });
+
   it('without workflows of the user, ours are served alone', async () => {
     const users = usersWorker(await stack(), 'alone');
     const { dataConverter: _converter, interceptors, activities: _activities, ...rest } = users.options;

@@ -172,7 +172,7 @@ export const DEMO_CASES: readonly DemoCase[] = [
   },
   {
     name: 'lost-reply',
-    why: 'accepted, but the reply was lost: its fate is unknown, so nothing is sent again and the evidence is kept',
+    why: 'this is what should happen: it was accepted, but the reply was lost, so its fate is unknown: nothing is sent again, and the evidence is kept',
     expected: 'unconfirmed',
     paid: ONE_CREATE,
     run: lostReply,

@@ -1,6 +1,6 @@
 'use strict';
 // `npm run verify:deep [-- NAME … | --list]`: the suites of test/proof at their large size, one after another, then the
-// mutation tests. Each has a limit of time, all together three and a half hours. Exits 1 when a suite fails, is cut by its limit or
+// mutation tests. Each has a limit of time, all together four hours. Exits 1 when a suite fails, is cut by its limit or
 // does not reach what proof/promises.json wants of it.
 const { spawn } = require('node:child_process');
 const fs = require('node:fs');

@@ -71,7 +71,7 @@ export function createReconcileCreate(
       fingerprint: input.fingerprint ?? null,
       workflowId,
       runId,
-      now: who.now(),
+      now: who.now,
     }).catch((error: unknown) => {
       throw journalUnavailable(error);
     });

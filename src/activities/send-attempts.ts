@@ -28,6 +28,14 @@ export type OpenedSendAttempt = {
   readonly intents: readonly string[];
 } & Exclude<SendAttemptDecision, { do: 'next_send_attempt' }>;
 
+/** Who asks, with the clock by which a Retry-After is over. */
+export interface SendAttemptCaller extends Omit<SendAttemptAsker, 'now'> {
+  readonly workflowId: string | null;
+  readonly recordedOnly?: boolean;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
+}
+
 /**
  * Advances past send attempts that ended in a proven refusal; never past one that may have been accepted.
  * @param from the first send attempt that the calling workflow does not know to be over
@@ -36,13 +44,15 @@ export async function openSendAttempt(
   journal: CreateJournal | 'none',
   key: JournalKey,
   from: number,
-  asker: SendAttemptAsker & { readonly workflowId: string | null; readonly recordedOnly?: boolean },
+  caller: SendAttemptCaller,
 ): Promise<OpenedSendAttempt> {
   if (journal === 'none') return { sendAttempt: from, do: 'send', intents: [] };
   const intents: string[] = [];
   let owed: { mayBeOwed?: true } = {};
   for (let sendAttempt = 0; ; sendAttempt++) {
     const view = await readBelow(journal, key, sendAttempt, from);
+    // Only now: another sender may have written while it was read.
+    const asker = { ...caller, now: caller.now() };
     if (sendAttempt < from && isBehind(view, asker.workflowId)) continue;
     if (view.claim?.kind === 'intent') intents.push(view.claim.nonce);
     const decision = decideSendAttempt(view, asker);

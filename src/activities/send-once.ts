@@ -166,7 +166,7 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     fingerprint,
     workflowId,
     runId,
-    now: who.now(),
+    now: who.now,
     reopenOwn: spec.reopenOwn,
     again: spec.again === true,
     attempt,

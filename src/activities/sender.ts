@@ -178,7 +178,7 @@ export async function isUnsent(
   if (!standing.bound) return isFirstTry(who, call);
   const { namespace, workflowId, runId, now } = who;
   const key = { namespace, creationKey: call.creationKey };
-  const asker = { fingerprint: null, workflowId, runId, now: now() };
+  const asker = { fingerprint: null, workflowId, runId, now };
   const opened = await openSendAttempt(journal, key, sendAttempt, asker);
   return opened.do === 'send' && !isLost(call, standing, opened.intents);
 }

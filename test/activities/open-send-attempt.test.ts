@@ -32,7 +32,7 @@ describe('the way over the send attempts of one key', () => {
     runId: string,
     fingerprint: string | null = claimIntent().fingerprint,
   ): Promise<OpenedSendAttempt> =>
-    openSendAttempt(journal, KEY, 0, { fingerprint, workflowId: 'wf', runId, now: NOW });
+    openSendAttempt(journal, KEY, 0, { fingerprint, workflowId: 'wf', runId, now: () => NOW });
 
   async function sender(sendAttempt: number, runId: string, answer?: RecordedAnswer): Promise<void> {
     await journal.putClaim(KEY, sendAttempt, claimIntent({ ...KEY, runId }));
@@ -70,7 +70,7 @@ describe('the way over the send attempts of one key', () => {
         fingerprint: claimIntent().fingerprint,
         workflowId: 'wf',
         runId: 'later',
-        now: NOW,
+        now: () => NOW,
       }),
     ).toEqual({ do: 'send', sendAttempt: 2, intents: ['ours'] });
   });
@@ -88,7 +88,12 @@ describe('the way over the send attempts of one key', () => {
   it('[C4.4c] ends at an unknown fate that was recorded before the send attempt where it begins', async () => {
     // A journal that stands in for a lost one, and a caller that the lost one had let into the next send attempt.
     await sender(0, 'somebody', answers.unconfirmed(0));
-    const asker = { fingerprint: claimIntent().fingerprint, workflowId: 'wf', runId: 'later', now: NOW };
+    const asker = {
+      fingerprint: claimIntent().fingerprint,
+      workflowId: 'wf',
+      runId: 'later',
+      now: () => NOW,
+    };
     expect(await openSendAttempt(journal, KEY, 2, asker)).toMatchObject({ do: 'return', sendAttempt: 0 });
     expect(await openSendAttempt(journal, KEY, 2, { ...asker, fingerprint: 'another' })).toMatchObject({
       do: 'conflict',
@@ -102,7 +107,7 @@ describe('the way over the send attempts of one key', () => {
         fingerprint: claimIntent().fingerprint,
         workflowId,
         runId: 'later',
-        now: NOW,
+        now: () => NOW,
       });
 
     it('[C4.4a] ends at a purchase of somebody else', async () => {
@@ -146,7 +151,7 @@ describe('the way over the send attempts of one key', () => {
         fingerprint: claimIntent().fingerprint,
         workflowId: 'wf',
         runId: 'later',
-        now: NOW,
+        now: () => NOW,
         recordedOnly,
       });
     await journal.putClaim(KEY, 0, fence);
@@ -176,7 +181,7 @@ describe('the way over the send attempts of one key', () => {
     expect((await journal.read(KEY, 1)).claim).toMatchObject({ kind: 'fence' });
     // Another caller with the key goes past the fences, to what stands there.
     expect(await open('later')).toMatchObject({ do: 'fenced', sendAttempt: 0 });
-    const asker = { fingerprint: own.fingerprint, workflowId: 'wf', runId: 'later', now: NOW };
+    const asker = { fingerprint: own.fingerprint, workflowId: 'wf', runId: 'later', now: () => NOW };
     expect(await openSendAttempt(journal, KEY, 1, asker)).toMatchObject({ do: 'fenced', sendAttempt: 1 });
     expect(await openSendAttempt(journal, KEY, 2, asker)).toMatchObject({ do: 'pending', sendAttempt: 2 });
   });
@@ -210,7 +215,7 @@ describe('the way over the send attempts of one key', () => {
 
   describe('after a refusal of the request', () => {
     const again = (runId: string, fingerprint = claimIntent().fingerprint): Promise<OpenedSendAttempt> =>
-      openSendAttempt(journal, KEY, 0, { fingerprint, workflowId: 'wf', runId, now: NOW, again: true });
+      openSendAttempt(journal, KEY, 0, { fingerprint, workflowId: 'wf', runId, now: () => NOW, again: true });
     const corrected = async (sendAttempt: number, answer?: RecordedAnswer): Promise<void> => {
       await journal.putClaim(
         KEY,

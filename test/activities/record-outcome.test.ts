@@ -16,7 +16,7 @@ import { claimIntent } from './claim-intent';
 
 const KEY = { namespace: 'default', creationKey: 'order-1' };
 const NOTHING: SendAttemptView = { claim: null, outcome: null };
-const asker = { fingerprint: 'f'.repeat(64), workflowId: 'wf', runId: 'later', now: 0 };
+const asker = { fingerprint: 'f'.repeat(64), workflowId: 'wf', runId: 'later', now: () => 0 };
 
 const ended = (answer: OutcomeRecord['answer'], nonce = 'ours'): SendAttemptView => ({
   claim: claimIntent({ nonce }),

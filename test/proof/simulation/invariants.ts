@@ -94,17 +94,22 @@ export const INVARIANTS = [
   },
 ] as const satisfies readonly Invariant[];
 
+/** Ids of the tasks that were created under a key. */
+export function idsIn(recorded: Ledger['recorded'], key: string): readonly string[] {
+  return recorded.flatMap(({ key: of, record: { answer } }) =>
+    of === key && answer.outcome === 'created' ? [answer.video.taskId] : [],
+  );
+}
+
 /** A recorded id is never lost, and what may have been accepted is never bought again by asking once more. */
 export function auditBroken(ledger: Ledger, audit: Audit): readonly string[] {
-  const { key, prompt, answer, sends } = audit;
+  const { key, prompt, answer, held, sends } = audit;
   const problems: string[] = [];
-  const recorded = ledger.recorded.flatMap(({ key: of, record }) =>
-    of === key && record.answer.outcome === 'created' ? [record.answer.video.taskId] : [],
-  );
+  const recorded = idsIn(ledger.recorded, key);
   if (recorded.length > 0) {
     const got = answer?.outcome === 'created' ? answer.video.taskId : (answer?.outcome ?? 'nothing');
     const adopted = by(ledger.adopted, key).map(({ taskId }) => taskId);
-    if (![...recorded, ...adopted].includes(got))
+    if (![...recorded, ...held, ...adopted].includes(got))
       problems.push(`${recorded.join()} of ${prompt} is recorded, and asking gives ${got}`);
   }
   const decided = ledger.decided.has(key) || by(ledger.authorised, key).length > 0;
@@ -119,6 +124,8 @@ export function auditBroken(ledger: Ledger, audit: Audit): readonly string[] {
 
 export interface Audit {
   readonly key: string;
+  /** Ids that the journal holds under the key. */
+  readonly held: readonly string[];
   readonly prompt: string;
   readonly answer: Ledger['told'][number]['answer'] | undefined;
   readonly sends: readonly Send[];

@@ -1,5 +1,5 @@
 import { type JournalChange } from '../../support/changed-journal';
-import { auditBroken, INVARIANTS } from './invariants';
+import { auditBroken, idsIn, INVARIANTS } from './invariants';
 import { type Ledger, type Told } from './ledger';
 import { Lives, type Life } from './lives';
 import { type Blow, drawPlan, type Plan } from './plan';
@@ -163,7 +163,9 @@ async function audit(world: World, lives: Lives): Promise<readonly string[]> {
   const asked = lives.start(first.key, prompt, 'audit');
   await quiet(world, time.run());
   const answer = ledger.told.slice(told).find(({ runIds }) => runIds.includes(asked.run.runId))?.answer;
-  const broken = auditBroken(ledger, { key: first.key, prompt, answer, sends: ledger.sends.slice(sent) });
+  const { key } = first;
+  const asking = { key, prompt, answer, held: world.held(key), sends: ledger.sends.slice(sent) };
+  const broken = auditBroken(ledger, asking);
   if (time.random.chance(0.2)) {
     lives.start(first.key, 'a third request', 'audit-2');
     await quiet(world, time.run());
@@ -173,9 +175,7 @@ async function audit(world: World, lives: Lives): Promise<readonly string[]> {
 
 /** The request of a task that is recorded. */
 function boughtBy(key: string, { recorded, accepted }: Ledger): string | undefined {
-  const ids = recorded.flatMap(({ key: of, record: { answer } }) =>
-    of === key && answer.outcome === 'created' ? [answer.video.taskId] : [],
-  );
+  const ids = idsIn(recorded, key);
   return accepted.find(({ taskId }) => ids.includes(taskId))?.send.prompt;
 }
 

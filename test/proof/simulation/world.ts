@@ -13,6 +13,7 @@ import { type MediaClient } from '../../../src/service/media-client';
 import { type JournalChange } from '../../support/changed-journal';
 import { execution } from './activity-sdk';
 import { Ledger } from './ledger';
+import { idsIn } from './invariants';
 import { Journals } from './journals';
 import { PaidService } from './paid-service';
 import { type Plan } from './plan';
@@ -42,6 +43,8 @@ export interface World {
   readonly service: PaidService;
   /** The send that a decision is about, from the one whose evidence was shown. */
   decidedAbout(key: string, shown: string): string;
+  /** Ids that the journal holds now under a key, also by a write that came after its sender was gone. */
+  held(key: string): readonly string[];
   startWorker(skewMs: number): void;
   /** Another journal comes under the workers, and a person binds it. */
   changeJournal(how: JournalChange): void;
@@ -144,6 +147,7 @@ export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefi
     changeJournal,
     decidedAbout: (key, shown) =>
       mutant?.namesSend === false ? (journals.bound.undecided(key) ?? shown) : shown,
+    held: (key) => idsIn(journals.bound.recorded(), key),
     calm() {
       faults.left = 0;
       modelsDown = 0;

@@ -40,6 +40,7 @@ const LONG = [
   'test/e2e/multipart-create',
   'test/e2e/odd-',
   'test/e2e/payload-codec',
+  'test/e2e/planted-mistakes',
   'test/e2e/redacted-export',
   'test/e2e/request-seconds',
   'test/e2e/slow-polls',

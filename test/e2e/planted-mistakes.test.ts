@@ -1,0 +1,113 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { type VideoOutcome } from '../../src/domain/outcome';
+import { eventually } from '../support/eventually';
+import { sharedStack } from '../support/shared-stack';
+import { testBundlePath } from '../support/test-bundle';
+
+/** Functions of the paid path and of the wait, each called from another file. */
+const PLACES = [
+  'activities/prepare-video#prepareVideo',
+  'activities/fingerprint-of#fingerprintOf',
+  'activities/intent-of#intentOf',
+  'activities/idempotency-key#idempotencyKey',
+  'activities/payer-stops#payerStops',
+  'activities/sender#unannounced',
+  'activities/sender#withSender',
+  'activities/paid-context#caller',
+  'activities/paid-context#preferred',
+  'activities/send-same-key#withSameKeyOf',
+  'domain/same-key#honouredKey',
+  'domain/answer-times#givenAt',
+  'activities/admission#turnOf',
+  'activities/admission#admit',
+  'activities/send-attempts#openSendAttempt',
+  'activities/send-attempts#claimSendAttempt',
+  'activities/send-attempts#indexCreated',
+  'activities/send-window#sendWindow',
+  'activities/paid-answers#warningsAfter',
+  'service/send-paid#sendPaid',
+  'service/paid-exchange#exchangeOnce',
+  'service/paid-replies#replyHeaders',
+  'service/find-record#findRecord',
+  'service/wire-video#wireVideoBody',
+  'service/get-video#getVideo',
+  'service/video-record#readVideoRecord',
+  'service/content-fetch#fetchContent',
+  'service/retry-after#parseRetryAfter',
+  'service/base-url#apiUrl',
+  'journal/record-names#keyPrefix',
+  'journal/record-names#attemptName',
+  'journal/record-names#taskName',
+  'domain/create-policy#resolveCreatePolicy',
+  'domain/price#estimateFor',
+  'domain/validate-request#validateRequest',
+  'domain/model-config#validateAgainstModel',
+  'activities/fetch-video#tryLocations',
+  'activities/fetch-body#readBody',
+  'activities/fetch-body#digestOf',
+  'artifacts/video-check#checkVideo',
+];
+const MISTAKE = 'This is a mistake of temporal-media';
+
+const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 100 } } }, async () => undefined);
+
+describe('a mistake of our own', () => {
+  let worker: ChildProcess;
+  let log = '';
+  const said: object[] = [];
+
+  beforeAll(async () => {
+    const { env } = await stack();
+    worker = fork(join(__dirname, '..', 'support', 'mistaken-worker.js'), {
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      env: {
+        ...process.env,
+        ...env,
+        MISTAKES: JSON.stringify(PLACES),
+        WORKFLOW_BUNDLE: await testBundlePath(),
+      },
+    });
+    worker.stderr?.setEncoding('utf8').on('data', (text: string) => (log += text));
+    worker.on('message', (message: object) => said.push(message));
+    await eventually('the worker', async () => said.some((one) => 'ready' in one));
+  });
+  afterAll(async () => {
+    worker.disconnect();
+    await once(worker, 'exit');
+  });
+
+  const plant = async (place: string | null): Promise<void> => {
+    said.length = 0;
+    worker.send(place as never);
+    await eventually('the mistake', async () => said.some((one) => 'planted' in one));
+  };
+
+  it.each(PLACES)('in %s is loud, and buys nothing twice', async (place) => {
+    const { media, server, sandbox } = await stack();
+    const id = server.uniqueId('mistake');
+    const request = { model: 'sketch-lite', prompt: `a kite for ${id}`, durationSeconds: 2 };
+    log = '';
+    await plant(place);
+    const started = await media.startVideo({ request, polling: 'own' }, { id });
+    await eventually(
+      'the mistake, met and told',
+      async () => said.some((one) => 'hit' in one) && log.includes(MISTAKE),
+    );
+    expect(log).toMatch(/\[ERROR\].*This is a mistake/);
+    expect(log).toContain('mistaken-worker.js');
+    await plant(null);
+    const outcome = (await started.result()) as VideoOutcome & { readonly reason?: string };
+    const accepted = (await sandbox.admin.tasks()).filter(({ prompt }) => prompt === request.prompt).length;
+    expect(accepted).toBeLessThanOrEqual(1);
+    // It ends in one of three ways: nothing was sent and it says so, its fate waits for a person, or the video comes.
+    if (outcome.outcome === 'rejected') expect([outcome.reason, accepted]).toEqual(['internal_error', 0]);
+    else if (outcome.outcome !== 'unconfirmed') expect([outcome.outcome, accepted]).toEqual(['completed', 1]);
+    // Without the mistake the same id buys it, unless a person has to decide first.
+    if (outcome.outcome === 'rejected') {
+      const again = await (await media.startVideo({ request, polling: 'own' }, { id })).result();
+      expect(again.outcome).toBe('completed');
+    }
+  });
+});

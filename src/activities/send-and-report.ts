@@ -1,5 +1,5 @@
 import { type Account } from '../accounts/registry';
-import { isBug } from '../domain/bug';
+import { isBug, otherwise } from '../domain/bug';
 import { type RecordedAnswer } from '../domain/journal';
 import { INTERNAL_ERROR } from '../domain/names';
 import { type NotSent } from '../domain/paid-call';
@@ -52,7 +52,7 @@ async function afterMistake<Body extends { readonly bodyHash: string }, Answer e
 ): Promise<SendOnceResult<Answer>> {
   if (!isBug(error) || deps.journal === 'none' || spec.recordedOnly === true) throw error;
   const { sendAttempt } = spec;
-  if (!(await isUnsent(deps, who, spec, sendAttempt))) throw error;
+  if (!(await isUnsent(deps, who, spec, sendAttempt).catch(otherwise(false)))) throw error;
   reportMistake(error);
   const { message } = (await sanitised(error, () => redactorsOf(deps.accounts))) as Error;
   const base = { sendAttempt, sent: false, account: spec.account ?? null, estimate: null };

@@ -1,13 +1,17 @@
 // Your workflows. Those of this package come beside them.
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
-import { executeVideo } from 'temporal-media/workflows';
+import { executeVideo, orThrow, resumeVideo } from 'temporal-media/workflows';
 import { type FilmActivities } from './activities';
 
 const { publish } = proxyActivities<FilmActivities>({ startToCloseTimeout: '10 minutes' });
 
 /** A reset or a retry of this workflow does not buy the film twice. */
 export async function productFilm(prompt: string): Promise<string> {
+  const { taskQueue } = workflowInfo();
   const request = { model: 'cine-1', prompt, durationSeconds: 2 };
-  const film = await executeVideo({ request }, { taskQueue: workflowInfo().taskQueue });
-  return film.outcome === 'completed' ? publish(film.artifact) : film.outcome;
+  let film = await executeVideo({ request }, { taskQueue });
+  // It is bought and still running: wait for that one.
+  while (film.outcome === 'still_running') film = await resumeVideo(film.video, { taskQueue });
+  // Without a film this workflow fails, with the outcome and its task id in the failure.
+  return publish(orThrow(film).artifact);
 }

@@ -4,7 +4,13 @@ import { refusedBeforeSend } from '../domain/make-outcome';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { callSummary, type ImageEditRequest, type ImageGenerationRequest } from '../domain/request';
 import { STARTED_BY } from '../domain/version';
-import { IMAGE_CALL_SHAPE, type GenerateVideoInput, type ImageCallOptions } from '../domain/workflow-inputs';
+import {
+  type AwaitVideoInput,
+  type GenerateVideoInput,
+  IMAGE_CALL_SHAPE,
+  type ImageCallOptions,
+} from '../domain/workflow-inputs';
+import { type awaitVideo } from './await-video';
 import { creationKey } from './creation-key';
 import { type generateVideo } from './generate-video';
 import { imageCall, type ImagePlace } from './image-call';
@@ -19,6 +25,8 @@ export type ExecuteVideoOptions = Omit<ChildWorkflowOptions, 'args' | 'taskQueue
 /**
  * Runs `generateVideo` as a child of the calling workflow, with a creation key made from the caller's own ids:
  * a caller that is reset or retried adopts the video that it bought before (failure model: What Temporal runs again).
+ * A caller that ends leaves the child running (`ABANDON`): a create that runs is finished, and what it bought is kept and
+ * costs. Ending the caller saves no money.
  */
 export async function executeVideo(
   input: Omit<GenerateVideoInput, 'carried'>,
@@ -38,6 +46,25 @@ export async function executeVideo(
     ...options,
     memo: { ...options.memo, ...STARTED_BY },
     args: [{ ...input, creationKey: own.key }],
+  });
+}
+
+/**
+ * Waits on for a video that there is, as `awaitVideo` in a child of the calling workflow: the `video` of a
+ * `still_running` outcome, or the id of a task alone. Creates nothing; each call waits for `waitFor` once more.
+ */
+export async function resumeVideo(
+  video: AwaitVideoInput['video'],
+  options: ExecuteVideoOptions,
+  wait: Omit<AwaitVideoInput, 'carried' | 'video'> = {},
+): Promise<VideoOutcome> {
+  const issue = taskQueueIssue((options as ExecuteVideoOptions | undefined)?.taskQueue);
+  if (issue !== undefined) return refusedBeforeSend('invalid_request', issue, 'taskQueue');
+  return executeChild<typeof awaitVideo>(WORKFLOW.awaitVideo, {
+    parentClosePolicy: ParentClosePolicy.ABANDON,
+    ...options,
+    memo: { ...options.memo, ...STARTED_BY },
+    args: [{ ...wait, video }],
   });
 }
 

@@ -13,10 +13,12 @@ export { resolveUnconfirmed, reviewJournal } from './review-journal';
 export {
   executeVideo,
   mediaActivities,
+  resumeVideo,
   type ExecuteVideoOptions,
   type MediaCallDefaults,
   type MediaCalls,
 } from './execute-video';
+export { orThrow } from './or-throw';
 export { type ImageCallOptions } from '../domain/workflow-inputs';
 export { PollLoop, type PollLoopOptions, type WatchResult, type FollowResult } from './poll-loop';
 export { watchVideos } from './watch-videos';

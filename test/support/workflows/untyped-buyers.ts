@@ -7,6 +7,8 @@ import { type GenerateVideoInput } from '../../../src/domain/workflow-inputs';
 import {
   executeVideo,
   mediaActivities,
+  orThrow,
+  resumeVideo,
   type ExecuteVideoOptions,
   type ImageCallOptions,
   type MediaCallDefaults,
@@ -43,6 +45,22 @@ export async function runBareActivity(
   })[name]?.(input);
 }
 
+/** A video that this workflow needs: it ends as failed without one, and as often as it is told waits on. */
+export async function needVideo(
+  input: GenerateVideoInput,
+  again: { readonly resumes: number; readonly waitFor?: string },
+): Promise<{ readonly taskId: string; readonly ends: readonly string[] }> {
+  const { taskQueue } = workflowInfo();
+  let film: VideoOutcome = await executeVideo(input, { taskQueue });
+  const ends: string[] = [film.outcome];
+  for (let resumed = 0; film.outcome === 'still_running' && resumed < again.resumes; resumed += 1) {
+    const wait = again.waitFor === undefined ? {} : { waitFor: again.waitFor };
+    film = await resumeVideo(film.video, { taskQueue }, wait);
+    ends.push(film.outcome);
+  }
+  return { taskId: orThrow(film).video.taskId, ends };
+}
+
 /** A helper with whatever the caller gives it, as defaults or for this call. */
 export async function buyImageByHelper(
   request: ImageGenerationRequest,
@@ -58,4 +76,9 @@ export async function buyVideoByHelper(
   options: ExecuteVideoOptions = { taskQueue: workflowInfo().taskQueue },
 ): Promise<VideoOutcome> {
   return executeVideo(input, options);
+}
+
+/** An untyped caller that names no queue. */
+export async function resumeNowhere(): Promise<VideoOutcome> {
+  return resumeVideo({ taskId: 'video_1' }, {} as ExecuteVideoOptions);
 }

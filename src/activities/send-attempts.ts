@@ -53,7 +53,7 @@ export async function openSendAttempt(
     const view = await readBelow(journal, key, sendAttempt, from);
     // Only now: another sender may have written while it was read.
     const asker = { ...caller, now: caller.now() };
-    if (sendAttempt < from && isBehind(view, asker.workflowId)) continue;
+    if (sendAttempt < from && isBehind(view, asker)) continue;
     if (view.claim?.kind === 'intent') intents.push(view.claim.nonce);
     const decision = decideSendAttempt(view, asker);
     if (decision.do === 'next_send_attempt') {

@@ -311,18 +311,18 @@ export function mayFollow(view: SendAttemptView, asker: SendAttemptAsker): boole
 }
 
 /**
- * Whether this send attempt is over for a workflow that begins in a later one: the workflow got an answer that ended
- * it, or continued by itself where that was not recorded. Any other record was written since, in a journal that lacks
- * that answer.
+ * Whether this send attempt is over for a workflow that begins in a later one. A record of another workflow may be news, in
+ * a journal that lacks what this one was told: its Retry-After is waited for (C8.7), unless a clock is wrong.
  */
 export function isBehind(
   { claim, outcome, resolution }: SendAttemptView,
-  workflowId: string | null,
+  { workflowId, now }: { readonly workflowId: string | null; readonly now: number },
 ): boolean {
   if (claim === null || claim.kind === 'fence') return true;
   if (resolution) return resolution.decision === 'resubmit';
-  if (outcome !== null) return isRefusal(outcome.answer, Infinity);
-  return claim.workflowId === workflowId && !isPlaceholder(claim);
+  const isOwn = claim.workflowId === workflowId;
+  if (outcome === null) return isOwn && !isPlaceholder(claim);
+  return isRefusal(outcome.answer, isOwn || Date.parse(outcome.at) > now ? Infinity : now);
 }
 
 /**

@@ -114,6 +114,11 @@ describe('whether a person is asked about a send attempt', () => {
 
 describe('whether a workflow that begins later has this send attempt behind it', () => {
   const LATER = new Date(8e12).toISOString();
+  const NOW = 8_000;
+  const theirs = (at: number): SendAttemptView => ({
+    claim: claimIntent({ workflowId: 'another' }),
+    outcome: { v: 1, nonce: 'ours', at: new Date(at).toISOString(), answer: answers.refused(0, LATER) },
+  });
 
   it.each<[string, SendAttemptView, boolean]>([
     ['nothing at all', NOTHING, true],
@@ -121,6 +126,8 @@ describe('whether a workflow that begins later has this send attempt behind it',
     ['an outcome whose claim is lost', { ...ended(answers.created(0)), claim: null }, true],
     ['a call that was not sent', ended(answers.notSent(0)), true],
     ['a refusal, though its Retry-After is not over', ended(answers.refused(0, LATER)), true],
+    ['one of another workflow, whose Retry-After is not over', theirs(NOW), false],
+    ['the same, by a clock that is ahead', theirs(NOW + 1), true],
     ['a refusal for good', ended(answers.rejected(0)), true],
     ['a created video', ended(answers.created(0)), false],
     ['an unconfirmed call', ended(answers.unconfirmed(0)), false],
@@ -132,7 +139,7 @@ describe('whether a workflow that begins later has this send attempt behind it',
     ['what stands in for a send of its own', { ...SENT, claim: claimIntent({ bodyHash: '' }) }, false],
     ['the send of another workflow', { ...SENT, claim: claimIntent({ workflowId: 'another' }) }, false],
   ])('%s', (_, view, expected) => {
-    expect(isBehind(view, 'wf')).toBe(expected);
+    expect(isBehind(view, { workflowId: 'wf', now: NOW })).toBe(expected);
   });
 });
 

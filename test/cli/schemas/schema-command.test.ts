@@ -86,13 +86,15 @@ describe('what the binary really says is what the schemas describe', () => {
         video('a boat'),
         video('x [fail:moderation]'),
         video('x [lost-reply]'),
-        video('x [run:60s]', '--wait-for', '1s'),
         video('x', '--duration', '99'),
         video('x [content:json]', '--wait-for', '20s'),
       ].map((args) => runJson(args, bench.clientEnv)),
     );
+    // By itself: on a machine that is busy with the others the command leaves before its workflow has answered.
+    runs.push(await runJson(video('x [run:60s]', '--wait-for', '1s'), bench.clientEnv));
     const outcomes = runs.map(({ reply: { data } }) => data?.['outcome']);
-    expect(outcomes.slice(0, 5)).toEqual(['completed', 'failed', 'unconfirmed', 'still_running', 'rejected']);
+    expect(outcomes.slice(0, 4)).toEqual(['completed', 'failed', 'unconfirmed', 'rejected']);
+    expect(outcomes.at(-1)).toBe('still_running');
     for (const run of runs) {
       expectDocumented('reply', run.reply);
       expectDocumented('video-outcome', outcomeOf(run.reply));

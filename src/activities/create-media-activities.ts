@@ -2,7 +2,6 @@ import { log } from '@temporalio/activity';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type MediaActivities, type ArtifactStoreFacts } from '../domain/activities';
 import { givenAt } from '../domain/answer-times';
-import { isBug } from '../domain/bug';
 import { type CreateJournal } from '../domain/journal';
 import { type AskStanding } from '../domain/journal-binding';
 import { type CreatePolicy } from '../domain/create-policy';
@@ -25,7 +24,7 @@ import { createOpenPage, createPageReader } from './campaign/open-page';
 import { createPlanCampaign } from './campaign/plan-campaign';
 import { createSettleBatch } from './campaign/settle-batch';
 import { redactorsOf, sanitised } from './failures';
-import { reportMistake } from './mistakes';
+import { reportIfMistake } from './mistakes';
 import { createCreateVideo } from './create-video';
 import { createDeliverVideos } from './deliver-videos';
 import { createDownloadVideo } from './download-video';
@@ -92,7 +91,7 @@ export function createMediaActivities(deps: MediaActivityDeps): MediaActivities 
         try {
           return await run(input);
         } catch (error) {
-          if (isBug(error)) reportMistake(error);
+          reportIfMistake(error);
           throw await sanitised(error, redactors);
         }
       },

@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { activityInfo, Context } from '@temporalio/activity';
-import { isBug } from '../domain/bug';
 import { type Metrics } from '../domain/metrics';
 import { type DeliverVideosInput, type Delivery, type Told, type WatchEnd } from '../domain/shared-watch';
 import { tellVideo } from '../watchers/tell-videos';
 import { CONCURRENT_DOWNLOADS, type DownloadGroup, openDownloadGroup } from './download-group';
 import { type DownloadDeps, withSidecar } from './download-video';
 import { startHeartbeat } from './heartbeat';
-import { reportMistake } from './mistakes';
+import { reportIfMistake } from './mistakes';
 
 /** A video whose turn has not come by then waits for no other: it is told, and fetches its file on any worker. */
 const BEGIN_WITHIN_MS = 5_000;
@@ -81,7 +80,7 @@ async function tellSurely(client: Context['client'], metrics: Metrics, told: Tol
     try {
       return await tellVideo(client, metrics, told);
     } catch (error) {
-      if (isBug(error)) reportMistake(error);
+      reportIfMistake(error);
       await delay(pauseMs);
     }
   }

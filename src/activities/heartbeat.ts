@@ -1,6 +1,5 @@
 import { activityInfo, Context } from '@temporalio/activity';
-import { isBug } from '../domain/bug';
-import { reportMistake } from './mistakes';
+import { reportIfMistake } from './mistakes';
 
 export interface Heartbeat {
   /** Hands the details to the SDK, which decides when they are sent. */
@@ -26,7 +25,7 @@ export function startHeartbeat(details: () => unknown = () => undefined): Heartb
       context.heartbeat(details());
     } catch (error) {
       // Thrown by a timer, it would end the process.
-      if (isBug(error)) reportMistake(error);
+      reportIfMistake(error);
       // Nothing to do: the next heartbeat tries again, and the server's heartbeat timeout applies.
     }
   };

@@ -1,11 +1,10 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { Context, log } from '@temporalio/activity';
-import { isBug } from '../domain/bug';
 import { type NotSent } from '../domain/paid-call';
 import { journalFault } from '../journal/journal-fault';
 import { JournalRecordError } from '../journal/records';
 import { clearOf, FAILURE } from './failures';
-import { reportMistake } from './mistakes';
+import { reportIfMistake } from './mistakes';
 import { type AnswerBase, waitingAnswer } from './paid-answers';
 
 const UNUSABLE = 'The create journal cannot be read or written, and nothing is sent without it.';
@@ -17,7 +16,7 @@ export const UNSURE = new JournalRecordError(
 
 /** A retryable failure with the cause. The SDK logs it, once for each attempt. */
 export function journalUnavailable(error: unknown): ApplicationFailure {
-  if (isBug(error)) reportMistake(error);
+  reportIfMistake(error);
   return ApplicationFailure.create({
     type: FAILURE.journalUnavailable,
     message: `${UNUSABLE} ${causeOf(error)}`,
@@ -40,7 +39,7 @@ function warnOnce(error: unknown, cause: string): void {
   if (WARNED.has(context)) return;
   WARNED.add(context);
   // A store may be anybody's: its mistake is told, and the call waits as for any other fault of it.
-  if (isBug(error)) reportMistake(error);
+  reportIfMistake(error);
   log.warn('The create journal cannot be read or written', { cause });
 }
 

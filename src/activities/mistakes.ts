@@ -20,6 +20,11 @@ export function reportMistake(error: unknown): void {
   metricMeter.createCounter(counter, undefined, help).add(1);
 }
 
+/** {@link reportMistake}, where other errors have an answer already. */
+export function reportIfMistake(error: unknown): void {
+  if (isBug(error)) reportMistake(error);
+}
+
 /** The places in the code of a stack, without its message, which may repeat a value. */
 export function framesOf(stack = ''): readonly string[] {
   return stack.split('\n').filter((line) => /^\s+at /.test(line));
@@ -28,7 +33,7 @@ export function framesOf(stack = ''): readonly string[] {
 /** As `otherwise`, where what is paid for, or another call, must not suffer from a mistake: it is told, and work goes on. */
 export function reported<T>(value: T): (error: unknown) => T {
   return (error) => {
-    if (isBug(error)) reportMistake(error);
+    reportIfMistake(error);
     return value;
   };
 }

@@ -7,13 +7,12 @@ import {
   type Resolution,
   type ClaimIntent,
 } from '../domain/journal';
-import { isBug } from '../domain/bug';
 import { type IdempotencyPolicy } from '../domain/create-policy';
 import { type CreatedVideo, type UnconfirmedCall } from '../domain/paid-call';
 import { honouredKey, sameKeyUntil } from '../domain/same-key';
 import { indexCreated, type OpenedSendAttempt, recordOutcome } from './send-attempts';
 import { mayBeAlive } from './await-sender';
-import { reportMistake } from './mistakes';
+import { reportIfMistake } from './mistakes';
 import { unconfirmedAfterIntent } from './paid-answers';
 
 /** A call of unknown fate, with the claim under whose key it was sent. */
@@ -155,7 +154,7 @@ async function recordPurchase(
     return written === 'won' ? answer : await first(journal, key, claim, answer);
   } catch (error) {
     // It is bought: a mistake may not lose it.
-    if (isBug(error)) reportMistake(error);
+    reportIfMistake(error);
     log.warn('The outcome of a paid call could not be written to the journal', {
       creationKey: key.creationKey,
     });

@@ -136,6 +136,7 @@ function silent(standing: Standing, before: SenderHeartbeat | null): Sender {
 
 /** An attempt of a call, and what its caller knows of earlier ones. */
 export interface KnownCall {
+  readonly creationKey: string;
   readonly sender: Sender;
   readonly sameKey?: true | undefined;
   readonly recordedSince?: string | undefined;
@@ -171,7 +172,7 @@ export function isFirstTry(
 export async function isUnsent(
   { journal }: Pick<PaidDeps, 'journal'>,
   who: Caller,
-  call: KnownCall & { readonly creationKey: string },
+  call: KnownCall,
   sendAttempt: number,
 ): Promise<boolean> {
   const { standing } = call.sender;

@@ -216,9 +216,10 @@ describe('what a worker reports', () => {
   });
 
   test('the log has a line for each call that was sent, and for each download, with its ids and outcome', () => {
-    const paid = log.filter(({ level }) => level !== 'DEBUG');
-    const of = (message: string) =>
-      paid.filter((line) => line['message'] === message && line['model'] !== 'sketch-lite');
+    const of = (message: string, at = 'INFO') =>
+      log.filter(
+        (line) => line.level === at && line['message'] === message && line['model'] !== 'sketch-lite',
+      );
     expect(of('create_video accepted')).toHaveLength(3);
     for (const line of of('create_video accepted')) {
       expect(line['creationKey']).toContain(ID.core);
@@ -230,8 +231,12 @@ describe('what a worker reports', () => {
         estimatedMicroUnits: 100_000,
       });
     }
-    expect(of('create_video unconfirmed')).toMatchObject([
-      { outcome: 'unconfirmed', reason: 'connection_lost_after_send' },
+    expect(of('create_video unconfirmed', 'WARN')).toMatchObject([
+      {
+        outcome: 'unconfirmed',
+        reason: 'connection_lost_after_send',
+        remedy: expect.stringContaining('adopt its task') as string,
+      },
     ]);
     expect(of('create_video refused')).toMatchObject([{ outcome: 'rejected', reason: 'credentials' }]);
     expect(of('generate_image accepted')).toMatchObject([{ outcome: 'completed' }]);

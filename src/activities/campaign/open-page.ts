@@ -29,7 +29,7 @@ import { indexCreated } from '../send-attempts';
 import { type AnswerBase, waitingAnswer } from '../paid-answers';
 import { caller, type Caller, type PaidDeps } from '../paid-context';
 import { ownsBatch } from '../payer-stops';
-import { isFirstTry, isUnsent } from '../sender';
+import { isFirstTry, isUnsent, type KnownCall } from '../sender';
 
 interface OpenPageDeps {
   readonly pages: PageReader;
@@ -296,7 +296,7 @@ const UNREADABLE = 'The page of the campaign that holds this request cannot be r
 export async function withoutPage(
   deps: Pick<PaidDeps, 'journal'>,
   who: Caller,
-  row: Parameters<typeof isUnsent>[2],
+  row: KnownCall,
   base: AnswerBase,
 ): Promise<NotSent | undefined> {
   const unsent = await isUnsent(deps, who, row, base.sendAttempt).catch(otherwise(isFirstTry(who, row)));

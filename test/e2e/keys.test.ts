@@ -2,7 +2,7 @@ import { CreationKeyConflictError } from '../../src/client';
 import { type VideoOutcome } from '../../src/domain';
 import { WORKFLOW } from '../../src/domain/names';
 import { type GenerateVideoInput } from '../../src/domain/workflow-inputs';
-import { accepted, received } from '../support/accepted';
+import { received } from '../support/accepted';
 import { eventually } from '../support/eventually';
 import { sharedStack } from '../support/shared-stack';
 
@@ -47,21 +47,6 @@ describe('a creation key', () => {
     expect(first).toMatchObject({ outcome: 'unconfirmed' });
     expect(second).toEqual(first);
     expect(await received(await stack(), prompt)).toBe(1);
-  });
-
-  it.concurrent('[C7.3] the same id after refused credentials is sent again: a person has mended them', async () => {
-    const { media, server, sandbox } = await stack();
-    const id = server.uniqueId('order');
-    const prompt = 'asked for with a key that was mended';
-    await sandbox.admin.addFaults([
-      { operation: 'create', promptIncludes: prompt, action: { type: 'status', status: 401 } },
-    ]);
-    const first = await (await media.startVideo({ request: request(prompt) }, { id })).result();
-    expect(first).toMatchObject({ outcome: 'rejected', reason: 'credentials', sends: 1 });
-    expect(await received(await stack(), prompt)).toBe(1);
-    const second = await (await media.startVideo({ request: request(prompt) }, { id })).result();
-    expect(second).toMatchObject({ outcome: 'completed' });
-    expect(await accepted(await stack(), prompt)).toBe(1);
   });
 
   it.concurrent('the same id with another request is refused by the client', async () => {

@@ -88,4 +88,18 @@ describe('an account that the service refuses', () => {
       expect(await accepted(stack, 'alone')).toBe(1);
       expect((await sandbox.admin.counters()).images.accepted).toBe(7);
     }));
+
+  it.concurrent('[C7.3] the same id after refused credentials is sent again: a person has mended them', () =>
+    withStack(async (stack) => {
+      const { sandbox, media, server } = stack;
+      const id = server.uniqueId('order');
+      const request = { model: 'sketch-lite', prompt: 'asked for with a key that was mended' };
+      await sandbox.admin.addFaults([{ operation: 'create', action: { type: 'status', status: 401 } }]);
+      const first = await (await media.startVideo({ request, startLimit: '2s' }, { id })).result();
+      expect(first).toMatchObject({ outcome: 'rejected', reason: 'credentials', sends: 1 });
+      expect(await received(stack, request.prompt)).toBe(1);
+      const second = await (await media.startVideo({ request }, { id })).result();
+      expect(second).toMatchObject({ outcome: 'completed' });
+      expect(await accepted(stack, request.prompt)).toBe(1);
+    }));
 });

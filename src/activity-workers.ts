@@ -218,11 +218,13 @@ export async function runTogether(workers: readonly Worker[]): Promise<void> {
  * all drain and its error is thrown.
  * @param run runs `worker`
  * @param makeOthers called once that one runs
+ * @param onFault where given, others that fail leave `worker` alone: they are made again once it has settled
  */
 export async function runBeside(
   worker: Worker,
   run: () => Promise<void>,
   makeOthers: () => Promise<readonly Worker[]>,
+  onFault?: (error: unknown) => Promise<void>,
 ): Promise<void> {
   let others: readonly Worker[] = [];
   let isOver = false;
@@ -231,14 +233,18 @@ export async function runBeside(
     isOver = true;
     shutdownTogether(others);
   });
-  const beside = (async () => {
-    try {
-      others = await makeOthers();
-      await (isOver ? release(others) : runTogether(others));
-    } finally {
-      shutdownTogether([worker]);
-    }
-  })();
+  const runOthers = async (): Promise<void> => {
+    others = await makeOthers();
+    await (isOver ? release(others) : runTogether(others));
+  };
+  const runAgain = async (error: unknown): Promise<void> => {
+    if (onFault === undefined || isOver) throw error;
+    await Promise.race([onFault(error), running]);
+    if (!isOver) await runOthers().catch(runAgain);
+  };
+  const beside = runOthers()
+    .catch(runAgain)
+    .finally(() => shutdownTogether([worker]));
   throwFirst(await Promise.allSettled([running, beside]));
 }
 

@@ -24,7 +24,7 @@ export { type Rebind } from './worker/bind-queue';
  * `plugins: [new MediaPlugin()]` of `Worker.create`, `bundleWorkflowCode`, a replay, a client or a connection.
  *
  * - A worker gets our workflows and activities beside its own, and serves the activity queues of its task queue while it
- *   runs; it is bound to its journal before it is made. Names that clash are refused.
+ *   runs; it is bound to its journal before it is made, and starts also where that fails. Names that clash are refused.
  * - A bundle gets our workflows beside the user's.
  * - A client gets nothing: it needs none of it. So one list of plugins does for all, and a connection passes it on.
  *
@@ -35,11 +35,28 @@ export class MediaPlugin
 {
   readonly name = NAME;
 
+  private readonly workers: (() => Promise<boolean>)[] = [];
+
   constructor(private readonly options: MediaPluginOptions = {}) {}
 
-  /** @throws ConfigurationError, JournalBindingError, WorkerSetupError */
+  /**
+   * Whether every worker that was made with this plugin can take creates now: it is set up, and its stores can be written.
+   * For a readiness probe of your process: the stores are asked every ten seconds at most. Never rejects; true where only
+   * workflows are served, and before a worker is made.
+   */
+  async isReady(): Promise<boolean> {
+    const answers = await Promise.all(this.workers.map((isReady) => isReady()));
+    return answers.every((isReady) => isReady);
+  }
+
+  /**
+   * @throws WorkerSetupError, and ConfigurationError for `serve` and MEDIA_DEPLOYMENT; with `startup: 'strict'` also other
+   * ConfigurationErrors, and JournalBindingError
+   */
   async configureWorker(options: WorkerOptions): Promise<WorkerOptions> {
-    return isServed(options) ? options : serveWorker(this.options, options);
+    return isServed(options)
+      ? options
+      : serveWorker(this.options, options, (isReady) => this.workers.push(isReady));
   }
 
   /** @throws WorkerSetupError */

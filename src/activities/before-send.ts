@@ -65,7 +65,7 @@ export const NO_KEY: MissingHere = {
 /** Milliseconds that a worker holds a call that it cannot serve: if it refused at once, it would attract all calls. */
 const UNSERVED_MS = 1_000;
 
-export async function kept(answer: NotSent): Promise<NotSent> {
+export async function kept<Answer>(answer: Answer): Promise<Answer> {
   await setTimeout(UNSERVED_MS, undefined, { signal: cancellationSignal() }).catch(otherwise(undefined));
   return answer;
 }

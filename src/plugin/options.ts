@@ -10,6 +10,13 @@ export interface MediaPluginOptions extends PartsOptions {
   readonly config?: MediaConfig;
   /** @default process.env */
   readonly env?: NodeJS.ProcessEnv;
+  /**
+   * What a worker does whose settings, accounts, stores or journal cannot be used when it is made. `tolerant`: it starts,
+   * so that your own workflows and activities go on; paid calls are refused with the cause and nothing is sent, one line
+   * at ERROR says what to do, `isReady` is false, and it goes on by itself when the cause is gone. `strict`:
+   * `Worker.create` throws. @default 'tolerant'; with `rebind` 'strict'
+   */
+  readonly startup?: 'tolerant' | 'strict';
   /** What the workers serve, see docs/operations.md. @default `MEDIA_SERVE`, else everything */
   readonly serve?: readonly ServedPart[];
   /**

@@ -7,7 +7,7 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import { createActivityWorkers, QueuesServed, runBeside } from '../activity-workers';
-import { checkServe, type MediaConfig, readConfig } from '../config';
+import { checkServe, ConfigurationError, type MediaConfig, readConfig } from '../config';
 import { nexusServicesOf } from '../nexus/media-nexus-service';
 import { packagedWorkflows } from '../packaged-workflows';
 import { refuseTwoSdkCopies } from '../sdk-copies';
@@ -15,26 +15,36 @@ import { bindQueue } from '../worker/bind-queue';
 import { codeOf } from '../worker/bundled-types';
 import { DRAIN, HEARTBEATS } from '../worker/paid-limits';
 import { makeParts, type MediaParts, queuesOf } from '../worker/media-parts';
+import { readinessOf, storesNeeded } from '../worker/readiness';
 import { openWorkerAccounts } from '../worker/worker-accounts';
 import { versionOf } from '../worker/worker-version';
 import { joinActivities, WorkerSetupError } from '../worker/registered-names';
 import { type Served, servedBy } from '../worker/served-parts';
 import { bundledWorkflows, shapesBundle } from '../workflow-bundle';
 import { joinBundle, refuseLacking } from './join-bundle';
+import { LateParts } from './late-parts';
 import { type MediaPluginOptions } from './options';
 
 type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
 
 /**
  * Adds the media workflows and activities to a worker of the user, binds its queue, and has its activity queues served
- * while it runs. @throws ConfigurationError, JournalBindingError, WorkerSetupError
+ * while it runs. @throws WorkerSetupError, and ConfigurationError for what the worker serves and its version; with
+ * `startup: 'strict'` also every other ConfigurationError, and JournalBindingError
  *
  * The SDK calls no plugin of a worker that it fails to make after this. What is left then keeps no process alive: clients
  * connect at their first request, the thread of polls starts with the first poll, and stores close idle connections.
+ *
+ * @param onServed receives what tells whether the worker can take creates
  */
-export async function serveWorker(media: MediaPluginOptions, options: WorkerOptions): Promise<WorkerOptions> {
+export async function serveWorker(
+  media: MediaPluginOptions,
+  options: WorkerOptions,
+  onServed: (isReady: () => Promise<boolean>) => void,
+): Promise<WorkerOptions> {
   refuseTwoSdkCopies();
-  const config = media.config ?? readConfig(media.env);
+  const strict = isStrict(media);
+  const config = media.config ?? (strict ? readConfig(media.env) : usableConfig(media.env));
   const served = servedBy(media.serve === undefined ? config.serve : checkServe(media.serve, 'serve'));
   refuseHalf(options, served);
   const workflows = served.workflows ? await workflowsFor(options) : {};
@@ -44,12 +54,12 @@ export async function serveWorker(media: MediaPluginOptions, options: WorkerOpti
     return withPlugin({ ...version, ...options, ...workflows, ...nexus }, new InWorker(served));
   }
 
-  const parts = await makeParts(media, config, openWorkerAccounts(config, media.accounts));
+  const steps = { make: () => partsOf(media), bind: (parts: MediaParts) => bind(options, media, parts) };
+  const parts = await LateParts.of(steps, strict);
   try {
     const activities = served.ownActivities
       ? joinActivities(options.activities, parts.activities)
       : options.activities;
-    await bind(options, media, parts);
     const made = {
       ...versionOf(config, options.workerDeploymentOptions),
       ...options,
@@ -58,9 +68,40 @@ export async function serveWorker(media: MediaPluginOptions, options: WorkerOpti
       ...nexusServicesOf(config, options.nexusServices),
     };
     const beside = new Beside(made, { media, config, served, parts });
+    onServed(beside.isReady);
     return withPlugin(made, new InWorker(served, beside));
   } catch (error) {
     await parts.close();
+    throw error;
+  }
+}
+
+/** Whoever rebinds does so once, on purpose, and reads the answer. */
+function isStrict({ startup, rebind = false }: MediaPluginOptions): boolean {
+  return startup === 'strict' || rebind !== false;
+}
+
+/** Variables without which it is not known what the worker is; all others only keep it from paying. */
+const OF_THE_WORKER: ReadonlySet<string> = new Set(['MEDIA_SERVE', 'MEDIA_DEPLOYMENT']);
+
+/** The configuration without the variables that cannot be used: with them the parts are not made. @throws ConfigurationError */
+function usableConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
+  try {
+    return readConfig(env);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError) || OF_THE_WORKER.has(error.variable)) throw error;
+    return usableConfig({ ...env, [error.variable]: undefined });
+  }
+}
+
+/** The environment is read again: a file that it names may be there by now. @throws ConfigurationError */
+async function partsOf(media: MediaPluginOptions): Promise<MediaParts> {
+  const config = media.config ?? readConfig(media.env);
+  const accounts = openWorkerAccounts(config, media.accounts);
+  try {
+    return await makeParts(media, config, accounts);
+  } catch (error) {
+    await accounts.close();
     throw error;
   }
 }
@@ -133,22 +174,32 @@ interface Making {
   readonly media: MediaPluginOptions;
   readonly config: MediaConfig;
   readonly served: Served;
-  readonly parts: MediaParts;
+  readonly parts: LateParts;
 }
 
 /** The workers of the activity queues beside that of the user, and what they work with. */
 class Beside {
   private ownConnection: NativeConnection | undefined;
+  private stores: { readonly parts: MediaParts; readonly areReady: () => Promise<boolean> } | undefined;
 
   constructor(
     private readonly options: WorkerOptions,
     private readonly making: Making,
   ) {}
 
+  /** Whether the queue is bound and its stores can be written. */
+  readonly isReady = async (): Promise<boolean> => {
+    const { ready } = this.making.parts;
+    if (ready === undefined) return false;
+    const { served } = this.making;
+    if (this.stores?.parts !== ready)
+      this.stores = { parts: ready, areReady: readinessOf(storesNeeded(served.kinds, ready)) };
+    return this.stores.areReady();
+  };
+
   /** With interceptors and converter of the user's worker as it was made. */
-  async make(worker: Worker): Promise<readonly Worker[]> {
+  private async make(worker: Worker): Promise<readonly Worker[]> {
     const { media, config, served, parts } = this.making;
-    parts.begin(worker);
     const { interceptors, dataConverter } = worker.options;
     const shared: WorkerOptions = {
       ...DRAIN,
@@ -164,11 +215,18 @@ class Beside {
     return createActivityWorkers(shared, { queues, kinds: served.kinds, activities: parts.activities });
   }
 
+  /** Runs them while `run` runs the user's worker. Their failure is not the end of that one. */
+  async run(worker: Worker, run: () => Promise<void>): Promise<void> {
+    const { media, parts } = this.making;
+    parts.begin(worker);
+    await runBeside(worker, run, () => this.make(worker), isStrict(media) ? undefined : parts.pause);
+  }
+
   /** A connection that the SDK made for the user's worker ends with that one. */
   private async connection(worker: Worker): Promise<NativeConnection> {
     const users = this.options.connection;
     if (users !== undefined) return withoutPlugins(worker.connection ?? users);
-    return (this.ownConnection = await NativeConnection.connect());
+    return (this.ownConnection ??= await NativeConnection.connect());
   }
 
   /** Once no worker runs any more. */
@@ -203,11 +261,7 @@ class InWorker extends QueuesServed {
     const { beside } = this;
     if (beside === undefined) return next(worker);
     try {
-      await runBeside(
-        worker,
-        () => next(worker),
-        () => beside.make(worker),
-      );
+      await beside.run(worker, () => next(worker));
     } finally {
       await beside.close();
     }

@@ -80,4 +80,49 @@ describe('workers beside one that its owner runs', () => {
     await expect(ended).rejects.toThrow('no rights on the queue');
     expect(own.calls).toEqual({ shutdown: 1 });
   });
+
+  it('that fail or cannot be made leave the owner alone where that is wanted, and are made again', async () => {
+    const own = fakeWorker(never);
+    const failing = fakeWorker(Promise.reject(new Error('the connection is gone')));
+    const other = fakeWorker(never);
+    const makings = [
+      () => Promise.reject(new Error('no rights on the queue')),
+      async () => [failing.worker],
+      async () => [other.worker],
+    ];
+    const faults: string[] = [];
+    const isMade = deferred<void>();
+    const ended = runBeside(
+      own.worker,
+      () => own.worker.run(),
+      async () => {
+        if (makings.length === 1) isMade.resolve();
+        return (await makings.shift()?.()) ?? [];
+      },
+      async (error) => void faults.push((error as Error).message),
+    );
+    await isMade.promise;
+    expect(faults).toEqual(['no rights on the queue', 'the connection is gone']);
+    expect(own.calls.shutdown).toBe(0);
+    own.worker.shutdown();
+    await ended;
+    expect(other.calls.shutdown).toBe(1);
+  });
+
+  it('are not waited for between two tries when the owner has ended', async () => {
+    const own = fakeWorker(never);
+    const told = deferred<void>();
+    const ended = runBeside(
+      own.worker,
+      () => own.worker.run(),
+      () => Promise.reject(new Error('no rights on the queue')),
+      () => {
+        told.resolve();
+        return never;
+      },
+    );
+    await told.promise;
+    own.worker.shutdown();
+    await ended;
+  });
 });

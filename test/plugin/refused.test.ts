@@ -59,7 +59,7 @@ describe('a worker that cannot be put together is refused when it is made', () =
     expect(withActivities).toMatch(/has activities of its own .* does not serve "create"/);
   });
 
-  it('for what it serves, or an address that is missing, by the name of the setting', async () => {
+  it('for what it serves, its version, or an address that is missing, by the name of the setting', async () => {
     const { server, env } = await stack();
     const { MEDIA_BASE_URL: _none, ...rest } = env;
     const { nativeConnection: connection, namespace } = server;
@@ -72,9 +72,10 @@ describe('a worker that cannot be put together is refused when it is made', () =
     expect(() => readConfig({ MEDIA_SERVE: 'create,polls' })).toThrow(
       /^MEDIA_SERVE: .*"polls" is none of them/,
     );
-    await expect(
-      Worker.create({ connection, namespace, taskQueue: 'q', plugins: [new MediaPlugin({ env: rest })] }),
-    ).rejects.toThrow(/^MEDIA_BASE_URL: is not set/);
+    const made = (env: NodeJS.ProcessEnv) =>
+      Worker.create({ connection, namespace, taskQueue: 'q', plugins: [new MediaPlugin({ env })] });
+    await expect(made({ ...env, MEDIA_SERVE: 'polls' })).rejects.toThrow(/^MEDIA_SERVE: must name/);
+    await expect(made({ ...env, MEDIA_DEPLOYMENT: 'films' })).rejects.toThrow(/^MEDIA_DEPLOYMENT: must be/);
   });
 
   it('createMediaWorker: for activities of the same name', async () => {

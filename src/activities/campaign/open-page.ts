@@ -300,5 +300,9 @@ export async function withoutPage(
   base: AnswerBase,
 ): Promise<NotSent | undefined> {
   const unsent = await isUnsent(deps, who, row, base.sendAttempt).catch(otherwise(isFirstTry(who, row)));
-  return unsent ? waitingAnswer(base, 'page_unavailable', UNREADABLE) : undefined;
+  if (!unsent) return undefined;
+  const { standing } = row.sender;
+  return standing.bound
+    ? waitingAnswer(base, 'page_unavailable', UNREADABLE)
+    : waitingAnswer(base, 'journal_not_bound', standing.message);
 }

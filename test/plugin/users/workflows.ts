@@ -1,4 +1,4 @@
-import { proxyActivities, proxySinks, workflowInfo, type Sinks } from '@temporalio/workflow';
+import { proxyActivities, proxySinks, sleep, workflowInfo, type Sinks } from '@temporalio/workflow';
 import { type ArtifactRef, type VideoOutcome } from '../../../src/domain';
 import { executeVideo } from '../../../src/workflows';
 
@@ -29,4 +29,10 @@ export async function premiere(prompt: string): Promise<Premiere> {
   );
   log.premiere(film.outcome);
   return { film, bytes: film.outcome === 'completed' ? await sizeOf(film.artifact) : 0 };
+}
+
+/** A user's workflow that has nothing to do with us. */
+export async function rehearsal(): Promise<string> {
+  await sleep(100);
+  return 'rehearsed';
 }

@@ -1,7 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type MediaConfig } from '../config';
-import { acquireOwnerLock, LockHeldError, type OwnerLock, processIdentity } from '../files/owner-lock';
+import { acquireOwnerLock, LockHeldError, type OwnerLock } from '../files/owner-lock';
+import { processIdentity } from '../files/this-machine';
 import {
   type RunningTemporalServer,
   startTemporalServer,

@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { otherwise, throwBug } from '../domain/bug';
 import { publishIfAbsent } from './create-if-absent';
 import { systemCode } from './system-code';
+import { hostOfProcesses, processIdentity, runs } from './this-machine';
 
 /** Time without a touch after which a lock without a readable owner counts as left behind. */
 const UNREADABLE_STALE_MS = 60_000;
@@ -86,7 +84,7 @@ export class LockHeldError extends Error {
 }
 
 async function describe(nonce: string, pid: number): Promise<Owner> {
-  return { nonce, host: hostname(), pid, identity: await processIdentity(pid) };
+  return { nonce, host: await hostOfProcesses(), pid, identity: await processIdentity(pid) };
 }
 
 /** Creates the lock with its content atomically, so that a reader never reads a partly written owner. */
@@ -126,14 +124,9 @@ async function readOwner(file: string): Promise<Owner | 'absent' | 'unreadable'>
 }
 
 async function isAlive(file: string, owner: Owner | 'unreadable', foreignStaleMs: number): Promise<boolean> {
-  if (owner !== 'unreadable' && owner.host === hostname()) return runs(owner);
+  if (owner !== 'unreadable' && owner.host === (await hostOfProcesses())) return runs(owner);
   const { mtimeMs } = await stat(file).catch(otherwise({ mtimeMs: 0 }));
   return Date.now() - mtimeMs < (owner === 'unreadable' ? UNREADABLE_STALE_MS : foreignStaleMs);
-}
-
-async function runs(process: { readonly pid: number; readonly identity: string | null }): Promise<boolean> {
-  const identity = await processIdentity(process.pid);
-  return identity !== null && identity === process.identity;
 }
 
 /**
@@ -179,47 +172,4 @@ function held(file: string, nonce: string, touchMs: number): OwnerLock {
       if (await isOurs()) await rm(file, { force: true });
     },
   };
-}
-
-const run = promisify(execFile);
-
-/**
- * A string that is constant while the process runs and differs for a later process with the same id; null when no such
- * process runs. The id alone is not enough: a restarted container assigns the same small numbers again.
- */
-export async function processIdentity(pid: number): Promise<string | null> {
-  if (!exists(pid)) return null;
-  if (process.platform === 'linux') return linuxIdentity(pid);
-  if (process.platform === 'win32') return 'alive';
-  try {
-    const { stdout } = await run('ps', ['-o', 'lstart=', '-p', String(pid)]);
-    return stdout.trim() || null;
-  } catch (error) {
-    throwBug(error);
-    return null;
-  }
-}
-
-async function linuxIdentity(pid: number): Promise<string | null> {
-  try {
-    const [boot, stat] = await Promise.all([
-      readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
-      readFile(`/proc/${pid}/stat`, 'utf8'),
-    ]);
-    // The command in parentheses may contain spaces: count the fields after it. State is the 3rd, start time the 22nd.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' ? null : `${boot.trim()}/${fields[19]}`;
-  } catch (error) {
-    throwBug(error);
-    return null;
-  }
-}
-
-function exists(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return systemCode(error) === 'EPERM';
-  }
 }

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rmdir, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, rmdir, unlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { otherwise } from '../domain/bug';
 import { createIfAbsent, removeIfThere } from '../files/create-if-absent';
 import { syncFolder } from '../files/durable-folders';
 import { systemCode } from '../files/system-code';
+import { machineId } from '../files/this-machine';
 import { asyncFiles, syncFiles } from './journal-files';
 import { KEYS } from './record-names';
 import { type RecordStore } from './record-store';
@@ -111,10 +112,6 @@ const OF_A_KEY = /^keys\/[0-9a-f]{2}\/(?:[0-9a-f]{64}\/(?:[^/]+)?)?$/;
  * `MEDIA_HOST_ID` overrides both where neither is stable (containers on one volume).
  */
 export async function hostId(env: NodeJS.ProcessEnv = process.env): Promise<string> {
-  const named = env['MEDIA_HOST_ID'];
-  const source = named ?? (await readFile('/etc/machine-id', 'utf8').catch(otherwise(''))).trim();
-  return createHash('sha256')
-    .update(source === '' ? hostname() : source)
-    .digest('hex')
-    .slice(0, 16);
+  const source = env['MEDIA_HOST_ID'] || ((await machineId()) ?? hostname());
+  return createHash('sha256').update(source).digest('hex').slice(0, 16);
 }

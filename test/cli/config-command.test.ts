@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MEDIA_VARIABLES } from '../../src/cli/config';
 import { writeDevState } from '../../src/cli/dev/state';
-import { processIdentity } from '../../src/files/owner-lock';
+import { processIdentity } from '../../src/files/this-machine';
 import { type CliRun, type CliReply, runCli, runJson } from './support/run-cli';
 
 interface Value {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type DevState, readDevState } from '../../src/cli/dev/state';
 import { SandboxAdmin } from '../../src/testing/sandbox';
-import { processIdentity } from '../../src/files/owner-lock';
+import { processIdentity } from '../../src/files/this-machine';
 import { type CliProcess, runCli, runJson, startCli } from './support/run-cli';
 
 describe('temporal-media dev', () => {
@@ -96,7 +96,12 @@ describe('temporal-media dev', () => {
     const { code, stdout } = await dev.ended;
     expect(code).toBe(0);
     expect(stdout.split('\n')).toHaveLength(2);
-    expect(await Promise.all(pidsOf(state).map(processIdentity))).toEqual([null, null, null, null]);
+    expect(await Promise.all(pidsOf(state).map((pid) => processIdentity(pid)))).toEqual([
+      null,
+      null,
+      null,
+      null,
+    ]);
     expect(existsSync(path.join(dir, 'data', 'dev.json'))).toBe(false);
     const log = await readFile(path.join(dir, 'data', 'logs', 'worker.log'), 'utf8');
     expect(log).toContain('Draining');

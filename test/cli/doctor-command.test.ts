@@ -3,7 +3,7 @@ import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { writeDevState } from '../../src/cli/dev/state';
-import { processIdentity } from '../../src/files/owner-lock';
+import { processIdentity } from '../../src/files/this-machine';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { expectNothingBought, runDoctor } from './support/doctor-run';
 import { runCli, startCli } from './support/run-cli';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { writeDevState } from '../../src/cli/dev/state';
 import { sandboxModels } from '../../src/testing/sandbox/models';
-import { processIdentity } from '../../src/files/owner-lock';
+import { processIdentity } from '../../src/files/this-machine';
 import { runCli, runJson } from './support/run-cli';
 
 describe('temporal-media models', () => {

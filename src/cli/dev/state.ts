@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { throwBug } from '../../domain/bug';
 import { type RunningTemporalServer } from '../../testing/temporal-server';
-import { processIdentity } from '../../files/owner-lock';
+import { runs } from '../../files/this-machine';
 import { childEnvironment } from '../../testing/child-environment';
 import { isPortFree } from '../../testing/temporal-server/process';
 import { type RunningChild, startChild } from '../child-process';
@@ -48,8 +48,7 @@ const portsFile = (dataDir: string): string => join(dataDir, 'dev-ports.json');
 export async function readDevState(dataDir: string): Promise<DevState | undefined> {
   const state = (await readJson(stateFile(dataDir))) as Partial<DevState> | undefined;
   if (state?.v !== 1 || typeof state.pid !== 'number' || typeof state.address !== 'string') return undefined;
-  const identity = await processIdentity(state.pid);
-  return identity !== null && identity === state.identity ? (state as DevState) : undefined;
+  return (await runs({ pid: state.pid, identity: state.identity ?? null })) ? (state as DevState) : undefined;
 }
 
 export async function writeDevState(dataDir: string, state: DevState): Promise<void> {

@@ -13,7 +13,7 @@ import {
   startTemporalServer,
   type StartTemporalServerOptions,
 } from '../../../src/testing/temporal-server';
-import { processIdentity } from '../../../src/files/owner-lock';
+import { processIdentity } from '../../../src/files/this-machine';
 import { fakeHome } from './fake-commands';
 
 const ROOT = path.resolve(__dirname, '..', '..', '..');

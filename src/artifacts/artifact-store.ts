@@ -1,5 +1,5 @@
 import { type Readable } from 'node:stream';
-import { systemCode } from '../files/system-code';
+import { systemCode, systemFault } from '../files/system-code';
 import { type ArtifactRef } from '../domain/request';
 
 /** Facts about bytes to store: the media type detected from the bytes, never a claimed one (C2.5.5). */
@@ -194,13 +194,14 @@ const SPACE: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 const ACCESS: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST']);
 
 /**
- * Turns a system error into an {@link ArtifactError}: system messages contain paths, this message only the error
- * code.
+ * Turns a system error into an {@link ArtifactError}: system messages contain paths, this message only the call and the
+ * error code.
  */
 export function toArtifactError(error: unknown, place = 'The artifact store'): ArtifactError {
   if (error instanceof ArtifactError) return error;
   const code = systemCode(error);
-  if (SPACE.has(code)) return new ArtifactError('no_space', `${place} is full (${code}).`);
-  if (ACCESS.has(code)) return new ArtifactError('not_writable', `${place} cannot be written (${code}).`);
-  return new ArtifactError('storage', `${place} failed (${code}).`);
+  const fault = systemFault(error);
+  if (SPACE.has(code)) return new ArtifactError('no_space', `${place} is full (${fault}).`);
+  if (ACCESS.has(code)) return new ArtifactError('not_writable', `${place} cannot be written (${fault}).`);
+  return new ArtifactError('storage', `${place} failed (${fault}).`);
 }

@@ -5,6 +5,7 @@ import { otherwise, throwBug } from '../domain/bug';
 import { type ArtifactRef, artifactUri } from '../domain/request';
 import { ArtifactError, type StagedArtifact, toArtifactError } from './artifact-store';
 import { systemCode } from '../files/system-code';
+import { bareFiles } from '../files/bare-files';
 import { publishIfAbsent, removeIfThere } from '../files/create-if-absent';
 import { inFolder, syncFolderIfItCan } from '../files/durable-folders';
 
@@ -75,8 +76,8 @@ export class FilePart implements StagedArtifact {
   #beginSync(): void {
     if (this.#sync !== undefined || this.#position - this.#syncedTo < SYNC_EVERY) return;
     this.#syncedTo = this.#position;
-    this.#sync = this.handle
-      .datasync()
+    this.#sync = bareFiles
+      .syncData(this.handle.fd)
       .catch((error: unknown) => {
         this.#syncError = toArtifactError(error);
       })
@@ -109,7 +110,7 @@ export class FilePart implements StagedArtifact {
     await this.#sync;
     const failed = this.#syncError ?? this.#writeError;
     if (failed !== undefined) throw failed;
-    await this.handle.sync();
+    await bareFiles.sync(this.handle.fd);
   }
 
   async restart(): Promise<void> {

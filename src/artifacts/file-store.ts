@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { type Stats } from 'node:fs';
 import { open, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -118,8 +119,16 @@ export class FileArtifactStore implements ArtifactStore {
     }
   }
 
+  /** Does all that a result needs: writes, flushes, publishes, reads and removes a file. Leaves nothing behind. */
   async checkWritable(): Promise<void> {
-    await this.#parts.checkWritable();
+    const probe = await this.putBuffer(randomBytes(32), { mediaType: 'application/octet-stream' });
+    try {
+      for await (const _chunk of await this.read(probe));
+    } catch (error) {
+      throw toArtifactError(error);
+    } finally {
+      await this.remove(probe.sha256);
+    }
   }
 
   /** Deletes parts that were not modified for this long: their activities were terminated. @returns how many. */

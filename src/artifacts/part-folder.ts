@@ -40,11 +40,12 @@ export class PartFolder {
     return this.stage(`${purpose}/${randomBytes(16).toString('hex')}`, { fresh: true });
   }
 
-  /** Rejects when no part can be written now. */
+  /** Rejects when no part can be written and flushed now. */
   async checkWritable(): Promise<void> {
     const probe = await this.stageOnce('probe');
     try {
       await probe.write(Buffer.from('probe'));
+      await probe.settle();
     } finally {
       await probe.discard();
     }

@@ -10,6 +10,8 @@ export const bareFiles = {
   read: promisify(fs.readFile),
   /** Writes all of the content. */
   write: promisify(fs.writeFile),
+  /** Also for a `FileHandle`, by its `fd`: under Yarn Plug'n'Play handles lack `sync`. */
   sync: promisify(fs.fsync),
+  syncData: promisify(fs.fdatasync),
   close: promisify(fs.close),
 };

@@ -57,7 +57,9 @@ async function settled(works: readonly Promise<void>[]): Promise<void> {
   for (const result of await Promise.allSettled(works)) if (result.status === 'rejected') throw result.reason;
 }
 
+/** Codes of a file system without hard links; FAT answers EISDIR on Windows. */
 const NO_HARD_LINKS: ReadonlySet<string> = new Set([
+  'EISDIR',
   'EPERM',
   'ENOTSUP',
   'EOPNOTSUPP',

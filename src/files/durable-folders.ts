@@ -19,7 +19,7 @@ export async function syncFolder(folder: string): Promise<void> {
 /** {@link syncFolder} for files that can be made again: does nothing where the file system cannot sync a folder. */
 export async function syncFolderIfItCan(folder: string): Promise<void> {
   await syncFolder(folder).catch((error: unknown) => {
-    if (!['EINVAL', 'ENOTSUP', 'EPERM'].includes(systemCode(error))) throw error;
+    if (!['EINVAL', 'EISDIR', 'ENOTSUP', 'EPERM'].includes(systemCode(error))) throw error;
   });
 }
 

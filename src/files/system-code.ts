@@ -3,3 +3,10 @@ export function systemCode(error: unknown): string {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,40}$/.test(code) ? code : 'unknown';
 }
+
+/** The code with the call that met it where it is known, such as `link: EPERM`; never a path. */
+export function systemFault(error: unknown): string {
+  const call = (error as { syscall?: unknown } | null | undefined)?.syscall;
+  const code = systemCode(error);
+  return typeof call === 'string' && /^[a-z]{2,12}$/.test(call) ? `${call}: ${code}` : code;
+}

@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { bareFiles } from './bare-files';
 
 /** Writes a new file piece by piece. Its content is on the disk when this returns; its name may not be yet. */
 export async function writeSynced(
@@ -9,7 +10,7 @@ export async function writeSynced(
   const handle = await open(path, 'wx', mode);
   try {
     for await (const piece of pieces) await handle.writeFile(piece);
-    await handle.sync();
+    await bareFiles.sync(handle.fd);
   } finally {
     await handle.close();
   }

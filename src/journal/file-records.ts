@@ -5,10 +5,11 @@ import { dirname, join } from 'node:path';
 import { otherwise } from '../domain/bug';
 import { createIfAbsent, removeIfThere } from '../files/create-if-absent';
 import { syncFolder } from '../files/durable-folders';
-import { systemCode } from '../files/system-code';
+import { systemCode, systemFault } from '../files/system-code';
 import { machineId } from '../files/this-machine';
 import { asyncFiles, syncFiles } from './journal-files';
 import { KEYS } from './record-names';
+import { JournalRecordError } from './records';
 import { type RecordStore } from './record-store';
 
 /** The folder of a journal in files. */
@@ -60,7 +61,10 @@ export function createFileRecords({ root, shared = false }: FileRecordsOptions):
       return names;
     },
 
-    create: (name, text) => createIfAbsent(fileOf(name), text),
+    create: (name, text) =>
+      createIfAbsent(fileOf(name), text).catch((error: unknown) => {
+        throw refused(error) ?? error;
+      }),
 
     async note(name, text): Promise<void> {
       if (text === null) return unlink(fileOf(name)).catch(otherwise(undefined));
@@ -79,6 +83,31 @@ export function createFileRecords({ root, shared = false }: FileRecordsOptions):
       if (/[0-9a-f]{64}$/.test(folder)) await rmdir(folder).catch(otherwise(undefined));
     },
   };
+}
+
+/** Calls that a record cannot do without, and what a file system that refuses them is not able to do. */
+const NEEDED: { readonly [call: string]: string } = {
+  link: 'has no hard links, by which one of two writers wins',
+  fsync: 'cannot keep a file or a folder through a loss of power',
+};
+const NOT_SUPPORTED: ReadonlySet<string> = new Set([
+  'EISDIR',
+  'EINVAL',
+  'ENOSYS',
+  'ENOTSUP',
+  'EOPNOTSUPP',
+  'EPERM',
+]);
+
+/** What to change where the file system is the fault, and not its rights or its room. */
+function refused(error: unknown): JournalRecordError | undefined {
+  const { syscall } = error as { readonly syscall?: string };
+  const lacks = syscall === undefined ? undefined : NEEDED[syscall];
+  if (lacks === undefined || !NOT_SUPPORTED.has(systemCode(error))) return undefined;
+  return new JournalRecordError(
+    `The file system of the journal (MEDIA_JOURNAL) ${lacks} (${systemFault(error)}), so nothing is sent with it. Put the journal on a disk with ext4, XFS, APFS or NTFS, or into a bucket (s3://…) or a database (postgres://…).`,
+    { cause: error },
+  );
 }
 
 /** File of a record. */

@@ -1,4 +1,4 @@
-import { systemCode } from '../files/system-code';
+import { systemCode, systemFault } from '../files/system-code';
 
 /** Errors of journals that say what to change, and nothing secret. Known by name: the packages of some are optional. */
 const SAYS_WHY: ReadonlySet<string> = new Set(['JournalRecordError', 'PostgresError', 'S3Error']);
@@ -13,7 +13,7 @@ export function journalFault(error: unknown): string {
   const words = wordsOfStore(error);
   if (words !== undefined) return words;
   const code = systemCode(error);
-  if (code !== 'unknown') return `Its store answers ${code}.`;
+  if (code !== 'unknown') return `Its store answers ${systemFault(error)}.`;
   // A name is a word of the code that threw, never a value.
   const name = error instanceof Error && /^[A-Za-z]{1,60}$/.test(error.name) ? error.name : 'Error';
   return `Its store failed with an error that is not repeated here (${name}).`;

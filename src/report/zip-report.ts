@@ -10,6 +10,7 @@ import { publishIfAbsent, removeIfThere } from '../files/create-if-absent';
 import { ensureFolder, syncFolderIfItCan } from '../files/durable-folders';
 import { safeName } from '../files/safe-name';
 import { isMediaPart, ReportError, STATE_FOLDER } from './report-folder';
+import { bareFiles } from '../files/bare-files';
 
 export interface ZipOptions {
   /** Replaces an existing file. @default false: `file_exists` */
@@ -93,7 +94,7 @@ async function pack(root: string, names: readonly string[], part: string): Promi
         }
       })(),
     ]);
-    await handle.sync();
+    await bareFiles.sync(handle.fd);
   } finally {
     await handle.close();
   }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { openAsBlob } from 'node:fs';
-import {
+import fs, {
   mkdir,
   mkdtemp,
   open,
@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { ArtifactError, toArtifactError } from '../../src/artifacts/artifact-store';
 import { createFileStore, FileArtifactStore } from '../../src/artifacts/file-store';
+import { bareFiles } from '../../src/files/bare-files';
 import { artifactStoreConformance } from '../../src/testing/conformance/artifact-store';
 
 let root: string;
@@ -238,7 +239,7 @@ describe('file store', () => {
     await mkdir(join(root, 'sha256'));
     for (const place of ['parts', join('sha256', 'ab'), 'store.json'])
       await writeFile(join(root, place), '{}');
-    const failed = new ArtifactError('not_writable', 'The artifact store cannot be written (ENOTDIR).');
+    const failed = /^The artifact store cannot be written \((?:open|stat|scandir|mkdir): ENOTDIR\)\.$/;
     await expect(store.read({ sha256 })).rejects.toThrow(failed);
     await expect(store.has(sha256)).rejects.toThrow(failed);
     await expect(store.removeStaleParts()).rejects.toThrow(failed);
@@ -303,6 +304,24 @@ describe('file store', () => {
       write.mockRestore();
     }
     expect(await readdir(join(root, 'parts'))).toEqual([]);
+  });
+
+  it('is found not to be writable where the disk refuses what a result needs', async () => {
+    const store = new FileArtifactStore(root);
+    for (const [call, code] of [
+      ['sync', 'ENOSYS'],
+      ['link', 'EACCES'],
+      ['unlink', 'EPERM'],
+    ] as const) {
+      const refused = Object.assign(new Error(code), { code, syscall: call });
+      const spied =
+        call === 'sync'
+          ? jest.spyOn(bareFiles, 'sync').mockRejectedValue(refused)
+          : jest.spyOn(fs, call).mockRejectedValue(refused);
+      await expect(store.checkWritable()).rejects.toThrow(`(${call}: ${code})`);
+      spied.mockRestore();
+    }
+    await store.checkWritable();
   });
 
   it('[C5.4c] names no path when it cannot be written', async () => {

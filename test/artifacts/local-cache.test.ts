@@ -134,7 +134,7 @@ describe('local copies of artifacts', () => {
     await writeFile(join(folder, 'file'), '');
     const cache = new LocalCache({ folder: join(folder, 'file', 'cache') });
     await expect(get(cache, make(10))).rejects.toThrow(
-      new ArtifactError('not_writable', 'The local cache of artifacts cannot be written (ENOTDIR).'),
+      new ArtifactError('not_writable', 'The local cache of artifacts cannot be written (mkdir: ENOTDIR).'),
     );
   });
 });

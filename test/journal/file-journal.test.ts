@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { bareFiles } from '../../src/files/bare-files';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { JournalRecordError } from '../../src/journal/records';
 import { claimIntent } from '../activities/claim-intent';
@@ -222,4 +223,24 @@ describe('a journal in files', () => {
     await expect(journal.checkWritable()).rejects.toThrow(/EEXIST|ENOTDIR/);
     await expect(journal.identity()).rejects.toThrow(/ENOTDIR|EEXIST/);
   });
+
+  it.each([
+    ['link', 'EPERM', 'has no hard links'],
+    ['link', 'EISDIR', 'has no hard links'],
+    ['fsync', 'EINVAL', 'cannot keep a file or a folder through a loss of power'],
+  ])(
+    'says what a file system cannot do that answers %s with %s, and what to do',
+    async (call, code, lacks) => {
+      const refusal = Object.assign(new Error(code), { code, syscall: call });
+      if (call === 'link') jest.spyOn(fs.promises, 'link').mockRejectedValue(refusal);
+      else jest.spyOn(bareFiles, 'sync').mockRejectedValue(refusal);
+      try {
+        await expect(createFileJournal({ root: await newRoot() }).checkWritable()).rejects.toThrow(
+          new RegExp(`The file system of the journal .* ${lacks}.*\\(${call}: ${code}\\).*postgres`),
+        );
+      } finally {
+        jest.restoreAllMocks();
+      }
+    },
+  );
 });

@@ -1,5 +1,5 @@
 import { constants, readFileSync } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+import { access, mkdtemp, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { otherwise } from '../../domain/bug';
 import { type ArtifactStore, toArtifactError } from '../../artifacts/artifact-store';
@@ -101,14 +101,18 @@ export const artifacts: Check = {
     const store = await openArtifactStore(config);
     const state = store.kind === 'file' ? await folderState(config.artifacts) : 'there';
     if (!workerSide) return clientFinding(store, state);
-    if (state === 'missing') return ok('can be written; the first worker makes it');
     try {
       if (state === 'there') await store.checkWritable();
+      if (state === 'missing')
+        await inItsPlace(config.artifacts, async (folder) =>
+          (await openArtifactStore({ ...config, artifacts: folder })).checkWritable(),
+        );
     } catch (error) {
       const { code, message, hint = OTHER_STORE } = toArtifactError(error);
       const remedy = store.kind === 'file' ? REMEDY : hint;
       return failed(`artifacts/${code}` as CommandErrorType, message, remedy);
     }
+    if (state === 'missing') return ok(MADE_LATER);
     if (state !== 'there')
       return failed('artifacts/not_writable', 'The artifact store cannot be written.', REMEDY);
     for (const { baseUrl, config: own } of accounts) {
@@ -158,9 +162,14 @@ export const journal: Check = {
   run: async ({ config }) => {
     const root = config.journal;
     const state = schemeOf(root) === undefined ? await folderState(root) : 'there';
-    if (state === 'missing') return ok('can be written; the first worker makes it');
     if (state === 'blocked') return failed('journal_unusable', 'The journal cannot be written.');
     try {
+      if (state === 'missing') {
+        await inItsPlace(root, async (journal) =>
+          (await openJournal({ ...config, journal })).checkWritable(),
+        );
+        return ok(MADE_LATER);
+      }
       const opened = await openJournal(config);
       await opened.checkWritable();
       return ok(opened.kind === 'file' ? 'can be written' : `can be written (${opened.kind})`);
@@ -183,11 +192,29 @@ type FolderState = 'there' | 'missing' | 'blocked';
 
 /** Checks a folder without creating anything. */
 export async function folderState(folder: string): Promise<FolderState> {
+  const at = await nearest(folder);
+  if (at === undefined) return 'blocked';
+  if (at === folder) return 'there';
+  return access(at, constants.W_OK | constants.X_OK).then(() => 'missing', otherwise('blocked' as const));
+}
+
+/** The folder itself or the next one above it that exists; undefined where that is something else. */
+async function nearest(folder: string): Promise<string | undefined> {
   for (let at = folder; ; at = dirname(at)) {
     const found = await stat(at).catch(otherwise(undefined));
     if (found === undefined && at !== dirname(at)) continue;
-    if (found?.isDirectory() !== true) return 'blocked';
-    if (at === folder) return 'there';
-    return access(at, constants.W_OK | constants.X_OK).then(() => 'missing', otherwise('blocked' as const));
+    return found?.isDirectory() === true ? at : undefined;
+  }
+}
+
+const MADE_LATER = 'can be written; the first worker makes it';
+
+/** Does in a folder of its own what a store will do on the same file system, and removes the folder. */
+async function inItsPlace(folder: string, check: (root: string) => Promise<void>): Promise<void> {
+  const probe = await mkdtemp(join((await nearest(folder)) ?? folder, '.temporal-media-'));
+  try {
+    await check(probe);
+  } finally {
+    await rm(probe, { recursive: true, force: true });
   }
 }

@@ -36,16 +36,19 @@ async function stop() {
 /** Wraps what the stores call: `open`, `half`, `written`, `synced`, `linked`, `named`, `done`. */
 function stopAt(where) {
   const { open, link, unlink } = fs;
-  const hooked = { write: half, writeFile: half, sync };
+  const drafts = new Set();
+  const hooked = { write: half, writeFile: half };
   fs.open = async (file, flags, mode) => {
     const handle = await open(file, flags, mode);
+    drafts.delete(handle.fd);
     if (!String(flags).startsWith('wx')) return handle;
+    drafts.add(handle.fd);
     if (where === 'open') await stop();
     for (const [name, wrap] of Object.entries(hooked))
       handle[name] = wrap.bind(undefined, handle[name].bind(handle));
     return handle;
   };
-  hookBareFiles(where, { half, sync });
+  hookBareFiles(where, { half, sync, drafts });
   async function half(write, content, ...rest) {
     if (where !== 'half') return write(content, ...rest);
     await write(content.slice(0, content.length / 2));
@@ -68,9 +71,8 @@ function stopAt(where) {
 }
 
 /** The same places where files are opened by their descriptors. */
-function hookBareFiles(where, { half, sync }) {
+function hookBareFiles(where, { half, sync, drafts }) {
   const { open, write, sync: reallySync } = bareFiles;
-  const drafts = new Set();
   bareFiles.open = async (file, flags, mode) => {
     const descriptor = await open(file, flags, mode);
     if (!String(flags).startsWith('wx')) {

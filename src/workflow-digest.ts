@@ -18,7 +18,10 @@ export async function sdkVersions(): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(versions));
 }
 
-/** First 16 hex digits of the SHA-256 of this package's workflow code, compiled or as sources. */
+/**
+ * First 16 hex digits of the SHA-256 of this package's workflow code, compiled or as sources: the same on every operating
+ * system, whichever separators and line ends it has.
+ */
 export async function workflowDigest(): Promise<string> {
   const hash = createHash('sha256');
   const entry = packagedWorkflows();
@@ -26,8 +29,12 @@ export async function workflowDigest(): Promise<string> {
   for (const folder of FOLDERS) {
     const names = (await readdir(join(root, folder), { recursive: true }))
       .filter((name) => name.endsWith(extension(entry)))
+      .map((name) => name.replaceAll('\\', '/'))
       .sort();
-    for (const name of names) hash.update(name).update(await readFile(join(root, folder, name)));
+    for (const name of names) {
+      const code = await readFile(join(root, folder, name), 'utf8');
+      hash.update(name).update(code.replaceAll('\r\n', '\n'));
+    }
   }
   return hash.digest('hex').slice(0, 16);
 }

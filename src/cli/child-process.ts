@@ -13,7 +13,7 @@ export interface RunningChild<Ready> {
   readonly ready: Ready;
   /** Resolves when the process has exited, with a description of how. */
   readonly exited: Promise<string>;
-  /** Sends SIGTERM, and SIGKILL after `graceMs`. Resolves when the process has exited. */
+  /** Tells it to end, and kills it after `graceMs`. Resolves when the process has exited. */
   stop(graceMs: number): Promise<void>;
   /** Sends SIGKILL. */
   kill(): void;
@@ -92,7 +92,9 @@ async function readyOf(
 
 async function stop(child: ChildProcess, exited: Promise<string>, graceMs: number): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGTERM');
+  // By its channel, on which it drains: a signal ends a process at once on Windows, also in the middle of a create.
+  if (child.connected) child.disconnect();
+  else child.kill('SIGTERM');
   const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
   await exited;
   clearTimeout(timer);

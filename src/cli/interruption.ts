@@ -1,10 +1,20 @@
 import { isAttached } from './child-process';
 
 export interface Interruption {
-  /** Resolves at the first SIGINT or SIGTERM, or when an attached parent process or npm has exited. */
+  /** Resolves at the first signal to end, or when an attached parent process or npm has exited. */
   readonly happened: Promise<void>;
   /** Restores the default handling of signals. */
   dispose(): void;
+}
+
+/**
+ * Signals to end. A console that is closed sends SIGHUP, on Windows also Ctrl-Break sends one; a process without a
+ * terminal (`nohup`) has chosen to outlive it.
+ */
+function signals(): readonly NodeJS.Signals[] {
+  const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
+  if (process.platform === 'win32') return ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGBREAK'];
+  return hasTerminal ? ['SIGINT', 'SIGTERM', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
 }
 
 /** Catches the first interruption; a second signal has its default effect. */
@@ -16,13 +26,17 @@ export function onInterruption(): Interruption {
       resolve();
     };
     const attached = isAttached();
+    const caught = signals();
     const watch = watchNpm(handler);
     stop = () => {
       clearInterval(watch);
-      process.off('SIGINT', handler).off('SIGTERM', handler).off('disconnect', handler);
+      for (const signal of caught) process.off(signal, handler);
+      process.off('disconnect', handler);
     };
-    process.on('SIGINT', handler).on('SIGTERM', handler);
+    for (const signal of caught) process.on(signal, handler);
     if (attached) process.on('disconnect', handler);
+    // The parent has told it to end before it could listen.
+    if (attached && !process.connected) handler();
   });
   return { happened, dispose: () => stop() };
 }

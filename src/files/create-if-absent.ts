@@ -3,7 +3,7 @@ import { link, lstat, mkdir, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { otherwise } from '../domain/bug';
 import { bareFiles } from './bare-files';
-import { areDurable, newFolders, syncFolder, syncFolderIfItCan, syncName } from './durable-folders';
+import { areDurable, newFolders, syncEntry, syncFolderIfItCan, syncName } from './durable-folders';
 import { systemCode } from './system-code';
 
 /**
@@ -35,7 +35,7 @@ export async function createIfAbsent(file: string, content: string): Promise<'wo
     await settled([writeDraft(draft, content), ...folders.map(syncName)]);
     areDurable(folders);
     if (!(await linkIfAbsent(draft, file))) return 'lost';
-    await syncFolder(folder);
+    await syncEntry(file);
     return 'won';
   } finally {
     await unlink(draft).catch(otherwise(undefined));

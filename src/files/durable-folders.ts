@@ -16,6 +16,18 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
+/** The name of a file that was just created is on the disk when this returns, with the file. */
+export async function syncEntry(file: string): Promise<void> {
+  if (process.platform !== 'win32') return syncFolder(dirname(file));
+  // Flushing the file by its new name is as far as Windows goes: its journal of names is written with it.
+  const descriptor = await bareFiles.open(file, 'r+');
+  try {
+    await bareFiles.sync(descriptor);
+  } finally {
+    await bareFiles.close(descriptor);
+  }
+}
+
 /** {@link syncFolder} for files that can be made again: does nothing where the file system cannot sync a folder. */
 export async function syncFolderIfItCan(folder: string): Promise<void> {
   await syncFolder(folder).catch((error: unknown) => {

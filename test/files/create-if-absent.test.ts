@@ -110,6 +110,20 @@ describe('creating a file if it is absent', () => {
     expect(await createIfAbsent(file, 'x')).toBe('won');
   });
 
+  it('flushes the file by its new name on Windows, where no folder can be flushed', async () => {
+    const platform = Object.getOwnPropertyDescriptor(process, 'platform')!;
+    const steps = watchDisk();
+    Object.defineProperty(process, 'platform', { ...platform, value: 'win32' });
+    try {
+      expect(await createIfAbsent(join(folder, '0.claim'), 'x')).toBe('won');
+    } finally {
+      Object.defineProperty(process, 'platform', platform);
+    }
+    const named = steps.indexOf('link 0.claim');
+    expect(steps.slice(named)).toEqual(['link 0.claim', 'sync 0.claim', 'close 0.claim', 'unlink draft']);
+    expect(steps.slice(0, named)).toEqual(['open draft 600', 'sync draft', 'close draft']);
+  });
+
   it('makes folders that nobody else can enter', async () => {
     await createIfAbsent(join(folder, 'ab', 'cd', '0.claim'), 'x');
     if (process.platform === 'win32') return;

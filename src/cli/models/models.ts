@@ -150,11 +150,11 @@ function exampleCommand(entry: ModelEntry): string {
   const words = ['temporal-media', entry.kind, '--model', entry.id, '--prompt', 'a paper boat on a lake'];
   if (entry.kind === 'image') {
     if (entry.sizes?.[0] !== undefined) words.push('--size', entry.sizes[0]);
-    return words.map(shellWord).join(' ');
+    return words.map((word) => shellWord(word)).join(' ');
   }
   const [duration] = entry.durations ?? [];
   if (duration !== undefined) words.push('--duration', String(duration));
   if (entry.resolutions?.[0] !== undefined) words.push('--resolution', entry.resolutions[0]);
   if (entry.aspectRatios?.[0] !== undefined) words.push('--aspect-ratio', entry.aspectRatios[0]);
-  return words.map(shellWord).join(' ');
+  return words.map((word) => shellWord(word)).join(' ');
 }

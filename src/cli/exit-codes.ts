@@ -316,7 +316,16 @@ export const COMMAND_ERRORS = {
     'Two copies of the Temporal SDK are installed.',
     'Make one version of every @temporalio package satisfy all (`npm ls @temporalio/common`, then `npm dedupe`).',
   ],
-  node_version: [EXIT.configuration, 'This version of Node is too old.', 'Install Node 20.18.1 or later.'],
+  node_version: [
+    EXIT.configuration,
+    'This version of Node is too old, or this is no Node.',
+    'Install Node 20.18.1 or later.',
+  ],
+  native_part_missing: [
+    EXIT.configuration,
+    'The native part of the Temporal SDK does not run on this system.',
+    'Run the worker on Linux with glibc (x64 or arm64; in containers node:22-bookworm-slim instead of Alpine), on macOS, or on Windows x64. Commands without a worker run everywhere.',
+  ],
   proxy: [
     EXIT.configuration,
     'The proxy of the environment cannot be used.',

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Check, type Facts, type Finding, ok } from '../../src/cli/doctor/check';
 import { CHECKS, inOrder, runChecks } from '../../src/cli/doctor/doctor';
-import { artifacts, checkNodeVersion, checkSdkCopies } from '../../src/cli/doctor/local';
+import { artifacts, checkNativePart, checkNodeVersion, checkSdkCopies } from '../../src/cli/doctor/local';
 import { isOlder } from '../../src/older-version';
 import { checkServiceAnswer } from '../../src/cli/doctor/service';
 import { checkActivityQueues, checkPollers, checkServerVersion } from '../../src/cli/doctor/temporal';
@@ -55,6 +55,25 @@ describe('versions', () => {
       remedy: 'Install Node 20.18.1 or later.',
     });
     expect(errorType('node_version').exitCode).toBe(78);
+  });
+
+  test('Bun tells the version of a Node, and is none', () => {
+    const finding = checkNodeVersion('v24.3.0', '>=20.18.1', '1.3.0');
+    expect(seen(finding)).toEqual(['failed', 'node_version']);
+    expect(finding.message).toBe('This is Bun 1.3.0; the Temporal SDK runs in Node only.');
+  });
+
+  test('a system for which the SDK has no native part fails, with where a worker runs', () => {
+    expect(checkNativePart()).toBeUndefined();
+    const finding = checkNativePart(() => {
+      throw new Error('No prebuilt module found at /srv/app/node_modules/@temporalio/core-bridge/releases');
+    });
+    expect(seen(finding!)).toEqual(['failed', 'native_part_missing']);
+    expect(finding).toMatchObject({
+      message: expect.stringContaining(`(${process.platform} ${process.arch})`) as string,
+      remedy: expect.stringContaining('instead of Alpine') as string,
+    });
+    expect(JSON.stringify(finding)).not.toContain('/srv/app');
   });
 
   test('an old Temporal server is a warning, one that hides its version is not', () => {

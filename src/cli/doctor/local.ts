@@ -1,7 +1,7 @@
 import { constants, readFileSync } from 'node:fs';
 import { access, mkdtemp, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { otherwise } from '../../domain/bug';
+import { otherwise, throwBug } from '../../domain/bug';
 import { type ArtifactStore, toArtifactError } from '../../artifacts/artifact-store';
 import { outOfReach } from '../../activities/signed-address';
 import { type ModelEntry } from '../../domain/model-config';
@@ -22,11 +22,16 @@ export const nodeVersion: Check = {
   after: [],
   limitMs: 1_000,
   late: 'unexpected',
-  run: async () => checkNodeVersion(process.version, enginesOfPackage()),
+  run: async () => checkNodeVersion(process.version, enginesOfPackage(), process.versions['bun']),
 };
 
-/** @param engines `>=MAJOR.MINOR.PATCH`, as package.json has it */
-export function checkNodeVersion(version: string, engines: string): Finding {
+/**
+ * @param engines `>=MAJOR.MINOR.PATCH`, as package.json has it
+ * @param bun the version of Bun, which also tells one of Node
+ */
+export function checkNodeVersion(version: string, engines: string, bun?: string): Finding {
+  if (bun !== undefined)
+    return failed('node_version', `This is Bun ${bun}; the Temporal SDK runs in Node only.`);
   const wanted = engines.replace(/^>=\s*/, '');
   if (!isOlder(version, wanted)) return ok(`${version.replace(/^v/, '')} (at least ${wanted} is needed)`);
   return failed('node_version', `This is Node ${version.replace(/^v/, '')}; at least ${wanted} is needed.`);
@@ -46,8 +51,31 @@ export const oneSdk: Check = {
   after: [],
   limitMs: 3_000,
   late: 'unexpected',
-  run: async ({ cwd }) => checkSdkCopies(sdkCopiesWithApplication(cwd, sdkCopies(PACKAGES))),
+  run: async ({ cwd, workerSide }) => {
+    const copies = checkSdkCopies(sdkCopiesWithApplication(cwd, sdkCopies(PACKAGES)));
+    return copies.state === 'ok' && workerSide ? (checkNativePart() ?? copies) : copies;
+  },
 };
+
+/** Whether the part of a worker that is no JavaScript exists for this system; undefined when it does. */
+export function checkNativePart(
+  load: () => unknown = () => require('@temporalio/core-bridge'),
+): Finding | undefined {
+  try {
+    load();
+    return undefined;
+  } catch (error) {
+    throwBug(error);
+    const { report } = process as { report?: { getReport(): { header?: { glibcVersionRuntime?: string } } } };
+    const isMusl =
+      process.platform === 'linux' && report?.getReport().header?.glibcVersionRuntime === undefined;
+    const system = `${process.platform} ${process.arch}${isMusl ? ' with musl' : ''}`;
+    return failed(
+      'native_part_missing',
+      `No worker runs on this system (${system}): the native part of the Temporal SDK cannot be loaded.`,
+    );
+  }
+}
 
 /** Names the packages that load each version, without paths. */
 export function checkSdkCopies(copies: readonly SdkCopy[]): Finding {

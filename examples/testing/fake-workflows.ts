@@ -45,7 +45,8 @@ describe('productFilm', () => {
 
   test('says why there is none, and bought one', async () => {
     const video = jest.fn(() => failedVideo({ error: { kind: 'moderation' } }));
-    expect(await run(video)).toBe('failed');
+    // `orThrow` failed it with the outcome.
+    await expect(run(video)).rejects.toMatchObject({ cause: { type: 'failed' } });
     expect(video).toHaveBeenCalledTimes(1);
     expect(video).toHaveBeenCalledWith(
       expect.objectContaining({ request: { model: 'cine-1', prompt: 'a teapot', durationSeconds: 2 } }),

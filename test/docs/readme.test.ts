@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { MEDIA_VARIABLES } from '../../src/cli/config';
 import { accountsSchema } from '../../src/accounts/accounts-file';
@@ -12,6 +12,14 @@ const configuration = read('docs', 'configuration.md');
 describe('README.md and the pages that it names', () => {
   test('the README is a page that is read in one go', () => {
     expect(read('README.md').split('\n').length).toBeLessThanOrEqual(201);
+  });
+
+  test('it names a handful of pages, and docs/README.md every one', () => {
+    const [, more = ''] = /## More\n([^]*)$/.exec(read('README.md')) ?? [];
+    expect(more.match(/\]\(/g)?.length).toBeLessThanOrEqual(8);
+    const pages = readdirSync(path.join(ROOT, 'docs')).filter((name) => /^(?!README).*\.md$/.test(name));
+    const index = read('docs', 'README.md');
+    expect(pages.filter((name) => !index.includes(`](${name})`))).toEqual([]);
   });
 
   test('the model configuration of docs/configuration.md is one', () => {
@@ -62,6 +70,8 @@ describe('README.md and the pages that it names', () => {
     'docs/configuration.md',
     'docs/created-once.md',
     'docs/command-line.md',
+    'docs/systems.md',
+    'docs/README.md',
   ])('the files that %s links to are there', (page) => {
     const links = [...read(page).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(([, link]) => link as string);
     expect(links.length).toBeGreaterThan(0);

@@ -108,9 +108,13 @@ describe('texts of others', () => {
     // Each run starts a shell: fewer runs, many words in each.
     fc.assert(
       fc.property(fc.array(word, { minLength: 50, maxLength: 50 }), (words) => {
-        const shown = execFileSync('bash', ['-c', `printf '%s\\0' ${words.map((one) => shellWord(one, 'linux')).join(' ')}`], {
-          encoding: 'utf8',
-        });
+        const shown = execFileSync(
+          'bash',
+          ['-c', `printf '%s\\0' ${words.map((one) => shellWord(one, 'linux')).join(' ')}`],
+          {
+            encoding: 'utf8',
+          },
+        );
         expect(shown.split('\0').slice(0, -1)).toEqual(words);
       }),
       { numRuns: 10 },

@@ -20,13 +20,13 @@ const terminals = (isTTY: boolean) =>
   streams.map((stream) => [stream, 'isTTY', isTTY] as [object, string, boolean]);
 
 async function endsAt(signal: NodeJS.Signals): Promise<boolean> {
-  const { happened, dispose } = onInterruption();
+  const interruption = onInterruption();
   const caught = process.listenerCount(signal) > 0;
   if (caught) {
     process.emit(signal);
-    await happened;
+    await interruption.happened;
   }
-  dispose();
+  interruption.dispose();
   expect(process.listenerCount(signal)).toBe(0);
   return caught;
 }
@@ -56,8 +56,8 @@ describe('what ends a command', () => {
       [process, 'connected', false],
       [process.env, 'TEMPORAL_MEDIA_ATTACHED', '1'],
     ]);
-    const { happened, dispose } = onInterruption();
-    await happened;
-    dispose();
+    const interruption = onInterruption();
+    await interruption.happened;
+    interruption.dispose();
   });
 });

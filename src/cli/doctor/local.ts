@@ -1,5 +1,6 @@
 import { constants, readFileSync } from 'node:fs';
 import { access, mkdtemp, rm, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { otherwise, throwBug } from '../../domain/bug';
 import { type ArtifactStore, toArtifactError } from '../../artifacts/artifact-store';
@@ -59,7 +60,7 @@ export const oneSdk: Check = {
 
 /** Whether the part of a worker that is no JavaScript exists for this system; undefined when it does. */
 export function checkNativePart(
-  load: () => unknown = () => require('@temporalio/core-bridge'),
+  load: () => unknown = () => createRequire(__filename)('@temporalio/worker'),
 ): Finding | undefined {
   try {
     load();

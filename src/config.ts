@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { throwBug } from './domain/bug';
 import { type CreatePolicy, POLICY_VALUES } from './domain/create-policy';
@@ -31,6 +31,11 @@ export interface MediaConfig {
   readonly cacheBytes: number | undefined;
   /** MEDIA_JOURNAL: an absolute path, `s3://bucket/prefix` or `postgres://…`. @default `journal` in the data folder */
   readonly journal: string;
+  /**
+   * The variable without which the place of the journal depends on the folder in which the process was started: a worker
+   * does not start with it. Undefined where the place is fixed.
+   */
+  readonly journalFloats?: 'MEDIA_DATA_DIR' | 'MEDIA_JOURNAL' | undefined;
   /** MEDIA_JOURNAL_SHARED: several hosts use the folder of the journal. @default false */
   readonly journalShared: boolean;
   /** MEDIA_TASK_QUEUE. @default 'temporal-media' */
@@ -116,6 +121,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
     artifacts: text('MEDIA_ARTIFACTS') ?? join(dataDir, 'artifacts'),
     cacheBytes: readNumber(text, 'MEDIA_CACHE_BYTES', WHOLE),
     journal: text('MEDIA_JOURNAL') ?? join(dataDir, 'journal'),
+    journalFloats: floating(text('MEDIA_JOURNAL'), text('MEDIA_DATA_DIR')),
     journalShared: text('MEDIA_JOURNAL_SHARED') === '1',
     taskQueue: text('MEDIA_TASK_QUEUE') ?? DEFAULT_TASK_QUEUE,
     inputRoots: list(text('MEDIA_INPUT_ROOTS')).map((root) => resolve(root)),
@@ -132,6 +138,40 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
     deployment: readDeployment(text('MEDIA_DEPLOYMENT')),
     searchAttributes: text('MEDIA_SEARCH_ATTRIBUTES') === '1',
   };
+}
+
+/** {@link readConfig} without the variables that cannot be used, so that one problem does not hide the others. */
+export function readUsableConfig(env: NodeJS.ProcessEnv = process.env): {
+  readonly config: MediaConfig;
+  readonly problems: readonly ConfigurationError[];
+} {
+  const problems: ConfigurationError[] = [];
+  const rest = { ...env };
+  for (;;) {
+    try {
+      return { config: readConfig(rest), problems };
+    } catch (error) {
+      if (!(error instanceof ConfigurationError) || rest[error.variable] === undefined) throw error;
+      problems.push(error);
+      delete rest[error.variable];
+    }
+  }
+}
+
+function floating(journal: string | undefined, dataDir: string | undefined): MediaConfig['journalFloats'] {
+  if (journal === undefined)
+    return dataDir === undefined || !isAbsolute(dataDir) ? 'MEDIA_DATA_DIR' : undefined;
+  return journal.includes('://') || isAbsolute(journal) ? undefined : 'MEDIA_JOURNAL';
+}
+
+/** Why no worker starts where another one, started in another folder, would not find what was paid for. */
+export function floatingJournal({ journalFloats: variable }: MediaConfig): ConfigurationError | undefined {
+  if (variable === undefined) return undefined;
+  return new ConfigurationError(
+    variable,
+    'is not set to an absolute path, so the journal of paid calls would be in whatever folder the worker is started in, and a worker that is started in another one would not find what was paid for. ' +
+      'Set it to an absolute path that outlives the process, or MEDIA_JOURNAL to a bucket or a database.',
+  );
 }
 
 function readPolling(mode: string | undefined): MediaConfig['polling'] {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { type Command } from 'commander';
 import { type MediaConfig, readConfig } from '../config';
 import { type ValidationIssue } from '../domain/validation-issue';
@@ -28,7 +29,10 @@ export function effectiveEnvironment(
   context: Pick<CommandContext, 'env'>,
   options: CommonOptions,
 ): NodeJS.ProcessEnv {
-  return options.dataDir === undefined ? context.env : { ...context.env, MEDIA_DATA_DIR: options.dataDir };
+  // Typed where the command runs: there a relative path has a meaning.
+  return options.dataDir === undefined
+    ? context.env
+    : { ...context.env, MEDIA_DATA_DIR: resolve(options.dataDir) };
 }
 
 /** @throws ConfigurationError */

@@ -79,7 +79,7 @@ it serves some of them, and with \`--serve workflows\` it needs neither the serv
 On SIGTERM it drains: it finishes a create that is under way, then exits.
 
 Example:
-  $ MEDIA_BASE_URL=https://api.example.com MEDIA_API_KEY_FILE=key.txt temporal-media worker
+  $ MEDIA_BASE_URL=https://api.example.com MEDIA_API_KEY_FILE=key.txt MEDIA_DATA_DIR=/var/lib/media temporal-media worker
 `;
 
 async function worker(context: CommandContext, options: WorkerCommandOptions): Promise<void> {

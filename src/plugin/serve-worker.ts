@@ -7,7 +7,7 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import { createActivityWorkers, QueuesServed, runBeside } from '../activity-workers';
-import { checkServe, ConfigurationError, type MediaConfig, readConfig } from '../config';
+import { checkServe, type MediaConfig, readConfig, readUsableConfig } from '../config';
 import { nexusServicesOf } from '../nexus/media-nexus-service';
 import { packagedWorkflows } from '../packaged-workflows';
 import { refuseTwoSdkCopies } from '../sdk-copies';
@@ -84,14 +84,12 @@ function isStrict({ startup, rebind = false }: MediaPluginOptions): boolean {
 /** Variables without which it is not known what the worker is; all others only keep it from paying. */
 const OF_THE_WORKER: ReadonlySet<string> = new Set(['MEDIA_SERVE', 'MEDIA_DEPLOYMENT']);
 
-/** The configuration without the variables that cannot be used: with them the parts are not made. @throws ConfigurationError */
-function usableConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
-  try {
-    return readConfig(env);
-  } catch (error) {
-    if (!(error instanceof ConfigurationError) || OF_THE_WORKER.has(error.variable)) throw error;
-    return usableConfig({ ...env, [error.variable]: undefined });
-  }
+/** What can be used of the configuration; with the rest the parts are not made. @throws ConfigurationError */
+function usableConfig(env: NodeJS.ProcessEnv | undefined): MediaConfig {
+  const { config, problems } = readUsableConfig(env);
+  const ofTheWorker = problems.find(({ variable }) => OF_THE_WORKER.has(variable));
+  if (ofTheWorker !== undefined) throw ofTheWorker;
+  return config;
 }
 
 /** The environment is read again: a file that it names may be there by now. @throws ConfigurationError */

@@ -1,5 +1,5 @@
 import { type ArtifactStore } from '../artifacts/artifact-store';
-import { type MediaConfig } from '../config';
+import { type MediaConfig, floatingJournal } from '../config';
 import { type CreateJournal } from '../domain/journal';
 import { openArtifactStore, openJournal } from '../stores/open-stores';
 
@@ -11,12 +11,14 @@ export interface WorkerStores {
 
 /**
  * Opens those that are not given, and checks that both can be written.
- * @throws ConfigurationError for an address that no store here has
+ * @throws ConfigurationError for a place that no store here has, or that depends on the folder of the process
  */
 export async function openWorkerStores(
   given: Partial<WorkerStores>,
   config: MediaConfig,
 ): Promise<WorkerStores> {
+  const floats = given.journal === undefined ? floatingJournal(config) : undefined;
+  if (floats !== undefined) throw floats;
   const artifacts = given.artifacts ?? (await ownStore(config));
   await artifacts.checkWritable();
   const journal = given.journal ?? (await openJournal(config));

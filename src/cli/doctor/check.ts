@@ -1,5 +1,5 @@
 import { type Connection } from '@temporalio/client';
-import { ConfigurationError, type MediaConfig, readConfig } from '../../config';
+import { ConfigurationError, type MediaConfig, readUsableConfig } from '../../config';
 import { accountsOf, asOnlyAccount } from '../../accounts/account-config';
 import { type AccountSettings } from '../../accounts/accounts-file';
 import { accountName, normaliseBaseUrl } from '../../service/base-url';
@@ -40,14 +40,14 @@ export interface Facts {
 }
 
 export async function gatherFacts(env: NodeJS.ProcessEnv, cwd: string): Promise<Facts> {
-  const { config: clientConfig } = readTolerantly(env);
+  const { config: clientConfig } = readUsableConfig(env);
   const [target, dev] = await Promise.all([
     findTarget(clientConfig, env).catch((problem: unknown) => ({ problem })),
     readDevState(clientConfig.dataDir),
   ]);
   const sandbox = clientConfig.baseUrl === undefined && serves(dev, target) ? dev.sandbox : null;
   const workerEnv = sandbox === null ? env : { ...env, ...sandboxEnvironment(sandbox, env) };
-  const { config, problems } = readTolerantly(workerEnv);
+  const { config, problems } = readUsableConfig(workerEnv);
   const hasKey = Boolean(workerEnv['MEDIA_API_KEY'] || workerEnv['MEDIA_API_KEY_FILE']);
   const isShort = config.baseUrl !== undefined || hasKey;
   const workerSide = isShort || config.accounts !== undefined;
@@ -78,24 +78,6 @@ function serves(dev: DevState | undefined, target: Facts['target']): dev is DevS
     dev.namespace === target.namespace &&
     dev.taskQueue === target.taskQueue
   );
-}
-
-/** Reads the configuration without its wrong variables, so that one problem does not hide the others. */
-function readTolerantly(env: NodeJS.ProcessEnv): {
-  readonly config: MediaConfig;
-  readonly problems: readonly ConfigurationError[];
-} {
-  const problems: ConfigurationError[] = [];
-  const rest = { ...env };
-  for (;;) {
-    try {
-      return { config: readConfig(rest), problems };
-    } catch (error) {
-      if (!(error instanceof ConfigurationError) || rest[error.variable] === undefined) throw error;
-      problems.push(error);
-      delete rest[error.variable];
-    }
-  }
 }
 
 /** The accounts, and why any of them cannot be used. */

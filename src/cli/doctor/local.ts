@@ -7,7 +7,7 @@ import { type ArtifactStore, toArtifactError } from '../../artifacts/artifact-st
 import { outOfReach } from '../../activities/signed-address';
 import { type ModelEntry } from '../../domain/model-config';
 import { systemCode } from '../../files/system-code';
-import { ConfigurationError, type MediaConfig } from '../../config';
+import { ConfigurationError, type MediaConfig, floatingJournal } from '../../config';
 import { createModelSource } from '../../models/model-source';
 import { isOlder } from '../../older-version';
 import { sdkCopies, sdkCopiesWithApplication, type SdkCopy } from '../../sdk-copies';
@@ -188,7 +188,10 @@ export const journal: Check = {
   workerSide: true,
   limitMs: 5_000,
   late: 'journal_unusable',
-  run: async ({ config }) => {
+  run: async ({ config, dev }) => {
+    // A `dev` that runs gives its worker the folder that it has found.
+    const floats = dev === undefined ? floatingJournal(config) : undefined;
+    if (floats !== undefined) return failed('configuration', floats.message);
     const root = config.journal;
     const state = schemeOf(root) === undefined ? await folderState(root) : 'there';
     if (state === 'blocked') return failed('journal_unusable', 'The journal cannot be written.');

@@ -95,6 +95,11 @@ describe('a row whose page cannot be read, and whose journal is not the one that
       expect(await image(attempt)).toMatchObject(UNSENT);
       expect(await videos(attempt)).toMatchObject(UNSENT);
     }
-    expect(await image({ attempt: 1 }, elsewhere)).toMatchObject(UNSENT);
+    // Its page is the smaller fault: what a person has to mend is named.
+    expect(await image({ attempt: 1 }, elsewhere)).toMatchObject({
+      ...UNSENT,
+      cause: 'journal_not_bound',
+      message: 'The queue has another journal.',
+    });
   });
 });

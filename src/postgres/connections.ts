@@ -46,8 +46,14 @@ const CLOSE_MS = 2_000;
 const backoffMs = (tries: number): number =>
   Math.min(100 * 2 ** (tries - 1), 1_000) * (0.75 + Math.random() / 2);
 
+/** A pool of this package. Types of `pg` stay inside: its declarations are a package of their own. */
+export interface OwnPool extends PostgresPool {
+  readonly ending: boolean;
+  end(): Promise<void>;
+}
+
 /** A pool that makes connections when they are wanted, and keeps no process alive. */
-export function openPool(url: string, maxConnections: number): Pool {
+export function openPool(url: string, maxConnections: number): OwnPool {
   return new Pool({
     connectionString: url,
     max: maxConnections,
@@ -152,7 +158,7 @@ export class Connections {
 }
 
 /** Ends a pool; connections that hang are left to the end of the process. */
-export async function endPool(pool: Pool): Promise<void> {
+export async function endPool(pool: OwnPool): Promise<void> {
   await Promise.race([pool.end(), delay(CLOSE_MS, undefined, { ref: false })]);
 }
 

@@ -5,7 +5,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { writeDevState } from '../../src/cli/dev/state';
 import { processIdentity } from '../../src/files/this-machine';
 import { type CliBench, openCliBench } from './support/cli-bench';
-import { expectNothingBought, runDoctor } from './support/doctor-run';
+import { expectNothingBought, runDoctor, startPolledWorker } from './support/doctor-run';
 import { runCli, startCli } from './support/run-cli';
 
 const ROOT = path.resolve(__dirname, '..', '..');
@@ -19,7 +19,7 @@ describe('temporal-media doctor', () => {
   let bench: CliBench;
   beforeAll(async () => {
     bench = await openCliBench();
-    await bench.startWorker();
+    await startPolledWorker(bench);
   });
   afterEach(() => expectNothingBought(bench));
   afterAll(() => bench.close());

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { freePort } from '../../src/testing/temporal-server';
 import { type CliBench, openCliBench } from './support/cli-bench';
-import { type DoctorRun, expectNothingBought, runDoctor } from './support/doctor-run';
+import { type DoctorRun, expectNothingBought, runDoctor, startPolledWorker } from './support/doctor-run';
 
 const PAGE = '<!doctype html><html><head><title>Sign in</title></head></html>';
 
@@ -12,7 +12,7 @@ describe('temporal-media doctor and the service', () => {
   const servers: Server[] = [];
   beforeAll(async () => {
     bench = await openCliBench();
-    await bench.startWorker();
+    await startPolledWorker(bench);
   });
   afterEach(() => expectNothingBought(bench));
   afterAll(async () => {

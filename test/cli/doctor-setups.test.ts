@@ -4,13 +4,13 @@ import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { freePort } from '../../src/testing/temporal-server';
 import { type CliBench, openCliBench } from './support/cli-bench';
-import { expectNothingBought, runDoctor } from './support/doctor-run';
+import { expectNothingBought, runDoctor, startPolledWorker } from './support/doctor-run';
 
 describe('temporal-media doctor and one thing that is broken', () => {
   let bench: CliBench;
   beforeAll(async () => {
     bench = await openCliBench();
-    await bench.startWorker();
+    await startPolledWorker(bench);
   });
   afterEach(() => expectNothingBought(bench));
   afterAll(() => bench.close());

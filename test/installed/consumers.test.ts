@@ -18,7 +18,9 @@ import { artifactStoreConformance, createSandbox } from 'temporal-media/testing'
 import { generateVideo as fakeVideo } from 'temporal-media/testing/workflows';
 import { createS3ArtifactStore, createS3Client, type S3Place } from 'temporal-media/s3';
 import { MediaPlugin } from 'temporal-media/plugin';
+import { createPostgresRecords, type PostgresRecords } from 'temporal-media/postgres';
 
+export const records = (url: string): PostgresRecords => createPostgresRecords({ url });
 export async function film(prompt: string): Promise<VideoOutcome['outcome']> {
   return (await executeVideo({ request: { model: 'cine-1', prompt, durationSeconds: 2 } }, { taskQueue: 'media' })).outcome;
 }

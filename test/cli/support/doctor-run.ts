@@ -1,3 +1,5 @@
+import { activityQueues } from '../../../src/domain/names';
+import { eventually } from '../../support/eventually';
 import { type CheckReport } from '../../../src/cli/doctor/check';
 import { type CliBench } from './cli-bench';
 import { type CliReply, replyOf, runCli } from './run-cli';
@@ -29,6 +31,23 @@ export async function runDoctor(env: NodeJS.ProcessEnv, cwd?: string): Promise<D
     checks: Object.fromEntries(data.checks.map((check) => [check.name, check])),
     failed: data.checks.filter(({ state }) => state === 'failed').map(({ name }) => name),
   };
+}
+
+/** Starts a worker, and waits until the server has seen its polls: it is ready before they have arrived. */
+export async function startPolledWorker(bench: CliBench): Promise<void> {
+  await bench.startWorker();
+  const { server, clientEnv } = bench;
+  const taskQueue = clientEnv['MEDIA_TASK_QUEUE'] ?? '';
+  const queues = [
+    [taskQueue, 1] as const,
+    ...[taskQueue, ...Object.values(activityQueues(taskQueue))].map((name) => [name, 2] as const),
+  ];
+  for (const [name, taskQueueType] of queues)
+    await eventually(`a poll of ${name}`, async () => {
+      const { namespace } = server;
+      const asked = { namespace, taskQueue: { name }, taskQueueType };
+      return (await server.client.workflowService.describeTaskQueue(asked)).pollers?.length;
+    });
 }
 
 /** Whatever doctor looked at: nothing was bought, and nothing that it sent breaks the contract. */

@@ -63,7 +63,7 @@ describe('the end of --wait-for', () => {
   test.concurrent('a download that is tried again and again is left; the line says which try, and why', async () => {
     const id = bench.server.uniqueId('no-content');
     const args = ['video', '--model', 'sketch-lite', '--prompt', 'no content', '--id', id, '--out', out()];
-    const { code, reply, stderr } = await runJson([...args, '--wait-for', '8s'], bench.clientEnv);
+    const { code, reply, stderr } = await runJson([...args, '--wait-for', '20s'], bench.clientEnv);
     expect([code, reply.ok]).toEqual([75, true]);
     expect(expectDocumented('left-running', reply.data).state).toMatchObject({ phase: 'downloading' });
     expect(stderr).toMatch(/^task \S+: downloading, try \d+, the last one failed: .*503/m);

@@ -87,7 +87,7 @@ describe('paid commands against a worker', () => {
   });
 
   test('[C3.4] still running is a success with exit code 75; resume finishes the same task', async () => {
-    const args = video('a tide [run:8s]', '--id', id('tide'), '--wait-for', '1s');
+    const args = video('a tide [run:12s]', '--id', id('tide'), '--wait-for', '4s');
     const first = await runJson(args, bench.clientEnv);
     expect(first.code).toBe(75);
     expect(first.reply).toMatchObject({ ok: true, data: { outcome: 'still_running', files: [] } });

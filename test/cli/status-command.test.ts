@@ -35,7 +35,7 @@ describe('status and watch', () => {
     };
     await bench.startWorker();
     const { reply } = await runJson(
-      video('a secret garden [run:9s]', '--id', ids.garden, '--wait-for', '1s'),
+      video('a secret garden [run:12s]', '--id', ids.garden, '--wait-for', '4s'),
       bench.clientEnv,
     );
     taskId = (reply.data?.['video'] as { taskId: string }).taskId;

@@ -94,7 +94,7 @@ describe('paid commands against a worker', () => {
     expect(first.reply.ok).toBe(true);
     // On a busy machine the outcome comes later than the command waits for it; test/cli/wait-for has both.
     expect(['still_running', undefined]).toContain(first.reply.data?.['outcome']);
-    const outcome: VideoOutcome = await bench.server.client.workflow.getHandle(id('tide')).result();
+    const outcome = (await bench.server.client.workflow.getHandle(id('tide')).result()) as VideoOutcome;
     if (outcome.outcome !== 'still_running') throw new Error(outcome.outcome);
     const { taskId } = outcome.video;
     const before = await creates();

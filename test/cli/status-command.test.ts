@@ -37,7 +37,7 @@ describe('status and watch', () => {
     await bench.startWorker();
     await runJson(video('a secret garden [run:9s]', '--id', ids.garden, '--wait-for', '1s'), bench.clientEnv);
     // On a busy machine the command does not wait long enough for the outcome.
-    const outcome: VideoOutcome = await bench.server.client.workflow.getHandle(ids.garden).result();
+    const outcome = (await bench.server.client.workflow.getHandle(ids.garden).result()) as VideoOutcome;
     if (outcome.outcome !== 'still_running') throw new Error(outcome.outcome);
     ({ taskId } = outcome.video);
   });

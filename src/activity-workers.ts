@@ -233,18 +233,22 @@ export async function runBeside(
     isOver = true;
     shutdownTogether(others);
   });
-  const runOthers = async (): Promise<void> => {
-    others = await makeOthers();
-    await (isOver ? release(others) : runTogether(others));
-  };
-  const runAgain = async (error: unknown): Promise<void> => {
-    if (onFault === undefined || isOver) throw error;
-    await Promise.race([onFault(error), running]);
-    if (!isOver) await runOthers().catch(runAgain);
-  };
-  const beside = runOthers()
-    .catch(runAgain)
-    .finally(() => shutdownTogether([worker]));
+  const beside = (async () => {
+    try {
+      for (;;) {
+        try {
+          others = await makeOthers();
+          return await (isOver ? release(others) : runTogether(others));
+        } catch (error) {
+          if (onFault === undefined || isOver) throw error;
+          await Promise.race([onFault(error), running]);
+          if (isOver) return;
+        }
+      }
+    } finally {
+      shutdownTogether([worker]);
+    }
+  })();
   throwFirst(await Promise.allSettled([running, beside]));
 }
 

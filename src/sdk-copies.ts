@@ -53,7 +53,7 @@ export function sdkCopiesWithApplication(
  * Two copies of @temporalio/common do not recognise each other's failures: a non-retryable create would be retried. In Bun
  * no request can be sent. @throws Error naming both paths
  */
-export function refuseTwoSdkCopies(): void {
+export function refuseUnsoundSdk(): void {
   if (process.versions['bun'] !== undefined)
     throw new Error(
       `This is Bun ${process.versions['bun']}, in which no worker of the Temporal SDK runs. Start it with Node 20.18.1 or later; Bun may install the packages.`,

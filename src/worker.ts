@@ -15,7 +15,7 @@ import { checkServe, type MediaConfig, readConfig } from './config';
 import { type CreateJournal } from './domain/journal';
 import { nexusServicesOf } from './nexus/media-nexus-service';
 import { packagedWorkflows } from './packaged-workflows';
-import { refuseTwoSdkCopies } from './sdk-copies';
+import { refuseUnsoundSdk } from './sdk-copies';
 import { bindQueue, type Rebind } from './worker/bind-queue';
 import { warnOfLacking } from './worker/bundled-types';
 import { makeParts, type MediaParts, queuesOf } from './worker/media-parts';
@@ -123,7 +123,7 @@ export interface MediaWorker {
  * @throws ConfigurationError, JournalBindingError, WorkerSetupError
  */
 export async function createMediaWorker(options: MediaWorkerOptions = {}): Promise<MediaWorker> {
-  refuseTwoSdkCopies();
+  refuseUnsoundSdk();
   const config = options.config ?? readConfig(options.env);
   const served = servedBy(options.serve === undefined ? config.serve : checkServe(options.serve, 'serve'));
   // Reports a missing setting before connecting.

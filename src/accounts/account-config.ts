@@ -1,14 +1,22 @@
-import { type MediaConfig } from '../config';
+import { ConfigurationError, type MediaConfig } from '../config';
 import { DEFAULT_CREDENTIAL } from '../domain/names';
 import { accountName, normaliseBaseUrl } from '../service/base-url';
 import { type AccountSettings, distinct, readAccountsFile } from './accounts-file';
 import { accountNamed } from './registry';
 
-/** The account of MEDIA_BASE_URL, if it is set. @throws for an address that cannot be used */
+/** The account of MEDIA_BASE_URL, if it is set. @throws ConfigurationError for an address that cannot be used */
 export function shortForm(config: MediaConfig): readonly AccountSettings[] {
   const { baseUrl, credential, apiKey, allowedMediaOrigins } = config;
   if (baseUrl === undefined) return [];
-  return [{ credential, baseUrl: normaliseBaseUrl(baseUrl), apiKey, allowedMediaOrigins, digest: '' }];
+  return [{ credential, baseUrl: usableBaseUrl(baseUrl), apiKey, allowedMediaOrigins, digest: '' }];
+}
+
+function usableBaseUrl(text: string): string {
+  try {
+    return normaliseBaseUrl(text);
+  } catch (error) {
+    throw new ConfigurationError('MEDIA_BASE_URL', (error as Error).message);
+  }
 }
 
 /** The accounts of a worker with these settings, as they are now: MEDIA_BASE_URL and MEDIA_ACCOUNTS. @throws ConfigurationError */

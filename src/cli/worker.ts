@@ -3,10 +3,9 @@ import { setFlagsFromString } from 'node:v8';
 import { type Logger, type LogLevel } from '@temporalio/worker';
 import { type Command, Option } from 'commander';
 import { throwBug } from '../domain/bug';
-import { accountsOf } from '../accounts/account-config';
+import { accountsOf, shortForm } from '../accounts/account-config';
 import { ConfigurationError, type MediaConfig, readConfig } from '../config';
 import { keySecrets } from '../service/credentials';
-import { normaliseBaseUrl } from '../service/base-url';
 import { proxySecrets } from '../service/proxy-environment';
 import { SERVED_PARTS, servedBy } from '../worker/served-parts';
 import { type CommandContext, type CommonOptions, effectiveEnvironment, withCommonOptions } from './context';
@@ -225,11 +224,7 @@ function refuseUnusable(config: MediaConfig): void {
       'MEDIA_BASE_URL',
       'is not set. Set it to the base address of the service, or MEDIA_ACCOUNTS to a file with several accounts.',
     );
-  try {
-    normaliseBaseUrl(config.baseUrl);
-  } catch (error) {
-    throw new ConfigurationError('MEDIA_BASE_URL', (error as Error).message);
-  }
+  shortForm(config);
   config.apiKey();
 }
 

@@ -34,7 +34,9 @@ const ID_OF: {
   ],
 };
 
-/** The machine id of the operating system; undefined where there is none that can be read. */
+let known: Promise<string | undefined> | undefined;
+
+/** The machine id of the operating system; undefined where there is none that can be read. A command is run once. */
 export async function machineId(system: OperatingSystem = OPERATING_SYSTEM): Promise<string | undefined> {
   const asked = ID_OF[system.platform];
   if (asked === undefined) {
@@ -42,18 +44,16 @@ export async function machineId(system: OperatingSystem = OPERATING_SYSTEM): Pro
     return id.trim() || undefined;
   }
   const [command, args, id] = asked;
-  return id.exec(await system.run(command, args).catch(otherwise('')))?.[1];
+  const ask = async () => id.exec(await system.run(command, args).catch(otherwise('')))?.[1];
+  return system === OPERATING_SYSTEM ? (known ??= ask()) : ask();
 }
-
-let known: Promise<string> | undefined;
 
 /**
  * The host whose processes can be looked at. On Linux its name: containers on one machine do not see each other's
  * processes. Elsewhere a name changes with the network, and the machine id stands for it.
  */
-export function hostOfProcesses(): Promise<string> {
-  return (known ??=
-    process.platform === 'linux' ? Promise.resolve(hostname()) : machineId().then((id) => id ?? hostname()));
+export async function hostOfProcesses(): Promise<string> {
+  return process.platform === 'linux' ? hostname() : ((await machineId()) ?? hostname());
 }
 
 /** A process that runs, and of which nothing more is known: a lock of it stands. */

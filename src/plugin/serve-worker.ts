@@ -10,7 +10,7 @@ import { createActivityWorkers, QueuesServed, runBeside } from '../activity-work
 import { checkServe, type MediaConfig, readConfig, readUsableConfig } from '../config';
 import { nexusServicesOf } from '../nexus/media-nexus-service';
 import { packagedWorkflows } from '../packaged-workflows';
-import { refuseTwoSdkCopies } from '../sdk-copies';
+import { refuseUnsoundSdk } from '../sdk-copies';
 import { bindQueue } from '../worker/bind-queue';
 import { codeOf } from '../worker/bundled-types';
 import { DRAIN, HEARTBEATS } from '../worker/paid-limits';
@@ -42,7 +42,7 @@ export async function serveWorker(
   options: WorkerOptions,
   onServed: (isReady: () => Promise<boolean>) => void,
 ): Promise<WorkerOptions> {
-  refuseTwoSdkCopies();
+  refuseUnsoundSdk();
   const strict = isStrict(media);
   const config = media.config ?? (strict ? readConfig(media.env) : usableConfig(media.env));
   const served = servedBy(media.serve === undefined ? config.serve : checkServe(media.serve, 'serve'));
@@ -178,22 +178,23 @@ interface Making {
 /** The workers of the activity queues beside that of the user, and what they work with. */
 class Beside {
   private ownConnection: NativeConnection | undefined;
-  private stores: { readonly parts: MediaParts; readonly areReady: () => Promise<boolean> } | undefined;
 
   constructor(
     private readonly options: WorkerOptions,
     private readonly making: Making,
   ) {}
 
+  private readonly areStoresReady = readinessOf([{ checkWritable: () => this.checkStores() }]);
+
   /** Whether the queue is bound and its stores can be written. */
-  readonly isReady = async (): Promise<boolean> => {
-    const { ready } = this.making.parts;
-    if (ready === undefined) return false;
-    const { served } = this.making;
-    if (this.stores?.parts !== ready)
-      this.stores = { parts: ready, areReady: readinessOf(storesNeeded(served.kinds, ready)) };
-    return this.stores.areReady();
-  };
+  readonly isReady = async (): Promise<boolean> =>
+    this.making.parts.ready !== undefined && this.areStoresReady();
+
+  private async checkStores(): Promise<void> {
+    const { parts, served } = this.making;
+    if (parts.ready === undefined) return;
+    await Promise.all(storesNeeded(served.kinds, parts.ready).map((store) => store.checkWritable()));
+  }
 
   /** With interceptors and converter of the user's worker as it was made. */
   private async make(worker: Worker): Promise<readonly Worker[]> {

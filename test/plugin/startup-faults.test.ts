@@ -97,6 +97,7 @@ const FAULTS: readonly Fault[] = [
   fileInPlaceOf('MEDIA_ARTIFACTS', /The artifact store cannot be used \(/, 'ArtifactError'),
   wrong('MEDIA_ARTIFACTS', 'ftp://elsewhere', /MEDIA_ARTIFACTS: must be a folder or s3/),
   wrong('MEDIA_POLLING', 'often', /MEDIA_POLLING: must be own or shared/),
+  wrong('MEDIA_BASE_URL', 'ftp://elsewhere', /MEDIA_BASE_URL: The base address must start with https/),
   wrong('MEDIA_BASE_URL', undefined, /MEDIA_BASE_URL: is not set/),
 ];
 

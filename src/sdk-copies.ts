@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { throwBug } from './domain/bug';
+import { refuseBundled } from './package-file';
 
 /** One installed copy of the SDK package whose failure classes all code must share. */
 export interface SdkCopy {
@@ -51,13 +52,14 @@ export function sdkCopiesWithApplication(
 
 /**
  * Two copies of @temporalio/common do not recognise each other's failures: a non-retryable create would be retried. In Bun
- * no request can be sent. @throws Error naming both paths
+ * no request can be sent. @throws Error naming both paths, WorkerSetupError
  */
 export function refuseUnsoundSdk(): void {
   if (process.versions['bun'] !== undefined)
     throw new Error(
       `This is Bun ${process.versions['bun']}, in which no worker of the Temporal SDK runs. Start it with Node 20.18.1 or later; Bun may install the packages.`,
     );
+  refuseBundled();
   const [ours, other] = sdkCopies();
   if (ours === undefined || other === undefined) return;
   throw new Error(

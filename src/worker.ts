@@ -14,7 +14,7 @@ import { type ArtifactStore } from './artifacts/artifact-store';
 import { checkServe, type MediaConfig, readConfig } from './config';
 import { type CreateJournal } from './domain/journal';
 import { nexusServicesOf } from './nexus/media-nexus-service';
-import { packagedWorkflows } from './packaged-workflows';
+import { packagedWorkflows } from './package-file';
 import { refuseUnsoundSdk } from './sdk-copies';
 import { bindQueue, type Rebind } from './worker/bind-queue';
 import { warnOfLacking } from './worker/bundled-types';

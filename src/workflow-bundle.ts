@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type * as Worker from '@temporalio/worker';
 import { type WorkerOptions } from '@temporalio/worker';
 import { throwBug } from './domain/bug';
-import { packagedWorkflows } from './packaged-workflows';
+import { packagedWorkflows } from './package-file';
 import { sdkVersions, workflowDigest } from './workflow-digest';
 
 /**

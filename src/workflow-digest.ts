@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { packagedWorkflows } from './packaged-workflows';
+import { packagedWorkflows } from './package-file';
 
 /** Folders of this package's workflow code (architecture: Folders). */
 const FOLDERS = ['workflows', 'domain'];

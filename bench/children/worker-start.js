@@ -3,7 +3,7 @@
 const { NativeConnection, DefaultLogger, Runtime } = require('@temporalio/worker');
 const { performance } = require('node:perf_hooks');
 const { readConfig } = require('../../lib/config.js');
-const { packagedWorkflows } = require('../../lib/packaged-workflows.js');
+const { packagedWorkflows } = require('../../lib/package-file.js');
 const { createMediaWorker } = require('../../lib/worker.js');
 const { answerParent } = require('../framework/answer-parent.js');
 

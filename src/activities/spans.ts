@@ -20,7 +20,16 @@ export interface TracedWork<T> {
 }
 
 /** An optional peer: where it is not installed, there are no spans. */
-const api = attempt(() => require('@opentelemetry/api') as typeof Otel);
+const api = installedApi();
+
+function installedApi(): typeof Otel | undefined {
+  // The call itself stands in the `try`: bundlers leave out what is missing there.
+  try {
+    return require('@opentelemetry/api') as typeof Otel;
+  } catch (_error) {
+    return undefined;
+  }
+}
 
 /**
  * Does the work in a span that is a child of the active one. The work is done exactly once, and its result or error is

@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BundleOptions } from '@temporalio/worker';
-import { packagedWorkflows } from '../packaged-workflows';
+import { packageFile, packagedWorkflows } from '../package-file';
 import { lackingText, lackingTypes } from '../worker/bundled-types';
 import { WorkerSetupError } from '../worker/registered-names';
 
@@ -20,7 +19,7 @@ interface Made {
 /** Puts our workflows beside the user's into a bundle, or ours alone where there are none. Twice is as once. */
 export function joinBundle(options: BundleOptions): BundleOptions {
   const { workflowsPath: users, webpackConfigHook: hook = (config) => config } = options;
-  const joined = joinedWorkflows();
+  const joined = packageFile('plugin', 'joined-workflows');
   if (users === joined) return options;
   // Types ask for a path, and a user without workflows has none.
   if ((users as string | undefined) === undefined) return { ...options, workflowsPath: packagedWorkflows() };
@@ -29,11 +28,6 @@ export function joinBundle(options: BundleOptions): BundleOptions {
     workflowsPath: joined,
     webpackConfigHook: (config) => withUsers(hook(config), users),
   };
-}
-
-function joinedWorkflows(): string {
-  const compiled = join(__dirname, 'joined-workflows.js');
-  return existsSync(compiled) ? compiled : join(__dirname, 'joined-workflows.ts');
 }
 
 /** Resolved, without an extension: what the bundler looks up when the joined workflows ask for the user's. */

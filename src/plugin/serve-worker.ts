@@ -9,7 +9,7 @@ import {
 import { createActivityWorkers, QueuesServed, runBeside } from '../activity-workers';
 import { checkServe, type MediaConfig, readConfig, readUsableConfig } from '../config';
 import { nexusServicesOf } from '../nexus/media-nexus-service';
-import { packagedWorkflows } from '../packaged-workflows';
+import { packagedWorkflows } from '../package-file';
 import { refuseUnsoundSdk } from '../sdk-copies';
 import { bindQueue } from '../worker/bind-queue';
 import { codeOf } from '../worker/bundled-types';

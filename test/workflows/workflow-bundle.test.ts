@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packagedWorkflows } from '../../src/packaged-workflows';
+import { packagedWorkflows } from '../../src/package-file';
 import { bundledWorkflows, cachedWorkflowBundle } from '../../src/workflow-bundle';
 
 describe('the workflow code of a worker', () => {

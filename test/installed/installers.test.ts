@@ -1,0 +1,118 @@
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { startMediaStack, type MediaStack } from '../support/media-stack';
+import { accepted } from '../support/accepted';
+import { type Installer, installers } from './support/installers';
+import { packedProject, type PackedProject } from './support/packed-project';
+
+const run = promisify(execFile);
+
+const WORKFLOWS = `
+const { workflowInfo } = require('@temporalio/workflow');
+const { mediaActivities } = require('temporal-media/workflows');
+
+exports.poster = async (prompt) =>
+  mediaActivities({ taskQueue: workflowInfo().taskQueue }).generateImage({ model: 'image-2', prompt, size: '1024x1024' });`;
+
+const MAIN = `
+const { readFile } = require('node:fs/promises');
+const { join } = require('node:path');
+const { Client, Connection } = require('@temporalio/client');
+const { DefaultLogger, NativeConnection, Runtime, Worker } = require('@temporalio/worker');
+const { MediaPlugin } = require('temporal-media/plugin');
+const { openArtifactStore } = require('temporal-media/stores');
+
+async function main(prompt) {
+  Runtime.install({ logger: new DefaultLogger('WARN') });
+  const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace, MEDIA_TASK_QUEUE: taskQueue } = process.env;
+  const connection = await NativeConnection.connect({ address });
+  const worker = await Worker.create({ connection, namespace, taskQueue, workflowsPath: join(__dirname, 'workflows.cjs'), plugins: [new MediaPlugin()] });
+  const clientConnection = await Connection.connect({ address });
+  const { workflow } = new Client({ connection: clientConnection, namespace });
+  const { outcome, images } = await worker.runUntil(workflow.execute('poster', { taskQueue, workflowId: taskQueue, args: [prompt] }));
+  await clientConnection.close();
+  await connection.close();
+  const file = await (await openArtifactStore()).localPath(images[0].artifact);
+  const kept = await readFile(file);
+  console.log(JSON.stringify({ outcome, same: kept.length === images[0].artifact.bytes }));
+}
+main(process.argv[2]);`;
+
+/** The install line of the README. */
+const PEERS = ['activity', 'client', 'common', 'envconfig', 'nexus', 'worker', 'workflow'];
+const DEPENDENCIES = {
+  'temporal-media': 'file:./temporal-media.tgz',
+  ...Object.fromEntries(PEERS.map((name) => [`@temporalio/${name}`, '^1.24.0'])),
+  'nexus-rpc': '^0.0.3',
+};
+
+/** What doctor lacks when no worker runs any more. */
+const OF_WORKERS = ['workers'];
+
+describe('a project of each installer', () => {
+  let packed: PackedProject;
+  let stack: MediaStack;
+  beforeAll(async () => {
+    [packed, stack] = await Promise.all([packedProject(), startMediaStack()]);
+  });
+  afterAll(async () => {
+    await stack.stop();
+    await packed.remove();
+  });
+
+  async function project({ name, files, install }: Installer) {
+    const dir = join(packed.dir, 'installed', name.replaceAll(/\W+/g, '-'));
+    await mkdir(dir, { recursive: true });
+    await copyFile(packed.tarball, join(dir, 'temporal-media.tgz'));
+    const manifest = JSON.stringify({ name: 'scratch', private: true, dependencies: DEPENDENCIES });
+    const own = { 'package.json': manifest, 'workflows.cjs': WORKFLOWS, 'main.cjs': MAIN };
+    for (const [file, text] of Object.entries({ ...own, ...files })) await writeFile(join(dir, file), text);
+    const taskQueue = stack.server.uniqueId('installed');
+    const places = { MEDIA_TASK_QUEUE: taskQueue, MEDIA_DATA_DIR: join(dir, 'data') };
+    const outside = Object.fromEntries(
+      Object.entries(process.env).filter(([key]) => !/^(?:NODE_OPTIONS|NODE_PATH|INIT_CWD|npm_)/.test(key)),
+    );
+    const stores = {
+      MEDIA_JOURNAL: join(dir, 'data', 'journal'),
+      MEDIA_ARTIFACTS: join(dir, 'data', 'artifacts'),
+    };
+    const env = {
+      ...outside,
+      ...stack.env,
+      ...places,
+      ...stores,
+      PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
+    };
+    const command = async ([file = '', ...given]: readonly string[], ...more: readonly string[]) => {
+      try {
+        return (await run(file, [...given, ...more], { cwd: dir, env, maxBuffer: 1 << 26 })).stdout;
+      } catch (error) {
+        return (
+          (error as { stdout?: string; stderr?: string }).stdout +
+          ((error as { stderr?: string }).stderr ?? '')
+        );
+      }
+    };
+    await command(install);
+    return command;
+  }
+
+  it.each(installers())(
+    '$name: one image is bought by a worker with a workflow of its own, and doctor finds everything else',
+    async (installer) => {
+      const command = await project(installer);
+      const prompt = `a poster, installed by ${installer.name}`;
+      const bought = await command(installer.node, 'main.cjs', prompt);
+      expect(bought.trim().split('\n').at(-1)).toBe('{"outcome":"completed","same":true}');
+      expect(await accepted(stack, prompt)).toBe(1);
+      const doctor = await command(installer.exec, 'temporal-media', 'doctor', '--json');
+      const { data } = JSON.parse(doctor) as { data: { checks: readonly { name: string; state: string }[] } };
+      expect(data.checks.filter(({ state }) => state === 'failed').map(({ name }) => name)).toEqual(
+        OF_WORKERS,
+      );
+    },
+    300_000,
+  );
+});

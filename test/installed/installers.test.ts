@@ -34,9 +34,9 @@ async function main(prompt) {
   const { outcome, images } = await worker.runUntil(workflow.execute('poster', { taskQueue, workflowId: taskQueue, args: [prompt] }));
   await clientConnection.close();
   await connection.close();
-  const file = await (await openArtifactStore()).localPath(images[0].artifact);
+  const file = await (await openArtifactStore()).localPath(images[0]);
   const kept = await readFile(file);
-  console.log(JSON.stringify({ outcome, same: kept.length === images[0].artifact.bytes }));
+  console.log(JSON.stringify({ outcome, same: kept.length === images[0].bytes }));
 }
 main(process.argv[2]);`;
 
@@ -47,9 +47,6 @@ const DEPENDENCIES = {
   ...Object.fromEntries(PEERS.map((name) => [`@temporalio/${name}`, '^1.24.0'])),
   'nexus-rpc': '^0.0.3',
 };
-
-/** What doctor lacks when no worker runs any more. */
-const OF_WORKERS = ['workers'];
 
 describe('a project of each installer', () => {
   let packed: PackedProject;
@@ -100,18 +97,16 @@ describe('a project of each installer', () => {
   }
 
   it.each(installers())(
-    '$name: one image is bought by a worker with a workflow of its own, and doctor finds everything else',
+    '$name: one image is bought by a worker with a workflow of its own, and doctor finds everything',
     async (installer) => {
       const command = await project(installer);
       const prompt = `a poster, installed by ${installer.name}`;
       const bought = await command(installer.node, 'main.cjs', prompt);
-      expect(bought.trim().split('\n').at(-1)).toBe('{"outcome":"completed","same":true}');
+      expect(bought).toContain('{"outcome":"completed","same":true}');
       expect(await accepted(stack, prompt)).toBe(1);
       const doctor = await command(installer.exec, 'temporal-media', 'doctor', '--json');
       const { data } = JSON.parse(doctor) as { data: { checks: readonly { name: string; state: string }[] } };
-      expect(data.checks.filter(({ state }) => state === 'failed').map(({ name }) => name)).toEqual(
-        OF_WORKERS,
-      );
+      expect(data.checks.filter(({ state }) => state === 'failed')).toEqual([]);
     },
     300_000,
   );

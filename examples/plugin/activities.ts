@@ -1,4 +1,4 @@
-// Your activities. A result is in the artifact store of the media workers, a folder or a bucket, named by its content.
+// activities.ts: yours. A result is in the artifact store of the media workers, a folder or a bucket, named by its content.
 import { type ArtifactRef } from 'temporal-media';
 import { type ArtifactStore } from 'temporal-media/stores';
 

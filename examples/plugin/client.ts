@@ -1,4 +1,4 @@
-// A client: no key. The id is the authorisation: the same id never buys twice.
+// client.ts, without a key. The id is the authorisation: the same id never buys twice.
 import { type Client } from '@temporalio/client';
 import { TemporalMediaClient } from 'temporal-media/client';
 

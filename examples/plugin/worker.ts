@@ -1,4 +1,4 @@
-// Your worker, with one line more. The plugin reads MEDIA_* when the worker is made.
+// worker.ts: yours, with one line more. The plugin reads MEDIA_* when the worker is made.
 import { bundleWorkflowCode, Worker, type WorkerOptions } from '@temporalio/worker';
 import { MediaPlugin } from 'temporal-media/plugin';
 import { openArtifactStore } from 'temporal-media/stores';

@@ -1,4 +1,4 @@
-// Your workflows. Those of this package come beside them.
+// workflows.ts: yours. Those of this package come beside them.
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { executeVideo, orThrow, resumeVideo } from 'temporal-media/workflows';
 import { type FilmActivities } from './activities';

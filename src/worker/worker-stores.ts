@@ -1,7 +1,9 @@
+import { Runtime } from '@temporalio/worker';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type MediaConfig, floatingJournal } from '../config';
 import { type CreateJournal } from '../domain/journal';
-import { openArtifactStore, openJournal } from '../stores/open-stores';
+import { passingJournal } from '../files/passing';
+import { openArtifactStore, openJournal, schemeOf } from '../stores/open-stores';
 
 /** The two stores of a worker. */
 export interface WorkerStores {
@@ -23,6 +25,7 @@ export async function openWorkerStores(
   await artifacts.checkWritable();
   const journal = given.journal ?? (await openJournal(config));
   await journal.checkWritable();
+  if (given.journal === undefined) await warnOfPassing(config.journal);
   return { artifacts, journal };
 }
 
@@ -31,4 +34,12 @@ async function ownStore(config: MediaConfig): Promise<ArtifactStore> {
   // Delete the partial files of downloads that no activity resumes.
   await store.removeStaleParts?.();
   return store;
+}
+
+async function warnOfPassing(place: string): Promise<void> {
+  const passing = schemeOf(place) === undefined ? await passingJournal(place) : undefined;
+  if (passing === undefined) return;
+  Runtime.instance().logger.warn(
+    `temporal-media: ${passing} Set MEDIA_JOURNAL to a volume that outlives both, a database or a bucket.`,
+  );
 }

@@ -6,6 +6,7 @@ import { otherwise, throwBug } from '../../domain/bug';
 import { type ArtifactStore, toArtifactError } from '../../artifacts/artifact-store';
 import { outOfReach } from '../../activities/signed-address';
 import { type ModelEntry } from '../../domain/model-config';
+import { passingJournal } from '../../files/passing';
 import { systemCode } from '../../files/system-code';
 import { ConfigurationError, type MediaConfig, floatingJournal } from '../../config';
 import { createModelSource } from '../../models/model-source';
@@ -180,6 +181,9 @@ async function clientFinding(store: ArtifactStore, state: FolderState): Promise<
   }
 }
 
+const ON_A_VOLUME =
+  'Set MEDIA_JOURNAL to a volume that outlives container and machine, a database or a bucket.';
+
 /** Whether the record of paid sends can be written: without it nothing is sent. */
 export const journal: Check = {
   name: 'journal',
@@ -193,18 +197,22 @@ export const journal: Check = {
     const floats = dev === undefined ? floatingJournal(config) : undefined;
     if (floats !== undefined) return failed('configuration', floats.message);
     const root = config.journal;
-    const state = schemeOf(root) === undefined ? await folderState(root) : 'there';
+    const isFolder = schemeOf(root) === undefined;
+    const state = isFolder ? await folderState(root) : 'there';
     if (state === 'blocked') return failed('journal_unusable', 'The journal cannot be written.');
     try {
       if (state === 'missing') {
         await inItsPlace(root, async (journal) =>
           (await openJournal({ ...config, journal })).checkWritable(),
         );
-        return ok(MADE_LATER);
+      } else {
+        const opened = await openJournal(config);
+        await opened.checkWritable();
+        if (!isFolder) return ok(`can be written (${opened.kind})`);
       }
-      const opened = await openJournal(config);
-      await opened.checkWritable();
-      return ok(opened.kind === 'file' ? 'can be written' : `can be written (${opened.kind})`);
+      const passing = await passingJournal(root);
+      if (passing !== undefined) return warning(passing, ON_A_VOLUME);
+      return ok(state === 'missing' ? MADE_LATER : 'can be written');
     } catch (error) {
       if (error instanceof ConfigurationError) return failed('configuration', error.message);
       const words = wordsOfStore(error);

@@ -23,7 +23,7 @@ const WEBPACK = `
 const webpack = require(${JSON.stringify(require.resolve('webpack'))});
 const [entry, dir, ...externals] = process.argv.slice(1);
 const output = { path: dir, filename: 'webpack.js' };
-const options = { mode: 'production', target: 'node', entry, output, externals: externals.map((text) => new RegExp(text)), externalsType: 'commonjs' };
+const options = { mode: 'production', optimization: { minimize: false }, target: 'node', entry, output, externals: externals.map((text) => new RegExp(text)), externalsType: 'commonjs' };
 webpack(options, (error, stats) => {
   const problems = error ? [String(error)] : stats.toJson({ errors: true }).errors.map(({ message }) => message);
   console.error(problems.join('\\n'));

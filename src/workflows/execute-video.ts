@@ -1,4 +1,10 @@
-import { executeChild, ParentClosePolicy, type ChildWorkflowOptions } from '@temporalio/workflow';
+import {
+  executeChild,
+  ParentClosePolicy,
+  uuid4,
+  workflowInfo,
+  type ChildWorkflowOptions,
+} from '@temporalio/workflow';
 import { activityQueues, WORKFLOW } from '../domain/names';
 import { refusedBeforeSend } from '../domain/make-outcome';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
@@ -25,7 +31,7 @@ export type ExecuteVideoOptions = Omit<ChildWorkflowOptions, 'args' | 'taskQueue
 /**
  * Runs `generateVideo` as a child of the calling workflow, with a creation key made from the caller's own ids:
  * a caller that is reset or retried adopts the video that it bought before (failure model: What Temporal runs again).
- * A caller that ends leaves the child running (`ABANDON`): a create that runs is finished, and what it bought is kept and
+ * The child's id begins with that of its caller. A caller that ends leaves the child running (`ABANDON`): a create that runs is finished, and what it bought is kept and
  * costs. Ending the caller saves no money.
  */
 export async function executeVideo(
@@ -40,11 +46,8 @@ export async function executeVideo(
     return refusedBeforeSend('creation_key_required', own.refused, 'creationKey');
   }
   return executeChild<typeof generateVideo>(WORKFLOW.generateVideo, {
-    // A paid video is finished and kept even if its caller ends; the caller's retry adopts it.
-    parentClosePolicy: ParentClosePolicy.ABANDON,
     staticSummary: callSummary((input as GenerateVideoInput | null)?.request),
-    ...options,
-    memo: { ...options.memo, ...STARTED_BY },
+    ...childOptions(options),
     args: [{ ...input, creationKey: own.key }],
   });
 }
@@ -61,11 +64,24 @@ export async function resumeVideo(
   const issue = taskQueueIssue((options as ExecuteVideoOptions | undefined)?.taskQueue);
   if (issue !== undefined) return refusedBeforeSend('invalid_request', issue, 'taskQueue');
   return executeChild<typeof awaitVideo>(WORKFLOW.awaitVideo, {
-    parentClosePolicy: ParentClosePolicy.ABANDON,
-    ...options,
-    memo: { ...options.memo, ...STARTED_BY },
+    ...childOptions(options),
     args: [{ ...wait, video }],
   });
+}
+
+/** Of an id that the server takes whatever the caller's own is made of: it allows 1,000 bytes. */
+const MAX_PARENT_ID = 250;
+
+function childOptions(options: ExecuteVideoOptions): Omit<ExecuteVideoOptions, 'args'> {
+  const { workflowId } = workflowInfo();
+  return {
+    // A paid video is finished and kept even if its caller ends; the caller's retry adopts it.
+    parentClosePolicy: ParentClosePolicy.ABANDON,
+    // Says whose it is. Not one that a reset of the caller asks for again: the child that runs would refuse it.
+    workflowId: `${workflowId.slice(0, MAX_PARENT_ID)}/video/${uuid4()}`,
+    ...options,
+    memo: { ...options.memo, ...STARTED_BY },
+  };
 }
 
 /** Image calls of a workflow: plain activities with keys made from the caller's ids. */

@@ -31,7 +31,7 @@ export type ExecuteVideoOptions = Omit<ChildWorkflowOptions, 'args' | 'taskQueue
 /**
  * Runs `generateVideo` as a child of the calling workflow, with a creation key made from the caller's own ids:
  * a caller that is reset or retried adopts the video that it bought before (failure model: What Temporal runs again).
- * The child's id begins with that of its caller. A caller that ends leaves the child running (`ABANDON`): a create that runs is finished, and what it bought is kept and
+ * The child's id begins with the type of its caller. A caller that ends leaves the child running (`ABANDON`): a create that runs is finished, and what it bought is kept and
  * costs. Ending the caller saves no money.
  */
 export async function executeVideo(
@@ -69,16 +69,16 @@ export async function resumeVideo(
   });
 }
 
-/** Of an id that the server takes whatever the caller's own is made of: it allows 1,000 bytes. */
-const MAX_PARENT_ID = 250;
+/** The server allows 1,000 bytes in an id, whatever the caller's name is made of. */
+const MAX_NAME = 250;
 
-function childOptions(options: ExecuteVideoOptions): Omit<ExecuteVideoOptions, 'args'> {
-  const { workflowId } = workflowInfo();
+function childOptions(options: ExecuteVideoOptions): ExecuteVideoOptions {
   return {
     // A paid video is finished and kept even if its caller ends; the caller's retry adopts it.
     parentClosePolicy: ParentClosePolicy.ABANDON,
-    // Says whose it is. Not one that a reset of the caller asks for again: the child that runs would refuse it.
-    workflowId: `${workflowId.slice(0, MAX_PARENT_ID)}/video/${uuid4()}`,
+    // Says whose it is, by the caller's type: its id is not in its history, which is replayed under any id. And not one
+    // that a reset of the caller asks for again: the child that runs would refuse it.
+    workflowId: `${workflowInfo().workflowType.slice(0, MAX_NAME)}/video/${uuid4()}`,
     ...options,
     memo: { ...options.memo, ...STARTED_BY },
   };

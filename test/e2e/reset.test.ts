@@ -66,21 +66,15 @@ describe('a workflow that runs again', () => {
     expect(await accepted(await stack(), prompt)).toBe(2);
   });
 
-  it.concurrent.each(['order', 'ö'.repeat(480)])(
-    'a child says whose it is, where the caller is "%s"',
-    async (id) => {
-      const { server, taskQueue } = await stack();
-      const workflowId = server.uniqueId(id);
-      const args = [{ request: request(`[run:60s] of ${id}`), waitFor }];
-      const handle = await server.client.workflow.start('buyOne', { taskQueue, workflowId, args });
-      expect(((await handle.result()) as Bought).outcomes).toMatchObject([{ outcome: 'still_running' }]);
-      const { events } = await handle.fetchHistory();
-      const child = events?.find((event) => event.startChildWorkflowExecutionInitiatedEventAttributes);
-      expect(child?.startChildWorkflowExecutionInitiatedEventAttributes?.workflowId).toMatch(
-        new RegExp(`^${workflowId.slice(0, 250)}/video/[0-9a-f-]{36}$`),
-      );
-    },
-  );
+  it.concurrent('the id of a child says whose it is', async () => {
+    const handle = await start('buyOne', [{ request: request('[run:60s] of a buyer'), waitFor }]);
+    expect(((await handle.result()) as Bought).outcomes).toMatchObject([{ outcome: 'still_running' }]);
+    const { events } = await handle.fetchHistory();
+    const ids = (events ?? []).flatMap(
+      (event) => event.startChildWorkflowExecutionInitiatedEventAttributes?.workflowId ?? [],
+    );
+    expect(ids).toEqual([expect.stringMatching(/^buyOne\/video\/[0-9a-f-]{36}$/)]);
+  });
 
   it.concurrent('a retry behind a continue-as-new is refused before anything is sent', async () => {
     const prompt = 'behind a continue-as-new';

@@ -9,6 +9,7 @@ import {
   nextLedger,
 } from '../domain/journal-binding';
 import { ledgerTaskQueue, mediaJournalWorkflowId, SIGNAL, WORKFLOW } from '../domain/names';
+import { STARTED_BY } from '../domain/version';
 
 /**
  * The ledger of a task queue: an execution that no worker ever runs. Its history is the ledger: the server puts the
@@ -80,13 +81,19 @@ export async function askLedger(
     taskQueue: ledgerTaskQueue(taskQueue),
     args: [input],
     signal: SIGNAL.bind,
+    // A workflow task that waits for a worker would be a backlog of its queue. A later request makes one all the same.
+    startDelay: '3650 days',
     signalArgs: [request],
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowIdConflictPolicy: 'USE_EXISTING',
+    memo: {
+      ...STARTED_BY,
+      about: 'No worker runs this, by design: its history is the record. Never terminate it.',
+    },
     staticSummary: 'Ledger: never terminate',
     staticDetails:
       `The ledger of the task queue \`${taskQueue}\`: it says which journal proves there what was sent and paid for. ` +
-      'No worker runs it, by design: its one workflow task waits for ever, and its history is read instead. ' +
+      'No worker runs it, by design: its history is read instead. ' +
       '**Never terminate or delete it**: workers would refuse to start until a person has looked at what is under way.',
   });
 }

@@ -41,6 +41,17 @@ describe('the journal of a create queue', () => {
     await good.stop();
   });
 
+  it('the ledger is no backlog of its queue, nor of that of the workers', async () => {
+    const { client, namespace } = stack.server;
+    const { taskQueue } = await client.workflow.getHandle(mediaJournalWorkflowId(stack.taskQueue)).describe();
+    expect(taskQueue).not.toBe(stack.taskQueue);
+    for (const name of [taskQueue, stack.taskQueue]) {
+      const asked = { namespace, taskQueue: { name }, taskQueueType: 1, reportStats: true };
+      const { stats } = await client.workflowService.describeTaskQueue(asked);
+      expect({ name, backlog: Number(stats?.approximateBacklogCount ?? -1) }).toEqual({ name, backlog: 0 });
+    }
+  });
+
   it('the ledger has no workflow task that anybody ran, and says what it is', async () => {
     const handle = stack.server.client.workflow.getHandle(mediaJournalWorkflowId(stack.taskQueue));
     const { events } = await handle.fetchHistory();
@@ -52,6 +63,9 @@ describe('the journal of a create queue', () => {
     );
     expect(ran).toEqual([]);
     const described = await handle.describe();
+    expect(described.memo).toMatchObject({
+      about: expect.stringMatching(/No worker runs this, by design/) as string,
+    });
     expect(await described.staticSummary()).toContain('never terminate');
     expect(await described.staticDetails()).toContain(stack.taskQueue);
   });

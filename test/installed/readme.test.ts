@@ -71,7 +71,7 @@ describe('a new project that has the packed package and what stands in the READM
     const id = stack.server.uniqueId('order');
     const ordered = await project.nodeWith(env, join(folder, 'order.js'), id, taskQueue);
     worker.kill('SIGTERM');
-    expect([ordered.stderr, ordered.exitCode, ...(await ended)]).toEqual(['', 0, 0, null]);
+    expect([ordered.stderr, ordered.exitCode, await ended]).toEqual(['', 0, [0, null]]);
     expect(JSON.parse(ordered.stdout)).toEqual({
       outcome: 'completed',
       film: expect.stringContaining(stack.dataDir) as string,

@@ -40,7 +40,8 @@ async function fastest(work: () => unknown): Promise<number> {
 async function slow(work: (text: string) => unknown): Promise<readonly string[]> {
   const found: string[] = [];
   for (const { unit, whole, small } of SHAPES) {
-    const many = (await fastest(() => work(small))) > LIMIT_MS || (await fastest(() => work(whole))) > LIMIT_MS;
+    const many =
+      (await fastest(() => work(small))) > LIMIT_MS || (await fastest(() => work(whole))) > LIMIT_MS;
     if (many) found.push(JSON.stringify(unit));
   }
   return found;

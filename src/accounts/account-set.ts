@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
-import { throwBug } from '../domain/bug';
 import { ConfigurationError, type MediaConfig } from '../config';
+import { throwBug } from '../domain/bug';
 import { createModelSource } from '../models/model-source';
 import { accountName } from '../service/base-url';
 import { createMediaClient } from '../service/create-media-client';
+import { keySecrets } from '../service/credentials';
 import { type MediaClient } from '../service/media-client';
 import { shortForm } from './account-config';
 import {
@@ -14,7 +15,6 @@ import {
   readAccountOptions,
   readAccountsFile,
 } from './accounts-file';
-import { KnownKeys } from './known-keys';
 import { type Account, accountNamed, type AccountRegistry } from './registry';
 import { SendRate } from './send-rate';
 
@@ -183,5 +183,26 @@ function stampOf(file: string): string {
   } catch (error) {
     throwBug(error);
     return 'unreadable';
+  }
+}
+
+/**
+ * The keys of all accounts of this process, in memory only: a service may echo the key of another one. The key before
+ * the present one is kept too, because it may still be valid where it was replaced.
+ */
+class KnownKeys {
+  private readonly keys = new Map<string, readonly string[]>();
+  private all: readonly string[] = [];
+
+  learn(account: string, key: string): void {
+    const known = this.keys.get(account) ?? [];
+    if (known[0] === key || keySecrets(key).length === 0) return;
+    this.keys.set(account, [key, ...known.filter((other) => other !== key)].slice(0, 2));
+    this.all = [...this.keys.values()].flat();
+  }
+
+  /** The same object as long as no key has changed. */
+  secrets(): readonly string[] {
+    return this.all;
   }
 }

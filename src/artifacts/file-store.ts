@@ -3,7 +3,10 @@ import { type Stats } from 'node:fs';
 import { open, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable } from 'node:stream';
+import { otherwise } from '../domain/bug';
 import { type ArtifactRef } from '../domain/request';
+import { removeIfThere } from '../files/create-if-absent';
+import { systemCode } from '../files/system-code';
 import {
   type ArtifactStore,
   assertHash,
@@ -18,11 +21,8 @@ import {
   type StoredArtifact,
   toArtifactError,
 } from './artifact-store';
-import { removeIfThere } from '../files/create-if-absent';
-import { systemCode } from '../files/system-code';
 import { fetchToFile } from './ingest';
 import { PartFolder, STALE_PART_MS, writeWhole } from './part-folder';
-import { pruneRejectedFiles } from './rejected-files';
 import { storeIdentity } from './store-identity';
 import { verifiedStream } from './verified-stream';
 
@@ -191,4 +191,23 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 /** A file store below `root`; directories are created when something is stored. */
 export function createFileStore({ root }: { readonly root: string }): FileArtifactStore {
   return new FileArtifactStore(root);
+}
+
+/** Removes the refused bytes of a folder that were written before a time; they have no other name and no reader. */
+async function pruneRejectedFiles(folder: string, { before, dryRun }: PruneRejected): Promise<PrunedBytes> {
+  const counts = { removed: 0, removedBytes: 0 };
+  try {
+    for (const name of await readdir(folder)) {
+      if (!name.endsWith('.rejected')) continue;
+      const path = join(folder, name);
+      const found = await stat(path).catch(otherwise(undefined));
+      if (found === undefined || !(found.mtimeMs < before)) continue;
+      if (!dryRun) await removeIfThere(path);
+      counts.removed += 1;
+      counts.removedBytes += found.size;
+    }
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw toArtifactError(error);
+  }
+  return counts;
 }

@@ -1,18 +1,19 @@
-import { type History } from '@temporalio/common/lib/proto-utils';
 import {
   defaultPayloadConverter,
   encodingTypes,
   METADATA_ENCODING_KEY,
   type Payload,
 } from '@temporalio/common';
+import { type History } from '@temporalio/common/lib/proto-utils';
 import { throwBug } from '../domain/bug';
+import { FAILURE_TABLE } from '../domain/failure-table';
+import { POLL_ERROR_CLASSES } from '../domain/poll-answers';
 import { VERSION_MEMO } from '../domain/version';
 import { MEDIA_WORKFLOWS } from '../worker/registered-names';
+import { historyFromProtobuf, historyToProtobuf } from './history-codec';
 import { type LoadedRun } from './loaded-history';
 import { encodingOf, isPayload } from './payloads';
-import { historyFromProtobuf, historyToProtobuf } from './history-codec';
 import { Pseudonyms } from './pseudonyms';
-import { PUBLIC_WORDS } from './public-words';
 import { versionIn } from './written-by';
 
 /** Given by the SDK in the order of the commands. */
@@ -196,3 +197,28 @@ function emptied(value: unknown): unknown {
 
 /** A number of 64 bits. */
 const isLong = (value: object): boolean => 'low' in value && 'high' in value;
+
+/** Causes of creates of unknown fate that the service client names. */
+const CAUSES = [
+  'connection_lost_after_send',
+  'timeout_after_send',
+  'reply_not_http',
+  'reply_too_large',
+  'reply_truncated',
+  'reply_unreadable',
+  'reply_without_id',
+  'http_500',
+  'http_502',
+  'http_503',
+  'http_504',
+];
+
+/**
+ * Values of this package that say why something ended, failed or is unknown. They name no content, and without them a redacted
+ * history tells nothing: they stay in it.
+ */
+const PUBLIC_WORDS: readonly string[] = [
+  ...FAILURE_TABLE.flatMap(({ type }) => type.split('/')),
+  ...POLL_ERROR_CLASSES,
+  ...CAUSES,
+];

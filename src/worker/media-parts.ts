@@ -1,22 +1,24 @@
 import { Runtime, type Worker } from '@temporalio/worker';
-import { otherwise } from '../domain/bug';
 import { type AccountSet } from '../accounts/account-set';
 import { type AccountOptions } from '../accounts/accounts-file';
 import { createMediaActivities } from '../activities/create-media-activities';
 import { pollInThread } from '../activities/poll-in-thread';
 import { outOfReach } from '../activities/signed-address';
 import { type TaskRecords } from '../activities/task-records';
-import { WatchRecovery } from '../watchers/watch-recovery';
 import { type ActivityQueuesOptions } from '../activity-workers';
-import { type MediaConfig } from '../config';
+import { type ArtifactStore } from '../artifacts/artifact-store';
+import { type MediaConfig, floatingJournal } from '../config';
 import { type MediaActivities } from '../domain/activities';
+import { otherwise } from '../domain/bug';
 import { type CreateJournal } from '../domain/journal';
 import { type Metrics } from '../domain/metrics';
 import { baseTaskQueue } from '../domain/names';
+import { passingJournal } from '../files/passing';
 import { measuredJournal, showNoFailures } from '../journal/measured-journal';
 import { createModelSource, type ModelSource } from '../models/model-source';
+import { openArtifactStore, openJournal, schemeOf } from '../stores/open-stores';
+import { WatchRecovery } from '../watchers/watch-recovery';
 import { runtimeMetrics } from './runtime-metrics';
-import { openWorkerStores, type WorkerStores } from './worker-stores';
 
 /** What a caller may give instead of what the configuration names. */
 export interface PartsOptions extends Partial<WorkerStores> {
@@ -134,4 +136,43 @@ export function queuesOf(
 ): ActivityQueuesOptions {
   if (createsPerSecond === undefined) return { ...queues };
   return { ...queues, create: { maxTaskQueueActivitiesPerSecond: createsPerSecond, ...queues?.create } };
+}
+
+/** The two stores of a worker. */
+export interface WorkerStores {
+  readonly artifacts: ArtifactStore;
+  readonly journal: CreateJournal;
+}
+
+/**
+ * Opens those that are not given, and checks that both can be written.
+ * @throws ConfigurationError for a place that no store here has, or that depends on the folder of the process
+ */
+export async function openWorkerStores(
+  given: Partial<WorkerStores>,
+  config: MediaConfig,
+): Promise<WorkerStores> {
+  const floats = given.journal === undefined ? floatingJournal(config) : undefined;
+  if (floats !== undefined) throw floats;
+  const artifacts = given.artifacts ?? (await ownStore(config));
+  await artifacts.checkWritable();
+  const journal = given.journal ?? (await openJournal(config));
+  await journal.checkWritable();
+  if (given.journal === undefined) await warnOfPassing(config.journal);
+  return { artifacts, journal };
+}
+
+async function ownStore(config: MediaConfig): Promise<ArtifactStore> {
+  const store = await openArtifactStore(config);
+  // Delete the partial files of downloads that no activity resumes.
+  await store.removeStaleParts?.();
+  return store;
+}
+
+async function warnOfPassing(place: string): Promise<void> {
+  const passing = schemeOf(place) === undefined ? await passingJournal(place) : undefined;
+  if (passing === undefined) return;
+  Runtime.instance().logger.warn(
+    `temporal-media: ${passing} Set MEDIA_JOURNAL to a volume that outlives both, a database or a bucket.`,
+  );
 }

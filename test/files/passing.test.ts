@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Runtime } from '@temporalio/worker';
 import { readConfig } from '../../src/config';
 import { passingJournal } from '../../src/files/passing';
-import { openWorkerStores } from '../../src/worker/worker-stores';
+import { openWorkerStores } from '../../src/worker/media-parts';
 import { runDoctor } from '../cli/support/doctor-run';
 
 /** A file system in memory that Linux has wherever it runs. */

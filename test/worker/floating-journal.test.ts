@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readConfig } from '../../src/config';
 import { createFileJournal } from '../../src/journal/file-journal';
-import { openWorkerStores } from '../../src/worker/worker-stores';
+import { openWorkerStores } from '../../src/worker/media-parts';
 
 describe('a journal whose place depends on the folder in which a worker is started', () => {
   let dir: string;

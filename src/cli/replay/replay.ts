@@ -1,9 +1,9 @@
+import { goldenProblems } from '../../replay/golden-histories';
 import { type UnloadedTarget } from '../../replay/history-folder';
 import { type Verdict } from '../../replay/verdict';
 import { type ReplayOptions } from '../commands/replay';
 import { type CommandContext } from '../context';
 import { CliError, failureOf, withoutSecrets } from '../errors';
-import { checkGolden } from './check-golden';
 import { codeFor } from './code-for';
 import { inspectTarget } from './inspect-target';
 import { loadTargets } from './load-targets';
@@ -97,4 +97,15 @@ function cleaned(verdict: Verdict): unknown {
     typeof value === 'string' ? withoutSecrets(value) : value,
   );
   return JSON.parse(text) as unknown;
+}
+
+const WORDS = {
+  missing: 'is in the manifest and not in the folder',
+  changed: 'is not as it was recorded',
+  not_listed: 'is in the folder and not in the manifest',
+} as const;
+
+/** What is wrong with the files of a folder of golden histories, whether they replay or not. @throws HistoryError */
+async function checkGolden(folder: string): Promise<readonly string[]> {
+  return (await goldenProblems(folder)).map(({ file, problem }) => `${file} ${WORDS[problem]}.`);
 }

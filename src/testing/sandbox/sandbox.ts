@@ -1,11 +1,17 @@
 import multipart from '@fastify/multipart';
 import fastify, { type FastifyInstance } from 'fastify';
-import { addAdminRoutes } from './admin-routes';
+import { openExchanges, apiRoute, type Exchange } from './exchange';
+import { type FaultRule } from './faults';
 import { addImageRoutes } from './image-routes';
-import { createMediaOrigin } from './media-origin';
-import { openExchanges } from './exchange';
-import { SandboxCore, serverOptions } from './sandbox-core';
+import { sandboxModels } from './models';
+import { openapiDocument } from './openapi/document';
 import { resolveSandboxOptions, type SandboxOptions } from './options';
+import { promptDirectives } from './prompt-directives';
+import { answerReadCall } from './read-call';
+import { jsonReply, errorReply, rangedReply, type SandboxReply } from './reply';
+import { SandboxCore, serverOptions } from './sandbox-core';
+import { taskVideo } from './task-video';
+import { type SandboxTaskPatch, statusAt } from './tasks';
 import { addVideoRoutes } from './video-routes';
 
 /** Addresses of a running sandbox, all without a trailing slash. */
@@ -61,4 +67,90 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
 async function shut(app: FastifyInstance): Promise<void> {
   await app.close();
   app.server.closeAllConnections();
+}
+
+/** Routes for tests and demos under {url}/_sandbox; they need no credentials. */
+function addAdminRoutes(app: FastifyInstance, core: SandboxCore): void {
+  const config = { silent: true };
+  const body = (request: { body: unknown }): unknown => JSON.parse(String(request.body));
+
+  apiRoute(app, core, { method: 'GET', url: '/_sandbox/models.json', operation: 'models' }, (exchange) =>
+    answerReadCall(exchange, { mediaType: 'application/json', reply: () => jsonReply(200, sandboxModels) }),
+  );
+  app.get('/_sandbox/requests', { config }, async (request) =>
+    core.log.list(request.query as { operation?: string }),
+  );
+  app.get('/_sandbox/counters', { config }, async (request) =>
+    (request.query as { prompts?: string }).prompts === 'none'
+      ? { ...core.counters, acceptedByPromptHash: {} }
+      : core.counters,
+  );
+  app.get('/_sandbox/poll-gaps', { config }, async (request) => {
+    const shown = core.pollGaps.show();
+    if ((request.query as { begin?: string }).begin !== undefined) core.pollGaps.begin();
+    return shown;
+  });
+  app.get('/_sandbox/faults', { config }, async () => core.faults.list());
+  app.post('/_sandbox/faults', { config }, async (request) => {
+    core.faults.add(body(request) as FaultRule[]);
+    return core.faults.list();
+  });
+  app.delete('/_sandbox/faults', { config }, async () => {
+    core.faults.clear();
+    return [];
+  });
+  app.post('/_sandbox/reset', { config }, async () => {
+    core.reset();
+    return {};
+  });
+  app.put('/_sandbox/api-keys', { config }, async (request) => {
+    core.options.apiKeys = body(request) as string[];
+    return {};
+  });
+  app.post('/_sandbox/release', { config }, async () => ({ released: core.releaseStalled() }));
+  app.get('/_sandbox/tasks', { config }, async () =>
+    [...core.tasks.values()].map((task) => ({ ...task, shown: statusAt(task, Date.now()) })),
+  );
+  app.patch('/_sandbox/tasks/:id', { config }, async (request, reply) => {
+    const task = core.patchTask((request.params as { id: string }).id, body(request) as SandboxTaskPatch);
+    return task ?? reply.code(404).send({});
+  });
+  app.get('/_sandbox/openapi.json', { config }, async () => openapiDocument(core.options.mode, core.url));
+  app.get('/_sandbox/directives', { config }, async () =>
+    promptDirectives.map(({ example, meaning }) => ({ example, meaning })),
+  );
+}
+
+/**
+ * The second origin, on its own port: serves videos through signed, expiring links. It represents an external host, so
+ * a key or a cookie that arrives here violates the contract (section 5, rule 3).
+ */
+function createMediaOrigin(core: SandboxCore): FastifyInstance {
+  const app = fastify(serverOptions);
+  openExchanges(app, core, 'media');
+  apiRoute(app, core, { method: 'GET', url: '/files/:id', operation: 'media' }, readFile);
+  return app;
+}
+
+async function readFile(exchange: Exchange, name: string): Promise<void> {
+  const { core, entry } = exchange;
+  if (entry.authorization !== 'none')
+    entry.violations.push('an Authorization header reached the media origin');
+  if (entry.cookie) entry.violations.push('a cookie reached the media origin');
+  const task = core.tasks.get(name.replace(/\.mp4$/, ''));
+  await answerReadCall(exchange, {
+    taskId: task?.id,
+    model: task?.model,
+    prompt: task?.prompt,
+    mediaType: 'video/mp4',
+    reply: async (): Promise<SandboxReply> => {
+      const state = core.signer.check(entry.path, exchange.query, Date.now());
+      if (state === 'invalid')
+        return errorReply(403, 'The signature does not match.', { code: 'bad_signature' });
+      if (state === 'expired') return errorReply(403, 'The link has expired.', { code: 'link_expired' });
+      if (task === undefined) return errorReply(404, 'No such file.', { code: 'not_found' });
+      const media = await taskVideo(core, task);
+      return rangedReply(media, 'video/mp4', exchange.request.headers);
+    },
+  });
 }

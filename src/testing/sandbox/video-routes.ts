@@ -9,13 +9,12 @@ import { answerPaidCall, refuseCredentials, refuseViolations } from './paid-call
 import { readDirectives } from './prompt-directives';
 import { answerReadCall } from './read-call';
 import { errorReply, jsonReply, rangedReply, type SandboxReply } from './reply';
-import { requestValidators } from './validators-by-mode';
 import { shortened } from './request-log';
 import { type SandboxCore } from './sandbox-core';
 import { failureFields } from './task-failure';
-import { linksOf } from './task-links';
 import { taskVideo, warmTaskVideo } from './task-video';
-import { mergeRecord, newTaskId, type SandboxTask, statusAt, taskRecord } from './tasks';
+import { mergeRecord, newTaskId, type SandboxTask, statusAt, taskRecord, type ResultLinks } from './tasks';
+import { requestValidators } from './validators-by-mode';
 
 /** Create, poll and download a video (contract 4). */
 export function addVideoRoutes(app: FastifyInstance, core: SandboxCore): void {
@@ -148,4 +147,15 @@ export async function writeRecord(core: SandboxCore, task: SandboxTask, now: num
   const media = embeds ? await taskVideo(core, task) : undefined;
   const dataUrl = media === undefined ? '' : `data:video/mp4;base64,${media.bytes.toString('base64')}`;
   return compatRecord(task, now, { records, linkTtlMs, links: () => ({ ...linksOf(core, task), dataUrl }) });
+}
+
+/** Every address of a task's video; the signed one expires after `linkTtlMs`. */
+function linksOf(core: SandboxCore, task: SandboxTask): ResultLinks {
+  const path = `/files/${encodeURIComponent(task.id)}.mp4`;
+  const contentPath = `${core.options.pathPrefix}/v1/videos/${encodeURIComponent(task.id)}/content`;
+  return {
+    signed: `${core.mediaUrl}${path}?${core.signer.sign(path, Date.now() + core.options.linkTtlMs)}`,
+    content: new URL(contentPath, core.url).href,
+    contentPath,
+  };
 }

@@ -32,6 +32,7 @@ async function start(root) {
   process.disconnect();
 }
 
+process.on('disconnect', () => process.exit());
 process.on('message', async ({ set, root, isReady, stop }) => {
   if (set) for (const name of Object.keys({ ...env, ...set })) name in set ? (env[name] = set[name]) : delete env[name];
   if (root) start(root).catch((error) => process.send({ failed: error.name + ': ' + error.message }));

@@ -13,7 +13,7 @@ import { otherwise } from '../domain/bug';
 import { type CreateJournal } from '../domain/journal';
 import { type Metrics } from '../domain/metrics';
 import { baseTaskQueue } from '../domain/names';
-import { passingJournal } from '../files/passing';
+import { ephemeralJournal } from '../files/ephemeral';
 import { measuredJournal, showNoFailures } from '../journal/measured-journal';
 import { createModelSource, type ModelSource } from '../models/model-source';
 import { openArtifactStore, openJournal, schemeOf } from '../stores/open-stores';
@@ -158,7 +158,7 @@ export async function openWorkerStores(
   await artifacts.checkWritable();
   const journal = given.journal ?? (await openJournal(config));
   await journal.checkWritable();
-  if (given.journal === undefined) await warnOfPassing(config.journal);
+  if (given.journal === undefined) await warnOfEphemeral(config.journal);
   return { artifacts, journal };
 }
 
@@ -169,10 +169,10 @@ async function ownStore(config: MediaConfig): Promise<ArtifactStore> {
   return store;
 }
 
-async function warnOfPassing(place: string): Promise<void> {
-  const passing = schemeOf(place) === undefined ? await passingJournal(place) : undefined;
-  if (passing === undefined) return;
+async function warnOfEphemeral(place: string): Promise<void> {
+  const ephemeral = schemeOf(place) === undefined ? await ephemeralJournal(place) : undefined;
+  if (ephemeral === undefined) return;
   Runtime.instance().logger.warn(
-    `temporal-media: ${passing} Set MEDIA_JOURNAL to a volume that outlives both, a database or a bucket.`,
+    `temporal-media: ${ephemeral} Set MEDIA_JOURNAL to a volume that outlives both, a database or a bucket.`,
   );
 }

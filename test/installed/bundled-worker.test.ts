@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { FAULTS, faultyPlace, throughFault } from '../plugin/support/startup-faults';
+import { accepted } from '../support/accepted';
 import { type MediaStack, startMediaStack } from '../support/media-stack';
 import { BUNDLERS } from './support/bundlers';
 import { type PackedProject, packedProject } from './support/packed-project';
@@ -72,6 +73,12 @@ describe('a worker of a user in a bundle', () => {
     await project.remove();
   });
 
+  const startBundle = (bundler: string): ChildProcess =>
+    fork(join(project.dir, 'dist', `${bundler}.js`), {
+      cwd: project.dir,
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+
   // The faults are those of a worker that is not bundled; webpack plays one of them.
   const PLAYED = FAULTS.map((fault, index) => ({
     bundler: index === 0 ? 'webpack' : 'esbuild',
@@ -85,13 +92,10 @@ describe('a worker of a user in a bundle', () => {
       const taskQueue = stack.server.uniqueId('bundled');
       const place = await faultyPlace(fault, stack, taskQueue);
       const set = () => ({ ...place.env, MEDIA_TASK_QUEUE: taskQueue });
-      const child = fork(join(project.dir, 'dist', `${bundler}.js`), {
-        cwd: project.dir,
-        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      });
+      const child = startBundle(bundler);
       try {
         expect(await ask(child, { set: set(), root: project.dir })).toEqual({ made: true });
-        await throughFault(stack, fault, {
+        const prompt = await throughFault(stack, fault, {
           client: stack.server.client,
           taskQueue,
           mend: async () => {
@@ -102,6 +106,7 @@ describe('a worker of a user in a bundle', () => {
         });
         child.send({ stop: true });
         expect(await once(child, 'exit')).toEqual([0, null]);
+        expect(await accepted(stack, prompt)).toBe(1);
       } finally {
         child.kill('SIGKILL');
         await place.remove();
@@ -114,10 +119,7 @@ describe('a worker of a user in a bundle', () => {
     async (name) => {
       const bundled = await BUNDLERS[name as 'esbuild'](project, 'main.cjs', false);
       expect(bundled).toMatchObject({ exitCode: 0 });
-      const child = fork(join(project.dir, 'dist', `${name}.js`), {
-        cwd: project.dir,
-        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      });
+      const child = startBundle(name);
       const { failed } = await ask(child, { set: stack.env, root: project.dir });
       child.kill('SIGKILL');
       expect(failed).toMatch(

@@ -1,13 +1,9 @@
-import { execFile } from 'node:child_process';
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { startMediaStack, type MediaStack } from '../support/media-stack';
 import { accepted } from '../support/accepted';
 import { type Installer, installers } from './support/installers';
-import { packedProject, type PackedProject } from './support/packed-project';
-
-const run = promisify(execFile);
+import { outputOf, packedProject, type PackedProject } from './support/packed-project';
 
 const WORKFLOWS = `
 const { workflowInfo } = require('@temporalio/workflow');
@@ -68,31 +64,19 @@ describe('a project of each installer', () => {
     for (const [file, text] of Object.entries({ ...own, ...files })) await writeFile(join(dir, file), text);
     const taskQueue = stack.server.uniqueId('installed');
     const places = { MEDIA_TASK_QUEUE: taskQueue, MEDIA_DATA_DIR: join(dir, 'data') };
-    const outside = Object.fromEntries(
-      Object.entries(process.env).filter(([key]) => !/^(?:NODE_OPTIONS|NODE_PATH|INIT_CWD|npm_)/.test(key)),
-    );
     const stores = {
       MEDIA_JOURNAL: join(dir, 'data', 'journal'),
       MEDIA_ARTIFACTS: join(dir, 'data', 'artifacts'),
     };
     const env = {
-      ...outside,
       ...stack.env,
       ...places,
       ...stores,
       PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
     };
-    const command = async ([file = '', ...given]: readonly string[], ...more: readonly string[]) => {
-      try {
-        return (await run(file, [...given, ...more], { cwd: dir, env, maxBuffer: 1 << 26 })).stdout;
-      } catch (error) {
-        return (
-          (error as { stdout?: string; stderr?: string }).stdout +
-          ((error as { stderr?: string }).stderr ?? '')
-        );
-      }
-    };
-    await command(install);
+    const command = ([file = '', ...given]: readonly string[], ...more: readonly string[]) =>
+      outputOf(file, [...given, ...more], dir, { env });
+    expect(await command(install)).toMatchObject({ exitCode: 0 });
     return command;
   }
 
@@ -102,10 +86,15 @@ describe('a project of each installer', () => {
       const command = await project(installer);
       const prompt = `a poster, installed by ${installer.name}`;
       const bought = await command(installer.node, 'main.cjs', prompt);
-      expect(bought).toContain('{"outcome":"completed","same":true}');
+      expect(bought).toMatchObject({
+        exitCode: 0,
+        stdout: expect.stringContaining('{"outcome":"completed","same":true}') as string,
+      });
       expect(await accepted(stack, prompt)).toBe(1);
       const doctor = await command(installer.exec, 'temporal-media', 'doctor', '--json');
-      const { data } = JSON.parse(doctor) as { data: { checks: readonly { name: string; state: string }[] } };
+      const { data } = JSON.parse(doctor.stdout) as {
+        data: { checks: readonly { name: string; state: string }[] };
+      };
       expect(data.checks.filter(({ state }) => state === 'failed')).toEqual([]);
     },
     300_000,

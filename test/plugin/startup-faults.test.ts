@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { type Client } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { MediaPlugin } from '../../src/plugin';
+import { accepted } from '../support/accepted';
 import { sharedStack } from '../support/shared-stack';
 import { type Fault, FAULTS, faultyPlace, throughFault, wrong } from './support/startup-faults';
 import { prebuilt, USERS_WORKFLOWS, usersWorker } from './support/users-worker';
@@ -39,8 +40,9 @@ describe('a fault of ours when the worker of a user starts', () => {
         const worker = await Worker.create(faulty.options);
         const isReady = () => faulty.media.isReady();
         const whole = await stack();
-        await worker.runUntil(() => throughFault(whole, fault, { ...faulty, isReady }));
+        const prompt = await worker.runUntil(() => throughFault(whole, fault, { ...faulty, isReady }));
         expect(await isReady()).toBe(false);
+        expect(await accepted(whole, prompt)).toBe(1);
       } finally {
         await faulty.remove();
       }

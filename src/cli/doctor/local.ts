@@ -6,7 +6,7 @@ import { otherwise, throwBug } from '../../domain/bug';
 import { type ArtifactStore, toArtifactError } from '../../artifacts/artifact-store';
 import { outOfReach } from '../../activities/signed-address';
 import { type ModelEntry } from '../../domain/model-config';
-import { passingJournal } from '../../files/passing';
+import { ephemeralJournal } from '../../files/ephemeral';
 import { systemCode } from '../../files/system-code';
 import { ConfigurationError, type MediaConfig, floatingJournal } from '../../config';
 import { createModelSource } from '../../models/model-source';
@@ -210,8 +210,8 @@ export const journal: Check = {
         await opened.checkWritable();
         if (!isFolder) return ok(`can be written (${opened.kind})`);
       }
-      const passing = await passingJournal(root);
-      if (passing !== undefined) return warning(passing, ON_A_VOLUME);
+      const ephemeral = await ephemeralJournal(root);
+      if (ephemeral !== undefined) return warning(ephemeral, ON_A_VOLUME);
       return ok(state === 'missing' ? MADE_LATER : 'can be written');
     } catch (error) {
       if (error instanceof ConfigurationError) return failed('configuration', error.message);

@@ -1,23 +1,16 @@
-import { execFileSync } from 'node:child_process';
 import path from 'node:path';
-import { cachedFolder } from '../../languages/support/cache-folder';
+import { fromNpm } from './from-npm';
 import { type Output, type PackedProject } from './packed-project';
 
 const ESBUILD = `@esbuild/${process.platform}-${process.arch}`;
 
-/** The program of esbuild, whose package for this platform needs no install script: brought once by npm, and kept. */
-function esbuildProgram(): string {
-  const folder = cachedFolder('esbuild', `${ESBUILD}@0.28`, (dir) => {
-    const args = ['install', '--prefix', dir, '--no-save', '--ignore-scripts', `${ESBUILD}@0.28`];
-    execFileSync('npm', args, { stdio: 'pipe', shell: process.platform === 'win32' });
-  });
-  return path.join(
-    folder,
-    'node_modules',
+/** The program of esbuild: its package for this platform needs no install script. */
+const esbuildProgram = (): string =>
+  path.join(
+    fromNpm('esbuild', `${ESBUILD}@0.28`),
     ESBUILD,
     process.platform === 'win32' ? 'esbuild.exe' : 'bin/esbuild',
   );
-}
 
 const WEBPACK = `
 const webpack = require(${JSON.stringify(require.resolve('webpack'))});

@@ -1,6 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import path from 'node:path';
-import { cachedFolder } from '../../languages/support/cache-folder';
+import { fromNpm } from './from-npm';
 
 /** How a project gets its packages, and how it runs its own code and their commands. */
 export interface Installer {
@@ -14,7 +13,6 @@ export interface Installer {
   readonly exec: readonly string[];
 }
 
-/** As `npm publish` would have them: of these, no script of a package runs. */
 const FROM_NPM = {
   pnpm: '10',
   '@yarnpkg/cli-dist': '4',
@@ -23,11 +21,8 @@ const FROM_NPM = {
 
 export function installers(): readonly Installer[] {
   const wanted = Object.entries(FROM_NPM).map(([name, version]) => `${name}@${version}`);
-  const folder = cachedFolder('installers', wanted.join(' '), (dir) => {
-    const args = ['install', '--prefix', dir, '--no-save', '--ignore-scripts', ...wanted];
-    execFileSync('npm', args, { stdio: 'pipe', shell: process.platform === 'win32' });
-  });
-  const at = (...parts: readonly string[]): string => path.join(folder, 'node_modules', ...parts);
+  const folder = fromNpm('installers', ...wanted);
+  const at = (...parts: readonly string[]): string => path.join(folder, ...parts);
   const node = process.execPath;
   const pnpm = [node, at('pnpm', 'bin', 'pnpm.cjs')];
   const yarn = [node, at('@yarnpkg', 'cli-dist', 'bin', 'yarn.js')];

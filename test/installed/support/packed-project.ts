@@ -78,7 +78,7 @@ async function npm(cwd: string, ...args: readonly string[]): Promise<Output> {
 }
 
 /** An exit code other than 0 is a result here, not an error. */
-async function outputOf(
+export async function outputOf(
   file: string,
   args: readonly string[],
   cwd: string,

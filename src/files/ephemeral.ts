@@ -4,7 +4,7 @@ import { throwBug } from '../domain/bug';
 import { systemCode } from './system-code';
 
 /** File systems whose files end with a container or at the next start of the machine, by their numbers in statfs(2). */
-const PASSING: ReadonlyMap<number, string> = new Map([
+const EPHEMERAL: ReadonlyMap<number, string> = new Map([
   [0x79_4c_76_30, 'overlay'],
   [0x01_02_19_94, 'tmpfs'],
   [0x85_84_58_f6, 'ramfs'],
@@ -14,8 +14,8 @@ const PASSING: ReadonlyMap<number, string> = new Map([
  * What to say of a journal in this folder, there or to be made, that is lost with its container or machine. A volume of an
  * orchestrator that is removed with its pod looks as any disk does, and is not recognised.
  */
-export async function passingJournal(folder: string): Promise<string | undefined> {
-  const kind = PASSING.get(await typeAt(folder));
+export async function ephemeralJournal(folder: string): Promise<string | undefined> {
+  const kind = EPHEMERAL.get(await typeAt(folder));
   return kind === undefined
     ? undefined
     : `The journal of paid calls is on a file system (${kind}) whose files are lost with the container or the machine: what was paid for could then not be found again.`;

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Runtime } from '@temporalio/worker';
 import { readConfig } from '../../src/config';
-import { passingJournal } from '../../src/files/passing';
+import { ephemeralJournal } from '../../src/files/ephemeral';
 import { openWorkerStores } from '../../src/worker/media-parts';
 import { runDoctor } from '../cli/support/doctor-run';
 
@@ -13,16 +13,16 @@ const IN_MEMORY = '/dev/shm';
 (process.platform === 'linux' ? describe : describe.skip)('a journal that is lost with its machine', () => {
   let dir: string;
   beforeAll(async () => {
-    dir = await mkdtemp(join(IN_MEMORY, 'temporal-media-passing-'));
+    dir = await mkdtemp(join(IN_MEMORY, 'temporal-media-ephemeral-'));
   });
   afterAll(() => rm(dir, { recursive: true, force: true }));
   const env = () => ({ MEDIA_DATA_DIR: dir, MEDIA_JOURNAL: join(dir, 'not', 'made', 'yet') });
 
   test('is recognised, there or to be made; a disk is not, nor a place that nothing can be said of', async () => {
-    expect(await passingJournal(dir)).toContain('(tmpfs)');
-    expect(await passingJournal(env().MEDIA_JOURNAL)).toContain('(tmpfs)');
-    expect(await passingJournal('/proc/self')).toBeUndefined();
-    expect(await passingJournal(join(__filename, 'below'))).toBeUndefined();
+    expect(await ephemeralJournal(dir)).toContain('(tmpfs)');
+    expect(await ephemeralJournal(env().MEDIA_JOURNAL)).toContain('(tmpfs)');
+    expect(await ephemeralJournal('/proc/self')).toBeUndefined();
+    expect(await ephemeralJournal(join(__filename, 'below'))).toBeUndefined();
   });
 
   test('is named by doctor, with where to put it', async () => {

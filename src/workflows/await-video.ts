@@ -1,7 +1,7 @@
 import { ActivityFailure, isCancellation, setWorkflowOptions } from '@temporalio/workflow';
 import { FIND_VIDEO_TASK_SHAPE, type FindVideoTaskInput, type FoundVideoTask } from '../domain/activities';
 import { outcomes } from '../domain/make-outcome';
-import { DEFAULT_CREDENTIAL } from '../domain/names';
+import { ACTIVITY, DEFAULT_CREDENTIAL } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
 import { billing } from '../domain/price';
 import { type PollingMode } from '../domain/polling-profile';
@@ -9,7 +9,7 @@ import { type VideoTask, videoTaskById } from '../domain/video-task';
 import { AWAIT_VIDEO_SHAPE, type AwaitVideoInput } from '../domain/workflow-inputs';
 import { downloadVideo } from './download-video';
 import { queuesOf, requireInput } from './inputs';
-import { findVideoTaskActivity } from './proxies';
+import { activity } from './proxies';
 import { PINNED } from './versioning-behavior';
 import { trackVideo, type VideoProgress } from './video-progress';
 import { startWatching, type Watching, watchVideo } from './watch-video';
@@ -42,7 +42,7 @@ async function find(input: AwaitVideoInput, progress: VideoProgress): Promise<Wa
     video = { ...videoTaskById(input.video.taskId, input.video.account), ...input.video };
   } else {
     try {
-      const lookUp = findVideoTaskActivity({
+      const lookUp = activity(ACTIVITY.findVideoTask, {
         taskQueue: queuesOf(input.queues).poll,
         summary: 'look the task up',
       });
@@ -69,7 +69,7 @@ async function find(input: AwaitVideoInput, progress: VideoProgress): Promise<Wa
  */
 export async function findVideoTask(input: FindVideoTaskInput): Promise<FoundVideoTask> {
   requireInput(input, FIND_VIDEO_TASK_SHAPE);
-  return findVideoTaskActivity({ summary: 'look the task up' })(input);
+  return activity(ACTIVITY.findVideoTask, { summary: 'look the task up' })(input);
 }
 
 setWorkflowOptions(PINNED, awaitVideo);

@@ -20,7 +20,7 @@ import {
 } from '../domain/create-once';
 import { type CreatePolicy } from '../domain/create-policy';
 import { type SenderTrace, heartbeatInAnswer, heartbeatOf } from '../domain/journal-proof';
-import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
+import { ACTIVITY, RECORDED_BY_ANOTHER_RUN } from '../domain/names';
 import {
   type CallFacts,
   type CreateVideoAnswer,
@@ -32,7 +32,7 @@ import { referenceModeOf, type VideoRequest } from '../domain/request';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { queuesOf } from './inputs';
 import { neverStarted, type StartWait } from './never-started';
-import { createScheduleToCloseMs, createVideoActivity, reconcileCreateActivity } from './proxies';
+import { activity, createScheduleToCloseMs } from './proxies';
 import { raceTimer } from './timers';
 import { ancestry } from './creation-key';
 
@@ -202,7 +202,7 @@ async function raceCreate(
 ): Promise<({ readonly answer: CreateVideoAnswer } | NoValue) & { readonly senders: SenderTrace }> {
   const scheduledAt = new Date().toISOString();
   const startLimitMs = remainingStart(state, options);
-  const create = createVideoActivity({
+  const create = activity(ACTIVITY.createVideo, {
     taskQueue: options.taskQueue,
     startLimitMs,
     summary: `${options.recordedOnly === true ? 'what is recorded' : 'create'}, send attempt ${state.sendAttempt}`,
@@ -318,7 +318,7 @@ export async function reconcileSendAttempt(
   senders: SenderTrace,
 ): Promise<CreateVideoAnswer> {
   const lost = 'outcome' in got ? null : got;
-  const look = reconcileCreateActivity({
+  const look = activity(ACTIVITY.reconcileCreate, {
     taskQueue,
     // If no worker took the create, do not wait as long again for one here. After a possible send the limit for unsent
     // creates does not apply: a recorded task id must not be given up because a worker is away.

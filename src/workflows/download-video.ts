@@ -4,7 +4,8 @@ import { type VideoOutcome } from '../domain/outcome';
 import { billing } from '../domain/price';
 import { type AwaitVideoInput, type GenerateVideoInput } from '../domain/workflow-inputs';
 import { queuesOf } from './inputs';
-import { downloadVideoActivity } from './proxies';
+import { ACTIVITY } from '../domain/names';
+import { activity } from './proxies';
 import { withTimeLimit } from './timers';
 import { type VideoProgress } from './video-progress';
 import { type FinishedVideo, type Watching } from './watch-video';
@@ -23,7 +24,10 @@ export async function downloadVideo(
 ): Promise<VideoOutcome> {
   if (downloaded !== undefined) return outcomes.completed(end, downloaded, record, created?.warnings ?? []);
   progress.update({ phase: 'downloading' });
-  const fetch = downloadVideoActivity({ taskQueue: queuesOf(input.queues).download, summary: 'download' });
+  const fetch = activity(ACTIVITY.downloadVideo, {
+    taskQueue: queuesOf(input.queues).download,
+    summary: 'download',
+  });
   const isPromptKept = input.sidecarPrompt === 'include' && 'request' in input;
   const task = {
     video: end.video,

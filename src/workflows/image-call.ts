@@ -38,7 +38,7 @@ import { ancestry, creationKey } from './creation-key';
 import { onQuery } from './handlers';
 import { inputIssue, queuesOf } from './inputs';
 import { isUntaken, neverStarted, type StartWait } from './never-started';
-import { imageActivities, imageScheduleToCloseMs } from './proxies';
+import { activity, imageScheduleToCloseMs } from './proxies';
 import { recordFacts } from './search-attributes';
 import { raceTimer } from './timers';
 import { PINNED } from './versioning-behavior';
@@ -88,11 +88,11 @@ export async function imageCall(
     const leftMs = Math.max(60_000, state.startedAt + startLimitMs - Date.now());
     const limitMs = state.waits === 0 ? startLimitMs : leftMs;
     const run: RunImage = (ms, summary, recordedSince) => {
-      const activities = imageActivities({ taskQueue, startLimitMs: ms, summary });
+      const placement = { taskQueue, startLimitMs: ms, summary };
       const given = { ...call, ...(recordedSince !== undefined && { recordedSince }) };
       return operation === 'generate_image'
-        ? activities[ACTIVITY.generateImage]({ ...given, request: input.request })
-        : activities[ACTIVITY.editImage]({ ...given, request: input.request as ImageEditRequest });
+        ? activity(ACTIVITY.generateImage, placement)({ ...given, request: input.request })
+        : activity(ACTIVITY.editImage, placement)({ ...given, request: input.request as ImageEditRequest });
     };
     const awaited = { creationKey: own.key, taskQueue, startLimitMs: limitMs, facts };
     const got = await imageOf(run, { ...awaited, summary: operation.replace('_', ' ') });

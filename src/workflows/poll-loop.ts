@@ -7,7 +7,8 @@ import { bandKey } from '../domain/polling-profile';
 import { type WatchState } from '../domain/watch-state';
 import { type WatchVerdict } from '../domain/end-of-wait';
 import { queuesOf } from './inputs';
-import { pollVideosActivity } from './proxies';
+import { ACTIVITY } from '../domain/names';
+import { activity } from './proxies';
 
 /** The result of a watch: its verdict, or that the loop stopped so that the workflow can continue as new. */
 export type FollowResult =
@@ -258,7 +259,7 @@ class RunningGroup {
     );
     const ordered = input.order.map((index) => polled[index] as Watcher);
     try {
-      const poll = pollVideosActivity({
+      const poll = activity(ACTIVITY.pollVideos, {
         taskQueue: this.options.taskQueue ?? queuesOf(undefined).poll,
         budgetMs: input.input.budgetMs,
         minIntervalMs: input.input.minIntervalMs,

@@ -8,7 +8,8 @@ import {
   type ReviewJournalPage,
 } from '../domain/unconfirmed-decision';
 import { inputIssue, requireInput } from './inputs';
-import { resolveUnconfirmedActivity, reviewJournalActivity } from './proxies';
+import { ACTIVITY } from '../domain/names';
+import { activity } from './proxies';
 
 /**
  * Carries out a person's decision about an unconfirmed call after the workflow that sent it has ended
@@ -20,12 +21,12 @@ export async function resolveUnconfirmed(input: ResolveUnconfirmedInput): Promis
   if (issue !== undefined)
     return { resolved: false, reason: 'invalid_decision', creationKey, answer: null, message: issue };
   const { taskQueue, ...call } = input;
-  return resolveUnconfirmedActivity({ taskQueue, summary: call.decision })(call);
+  return activity(ACTIVITY.resolveUnconfirmed, { taskQueue, summary: call.decision })(call);
 }
 
 /** One page of a worker's journal, for clients, which have no journal of their own. */
 export async function reviewJournal(input: ReviewJournalInput): Promise<ReviewJournalPage> {
   requireInput(input, REVIEW_JOURNAL_SHAPE);
   const { taskQueue, ...call } = input;
-  return reviewJournalActivity({ taskQueue, summary: `list ${input.list}` })(call);
+  return activity(ACTIVITY.reviewJournal, { taskQueue, summary: `list ${input.list}` })(call);
 }

@@ -7,11 +7,11 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { otherwise } from '../domain/bug';
-import { SIGNAL } from '../domain/names';
+import { ACTIVITY, SIGNAL } from '../domain/names';
 import { type Waiter, type WatchAnswer, type WatcherFacts } from '../domain/shared-watch';
 import { WATCH_TIMEOUTS } from '../domain/timeouts';
 import { type WatchState } from '../domain/watch-state';
-import { watchVideoActivity } from './proxies';
+import { activity } from './proxies';
 
 /** To a video, or to its watcher with the id of the video's workflow: its next poll comes forward. */
 export const nudgeSignal = defineSignal<[workflowId?: string]>(SIGNAL.nudge);
@@ -33,7 +33,7 @@ export async function watchTogether(
 ): Promise<SharedResult> {
   const limitMs = Math.max(1, endOf(state) - Date.now());
   try {
-    return await watchVideoActivity({
+    return await activity(ACTIVITY.watchVideo, {
       taskQueue: watcher.input.pollQueue,
       summary: 'watch',
       limitMs,

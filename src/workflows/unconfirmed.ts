@@ -7,7 +7,7 @@ import {
   isCancellation,
 } from '@temporalio/workflow';
 import { type SettledCreate } from '../domain/create-once';
-import { UPDATE } from '../domain/names';
+import { ACTIVITY, UPDATE } from '../domain/names';
 import { type UnconfirmedCall } from '../domain/paid-call';
 import { POLL_TIMEOUTS } from '../domain/timeouts';
 import {
@@ -18,7 +18,7 @@ import {
   type VideoUpdates,
 } from '../domain/unconfirmed-decision';
 import { onUpdate } from './handlers';
-import { resolveUnconfirmedActivity } from './proxies';
+import { activity } from './proxies';
 import { executionExpiresAt } from './timers';
 
 export type Decided =
@@ -84,7 +84,7 @@ async function carryOut(
   { creationKey, taskQueue }: AwaitDecisionOptions,
 ): Promise<ResolveUnconfirmedResult> {
   const { call } = open;
-  const resolve = resolveUnconfirmedActivity({ taskQueue, summary: call.decision });
+  const resolve = activity(ACTIVITY.resolveUnconfirmed, { taskQueue, summary: call.decision });
   try {
     return await CancellationScope.nonCancellable(() => resolve({ creationKey, ...call }));
   } catch (error) {

@@ -9,7 +9,7 @@ import {
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
-import { idCheck, QUERY, SIGNAL } from '../domain/names';
+import { ACTIVITY, idCheck, QUERY, SIGNAL } from '../domain/names';
 import { listOf, optional } from '../domain/shape';
 import {
   type Delivery,
@@ -35,7 +35,7 @@ import { fits, onQuery, onSignal, thatFit } from './handlers';
 import { requireInput } from './inputs';
 import { type FollowResult, PollLoop, type Watcher } from './poll-loop';
 import { nudgeSignal } from './shared-watch';
-import { deliverVideosActivity, tellVideosActivity } from './proxies';
+import { activity } from './proxies';
 import { AUTO_UPGRADE } from './versioning-behavior';
 
 export const watchJoinSignal = defineSignal<[readonly JoinedWatch[]]>(SIGNAL.watchJoin);
@@ -189,7 +189,9 @@ class SharedWatches {
     this.delivering.add(deliveries);
     const taskQueue = deliveryQueue(this.input.pollQueue);
     try {
-      await deliverVideosActivity({ taskQueue, summary: `deliver ${deliveries.length}` })({ deliveries });
+      await activity(ACTIVITY.deliverVideos, { taskQueue, summary: `deliver ${deliveries.length}` })({
+        deliveries,
+      });
     } catch (error) {
       if (!(error instanceof ActivityFailure)) throw error;
       // One that was told before the worker was lost is not there any more.
@@ -212,9 +214,9 @@ class SharedWatches {
   private async tell(): Promise<void> {
     this.telling = this.untold.splice(0, TOLD_TOGETHER);
     const { pollQueue: taskQueue } = this.input;
-    const activity = tellVideosActivity({ taskQueue, summary: `tell ${this.telling.length}` });
+    const tell = activity(ACTIVITY.tellVideos, { taskQueue, summary: `tell ${this.telling.length}` });
     try {
-      await activity({ told: this.telling });
+      await tell({ told: this.telling });
     } catch (error) {
       // Failed by hand: each video joins again at its next attempt.
       if (!(error instanceof ActivityFailure)) throw error;

@@ -126,9 +126,9 @@ describe('the changes that CONTRIBUTING.md shows', () => {
     expect(errorType('rejected/maintenance').exitCode).toBe(errorType('rejected/capacity').exitCode);
   });
 
-  it('a retry policy for downloads', () => {
-    const proxies = readFileSync(path.join(COPY, 'lib', 'workflows', 'campaign', 'downloads.js'), 'utf8');
-    expect(proxies).toContain("'patient'");
+  it('a retry policy', () => {
+    const proxies = readFileSync(path.join(COPY, 'lib', 'workflows', 'proxies.js'), 'utf8');
+    expect(proxies).toContain("maximumInterval: '10 minutes'");
   });
 
   it('a column of manifests', async () => {

@@ -4,7 +4,7 @@ import { addSegments, NO_SEGMENTS, type SegmentTotals } from '../../domain/campa
 import { totalsOf } from '../../domain/campaign/row-result';
 import { type CampaignRowResult } from '../../domain/campaign/row';
 import { failedByHand, unlessCancelled } from '../timers';
-import { campaignPagesActivities } from '../proxies';
+import { activity } from '../proxies';
 import { type OpenSet } from './batch-pages';
 
 interface EndedRow {
@@ -73,11 +73,11 @@ export class BatchResults {
   }
 
   private async record(rows: readonly EndedRow[]): Promise<void> {
-    const activities = campaignPagesActivities({ summary: `results of ${rows.length}` });
+    const record = activity(ACTIVITY.recordRows, { summary: `results of ${rows.length}` });
     const results = rows.map(({ result }) => result);
     for (;;)
       try {
-        const { sha256 } = await activities[ACTIVITY.recordRows]({ rows: results });
+        const { sha256 } = await record({ rows: results });
         // The SDK keeps the arguments of an activity until the run ends (docs/adr/0011).
         results.length = 0;
         for (const { set, index } of rows) set.markReported(index);

@@ -4,7 +4,7 @@ import { type OpenedPage } from '../../domain/campaign/activities';
 import { type BatchInput, type BatchOrders, type BatchResult } from '../../domain/campaign/messages';
 import { type RowSet } from '../../domain/campaign/row-set';
 import { failedByHand, unlessCancelled } from '../timers';
-import { campaignPagesActivities } from '../proxies';
+import { activity } from '../proxies';
 import { type OpenSet } from './batch-pages';
 import { batchReport, batchResult } from './batch-view';
 import { BatchWork } from './batch-work';
@@ -138,10 +138,10 @@ export class Batch {
   }
 
   private look({ index, page, rows }: RowSet): Promise<OpenedPage> {
-    const activities = campaignPagesActivities({ summary: `open page ${page}` });
+    const open = activity(ACTIVITY.openPage, { summary: `open page ${page}` });
     const { input, payer } = this.work;
     const wanted = rows === undefined ? {} : { rows };
-    return activities[ACTIVITY.openPage]({ index, page, campaign: input.campaign, payer, ...wanted });
+    return open({ index, page, campaign: input.campaign, payer, ...wanted });
   }
 
   /**

@@ -11,7 +11,7 @@ import {
 import { type BookEntry, emptyBook, freeOf, grantedTo, isClosed } from '../../domain/campaign/budget-book';
 import { ACTIVITY } from '../../domain/names';
 import { failedByHand } from '../timers';
-import { campaignBooksActivities } from '../proxies';
+import { activity } from '../proxies';
 
 /** Pause in milliseconds before the book is read again, doubled each time: each attempt adds to the history. */
 const AGAIN_MS = 10_000;
@@ -84,7 +84,10 @@ export class BudgetBook {
   settle(batch: number, segments: readonly string[]): Promise<SettledBatch> {
     const { campaign } = this.input;
     const input: SettleBatchInput = { campaign, batch, segments };
-    const { settle } = this.activities(`settle batch ${batch}`);
+    const settle = activity(ACTIVITY.settleBatch, {
+      taskQueue: this.input.taskQueue,
+      summary: `settle batch ${batch}`,
+    });
     return this.available(() => settle(input));
   }
 
@@ -99,7 +102,10 @@ export class BudgetBook {
 
   private async make(move: BookMove): Promise<KeptBooks> {
     const { campaign, before } = this.input;
-    const { keep } = this.activities(move.do === 'look' ? 'read the book' : `${move.do} in the book`);
+    const keep = activity(ACTIVITY.keepBooks, {
+      taskQueue: this.input.taskQueue,
+      summary: move.do === 'look' ? 'read the book' : `${move.do} in the book`,
+    });
     const kept = await this.available(() =>
       keep({ campaign, before, known: this.n, budget: this.budget(), move }),
     );
@@ -109,11 +115,6 @@ export class BudgetBook {
     this.underWay -= 1;
     this.onChange();
     return kept;
-  }
-
-  private activities(summary: string) {
-    const activities = campaignBooksActivities({ taskQueue: this.input.taskQueue, summary });
-    return { keep: activities[ACTIVITY.keepBooks], settle: activities[ACTIVITY.settleBatch] };
   }
 
   private async available<T extends object>(ask: () => Promise<T | BooksUnavailable>): Promise<T> {

@@ -1,7 +1,7 @@
 import { ACTIVITY } from '../../domain/names';
 import { NO_MONEY, type ResultsRef } from '../../domain/campaign/results';
 import { failedByHand } from '../timers';
-import { campaignPagesActivities } from '../proxies';
+import { activity } from '../proxies';
 
 export function noResults(): ResultsRef {
   return { v: 1, generation: -1, indexes: [], segments: [], counts: {}, money: NO_MONEY, currency: null };
@@ -14,10 +14,10 @@ export function noResults(): ResultsRef {
 export async function foldSegments(
   segments: readonly string[],
 ): Promise<(results: ResultsRef) => ResultsRef> {
-  const activities = campaignPagesActivities({ summary: `name ${segments.length} segments` });
+  const fold = activity(ACTIVITY.foldResults, { summary: `name ${segments.length} segments` });
   for (;;)
     try {
-      const { sha256 } = await activities[ACTIVITY.foldResults]({ segments });
+      const { sha256 } = await fold({ segments });
       return (results) => ({
         ...results,
         indexes: [...results.indexes, sha256],

@@ -1,5 +1,5 @@
 import { ActivityFailure, defineUpdate, workflowInfo } from '@temporalio/workflow';
-import { UPDATE } from '../../domain/names';
+import { ACTIVITY, UPDATE } from '../../domain/names';
 import { type UnconfirmedDecision } from '../../domain/unconfirmed-decision';
 import {
   type CampaignUpdateResult,
@@ -9,7 +9,7 @@ import {
 import { RETRIED_BY_DEFAULT } from '../../domain/campaign/plan';
 import { campaignKeyPrefix } from '../../domain/creation-key';
 import { fits, NO_INPUT, onUpdate } from '../handlers';
-import { resolveUnconfirmedActivity } from '../proxies';
+import { activity } from '../proxies';
 import { type Campaign } from './campaign';
 import { batchSettings } from './campaign-settings';
 
@@ -139,7 +139,7 @@ async function decide(
   const { key, creationKey, sendId, by, reason, taskId } = input;
   if (!creationKey.startsWith(campaignKeyPrefix(workflowId)))
     return no('creationKey must be that of a row of this campaign.');
-  const resolve = resolveUnconfirmedActivity({
+  const resolve = activity(ACTIVITY.resolveUnconfirmed, {
     taskQueue: batchSettings(campaign.input).queues.create,
     summary: decision,
   });

@@ -9,11 +9,11 @@ import {
 } from '../../domain/create-once';
 import { byClockOf } from '../../domain/answer-times';
 import { type SenderTrace } from '../../domain/journal-proof';
-import { NOT_RECORDED } from '../../domain/names';
+import { ACTIVITY, NOT_RECORDED } from '../../domain/names';
 import { type CreateVideoAnswer } from '../../domain/paid-call';
 import { CREATE_TIMEOUTS } from '../../domain/timeouts';
 import { type BatchSettings } from '../../domain/campaign/messages';
-import { createScheduleToCloseMs, createVideosActivity } from '../proxies';
+import { activity, createScheduleToCloseMs } from '../proxies';
 import { raceTimer } from '../timers';
 import { NO_ANSWER, noValue, type NoValue, reconcileSendAttempt, senderTrace } from '../create-once';
 import { type BatchWork } from './batch-work';
@@ -77,7 +77,7 @@ async function sendGroup(
   { account, policy, queues }: BatchSettings,
   payer: string,
 ): Promise<{ readonly all: readonly CreateVideoAnswer[] } | { readonly lost: NoValue }> {
-  const create = createVideosActivity({
+  const create = activity(ACTIVITY.createVideos, {
     taskQueue: queues.create,
     startLimitMs: DEFAULT_START_LIMIT_MS,
     summary: `create ${rows.length}`,

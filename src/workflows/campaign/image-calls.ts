@@ -8,7 +8,8 @@ import { endOrRetry } from './end-row';
 import { buyOrKeep } from './end-unbought';
 import { type BatchWork } from './batch-work';
 import { costOf, creationKeyOf, isStarted, limitKeyOf, type Row } from './row';
-import { campaignImageActivity } from '../proxies';
+import { ACTIVITY } from '../../domain/names';
+import { activity } from '../proxies';
 import { ancestry } from '../creation-key';
 
 /** Maximum open image calls of one batch: each takes a minute and an activity slot of the worker. */
@@ -112,7 +113,7 @@ export function generateImageOf(row: Row, { input, payer }: BatchWork): Promise<
   const creationKey = creationKeyOf(campaign, row);
   const startLimitMs = DEFAULT_START_LIMIT_MS;
   const run: RunImage = (limitMs, summary, recordedSince) =>
-    campaignImageActivity({ taskQueue: queues.image, startLimitMs: limitMs, summary })({
+    activity(ACTIVITY.campaignImage, { taskQueue: queues.image, startLimitMs: limitMs, summary })({
       page: { index: row.set.set.index, page: row.set.set.page },
       index: row.index,
       creationKey,

@@ -10,7 +10,7 @@ import {
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
-import { QUERY, SIGNAL } from '../../domain/names';
+import { ACTIVITY, QUERY, SIGNAL } from '../../domain/names';
 import { type BatchReport, batchReportCheck } from '../../domain/campaign/messages';
 import {
   CAMPAIGN_SHAPE,
@@ -21,7 +21,7 @@ import {
 import { type CampaignResult, type CampaignState } from '../../domain/campaign/campaign-state';
 import { fits, onQuery, onSignal } from '../handlers';
 import { requireInput } from '../inputs';
-import { planCampaignActivity } from '../proxies';
+import { activity } from '../proxies';
 import { recordFacts } from '../search-attributes';
 import { AUTO_UPGRADE } from '../versioning-behavior';
 import { waitsQuery } from '../waits-query';
@@ -104,7 +104,7 @@ async function makePlan(campaign: Campaign, select: RowSelection): Promise<Campa
   const results = campaign.allResults();
   const { manifest, account, limit, sample, rebuyChanged } = input;
   const first = campaign.plan === null;
-  const plan = planCampaignActivity({ summary: 'read the manifest' });
+  const plan = activity(ACTIVITY.planCampaign, { summary: 'read the manifest' });
   try {
     return await plan({
       campaign: workflowInfo().workflowId,

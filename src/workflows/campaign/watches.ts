@@ -9,7 +9,8 @@ import { type CreatedVideo } from '../../domain/paid-call';
 import { type VideoTask } from '../../domain/video-task';
 import { beginWatch, type WatchState } from '../../domain/watch-state';
 import { type FollowResult, PollLoop, type Watcher } from '../poll-loop';
-import { downloadVideoActivity, downloadVideosActivity } from '../proxies';
+import { ACTIVITY } from '../../domain/names';
+import { activity } from '../proxies';
 import { type BatchWork } from './batch-work';
 import { endOrRetry } from './end-row';
 import { limitKeyOf, type Row, sinceOf } from './row';
@@ -237,7 +238,7 @@ async function tryAll(
   videos: readonly VideoTask[],
   taskQueue: string | undefined,
 ): Promise<DownloadVideosResult> {
-  const fetch = downloadVideosActivity({ taskQueue, summary: `download ${videos.length}` });
+  const fetch = activity(ACTIVITY.downloadVideos, { taskQueue, summary: `download ${videos.length}` });
   const asked = [...videos];
   try {
     return await fetch({ videos: asked });
@@ -258,7 +259,7 @@ async function downloadOne(
 ): Promise<DownloadVideoResult | null> {
   try {
     if (waitMs > 0) await sleep(waitMs, { summary: 'wait before the next download' });
-    return await downloadVideoActivity({ taskQueue, summary: 'download' })({ video });
+    return await activity(ACTIVITY.downloadVideo, { taskQueue, summary: 'download' })({ video });
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     return null;

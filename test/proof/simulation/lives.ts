@@ -1,11 +1,12 @@
 import { beginCreate, type CreateOnceState } from '../../../src/domain/create-once';
+import { ACTIVITY } from '../../../src/domain/names';
 import {
   NO_SEND,
   type ResolveUnconfirmedCall,
   type UnconfirmedDecision,
 } from '../../../src/domain/unconfirmed-decision';
 import { createOnce, type CreateOnceResult } from '../../../src/workflows/create-once';
-import { resolveUnconfirmedActivity } from '../../../src/workflows/proxies';
+import { activity } from '../../../src/workflows/proxies';
 import { makeProcess } from './virtual-time';
 import { CancellationScope, type Run } from './workflow-sdk';
 import { type World } from './world';
@@ -90,7 +91,7 @@ export class Lives {
       const { decision, taskId } = call;
       const sendId = this.world.decidedAbout(life.key, call.sendId);
       time.say(() => `somebody decides about ${sendId}: ${decision} ${decision === 'adopt' ? taskId : ''}`);
-      resolveUnconfirmedActivity({ summary: decision })({ ...call, sendId }).then(
+      activity(ACTIVITY.resolveUnconfirmed, { summary: decision })({ ...call, sendId }).then(
         (result) => {
           const stands = result.resolved ? result : result.stands;
           if (stands?.decision !== 'resubmit' || life.over) return;

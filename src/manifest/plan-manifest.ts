@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { type ArtifactStore } from '../artifacts/artifact-store';
@@ -7,7 +8,6 @@ import { type ArtifactRef } from '../domain/request';
 import { DEFAULT_CREDENTIAL } from '../domain/names';
 import { type ModelSource } from '../models/model-source';
 import { type Unaddressable, type ValidatedRow, validatedRows } from './validate-rows';
-import { keyHash } from './keys';
 import { ManifestHeaderError, ManifestUnreadableError } from './manifest-errors';
 import { ModelSnapshot } from './model-snapshot';
 import { emptyIndex, IssueLog, PageWriter, type PlanSink } from './page-writer';
@@ -62,7 +62,7 @@ const SHOWN_KEYS = 20;
 /**
  * Reads a manifest of any size, validates every row by one version of the model configuration, joins it with earlier
  * results and writes pages with the rows to run. Used by workers and dry runs; sends nothing. Memory does not grow with
- * prompts: 16 to 32 bytes per row with an id, twice that without, 32 to 64 more for each row with an earlier result.
+ * prompts: at most 250 bytes for a row, and as much again where it has an earlier result.
  * @throws ModelsDownError, ArtifactError, and the reason of `signal`
  */
 export async function planManifest(options: PlanManifestOptions): Promise<CampaignPlan> {
@@ -285,23 +285,15 @@ const NO_JOURNAL: PlanRefusal = {
 
 /** Rank of a key in an order that depends only on the key: 52 bits of its hash. */
 function sampleRank(key: string): number {
-  const { high, low } = keyHash(key);
-  return high * 2 ** 20 + (low >>> 12);
+  return parseInt(hash('sha256', key, 'hex').slice(0, 13), 16);
 }
 
-/** Rank of the last row of a sample of this size; uses 8 bytes per row that could be taken. */
+/** Rank of the last row of a sample of this size. */
 async function sampleThreshold(rows: AsyncIterable<ValidatedRow>, size: number): Promise<number> {
-  let ranks = new Float64Array(1024);
-  let count = 0;
-  for await (const validated of rows) {
-    if (validated.kind !== 'taken' || validated.row.changed === true) continue;
-    if (count === ranks.length) {
-      const larger = new Float64Array(ranks.length * 2);
-      larger.set(ranks);
-      ranks = larger;
-    }
-    ranks[count++] = sampleRank(validated.row.key);
-  }
-  if (count <= size) return Infinity;
-  return ranks.subarray(0, count).sort()[size - 1] ?? -1;
+  const ranks: number[] = [];
+  for await (const validated of rows)
+    if (validated.kind === 'taken' && validated.row.changed !== true)
+      ranks.push(sampleRank(validated.row.key));
+  if (ranks.length <= size) return Infinity;
+  return ranks.sort((a, b) => a - b)[size - 1] ?? -1;
 }

@@ -7,11 +7,9 @@ import {
   type CampaignRow,
   type CampaignRowResult,
   type LedgerLine,
-  ROW_OUTCOMES,
   type RowOutcome,
 } from '../domain/campaign/row';
 import { rowCreationKey } from '../domain/creation-key';
-import { keyHash, type KeyHash, KeyTable } from './keys';
 import { readSegment, resultSegments } from './results';
 
 /** Outcomes that are not final: the selection `missing` resumes these rows. */
@@ -72,7 +70,7 @@ export async function resumeRows(
     return select.rows === 'missing'
       ? { kind: 'taken', attempt: 0, mayBeBought: false, hasTask: false }
       : { kind: 'not_asked' };
-  const known = previous.hasContent(content);
+  const known = previous.content === undefined ? undefined : previous.content === content;
   // All results are for other texts than the bought one: when the row returns to that text, it is not bought again.
   const isFirst = known === undefined && previous.bought && (await isFirstText?.(identity)) === true;
   const sameText = known === true || isFirst;
@@ -156,35 +154,27 @@ export interface PreviousRow {
   readonly bought: boolean;
   /** Rejected temporarily: the same call may be accepted later. */
   readonly temporary: boolean;
-  /** Whether the last line that is not `changed` has this content; undefined without such a line. */
-  hasContent(content: string): boolean | undefined;
+  /** That of the last line that is not `changed`; undefined without such a line. */
+  readonly content: string | undefined;
   /** That line is for a text that was bought after another one. */
   readonly rebought: boolean;
   /** Reads the whole line of the result. */
   read(): Promise<CampaignRowResult>;
 }
 
-const BOUGHT = 0x10;
-const TEMPORARY = 0x20;
-const REBOUGHT = 0x40;
-const HAS_BASIS = 0x80;
-/** Mask of the outcome. */
-const OUTCOME = 0x0f;
-/** The flags share 32 bits with the generation. */
-const FLAG_BITS = 256;
 /** Most lines of segments that are cached for the rows that are resumed next. */
 const KEPT_LINES = 4_000;
 
-const contentBits = (content: string): number => parseInt(content.slice(0, 8), 16);
+/** Where the result of a row is: a line of a segment. */
+interface Known extends Omit<PreviousRow, 'read'> {
+  readonly segment: string;
+  readonly line: number;
+  readonly generation: number;
+}
 
-/**
- * The results of earlier plans by key: 24 bytes per slot of a {@link KeyTable}, 32 to 64 per row. Ledgers stay in the
- * store and are read only for the rows that are resumed.
- */
+/** The results of earlier plans by key. Ledgers stay in the store and are read only for the rows that are resumed. */
 export class PreviousResults {
-  /** Columns: segment + 1, line in it, generation and flags, content. */
-  readonly #table = new KeyTable(4);
-  readonly #segments: string[] = [];
+  readonly #rows = new Map<string, Known>();
   readonly #lines = new LRUCache<string, readonly CampaignRowResult[]>({
     maxSize: KEPT_LINES,
     // Every segment may be kept, also one that is larger than all others may be together.
@@ -211,57 +201,36 @@ export class PreviousResults {
     const previous = new PreviousResults(store, campaign);
     if (ref === undefined) return previous;
     for await (const sha256 of resultSegments(store, ref)) {
-      previous.#segments.push(sha256);
       const lines = await readSegment(store, sha256);
-      lines.forEach((result, line) => previous.#add(result, line));
+      lines.forEach((result, line) => previous.#add(result, sha256, line));
       await onLines(lines.length);
     }
     return previous;
   }
 
-  #add(result: CampaignRowResult, line: number): void {
-    const hash = keyHash(result.key);
-    const known = this.#table.get(hash) !== 0;
-    const state = this.#table.get(hash, 2);
-    if (known && result.generation < Math.floor(state / FLAG_BITS)) return;
-    let basis = known ? state & (REBOUGHT | HAS_BASIS) : 0;
-    let content = this.#table.get(hash, 3);
+  #add(result: CampaignRowResult, segment: string, line: number): void {
+    const { key, generation, outcome, ledger } = result;
+    const known = this.#rows.get(key);
+    if (known !== undefined && generation < known.generation) return;
     // The text of a `changed` line was not bought; the line before it has the text that was.
-    if (result.outcome !== 'changed') {
-      basis = HAS_BASIS | (isRebought(this.campaign, result) ? REBOUGHT : 0);
-      content = contentBits(result.content);
-    }
-    const flags =
-      basis |
-      ROW_OUTCOMES.indexOf(result.outcome) |
-      (result.ledger.some(({ state: of }) => of !== 'none') ? BOUGHT : 0) |
-      (isTemporaryRejection(result) ? TEMPORARY : 0);
-    this.#table.set(hash, this.#segments.length, line, result.generation * FLAG_BITS + flags, content);
+    const basis =
+      outcome === 'changed'
+        ? { content: known?.content, rebought: known?.rebought === true }
+        : { content: result.content, rebought: isRebought(this.campaign, result) };
+    const bought = ledger.some(({ state }) => state !== 'none');
+    const temporary = isTemporaryRejection(result);
+    this.#rows.set(key, { segment, line, generation, outcome, bought, temporary, ...basis });
   }
 
   find(key: string): PreviousRow | undefined {
-    const hash = keyHash(key);
-    const segment = this.#table.get(hash);
-    if (segment === 0) return undefined;
-    const flags = this.#table.get(hash, 2);
-    const content = this.#table.get(hash, 3);
-    return {
-      outcome: ROW_OUTCOMES[flags & OUTCOME] ?? 'unconfirmed',
-      bought: (flags & BOUGHT) !== 0,
-      temporary: (flags & TEMPORARY) !== 0,
-      rebought: (flags & REBOUGHT) !== 0,
-      hasContent: (asked) => ((flags & HAS_BASIS) === 0 ? undefined : content === contentBits(asked)),
-      read: () => this.#read(hash, segment - 1, key),
-    };
+    const known = this.#rows.get(key);
+    return known && { ...known, read: () => this.#read(known, key) };
   }
 
-  async #read(hash: KeyHash, segment: number, key: string): Promise<CampaignRowResult> {
-    const sha256 = this.#segments[segment] ?? '';
-    const lines = await this.#lines.forceFetch(sha256);
-    const line = lines[this.#table.get(hash, 1)];
-    // Two keys have the same 64 bits: neither row may use the purchases of the other.
-    if (line?.key !== key) throw new Error('Two rows of the campaign cannot be told apart by their keys.');
-    return line;
+  async #read({ segment, line }: Known, key: string): Promise<CampaignRowResult> {
+    const result = (await this.#lines.forceFetch(segment))[line];
+    if (result?.key !== key) throw new Error('A segment of results is not the one that was read first.');
+    return result;
   }
 }
 

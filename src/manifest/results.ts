@@ -2,7 +2,6 @@ import { buffer } from 'node:stream/consumers';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type ResultsIndex, type ResultsRef } from '../domain/campaign/results';
 import { type CampaignRowResult } from '../domain/campaign/row';
-import { keyHash, KeyTable } from './keys';
 import { readJson } from './manifest-text';
 
 /** The part of an artifact store that is read from. */
@@ -37,23 +36,21 @@ export async function* readResults(store: ReadableStore, ref: ResultsRef): Async
 
 /**
  * The valid line of each row, in the order in which they were written: the last one of the highest generation. Reads
- * the segments twice and keeps 21 to 43 bytes per row (see `KeyTable`), also for a million rows.
+ * the segments twice and keeps the keys, also for a million rows.
  */
 export async function* latestResults(
   store: ReadableStore,
   ref: ResultsRef,
 ): AsyncGenerator<CampaignRowResult> {
-  // Columns: ordinal of the valid line, from 1, and its generation.
-  const table = new KeyTable(2);
+  const valid = new Map<string, { readonly ordinal: number; readonly generation: number }>();
   let ordinal = 0;
   for await (const { key, generation } of readResults(store, ref)) {
     ordinal += 1;
-    const hash = keyHash(key);
-    if (table.get(hash) === 0 || generation >= table.get(hash, 1)) table.set(hash, ordinal, generation);
+    if (generation >= (valid.get(key)?.generation ?? 0)) valid.set(key, { ordinal, generation });
   }
   ordinal = 0;
   for await (const result of readResults(store, ref)) {
     ordinal += 1;
-    if (table.get(keyHash(result.key)) === ordinal) yield result;
+    if (valid.get(result.key)?.ordinal === ordinal) yield result;
   }
 }

@@ -26,7 +26,7 @@ const shown: PreviousRow = {
   bought: true,
   temporary: false,
   rebought: false,
-  hasContent: () => undefined,
+  content: undefined,
   read: () => Promise.resolve({ outcome: 'changed', ledger } as unknown as CampaignRowResult),
 };
 
@@ -64,8 +64,8 @@ describe('a row of which all results saw another text than the one that was boug
 
   it('the journal is asked of no row whose text is known or that was never bought', async () => {
     const never: IsFirstText = () => Promise.reject(new Error('asked'));
-    expect(await taken(false, never, { ...shown, hasContent: () => false })).toMatchObject({ changed: true });
-    expect(await taken(false, never, { ...shown, hasContent: () => true })).toMatchObject({ attempt: 0 });
+    expect(await taken(false, never, { ...shown, content: 'other' })).toMatchObject({ changed: true });
+    expect(await taken(false, never, { ...shown, content: identity.content })).toMatchObject({ attempt: 0 });
     expect(await taken(false, never, { ...shown, bought: false })).toMatchObject({ attempt: 1 });
   });
 });

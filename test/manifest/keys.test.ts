@@ -1,38 +1,8 @@
 import fc from 'fast-check';
 import { stringify } from 'csv-stringify/sync';
-import { keyHash, KeyTable, RowKeys } from '../../src/manifest/keys';
+import { RowKeys } from '../../src/manifest/keys';
 import { memoryStore } from './memory-store';
 import { PlanHarness } from './plan-harness';
-
-describe('a table of keys', () => {
-  it('says what a map says', () => {
-    const operations = fc.array(fc.tuple(fc.nat(200), fc.integer({ min: 1, max: 0xffffffff }), fc.nat()));
-    fc.assert(
-      fc.property(operations, (list) => {
-        const table = new KeyTable(2, 4);
-        const map = new Map<number, readonly [number, number]>();
-        for (const [key, first, second] of list) {
-          // Many share a slot, and some their lower half.
-          const hash = { high: key, low: key % 7 };
-          table.set(hash, first, second);
-          map.set(key, [first, second]);
-        }
-        expect(table.used).toBe(map.size);
-        const keys = Array.from({ length: 201 }, (_, key) => key);
-        const found = keys.map((key) => {
-          const hash = { high: key, low: key % 7 };
-          return [table.get(hash), table.get(hash, 1)];
-        });
-        expect(found).toEqual(keys.map((key) => map.get(key) ?? [0, 0]));
-      }),
-      { numRuns: 200 },
-    );
-  });
-
-  it('takes 0 for "not there" and refuses it as a value', () => {
-    expect(() => new KeyTable().set(keyHash('a'), 0)).toThrow(RangeError);
-  });
-});
 
 describe('keys of rows', () => {
   it('count equal rows, and find an id that is there already, a content key among them', () => {

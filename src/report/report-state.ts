@@ -4,7 +4,6 @@ import { type RowOutcome } from '../domain/campaign/row';
 import { ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
 import { type MediaLayout } from './media';
 import { type DatedFacts } from './report-options';
-import { type TablesState } from './tables';
 
 /** Rows of a page by outcome and model. */
 export type RowGroups = readonly (readonly [outcome: RowOutcome, model: string, rows: number])[];
@@ -38,7 +37,6 @@ export interface ReportState {
   readonly look: string;
   /** Fixed from the first rows on, so that no file is stored twice when the campaign grows; null before. */
   readonly layout: MediaLayout | null;
-  readonly tables: TablesState;
 }
 
 const STATE_FILE = `${STATE_FOLDER}/state.json`;
@@ -61,7 +59,6 @@ export async function readState(folder: ReportFolder, campaign: string): Promise
       rowGeneration: 0,
       look: '',
       layout: null,
-      tables: {},
     };
   const state = parse(text);
   if (state.v !== 1)

@@ -1,6 +1,4 @@
-import { type FileHandle, open, stat } from 'node:fs/promises';
 import { stringify } from 'csv-stringify/sync';
-import { systemCode } from '../files/system-code';
 import { type JsonValue } from '../domain/json';
 import { inOrder, readPage } from './page-rows';
 import { type ReportFolder } from './report-folder';
@@ -103,101 +101,30 @@ interface Table {
   readonly rows: (records: readonly ResultRecord[]) => string;
 }
 
-/** State of a table when it was written: unchanged pages are copied from it. */
-interface TableState {
-  readonly size: number;
-  readonly mtimeMs: number;
-  /** Bytes of each page, in order. */
-  readonly pages: readonly (readonly [page: number, bytes: number])[];
-}
-
-export type TablesState = { readonly [name: string]: TableState };
-
 interface TablesOptions {
   readonly folder: ReportFolder;
   /** All pages, in order. */
   readonly pages: readonly number[];
-  readonly changed: ReadonlySet<number>;
   readonly currency: string | null;
 }
 
-/**
- * Writes the tables, page by page in the order of the manifest: a file is complete or absent. A table that was not
- * modified, with all pages unchanged, is not written.
- */
-export async function writeTables(options: TablesOptions, before: TablesState): Promise<TablesState> {
-  const after: { [name: string]: TableState } = {};
-  for (const [name, table] of Object.entries(TABLES))
-    after[name] = await writeTable(options, name, table, before[name]);
-  return after;
+/** Writes the tables whole, page by page in the order of the manifest: a file is complete or absent. */
+export async function writeTables({ folder, pages, currency }: TablesOptions): Promise<void> {
+  for (const [name, { head, rows }] of Object.entries(TABLES))
+    await folder.stream(
+      name,
+      (async function* () {
+        yield head;
+        for (const page of pages)
+          yield rows(inOrder(await readPage(folder, page)).map((row) => resultRecord(row, currency)));
+      })(),
+    );
 }
 
-async function writeTable(
-  options: TablesOptions,
-  name: string,
-  table: Table,
-  before: TableState | undefined,
-): Promise<TableState> {
-  const { folder, pages, changed } = options;
-  const path = folder.path(name);
-  const old = before !== undefined && (await isAsLeft(path, before)) ? before : undefined;
-  if (old !== undefined && changed.size === 0) return old;
-  const handle = old === undefined ? undefined : await open(path, 'r');
-  try {
-    const places = placesOf(old, table);
-    const sizes: [number, number][] = [];
-    await folder.stream(name, pieces());
-    const { size, mtimeMs } = await stat(path);
-    return { size, mtimeMs, pages: sizes };
-
-    async function* pieces(): AsyncGenerator<string | Uint8Array> {
-      yield table.head;
-      for (const page of pages) {
-        const place = changed.has(page) ? undefined : places.get(page);
-        const piece =
-          place === undefined || handle === undefined
-            ? Buffer.from(await rowsText(options, table, page))
-            : await readPlace(handle, place);
-        sizes.push([page, piece.length]);
-        yield piece;
-      }
-    }
-  } finally {
-    await handle?.close();
-  }
-}
-
-async function rowsText({ folder, currency }: TablesOptions, table: Table, page: number): Promise<string> {
-  return table.rows(inOrder(await readPage(folder, page)).map((row) => resultRecord(row, currency)));
-}
-
-type Place = readonly [start: number, bytes: number];
-
-function placesOf(old: TableState | undefined, { head }: Table): ReadonlyMap<number, Place> {
-  const places = new Map<number, Place>();
-  let start = Buffer.byteLength(head);
-  for (const [page, bytes] of old?.pages ?? []) {
-    places.set(page, [start, bytes]);
-    start += bytes;
-  }
-  return places;
-}
-
-async function readPlace(handle: FileHandle, [start, bytes]: Place): Promise<Uint8Array> {
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytes), 0, bytes, start);
-  if (bytesRead !== bytes) throw new Error('A table changed while it was read.');
-  return buffer;
-}
-
-/** Whether a table is unmodified; one that was saved by a spreadsheet is written again in full. */
-async function isAsLeft(path: string, { size, mtimeMs }: TableState): Promise<boolean> {
-  try {
-    const now = await stat(path);
-    return now.size === size && now.mtimeMs === mtimeMs;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return false;
-    throw error;
-  }
+/** Whether all tables are in the folder. */
+export async function hasTables(folder: ReportFolder): Promise<boolean> {
+  const names = await folder.list('.');
+  return Object.keys(TABLES).every((name) => names.includes(name));
 }
 
 /** Text of `summary.json`: the totals of the campaign, for programs. Money is in micro-units of its currency. */

@@ -13,7 +13,7 @@ import { mergeSegments, PlannedRows } from './read-results';
 import { pagesOnDisk, readPage, writePage, inOrder, type PageRows } from './page-rows';
 import { isNewer, type ReportOptions, type ReportSummary } from './report-options';
 import { readState, writeState, type PageFacts, type ReportState } from './report-state';
-import { summaryJson, writeTables } from './tables';
+import { hasTables, summaryJson, writeTables } from './tables';
 import { TEMPLATES_DIGEST } from './templates';
 
 const UNFINISHED = `${STATE_FOLDER}/unfinished`;
@@ -98,15 +98,8 @@ async function refresh(folder: ReportFolder, options: ReportOptions): Promise<Re
   const inOrder = [...pages].sort(([a], [b]) => a - b);
   const rows = inOrder.reduce((sum, [, page]) => sum + page.rows, 0);
   const missing = inOrder.reduce((sum, [, page]) => sum + page.missing, 0);
-  const tables = await writeTables(
-    {
-      folder,
-      pages: inOrder.map(([page]) => page),
-      changed: new Set(again),
-      currency: newest.facts.currency,
-    },
-    isRepair ? {} : before.tables,
-  );
+  if (isRepair || again.length > 0 || !(await hasTables(folder)))
+    await writeTables({ folder, pages: inOrder.map(([page]) => page), currency: newest.facts.currency });
   await folder.write('summary.json', summaryJson(newest.generation, newest.facts, { rows, missing }));
   await writeGalleryIndex(folder, newest.facts, inOrder);
   // The files must be durable before the state refers to them.
@@ -121,7 +114,6 @@ async function refresh(folder: ReportFolder, options: ReportOptions): Promise<Re
     newest,
     rowGeneration: merged.rowGeneration,
     look,
-    tables,
   });
   await folder.sync();
   await folder.remove(UNFINISHED);

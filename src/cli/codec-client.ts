@@ -67,7 +67,7 @@ class RemoteCodec implements PayloadCodec {
         },
         body: JSON.stringify({ payloads: payloads.map(toJson) }),
       },
-      { headersWithinMs: LIMIT_MS, withinMs: LIMIT_MS, maxBytes: MAX_REPLY },
+      { withinMs: LIMIT_MS, maxBytes: MAX_REPLY },
       AbortSignal.timeout(LIMIT_MS),
     ).catch(otherwise(undefined));
     if (reply?.body.end !== 'complete') throw this.#failed('does not answer');

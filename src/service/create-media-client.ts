@@ -48,7 +48,7 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
     connections: number,
     headersTimeoutMs: number,
     bodyTimeoutMs: number,
-  ): HopConnection & { readonly bare: Dispatcher } => {
+  ): HopConnection => {
     const connection = caller.connectionFactory(to, {
       purpose,
       connections,
@@ -60,7 +60,7 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
     const { dispatcher, viaProxy } = connection;
     open.add(dispatcher);
     const limited = dispatcher.compose(interimLimit(headersTimeoutMs));
-    return { dispatcher: limited, bare: dispatcher, viaProxy, release: () => close(dispatcher) };
+    return { dispatcher: limited, viaProxy, release: () => close(dispatcher) };
   };
   const pollPool = once(() =>
     connect('poll', origin, options.connections?.poll ?? 64, timeouts.pollHeadersMs, timeouts.pollBodyMs),
@@ -89,9 +89,7 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
       sendPaid(caller, imageRoute('edits', baseUrl), body, { deadlineMs: timeouts.paidHttpMs, ...send }),
     getVideo: async (taskId, { purpose = 'poll', signal } = {}) => {
       const pool = purpose === 'poll' ? pollPool : contentPool;
-      const within = { headersMs: timeouts.pollHeadersMs, bodyMs: timeouts.pollBodyMs };
-      // `getVideo` limits the time of interim replies itself.
-      return getVideo(caller, () => pool().bare, taskId, within, signal);
+      return getVideo(caller, () => pool().dispatcher, taskId, timeouts.pollBodyMs, signal);
     },
     contentUrl: (taskId) => {
       if (!isUsableTaskId(taskId)) throw new Error('This is not a task id of a service.');

@@ -25,7 +25,7 @@ export async function getVideo(
   caller: ApiCaller,
   pool: () => Dispatcher,
   taskId: string,
-  within: { readonly headersMs: number; readonly bodyMs: number },
+  bodyMs: number,
   signal?: AbortSignal,
 ): Promise<GetVideoResult> {
   if (!isUsableTaskId(taskId) || /\p{Cs}/u.test(taskId)) return { kind: 'error', error: 'bad_request' };
@@ -40,7 +40,7 @@ export async function getVideo(
         method: 'GET',
         headers: { ...apiHeaders(caller, credentials), accept: 'application/json' },
       },
-      { headersWithinMs: within.headersMs, withinMs: within.bodyMs, maxBytes: MAX_REPLY_BYTES.record },
+      { withinMs: bodyMs, maxBytes: MAX_REPLY_BYTES.record },
       signal,
     );
     return readReply(caller, credentials, { taskId, reply }, signal);

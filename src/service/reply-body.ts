@@ -1,10 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, unlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Readable } from 'node:stream';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
-import { otherwise, throwBug } from '../domain/bug';
+import { throwBug } from '../domain/bug';
 import { type JsonValue, parseOwnJson } from '../domain/json';
 
 /** Largest reply that is read, in bytes. A record may contain a `data:` URL of the result. */
@@ -15,129 +11,35 @@ export const MAX_REPLY_BYTES = {
   downloadError: 64 * 1024,
 } as const;
 
-/** Most bytes of a reply in memory, until `whole` reads all of it. */
-const IN_MEMORY = 4 * 1024 * 1024;
-/** Tiny chunks are merged: as separate objects they would take a hundred times their size. */
-const SMALLEST_BLOCK = 1024;
-const LARGEST_BLOCK = 64 * 1024;
-/** Bytes to keep of an incomplete reply: enough for a person to identify it. */
-const BEGINNING = 1024 * 1024;
-
-/**
- * Collects a reply of unknown length. Beyond a few megabytes it writes to an unlinked file, so that an endless reply
- * uses disk instead of memory. Without a usable disk the reply stays in memory, because a paid reply must not be lost.
- */
+/** Collects bytes of unknown number in one block, which doubles: tiny chunks as objects of their own would take more. */
 export class ReplyBytes {
-  #blocks: Buffer[] = [];
-  /** Blocks that were written to disk are reused: garbage collection would free them too late. */
-  #spare: Buffer[] = [];
-  #room = 0;
-  #held = 0;
-  #file: FileHandle | undefined;
-  #onDisk = 0;
-  #diskWorks = true;
+  #block = Buffer.alloc(0);
+  size = 0;
 
-  get size(): number {
-    return this.#onDisk + this.#held;
-  }
+  constructor(private readonly maxBytes: number) {}
 
-  /** Stores a copy; undefined when the next chunk may be added without waiting. */
-  add(chunk: Uint8Array): Promise<void> | undefined {
-    this.#keep(chunk);
-    return this.#held >= IN_MEMORY && this.#diskWorks ? this.#flush() : undefined;
-  }
-
-  /** All bytes. Rejects when the disk cannot be read. */
-  async whole(): Promise<Buffer> {
-    return this.#first(this.size);
-  }
-
-  /** All bytes when they are in memory, else the first ones. Rejects when the disk cannot be read. */
-  async beginning(): Promise<Buffer> {
-    return this.#first(this.#onDisk === 0 ? this.size : BEGINNING);
-  }
-
-  /** Closes the file. Never rejects. */
-  async close(): Promise<void> {
-    await this.#file?.close().catch(otherwise(undefined));
-  }
-
-  #keep(chunk: Uint8Array): void {
-    for (let from = 0; from < chunk.length;) {
-      const left = chunk.length - from;
-      if (this.#room === 0) {
-        const wanted = Math.min(LARGEST_BLOCK, Math.max(SMALLEST_BLOCK, left, this.#held));
-        const block = this.#spare.pop() ?? Buffer.allocUnsafeSlow(wanted);
-        this.#blocks.push(block);
-        this.#room = block.length;
-      }
-      const block = this.#blocks.at(-1) as Buffer;
-      const part = chunk.subarray(from, from + this.#room);
-      block.set(part, block.length - this.#room);
-      this.#room -= part.length;
-      from += part.length;
+  /** Keeps a copy, of what has room. @returns false when the limit is exceeded */
+  add(chunk: Uint8Array): boolean {
+    const fits = chunk.subarray(0, this.maxBytes - this.size);
+    const size = this.size + fits.length;
+    if (size > this.#block.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(size, Math.min(2 * size, this.maxBytes)));
+      larger.set(this.whole());
+      this.#block = larger;
     }
-    this.#held += chunk.length;
+    this.#block.set(fits, this.size);
+    this.size = size;
+    return fits.length === chunk.length;
   }
 
-  async #flush(): Promise<void> {
-    try {
-      this.#file ??= await namelessFile();
-      let left = this.#held;
-      for (const block of this.#blocks) {
-        const bytes = block.subarray(0, left);
-        await writeAll(this.#file, bytes, this.#onDisk + this.#held - left);
-        left -= bytes.length;
-      }
-      this.#onDisk += this.#held;
-      this.#spare.push(...this.#blocks);
-      this.#blocks = [];
-      this.#room = this.#held = 0;
-    } catch (error) {
-      throwBug(error);
-      this.#diskWorks = false;
-    }
-  }
-
-  #inMemory(): Buffer {
-    return Buffer.concat(this.#blocks, this.#held);
-  }
-
-  async #first(length: number): Promise<Buffer> {
-    if (this.#onDisk === 0) return this.#inMemory().subarray(0, length);
-    const bytes = Buffer.allocUnsafe(length);
-    const fromDisk = Math.min(length, this.#onDisk);
-    for (let done = 0; done < fromDisk;) {
-      const read = await this.#file?.read(bytes, done, fromDisk - done, done);
-      if (!read?.bytesRead) throw new Error('The disk lost a part of the reply.');
-      done += read.bytesRead;
-    }
-    this.#inMemory().copy(bytes, fromDisk);
-    return bytes;
-  }
-}
-
-async function writeAll(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length;)
-    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
-}
-
-/** An open, unlinked file: the system removes it with the process, however the process ends. */
-async function namelessFile(): Promise<FileHandle> {
-  const path = join(tmpdir(), `.temporal-media-${randomUUID()}`);
-  const handle = await open(path, 'wx+', 0o600);
-  try {
-    await unlink(path);
-    return handle;
-  } catch (error) {
-    await handle.close();
-    throw error;
+  whole(): Buffer {
+    return this.#block.subarray(0, this.size);
   }
 }
 
 /** The part of a reply's body that could be read. Returned, never thrown. */
 export interface BoundedBody {
-  /** The bytes read, at most the limit. For a long incomplete body, its beginning. */
+  /** The bytes read, at most the limit. */
   readonly bytes: Buffer;
   /** `complete`, or why the rest is missing. */
   readonly end: 'complete' | 'too_large' | 'too_late' | 'broken';
@@ -151,31 +53,23 @@ export interface BodyLimits {
 
 /** Reads a body up to a size and a time limit; drops the rest and destroys the stream. */
 export async function readBoundedBody(body: Readable, limits: BodyLimits): Promise<BoundedBody> {
-  const kept = new ReplyBytes();
+  const kept = new ReplyBytes(limits.maxBytes);
   let late = false;
   const timer = setTimeout(() => {
     late = true;
     body.destroy();
   }, limits.withinMs);
-  const cut = async (end: BoundedBody['end']): Promise<BoundedBody> => ({
-    bytes: await kept.beginning().catch(otherwise(Buffer.alloc(0))),
-    end,
-  });
+  const ended = (end: BoundedBody['end']): BoundedBody => ({ bytes: kept.whole(), end });
   try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      const room = limits.maxBytes - kept.size;
-      await kept.add(chunk.length > room ? chunk.subarray(0, room) : chunk);
-      if (chunk.length > room) return await cut('too_large');
-    }
-    return late ? await cut('too_late') : { bytes: await kept.whole(), end: 'complete' };
+    for await (const chunk of body as AsyncIterable<Buffer>) if (!kept.add(chunk)) return ended('too_large');
+    return ended(late ? 'too_late' : 'complete');
   } catch (error) {
     throwBug(error);
-    return await cut(late ? 'too_late' : 'broken');
+    return ended(late ? 'too_late' : 'broken');
   } finally {
     clearTimeout(timer);
     // A destroyed body still emits the error of its socket; nothing handles it.
     body.on('error', () => undefined).destroy();
-    await kept.close();
   }
 }
 

@@ -1,7 +1,6 @@
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Log } from 'mp4box';
 import { checkMp4, checkMp4Bytes } from '../../src/artifacts/mp4-check';
 import { box, makeMp4, topLevel } from './make-media';
 import { splicedFrom } from '../proof/good-files/spliced';
@@ -300,12 +299,10 @@ describe('[C4.3] the samples of a file', () => {
     });
   });
 
-  it('that are damaged leave the console, and the log of the parser, as they were', async () => {
-    const before = { ...Log };
+  it('that are damaged leave the console alone', async () => {
     const said = jest.spyOn(console, 'error').mockImplementation();
     await check(changed('stco', 4, 0x7fffffff));
     await check(changed('stts', 4, 0x7fffffff));
-    expect({ ...Log }).toEqual(before);
     expect(said).not.toHaveBeenCalled();
     said.mockRestore();
   });

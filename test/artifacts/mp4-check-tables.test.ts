@@ -1,4 +1,3 @@
-import { Log } from 'mp4box';
 import { checkMp4Bytes } from '../../src/artifacts/mp4-check';
 import { handler, list, table, trak } from './make-boxes';
 import { box } from './make-media';
@@ -244,17 +243,16 @@ describe('[C4.3] the codec of a file', () => {
   const hex = (type: string, digits: string) => box(type, Buffer.from(digits, 'hex'));
   const AVC = hex('avcC', '0142001effe00000');
   const codecOf = async (entry: Buffer) => {
-    const before = { ...Log };
     const result = await check(FTYP, mdat(50), moov(simple({ samples: 5, entry })));
-    // The parser is mute meanwhile, and only meanwhile.
-    expect({ ...Log }).toEqual(before);
     return result.ok ? result.codec : result.message;
   };
 
   it.each<[string, string, Buffer]>([
     ['avc1.42001e', 'avc1', AVC],
     ['hvc1.1.6.L93.b0', 'hvc1', hex('hvcC', '010160000000b000000000005df000fcfdf8f800000f00')],
+    ['hev1.A2.6.H150', 'hev1', hex('hvcC', '0162600000000000000000009600')],
     ['av01.0.04M.08', 'av01', hex('av1C', '81040c00')],
+    ['av01.2.13H.12', 'av01', hex('av1C', '814dec00')],
     ['vp09.00.10.08', 'vp09', hex('vpcC', '01000000000a820202020000')],
   ])('is %s by the configuration in %s', async (codec, type, configuration) => {
     expect(await codecOf(pictures(type, configuration))).toBe(codec);
@@ -268,11 +266,8 @@ describe('[C4.3] the codec of a file', () => {
     );
   });
 
-  it('is four letters where the configuration is cut, or longer than any', async () => {
+  it('is four letters where the configuration is cut', async () => {
     expect(await codecOf(pictures('avc1', hex('avcC', '01')))).toBe('avc1');
-    const padded = (bytes: number) => box('avcC', AVC.subarray(8), Buffer.alloc(bytes - AVC.length));
-    expect(await codecOf(pictures('avc1', padded(64 * 1024)))).toBe('avc1.42001e');
-    expect(await codecOf(pictures('avc1', padded(64 * 1024 + 1)))).toBe('avc1');
   });
 });
 

@@ -9,9 +9,9 @@ import {
   type LedgerDifference,
   nextLedger,
 } from '../domain/journal-binding';
-import { baseTaskQueue, mediaJournalWorkflowId } from '../domain/names';
+import { baseTaskQueue, mediaJournalScheduleId } from '../domain/names';
 import { anyPaidCall } from './earlier-calls';
-import { askLedger, type FoundLedger, plainClient, readLedger } from './ledger';
+import { plainClient, readLedger, writeLedger } from './ledger';
 
 /** A worker whose journal is not that of its task queue buys nothing: two journals could buy twice. */
 export class JournalBindingError extends Error {
@@ -50,7 +50,8 @@ export async function bindJournal(options: BindJournalOptions): Promise<Ledger> 
     ...(await options.journal.identity()),
     artifacts: (await options.artifacts?.identity?.()) ?? null,
     accounts: options.accounts ?? [],
-    mark: options.mark === true ? randomUUID() : null,
+    // A rebind has a mark too: it shows whether it was written.
+    mark: options.mark === true || options.rebind === true ? randomUUID() : null,
     ...(options.rebind === true && { rebind: true }),
   };
   // Durable before the ledger gets it: a kill between the two leaves a superfluous mark, and never a missing one.
@@ -64,38 +65,38 @@ interface Clients {
   readonly histories: Client;
 }
 
+/** More writes of other workers between a read and a write than there ever are. */
+const MOST_WRITES = 100;
+
 async function bind(
-  clients: Clients,
+  { ledger: client, histories }: Clients,
   taskQueue: string,
   journal: CreateJournal,
-  request: BindRequest,
+  { rebind, ...asked }: BindRequest,
 ): Promise<Ledger> {
-  const { ledger: client, histories } = clients;
-  const found = await readLedger(client, taskQueue);
-  if (request.rebind !== true) await refuse(histories, taskQueue, journal, found, request);
-  const held = found.is === 'missing' ? null : found.ledger;
-  if (found.is === 'open' && held !== null && nextLedger(held, request, '') === held) return held;
-  await askLedger(client, taskQueue, request, found);
-  const now = await readLedger(client, taskQueue);
-  // Others may have asked at the same time: the order of the server decides.
-  const ledger = now.is === 'missing' ? null : now.ledger;
-  const difference = differenceOf(ledger, request);
-  if (ledger === null || difference !== undefined)
-    throw new JournalBindingError(refusal(taskQueue, difference ?? 'journal', now));
-  return ledger;
+  for (let writes = 0; writes < MOST_WRITES; writes += 1) {
+    const found = await readLedger(client, taskQueue);
+    const held = found?.ledger ?? null;
+    if (rebind !== true) await refuse(histories, taskQueue, journal, held, asked);
+    const stands =
+      held !== null && differenceOf(held, asked) === undefined && nextLedger(held, asked) === held;
+    if (stands) return held;
+    await writeLedger(client, taskQueue, nextLedger(held, { ...asked, ...(rebind && { rebind }) }), found);
+  }
+  throw new Error('Other workers write it all the time.');
 }
 
 async function refuse(
   histories: Client,
   taskQueue: string,
   journal: CreateJournal,
-  found: FoundLedger,
+  held: Ledger | null,
   request: BindRequest,
 ): Promise<void> {
-  const difference = found.is === 'missing' ? undefined : differenceOf(found.ledger, request);
-  if (difference !== undefined) throw new JournalBindingError(refusal(taskQueue, difference, found));
-  if (found.is !== 'missing') {
-    if (await isSetBack(found.ledger, journal)) throw new JournalBindingError(setBack(taskQueue));
+  const difference = differenceOf(held, request);
+  if (difference !== undefined) throw new JournalBindingError(refusal(taskQueue, difference));
+  if (held !== null) {
+    if (await isSetBack(held, journal)) throw new JournalBindingError(setBack(taskQueue));
     return;
   }
   const earlier = await anyPaidCall(histories, taskQueue);
@@ -131,16 +132,16 @@ function silent(taskQueue: string, error: unknown): string {
   const { message, cause } = error instanceof Error ? error : new Error(String(error));
   const deeper = cause instanceof Error ? `: ${cause.message}` : '';
   return (
-    `The ledger ${mediaJournalWorkflowId(taskQueue)} of the task queue "${taskQueue}" cannot be read: ${message}${deeper}. ` +
+    `The ledger ${mediaJournalScheduleId(taskQueue)} of the task queue "${taskQueue}" cannot be read: ${message}${deeper}. ` +
     'Nothing is sent before it says which journal the queue creates with. Check that the Temporal server answers and ' +
-    'lets this worker read, start and signal workflows; then try again.'
+    'lets this worker describe, create and update schedules; then try again.'
   );
 }
 
 function ledgerGone(taskQueue: string, earlier: string): string {
   return (
-    `The ledger ${mediaJournalWorkflowId(taskQueue)} of the task queue "${taskQueue}" is gone, and paid calls were made on ` +
-    `this queue before (${earlier}): somebody deleted it, or it was terminated long ago. Which journal they were made with is ` +
+    `The ledger ${mediaJournalScheduleId(taskQueue)} of the task queue "${taskQueue}" is gone, and paid calls were made on ` +
+    `this queue before (${earlier}): somebody deleted it. Which journal they were made with is ` +
     'not known any more, so nothing is sent. When this is the journal of the earlier workers, or no worker uses theirs any ' +
     'more, start once with rebind (temporal-media worker --rebind); what is under way then waits for a decision.'
   );
@@ -149,7 +150,7 @@ function ledgerGone(taskQueue: string, earlier: string): string {
 function setBack(taskQueue: string): string {
   return (
     `The journal of this worker is an earlier copy of the one that the task queue "${taskQueue}" creates with: its ledger ` +
-    `${mediaJournalWorkflowId(taskQueue)} knows of paid calls after the copy. What was bought since then is not in it, so this ` +
+    `${mediaJournalScheduleId(taskQueue)} knows of paid calls after the copy. What was bought since then is not in it, so this ` +
     'worker sends nothing. Put the journal itself back where it still is. Where it is lost, stop all workers of the queue and start ' +
     'once with rebind (temporal-media worker --rebind): it first records what histories contain of those calls, and what was under ' +
     'way then waits for a decision.'
@@ -166,8 +167,7 @@ const DIFFERS: { readonly [difference in LedgerDifference]: string } = {
 const SAME_VOLUME =
   'where this is the same volume, seen from a new container, set MEDIA_HOST_ID to one name in all of them and start once with rebind; ';
 
-function refusal(taskQueue: string, difference: LedgerDifference, found: FoundLedger): string {
-  const ended = found.is === 'closed' ? ' It was ended from outside, and what it held still stands.' : '';
+function refusal(taskQueue: string, difference: LedgerDifference): string {
   const why =
     difference === 'artifacts'
       ? 'A worker with another store does not find what was stored before, so this one sends nothing.'
@@ -177,7 +177,7 @@ function refusal(taskQueue: string, difference: LedgerDifference, found: FoundLe
       ? 'point this worker at the same artifacts (MEDIA_ARTIFACTS, or a shared store); '
       : 'point this worker at the same journal (MEDIA_JOURNAL, or a shared store); ';
   return (
-    `The task queue "${taskQueue}" ${DIFFERS[difference]}: its ledger ${mediaJournalWorkflowId(taskQueue)} says so.${ended} ` +
+    `The task queue "${taskQueue}" ${DIFFERS[difference]}: its ledger ${mediaJournalScheduleId(taskQueue)} says so. ` +
     `${why} Remedies: ${difference === 'host' ? SAME_VOLUME : ''}${same}` +
     'give it a task queue of its own (MEDIA_TASK_QUEUE); or, when no worker uses the other one any more, start once with ' +
     'rebind (temporal-media worker --rebind).'

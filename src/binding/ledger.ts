@@ -1,135 +1,96 @@
-import { Client, WorkflowNotFoundError } from '@temporalio/client';
-import { defaultPayloadConverter, type Payload } from '@temporalio/common';
-import { isOpen } from '../domain/execution-status';
+import { randomUUID } from 'node:crypto';
 import {
-  type BindRequest,
-  bindRequestCheck,
-  type Ledger,
-  type MediaJournalInput,
-  nextLedger,
-} from '../domain/journal-binding';
-import { ledgerTaskQueue, mediaJournalWorkflowId, SIGNAL, WORKFLOW } from '../domain/names';
+  Client,
+  ScheduleAlreadyRunning,
+  type ScheduleDescription,
+  ScheduleNotFoundError,
+} from '@temporalio/client';
+import { defaultPayloadConverter, ValueError } from '@temporalio/common';
+import { type Ledger } from '../domain/journal-binding';
+import { baseTaskQueue, mediaJournalScheduleId } from '../domain/names';
 import { STARTED_BY } from '../domain/version';
 
 /**
- * The ledger of a task queue: an execution that no worker ever runs. Its history is the ledger: the server puts the
- * requests of all workers into one order, and every reader applies the same rule. So no worker's code can stop it,
- * and every client can read it.
+ * The ledger of a task queue: a paused schedule without times, whose only argument is its state. A write is dropped where
+ * somebody else has written since the ledger was read, so that all workers of a queue agree. It has no worker, no execution
+ * and no task, and every client can read it (ADR 28).
  *
  * @module
  */
 
-/** State of the ledger on the server. `closed` was ended from outside; its content is still valid. */
-export type FoundLedger =
-  | { readonly is: 'missing' }
-  | {
-      readonly is: 'open' | 'closed';
-      readonly runId: string;
-      readonly ledger: Ledger | null;
-      /** Number of events of its run. */
-      readonly length: number;
-    };
+/** A ledger as it was read. */
+export interface FoundLedger {
+  readonly ledger: Ledger;
+  readonly raw: ScheduleDescription['raw'];
+}
 
 /** A client on the user's connection that changes nothing in a ledger: no codec, no interceptors. */
 export function plainClient({ connection, options }: Pick<Client, 'connection' | 'options'>): Client {
   return new Client({ connection, namespace: options.namespace });
 }
 
-export async function readLedger(client: Client, taskQueue: string): Promise<FoundLedger> {
-  const workflowId = mediaJournalWorkflowId(taskQueue);
+/** Null where the queue has no ledger. @throws ValueError where somebody has overwritten it with something else */
+export async function readLedger(client: Client, taskQueue: string): Promise<FoundLedger | null> {
   try {
-    const { status, runId } = await client.workflow.getHandle(workflowId).describe();
-    const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-    // A paused execution accepts signals.
-    const is = isOpen(status.name) ? 'open' : 'closed';
-    return { is, runId, ledger: ledgerOf(events ?? []), length: events?.length ?? 0 };
+    const { action, raw } = await client.schedule.getHandle(mediaJournalScheduleId(taskQueue)).describe();
+    const [held] = (action.args ?? []) as readonly (Ledger | null | undefined)[];
+    if (typeof held?.binding?.journalId !== 'string') throw new ValueError('The schedule holds no ledger.');
+    const { seconds, nanos } = raw.info?.updateTime ?? raw.info?.createTime ?? {};
+    const writtenAt = new Date(Number(seconds ?? 0) * 1000 + (nanos ?? 0) / 1e6).toISOString();
+    return { ledger: { ...held, boundSince: held.boundSince || writtenAt }, raw };
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return { is: 'missing' };
+    if (error instanceof ScheduleNotFoundError) return null;
     throw error;
   }
 }
 
 /**
- * Length at which a run is ended and continued: far below what a server allows in one run (10,000 signals), and still
- * quick to read.
+ * Writes the ledger. Where somebody else has written it since it was read, nothing happens: only reading it again shows.
+ * @param ledger an empty `boundSince` stands for the time of this write, by the clock of the server
+ * @param found what was read before; null where there was none
  */
-const FULL_AT = 500;
-
-/** Sends a request to the ledger, and starts one where there is none. The ledger then shows whether it is granted. */
-export async function askLedger(
+export async function writeLedger(
   client: Client,
   taskQueue: string,
-  request: BindRequest,
-  found: FoundLedger,
+  ledger: Ledger,
+  found: FoundLedger | null,
 ): Promise<void> {
-  const workflowId = mediaJournalWorkflowId(taskQueue);
-  if (found.is === 'open') {
-    const run = client.workflow.getHandle(workflowId, found.runId);
-    if (found.length < FULL_AT) {
-      await run.signal(SIGNAL.bind, request);
-      return;
-    }
-    // Requests that arrive meanwhile are in its history and are read with it; a later signal fails, and its caller
-    // reads again.
-    await run.terminate('Full: the next run carries on what it held.');
-    await askLedger(client, taskQueue, request, await readLedger(client, taskQueue));
-    return;
-  }
-  const input: MediaJournalInput = { carried: found.is === 'closed' ? found.ledger : null };
-  await client.workflow.signalWithStart(WORKFLOW.mediaJournal, {
-    workflowId,
-    taskQueue: ledgerTaskQueue(taskQueue),
-    args: [input],
-    signal: SIGNAL.bind,
-    // A workflow task that waits for a worker would be a backlog of its queue. A later request makes one all the same.
-    startDelay: '3650 days',
-    signalArgs: [request],
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    workflowIdConflictPolicy: 'USE_EXISTING',
-    memo: {
-      ...STARTED_BY,
-      about: 'No worker runs this, by design: its history is the record. Never terminate it.',
-    },
-    staticSummary: 'Ledger: never terminate',
-    staticDetails:
-      `The ledger of the task queue \`${taskQueue}\`: it says which journal proves there what was sent and paid for. ` +
-      'No worker runs it, by design: its history is read instead. ' +
-      '**Never terminate or delete it**: workers would refuse to start until a person has looked at what is under way.',
+  const scheduleId = mediaJournalScheduleId(taskQueue);
+  if (found === null) return create(client, taskQueue, scheduleId, ledger);
+  const { schedule, conflictToken } = found.raw;
+  if (!conflictToken?.length) throw new ValueError('The server gives no conflict token for a schedule.');
+  const input = { payloads: [defaultPayloadConverter.toPayload(ledger)] };
+  await client.workflowService.updateSchedule({
+    namespace: client.options.namespace,
+    scheduleId,
+    schedule: { ...schedule, action: { startWorkflow: { ...schedule?.action?.startWorkflow, input } } },
+    conflictToken,
+    requestId: randomUUID(),
   });
 }
 
-type HistoryEvent = NonNullable<
-  Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>['events']
->[number];
-
-/** Computes the ledger from the events of one run. */
-export function ledgerOf(events: readonly HistoryEvent[]): Ledger | null {
-  let ledger: Ledger | null = null;
-  for (const event of events) {
-    const started = event.workflowExecutionStartedEventAttributes?.input?.payloads?.[0];
-    // State that cannot be read is not the same as none: then the ledger cannot be read.
-    if (started) ledger = (decoded(started) as MediaJournalInput | null)?.carried ?? null;
-    const signalled = event.workflowExecutionSignaledEventAttributes;
-    const request = signalled?.signalName === SIGNAL.bind ? requestOf(signalled.input?.payloads?.[0]) : null;
-    if (request !== null) ledger = nextLedger(ledger, request, timeOf(event));
-  }
-  return ledger;
-}
-
-function timeOf({ eventTime }: HistoryEvent): string {
-  return new Date(Number(eventTime?.seconds ?? 0) * 1000 + (eventTime?.nanos ?? 0) / 1e6).toISOString();
-}
-
-/** Null for what no worker of this package sent. */
-function requestOf(payload: Payload | undefined): BindRequest | null {
+async function create(client: Client, taskQueue: string, scheduleId: string, ledger: Ledger): Promise<void> {
   try {
-    const request = payload === undefined ? null : decoded(payload);
-    return bindRequestCheck(request, 'request') === undefined ? (request as BindRequest) : null;
-  } catch (_error) {
-    return null;
+    await client.schedule.create({
+      scheduleId,
+      spec: {},
+      action: {
+        type: 'startWorkflow',
+        workflowType: 'mediaJournal',
+        taskQueue: `${baseTaskQueue(taskQueue)}/ledger`,
+        args: [ledger],
+        // Triggered by hand, it ends by itself.
+        workflowExecutionTimeout: '1s',
+      },
+      state: {
+        paused: true,
+        note:
+          `The ledger of the task queue ${taskQueue}: it says which journal proves there what was sent and paid for. ` +
+          'Never delete it: workers would send nothing until a person has looked at what is under way.',
+      },
+      memo: STARTED_BY,
+    });
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
   }
-}
-
-function decoded(payload: Payload): unknown {
-  return defaultPayloadConverter.fromPayload(payload);
 }

@@ -38,7 +38,7 @@ async function storeOfWorkers(
   hasWorker: boolean,
 ): Promise<string | null | undefined> {
   const found = await readLedger(plainClient(client), taskQueue).catch(otherwise(undefined));
-  const bound = found === undefined || found.is === 'missing' ? null : found.ledger?.artifacts;
+  const bound = found?.ledger.artifacts;
   if (typeof bound === 'string') return bound;
   if (!hasWorker) return undefined;
   return (await media.artifactStore({ timeoutMs: WORKER_MS }).catch(otherwise(undefined)))?.storeId;

@@ -7,7 +7,7 @@ export {
   ACTIVITY,
   DEFAULT_CREDENTIAL,
   DEFAULT_TASK_QUEUE,
-  mediaJournalWorkflowId,
+  mediaJournalScheduleId,
   QUERY,
   UPDATE,
   WORKFLOW,

@@ -1,5 +1,3 @@
-import { anyText, type Check, exactly, listOf, messageOf, optional, orNull } from './shape';
-
 /** Which journal a task queue belongs to (architecture: Create). */
 interface JournalBinding {
   readonly journalId: string;
@@ -7,13 +5,13 @@ interface JournalBinding {
   readonly hostId: string | null;
 }
 
-/** What a worker sends to the ledger of its queue. */
+/** What a worker asks of the ledger of its queue. */
 export interface BindRequest extends JournalBinding {
   /** Id of its artifact store; null for a store that has none. */
   readonly artifacts: string | null;
   /** Accounts that it serves, with their digests. */
   readonly accounts: readonly string[];
-  /** A random mark that the journal already holds when the ledger receives it; null when none is sent. */
+  /** A random mark that the journal already holds when the ledger gets it; null for none. */
   readonly mark: string | null;
   /**
    * Replaces the binding with this journal and this store: only after a person made sure that no worker uses other
@@ -21,19 +19,6 @@ export interface BindRequest extends JournalBinding {
    */
   readonly rebind?: true;
 }
-
-/** More accounts than any worker serves. */
-const MAX_ACCOUNTS = 10_000;
-
-/** Any client may signal the ledger of a queue, which no worker runs: its readers skip what is not a request. */
-export const bindRequestCheck: Check<BindRequest> = messageOf({
-  journalId: anyText,
-  hostId: orNull(anyText),
-  artifacts: orNull(anyText),
-  accounts: listOf(anyText, MAX_ACCOUNTS),
-  mark: orNull(anyText),
-  rebind: optional(exactly(true)),
-});
 
 /** State of the ledger of a queue. */
 export interface Ledger {
@@ -43,13 +28,8 @@ export interface Ledger {
   readonly artifacts: string | null;
   /** Accounts of all workers since then, in order of arrival. */
   readonly accounts: readonly string[];
-  /** The last mark received: a journal that lacks it was restored from an older copy. */
+  /** The last mark: a journal that lacks it was restored from an older copy. */
   readonly mark: string | null;
-}
-
-/** Input of the ledger workflow: the state of an earlier run that was ended from outside. */
-export interface MediaJournalInput {
-  readonly carried: Ledger | null;
 }
 
 export type LedgerDifference = 'journal' | 'host' | 'artifacts';
@@ -65,8 +45,11 @@ export function differenceOf(ledger: Ledger | null, request: BindRequest): Ledge
     : undefined;
 }
 
-/** The ledger after a request; the same object when the request is refused or changes nothing. */
-export function nextLedger(ledger: Ledger | null, request: BindRequest, at: string): Ledger {
+/**
+ * The ledger after a request; the same object when the request is refused or changes nothing.
+ * @param at of a new binding; empty for the time at which it is written
+ */
+export function nextLedger(ledger: Ledger | null, request: BindRequest, at = ''): Ledger {
   if (ledger === null || request.rebind === true) {
     const { journalId, hostId, artifacts, accounts, mark } = request;
     return { binding: { journalId, hostId }, boundSince: at, artifacts, accounts, mark };

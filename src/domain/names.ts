@@ -39,7 +39,6 @@ export const WORKFLOW = {
   editImage: 'editImage',
   findVideoTask: 'findVideoTask',
   artifactStore: 'artifactStore',
-  mediaJournal: 'mediaJournal',
   resolveUnconfirmed: 'resolveUnconfirmed',
   reviewJournal: 'reviewJournal',
   runCampaign: 'runCampaign',
@@ -61,12 +60,11 @@ export const QUERY = {
 
 /**
  * Signals between a campaign and its batches (see `campaign/messages`), and between videos and their watcher (see
- * `shared-watch`); a worker sends `bind` to the ledger of its queue.
+ * `shared-watch`).
  */
 export const SIGNAL = {
   campaignOrders: 'campaign_orders',
   campaignReport: 'campaign_report',
-  bind: 'bind',
   watchJoin: 'watch_join',
   watchLeave: 'watch_leave',
   /** To a video, or to its watcher with the id of the video's workflow: the task may be done. */
@@ -124,15 +122,8 @@ export function baseTaskQueue(taskQueue: string): string {
   return taskQueue.replace(/(?:\/(?:create|poll|download|image))+$/, '');
 }
 
-/** Task queue of a ledger's only workflow task; no worker polls it (architecture: Create). */
-export function ledgerTaskQueue(taskQueue: string): string {
-  return `${baseTaskQueue(taskQueue)}/ledger`;
-}
-
-/**
- * Workflow id of the ledger that binds a task queue, and its activity queues, to one journal (architecture: Create).
- */
-export function mediaJournalWorkflowId(taskQueue: string): string {
+/** Id of the schedule that binds a task queue, and its activity queues, to one journal (architecture: Create). */
+export function mediaJournalScheduleId(taskQueue: string): string {
   return `media-journal/${baseTaskQueue(taskQueue)}`;
 }
 

@@ -5,10 +5,8 @@ export class WorkerSetupError extends Error {
   override readonly name = 'WorkerSetupError';
 }
 
-/** Workflow types of this package. The ledger of a queue is not among them: no worker runs it. */
-export const MEDIA_WORKFLOWS: readonly string[] = Object.values(WORKFLOW).filter(
-  (type) => type !== WORKFLOW.mediaJournal,
-);
+/** Workflow types of this package. */
+export const MEDIA_WORKFLOWS: readonly string[] = Object.values(WORKFLOW);
 
 /**
  * The user's activities and ours, under one roof.

@@ -5,7 +5,7 @@ import {
   referenceModeOf,
   sha256OfArtifactUri,
 } from '../../src/domain/request';
-import { activityQueues, ledgerTaskQueue, mediaJournalWorkflowId } from '../../src/domain/names';
+import { activityQueues, mediaJournalScheduleId } from '../../src/domain/names';
 import { isUsableTaskId, MAX_TASK_ID_LENGTH } from '../../src/domain/task-id';
 import { videoTaskById } from '../../src/domain/video-task';
 
@@ -89,9 +89,8 @@ describe('an artifact', () => {
 });
 
 it('names of queues and ledgers are API', () => {
-  expect(ledgerTaskQueue('videos')).toBe('videos/ledger');
-  expect(mediaJournalWorkflowId('videos')).toBe('media-journal/videos');
+  expect(mediaJournalScheduleId('videos')).toBe('media-journal/videos');
   // One ledger for a worker's queue and those beside it.
   for (const queue of Object.values(activityQueues('videos')))
-    expect(mediaJournalWorkflowId(queue)).toBe('media-journal/videos');
+    expect(mediaJournalScheduleId(queue)).toBe('media-journal/videos');
 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
-import { ACTIVITY, mediaJournalWorkflowId, WORKFLOW } from '../../src/domain/names';
+import { ACTIVITY, mediaJournalScheduleId, WORKFLOW } from '../../src/domain/names';
 import { type CreateVideoInput } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { bindJournal, JournalBindingError } from '../../src/worker';
@@ -41,33 +41,23 @@ describe('the journal of a create queue', () => {
     await good.stop();
   });
 
-  it('the ledger is no backlog of its queue, nor of that of the workers', async () => {
+  it('the ledger is a paused schedule that says what it is: no execution, and no backlog of any queue', async () => {
     const { client, namespace } = stack.server;
-    const { taskQueue } = await client.workflow.getHandle(mediaJournalWorkflowId(stack.taskQueue)).describe();
-    expect(taskQueue).not.toBe(stack.taskQueue);
-    for (const name of [taskQueue, stack.taskQueue]) {
+    const journal = createFileJournal({ root: stack.config.journal });
+    // A later request changes nothing of that.
+    await bindJournal({ client, taskQueue: stack.taskQueue, journal, accounts: ['another'] });
+    const { state, action, info } = await client.schedule
+      .getHandle(mediaJournalScheduleId(stack.taskQueue))
+      .describe();
+    expect(state).toMatchObject({ paused: true, note: expect.stringContaining('Never delete it') as string });
+    expect(info).toMatchObject({ nextActionTimes: [], recentActions: [] });
+    for (const name of [action.taskQueue, stack.taskQueue]) {
       const asked = { namespace, taskQueue: { name }, taskQueueType: 1, reportStats: true };
       const { stats } = await client.workflowService.describeTaskQueue(asked);
       expect({ name, backlog: Number(stats?.approximateBacklogCount ?? -1) }).toEqual({ name, backlog: 0 });
     }
-  });
-
-  it('the ledger has no workflow task that anybody ran, and says what it is', async () => {
-    const handle = stack.server.client.workflow.getHandle(mediaJournalWorkflowId(stack.taskQueue));
-    const { events } = await handle.fetchHistory();
-    const ran = (events ?? []).filter(
-      (event) =>
-        event.workflowTaskStartedEventAttributes ??
-        event.workflowTaskFailedEventAttributes ??
-        event.workflowTaskCompletedEventAttributes,
-    );
-    expect(ran).toEqual([]);
-    const described = await handle.describe();
-    expect(described.memo).toMatchObject({
-      about: expect.stringMatching(/No worker runs this, by design/) as string,
-    });
-    expect(await described.staticSummary()).toContain('never terminate');
-    expect(await described.staticDetails()).toContain(stack.taskQueue);
+    const { count } = await client.workflow.count(`TaskQueue = "${action.taskQueue}"`);
+    expect(count).toBe(0);
   });
 
   it('a second worker with another directory refuses to start and names the remedies', async () => {
@@ -189,8 +179,8 @@ describe('the journal of a create queue', () => {
       server.client.workflow.execute(WORKFLOW.generateVideo, { taskQueue, workflowId, args: [{ request }] }),
     );
     expect(bought).toMatchObject({ outcome: 'completed' });
-    const ledger = { namespace, workflowExecution: { workflowId: mediaJournalWorkflowId(taskQueue) } };
-    await server.client.workflowService.deleteWorkflowExecution(ledger);
+    const ledger = server.client.schedule.getHandle(mediaJournalScheduleId(taskQueue));
+    await ledger.delete();
     await Promise.all(
       Array.from({ length: SINCE }, () =>
         server.client.workflow.start('somethingElse', { taskQueue, workflowId: randomUUID() }),
@@ -198,10 +188,7 @@ describe('the journal of a create queue', () => {
     );
     await eventually('what ran since, and no ledger', async () => {
       const { count } = await server.client.workflow.count(`TaskQueue = "${taskQueue}"`);
-      const gone = await server.client.workflow
-        .getHandle(ledger.workflowExecution.workflowId)
-        .describe()
-        .catch(() => 'gone' as const);
+      const gone = await ledger.describe().catch(() => 'gone' as const);
       return count > SINCE && gone === 'gone';
     });
     const journal = createFileJournal({ root: join(stack.dataDir, 'another') });

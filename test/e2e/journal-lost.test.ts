@@ -1,5 +1,5 @@
 import { cp, rename, rm } from 'node:fs/promises';
-import { mediaJournalWorkflowId, WORKFLOW } from '../../src/domain/names';
+import { mediaJournalScheduleId, WORKFLOW } from '../../src/domain/names';
 import { accepted } from '../support/accepted';
 import { type CrashingWorker, startCrashingWorker } from '../support/crashing-process';
 import { eventually } from '../support/eventually';
@@ -14,16 +14,9 @@ import { sharedStack } from '../support/shared-stack';
 describe('a create under way whose journal is', () => {
   const stack = sharedStack({}, async () => undefined);
 
-  it.concurrent('[C4.4c] another one, after its ledger was terminated', async () => {
-    const lost = await underWay('[lost-reply:stall] a ledger terminated');
-    await endLedger(lost, 'terminate');
-    await lost.worker.startSuccessor({ journal: `${lost.worker.journal}-other`, rebind: true });
-    await endsUnconfirmed(lost);
-  });
-
   it.concurrent('[C4.4c] another one, after its ledger was deleted', async () => {
     const lost = await underWay('[lost-reply:stall] a ledger deleted');
-    await endLedger(lost, 'delete');
+    await lost.stack.server.client.schedule.getHandle(mediaJournalScheduleId(lost.worker.taskQueue)).delete();
     await lost.worker.startSuccessor({ journal: `${lost.worker.journal}-other`, rebind: true });
     await endsUnconfirmed(lost);
   });
@@ -104,21 +97,6 @@ describe('a create under way whose journal is', () => {
     await eventually('the create', async () => (await accepted(own, prompt)) === 1);
     await worker.kill();
     return { stack: own, worker, prompt, result: () => started.result() };
-  }
-
-  async function endLedger({ stack: own, worker }: Lost, how: 'terminate' | 'delete'): Promise<void> {
-    const { client, namespace } = own.server;
-    const workflowId = mediaJournalWorkflowId(worker.taskQueue);
-    const ledger = client.workflow.getHandle(workflowId);
-    if (how === 'terminate') await ledger.terminate('it looks dead');
-    else
-      await client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId } });
-    await eventually('the end of the ledger', () =>
-      ledger.describe().then(
-        ({ status }) => how === 'terminate' && status.name !== 'RUNNING',
-        () => how === 'delete',
-      ),
-    );
   }
 
   async function endsUnconfirmed({ stack: own, prompt, result }: Lost): Promise<void> {

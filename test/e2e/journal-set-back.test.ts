@@ -1,7 +1,7 @@
 import { cp, rename, rm } from 'node:fs/promises';
 import { Client } from '@temporalio/client';
 import { readLedger } from '../../src/binding/ledger';
-import { mediaJournalWorkflowId, SIGNAL, WORKFLOW } from '../../src/domain/names';
+import { mediaJournalScheduleId, WORKFLOW } from '../../src/domain/names';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { bindJournal, JournalBindingError, type LostCalls } from '../../src/worker';
 import { accepted } from '../support/accepted';
@@ -76,27 +76,40 @@ describe('a journal that was set back', () => {
     expect(await queue.order('two')).toMatchObject({ outcome: 'completed' });
   });
 
-  it.concurrent('[C4.4a] a ledger that is full is carried on, and what several say meanwhile is kept', async () => {
+  it.concurrent('[C4.4a] a ledger that several write at once keeps what each of them said, and a rebind among them', async () => {
     const queue = await openQueue();
     const { server } = queue.stack;
     const client = new Client({ connection: server.client.connection, namespace: server.namespace });
     const journal = createFileJournal({ root: queue.journal });
-    const bound = await bindJournal({ client, taskQueue: queue.taskQueue, journal, accounts: ['first'] });
-    const before = await readLedger(client, queue.taskQueue);
-    const ledger = client.workflow.getHandle(queue.ledgerId);
-    await Promise.all(Array.from({ length: 520 }, (_, at) => ledger.signal(`${SIGNAL.bind}-of-nobody`, at)));
-    const accounts = ['a', 'b', 'c', 'd'];
-    await Promise.all(
-      accounts.map((name) =>
-        bindJournal({ client, taskQueue: queue.taskQueue, journal, accounts: [name], mark: true }),
-      ),
-    );
+    const say = (accounts: readonly string[], rebind = false) =>
+      bindJournal({ client, taskQueue: queue.taskQueue, journal, accounts, mark: true, rebind });
+    const bound = await say(['first']);
+    const names = Array.from({ length: 12 }, (_, at) => `account-${at}`);
+    const answers = await Promise.all(names.map((name) => say([name])));
+    for (const [at, { accounts }] of answers.entries()) expect(accounts).toContain(names[at]);
     const after = await readLedger(client, queue.taskQueue);
-    if (before.is === 'missing' || after.is === 'missing') throw new Error('The ledger is gone.');
-    expect(after.runId).not.toBe(before.runId);
-    expect(after.ledger).toMatchObject({ binding: bound.binding, boundSince: bound.boundSince });
-    expect([...(after.ledger?.accounts ?? [])].sort()).toEqual([...accounts, 'first'].sort());
-    expect(await journal.hasMark(after.ledger?.mark ?? '')).toBe(true);
+    expect(after?.ledger).toMatchObject({ binding: bound.binding, boundSince: bound.boundSince });
+    expect([...(after?.ledger.accounts ?? [])].sort()).toEqual([...names, 'first'].sort());
+    expect(await journal.hasMark(after?.ledger.mark ?? '')).toBe(true);
+
+    const [rebound] = await Promise.all([say(['taker'], true), ...names.map((name) => say([name]))]);
+    const last = await readLedger(client, queue.taskQueue);
+    expect(Date.parse(rebound?.boundSince ?? '')).toBeGreaterThan(Date.parse(bound.boundSince));
+    expect(last?.ledger.boundSince).toBe(rebound?.boundSince);
+    expect(last?.ledger.accounts).toContain('taker');
+  });
+
+  it.concurrent('[C4.4a] a ledger that somebody has overwritten is not taken for a new one', async () => {
+    const queue = await openQueue();
+    await (await queue.startWorker()).stop();
+    const handle = queue.stack.server.client.schedule.getHandle(queue.ledgerId);
+    await handle.update(({ action, ...schedule }) => ({
+      ...schedule,
+      action: { ...action, args: [{ binding: null }] } as never,
+    }));
+    const refused = await queue.startWorker().catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(JournalBindingError);
+    expect((refused as Error).message).toContain('holds no ledger');
   });
 
   interface Queue {
@@ -120,7 +133,7 @@ describe('a journal that was set back', () => {
     return {
       stack: own,
       taskQueue,
-      ledgerId: mediaJournalWorkflowId(taskQueue),
+      ledgerId: mediaJournalScheduleId(taskQueue),
       journal,
       key,
       startWorker: (rebind) =>

@@ -1,9 +1,8 @@
 import { type ArtifactStore } from '../../artifacts/artifact-store';
 import { plainClient, readLedger } from '../../binding/ledger';
-import { listExecutions } from '../../client/list-executions';
 import { type MediaConfig } from '../../config';
 import { type CreateJournal, type JournalPage } from '../../domain/journal';
-import { baseTaskQueue, mediaJournalWorkflowId, WORKFLOW } from '../../domain/names';
+import { baseTaskQueue, mediaJournalScheduleId } from '../../domain/names';
 import { existingJournal } from '../../stores/open-stores';
 import { type Connected } from '../connect';
 import { CliError, failureOf, withoutSecrets } from '../errors';
@@ -37,8 +36,8 @@ export async function requireOnlyJournal(
   const [{ journalId }, storeId] = await Promise.all([journal.identity(), store.identity?.()]);
   for (const taskQueue of await boundQueues(connected)) {
     const found = await readLedger(client, taskQueue);
-    const ledger = found.is === 'missing' ? null : found.ledger;
-    if (ledger === null || ledger.artifacts === null) continue;
+    if (found === null || found.ledger.artifacts === null) continue;
+    const { ledger } = found;
     const isSameStore = ledger.artifacts === storeId;
     if (!isSameStore && taskQueue === baseTaskQueue(connected.taskQueue)) {
       throw new CliError(
@@ -64,10 +63,9 @@ export async function requireOnlyJournal(
 /** The queue of the command, and all of the namespace that have a ledger. */
 async function boundQueues({ client, taskQueue }: Connected): Promise<ReadonlySet<string>> {
   const queues = new Set([baseTaskQueue(taskQueue)]);
-  const query = `WorkflowType = '${WORKFLOW.mediaJournal}'`;
-  const prefix = mediaJournalWorkflowId('');
-  for await (const { workflowId } of listExecutions(client, query))
-    if (workflowId.startsWith(prefix)) queues.add(workflowId.slice(prefix.length));
+  const prefix = mediaJournalScheduleId('');
+  for await (const { scheduleId } of client.schedule.list())
+    if (scheduleId.startsWith(prefix)) queues.add(scheduleId.slice(prefix.length));
   return queues;
 }
 

@@ -8,7 +8,7 @@ import { type ArtifactStore } from '../../artifacts/artifact-store';
 import { FileArtifactStore } from '../../artifacts/file-store';
 import { ingestFile } from '../../artifacts/ingest';
 import { TemporalMediaClient } from '../../client';
-import { mediaJournalWorkflowId } from '../../domain/names';
+import { mediaJournalScheduleId } from '../../domain/names';
 import { type ArtifactRef } from '../../domain/request';
 import { promptHash } from '../../testing/sandbox/counters';
 import { SandboxAdmin } from '../../testing/sandbox/process';
@@ -17,7 +17,6 @@ import {
   type RunningTemporalServer,
   startTemporalServer,
 } from '../../testing/temporal-server/start-temporal-server';
-import { cachedWorkflowBundle } from '../../workflow-bundle';
 import { type RunningChild, startChild } from '../child-process';
 import { sandboxEnvironment, startDevSandbox, temporalEnvironment } from '../dev/state';
 import { type DemoEnvironment } from './demo-case';
@@ -52,8 +51,6 @@ export async function openEnvironment(options: OpenEnvironmentOptions): Promise<
   };
   try {
     // The bundle is built while server and sandbox start in other processes.
-    const bundling = cachedWorkflowBundle(join(dataDir, 'cache'));
-    bundling.catch(() => undefined);
     const server = await startTemporalServer({
       ...(options.persistent && { dataDir }),
       ui: true,
@@ -66,7 +63,6 @@ export async function openEnvironment(options: OpenEnvironmentOptions): Promise<
     const connection = await Connection.connect({ ...server.connection, address: server.address });
     undo.push(() => connection.close());
     const client = new Client({ connection, namespace: server.namespace });
-    await bundling;
 
     const run = randomBytes(4).toString('hex');
     const queues = { steady: `media-demo-${run}`, fragile: `media-demo-${run}-fragile` };
@@ -127,13 +123,10 @@ async function activitiesOf(client: Client, workflowId: string): Promise<string[
   );
 }
 
-/** Terminates the journal workflows, so that nothing of the demo keeps running on a server that it did not start. */
+/** Deletes the ledgers, so that nothing of the demo is left on a server that it did not start. */
 async function endJournals(client: Client, queues: readonly string[]): Promise<void> {
   for (const queue of queues) {
-    await client.workflow
-      .getHandle(mediaJournalWorkflowId(queue))
-      .terminate('the demo is over')
-      .catch(otherwise(undefined));
+    await client.schedule.getHandle(mediaJournalScheduleId(queue)).delete().catch(otherwise(undefined));
   }
 }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { otherwise } from '../../domain/bug';
 import { isSetBack } from '../../binding/bind-journal';
-import { type FoundLedger, readLedger } from '../../binding/ledger';
+import { readLedger } from '../../binding/ledger';
 import { accountsOfOthers } from '../../binding/served-accounts';
 import { type JournalIdentity } from '../../domain/journal';
 import { differenceOf, type Ledger, type LedgerDifference } from '../../domain/journal-binding';
@@ -231,7 +231,7 @@ export const binding: Check = {
     if ('problem' in target || connection === undefined) throw new Error('There is no connection.');
     const { namespace, taskQueue } = target;
     const found = await readLedger(new Client({ connection, namespace }), taskQueue);
-    const ledger = found.is === 'missing' ? null : found.ledger;
+    const ledger = found?.ledger ?? null;
     let journal: OwnSide['journal'];
     try {
       journal = await journalOf(config, ledger);
@@ -241,7 +241,7 @@ export const binding: Check = {
     }
     const artifacts = await artifactsOf(config);
     const names = accounts.map(({ name }) => name);
-    return checkBinding(found, { journal, artifacts, accounts: names }, taskQueue);
+    return checkBinding(ledger, { journal, artifacts, accounts: names }, taskQueue);
   },
 };
 
@@ -268,12 +268,11 @@ const DIFFERS: { readonly [difference in LedgerDifference]: string } = {
 };
 
 export function checkBinding(
-  found: FoundLedger,
+  ledger: Ledger | null,
   { journal, artifacts, accounts }: OwnSide,
   taskQueue: string,
 ): Finding {
   const queue = `The task queue "${taskQueue}"`;
-  const ledger = found.is === 'missing' ? null : found.ledger;
   if (ledger === null) return ok(`the first worker binds the task queue "${taskQueue}" to its journal`);
   if (journal === null)
     return failed('journal_binding', `${queue} is bound to a journal, and here is none yet.`);

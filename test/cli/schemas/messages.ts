@@ -32,8 +32,8 @@ type NameOf<T> = {
 /** Null for a workflow or an Update that takes nothing. */
 type ArgumentOf<Args extends readonly unknown[]> = Args extends [] ? null : NameOf<Args[0]>;
 
-/** Of the package itself: a campaign starts its batches, videos their watcher, and no worker runs the ledger of a queue. */
-type Internal = typeof WORKFLOW.campaignBatch | typeof WORKFLOW.watchVideos | typeof WORKFLOW.mediaJournal;
+/** Of the package itself: a campaign starts its batches, videos their watcher. */
+type Internal = typeof WORKFLOW.campaignBatch | typeof WORKFLOW.watchVideos;
 type PublicWorkflow = Exclude<(typeof WORKFLOW)[keyof typeof WORKFLOW], Internal>;
 
 export const WORKFLOW_MESSAGES: {

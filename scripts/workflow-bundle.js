@@ -12,10 +12,9 @@ const NAMES_A_FOLDER = 'The bundle names a folder of this machine.';
 const SOURCE_MAP = '\n//# sourceMappingURL=data:application/json;charset=utf-8;base64,';
 
 async function buildWorkflowBundle() {
-  const { SHIPPED_BUNDLE, shippedBundle } = require('../lib/workflow-bundle.js');
+  const { SHIPPED_BUNDLE, shippedBundle, sdkVersions, workflowDigest } = require('../lib/workflow-bundle.js');
   if ('codePath' in (await shippedBundle())) return;
   const { packagedWorkflows } = require('../lib/package-file.js');
-  const { sdkVersions, workflowDigest } = require('../lib/workflow-digest.js');
   const { bundleWorkflowCode, DefaultLogger } = require('@temporalio/worker');
   const manifest = { v: 1, sdk: await sdkVersions(), digest: await workflowDigest() };
   const { code } = await bundleWorkflowCode({

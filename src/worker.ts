@@ -14,7 +14,6 @@ import { type ArtifactStore } from './artifacts/artifact-store';
 import { checkServe, type MediaConfig, readConfig } from './config';
 import { type CreateJournal } from './domain/journal';
 import { nexusServicesOf } from './nexus/media-nexus-service';
-import { packagedWorkflows } from './package-file';
 import { refuseUnsoundSdk } from './sdk-copies';
 import { bindQueue, type Rebind } from './worker/bind-queue';
 import { warnOfLacking } from './worker/bundled-types';
@@ -25,7 +24,7 @@ import { joinActivities } from './worker/registered-names';
 import { type Served, servedBy, type ServedPart } from './worker/served-parts';
 import { openWorkerAccounts } from './worker/worker-accounts';
 import { versionOf } from './worker/worker-version';
-import { bundledWorkflows, shapesBundle } from './workflow-bundle';
+import { workflowsFor } from './workflow-bundle';
 
 export { type AccountOptions } from './accounts/accounts-file';
 export {
@@ -150,7 +149,7 @@ async function makeWorker(options: MediaWorkerOptions, making: Making): Promise<
   const { config, served, accounts, connected } = making;
   const { connection, namespace } = connected;
   const { taskQueue } = config;
-  const workflows = served.workflows ? await workflowsOf(options.workflows, options.worker) : {};
+  const workflows = served.workflows ? await workflowsOf(options) : {};
   const parts = accounts === undefined ? undefined : await makeParts(options, config, accounts);
   if (parts !== undefined) {
     const { dataConverter } = options.worker ?? {};
@@ -198,19 +197,13 @@ async function makeWorker(options: MediaWorkerOptions, making: Making): Promise<
   };
 }
 
-async function workflowsOf(
-  given: MediaWorkerOptions['workflows'],
-  worker: MediaWorkerOptions['worker'] = {},
-): Promise<NonNullable<MediaWorkerOptions['workflows']>> {
-  // Bundled by the SDK, which knows what its options and plugins add to the code.
-  if (given?.workflowBundle == null && shapesBundle(worker))
-    return { workflowsPath: given?.workflowsPath ?? packagedWorkflows() };
-  const { logger } = Runtime.instance();
-  const workflows = await bundledWorkflows(given, (because) => {
-    logger.info('Bundling the workflow code, which takes seconds', { because });
-  });
-  if (given !== undefined && workflows.workflowBundle !== undefined)
-    await warnOfLacking(workflows.workflowBundle, logger);
+async function workflowsOf({
+  workflows: given,
+  worker = {},
+}: MediaWorkerOptions): Promise<NonNullable<MediaWorkerOptions['workflows']>> {
+  const workflows = await workflowsFor(given, worker);
+  if (given !== undefined && workflows.workflowBundle != null)
+    await warnOfLacking(workflows.workflowBundle, Runtime.instance().logger);
   return workflows;
 }
 

@@ -1,23 +1,19 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, rename, stat, writeFile, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type * as Worker from '@temporalio/worker';
 import { type WorkerOptions } from '@temporalio/worker';
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { throwBug } from './domain/bug';
 import { packagedWorkflows } from './package-file';
-import { sdkVersions, workflowDigest } from './workflow-digest';
 
 /**
  * Provides the workflow bundle for workers. Bundling takes seconds, so this package ships a bundle. Where that does not
- * match the SDK, the code is bundled once per process and path, and for the commands once per version of the code.
+ * match the SDK, the code is bundled once per process and path.
  *
  * @module
  */
 
 type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
-
-/** Called before the code is bundled, with the reason why the shipped bundle is not used. */
-type OnBundling = (because: string) => void;
 
 const bundles = new Map<string, Promise<{ readonly code: string }>>();
 
@@ -25,10 +21,11 @@ const bundles = new Map<string, Promise<{ readonly code: string }>>();
  * Returns the shipped bundle where it matches, else one in memory: the worker that binds the journal and the main
  * worker run the same code, and it is bundled once.
  * @param workflows the user's own code or a prebuilt bundle; default: the workflows of this package
+ * @param onBundling called before our own code is bundled, with the reason why the shipped bundle is not used
  */
 export async function bundledWorkflows(
-  workflows: Workflows | undefined,
-  onBundling?: OnBundling,
+  workflows?: Workflows,
+  onBundling?: (because: string) => void,
 ): Promise<Workflows> {
   if (workflows?.workflowBundle != null) return workflows;
   const path = workflows?.workflowsPath;
@@ -40,42 +37,26 @@ export async function bundledWorkflows(
 }
 
 /**
- * Whether something of the user belongs into the bundle, so that one that was made without it does not do: interceptors,
- * converters, or plugins, which may add them.
+ * The workflows of a worker with these options. Where something of the user belongs into the bundle (interceptors,
+ * converters, or plugins, which may add them), the SDK bundles, which knows what its options add to the code.
  */
-export function shapesBundle(
+export async function workflowsFor(
+  given: Workflows | undefined,
   options: Pick<WorkerOptions, 'interceptors' | 'bundlerOptions' | 'dataConverter' | 'plugins'>,
-): boolean {
+): Promise<Workflows> {
   const { interceptors, bundlerOptions, dataConverter, plugins = [] } = options;
-  return (
+  const isShaped =
     (interceptors?.workflowModules ?? []).length > 0 ||
     bundlerOptions !== undefined ||
     dataConverter?.payloadConverterPath !== undefined ||
     dataConverter?.failureConverterPath !== undefined ||
-    plugins.length > 0
-  );
-}
-
-/**
- * Returns the shipped bundle where it matches, else one on disk in `cacheDir`. Its name depends on the SDK's version
- * and the code, because a bundle needs the exact SDK version of its worker.
- */
-export async function cachedWorkflowBundle(
-  cacheDir: string,
-  onBundling?: OnBundling,
-): Promise<{ readonly codePath: string }> {
-  const shipped = await shippedBundle();
-  if ('codePath' in shipped) return shipped;
-  const codePath = join(cacheDir, `workflows-${await version()}.js`);
-  if (await isThere(codePath)) return { codePath };
-  onBundling?.(shipped.because);
-  const { code } = await bundleOnce(packagedWorkflows());
-  await mkdir(cacheDir, { recursive: true });
-  // Renamed when complete, because another process may write the same file.
-  const draft = `${codePath}.${randomUUID()}`;
-  await writeFile(draft, code);
-  await rename(draft, codePath);
-  return { codePath };
+    plugins.length > 0;
+  if (given?.workflowBundle == null && isShaped)
+    return { workflowsPath: given?.workflowsPath ?? packagedWorkflows() };
+  const { Runtime } = require('@temporalio/worker') as typeof Worker;
+  return bundledWorkflows(given, (because) => {
+    Runtime.instance().logger.info('Bundling the workflow code, which takes seconds', { because });
+  });
 }
 
 function bundleOnce(workflowsPath: string): Promise<{ readonly code: string }> {
@@ -89,24 +70,10 @@ function bundleOnce(workflowsPath: string): Promise<{ readonly code: string }> {
 }
 
 async function makeBundle(workflowsPath: string): Promise<{ readonly code: string }> {
-  // Loaded lazily: a command that finds its bundle on disk starts without it.
+  // Loaded lazily: a command that only looks at the shipped bundle starts without it.
   const { bundleWorkflowCode, DefaultLogger } = require('@temporalio/worker') as typeof Worker;
   // The bundler logs every module at INFO; a failure is thrown and needs no log.
   return bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
-}
-
-async function version(): Promise<string> {
-  const made = JSON.stringify([await sdkVersions(), await workflowDigest()]);
-  return createHash('sha256').update(made).digest('hex').slice(0, 16);
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isFile();
-  } catch (error) {
-    throwBug(error);
-    return false;
-  }
 }
 
 /** Folder of the bundle that the build makes; it does not exist beside the sources. */
@@ -152,3 +119,42 @@ async function readManifest(folder: string): Promise<BundleManifest | undefined>
     return undefined;
   }
 }
+
+/** Folders of this package's workflow code (architecture: Folders). */
+const FOLDERS = ['workflows', 'domain'];
+
+/** SDK packages in a bundle, and the worker that runs it: a bundle needs exactly these versions. */
+const SDK_PACKAGES = ['@temporalio/common', '@temporalio/worker', '@temporalio/workflow'];
+
+/** Installed versions of the SDK's packages, by name. */
+export async function sdkVersions(): Promise<Record<string, string>> {
+  const versions = SDK_PACKAGES.map(async (name) => {
+    const manifest = await readFile(require.resolve(`${name}/package.json`), 'utf8');
+    return [name, (JSON.parse(manifest) as { readonly version: string }).version] as const;
+  });
+  return Object.fromEntries(await Promise.all(versions));
+}
+
+/**
+ * First 16 hex digits of the SHA-256 of this package's workflow code, compiled or as sources: the same on every operating
+ * system, whichever separators and line ends it has.
+ */
+export async function workflowDigest(): Promise<string> {
+  const hash = createHash('sha256');
+  const entry = packagedWorkflows();
+  const root = dirname(dirname(entry));
+  for (const folder of FOLDERS) {
+    const names = (await readdir(join(root, folder), { recursive: true }))
+      .filter((name) => name.endsWith(extension(entry)))
+      .map((name) => name.replaceAll('\\', '/'))
+      .sort();
+    for (const name of names) {
+      const code = await readFile(join(root, folder, name), 'utf8');
+      hash.update(name).update(code.replaceAll('\r\n', '\n'));
+    }
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** `.js` when installed, `.ts` when run from sources. */
+const extension = (entry: string): string => (entry.endsWith('.ts') ? '.ts' : '.js');

@@ -2,14 +2,12 @@ import {
   type BundleOptions,
   NativeConnection,
   type ReplayWorkerOptions,
-  Runtime,
   type Worker,
   type WorkerOptions,
 } from '@temporalio/worker';
 import { createActivityWorkers, QueuesServed, runBeside } from '../activity-workers';
 import { checkServe, type MediaConfig, readConfig, readUsableConfig } from '../config';
 import { nexusServicesOf } from '../nexus/media-nexus-service';
-import { packagedWorkflows } from '../package-file';
 import { refuseUnsoundSdk } from '../sdk-copies';
 import { bindQueue } from '../worker/bind-queue';
 import { codeOf } from '../worker/bundled-types';
@@ -20,7 +18,7 @@ import { openWorkerAccounts } from '../worker/worker-accounts';
 import { versionOf } from '../worker/worker-version';
 import { joinActivities, WorkerSetupError } from '../worker/registered-names';
 import { type Served, servedBy } from '../worker/served-parts';
-import { bundledWorkflows, shapesBundle } from '../workflow-bundle';
+import { workflowsFor } from '../workflow-bundle';
 import { joinBundle, refuseLacking } from './join-bundle';
 import { LateParts } from './late-parts';
 import { type MediaPluginOptions } from './options';
@@ -47,7 +45,7 @@ export async function serveWorker(
   const config = media.config ?? (strict ? readConfig(media.env) : usableConfig(media.env));
   const served = servedBy(media.serve === undefined ? config.serve : checkServe(media.serve, 'serve'));
   refuseHalf(options, served);
-  const workflows = served.workflows ? await workflowsFor(options) : {};
+  const workflows = served.workflows ? await workflowsBeside(options) : {};
   if (served.kinds.length === 0) {
     const nexus = nexusServicesOf(config, options.nexusServices);
     const version = versionOf(config, options.workerDeploymentOptions);
@@ -147,14 +145,14 @@ export function isServed({ plugins = [] }: WorkerOptions): boolean {
 
 /** Our workflows for a replay beside the user's. */
 export async function replayWorkflows(options: ReplayWorkerOptions): Promise<ReplayWorkerOptions> {
-  return { ...options, ...(await workflowsFor(options)) };
+  return { ...options, ...(await workflowsBeside(options)) };
 }
 
 /**
  * The workflows of a worker. Those that are bundled when it is made are joined by then; a bundle that was made before
  * must have ours; and where there are none of the user's, ours are served alone.
  */
-async function workflowsFor(options: WorkerOptions | ReplayWorkerOptions): Promise<Workflows> {
+async function workflowsBeside(options: WorkerOptions | ReplayWorkerOptions): Promise<Workflows> {
   const { workflowBundle, workflowsPath } = options;
   if (workflowBundle != null) {
     refuseLacking(await codeOf(workflowBundle));
@@ -162,10 +160,7 @@ async function workflowsFor(options: WorkerOptions | ReplayWorkerOptions): Promi
   }
   if (workflowsPath !== undefined) return {};
   const plugins = (options.plugins ?? []).filter(({ name }) => name !== NAME);
-  if (shapesBundle({ ...options, plugins })) return { workflowsPath: packagedWorkflows() };
-  return bundledWorkflows(undefined, (because) => {
-    Runtime.instance().logger.info('Bundling the workflow code, which takes seconds', { because });
-  });
+  return workflowsFor(undefined, { ...options, plugins });
 }
 
 interface Making {

@@ -1,4 +1,4 @@
-import { serveHealth } from '../../src/cli/health';
+import { serveHealth } from '../../src/cli/worker';
 
 const get = async (address: string, path: string): Promise<number> =>
   (await fetch(`http://${address}${path}`)).status;

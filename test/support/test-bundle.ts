@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { bundledWorkflows, cachedWorkflowBundle } from '../../src/workflow-bundle';
+import { packagedWorkflows } from '../../src/package-file';
+import { bundledWorkflows, sdkVersions, workflowDigest } from '../../src/workflow-bundle';
 
 type TestBundle = { readonly codePath: string } | { readonly code: string };
 
@@ -19,7 +20,9 @@ const bundles = new Map<string, Promise<TestBundle>>();
 export function testBundle(workflowsPath = ''): Promise<TestBundle> {
   const bundle =
     bundles.get(workflowsPath) ??
-    (workflowsPath === '' ? cachedWorkflowBundle(CACHE) : bundleOfTest(workflowsPath));
+    (workflowsPath === ''
+      ? testBundlePath().then((codePath) => ({ codePath }))
+      : bundleOfTest(workflowsPath));
   bundles.set(workflowsPath, bundle);
   return bundle;
 }
@@ -28,23 +31,43 @@ let packageBundle: Promise<string> | undefined;
 
 /** File of the package's own bundle, for workers in other processes: one test has one, whatever becomes of the sources. */
 export function testBundlePath(): Promise<string> {
-  return (packageBundle ??= cachedWorkflowBundle(CACHE).then(({ codePath }) => codePath));
+  return (packageBundle ??= bundleOfPackage());
+}
+
+/** Named by the SDK's versions and the code: a bundle needs the exact SDK of its worker. */
+async function bundleOfPackage(): Promise<string> {
+  const { codePath } = await cached(
+    'workflows',
+    JSON.stringify([await sdkVersions(), await workflowDigest()]),
+    packagedWorkflows(),
+  );
+  return codePath;
 }
 
 async function bundleOfTest(workflowsPath: string): Promise<TestBundle> {
   // A project elsewhere brings packages of its own, and is gone after its test: nothing of it is kept.
   if (path.relative(TESTS, workflowsPath).startsWith('..')) return bundleOf(workflowsPath);
   const folder = path.dirname(workflowsPath);
-  // The name of the package's own bundle says which version of its code and of the SDK this one holds.
-  const hash = createHash('sha256')
-    .update(await testBundlePath())
-    .update(workflowsPath);
-  for (const name of readdirSync(folder).sort())
-    hash.update(name).update(readFileSync(path.join(folder, name)));
-  const codePath = path.join(CACHE, `test-workflows-${hash.digest('hex').slice(0, 16)}.js`);
+  const files = readdirSync(folder).sort();
+  const texts = files.map((name) => [name, readFileSync(path.join(folder, name), 'utf8')]);
+  return cached(
+    'test-workflows',
+    JSON.stringify([await testBundlePath(), workflowsPath, texts]),
+    workflowsPath,
+  );
+}
+
+async function cached(
+  name: string,
+  of: string,
+  workflowsPath: string,
+): Promise<{ readonly codePath: string }> {
+  const hash = createHash('sha256').update(of).digest('hex').slice(0, 16);
+  const codePath = path.join(CACHE, `${name}-${hash}.js`);
   if (existsSync(codePath)) return { codePath };
   const { code } = await bundleOf(workflowsPath);
   mkdirSync(CACHE, { recursive: true });
+  // Renamed when complete, because another process may write the same file.
   writeFileSync(`${codePath}.${process.pid}`, code);
   renameSync(`${codePath}.${process.pid}`, codePath);
   return { codePath };

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { shippedBundle, type BundleManifest } from '../../src/workflow-bundle';
-import { sdkVersions, workflowDigest } from '../../src/workflow-digest';
+import { sdkVersions, workflowDigest } from '../../src/workflow-bundle';
 
 const ROOT = join(__dirname, '..', '..');
 const SHIPPED = join(ROOT, 'lib', 'workflow-bundle');

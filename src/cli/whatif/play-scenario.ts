@@ -14,7 +14,6 @@ import { type SandboxCounters } from '../../testing/sandbox/counters';
 import { startSandboxProcess } from '../../testing/sandbox/process';
 import { renderImage } from '../../testing/sandbox/render-image';
 import { startTemporalServer } from '../../testing/temporal-server/start-temporal-server';
-import { cachedWorkflowBundle } from '../../workflow-bundle';
 import { startChild } from '../child-process';
 import { CliError } from '../errors';
 import { SANDBOX_KEY, sandboxEnvironment, temporalEnvironment } from '../dev/state';
@@ -64,8 +63,6 @@ export async function playScenario(
   const undo: (() => Promise<unknown>)[] = [];
   try {
     // The bundle is built while server and sandbox start in other processes.
-    const bundling = cachedWorkflowBundle(join(dataDir, 'cache'));
-    bundling.catch(() => undefined);
     const server = await startTemporalServer({ env, namespace: 'default', onProgress: say });
     undo.push(() => server.stop());
     const { timing, records, faults } = scenario;
@@ -78,7 +75,6 @@ export async function playScenario(
     undo.push(() => sandbox.close());
     const connection = await Connection.connect({ ...server.connection, address: server.address });
     undo.push(() => connection.close());
-    await bundling;
     const id = `whatif-${randomBytes(4).toString('hex')}`;
     const worker = await startChild<object>(['worker', '--json'], {
       logFile: join(dataDir, 'logs', 'worker.log'),

@@ -1,5 +1,5 @@
 // worker.ts: yours, with one line more. The plugin reads MEDIA_* when the worker is made.
-import { bundleWorkflowCode, Worker, type WorkerOptions } from '@temporalio/worker';
+import { bundleWorkflowCode, NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { MediaPlugin } from 'temporal-media/plugin';
 import { openArtifactStore } from 'temporal-media/stores';
 import { filmActivities } from './activities';
@@ -9,7 +9,10 @@ const workflowsPath = require.resolve('./workflows');
 export async function filmWorker(options: Partial<WorkerOptions> = {}, env = process.env) {
   const activities = filmActivities(await openArtifactStore(env));
   const plugins = [new MediaPlugin({ env })];
-  return Worker.create({ taskQueue: 'films', workflowsPath, activities, plugins, ...options });
+  const address = env.TEMPORAL_ADDRESS ?? '127.0.0.1:7233';
+  const connection = options.connection ?? (await NativeConnection.connect({ address }));
+  const taskQueue = env.MEDIA_TASK_QUEUE ?? 'films';
+  return Worker.create({ taskQueue, workflowsPath, activities, plugins, ...options, connection });
 }
 
 /** For `workflowBundle` in place of `workflowsPath`: made by your build, before a worker starts. */

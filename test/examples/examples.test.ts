@@ -75,8 +75,8 @@ describe('the examples of the README', () => {
     const taskQueue = stack.server.uniqueId('films');
     const dataDir = join(stack.dataDir, taskQueue);
     const env = { ...stack.env, MEDIA_DATA_DIR: dataDir, MEDIA_ARTIFACTS: join(dataDir, 'artifacts') };
-    const { nativeConnection: connection, namespace } = stack.server;
-    const own = { connection, namespace, taskQueue, shutdownGraceTime: '2 seconds' } as const;
+    const { namespace } = stack.server;
+    const own = { namespace, taskQueue, shutdownGraceTime: '2 seconds' } as const;
     for (const how of [{}, { workflowBundle: await filmBundle() }]) {
       const worker = await filmWorker({ ...own, ...how }, env);
       await worker.runUntil(async () => {
@@ -93,6 +93,7 @@ describe('the examples of the README', () => {
           },
         );
       });
+      await worker.connection?.close();
     }
   });
 });

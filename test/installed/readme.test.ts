@@ -25,14 +25,10 @@ async function main(id, taskQueue) {
 }
 main(...process.argv.slice(2));`;
 
+/** The line of the README; the namespace is that of the test. */
 const startOf = (options: string) =>
   `require('./worker').filmWorker(${options}).then((worker) => worker.run())`;
-
-/** The line of the README, which has a server at the address that is the default. */
-const ON_THIS_SERVER = `
-const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = process.env;
-require('@temporalio/worker').NativeConnection.connect({ address }).then((connection) =>
-  ${startOf('{ connection, namespace }')}.then(() => connection.close()));`;
+const HERE = startOf('{ namespace: process.env.TEMPORAL_NAMESPACE }');
 
 describe('a new project that has the packed package and what stands in the README', () => {
   let project: PackedProject;
@@ -66,7 +62,7 @@ describe('a new project that has the packed package and what stands in the READM
     const taskQueue = 'films';
     const env = { ...stack.env, MEDIA_TASK_QUEUE: taskQueue };
     expect(readme).toContain(`node -e "${startOf('')}"`);
-    const worker = spawn(process.execPath, ['-e', ON_THIS_SERVER], { cwd: folder, env, stdio: 'ignore' });
+    const worker = spawn(process.execPath, ['-e', HERE], { cwd: folder, env, stdio: 'ignore' });
     const ended = once(worker, 'exit');
     const id = stack.server.uniqueId('order');
     const ordered = await project.nodeWith(env, join(folder, 'order.js'), id, taskQueue);

@@ -8,6 +8,7 @@ import {
 } from '../context';
 import { CliError } from '../errors';
 import { onInterruption } from '../interruption';
+import { shellWord } from '../text';
 
 /** `dev`: runs server, sandbox and worker on this machine until Ctrl-C. */
 export function addDevCommand(program: Command, context: CommandContext): void {
@@ -44,7 +45,7 @@ async function dev(context: CommandContext, options: CommonOptions): Promise<voi
     report.say(
       `  export MEDIA_MODELS=${sandbox.modelsUrl} MEDIA_ALLOWED_MEDIA_ORIGINS=${new URL(sandbox.mediaUrl).origin}`,
     );
-    report.say('  export MEDIA_TASK_QUEUE=mine');
+    report.say(`  export MEDIA_TASK_QUEUE=films MEDIA_DATA_DIR=${shellWord(config.dataDir)}`);
   }
   report.say(
     report.paint('good', 'Ready:') +

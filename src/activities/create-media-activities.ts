@@ -1,36 +1,46 @@
 import { log } from '@temporalio/activity';
+import { type AccountRegistry, credentialOf } from '../accounts/registry';
 import { type ArtifactStore } from '../artifacts/artifact-store';
-import { type MediaActivities, type ArtifactStoreFacts } from '../domain/activities';
+import { standingOf } from '../binding/standing';
+import {
+  type MediaActivities,
+  type ArtifactStoreFacts,
+  type FindVideoTaskInput,
+  type FoundVideoTask,
+  type ServiceView,
+} from '../domain/activities';
 import { givenAt } from '../domain/answer-times';
+import { type CreatePolicy } from '../domain/create-policy';
+import { OTHER } from '../domain/ended-video-metrics';
 import { type CreateJournal } from '../domain/journal';
 import { type AskStanding } from '../domain/journal-binding';
-import { type CreatePolicy } from '../domain/create-policy';
-import { standingOf } from '../binding/standing';
-import { OTHER } from '../domain/ended-video-metrics';
 import { type Metrics, NO_METRICS, unfailing } from '../domain/metrics';
 import { ACTIVITY } from '../domain/names';
 import { type CreateVideoAnswer } from '../domain/paid-call';
 import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
 import { type PollingMode } from '../domain/polling-profile';
+import { videoTaskById } from '../domain/video-task';
 import { type ModelSource } from '../models/model-source';
-import { type AccountRegistry } from '../accounts/registry';
+import { createTellVideos } from '../watchers/tell-videos';
+import { WatchRecovery } from '../watchers/watch-recovery';
+import { createWatchVideo } from '../watchers/watch-video';
 import { leaveToAnotherWorker } from './another-worker';
+import { createKeepBooks } from './campaign/budget-book';
 import { createCampaignImage } from './campaign/campaign-image';
 import { createCreateVideos } from './campaign/create-videos';
 import { createDownloadVideos } from './campaign/download-videos';
-import { createFoldResults, createRecordRows } from './campaign/record-rows';
-import { createKeepBooks } from './campaign/budget-book';
 import { createOpenPage, createPageReader } from './campaign/open-page';
 import { createPlanCampaign } from './campaign/plan-campaign';
+import { createFoldResults, createRecordRows } from './campaign/record-rows';
 import { createSettleBatch } from './campaign/settle-batch';
-import { redactorsOf, sanitised } from './failures';
-import { reportIfMistake } from './mistakes';
 import { createCreateVideo } from './create-video';
 import { createDeliverVideos } from './deliver-videos';
 import { createDownloadVideo } from './download-video';
-import { createFindVideoTask } from './find-video-task';
+import { redactorsOf, sanitised } from './failures';
 import { createImageCall } from './image-call';
+import { journalUnavailable } from './journal-failures';
 import { pollInSpan } from './media-spans';
+import { reportIfMistake } from './mistakes';
 import { type PaidDeps } from './paid-context';
 import { createPaidEvents } from './paid-events';
 import { PollMetrics } from './poll-metrics';
@@ -40,9 +50,6 @@ import { RefusalGate } from './refusal-gate';
 import { createResolveUnconfirmed } from './resolve-unconfirmed';
 import { createReviewJournal } from './review-journal';
 import { type TaskRecords } from './task-records';
-import { WatchRecovery } from '../watchers/watch-recovery';
-import { createTellVideos } from '../watchers/tell-videos';
-import { createWatchVideo } from '../watchers/watch-video';
 
 /** What the activities work with. Whoever passes stores and clients closes them. */
 export interface MediaActivityDeps {
@@ -232,4 +239,71 @@ function nothingToBind(): never {
 /** The name of this worker's store, for a client that reads its results there. */
 export function createArtifactStoreFacts(store: ArtifactStore): () => Promise<ArtifactStoreFacts> {
   return async () => ({ storeId: (await store.identity?.()) ?? null });
+}
+
+/**
+ * Finds a task id in this worker's journal; one that is not there is described by its id alone (architecture: Wait).
+ */
+export function createFindVideoTask(deps: {
+  readonly accounts: AccountRegistry;
+  readonly journal: CreateJournal | 'none';
+  /** How the videos of this worker are polled whose input does not say it. @default 'own' */
+  readonly polling?: PollingMode | undefined;
+}): (input: FindVideoTaskInput) => Promise<FoundVideoTask> {
+  const find = async ({ taskId, account }: FindVideoTaskInput): Promise<FoundVideoTask> => {
+    const wanted = deps.accounts.find(account)?.name ?? account;
+    const entries =
+      deps.journal === 'none'
+        ? []
+        : await deps.journal.findTask(taskId).catch((error: unknown) => {
+            throw journalUnavailable(error);
+          });
+    const entry =
+      account === undefined
+        ? (entries.find((candidate) => candidate.video.account === wanted) ?? entries[0])
+        : // The account may be one of another worker, named without its digest.
+          entries.find(({ video }) => video.account === wanted || credentialOf(video.account) === wanted);
+    if (entry === undefined) {
+      return {
+        video: videoTaskById(taskId, wanted ?? 'default'),
+        creationKey: null,
+        workflowId: null,
+        runId: null,
+      };
+    }
+    return {
+      video: { ...entry.video, source: 'journal' },
+      creationKey: entry.creationKey,
+      workflowId: entry.workflowId,
+      runId: entry.runId,
+    };
+  };
+  return async (input) => {
+    const found = { ...(await find(input)), ...(deps.polling !== undefined && { polling: deps.polling }) };
+    if (input.askService !== true) return found;
+    return { ...found, service: await serviceView(deps.accounts, found) };
+  };
+}
+
+/** A single try, because the caller wants the state that can be read now. */
+async function serviceView(accounts: AccountRegistry, { video }: FoundVideoTask): Promise<ServiceView> {
+  const client = accounts.find(video.account)?.client;
+  if (client === undefined) {
+    leaveToAnotherWorker();
+    return { known: false, error: 'account_not_configured' };
+  }
+  const result = await client.getVideo(video.taskId);
+  if (result.kind === 'error') {
+    const { error, httpStatus } = result;
+    return { known: false, error, ...(httpStatus !== undefined && { httpStatus }) };
+  }
+  const { status, phase, progress, error } = result.record;
+  return {
+    known: true,
+    httpStatus: result.httpStatus,
+    status,
+    phase,
+    ...(progress !== undefined && { progress }),
+    ...(error !== undefined && { errorKind: error.kind }),
+  };
 }

@@ -1,10 +1,13 @@
+import { throwBug } from '../domain/bug';
+import { type ManifestIssue } from '../domain/campaign/plan';
+import { type JsonValue, repeatedNames } from '../domain/json';
+import { columnOf, isOwnColumn } from './columns';
 import { csvRows } from './csv-rows';
-import { manifestText } from './manifest-text';
-import { ManifestUnreadableError } from './manifest-errors';
 import { elementsOf } from './json-list';
-import { jsonRows } from './json-rows';
-import { type ManifestRow } from './manifest-row';
-import { linesOf } from './text-lines';
+import { ManifestUnreadableError } from './manifest-errors';
+import { type ManifestRow, type ManifestValue, MAX_ROW_CHARACTERS } from './manifest-row';
+import { manifestText } from './manifest-text';
+import { linesOf, type Line } from './text-lines';
 
 /** Most leading blanks of a manifest, in characters. */
 const MOST_BLANKS = 1024 * 1024;
@@ -40,4 +43,56 @@ export async function* readManifest(
     // Closes the file or connection when the consumer stops early.
     await text.return(undefined);
   }
+}
+
+/** Rows of JSON: one object in each text, which is a line or an element of a list. Empty lines are skipped. */
+export async function* jsonRows(texts: AsyncIterable<Line>): AsyncGenerator<ManifestRow> {
+  for await (const { line, content } of texts) {
+    if (content === null) yield invalid(line, `The row has more than ${MAX_ROW_CHARACTERS} characters.`);
+    else if (content.trim() !== '') yield rowOf(line, content);
+  }
+}
+
+const invalid = (line: number, message: string, column: string | null = null): ManifestRow => ({
+  line,
+  values: new Map(),
+  issues: [{ line, column, message }],
+});
+
+function rowOf(line: number, content: string): ManifestRow {
+  let object: unknown;
+  try {
+    object = JSON.parse(content);
+  } catch (error) {
+    throwBug(error);
+    object = undefined;
+  }
+  if (typeof object !== 'object' || object === null || Array.isArray(object))
+    return invalid(
+      line,
+      'This is not a JSON object. In JSON lines each line is one object, and no object spans lines; in a JSON list each element is one.',
+    );
+  const values = new Map<string, ManifestValue>();
+  const issues: ManifestIssue[] = [];
+  for (const [written, value] of Object.entries(object as { [name: string]: JsonValue })) {
+    if (isOwnColumn(written)) continue;
+    const column = columnOf(written, 'jsonl', line);
+    if ('message' in column) issues.push(column);
+    else if (values.has(column.key)) {
+      issues.push({ line, column: column.key, message: `${column.key} is given twice.` });
+    } else if (value !== null && value !== '') values.set(column.key, { ...column, written, value });
+  }
+  return { line, values, issues: [...issues, ...repeated(line, content)] };
+}
+
+/** Names that are given twice: `JSON.parse` takes the last value, and the other one may be what was meant. */
+function repeated(line: number, content: string): ManifestIssue[] {
+  return [...repeatedNames(content)]
+    .filter(([written = '']) => !isOwnColumn(written))
+    .map((path) => {
+      const named = columnOf(path[0] ?? '', 'jsonl', line);
+      const what = path.length === 1 ? 'This name' : 'A name inside this value';
+      const message = `${what} is given twice, and only one of its values would be used.`;
+      return { line, column: 'message' in named ? named.column : named.key, message };
+    });
 }

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createMediaActivities } from '../../src/activities/create-media-activities';
-import { createFindVideoTask } from '../../src/activities/find-video-task';
+import { createFindVideoTask } from '../../src/activities/create-media-activities';
 import { type ArtifactStore } from '../../src/artifacts/artifact-store';
 import { accountRegistry } from '../../src/accounts/registry';
 import { type CreateJournal } from '../../src/domain/journal';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { openEnd, StoredNames } from '../../src/cli/artifacts/stored-names';
+import { openEnd, StoredNames } from '../../src/cli/artifacts/prune';
 
 const nameOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 

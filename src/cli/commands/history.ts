@@ -39,7 +39,7 @@ export function addHistoryCommand(program: Command, context: CommandContext): vo
     .addHelpText('after', EXPORT_HELP)
     .action(async (target: string, file: string, options: ExportOptions) => {
       refuseTwoCodes(options);
-      const { exportHistory } = await import('../replay/export-history.js');
+      const { exportHistory } = await import('../replay/record-histories.js');
       await exportHistory(context, target, file, options);
     });
   withCommonOptions(

@@ -1,14 +1,18 @@
+import inspector from 'node:inspector';
+import { SingleBar } from 'cli-progress';
 import { goldenProblems } from '../../replay/golden-histories';
 import { type UnloadedTarget } from '../../replay/history-folder';
+import { inspectRun } from '../../replay/inspect-run';
+import { type LoadedRun, type LoadedTarget } from '../../replay/loaded-history';
+import { type ReplayCode } from '../../replay/replay-histories';
 import { type Verdict } from '../../replay/verdict';
 import { type ReplayOptions } from '../commands/replay';
 import { type CommandContext } from '../context';
 import { CliError, failureOf, withoutSecrets } from '../errors';
+import { type LiveView, type Report } from '../report';
 import { codeFor } from './code-for';
-import { inspectTarget } from './inspect-target';
 import { loadTargets } from './load-targets';
 import { type PoolOptions, replayInPool } from './replay-pool';
-import { replayProgress } from './replay-progress';
 import { ReplaySummary } from './replay-summary';
 import { Stories } from './stories';
 import { type TargetReport } from './target-report';
@@ -108,4 +112,100 @@ const WORDS = {
 /** What is wrong with the files of a folder of golden histories, whether they replay or not. @throws HistoryError */
 async function checkGolden(folder: string): Promise<readonly string[]> {
   return (await goldenProblems(folder)).map(({ file, problem }) => `${file} ${WORDS[problem]}.`);
+}
+
+/** How many histories were replayed: a line that is redrawn, on a terminal only. */
+function replayProgress(report: Report, stream: NodeJS.WriteStream = process.stderr): Progress {
+  return stream.isTTY && process.env['TERM'] !== 'dumb' ? new Redrawn(report, stream) : NONE;
+}
+
+interface Progress {
+  update(summary: ReplaySummary): void;
+  stop(): void;
+}
+
+const NONE: Progress = { update: () => undefined, stop: () => undefined };
+
+class Redrawn implements Progress, LiveView {
+  #bar: SingleBar | undefined;
+  #text = '';
+
+  constructor(
+    private readonly report: Report,
+    private readonly stream: NodeJS.WriteStream,
+  ) {
+    report.attach(this);
+  }
+
+  update(summary: ReplaySummary): void {
+    this.#text = summary.line();
+    if (this.#bar === undefined) {
+      this.#bar = new SingleBar({
+        stream: this.stream,
+        fps: 4,
+        clearOnComplete: true,
+        gracefulExit: false,
+        format: () => this.#text,
+      });
+      this.#bar.start(1, 0);
+    }
+    this.#bar.update(0);
+  }
+
+  clear(): void {
+    this.#bar?.stop();
+    this.#bar = undefined;
+  }
+
+  stop(): void {
+    this.clear();
+    this.report.attach(undefined);
+  }
+}
+
+const DEFAULT_PORT = 9229;
+/** Never another interface: a debugger may run any code in this process. */
+const HOST = '127.0.0.1';
+
+/** `replay --inspect`: waits for a debugger, and replays one run under it. */
+async function inspectTarget(
+  { report }: CommandContext,
+  code: ReplayCode,
+  targets: AsyncIterable<LoadedTarget | UnloadedTarget>,
+  { inspect, at, runId }: ReplayOptions,
+): Promise<void> {
+  const run = await runOf(targets, runId);
+  const events = run.history.events?.length ?? 0;
+  const eventId = at === undefined ? undefined : Number(at);
+  if (eventId !== undefined && eventId > events)
+    throw new CliError('usage', `--at: the history has ${events} events.`);
+  const port = inspect === true || inspect === undefined ? DEFAULT_PORT : Number(inspect);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new CliError('usage', '--inspect takes a port, or nothing.');
+  report.say(
+    `Open chrome://inspect, or attach your editor to the address below. It stops ${
+      eventId === undefined ? 'where the workflow begins' : `in the workflow task of event ${eventId}`
+    }.`,
+  );
+  inspector.open(port, HOST, true);
+  const error = await inspectRun(code.bundle, run, eventId);
+  inspector.close();
+  if (error !== undefined)
+    throw new CliError('replay_differs', withoutSecrets(error.message.split('\n')[0] ?? ''));
+  report.reply({
+    ok: true,
+    data: { workflowId: run.workflowId, runId: run.runId, stoppedAt: eventId ?? null },
+  });
+}
+
+async function runOf(
+  targets: AsyncIterable<LoadedTarget | UnloadedTarget>,
+  runId: string | undefined,
+): Promise<LoadedRun> {
+  for await (const target of targets) {
+    if ('error' in target) throw target.error;
+    const run = target.runs.find((one) => one.runId === runId) ?? target.runs.at(-1);
+    if (run !== undefined) return run;
+  }
+  throw new CliError('not_found', 'There is no run to inspect.');
 }

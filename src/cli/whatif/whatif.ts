@@ -1,6 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, extname } from 'node:path';
+import { otherwise } from '../../domain/bug';
+import { WORKFLOW } from '../../domain/names';
 import { buildTimeline } from '../../replay/timeline/build-timeline';
 import { counted } from '../../replay/timeline/sizes';
 import { type Timeline } from '../../replay/timeline/timeline';
@@ -10,12 +12,12 @@ import { type CommandContext } from '../context';
 import { CliError, secretsOf } from '../errors';
 import { onInterruption } from '../interruption';
 import { loadTargets } from '../replay/load-targets';
-import { type Scenario, scenarioOf } from './scenario';
 import { isLocalWorkflow, type LocalRequest, localRequest } from './local-request';
 import { outcomeType } from './outcome-type';
 import { playScenario, type PlayedRun } from './play-scenario';
-import { saveTest, refuseToSave } from './save-test';
+import { type Scenario, scenarioOf } from './scenario';
 import { type WhatIfReport } from './whatif-report';
+import { testOf, type TestSubject } from './written-test';
 
 /** How many times shorter waits are without `--speed`. */
 const DEFAULT_SPEED = 10;
@@ -134,4 +136,41 @@ function linesOf({ report }: CommandContext, data: WhatIfReport): readonly strin
     `The sandbox received ${counted(paid.received, 'paid request')} and accepted ${paid.accepted}.`,
     ...(savedTest === null ? [] : [`Test: ${savedTest}`]),
   ];
+}
+
+const LANGUAGES = ['.ts', '.js'];
+
+/** Before anything is played. @throws CliError where no test can be written */
+async function refuseToSave(file: string, original: Timeline): Promise<void> {
+  if (!LANGUAGES.includes(extname(file)))
+    throw new CliError(
+      'bad_input',
+      `--save-test writes .ts or .js, not ${extname(file) || 'a file without an extension'}.`,
+    );
+  if (outcomeType(original) === null)
+    throw new CliError('bad_input', '--save-test: the history has no outcome yet that a test could expect.');
+  if (original.workflowType === WORKFLOW.editImage)
+    throw new CliError(
+      'bad_input',
+      '--save-test: an edit begins with pictures, which a test file cannot hold.',
+    );
+  if ((await stat(file).catch(otherwise(undefined))) !== undefined) throw exists(file);
+}
+
+const exists = (file: string): CliError =>
+  new CliError('bad_input', `--save-test: ${file} exists; nothing is overwritten.`, {
+    hint: 'Name another file, or remove this one.',
+  });
+
+/** Writes the test of a history that {@link refuseToSave} has let pass. Nothing is overwritten. */
+async function saveTest(
+  file: string,
+  of: { readonly original: Timeline; readonly scenario: Scenario; readonly request: LocalRequest },
+): Promise<void> {
+  const language = extname(file) === '.ts' ? 'ts' : 'js';
+  const text = testOf({ ...of, request: of.request as TestSubject['request'], language });
+  await writeFile(file, text, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST') throw exists(file);
+    throw new CliError('cannot_write', `--save-test: ${file} cannot be written (${error.code}).`);
+  });
 }

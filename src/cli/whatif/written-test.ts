@@ -1,8 +1,8 @@
+import { inspect } from 'node:util';
 import { type Timeline } from '../../replay/timeline/timeline';
-import { type Scenario } from './scenario';
-import { literal } from './literal';
 import { type LocalRequest } from './local-request';
 import { outcomeType } from './outcome-type';
+import { type Scenario } from './scenario';
 
 /** How one kind of call is started, and what the sandbox counts it as. */
 const CALLS = {
@@ -27,9 +27,9 @@ export function testOf(subject: TestSubject): string {
   const { language } = subject;
   const blocks = [
     [...headOf(subject), ...imports(subject)],
-    [`const service${language === 'ts' ? ': SandboxOptions' : ''} = ${literal(serviceOf(subject), 0, 32)};`],
+    [`const service${language === 'ts' ? ': SandboxOptions' : ''} = ${literal(serviceOf(subject))};`],
     [
-      `const input = ${literal(inputOf(subject), 0, 16)}${language === 'ts' && hasWords(subject) ? ' as const' : ''};`,
+      `const input = ${literal(inputOf(subject))}${language === 'ts' && hasWords(subject) ? ' as const' : ''};`,
     ],
     body(subject),
   ];
@@ -149,4 +149,10 @@ function decisionLines(decision: string): string[] {
     `        ],`,
     `      });`,
   ];
+}
+
+/** A JSON value whose fields have names, in a source file. Fields that are undefined are left out. */
+export function literal(value: unknown): string {
+  const whole = { depth: null, maxArrayLength: null, maxStringLength: null, breakLength: 100 };
+  return inspect(JSON.parse(JSON.stringify(value)), whole);
 }

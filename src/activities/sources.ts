@@ -185,15 +185,19 @@ export async function readBounded(
   const stop = () => void body.destroy(new Error('too late'));
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
-  const kept = new ReplyBytes(maxBytes);
+  const kept = new ReplyBytes();
   try {
-    for await (const chunk of body as AsyncIterable<Buffer>) if (!kept.add(chunk)) return undefined;
-    return kept.whole();
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      if (kept.size + chunk.length > maxBytes) return undefined;
+      await kept.add(chunk);
+    }
+    return await kept.whole();
   } catch (error) {
     throwBug(error);
     return undefined;
   } finally {
     signal.removeEventListener('abort', stop);
     body.destroy();
+    await kept.close();
   }
 }

@@ -1,6 +1,10 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Readable } from 'node:stream';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
-import { throwBug } from '../domain/bug';
+import { otherwise, throwBug } from '../domain/bug';
 import { type JsonValue, parseOwnJson } from '../domain/json';
 
 /** Largest reply that is read, in bytes. A record may contain a `data:` URL of the result. */
@@ -11,35 +15,110 @@ export const MAX_REPLY_BYTES = {
   downloadError: 64 * 1024,
 } as const;
 
-/** Collects bytes of unknown number in one block, which doubles: tiny chunks as objects of their own would take more. */
+/** Most bytes of a reply in memory, until `whole` reads all of it. */
+const IN_MEMORY = 4 * 1024 * 1024;
+/** Bytes to keep of an incomplete reply: enough for a person to identify it. */
+const BEGINNING = 1024 * 1024;
+
+/**
+ * Collects a reply of unknown length. Beyond a few megabytes it writes to an unlinked file, so that an endless reply
+ * uses disk instead of memory. Without a usable disk the reply stays in memory, because a paid reply must not be lost.
+ */
 export class ReplyBytes {
+  /** One block, which doubles: tiny chunks as objects of their own would take a hundred times their size. */
   #block = Buffer.alloc(0);
-  size = 0;
+  #held = 0;
+  #file: FileHandle | undefined;
+  #onDisk = 0;
+  #diskWorks = true;
 
-  constructor(private readonly maxBytes: number) {}
-
-  /** Keeps a copy, of what has room. @returns false when the limit is exceeded */
-  add(chunk: Uint8Array): boolean {
-    const fits = chunk.subarray(0, this.maxBytes - this.size);
-    const size = this.size + fits.length;
-    if (size > this.#block.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(size, Math.min(2 * size, this.maxBytes)));
-      larger.set(this.whole());
-      this.#block = larger;
-    }
-    this.#block.set(fits, this.size);
-    this.size = size;
-    return fits.length === chunk.length;
+  get size(): number {
+    return this.#onDisk + this.#held;
   }
 
-  whole(): Buffer {
-    return this.#block.subarray(0, this.size);
+  /** Stores a copy; undefined when the next chunk may be added without waiting. */
+  add(chunk: Uint8Array): Promise<void> | undefined {
+    this.#keep(chunk);
+    return this.#held >= IN_MEMORY && this.#diskWorks ? this.#flush() : undefined;
+  }
+
+  /** All bytes. Rejects when the disk cannot be read. */
+  async whole(): Promise<Buffer> {
+    return this.#first(this.size);
+  }
+
+  /** All bytes when they are in memory, else the first ones. Rejects when the disk cannot be read. */
+  async beginning(): Promise<Buffer> {
+    return this.#first(this.#onDisk === 0 ? this.size : BEGINNING);
+  }
+
+  /** Closes the file. Never rejects. */
+  async close(): Promise<void> {
+    await this.#file?.close().catch(otherwise(undefined));
+  }
+
+  #keep(chunk: Uint8Array): void {
+    const size = this.#held + chunk.length;
+    if (size > this.#block.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(size, 2 * this.#block.length));
+      larger.set(this.#inMemory());
+      this.#block = larger;
+    }
+    this.#block.set(chunk, this.#held);
+    this.#held = size;
+  }
+
+  async #flush(): Promise<void> {
+    try {
+      this.#file ??= await namelessFile();
+      await writeAll(this.#file, this.#inMemory(), this.#onDisk);
+      this.#onDisk += this.#held;
+      this.#held = 0;
+    } catch (error) {
+      throwBug(error);
+      this.#diskWorks = false;
+    }
+  }
+
+  #inMemory(): Buffer {
+    return this.#block.subarray(0, this.#held);
+  }
+
+  async #first(length: number): Promise<Buffer> {
+    if (this.#onDisk === 0) return this.#inMemory().subarray(0, length);
+    const bytes = Buffer.allocUnsafe(length);
+    const fromDisk = Math.min(length, this.#onDisk);
+    for (let done = 0; done < fromDisk;) {
+      const read = await this.#file?.read(bytes, done, fromDisk - done, done);
+      if (!read?.bytesRead) throw new Error('The disk lost a part of the reply.');
+      done += read.bytesRead;
+    }
+    this.#inMemory().copy(bytes, fromDisk);
+    return bytes;
+  }
+}
+
+async function writeAll(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length;)
+    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
+}
+
+/** An open, unlinked file: the system removes it with the process, however the process ends. */
+async function namelessFile(): Promise<FileHandle> {
+  const path = join(tmpdir(), `.temporal-media-${randomUUID()}`);
+  const handle = await open(path, 'wx+', 0o600);
+  try {
+    await unlink(path);
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
   }
 }
 
 /** The part of a reply's body that could be read. Returned, never thrown. */
 export interface BoundedBody {
-  /** The bytes read, at most the limit. */
+  /** The bytes read, at most the limit. For a long incomplete body, its beginning. */
   readonly bytes: Buffer;
   /** `complete`, or why the rest is missing. */
   readonly end: 'complete' | 'too_large' | 'too_late' | 'broken';
@@ -53,23 +132,31 @@ export interface BodyLimits {
 
 /** Reads a body up to a size and a time limit; drops the rest and destroys the stream. */
 export async function readBoundedBody(body: Readable, limits: BodyLimits): Promise<BoundedBody> {
-  const kept = new ReplyBytes(limits.maxBytes);
+  const kept = new ReplyBytes();
   let late = false;
   const timer = setTimeout(() => {
     late = true;
     body.destroy();
   }, limits.withinMs);
-  const ended = (end: BoundedBody['end']): BoundedBody => ({ bytes: kept.whole(), end });
+  const cut = async (end: BoundedBody['end']): Promise<BoundedBody> => ({
+    bytes: await kept.beginning().catch(otherwise(Buffer.alloc(0))),
+    end,
+  });
   try {
-    for await (const chunk of body as AsyncIterable<Buffer>) if (!kept.add(chunk)) return ended('too_large');
-    return ended(late ? 'too_late' : 'complete');
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      const room = limits.maxBytes - kept.size;
+      await kept.add(chunk.length > room ? chunk.subarray(0, room) : chunk);
+      if (chunk.length > room) return await cut('too_large');
+    }
+    return late ? await cut('too_late') : { bytes: await kept.whole(), end: 'complete' };
   } catch (error) {
     throwBug(error);
-    return ended(late ? 'too_late' : 'broken');
+    return await cut(late ? 'too_late' : 'broken');
   } finally {
     clearTimeout(timer);
     // A destroyed body still emits the error of its socket; nothing handles it.
     body.on('error', () => undefined).destroy();
+    await kept.close();
   }
 }
 

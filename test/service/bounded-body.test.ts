@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -39,14 +41,17 @@ describe('a bounded body', () => {
 describe('a long body', () => {
   const MIB = 1024 * 1024;
   const long = { maxBytes: 64 * MIB, withinMs: 60_000 };
+  const namesInTemp = async () =>
+    (await readdir(tmpdir())).filter((name) => name.startsWith('.temporal-media-'));
 
-  it('comes back byte by byte, in chunks of any size', async () => {
+  it('comes back byte by byte, in chunks of any size, and leaves no file', async () => {
     const whole = randomBytes(20 * MIB + 7);
     const cuts = [1, 65_535, 65_536, 65_537, 3 * MIB, 8 * MIB, 8 * MIB + 1, 17 * MIB];
     const chunks = [0, ...cuts].map((from, index) => whole.subarray(from, cuts[index]));
     const body = await readBoundedBody(Readable.from(chunks), long);
     expect(body.end).toBe('complete');
     expect(body.bytes.equals(whole)).toBe(true);
+    expect(await namesInTemp()).toEqual([]);
   });
 
   it('that is cut or breaks off shows its beginning', async () => {
@@ -68,6 +73,22 @@ describe('a long body', () => {
     const broken = await readBoundedBody(breaking, long);
     expect(broken.end).toBe('broken');
     expect(broken.bytes.subarray(0, MIB).equals(chunk)).toBe(true);
+  });
+
+  it('stays in memory when there is no disk to write to', async () => {
+    const before = process.env['TMPDIR'];
+    process.env['TMPDIR'] = '/nowhere/at/all';
+    try {
+      const whole = randomBytes(20 * MIB);
+      const body = await readBoundedBody(
+        Readable.from([whole.subarray(0, 9 * MIB), whole.subarray(9 * MIB)]),
+        long,
+      );
+      expect(body.bytes.equals(whole)).toBe(true);
+    } finally {
+      if (before === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = before;
+    }
   });
 });
 

@@ -102,29 +102,19 @@ function whileWatching(situation: VideoSituation): string {
   }
 }
 
+/** What became of a call after its workflow had ended is not known to the workflow: a person may have decided since. */
+const AFTERWARDS =
+  'The result says what happened, and `temporal-media status` of this id what is safe to do now.';
+
 function afterwards(situation: VideoSituation): string {
-  switch (situation.outcome) {
-    case 'completed':
-      return 'Nothing is left to do: the video is verified and stored.';
-    case 'still_running':
-      return `The task goes on. ${resume(situation)} continues; nothing is created again.`;
-    case 'failed':
-      return 'Read the error and check the bill: a failed task can still cost. Another attempt needs another id and is a new purchase.';
-    case 'content_unavailable':
-      return `The video exists and is paid. ${resume(situation)} tries the download again; do not create it again.`;
-    case 'task_unknown':
-      return 'Check the task id, the account and the path. It is not a failed video and not a reason to create another one.';
-    case 'unconfirmed':
-      return 'Look into the task records of the service with the evidence. Until its fate is known do not start this video under another id: it may have been accepted.';
-    case 'rejected':
-      return 'No task exists. Correct what the result names, then start it again.';
-    case 'cancelled':
-      return situation.taskId === null
-        ? 'No task of this run is known. Starting it again under the same id buys nothing twice.'
-        : `The service has no cancel: the task goes on. ${resume(situation)} fetches it; nothing is created again.`;
-    case null:
-      return 'Read the result: the workflow has ended.';
-  }
+  const { outcome, taskId } = situation;
+  if (outcome === 'completed') return 'Nothing is left to do: the video is verified and stored.';
+  if (outcome === 'unconfirmed')
+    return `${AFTERWARDS} Do not start this video under another id: it may have been accepted.`;
+  const goesOn = taskId !== null && outcome !== 'failed' && outcome !== 'task_unknown';
+  return goesOn
+    ? `${AFTERWARDS} ${resume(situation)} goes on with its task; nothing is created again.`
+    : AFTERWARDS;
 }
 
 /** Leaves out an id that a shell would not read as one word: the state contains it anyway. */
@@ -232,7 +222,7 @@ export function watcherDetails(watcher: {
  */
 export function imageDetails(
   creationKey: string | null,
-  outcome: Pick<ImageOutcome, 'outcome' | 'billing'> | null,
+  outcome: Pick<ImageOutcome, 'outcome'> | null,
   waiting: CallWait | null = null,
 ): string {
   const now = waiting === null ? 'Calling the service' : 'Waiting to call the service';
@@ -243,22 +233,8 @@ export function imageDetails(
   ]);
 }
 
-/** What is safe to do now; contains no prompt, key or address. */
-function safeNowOfImage(outcome: Pick<ImageOutcome, 'outcome' | 'billing'> | null): string {
-  switch (outcome?.outcome) {
-    case undefined:
-      return 'Wait. Do not make this call under another id: it may have been sent, and then it is paid.';
-    case 'completed':
-      return 'Nothing is left to do: the images are stored.';
-    case 'results_lost':
-      return 'The call is paid, but results could not be kept: the result says why, and whether the same id fetches them again. Another call costs again.';
-    case 'unconfirmed':
-      return 'Look into the records of the service with the evidence. Another call under another id may be paid twice.';
-    case 'rejected':
-      return 'Nothing was bought. Correct what the result names, then call again.';
-    case 'cancelled':
-      return outcome?.billing.state === 'none'
-        ? 'Nothing was bought. The same id may be used again.'
-        : 'It may have been sent before it was cancelled: check the bill. Under the same id nothing is bought twice.';
-  }
+function safeNowOfImage(outcome: Pick<ImageOutcome, 'outcome'> | null): string {
+  if (outcome === null)
+    return 'Wait. Do not make this call under another id: it may have been sent, and then it is paid.';
+  return outcome.outcome === 'completed' ? 'Nothing is left to do: the images are stored.' : AFTERWARDS;
 }

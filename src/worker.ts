@@ -197,10 +197,7 @@ async function makeWorker(options: MediaWorkerOptions, making: Making): Promise<
   };
 }
 
-async function workflowsOf({
-  workflows: given,
-  worker = {},
-}: MediaWorkerOptions): Promise<NonNullable<MediaWorkerOptions['workflows']>> {
+async function workflowsOf({ workflows: given, worker = {} }: MediaWorkerOptions) {
   const workflows = await workflowsFor(given, worker);
   if (given !== undefined && workflows.workflowBundle != null)
     await warnOfLacking(workflows.workflowBundle, Runtime.instance().logger);

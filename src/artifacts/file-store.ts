@@ -188,11 +188,6 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** A file store below `root`; directories are created when something is stored. */
-export function createFileStore({ root }: { readonly root: string }): FileArtifactStore {
-  return new FileArtifactStore(root);
-}
-
 /** Removes the refused bytes of a folder that were written before a time; they have no other name and no reader. */
 async function pruneRejectedFiles(folder: string, { before, dryRun }: PruneRejected): Promise<PrunedBytes> {
   const counts = { removed: 0, removedBytes: 0 };

@@ -55,6 +55,3 @@ export class SourceLocations {
 
 /** Without what bundlers put before a path. */
 const readable = (file: string): string => file.replace(/^webpack:\/\/[^/]*\//, '').replace(/^file:\/\//, '');
-
-/** `src/workflows.ts:12:3`. */
-export const locationText = ({ file, line, column }: SourceLocation): string => `${file}:${line}:${column}`;

@@ -16,7 +16,7 @@ import os, { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { ArtifactError, toArtifactError } from '../../src/artifacts/artifact-store';
-import { createFileStore, FileArtifactStore } from '../../src/artifacts/file-store';
+import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { bareFiles } from '../../src/files/bare-files';
 import { artifactStoreConformance } from '../../src/testing/conformance/artifact-store';
 
@@ -276,11 +276,8 @@ describe('file store', () => {
   });
 
   it('has one name for good, which another store does not have', async () => {
-    const store = createFileStore({ root: join(root, 'a') });
-    const names = await Promise.all([
-      store.identity(),
-      createFileStore({ root: join(root, 'a') }).identity(),
-    ]);
+    const store = new FileArtifactStore(join(root, 'a'));
+    const names = await Promise.all([store.identity(), new FileArtifactStore(join(root, 'a')).identity()]);
     expect(names[0]).toMatch(/^[0-9a-f-]{36}$/);
     expect(names[1]).toBe(names[0]);
     expect(await new FileArtifactStore(join(root, 'b')).identity()).not.toBe(names[0]);

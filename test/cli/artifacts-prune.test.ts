@@ -2,7 +2,7 @@ import { utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Client } from '@temporalio/client';
 import { WorkflowTexts } from '../../src/cli/artifacts/workflow-texts';
-import { createFileStore, type FileArtifactStore } from '../../src/artifacts/file-store';
+import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type ArtifactRef } from '../../src/domain/request';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { claimIntent } from '../activities/claim-intent';
@@ -33,7 +33,7 @@ describe('artifacts prune', () => {
     });
     env = stack.env;
     folder = stack.config.artifacts;
-    store = createFileStore({ root: folder });
+    store = new FileArtifactStore(folder);
     await stack.startWorker();
   });
   afterAll(() => stack.stop());

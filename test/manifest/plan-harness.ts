@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ArtifactStore } from '../../src/artifacts/artifact-store';
-import { createFileStore } from '../../src/artifacts/file-store';
+import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type CampaignPlan, type PlanIndex } from '../../src/domain/campaign/plan';
 import { NO_MONEY, type ResultsRef } from '../../src/domain/campaign/results';
 import { type CampaignPage, type CampaignRow, type CampaignRowResult } from '../../src/domain/campaign/row';
@@ -24,7 +24,7 @@ export class PlanHarness {
   /** @param store for tests of many plans, that need no disk */
   static async open(store?: PlanStore): Promise<PlanHarness> {
     const root = await mkdtemp(join(tmpdir(), 'temporal-media-manifest-'));
-    return new PlanHarness(root, store ?? createFileStore({ root }));
+    return new PlanHarness(root, store ?? new FileArtifactStore(root));
   }
 
   async close(): Promise<void> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { accountRegistry } from '../../src/accounts/registry';
 import { createCreateVideo } from '../../src/activities/create-video';
 import { RefusalGate } from '../../src/activities/refusal-gate';
-import { createFileStore } from '../../src/artifacts/file-store';
+import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { createModelSource } from '../../src/models/model-source';
 import { clientOf } from '../service/client-under-test';
@@ -49,7 +49,7 @@ describe('the journal', () => {
     await writeFile(models, JSON.stringify({ version: 1, models: [{ id: 'video-1', kind: 'video' }] }));
     const activity = createCreateVideo({
       accounts: accountRegistry([{ name: 'default@00000000', client, hasKey: async () => true }]),
-      artifacts: createFileStore({ root: join(folder, 'artifacts') }),
+      artifacts: new FileArtifactStore(join(folder, 'artifacts')),
       models: createModelSource({ location: models }),
       journal: createFileJournal({ root: journalRoot }),
       standing: alwaysBound,

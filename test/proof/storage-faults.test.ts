@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFileStore, FileArtifactStore } from '../../src/artifacts/file-store';
+import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { DownloadHarness, fileAnswer, sha256 } from '../activities/download-harness';
 import { buffer } from 'node:stream/consumers';
@@ -61,7 +61,7 @@ async function fault(work: Promise<unknown>, code: string, secret: string): Prom
 describe('artifacts', () => {
   it('a full store says so, shows nothing, and takes the bytes once there is room', async () => {
     if (disk === undefined) return;
-    const store = createFileStore({ root: disk.path });
+    const store = new FileArtifactStore(disk.path);
     await fault(store.putBuffer(Buffer.alloc(600_000), MEDIA), 'no_space', disk.path);
     expect(await filesIn(disk.path)).toEqual([]);
     await disk.fill();
@@ -75,7 +75,7 @@ describe('artifacts', () => {
     // What is there already is not written again.
     await fault(store.putBuffer(BYTES, MEDIA), 'no_space', disk.path);
     expect(await expectWhole(disk.path)).toHaveLength(1);
-    const elsewhere = createFileStore({ root: join(folder, 'elsewhere') });
+    const elsewhere = new FileArtifactStore(join(folder, 'elsewhere'));
     const big = await elsewhere.putBuffer(Buffer.alloc(600_000, 7), MEDIA);
     await fault(elsewhere.fetchTo(big, join(disk.path, 'out.mp4')), 'no_space', disk.path);
     expect((await readdir(disk.path)).filter((name) => name.startsWith('out'))).toEqual([]);
@@ -83,7 +83,7 @@ describe('artifacts', () => {
 
   it('a part that met a full store keeps what it said it has, and is gone on with later', async () => {
     if (disk === undefined) return;
-    const store = createFileStore({ root: disk.path });
+    const store = new FileArtifactStore(disk.path);
     const part = await store.stage('owner');
     await part.write(BYTES);
     await disk.fill();
@@ -103,14 +103,14 @@ describe('artifacts', () => {
     disk?.remove();
     disk = mountSmallDisk('size=512k,nr_inodes=4');
     if (disk === undefined) return;
-    const store = createFileStore({ root: disk.path });
+    const store = new FileArtifactStore(disk.path);
     await fault(store.putBuffer(BYTES, MEDIA), 'no_space', disk.path);
     expect(await filesIn(join(disk.path, 'sha256'))).toEqual([]);
   });
 
   it('a read-only store gives what it has and takes nothing', async () => {
     if (disk === undefined) return;
-    const store = createFileStore({ root: disk.path });
+    const store = new FileArtifactStore(disk.path);
     const ref = await store.putBuffer(BYTES, MEDIA);
     disk.readOnly(true);
     for (const work of [
@@ -143,7 +143,7 @@ describe('artifacts', () => {
       const small = disk;
       const harness = await DownloadHarness.open();
       const mp4 = await makeMp4(5);
-      harness.store = createFileStore({ root: small.path });
+      harness.store = new FileArtifactStore(small.path);
       harness.content = fileAnswer(mp4);
       if (how === 'full') await small.fill();
       else small.readOnly(true);
@@ -167,7 +167,7 @@ describe('artifacts', () => {
 
   it('16 writers of one artifact in 4 processes agree, and a reader never sees less than all of it', async () => {
     const root = join(folder, 'race');
-    const store = createFileStore({ root: join(root, 'store') });
+    const store = new FileArtifactStore(join(root, 'store'));
     const writers = [1, 2, 3, 4].map(() => startWriter(root, 'race'));
     await Promise.all(writers.map((writer) => writer.line()));
     let over = false;
@@ -193,7 +193,7 @@ describe('artifacts', () => {
   });
 
   it('16 writers of one destination leave one whole file and no other', async () => {
-    const store = createFileStore({ root: join(folder, 'destination') });
+    const store = new FileArtifactStore(join(folder, 'destination'));
     const ref = await store.putBuffer(BYTES, MEDIA);
     const out = join(folder, 'out');
     const told = await Promise.all(Array.from({ length: 16 }, () => store.fetchTo(ref, join(out, 'a.mp4'))));
@@ -222,7 +222,7 @@ describe('a writer that is killed', () => {
     async (point) => {
       const root = join(await killAt('artifact', point), 'store');
       expect(await expectWhole(root)).toHaveLength(isThere(point) ? 1 : 0);
-      const store = createFileStore({ root });
+      const store = new FileArtifactStore(root);
       expect(await store.putBuffer(BYTES, MEDIA)).toMatchObject({ sha256: sha256(BYTES) });
       expect(await expectWhole(root)).toHaveLength(1);
       await store.removeStaleParts(0, Date.now() + 1000);

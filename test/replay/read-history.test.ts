@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { defaultPayloadConverter, type PayloadCodec } from '@temporalio/common';
 import { VERSION_MEMO } from '../../src/domain/version';
-import { chainsOf } from '../../src/replay/chains';
+import { chainsOf } from './support/chains-of';
 import { readHistoryFolder } from '../../src/replay/history-folder';
 import { historyToJson, historyToProtobuf } from '../../src/replay/history-codec';
 import { decodeRun } from '../../src/replay/payloads';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createFileStore, type FileArtifactStore } from '../../src/artifacts/file-store';
+import { FileArtifactStore } from '../../src/artifacts/file-store';
 
 export interface ReportPlace {
   readonly root: string;
@@ -17,7 +17,7 @@ export async function reportPlace(): Promise<ReportPlace> {
   return {
     root,
     out: join(root, 'trip'),
-    store: createFileStore({ root: join(root, 'store') }),
+    store: new FileArtifactStore(join(root, 'store')),
     remove: () => rm(root, { recursive: true, force: true }),
   };
 }

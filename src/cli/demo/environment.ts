@@ -50,7 +50,6 @@ export async function openEnvironment(options: OpenEnvironmentOptions): Promise<
     for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
   };
   try {
-    // The bundle is built while server and sandbox start in other processes.
     const server = await startTemporalServer({
       ...(options.persistent && { dataDir }),
       ui: true,

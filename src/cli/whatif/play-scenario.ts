@@ -62,7 +62,6 @@ export async function playScenario(
   const env = localEnvironment(options.env);
   const undo: (() => Promise<unknown>)[] = [];
   try {
-    // The bundle is built while server and sandbox start in other processes.
     const server = await startTemporalServer({ env, namespace: 'default', onProgress: say });
     undo.push(() => server.stop());
     const { timing, records, faults } = scenario;

@@ -8,7 +8,7 @@ import { alwaysBound } from '../../support/standing';
 import { type Account, accountRegistry } from '../../../src/accounts/registry';
 import { createPlanCampaign, type PlanCampaignDeps } from '../../../src/activities/campaign/plan-campaign';
 import { createPageReader } from '../../../src/activities/campaign/open-page';
-import { createFileStore, type FileArtifactStore } from '../../../src/artifacts/file-store';
+import { FileArtifactStore } from '../../../src/artifacts/file-store';
 import { type CampaignPlan, type PlanCampaignInput } from '../../../src/domain/campaign/plan';
 import { type MediaSource } from '../../../src/domain/request';
 import { createFileJournal } from '../../../src/journal/file-journal';
@@ -39,7 +39,7 @@ describe('media.planCampaign', () => {
     root = await mkdtemp(join(tmpdir(), 'temporal-media-plan-'));
     roots = join(root, 'inputs');
     await mkdir(roots);
-    store = createFileStore({ root: join(root, 'store') });
+    store = new FileArtifactStore(join(root, 'store'));
     answers = [];
     asked = [];
     server = createServer((request, response) => {

@@ -5,13 +5,13 @@ const { Buffer } = require('node:buffer');
 const fs = require('node:fs/promises');
 const path = require('node:path');
 const { setInterval } = require('node:timers');
-const { createFileStore } = require('../../../lib/artifacts/file-store');
+const { FileArtifactStore } = require('../../../lib/artifacts/file-store');
 const { bareFiles } = require('../../../lib/files/bare-files');
 const { createFileJournal } = require('../../../lib/journal/file-journal');
 
 const [root, what, point] = process.argv.slice(2);
 const bytes = Buffer.alloc(200_000, 'artifact ');
-const store = createFileStore({ root: path.join(root, 'store') });
+const store = new FileArtifactStore(path.join(root, 'store'));
 const journal = createFileJournal({ root: path.join(root, 'journal') });
 const key = { namespace: 'default', creationKey: 'order-1' };
 const claim = { v: 1, kind: 'fence', nonce: 'of the writer', runId: 'run', at: '2026-01-01T00:00:00.000Z' };

@@ -1,4 +1,4 @@
-import { chainsOf } from '../../../src/replay/chains';
+import { chainsOf } from '../support/chains-of';
 import { historyFromJson } from '../../../src/replay/history-codec';
 import { type LoadedRun } from '../../../src/replay/loaded-history';
 import { runOf } from '../../../src/replay/read-history';

@@ -45,13 +45,6 @@ export function collect(value: string, before: readonly string[] = []): string[]
   return [...before, value];
 }
 
-/** Removes undefined fields: an option that was not given is left out (C2.1.6). */
-export function given<Fields extends object>(
-  fields: Fields,
-): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
-}
-
 /** The option that fills each field of a request. */
 const OPTIONS: { readonly [field: string]: string } = {
   durationSeconds: '--duration',

@@ -5,9 +5,9 @@ import {
   type CommonOptions,
   effectiveConfig,
   effectiveEnvironment,
-  given,
   withCommonOptions,
 } from './context';
+import { given } from '../domain/given';
 import { badInput, CliError } from './errors';
 import { openArtifactStore } from '../stores/open-stores';
 import { POLLING_HELP, pollingOf, waitForOf, waitMsOf } from './paid-options';

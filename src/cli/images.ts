@@ -14,9 +14,9 @@ import {
   type CommandContext,
   effectiveConfig,
   effectiveEnvironment,
-  given,
   withCommonOptions,
 } from './context';
+import { given } from '../domain/given';
 import {
   idOf,
   numberOf,

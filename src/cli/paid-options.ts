@@ -9,7 +9,8 @@ import { type JsonValue } from '../domain/json';
 import { type PollingMode } from '../domain/polling-profile';
 import { type MediaSource, type ReferenceKind, type VideoReference } from '../domain/request';
 import { type DurationInput, milliseconds } from '../domain/duration';
-import { type CommonOptions, given, withCommonOptions } from './context';
+import { type CommonOptions, withCommonOptions } from './context';
+import { given } from '../domain/given';
 import { badInput, CliError } from './errors';
 import { type SpendOptions } from './spend/before-send';
 

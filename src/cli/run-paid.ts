@@ -17,8 +17,8 @@ import { prepareOut, type SavedResults, saveResults } from './save-results';
 import { type Report } from './report';
 import { setTimeout as delay } from 'node:timers/promises';
 import { progressView, type ProgressView } from './progress-view';
-import { viewExecution } from './status/execution-view';
-import { failingTask } from './status/failing-task';
+import { viewExecution } from '../client/case/execution-view';
+import { failingTask } from '../client/case/failing-task';
 
 /** One start of a workflow whose outcome becomes the result of the command. */
 export interface Run {

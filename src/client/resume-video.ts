@@ -1,13 +1,20 @@
 import { createHash } from 'node:crypto';
-import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowExecutionDescription,
+} from '@temporalio/client';
 import { type FoundVideoTask } from '../domain/activities';
+import { adviceOnDecision, standingDecision } from '../domain/case';
 import { isOpen } from '../domain/execution-status';
-import { QUERY, WORKFLOW } from '../domain/names';
+import { baseTaskQueue, QUERY, WORKFLOW } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
 import { type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
 import { AWAIT_VIDEO_SHAPE, type AwaitVideoInput, type WaitOptions } from '../domain/workflow-inputs';
+import { findTask, reviewJournal } from './ask-worker';
 import { refuseInvalid, ResumeError } from './errors';
+import { shellWord } from './shell-word';
 import { refuseUnregistered, type Starter, temporalOptions } from './start-options';
 import { attach, describeWorkflow, started, type Started } from './started';
 
@@ -27,6 +34,27 @@ function unfinishedVideo(outcome: VideoOutcome): VideoTask | null {
     default:
       return null;
   }
+}
+
+/**
+ * The task that a person has adopted for a create of unknown fate; null where nobody has decided.
+ * @throws ResumeError where the decision leaves nothing to wait for
+ */
+async function adoptedVideo(
+  client: Client,
+  { taskQueue, workflowId }: WorkflowExecutionDescription,
+  outcome: VideoOutcome,
+): Promise<VideoTask | null> {
+  if (outcome.outcome !== 'unconfirmed') return null;
+  const { creationKey } = outcome;
+  const queue = baseTaskQueue(taskQueue);
+  const { decided } = await reviewJournal(client, queue, { list: 'decided', creationKey });
+  const decision = standingDecision({ outcome, decisions: decided });
+  if (decision === undefined) return null;
+  if (decision.taskId !== null) return (await findTask(client, queue, decision.taskId, {})).video;
+  throw new ResumeError(
+    adviceOnDecision({ id: workflowId, creationKey, video: null }, decision, shellWord).text,
+  );
 }
 
 /** Starts `awaitVideo` for a known task, or attaches to the workflow that already waits for it. */
@@ -87,7 +115,7 @@ export async function resumeWorkflow(
   if (isOpen(status.name)) return handle;
   if (status.name === 'COMPLETED') {
     const outcome = await handle.result();
-    const video = unfinishedVideo(outcome);
+    const video = unfinishedVideo(outcome) ?? (await adoptedVideo(client, description, outcome));
     return video === null ? handle : startAwait(starter, video, wait);
   }
   // Terminated, failed or timed out: its last state still names the task.

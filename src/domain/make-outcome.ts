@@ -23,6 +23,7 @@ import { watchFacts, type WatchState } from './watch-state';
 import { billing, type Billing, finishedState, type Money } from './price';
 import { requestBudgetMs } from './request-budget';
 import { type ErrorKind, type TaskError, type VideoTask } from './video-task';
+import { given } from './given';
 
 /** Builders of outcomes from facts, messages and money (architecture: Outcomes). */
 
@@ -141,11 +142,7 @@ export function rejected(call: RejectedCall, creationKey: string | null, sends: 
     creationKey,
     reason,
     message,
-    ...(field === undefined ? {} : { field }),
-    ...(allowed === undefined ? {} : { allowed }),
-    ...(httpStatus === undefined ? {} : { httpStatus }),
-    ...(error === undefined ? {} : { error }),
-    ...(notBefore === undefined ? {} : { notBefore }),
+    ...given({ field, allowed, httpStatus, error, notBefore }),
     sends,
     billing: billing(call.estimate, mayBeOwed ? 'needs_review' : 'none'),
   };

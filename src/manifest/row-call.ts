@@ -13,6 +13,7 @@ import { MANIFEST_OPERATIONS, type ManifestOperation } from './columns';
 import { type ModelKind } from './model-snapshot';
 import { jsonOrText, LONGEST_WORD, type RowValues } from './row-values';
 import { findSource, readSource, SOURCE_FORMS, type SourceLookup } from './sources';
+import { given } from '../domain/given';
 
 interface CallLookup extends SourceLookup {
   /** The kind of a model in the configuration; undefined for an unknown model. */
@@ -85,9 +86,7 @@ async function readVideo(values: RowValues, common: Common, lookup: SourceLookup
   const references = await readReferences(values, lookup);
   const request: VideoRequest = {
     ...common,
-    ...(durationSeconds !== undefined && { durationSeconds }),
-    ...(resolution !== undefined && { resolution }),
-    ...(aspectRatio !== undefined && { aspectRatio }),
+    ...given({ durationSeconds, resolution, aspectRatio }),
     ...(references.length > 0 && { references }),
   };
   return { operation: 'create_video', request };
@@ -105,9 +104,7 @@ async function readImage(
   const responseFormat = values.text('response_format');
   const request: ImageGenerationRequest = {
     ...common,
-    ...(size !== undefined && { size }),
-    ...(quality !== undefined && { quality }),
-    ...(n !== undefined && { n }),
+    ...given({ size, quality, n }),
     // Other values are refused by the validation of the request.
     ...(responseFormat !== undefined && { responseFormat: responseFormat as 'url' }),
   };

@@ -5,6 +5,7 @@ import { asNumber, asObject, asText, field, type JsonRecord, readRecordError } f
 import { type Redactor } from './redact';
 import { phaseOf, statusValue } from './status-values';
 import { resultUrlsOf } from './result-urls';
+import { given } from '../domain/given';
 
 /** Largest `usage` that is kept, in characters of JSON: it is written into histories. */
 const MAX_USAGE = 4096;
@@ -50,11 +51,7 @@ export function readVideoRecord(found: JsonRecord, { baseUrl, redactor }: ReadCo
   const record: PolledRecord = {
     status: redactor.name(status, 64),
     phase,
-    ...(progress === undefined ? {} : { progress }),
-    ...(usage === undefined ? {} : { usage }),
-    ...(reported === undefined ? {} : { reported }),
-    ...(error === undefined ? {} : { error }),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...given({ progress, usage, reported, error, expiresAt }),
   };
   const id = field(found, 'id');
   return { ...(typeof id === 'string' && id !== '' ? { id } : {}), record, resultUrls };
@@ -132,8 +129,7 @@ function reportedFacts(record: JsonRecord, redactor: Redactor): ReportedFacts | 
   const facts: ReportedFacts = {
     ...(model === undefined ? {} : { model: redactor.name(model, MAX_FACT) }),
     ...(resolution === undefined ? {} : { resolution: redactor.name(resolution, MAX_FACT) }),
-    ...(durationSeconds === undefined ? {} : { durationSeconds }),
-    ...(fps === undefined ? {} : { fps }),
+    ...given({ durationSeconds, fps }),
   };
   return Object.keys(facts).length === 0 ? undefined : facts;
 }

@@ -13,6 +13,7 @@ import {
   type WireMultipartBody,
   type WirePart,
 } from './wire-body';
+import { given } from '../domain/given';
 
 /** The JSON of POST /v1/images/generations: only the fields of the widely used images API (C1.4). */
 export function wireGenerationBody(request: ImageGenerationRequest): WireBuild<WireJsonBody> {
@@ -58,8 +59,6 @@ function imageFields(request: ImageGenerationRequest): WireFields {
     model: request.model,
     prompt: request.prompt,
     ...(request.size === undefined ? {} : { size: request.size }),
-    ...(request.quality === undefined ? {} : { quality: request.quality }),
-    ...(request.n === undefined ? {} : { n: request.n }),
-    ...(request.responseFormat === undefined ? {} : { response_format: request.responseFormat }),
+    ...given({ quality: request.quality, n: request.n, response_format: request.responseFormat }),
   };
 }

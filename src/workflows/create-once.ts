@@ -35,6 +35,7 @@ import { neverStarted, type StartWait } from './never-started';
 import { activity, createScheduleToCloseMs } from './proxies';
 import { raceTimer } from './timers';
 import { ancestry } from './creation-key';
+import { given } from '../domain/given';
 
 /** The request, and how long and under which policy {@link createOnce} tries to send it. */
 export interface CreateOnceOptions {
@@ -213,8 +214,7 @@ async function raceCreate(
     sendAttempt: state.sendAttempt,
     ...ancestry(),
     request: options.request,
-    ...(options.account === undefined ? {} : { account: options.account }),
-    ...(options.policy === undefined ? {} : { policy: options.policy }),
+    ...given({ account: options.account, policy: options.policy }),
     ...(options.refuseWhileUnconfirmed === true && { refuseWhileUnconfirmed: true }),
     ...(options.again === true && { again: true }),
     ...(options.recordedOnly === true && { recordedOnly: true }),
@@ -332,8 +332,7 @@ export async function reconcileSendAttempt(
       ...ancestry(),
       senders,
       facts,
-      ...(account === undefined ? {} : { account }),
-      ...(policy === undefined ? {} : { policy }),
+      ...given({ account, policy }),
       ...('outcome' in got && comparedIn(got)),
     });
     return byClockOf(Date.now(), found);

@@ -1,6 +1,6 @@
 import { checkLookUp } from '../../src/cli/doctor/temporal';
 import { checkVersions } from '../../src/cli/doctor/worker-versions';
-import { pinnedText } from '../../src/cli/status/pinned-version';
+import { pinnedText } from '../../src/client/case/pinned-version';
 import { startMediaStack } from '../support/media-stack';
 import { eventually } from '../support/eventually';
 import { type DoctorRun, runDoctor } from './support/doctor-run';

@@ -1,4 +1,4 @@
-import { statusLines } from '../../src/cli/status/status-lines';
+import { statusLines } from '../../src/cli/status-lines';
 import { type VideoStatus } from '../../src/cli/video-status';
 import { outcomes } from '../../src/domain/make-outcome';
 import { answers } from '../domain/create-answers';
@@ -16,6 +16,11 @@ describe('what people read of a call that has ended', () => {
         state: null,
         outcome,
         service: null,
+        decisions: [],
+        earlierRuns: [],
+        calls: [],
+        held: null,
+        hasWorker: true,
         safe: 'Correct the request.',
         notes: [],
       },

@@ -9,6 +9,7 @@ import { rejectedAnswer } from '../paid-answers';
 import { caller, type PaidDeps, refuseUnsafeRetries } from '../paid-context';
 import { withSender } from '../sender';
 import { type PageReader, withoutPage } from './open-page';
+import { given } from '../../domain/given';
 
 /** `media.campaignImage`: the image call or edit of one row, exactly as `media.generateImage` or `media.editImage` makes it. */
 export function createCampaignImage(
@@ -45,9 +46,7 @@ export function createCampaignImage(
           waits: true,
           ...(input.payer !== undefined && { payer: input.payer }),
           ...(input.recordedOnly === true && { recordedOnly: true }),
-          ...(recordedSince !== undefined && { recordedSince }),
-          ...(account === undefined ? {} : { account }),
-          ...(policy === undefined ? {} : { policy }),
+          ...given({ recordedSince, account, policy }),
         },
         sender,
       );

@@ -6,7 +6,7 @@ import { describeStandalone, standaloneActivities } from '../../client/standalon
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { WORKFLOW } from '../../domain/names';
 import { CliError } from '../errors';
-import { isGrpcNotFound } from '../grpc-not-found';
+import { isGrpcNotFound } from '../../client/grpc-not-found';
 
 /** Receives a text of a workflow; it may contain anything that a user has written. */
 export type TextSink = (text: string) => void;

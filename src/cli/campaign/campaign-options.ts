@@ -5,6 +5,7 @@ import { type DurationInput } from '../../domain/duration';
 import { badInput } from '../errors';
 import { type CommonOptions } from '../context';
 import { waitForOf } from '../paid-options';
+import { given } from '../../domain/given';
 
 /** Options of `campaign run`. */
 export interface RunOptions extends CommonOptions, ConsentOptions, PromptOptions {
@@ -131,8 +132,6 @@ export function changesOf(options: ResumeRowsCommandOptions): {
   const waitFor = waitForOf(options.waitFor);
   const maxAttempts = countOf('--max-attempts', options.maxAttempts);
   return {
-    ...(concurrency !== undefined && { concurrency }),
-    ...(waitFor !== undefined && { waitFor }),
-    ...(maxAttempts !== undefined && { maxAttempts }),
+    ...given({ concurrency, waitFor, maxAttempts }),
   };
 }

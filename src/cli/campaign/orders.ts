@@ -10,13 +10,8 @@ import { type CampaignUpdateResult } from '../../domain/campaign/campaign-state'
 import { isOpen } from '../../domain/execution-status';
 import { latestResults } from '../../manifest/results';
 import { type Connected } from '../connect';
-import {
-  type CommandContext,
-  type CommonOptions,
-  effectiveConfig,
-  effectiveEnvironment,
-  given,
-} from '../context';
+import { type CommandContext, type CommonOptions, effectiveConfig, effectiveEnvironment } from '../context';
+import { given } from '../../domain/given';
 import { badInput, CliError } from '../errors';
 import { openArtifactStore } from '../../stores/open-stores';
 import { spendLimitOf } from '../spend/spend-limit';

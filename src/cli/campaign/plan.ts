@@ -23,6 +23,7 @@ import { type Report } from '../report';
 import { amountText, moneyText, plainKey } from './campaign-text';
 import { type LocalFiles } from './manifest';
 import { type SpendBounds, withRetries } from './most-spent';
+import { given } from '../../domain/given';
 
 /** A campaign to plan on this machine; nothing is sent, stored or started. */
 export interface PlanHere {
@@ -49,12 +50,7 @@ export async function planHere(
       onInvalid: input.onInvalid ?? 'fail',
       rebuyChanged: input.rebuyChanged ?? false,
       generation: previous === undefined ? 0 : previous.generation + 1,
-      ...(account !== undefined && { account }),
-      ...(limit !== undefined && { limit }),
-      ...(sample !== undefined && { sample }),
-      ...(budget !== undefined && { budget }),
-      ...(previous !== undefined && { previous }),
-      ...(format !== undefined && { format }),
+      ...given({ account, limit, sample, budget, previous, format }),
       open,
       store,
       models: models.source,

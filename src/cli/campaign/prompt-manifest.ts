@@ -1,5 +1,5 @@
 import { badInput, CliError } from '../errors';
-import { given } from '../context';
+import { given } from '../../domain/given';
 import { readFields } from '../paid-options';
 import { countOf, type PromptOptions, type RunOptions } from './campaign-options';
 import { type ManifestInput } from './manifest';

@@ -12,10 +12,10 @@ import { type Connected } from '../connect';
 import { type CommandContext, type CommonOptions } from '../context';
 import { errorType } from '../exit-codes';
 import { type FailureReply } from '../json-output';
-import { unpauseText } from '../paused';
+import { unpauseText } from '../../domain/case';
 import { textTable } from '../progress-view';
 import { type Paint, type Tone } from '../report';
-import { commandFor, idArgument } from '../text';
+import { commandFor, idArgument, shellWord } from '../text';
 import { withServer } from '../with-server';
 import { campaignEnd } from './campaign-end';
 import { countOf } from './campaign-options';
@@ -80,7 +80,7 @@ function safeToDo(
 ): string {
   const resume = `\`${commandFor('campaign resume', campaign)}\``;
   if (status === PAUSED)
-    return `${unpauseText(campaign)} Nothing is lost, and nothing needs to be started again.`;
+    return `${unpauseText(campaign, shellWord)} Nothing is lost, and nothing needs to be started again.`;
   if (isOpen(status))
     return state?.phase === 'paused'
       ? `It is paused: ${resume} lets it go on. What runs is collected all the same.`

@@ -8,6 +8,7 @@ import { type CommandContext, type CommonOptions, effectiveConfig, effectiveEnvi
 import { badInput, CliError } from '../errors';
 import { modelsInForce } from '../models/models-in-force';
 import { shellWord } from '../text';
+import { given } from '../../domain/given';
 
 /** One row of a template: columns by name. */
 type TemplateRow = { readonly [column: string]: string | number };
@@ -93,9 +94,7 @@ function exampleRow(model: ModelEntry, index: number): TemplateRow {
   return {
     ...common,
     prompt: VIDEO_PROMPT,
-    ...(duration !== undefined && { duration }),
-    ...(resolution !== undefined && { resolution }),
-    ...(ratio !== undefined && { aspect_ratio: ratio }),
+    ...given({ duration, resolution, aspect_ratio: ratio }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { throwBug } from '../../domain/bug';
-import { collect, type CommandContext, given } from '../context';
+import { collect, type CommandContext } from '../context';
+import { given } from '../../domain/given';
 import { CliError } from '../errors';
 import { onInterruption } from '../interruption';
 import { withOutputOptions } from '../report';

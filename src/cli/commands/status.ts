@@ -31,7 +31,7 @@ async function status(context: CommandContext, id: string, options: CommonOption
   if (id.trim() === '') throw badInput([{ field: 'workflow-or-task-id', message: 'must not be empty.' }]);
   await withServer(context, options, async (connected, config) => {
     const { videoStatus } = await import('../video-status.js');
-    const { statusLines } = await import('../status/status-lines.js');
+    const { statusLines } = await import('../status-lines.js');
     const found = await videoStatus(connected, config, id);
     if (found === undefined) {
       const worker =

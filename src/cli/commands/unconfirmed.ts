@@ -1,6 +1,7 @@
 import { type Command } from 'commander';
 import { type UnconfirmedDecision } from '../../domain/unconfirmed-decision';
-import { type CommandContext, type CommonOptions, given, withCommonOptions } from '../context';
+import { type CommandContext, type CommonOptions, withCommonOptions } from '../context';
+import { given } from '../../domain/given';
 import { type DecideOptions, withDecisionOptions } from '../paid-options';
 import { withServer } from '../with-server';
 

@@ -7,9 +7,9 @@ import {
   type CommandContext,
   effectiveConfig,
   effectiveEnvironment,
-  given,
   withCommonOptions,
 } from '../context';
+import { given } from '../../domain/given';
 import {
   idOf,
   numberOf,

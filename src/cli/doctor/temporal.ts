@@ -11,9 +11,15 @@ import { existingJournal, openArtifactStore, schemeOf } from '../../stores/open-
 import { JournalRecordError } from '../../journal/records';
 import { isOlder } from '../../older-version';
 import { lackingIn, OLDEST_SERVER } from '../../temporal-server-version';
-import { type PollerKind, pollsForNewWork, type QueueView, STALE_POLL_MS, viewQueue } from '../connect';
+import {
+  type PollerKind,
+  pollsForNewWork,
+  type QueueView,
+  STALE_POLL_MS,
+  viewQueue,
+} from '../../client/queue-view';
 import { errorType } from '../exit-codes';
-import { isGrpcNotFound } from '../grpc-not-found';
+import { isGrpcNotFound } from '../../client/grpc-not-found';
 import { type Check, type Facts, failed, type Finding, ok, warning } from './check';
 import { folderState } from './local';
 import { checkVersions } from './worker-versions';

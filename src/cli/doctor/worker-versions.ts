@@ -1,4 +1,10 @@
-import { pollsForNewWork, type QueueView, STALE_POLL_MS, versionText, type WorkerVersion } from '../connect';
+import {
+  pollsForNewWork,
+  type QueueView,
+  STALE_POLL_MS,
+  versionText,
+  type WorkerVersion,
+} from '../../client/queue-view';
 import { shellWord } from '../text';
 import { failed, type Finding } from './check';
 

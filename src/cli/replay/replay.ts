@@ -8,12 +8,14 @@ import { type ReplayCode } from '../../replay/replay-histories';
 import { type Verdict } from '../../replay/verdict';
 import { type ReplayOptions } from '../commands/replay';
 import { type CommandContext } from '../context';
+import { given } from '../../domain/given';
 import { CliError, failureOf, withoutSecrets } from '../errors';
 import { type LiveView, type Report } from '../report';
 import { codeFor } from './code-for';
 import { loadTargets } from './load-targets';
 import { type PoolOptions, replayInPool } from './replay-pool';
 import { ReplaySummary } from './replay-summary';
+import { sinceThen, sinceThenLines } from './since-then';
 import { Stories } from './stories';
 import { type TargetReport } from './target-report';
 import { closingLines, verdictLines } from './verdict-lines';
@@ -42,8 +44,14 @@ export async function replay(
     summary.add(target);
     progress.update(summary);
     const story = 'error' in target ? undefined : stories.told(target.target, target.timeline);
-    if (report.machine) shown.push({ ...jsonOf(target), ...(story !== undefined && { timeline: story }) });
+    const since =
+      story === undefined || 'error' in target
+        ? undefined
+        : await sinceThen(context, target.target, target.runs, options);
+    if (report.machine) shown.push({ ...jsonOf(target), ...given({ timeline: story, since }) });
     else if (story !== undefined) for (const line of stories.lines(story)) report.result(line);
+    if (!report.machine && since !== undefined)
+      for (const line of sinceThenLines(target.target, since)) report.result(line);
     if (!report.machine) for (const line of linesOf(context, target, summary.runs)) report.result(line);
   }
   progress.stop();

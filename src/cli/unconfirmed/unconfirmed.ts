@@ -7,7 +7,8 @@ import {
   type UnconfirmedEntry,
 } from '../../domain/unconfirmed-decision';
 import { type Connected } from '../connect';
-import { type CommandContext, given } from '../context';
+import { type CommandContext } from '../context';
+import { given } from '../../domain/given';
 import { badInput, CliError } from '../errors';
 import { evidenceLines } from '../evidence-lines';
 import { textTable } from '../progress-view';

@@ -128,11 +128,11 @@ export function readEnd(operation: Operation, story: Story): OpenEntry {
   }
   if (end !== 'completed') {
     story.outcome = end;
-    if (story.taskId !== null)
-      story.advice = safeNow({ ...situation(story), phase: 'done', outcome: 'cancelled' });
-    const reason = operation.event.workflowExecutionTerminatedEventAttributes?.reason;
+    if (story.taskId !== null) story.advice = CLOSED_WITH_TASK;
+    const { reason, identity } = operation.event.workflowExecutionTerminatedEventAttributes ?? {};
     const why = failure === null ? story.shown.said(reason || null) : failureWords(failure);
-    const text = `${ENDS[end] ?? 'Ended'}${why === null ? '' : `: ${why}`}`;
+    const who = identity ? ` by ${story.shown.said(identity)}` : '';
+    const text = `${ENDS[end] ?? 'Ended'}${who}${why === null ? '' : `: ${why}`}`;
     return story.add({ kind: 'ended', tone: end === 'cancelled' ? 'wait' : 'bad', text }, operation);
   }
   const outcome = outcomeOf(result, story);
@@ -174,6 +174,9 @@ export function adviceWhileOpen(workflowType: string, story: Story): string | nu
   const phase = story.taskId === null ? waits : last === 'download' ? 'downloading' : 'watching';
   return safeNow({ ...situation(story), phase, outcome: null });
 }
+
+const CLOSED_WITH_TASK =
+  'The service has no cancel: the task goes on. `temporal-media resume` of its id fetches it; nothing is created again.';
 
 const ENDS: { readonly [end: string]: string } = {
   failed: 'Failed',

@@ -11,6 +11,7 @@ import { costOf, creationKeyOf, isStarted, limitKeyOf, type Row } from './row';
 import { ACTIVITY } from '../../domain/names';
 import { activity } from '../proxies';
 import { ancestry } from '../creation-key';
+import { given } from '../../domain/given';
 
 /** Maximum open image calls of one batch: each takes a minute and an activity slot of the worker. */
 const OPEN_IMAGE_CALLS = 25;
@@ -120,9 +121,7 @@ export function generateImageOf(row: Row, { input, payer }: BatchWork): Promise<
       payer,
       ...ancestry(),
       ...(isStarted(row) && { recordedOnly: true }),
-      ...(recordedSince !== undefined && { recordedSince }),
-      ...(account === undefined ? {} : { account }),
-      ...(policy === undefined ? {} : { policy }),
+      ...given({ recordedSince, account, policy }),
     });
   const facts = { model: row.spec.model, account: row.spec.account ?? account ?? null };
   const { operation: summary } = row.spec;

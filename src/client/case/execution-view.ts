@@ -1,29 +1,6 @@
 import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
-import { lenientClient } from '../../client/lenient-client';
-
-/** A workflow as `status` shows it. */
-export interface ExecutionView {
-  readonly workflowId: string;
-  readonly runId: string;
-  readonly type: string;
-  /** Temporal's status: RUNNING, COMPLETED, FAILED, CANCELLED, TERMINATED, CONTINUED_AS_NEW, TIMED_OUT … */
-  readonly status: string;
-  readonly taskQueue: string;
-  /** ISO 8601. */
-  readonly startedAt: string;
-  readonly closedAt: string | null;
-  readonly historyLength: number;
-  readonly pendingActivities: readonly PendingActivity[];
-  /** Link into the web UI; null when none is known. */
-  readonly url: string | null;
-}
-
-/** An activity that is under way or waits for its next attempt. */
-export interface PendingActivity {
-  readonly type: string;
-  readonly attempt: number;
-  readonly lastFailure: string | null;
-}
+import { type ExecutionView } from '../../domain/case';
+import { lenientClient } from '../lenient-client';
 
 /** The newest run of a workflow id; undefined when the server has none. */
 export async function viewExecution(
@@ -45,8 +22,10 @@ export async function viewExecution(
     historyLength,
     pendingActivities: (raw.pendingActivities ?? []).map((activity) => ({
       type: activity.activityType?.name ?? 'unknown',
+      activityId: activity.activityId ?? '',
       attempt: activity.attempt ?? 1,
       lastFailure: activity.lastFailure?.message ?? null,
+      paused: activity.paused === true,
     })),
     url: url(workflowId) ?? null,
   };

@@ -1,16 +1,28 @@
-import { isOpen } from '../../domain/execution-status';
-import { failureRow } from '../../domain/failure-table';
-import { type WatchFacts } from '../../domain/outcome';
-import { type VideoTask } from '../../domain/video-task';
-import { evidenceLines } from '../evidence-lines';
-import { messageOf, reasonLines } from '../outcome-report';
-import { type Paint, statusLine, type Tone } from '../report';
-import { type ExecutionView } from './execution-view';
-import { type VideoStatus } from '../video-status';
+import { isOpen } from '../domain/execution-status';
+import { failureRow } from '../domain/failure-table';
+import { type WatchFacts } from '../domain/outcome';
+import { type VideoTask } from '../domain/video-task';
+import { evidenceLines } from './evidence-lines';
+import { messageOf, reasonLines } from './outcome-report';
+import { type Paint, statusLine, type Tone } from './report';
+import { type ExecutionView } from '../domain/case';
+import { type VideoStatus } from './video-status';
 
 /** The text of `status`: one fact per line, what is safe to do last. */
 export function statusLines(status: VideoStatus, paint: Paint): string[] {
-  const { workflow, otherWorkflows, video, creationKey, state, outcome, service, notes } = status;
+  const {
+    workflow,
+    otherWorkflows,
+    video,
+    creationKey,
+    state,
+    outcome,
+    service,
+    decisions,
+    calls,
+    notes,
+    earlierRuns,
+  } = status;
   const lines: string[] = [];
   const add = (name: string, text: string | null | undefined, tone?: Tone): void => {
     if (text === null || text === undefined || text === '') return;
@@ -21,13 +33,15 @@ export function statusLines(status: VideoStatus, paint: Paint): string[] {
   if (workflow !== null) {
     add('Workflow', executionText(workflow));
     add('UI', workflow.url);
-    for (const { type, attempt, lastFailure } of workflow.pendingActivities)
+    for (const { type, attempt, lastFailure, paused } of workflow.pendingActivities)
       add(
         'Activity',
-        `${type}, attempt ${attempt}${lastFailure === null ? '' : `, last failure: ${lastFailure}`}`,
+        `${type}, attempt ${attempt}${paused ? ', paused' : ''}${lastFailure === null ? '' : `, last failure: ${lastFailure}`}`,
       );
+    for (const { type, id, state: end } of calls) add('Paid call', `${id} (${type}), ${end}`);
   }
   for (const other of otherWorkflows) add('Earlier', executionText(other));
+  for (const runId of earlierRuns) add('Earlier', `run ${runId} of the same id`);
   if (video !== null) {
     add('Task', video.taskId);
     add('Account', video.account);
@@ -54,6 +68,8 @@ export function statusLines(status: VideoStatus, paint: Paint): string[] {
     if (outcome.outcome === 'still_running') add('Last poll', lastPollText(outcome.lastError));
     if (outcome.outcome === 'content_unavailable') add('Kept until', state?.watch?.expiresAt);
   }
+  for (const { decision, taskId, by, at, reason } of decisions)
+    add('Decided', `${decision}${taskId === null ? '' : ` ${taskId}`} by ${by} at ${at}: ${reason}`);
   if (service !== null)
     add(
       'Service',

@@ -1,7 +1,7 @@
 import { type Client } from '@temporalio/client';
-import { lenientClient } from '../../client/lenient-client';
-import { isSameVersion, STALE_POLL_MS, versionText, viewQueue, type WorkerVersion } from '../connect';
-import { shellWord } from '../text';
+import { lenientClient } from '../lenient-client';
+import { isSameVersion, STALE_POLL_MS, versionText, viewQueue, type WorkerVersion } from '../queue-view';
+import { shellWord } from '../shell-word';
 
 /** `VERSIONING_BEHAVIOR_PINNED` of the Temporal API. */
 const PINNED = 1;

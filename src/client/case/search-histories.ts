@@ -1,8 +1,8 @@
 import { type Client } from '@temporalio/client';
 import { type Payload } from '@temporalio/common';
 import { otherwise } from '../../domain/bug';
-import { type ExecutionIds, listExecutions } from '../../client/list-executions';
-import { type ReadPayload, readPayloads } from '../../client/read-payloads';
+import { type ExecutionIds, listExecutions } from '../list-executions';
+import { type ReadPayload, readPayloads } from '../read-payloads';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { WORKFLOW } from '../../domain/names';
 import { SEARCH_ATTRIBUTE } from '../../domain/search-attributes';

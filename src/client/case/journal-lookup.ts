@@ -1,0 +1,88 @@
+import { type Client } from '@temporalio/client';
+import { otherwise, throwBug } from '../../domain/bug';
+import { type FoundVideoTask } from '../../domain/activities';
+import { type CreateJournal, type JournalKey } from '../../domain/journal';
+import { type DecidedEntry } from '../../domain/unconfirmed-decision';
+import { findTask, reviewJournal } from '../ask-worker';
+
+/** Longest wait for a worker, in milliseconds. */
+const WORKER_MS = 20_000;
+
+/** What the journal says, read on this machine where it is here, else by a worker of a queue. */
+export class JournalLookup {
+  constructor(
+    private readonly client: Client,
+    private readonly local: CreateJournal | undefined,
+  ) {}
+
+  /** A task by its id; `others` are further accounts that have had a task of this id. Undefined where it is not known. */
+  async task(
+    taskId: string,
+    taskQueue: string | undefined,
+  ): Promise<{ readonly found: FoundVideoTask; readonly others: readonly string[] } | undefined> {
+    const [entry, ...others] = (await this.local?.findTask(taskId).catch(otherwise(undefined))) ?? [];
+    if (entry !== undefined) {
+      const { video, creationKey, workflowId, runId } = entry;
+      return {
+        found: { video: { ...video, source: 'journal' }, creationKey, workflowId, runId },
+        others: others.map((other) => other.video.account),
+      };
+    }
+    const found = await this.ask(taskId, taskQueue, false);
+    return found === undefined || found.creationKey === null ? undefined : { found, others: [] };
+  }
+
+  /** Asks a worker, and with `askService` the service; undefined where none answers. */
+  async ask(
+    taskId: string,
+    taskQueue: string | undefined,
+    askService: boolean,
+  ): Promise<FoundVideoTask | undefined> {
+    if (taskQueue === undefined) return undefined;
+    const options = { askService, timeoutMs: WORKER_MS };
+    return findTask(this.client, taskQueue, taskId, options).catch(otherwise(undefined));
+  }
+
+  /** What was sent under a creation key; its task id is null while the fate of the create is unknown. */
+  async key(
+    creationKey: string,
+    taskQueue: string | undefined,
+  ): Promise<{ readonly taskId: string | null } | undefined> {
+    const local = await this.localKey(creationKey).catch(otherwise(undefined));
+    if (local !== undefined || taskQueue === undefined) return local;
+    try {
+      const created = await reviewJournal(this.client, taskQueue, { list: 'created', creationKey });
+      const [first] = created.created;
+      if (first !== undefined) return { taskId: first.taskId };
+      const open = await reviewJournal(this.client, taskQueue, { list: 'unconfirmed', creationKey });
+      return open.unconfirmed.length > 0 ? { taskId: null } : undefined;
+    } catch (error) {
+      throwBug(error);
+      return undefined;
+    }
+  }
+
+  /** Decisions about the sends of a creation key, the oldest first; undefined where nobody could be asked. */
+  async decisions(
+    creationKey: string,
+    taskQueue: string | undefined,
+  ): Promise<readonly DecidedEntry[] | undefined> {
+    if (taskQueue === undefined) return undefined;
+    return reviewJournal(this.client, taskQueue, { list: 'decided', creationKey }).then(
+      ({ decided }) => decided,
+      otherwise(undefined),
+    );
+  }
+
+  private async localKey(creationKey: string): Promise<{ readonly taskId: string | null } | undefined> {
+    if (this.local === undefined) return undefined;
+    const key: JournalKey = { namespace: this.client.options.namespace, creationKey };
+    let found: { readonly taskId: string | null } | undefined;
+    for (let sendAttempt = 0; ; sendAttempt++) {
+      const { claim, outcome, resolution } = await this.local.read(key, sendAttempt);
+      if (claim === null) return found;
+      const answer = outcome?.answer.outcome === 'created' ? outcome.answer : resolution?.answer;
+      found = { taskId: answer?.outcome === 'created' ? answer.video.taskId : null };
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { adviceOf, type CaseFacts, type ExecutionView, standingDecision } from '../../src/domain/case';
+import { outcomes } from '../../src/domain/make-outcome';
+import { WORKFLOW } from '../../src/domain/names';
+import { type DecidedEntry } from '../../src/domain/unconfirmed-decision';
+import { answers } from './create-answers';
+
+/** Every combination of what can be known of a call: the advice is one that the commands carry out. */
+describe('the advice on a case', () => {
+  const SEND = 'send-0';
+  const evidence = (() => {
+    const answer = answers.unconfirmed(0);
+    return { ...answer, evidence: { ...answer.evidence, sendId: SEND } };
+  })();
+  const { video } = answers.created(0);
+  const view = (status: string, type: string): ExecutionView => ({
+    ...{ workflowId: 'order-1', runId: 'r', type, status, taskQueue: 'q', url: null, historyLength: 9 },
+    ...{ startedAt: '2026-01-01T00:00:00.000Z', closedAt: null, pendingActivities: [] },
+  });
+  const OPEN = ['RUNNING', 'PAUSED'];
+  const workflow = fc.option(
+    fc
+      .tuple(
+        fc.constantFrom(...OPEN, 'COMPLETED', 'TERMINATED', 'FAILED', 'TIMED_OUT', 'CANCELLED'),
+        fc.constantFrom(...Object.values(WORKFLOW), 'theirs'),
+        fc.boolean(),
+      )
+      .map(([status, type, paused]) => ({
+        ...view(status, type),
+        pendingActivities: [{ type: 'a', activityId: '1', attempt: 1, lastFailure: null, paused }],
+      })),
+    { nil: null },
+  );
+  const decision: fc.Arbitrary<DecidedEntry> = fc.record({
+    ...{ creationKey: fc.constant('order-1'), sendAttempt: fc.constant(0), by: fc.constant('ada') },
+    sendId: fc.constantFrom(SEND, 'another send'),
+    decision: fc.constantFrom('adopt' as const, 'declareLost' as const, 'resubmit' as const),
+    reason: fc.constant('looked'),
+    at: fc.constant('2026-01-02T00:00:00.000Z'),
+    taskId: fc.constantFrom(null, 'task-1'),
+  });
+  const outcome: fc.Arbitrary<CaseFacts['outcome']> = fc.constantFrom<CaseFacts['outcome']>(
+    null,
+    outcomes.unconfirmed(evidence, 'order-1'),
+    outcomes.rejected(answers.rejected(0, 'capacity'), 'order-1', 1),
+    outcomes.cancelled(video, 'order-1', {} as never),
+  );
+  const facts: fc.Arbitrary<CaseFacts> = fc
+    .record({
+      ...{ workflow, outcome, decisions: fc.array(decision, { maxLength: 3 }) },
+      video: fc.constantFrom(null, video),
+      held: fc.constantFrom(null, 'Its code fails.'),
+      hasWorker: fc.constantFrom(null, true, false),
+    })
+    // Only an execution that has completed has an outcome.
+    .filter(({ workflow: of, outcome: result }) => result === null || of?.status === 'COMPLETED')
+    .map((known) => ({
+      ...{
+        id: 'order-1',
+        foundBy: 'workflow_id',
+        otherWorkflows: [],
+        earlierRuns: [],
+        creationKey: 'order-1',
+      },
+      ...{ state: null, service: null, calls: [], ...known },
+    }));
+
+  it('[C4.4c] is never a decision that stands, nor to resume or start what goes on, nor to buy what has a task', () => {
+    fc.assert(
+      fc.property(facts, (known) => {
+        const { step, text } = adviceOf(known, (word) => word);
+        const isOpen = known.workflow !== null && OPEN.includes(known.workflow.status);
+        const stands = standingDecision(known);
+        if (stands !== undefined) expect(step).not.toBe('decide');
+        if (isOpen) expect(['resume', 'start_again', 'decide']).not.toContain(step);
+        if (step === 'decide') expect([known.outcome?.outcome, stands]).toEqual(['unconfirmed', undefined]);
+        if (step === 'start_again' && stands === undefined)
+          expect([known.video, known.outcome]).toEqual([null, null]);
+        if (step === 'start_again' && stands !== undefined) expect(stands.decision).toBe('resubmit');
+        if (step === 'unpause') expect(isOpen).toBe(true);
+        expect(text).toMatch(/\w.*[.`]$/s);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('of a decision about another send leaves the open one to be decided', () => {
+    const other = { ...fc.sample(decision, { numRuns: 1, seed: 1 })[0]!, sendId: 'another send' };
+    const open = outcomes.unconfirmed(evidence, 'order-1');
+    expect(standingDecision({ outcome: open, decisions: [other] })).toBeUndefined();
+    expect(standingDecision({ outcome: open, decisions: [{ ...other, sendId: SEND }] })?.sendId).toBe(SEND);
+  });
+});

@@ -5,6 +5,7 @@ import { type CreateJournal } from '../domain/journal';
 import {
   type BindRequest,
   differenceOf,
+  DIFFERS,
   type Ledger,
   type LedgerDifference,
   nextLedger,
@@ -157,12 +158,6 @@ function setBack(taskQueue: string): string {
   );
 }
 
-const DIFFERS: { readonly [difference in LedgerDifference]: string } = {
-  journal: 'creates with another journal than this worker has',
-  host: 'creates with this journal on another host',
-  artifacts: 'stores its artifacts in another place than this worker does',
-};
-
 /** A container has a new host name at every start. */
 const SAME_VOLUME =
   'where this is the same volume, seen from a new container, set MEDIA_HOST_ID to one name in all of them and start once with rebind; ';
@@ -177,7 +172,7 @@ function refusal(taskQueue: string, difference: LedgerDifference): string {
       ? 'point this worker at the same artifacts (MEDIA_ARTIFACTS, or a shared store); '
       : 'point this worker at the same journal (MEDIA_JOURNAL, or a shared store); ';
   return (
-    `The task queue "${taskQueue}" ${DIFFERS[difference]}: its ledger ${mediaJournalScheduleId(taskQueue)} says so. ` +
+    `The task queue "${taskQueue}" ${DIFFERS[difference]} Its ledger ${mediaJournalScheduleId(taskQueue)} says so. ` +
     `${why} Remedies: ${difference === 'host' ? SAME_VOLUME : ''}${same}` +
     'give it a task queue of its own (MEDIA_TASK_QUEUE); or, when no worker uses the other one any more, start once with ' +
     'rebind (temporal-media worker --rebind).'

@@ -30,6 +30,8 @@ export interface PendingActivity {
   readonly activityId: string;
   readonly attempt: number;
   readonly lastFailure: string | null;
+  /** `storage`, `MediaJournalUnavailable`, …: what the failure says of its cause, for programs. */
+  readonly failureClass: string | null;
   /** Whether a person has paused it. */
   readonly paused: boolean;
 }
@@ -118,6 +120,9 @@ export function adviceOf(facts: CaseFacts, word: (text: string) => string): Advi
 
 const step = (what: Step, text: string): Advice => ({ step: what, text });
 
+/** Causes that no waiting mends: the artifact store or the journal of the workers. */
+const STORE_FAILURES: ReadonlySet<string> = new Set(['storage', 'MediaJournalUnavailable']);
+
 function whileOpen(
   { state, held, hasWorker, calls }: CaseFacts,
   { workflowId, status, type, taskQueue, pendingActivities }: ExecutionView,
@@ -131,6 +136,12 @@ function whileOpen(
     return step(
       'unpause',
       `Its activity ${paused.type} is paused in Temporal: \`temporal activity unpause --workflow-id ${word(workflowId)} --activity-id ${word(paused.activityId)}\` lets it go on. ${sameVideo}`,
+    );
+  const broken = pendingActivities.find(({ failureClass }) => STORE_FAILURES.has(failureClass ?? ''));
+  if (broken !== undefined)
+    return step(
+      'mend',
+      `Repair what its activity ${broken.type} needs: ${broken.lastFailure} It is tried again by itself. ${sameVideo}`,
     );
   if (hasWorker === false)
     return step(

@@ -34,6 +34,15 @@ export interface Ledger {
 
 export type LedgerDifference = 'journal' | 'host' | 'artifacts';
 
+/** How a worker differs from its queue, as the end of "the task queue …". */
+export const DIFFERS: { readonly [difference in LedgerDifference]: string } = {
+  journal:
+    'is bound to another journal than the one here: another place, or a journal that was lost and begun anew.',
+  host: 'is bound to this journal on another host.',
+  artifacts:
+    'is bound to another artifact store than the one here (MEDIA_ARTIFACTS): another place, or a store that was lost or emptied and is new here.',
+};
+
 /** How a worker with `request` differs from what the ledger holds; undefined when it may work. Pure. */
 export function differenceOf(ledger: Ledger | null, request: BindRequest): LedgerDifference | undefined {
   if (ledger === null) return undefined;

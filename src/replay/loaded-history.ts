@@ -8,6 +8,8 @@ export interface LoadedRun {
   readonly workflowType: string;
   /** Name of the file that it was read from, or `server`. */
   readonly source: string;
+  /** Whether a codec has decoded payloads of it. */
+  readonly decoded?: boolean;
   /** `temporal.api.history.v1.History`. A codec, where one is configured, has decoded its payloads. */
   readonly history: History;
 }

@@ -62,6 +62,11 @@ export async function decodeRun(run: LoadedRun, options: DecodeOptions): Promise
   return run;
 }
 
+/** Whether something of a history is encoded by a codec. */
+export function isEncoded({ history }: Pick<LoadedRun, 'history'>): boolean {
+  return [...payloadsIn(history)].some((payload) => !KNOWN.has(encodingOf(payload)));
+}
+
 const isHidden = (encoding: string, ownConverter: boolean): boolean =>
   encoding === EXTERNAL || encoding === 'binary/encrypted' || (!ownConverter && !KNOWN.has(encoding));
 

@@ -71,7 +71,7 @@ describe('on call', () => {
     expect(code).toBe(0);
   }, 150_000);
 
-  test('no worker: the journal of this machine and the histories are enough', async () => {
+  test('a shell that names another queue: the workers of the workflow are asked, and judged', async () => {
     const id = await start('alone', 'a brook [run:60s]');
     const taskId = await watching(id, /"phase":"watching"/);
     const { reply } = await runJson(['status', taskId], {
@@ -82,9 +82,10 @@ describe('on call', () => {
       foundBy: 'journal',
       workflow: { workflowId: id, status: 'RUNNING' },
       video: { taskId },
-      state: null,
-      notes: [expect.stringContaining('No worker serves') as unknown],
-      safe: expect.stringMatching(/^Wait, or start a worker/) as unknown,
+      state: { phase: 'watching' },
+      hasWorker: true,
+      notes: [],
+      safe: expect.stringMatching(/^Wait, or stop waiting/) as unknown,
     });
   });
 });

@@ -26,6 +26,6 @@ describe('status', () => {
               }),
       },
     } as unknown as Client;
-    expect(await searchHistories(client, 't1')).toEqual({ found: listed[1], searched: 2, unread: 0 });
+    expect(await searchHistories(client, 't1')).toMatchObject({ found: listed[1], searched: 2, unread: 0 });
   });
 });

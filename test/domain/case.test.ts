@@ -27,7 +27,9 @@ describe('the advice on a case', () => {
       )
       .map(([status, type, paused]) => ({
         ...view(status, type),
-        pendingActivities: [{ type: 'a', activityId: '1', attempt: 1, lastFailure: null, paused }],
+        pendingActivities: [
+          { type: 'a', activityId: '1', attempt: 1, lastFailure: null, failureClass: null, paused },
+        ],
       })),
     { nil: null },
   );

@@ -53,6 +53,33 @@ describe('replay of an encrypted history file', () => {
     expect(await runJson(['replay', redacted])).toMatchObject({ code: 0 });
   });
 
+  it('an export says that it is decoded, and leaves it encrypted where that is asked', async () => {
+    const plain = path.join(dir, 'plain.json');
+    const exported = await runCli(['history', 'export', file, plain], env);
+    expect(exported.stderr).toContain('whoever has the file reads them. --keep-encrypted');
+    expect(await readFile(plain, 'utf8')).toContain(Buffer.from('json/plain').toString('base64'));
+    const kept = path.join(dir, 'kept.json');
+    // Needs no codec server: nothing is decoded.
+    const run = await runCli(['history', 'export', file, kept, '--keep-encrypted']);
+    expect([run.code, run.stderr]).toEqual([0, expect.not.stringContaining('decoded')]);
+    expect(await readFile(kept, 'utf8')).not.toContain(Buffer.from('json/plain').toString('base64'));
+    expect(await runJson(['replay', kept], env)).toMatchObject({ code: 0 });
+    const both = await runJson(['history', 'export', file, kept, '--redact', '--keep-encrypted']);
+    expect([both.code, both.reply.error?.type]).toEqual([2, 'usage']);
+  });
+
+  it('an export into a folder that is not there cannot be written, and so cannot a page', async () => {
+    const nowhere = path.join(dir, 'nowhere', 'x.json');
+    for (const args of [
+      ['history', 'export', file, nowhere],
+      ['replay', file, '--html', path.join(dir, 'nowhere', 'x.html')],
+    ]) {
+      const { code, reply } = await runJson(args, env);
+      expect([code, reply.error?.type]).toEqual([73, 'cannot_write']);
+      expect(reply.error?.hint).toBe('Create its folder, or name another file.');
+    }
+  });
+
   it('without it: said so, with the variable that is missing', async () => {
     const { code, stdout, stderr } = await runCli(['replay', file]);
     expect(code).toBe(69);

@@ -1,14 +1,13 @@
-import { writeFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
-import { systemCode } from '../../files/system-code';
 import { type ImageModel, type ModelEntry, type VideoModel } from '../../domain/model-config';
 import { MANIFEST_COLUMNS } from '../../manifest/columns';
 import { type CommandContext, type CommonOptions, effectiveConfig, effectiveEnvironment } from '../context';
-import { badInput, CliError } from '../errors';
+import { badInput } from '../errors';
 import { modelsInForce } from '../models/models-in-force';
 import { shellWord } from '../text';
 import { given } from '../../domain/given';
+import { writeNamedFile } from '../write-named-file';
 
 /** One row of a template: columns by name. */
 type TemplateRow = { readonly [column: string]: string | number };
@@ -126,16 +125,7 @@ export async function initManifest(
   );
   const template = manifestTemplate(entries);
   const file = resolve(name);
-  try {
-    await writeFile(file, templateText(template, format), { flag: 'wx' });
-  } catch (error) {
-    const code = systemCode(error);
-    if (code === 'EEXIST')
-      throw new CliError('cannot_write', `${file} already exists. Nothing is overwritten.`, {
-        hint: 'Name another file: `temporal-media campaign init FILE`.',
-      });
-    throw new CliError('cannot_write', `${file} cannot be written (${code}).`);
-  }
+  await writeNamedFile('file', file, templateText(template, format), { isNew: true });
   if (origin.origin === 'none')
     report.say(
       'No model configuration is known here (MEDIA_MODELS): the columns are those of any video, and the row is refused until it names a model of your service.',

@@ -6,6 +6,7 @@ import { CliError } from '../errors';
 export interface ExportOptions extends CommonOptions {
   readonly runId?: string;
   readonly redact?: boolean;
+  readonly keepEncrypted?: boolean;
   readonly workflowsPath?: string;
   readonly bundle?: string;
 }
@@ -33,12 +34,15 @@ export function addHistoryCommand(program: Command, context: CommandContext): vo
         '--redact',
         'without prompts, names, addresses, memo and search attributes; it replays as before',
       )
+      .option('--keep-encrypted', 'leave what a codec has encoded as it is; without it the file is decoded')
       .option('--workflows-path <file>', 'your workflows, whose words a redacted history keeps')
       .option('--bundle <file>', 'the same as a workflow bundle of your build'),
   )
     .addHelpText('after', EXPORT_HELP)
     .action(async (target: string, file: string, options: ExportOptions) => {
       refuseTwoCodes(options);
+      if (options.redact === true && options.keepEncrypted === true)
+        throw new CliError('usage', 'Name --redact or --keep-encrypted: what is encoded cannot be redacted.');
       const { exportHistory } = await import('../replay/record-histories.js');
       await exportHistory(context, target, file, options);
     });

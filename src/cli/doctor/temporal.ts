@@ -5,7 +5,7 @@ import { isSetBack } from '../../binding/bind-journal';
 import { readLedger } from '../../binding/ledger';
 import { accountsOfOthers } from '../../binding/served-accounts';
 import { type JournalIdentity } from '../../domain/journal';
-import { differenceOf, type Ledger, type LedgerDifference } from '../../domain/journal-binding';
+import { differenceOf, DIFFERS, type Ledger } from '../../domain/journal-binding';
 import { activityQueues } from '../../domain/names';
 import { existingJournal, openArtifactStore, schemeOf } from '../../stores/open-stores';
 import { JournalRecordError } from '../../journal/records';
@@ -267,12 +267,6 @@ async function artifactsOf(config: Facts['config']): Promise<string | null> {
   return (await store.identity?.().catch(otherwise(null))) ?? null;
 }
 
-const DIFFERS: { readonly [difference in LedgerDifference]: string } = {
-  journal: 'is bound to another journal than the one here.',
-  host: 'is bound to this journal on another host.',
-  artifacts: 'stores its artifacts in another place than the one here (MEDIA_ARTIFACTS).',
-};
-
 export function checkBinding(
   ledger: Ledger | null,
   { journal, artifacts, accounts }: OwnSide,
@@ -285,7 +279,7 @@ export function checkBinding(
   const difference = differenceOf(ledger, { ...journal, artifacts, accounts: [], mark: null });
   if (difference === 'artifacts') {
     const remedy =
-      'Set MEDIA_ARTIFACTS or MEDIA_DATA_DIR as the other workers have it, or use a task queue of your own (MEDIA_TASK_QUEUE).';
+      'Set MEDIA_ARTIFACTS or MEDIA_DATA_DIR as the other workers have it, or use a task queue of your own (MEDIA_TASK_QUEUE). Where the store is lost, restore it; what it held is gone otherwise, and `temporal-media worker --rebind` accepts that.';
     return failed('journal_binding', `${queue} ${DIFFERS[difference]}`, remedy);
   }
   if (difference !== undefined) return failed('journal_binding', `${queue} ${DIFFERS[difference]}`);

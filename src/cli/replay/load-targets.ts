@@ -8,19 +8,21 @@ import { withChildren } from '../../replay/fetch-children';
 import { withWatchers } from '../../replay/fetch-watchers';
 import { HistoryError } from '../../replay/history-error';
 import { listHistoryFolder, readHistoryChain, type UnloadedTarget } from '../../replay/history-folder';
-import { type LoadedTarget } from '../../replay/loaded-history';
-import { decodeRun, type DecodeOptions } from '../../replay/payloads';
+import { type LoadedRun, type LoadedTarget } from '../../replay/loaded-history';
+import { decodeRun, type DecodeOptions, isEncoded } from '../../replay/payloads';
 import { readHistoryFile } from '../../replay/read-history';
 import { dataConverterOf } from '../codec-client';
 import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../context';
 import { CliError } from '../errors';
+import { type ExportOptions } from '../commands/history';
 import { type ReplayOptions } from '../commands/replay';
 
 /** What the arguments of a command say about histories. */
 export type TargetOptions = Pick<
   ReplayOptions,
   'dataDir' | 'runId' | 'children' | 'query' | 'allOpen' | 'golden' | 'workflowsPath' | 'bundle' | 'timeline'
->;
+> &
+  Pick<ExportOptions, 'keepEncrypted'>;
 
 /** What names one target; its histories are not read yet, so that another thread may read them. */
 export type NamedTarget =
@@ -140,11 +142,16 @@ export class HistorySources {
     by: Pick<DecodeOptions, 'codecs' | 'namespace'>,
   ): Promise<LoadedTarget | UnloadedTarget> {
     if ('error' in target) return target;
-    const { workflowsPath, bundle } = this.options;
+    const { workflowsPath, bundle, keepEncrypted } = this.options;
+    if (keepEncrypted === true) return target;
     const ownConverter = workflowsPath !== undefined || bundle !== undefined;
     try {
-      for (const run of target.runs) await decodeRun(run, { ...by, ownConverter });
-      return target;
+      const runs: LoadedRun[] = [];
+      for (const run of target.runs) {
+        const decoded = isEncoded(run);
+        runs.push({ ...(await decodeRun(run, { ...by, ownConverter })), decoded });
+      }
+      return { ...target, runs };
     } catch (error) {
       if (!(error instanceof HistoryError)) throw error;
       return { target: target.target, error };

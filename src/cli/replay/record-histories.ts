@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { recordGolden } from '../../replay/golden-histories';
 import { historyToJson, historyToProtobuf } from '../../replay/history-codec';
 import { type LoadedRun } from '../../replay/loaded-history';
@@ -8,6 +7,7 @@ import { type Verdict } from '../../replay/verdict';
 import { type RecordOptions, type ExportOptions } from '../commands/history';
 import { type CommandContext } from '../context';
 import { CliError } from '../errors';
+import { writeNamedFile } from '../write-named-file';
 import { codeFor } from './code-for';
 import { loadTargets } from './load-targets';
 
@@ -53,10 +53,14 @@ export async function exportHistory(
   const data = file.endsWith('.json')
     ? `${JSON.stringify(historyToJson(history), null, 2)}\n`
     : historyToProtobuf(history);
-  await writeFile(file, data, { mode: 0o600 });
+  await writeNamedFile('file', file, data, { mode: 0o600 });
   const events = history.events?.length ?? 0;
   report.result(file);
   report.say(`${events} events of ${run.workflowType}${options.redact === true ? ', redacted' : ''}.`);
+  if (run.decoded === true && options.redact !== true)
+    report.say(
+      'Its payloads are decoded: whoever has the file reads them. --keep-encrypted leaves them as they are.',
+    );
   report.reply({
     ok: true,
     data: { file, workflowType: run.workflowType, events, redacted: options.redact === true },

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { type LoadedTarget } from '../../replay/loaded-history';
 import { buildTimeline } from '../../replay/timeline/build-timeline';
 import { type Timeline } from '../../replay/timeline/timeline';
@@ -7,6 +6,7 @@ import { timelineText } from '../../replay/timeline/timeline-text';
 import { type ReplayOptions } from '../commands/replay';
 import { type CommandContext } from '../context';
 import { CliError, secretsOf } from '../errors';
+import { writeNamedFile } from '../write-named-file';
 
 /** Named targets up to this number are told without being asked. */
 const MOST_NAMED = 10;
@@ -62,7 +62,7 @@ export class Stories {
     const { html } = this.request.options;
     if (html === undefined) return;
     if (this.page === undefined) throw new CliError('usage', '--html found no workflow to draw.');
-    await writeFile(html, this.page.html);
+    await writeNamedFile('--html', html, this.page.html);
     this.context.report.say(`Page: ${html}`);
   }
 

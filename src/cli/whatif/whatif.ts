@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, extname } from 'node:path';
 import { otherwise } from '../../domain/bug';
@@ -18,6 +18,7 @@ import { playScenario, type PlayedRun } from './play-scenario';
 import { type Scenario, scenarioOf } from './scenario';
 import { type WhatIfReport } from './whatif-report';
 import { testOf, type TestSubject } from './written-test';
+import { writeNamedFile } from '../write-named-file';
 
 /** How many times shorter waits are without `--speed`. */
 const DEFAULT_SPEED = 10;
@@ -154,13 +155,9 @@ async function refuseToSave(file: string, original: Timeline): Promise<void> {
       'bad_input',
       '--save-test: an edit begins with pictures, which a test file cannot hold.',
     );
-  if ((await stat(file).catch(otherwise(undefined))) !== undefined) throw exists(file);
+  if ((await stat(file).catch(otherwise(undefined))) !== undefined)
+    throw new CliError('cannot_write', `--save-test: ${file} is there already; nothing is overwritten.`);
 }
-
-const exists = (file: string): CliError =>
-  new CliError('bad_input', `--save-test: ${file} exists; nothing is overwritten.`, {
-    hint: 'Name another file, or remove this one.',
-  });
 
 /** Writes the test of a history that {@link refuseToSave} has let pass. Nothing is overwritten. */
 async function saveTest(
@@ -169,8 +166,5 @@ async function saveTest(
 ): Promise<void> {
   const language = extname(file) === '.ts' ? 'ts' : 'js';
   const text = testOf({ ...of, request: of.request as TestSubject['request'], language });
-  await writeFile(file, text, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EEXIST') throw exists(file);
-    throw new CliError('cannot_write', `--save-test: ${file} cannot be written (${error.code}).`);
-  });
+  await writeNamedFile('--save-test', file, text, { isNew: true });
 }

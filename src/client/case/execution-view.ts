@@ -1,6 +1,8 @@
 import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
-import { type ExecutionView } from '../../domain/case';
+import { type ExecutionView, type PendingActivity } from '../../domain/case';
+import { ACTIVITY, RETRY_LATER } from '../../domain/names';
 import { lenientClient } from '../lenient-client';
+import { readPayloads } from '../read-payloads';
 
 /** The newest run of a workflow id; undefined when the server has none. */
 export async function viewExecution(
@@ -20,15 +22,25 @@ export async function viewExecution(
     startedAt: startTime.toISOString(),
     closedAt: closeTime?.toISOString() ?? null,
     historyLength,
-    pendingActivities: (raw.pendingActivities ?? []).map((activity) => ({
-      type: activity.activityType?.name ?? 'unknown',
-      activityId: activity.activityId ?? '',
-      attempt: activity.attempt ?? 1,
-      lastFailure: activity.lastFailure?.message ?? null,
-      paused: activity.paused === true,
-    })),
+    pendingActivities: await Promise.all((raw.pendingActivities ?? []).map((one) => pendingOf(client, one))),
     url: url(workflowId) ?? null,
   };
+}
+
+type Pending = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
+
+async function pendingOf(client: Client, activity: Pending): Promise<PendingActivity> {
+  const { activityType, activityId, attempt, lastFailure, paused } = activity;
+  const type = activityType?.name ?? 'unknown';
+  const failure = lastFailure?.applicationFailureInfo;
+  const facts = { type, activityId: activityId ?? '', paused: paused === true };
+  // A video that is watched by another workflow waits by failing: that is no failure.
+  if (type === ACTIVITY.watchVideo && failure?.type === RETRY_LATER)
+    return { ...facts, attempt: 1, lastFailure: null, failureClass: null };
+  const details = await readPayloads(client.options.loadedDataConverter, failure?.details?.payloads ?? []);
+  const { class: word } = (details[0]?.value ?? {}) as { readonly class?: unknown };
+  const failureClass = typeof word === 'string' ? word : (failure?.type ?? null);
+  return { ...facts, attempt: attempt ?? 1, lastFailure: lastFailure?.message ?? null, failureClass };
 }
 
 async function describe(

@@ -59,13 +59,15 @@ export class BatchReader {
       this.rows.created(row, said, operation);
       const key = this.rows.keyOf(row);
       if (said === undefined) return { row: key, answer: null };
-      if (said.isSent) sent += 1;
+      if (said.isSent) {
+        sent += 1;
+        this.story.sent(said.outcome);
+      }
       this.story.currency ??= moneyOf(fieldsOf(answers[index])['estimate'])?.currency ?? null;
       counts.set(said.outcome, (counts.get(said.outcome) ?? 0) + 1);
       tone = worse(tone, said.tone);
       return { row: key, ...said.facts };
     });
-    this.story.sends += sent;
     const isOver = operation.end === 'completed';
     const words = [...counts]
       .map(([outcome, count]) => `${count} ${outcome.replaceAll('_', ' ')}`)
@@ -93,7 +95,7 @@ export class BatchReader {
     const key = this.rows.keyOf(input);
     const isSent =
       result['sent'] === true || ['completed', 'results_lost', 'unconfirmed'].includes(String(outcome));
-    if (isSent) this.story.sends += 1;
+    if (isSent) this.story.sent(outcome);
     this.rows.image(input, outcome, operation);
     const tone: Tone =
       outcome === 'completed' ? 'good' : outcome === null ? withoutAnswer(operation).tone : 'wait';

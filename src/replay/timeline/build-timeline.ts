@@ -83,6 +83,8 @@ export function buildTimeline(target: LoadedTarget, options: TimelineOptions = {
     deadlineAt: story.taskId === null ? null : story.deadlineAt,
     money: story.money,
     sends: story.sends,
+    sendsRefused: story.sendsRefused,
+    sendsAccepted: story.sendsAccepted,
     polls: { ...polls, first: iso(polls.first), last: iso(polls.last) },
     spent: firstAt === null || lastAt === null ? [] : timeSpent(firstAt, lastAt, story.spans),
     entries: story.entries

@@ -224,7 +224,7 @@ export function readCreate(operation: Operation, story: Story): void {
   story.limits.set(`${operation.run}/${operation.command}`, entry);
   // A journal that has the outcome of a create without an answer proves its send.
   if (isReconcile ? story.isUnanswered && PROVES_SEND.includes(said.outcome ?? '') : said.isSent)
-    story.sends += 1;
+    story.sent(said.outcome);
   story.isUnanswered = !isReconcile && said.outcome === null;
   story.estimated(moneyOf(fieldsOf(operation.result)['estimate']));
   if (said.outcome === 'unconfirmed' && operation.endedAt !== null) story.undecidedSince = operation.endedAt;
@@ -260,7 +260,7 @@ export function readImage(operation: Operation, story: Story): void {
   story.creationKey ??= key;
   story.model ??= story.shown.word(fieldsOf(input['request'])['model']);
   const isPaid = ['completed', 'results_lost', 'unconfirmed'].includes(String(result['outcome']));
-  if (result['sent'] === true || isPaid) story.sends += 1;
+  if (result['sent'] === true || isPaid) story.sent(textOf(result['outcome']));
 }
 
 function imageSaid(operation: Operation, shown: Shown): Pick<AnswerSaid, 'text' | 'tone' | 'facts'> {

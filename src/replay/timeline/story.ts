@@ -69,6 +69,10 @@ export class OpenEntry {
 }
 
 /** The story while it is written: what the operations so far have told. */
+/** Whether the service refused a send with this outcome: it cost nothing. */
+export const isRefused = (outcome: unknown): boolean =>
+  outcome === 'refused_for_now' || outcome === 'rejected';
+
 export class Story {
   readonly entries: OpenEntry[] = [];
   readonly spans: Span[] = [];
@@ -90,6 +94,8 @@ export class Story {
   account: string | null = null;
   deadlineAt: string | null = null;
   sends = 0;
+  sendsRefused = 0;
+  sendsAccepted = 0;
   /** The last create left no answer: only the journal knows whether it was sent. */
   isUnanswered = false;
   /** ISO 4217 code of the prices of this workflow. */
@@ -115,6 +121,14 @@ export class Story {
     const entry = new OpenEntry(said, operation.at).add(operation);
     this.entries.push(entry);
     return entry;
+  }
+
+  /** @param outcome of the send; null where it left no answer */
+  sent(outcome: string | null): void {
+    this.sends += 1;
+    if (outcome === null || outcome === 'unconfirmed') return;
+    if (isRefused(outcome)) this.sendsRefused += 1;
+    else this.sendsAccepted += 1;
   }
 
   span(on: SpentOn, { at, endedAt }: Pick<Operation, 'at' | 'endedAt'>): void {

@@ -3,7 +3,8 @@ import { PAGE_SCRIPT, PAGE_STYLE } from './timeline-page-assets';
 import { eventText, elapsed } from './timeline-text';
 import { shownSpan } from './sizes';
 import { ENTRY_KINDS, SPENT, type Lane, type Timeline, type TimelineEntry, type Tone } from './timeline';
-import { moneyText } from './workflow-entries';
+import { isRefused } from './story';
+import { moneyText, sendsText } from './workflow-entries';
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
@@ -128,7 +129,8 @@ function itemsOf(entry: TimelineEntry, index: number, since: (iso: string) => nu
   const item = { from: since(at), to: since(until), tone, entry: index };
   const lane: Lane = ENTRY_KINDS[kind][0];
   // What was paid, or may be, is shown where it became known.
-  const isMoney = (kind === 'create' || kind === 'image') && facts['sent'] === true;
+  const isMoney =
+    (kind === 'create' || kind === 'image') && facts['sent'] === true && !isRefused(facts['outcome']);
   const isBill = kind === 'ended' && facts['billing'] !== undefined;
   const money: Item[] = isMoney || isBill ? [{ ...item, lane: 'money', from: item.to }] : [];
   return [{ ...item, lane }, ...money];
@@ -148,8 +150,7 @@ function undecided(entries: readonly TimelineEntry[], since: (iso: string) => nu
 }
 
 function factsOf(timeline: Timeline, whole: number): (readonly [name: string, value: string])[] {
-  const { polls, runs, startedAt, deadlineAt, sends, parent, taskId, model, account, creationKey, money } =
-    timeline;
+  const { polls, runs, startedAt, deadlineAt, parent, taskId, model, account, creationKey, money } = timeline;
   const events = runs.reduce((sum, run) => sum + run.events, 0);
   const facts: (readonly [name: string, value: string | null])[] = [
     ['Began', startedAt],
@@ -159,7 +160,7 @@ function factsOf(timeline: Timeline, whole: number): (readonly [name: string, va
     ['Account', account],
     ['Creation key', creationKey],
     ['Parent', parent?.workflowId ?? null],
-    ['Paid requests', sends === 0 ? null : String(sends)],
+    ['Sends', sendsText(timeline)],
     ['Money', moneyText(money)],
     [
       'Polls',

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { visible } from '../../domain/visible';
 import { shownSpan, counted } from './sizes';
-import { moneyText } from './workflow-entries';
+import { moneyText, sendsText } from './workflow-entries';
 import {
   SPENT,
   type EventIds,
@@ -89,7 +89,7 @@ class Page {
       ['model', timeline.model],
       ['account', timeline.account],
       ['key', timeline.creationKey],
-      ['sends', timeline.sends === 0 ? null : counted(timeline.sends, 'paid request')],
+      ['sends', sendsText(timeline)],
       ['money', moneyText(timeline.money)],
       ['polls', polls.count === 0 ? null : pollsText(timeline)],
       ['deadline', timeline.deadlineAt === null ? null : `${clock(timeline.deadlineAt)} UTC`],

@@ -231,6 +231,9 @@ export interface Timeline {
   readonly money: MoneySummary;
   /** Paid requests that were sent, as far as these histories tell; those of children not included. */
   readonly sends: number;
+  /** How many of them the service refused and accepted; what became of the rest is unknown. */
+  readonly sendsRefused: number;
+  readonly sendsAccepted: number;
   readonly polls: PollSummary;
   /** Adds up to the time from `startedAt` to `lastEventAt`; only what is above 0, the longest first. */
   readonly spent: readonly TimeSpent[];

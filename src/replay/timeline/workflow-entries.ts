@@ -9,7 +9,7 @@ import { fieldsOf, listOf, numberOf, present, textOf, timeOf } from './read-valu
 import { counted, shownSpan } from './sizes';
 import { type OpenEntry, type Story } from './story';
 import { formatMoney } from '../../domain/price';
-import { type Fact, type MoneySummary, type Tone } from './timeline';
+import { type Fact, type MoneySummary, type Timeline, type Tone } from './timeline';
 import { type PollReader } from './poll-entries';
 
 const OURS: readonly string[] = Object.values(WORKFLOW);
@@ -316,6 +316,18 @@ export function readTaskFailure(operation: Operation, story: Story): void {
     { kind: 'task_failure', tone: 'bad', text: `Workflow task ${why}`, facts: { why, times: 1 } },
     operation,
   );
+}
+
+/** `4 sends: 3 refused, 1 accepted`; null where nothing was sent. */
+export function sendsText({ sends, sendsRefused, sendsAccepted }: Timeline): string | null {
+  if (sends === 0) return null;
+  const counts = [
+    [sendsRefused, 'refused'],
+    [sendsAccepted, 'accepted'],
+    [sends - sendsRefused - sendsAccepted, 'of unknown fate'],
+  ] as const;
+  const words = counts.flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]));
+  return sends === 1 ? `1 send, ${words[0]?.slice(2)}` : `${sends} sends: ${words.join(', ')}`;
 }
 
 /** What the execution may cost, in words; null where nothing is known. */

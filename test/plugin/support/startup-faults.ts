@@ -67,7 +67,7 @@ export const FAULTS: readonly Fault[] = [
         await rename(elsewhere, journal);
       };
     },
-    says: /creates with another journal than this worker has/,
+    says: /is bound to another journal than the one here/,
     strict: 'JournalBindingError',
   },
   {

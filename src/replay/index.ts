@@ -12,7 +12,7 @@ export { fetchChain } from './fetch-histories';
 export { decodeRun, type DecodeOptions } from './payloads';
 export { replayCode, type CodeOptions } from './replay-code';
 export { replayHistories, type ReplayCode, type ReplayedRun } from './replay-histories';
-export { type Divergence, type Verdict, type WrittenBy } from './verdict';
+export { type Divergence, type InputDifference, type Verdict, type WrittenBy } from './verdict';
 export { type CommandView } from './history-commands';
 export { type SourceLocation } from './source-location';
 export { redactHistory } from './redact-history';

@@ -1,9 +1,11 @@
+import { dirname, join } from 'node:path';
 import { type HistoryAndWorkflowId } from '@temporalio/client';
 import { type WorkflowBundle, type ReplayResult } from '@temporalio/worker';
 import { bundledTypes } from '../worker/bundled-types';
 import { type RecordedCommand, RECORDER, withRecorder } from './command-recorder';
 import { divergenceOf } from './divergence';
 import { type LoadedRun } from './loaded-history';
+import { isCommandOf, PaidInputs } from './paid-inputs';
 import { ReplayWorker } from './replay-worker';
 import { SourceLocations } from './source-location';
 import { type Verdict, type WrittenBy } from './verdict';
@@ -32,24 +34,31 @@ export async function* replayHistories(
   const types = bundledTypes(code.bundle.code);
   let current: LoadedRun | undefined;
   const unfit: ReplayedRun[] = [];
+  const inputs = new PaidInputs();
+  class Comparing extends ReplayWorker {
+    protected override keep(commands: readonly object[]): void {
+      inputs.keep(commands as Parameters<PaidInputs['keep']>[0]);
+    }
+  }
   async function* fit() {
     for await (const run of runs) {
       const verdict = withoutReplay(run, types);
       if (verdict !== undefined) unfit.push({ run, verdict });
       else {
         current = run;
+        inputs.clear();
         yield { workflowId: run.workflowId, history: run.history };
       }
     }
   }
   const explainer = new Explainer(code.bundle);
   try {
-    for await (const { error } of ReplayWorker.runReplayHistories({ workflowBundle: code.bundle }, fit())) {
+    for await (const { error } of Comparing.runReplayHistories({ workflowBundle: code.bundle }, fit())) {
       yield* unfit.splice(0);
       const run = current as LoadedRun;
       const by = writtenBy(run.history);
-      const identical = { verdict: 'identical', writtenBy: by } as const;
-      yield { run, verdict: error === undefined ? identical : await explain(run, explainer, by, error) };
+      if (error !== undefined) yield { run, verdict: await explain(run, explainer, by, error) };
+      else yield { run, verdict: await compared(run, explainer, by, inputs.differences(run.history)) };
     }
     yield* unfit.splice(0);
   } finally {
@@ -72,6 +81,30 @@ function withoutReplay(
   const done = history.events?.some((event) => event.workflowTaskCompletedEventAttributes != null);
   return done === true ? undefined : no('not_started');
 }
+
+/** The verdict about a run with the same commands: with the places of those whose inputs are others. */
+async function compared(
+  run: LoadedRun,
+  explainer: Explainer,
+  by: WrittenBy,
+  differences: ReturnType<PaidInputs['differences']>,
+): Promise<Verdict> {
+  if (differences.length === 0) return { verdict: 'identical', writtenBy: by };
+  const { commands } = await explainer.record(run);
+  const placed = differences.map((difference) => {
+    const event = run.history.events?.find(({ eventId }) => Number(eventId) === difference.event.eventId);
+    const { activityId } = event?.activityTaskScheduledEventAttributes ?? {};
+    const command = commands.find((one) => isCommandOf(one, difference, activityId));
+    const places = command === undefined ? [] : explainer.locations.of(command.stack);
+    const theirs = places.filter(({ file }) => !OF_PACKAGE.some((folder) => file.startsWith(folder)));
+    return { ...difference, at: theirs.length > 0 ? theirs : places };
+  });
+  return { verdict: 'inputs_differ', writtenBy: by, differences: placed };
+}
+
+/** Code of this package, as source maps name it; what a call buys is decided where it is called. */
+const ROOT = dirname(dirname(__dirname));
+const OF_PACKAGE = ['temporal-media/', join(ROOT, 'src/'), join(ROOT, 'lib/')];
 
 /** Replays a run that did not pass once more, with the recorder. */
 async function explain(run: LoadedRun, explainer: Explainer, by: WrittenBy, failed: Error): Promise<Verdict> {

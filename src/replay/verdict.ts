@@ -27,10 +27,25 @@ export interface Divergence {
   readonly detail: string;
 }
 
+/** A paid command whose input is another one than in the history. */
+export interface InputDifference {
+  readonly event: { readonly eventId: number; readonly eventType: string } & CommandView;
+  /** Paths in its input, such as `request.prompt`; no values. */
+  readonly fields: readonly string[];
+  /** Where the code issues it. Innermost first, empty if unknown. */
+  readonly at: readonly SourceLocation[];
+}
+
 /** How the replay of one run ended. */
 export type Verdict =
   /** Every command is the one of the history, as far as the history goes. */
   | { readonly verdict: 'identical'; readonly writtenBy: WrittenBy }
+  /** The same commands, and some that pay have other inputs: what is bought differs. */
+  | {
+      readonly verdict: 'inputs_differ';
+      readonly writtenBy: WrittenBy;
+      readonly differences: readonly InputDifference[];
+    }
   | { readonly verdict: 'diverges'; readonly writtenBy: WrittenBy; readonly divergence: Divergence }
   /** The code throws where the workflow went on: a worker would retry the workflow task for ever. */
   | {

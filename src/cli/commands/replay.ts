@@ -15,6 +15,7 @@ export interface ReplayOptions extends CommonOptions {
   readonly timeline?: boolean;
   readonly html?: string;
   readonly children?: boolean;
+  readonly strictInputs?: boolean;
   readonly concurrency?: string;
   readonly whatif?: boolean;
   readonly speed?: string;
@@ -38,6 +39,7 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
       .option('--no-timeline', 'only the verdict')
       .option('--html <file>', 'draw the timeline of one workflow as a page that opens from disk')
       .option('--children', 'read child workflows too: the videos of a workflow, the batches of a campaign')
+      .option('--strict-inputs', 'paid calls must have the inputs of the history too (default with --golden)')
       .option('--concurrency <n>', 'histories at a time (default: one for each processor, up to 4, for many)')
       .option('--inspect [port]', 'stop in the Node inspector where the workflow begins')
       .option('--at <event>', 'stop in the workflow task of this event; with --inspect')

@@ -83,6 +83,7 @@ export async function redactedRun(code: ReplayCode, run: LoadedRun): Promise<Loa
 
 /** What must be the same: the verdict, and the event at which the code differs. */
 function shape(verdict: Verdict): string {
+  if (verdict.verdict === 'inputs_differ') return 'identical ';
   return verdict.verdict === 'diverges'
     ? `diverges ${verdict.divergence.event?.eventId}`
     : `${verdict.verdict} ${verdict.verdict === 'not_replayed' ? verdict.reason : ''}`;

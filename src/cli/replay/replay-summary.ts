@@ -10,6 +10,7 @@ type Count = Verdict['verdict'] | 'unreadable';
 export class ReplaySummary {
   readonly #counts: Record<Count, number> = {
     identical: 0,
+    inputs_differ: 0,
     diverges: 0,
     fails: 0,
     not_replayed: 0,
@@ -20,8 +21,8 @@ export class ReplaySummary {
   #missing = false;
   readonly #startedAt = performance.now();
 
-  /** @param of whether a person has named the workflows, so that each of them must replay */
-  constructor(private readonly of: { readonly named: boolean }) {}
+  /** @param of whether a person has named the workflows, so that each of them must replay; and with the same inputs */
+  constructor(private readonly of: { readonly named: boolean; readonly strictInputs: boolean }) {}
 
   add(target: TargetReport | UnloadedTarget): void {
     if ('error' in target) {
@@ -42,7 +43,8 @@ export class ReplaySummary {
   }
 
   differs(): boolean {
-    return this.#counts.diverges + this.#counts.fails > 0;
+    const inputs = this.of.strictInputs ? this.#counts.inputs_differ : 0;
+    return this.#counts.diverges + this.#counts.fails + inputs > 0;
   }
 
   failure(): CommandErrorType | undefined {

@@ -33,7 +33,10 @@ export async function replay(
 
   const golden = options.golden === undefined ? [] : await checkGolden(options.golden);
   for (const problem of golden) report.result(problem);
-  const summary = new ReplaySummary({ named: options.query === undefined && options.allOpen !== true });
+  const summary = new ReplaySummary({
+    named: options.query === undefined && options.allOpen !== true,
+    strictInputs: options.strictInputs ?? options.golden !== undefined,
+  });
   const progress = replayProgress(report);
   const stories = new Stories(context, { targets, options });
   const shown: object[] = [];

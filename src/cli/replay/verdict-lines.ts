@@ -17,8 +17,8 @@ const REASONS = {
 } as const;
 
 const BLIND = [
-  'A replay compares commands, not their inputs: a changed prompt replays as identical. A reset of a workflow with a changed',
-  'request under the same id ends with creation_key_conflict, because the id has bought the old one.',
+  'A replay compares commands, and the inputs of paid calls of this package; not those of your own activities. A reset of a',
+  'workflow with a changed request under the same id ends with creation_key_conflict: the id has bought the old one.',
 ];
 
 const WAYS_ON = [
@@ -37,6 +37,15 @@ export function verdictLines(
   switch (verdict.verdict) {
     case 'identical':
       return [`${paint('good', 'identical')}  ${name}: the code at hand takes the same commands.`];
+    case 'inputs_differ':
+      return [
+        `${paint('warn', 'inputs differ')}  ${name}: the code at hand takes the same commands, and buys something else.`,
+        ...verdict.differences.flatMap(({ event, fields, at }) => [
+          `  event ${event.eventId}, ${event.eventType}: ${withoutSecrets(viewText(event))}: ${fields.join(', ')}`,
+          ...placesOf(at, 'at'),
+        ]),
+        ...writer(verdict.writtenBy),
+      ];
     case 'not_replayed':
       return [`${paint('warn', 'not replayed')}  ${name}: ${REASONS[verdict.reason]}.`];
     case 'fails':

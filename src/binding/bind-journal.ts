@@ -80,7 +80,10 @@ async function bind(
     const held = found?.ledger ?? null;
     if (rebind !== true) await refuse(histories, taskQueue, journal, held, asked);
     const stands =
-      held !== null && differenceOf(held, asked) === undefined && nextLedger(held, asked) === held;
+      held !== null &&
+      found?.isPaused === true &&
+      differenceOf(held, asked) === undefined &&
+      nextLedger(held, asked) === held;
     if (stands) return held;
     await writeLedger(client, taskQueue, nextLedger(held, { ...asked, ...(rebind && { rebind }) }), found);
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   Client,
+  isGrpcServiceError,
   ScheduleAlreadyRunning,
   type ScheduleDescription,
   ScheduleNotFoundError,
@@ -21,6 +22,8 @@ import { STARTED_BY } from '../domain/version';
 /** A ledger as it was read. */
 export interface FoundLedger {
   readonly ledger: Ledger;
+  /** False where somebody has let it run: without times it would be removed by the server after a while. */
+  readonly isPaused: boolean;
   readonly raw: ScheduleDescription['raw'];
 }
 
@@ -34,10 +37,14 @@ export async function readLedger(client: Client, taskQueue: string): Promise<Fou
   try {
     const { action, raw } = await client.schedule.getHandle(mediaJournalScheduleId(taskQueue)).describe();
     const [held] = (action.args ?? []) as readonly (Ledger | null | undefined)[];
-    if (typeof held?.binding?.journalId !== 'string') throw new ValueError('The schedule holds no ledger.');
-    const { seconds, nanos } = raw.info?.updateTime ?? raw.info?.createTime ?? {};
-    const writtenAt = new Date(Number(seconds ?? 0) * 1000 + (nanos ?? 0) / 1e6).toISOString();
-    return { ledger: { ...held, boundSince: held.boundSince || writtenAt }, raw };
+    if (typeof held?.binding?.journalId !== 'string')
+      throw new ValueError(
+        'the schedule holds no ledger, because somebody has overwritten it; delete it and start once with rebind',
+      );
+    const written = Math.max(millisecondsOf(raw.info?.createTime), millisecondsOf(raw.info?.updateTime));
+    if (written <= 0) throw new ValueError('The server does not say when the schedule was written.');
+    const boundSince = held.boundSince || new Date(written).toISOString();
+    return { ledger: { ...held, boundSince }, isPaused: raw.schedule?.state?.paused === true, raw };
   } catch (error) {
     if (error instanceof ScheduleNotFoundError) return null;
     throw error;
@@ -60,13 +67,28 @@ export async function writeLedger(
   const { schedule, conflictToken } = found.raw;
   if (!conflictToken?.length) throw new ValueError('The server gives no conflict token for a schedule.');
   const input = { payloads: [defaultPayloadConverter.toPayload(ledger)] };
-  await client.workflowService.updateSchedule({
-    namespace: client.options.namespace,
-    scheduleId,
-    schedule: { ...schedule, action: { startWorkflow: { ...schedule?.action?.startWorkflow, input } } },
-    conflictToken,
-    requestId: randomUUID(),
-  });
+  const action = { startWorkflow: { ...schedule?.action?.startWorkflow, input } };
+  const state = { ...schedule?.state, paused: true };
+  try {
+    await client.workflowService.updateSchedule({
+      namespace: client.options.namespace,
+      scheduleId,
+      schedule: { ...schedule, action, state },
+      conflictToken,
+      requestId: randomUUID(),
+    });
+  } catch (error) {
+    // A newer scheduler says so, where the older one answers with success.
+    if (!isGrpcServiceError(error) || Number(error.code) !== FAILED_PRECONDITION) throw error;
+  }
+}
+
+const FAILED_PRECONDITION = 9;
+
+function millisecondsOf(
+  time: { readonly seconds?: unknown; readonly nanos?: number | null } | null | undefined,
+) {
+  return Number(time?.seconds ?? 0) * 1000 + (time?.nanos ?? 0) / 1e6;
 }
 
 async function create(client: Client, taskQueue: string, scheduleId: string, ledger: Ledger): Promise<void> {

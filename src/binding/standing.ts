@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import { ValueError } from '@temporalio/common';
 import { otherwise } from '../domain/bug';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type CreateJournal } from '../domain/journal';
@@ -20,6 +21,16 @@ const MARKED_EVERY_MS = 3_600_000;
 
 const STORES_DOWN =
   'The create journal or the artifact store of this worker cannot be read or written, and nothing is sent without them.';
+
+/** PERMISSION_DENIED, UNIMPLEMENTED and UNAUTHENTICATED of gRPC. */
+const REFUSALS: ReadonlySet<number> = new Set([7, 12, 16]);
+
+/** Whether the ledger can no longer be read by this worker, or was overwritten: no answer comes by waiting. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof ValueError) return true;
+  const { code, cause } = (error ?? {}) as { readonly code?: unknown; readonly cause?: unknown };
+  return REFUSALS.has(Number(code)) || (cause !== undefined && isRefusal(cause));
+}
 
 interface Asked {
   readonly at: number;
@@ -59,8 +70,8 @@ export function standingOf(
     } catch (error) {
       if (!(error instanceof JournalBindingError)) return { bound: false, message: STORES_DOWN };
       const known = await before?.standing.catch(otherwise(undefined));
-      // No answer for a moment does not mean that the queue was bound to another journal.
-      if (error.cause !== undefined && known?.bound === true) return known;
+      // No answer for a moment does not mean that the queue was bound to another journal; a refusal may mean it.
+      if (error.cause !== undefined && !isRefusal(error.cause) && known?.bound === true) return known;
       return { bound: false, message: error.message };
     }
   }

@@ -24,8 +24,9 @@ export function reviewJournal(
   client: Client,
   taskQueue: string,
   input: ReviewInput,
+  limitMs = WORKER_LIMIT_MS,
 ): Promise<ReviewJournalPage> {
-  return ask(client, taskQueue, WORKFLOW.reviewJournal, 'review-journal', WORKER_LIMIT_MS, [input]);
+  return ask(client, taskQueue, WORKFLOW.reviewJournal, 'review-journal', limitMs, [input]);
 }
 
 /** See `TemporalMediaClient.findTask`. */

@@ -5,6 +5,7 @@ import {
   type WorkflowExecutionDescription,
 } from '@temporalio/client';
 import { type FoundVideoTask } from '../domain/activities';
+import { otherwise } from '../domain/bug';
 import { adviceOnDecision, standingDecision } from '../domain/case';
 import { isOpen } from '../domain/execution-status';
 import { baseTaskQueue, QUERY, WORKFLOW } from '../domain/names';
@@ -36,6 +37,9 @@ function unfinishedVideo(outcome: VideoOutcome): VideoTask | null {
   }
 }
 
+/** Longest wait for a worker that knows of decisions, in milliseconds. */
+const ASK_MS = 20_000;
+
 /**
  * The task that a person has adopted for a create of unknown fate; null where nobody has decided.
  * @throws ResumeError where the decision leaves nothing to wait for
@@ -48,10 +52,15 @@ async function adoptedVideo(
   if (outcome.outcome !== 'unconfirmed') return null;
   const { creationKey } = outcome;
   const queue = baseTaskQueue(taskQueue);
-  const { decided } = await reviewJournal(client, queue, { list: 'decided', creationKey });
-  const decision = standingDecision({ outcome, decisions: decided });
+  const asked = { list: 'decided', creationKey } as const;
+  // Nobody who can be asked: the outcome is told as it is.
+  const page = await reviewJournal(client, queue, asked, ASK_MS).catch(otherwise(null));
+  const decision = standingDecision({ outcome, decisions: page?.decided ?? [] });
   if (decision === undefined) return null;
-  if (decision.taskId !== null) return (await findTask(client, queue, decision.taskId, {})).video;
+  if (decision.taskId !== null) {
+    const found = await findTask(client, queue, decision.taskId, { timeoutMs: ASK_MS });
+    return found.creationKey === creationKey ? found.video : null;
+  }
   throw new ResumeError(
     adviceOnDecision({ id: workflowId, creationKey, video: null }, decision, shellWord).text,
   );

@@ -100,7 +100,10 @@ export function standingDecision({
   outcome,
   decisions,
 }: Pick<CaseFacts, 'outcome' | 'decisions'>): DecidedEntry | undefined {
-  if (outcome === null || outcome.outcome === 'results_lost') return decisions.at(-1);
+  if (outcome === null) return decisions.at(-1);
+  // The same id, started again, fetches what is lost or sends what was authorised: that advice stands as it is.
+  if (outcome.outcome === 'results_lost')
+    return decisions.at(-1)?.decision === 'declareLost' ? decisions.at(-1) : undefined;
   if (outcome.outcome !== 'unconfirmed') return undefined;
   return decisions.findLast(({ sendId }) => sendId === outcome.evidence.sendId);
 }
@@ -113,10 +116,18 @@ export function standingDecision({
 export function adviceOf(facts: CaseFacts, word: (text: string) => string): Advice {
   const { workflow } = facts;
   if (workflow !== null && isOpen(workflow.status)) return whileOpen(facts, workflow, word);
+  if (workflow !== null && !OURS.has(workflow.type))
+    // Started again, it would buy again: its calls have the keys of the run.
+    return step(
+      'nothing',
+      'It has ended, and is a workflow of your own. `temporal-media status` of each of its paid calls says what is safe.',
+    );
   if (workflow?.type === WORKFLOW.campaignBatch)
     return step('see_campaign', 'Nothing: a batch that has ended is counted by its campaign.');
   return afterwards(facts, word);
 }
+
+const OURS: ReadonlySet<string> = new Set(Object.values(WORKFLOW));
 
 const step = (what: Step, text: string): Advice => ({ step: what, text });
 
@@ -164,7 +175,8 @@ function whileOpen(
 function afterwards(facts: CaseFacts, word: (text: string) => string): Advice {
   const { id, workflow, video, outcome, creationKey } = facts;
   const decision = standingDecision(facts);
-  if (decision !== undefined) return adviceOnDecision(facts, decision, word);
+  const isSpent = decision?.decision === 'resubmit' && outcome === null && video !== null;
+  if (decision !== undefined && !isSpent) return adviceOnDecision(facts, decision, word);
   if (outcome !== null) {
     const hint = failureRow(outcome)?.hint;
     if (hint === undefined)
@@ -176,6 +188,11 @@ function afterwards(facts: CaseFacts, word: (text: string) => string): Advice {
     return step(
       'see_campaign',
       `\`temporal-media campaign status ${idOf(workflow.workflowId, word)}\` shows its rows.`,
+    );
+  if (workflow?.status === 'COMPLETED')
+    return step(
+      'see_outcome',
+      'It has ended, and its result cannot be read here: read it before anything else.',
     );
   const key = creationKey ?? workflow?.workflowId ?? id;
   return step(

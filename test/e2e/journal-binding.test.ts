@@ -60,6 +60,15 @@ describe('the journal of a create queue', () => {
     expect(count).toBe(0);
   });
 
+  it('a ledger that somebody has unpaused is paused again by whoever reads it next: the server removes an idle one', async () => {
+    const handle = stack.server.client.schedule.getHandle(mediaJournalScheduleId(stack.taskQueue));
+    await handle.unpause();
+    const journal = createFileJournal({ root: stack.config.journal });
+    const bound = await bindJournal({ client: stack.server.client, taskQueue: stack.taskQueue, journal });
+    expect((await handle.describe()).state.paused).toBe(true);
+    expect(bound.binding.journalId).toBe((await journal.identity()).journalId);
+  });
+
   it('a second worker with another directory refuses to start and names the remedies', async () => {
     const first = await stack.startWorker();
     const refused = await stack.startWorker({ env: otherJournal }).catch((error: unknown) => error);

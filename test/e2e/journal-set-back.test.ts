@@ -109,7 +109,9 @@ describe('a journal that was set back', () => {
     }));
     const refused = await queue.startWorker().catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(JournalBindingError);
-    expect((refused as Error).message).toContain('holds no ledger');
+    expect((refused as Error).message).toContain(
+      'holds no ledger, because somebody has overwritten it; delete it',
+    );
   });
 
   interface Queue {

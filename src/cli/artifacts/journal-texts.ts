@@ -64,8 +64,18 @@ export async function requireOnlyJournal(
 async function boundQueues({ client, taskQueue }: Connected): Promise<ReadonlySet<string>> {
   const queues = new Set([baseTaskQueue(taskQueue)]);
   const prefix = mediaJournalScheduleId('');
-  for await (const { scheduleId } of client.schedule.list())
-    if (scheduleId.startsWith(prefix)) queues.add(scheduleId.slice(prefix.length));
+  const { namespace } = client.options;
+  let nextPageToken: Uint8Array | undefined;
+  do {
+    // Raw, because a memo of another team may be encoded by a codec that is not known here.
+    const page = await client.workflowService.listSchedules({
+      namespace,
+      ...(nextPageToken && { nextPageToken }),
+    });
+    for (const { scheduleId } of page.schedules)
+      if (scheduleId?.startsWith(prefix)) queues.add(scheduleId.slice(prefix.length));
+    nextPageToken = page.nextPageToken.length > 0 ? page.nextPageToken : undefined;
+  } while (nextPageToken !== undefined);
   return queues;
 }
 

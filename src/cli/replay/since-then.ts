@@ -1,3 +1,4 @@
+import { otherwise } from '../../domain/bug';
 import { type LoadedRun } from '../../replay/loaded-history';
 import { connect } from '../connect';
 import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../context';
@@ -26,8 +27,10 @@ export async function sinceThen(
   const isOfServer = runs.some(({ workflowId, source }) => workflowId === id && source === 'server');
   if (!isOfServer || options.runId !== undefined) return undefined;
   const config = effectiveConfig(context, options);
-  const connected = await connect(config, effectiveEnvironment(context, options));
-  const found = await videoStatus(connected, config, id);
+  // The history was told and replayed: that nobody can say more is no failure of it.
+  const found = await connect(config, effectiveEnvironment(context, options))
+    .then((connected) => videoStatus(connected, config, id))
+    .catch(otherwise(undefined));
   if (found === undefined) return undefined;
   const { decisions, workflow, earlierRuns, safe } = found;
   const waitedBy = workflow === null || workflow.workflowId === id ? null : workflow.workflowId;

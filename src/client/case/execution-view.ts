@@ -1,4 +1,5 @@
 import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
+import { otherwise } from '../../domain/bug';
 import { type ExecutionView, type PendingActivity } from '../../domain/case';
 import { ACTIVITY, RETRY_LATER } from '../../domain/names';
 import { lenientClient } from '../lenient-client';
@@ -27,6 +28,8 @@ export async function viewExecution(
   };
 }
 
+const OURS: ReadonlySet<string> = new Set(Object.values(ACTIVITY));
+
 type Pending = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
 
 async function pendingOf(client: Client, activity: Pending): Promise<PendingActivity> {
@@ -37,10 +40,16 @@ async function pendingOf(client: Client, activity: Pending): Promise<PendingActi
   // A video that is watched by another workflow waits by failing: that is no failure.
   if (type === ACTIVITY.watchVideo && failure?.type === RETRY_LATER)
     return { ...facts, attempt: 1, lastFailure: null, failureClass: null };
-  const details = await readPayloads(client.options.loadedDataConverter, failure?.details?.payloads ?? []);
+  const tried = { ...facts, attempt: attempt ?? 1 };
+  // What an activity of the user's own says may repeat a prompt.
+  if (!OURS.has(type)) return { ...tried, lastFailure: failure?.type ?? null, failureClass: null };
+  const { loadedDataConverter } = client.options;
+  const details = await readPayloads(loadedDataConverter, failure?.details?.payloads ?? []).catch(
+    otherwise([]),
+  );
   const { class: word } = (details[0]?.value ?? {}) as { readonly class?: unknown };
   const failureClass = typeof word === 'string' ? word : (failure?.type ?? null);
-  return { ...facts, attempt: attempt ?? 1, lastFailure: lastFailure?.message ?? null, failureClass };
+  return { ...tried, lastFailure: lastFailure?.message ?? null, failureClass };
 }
 
 async function describe(

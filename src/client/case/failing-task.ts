@@ -9,7 +9,11 @@ const NO_SUCH_WORKFLOW = /no such function is exported by the workflow bundle/;
  * Why the code of a running workflow fails again and again: its task is retried for ever, and nobody is told. Undefined
  * where it does not fail. Where the worker lacks the workflow, says how it gets it.
  */
-export async function failingTask(client: Client, workflowId: string): Promise<string | undefined> {
+export async function failingTask(
+  client: Client,
+  workflowId: string,
+  isOurs = true,
+): Promise<string | undefined> {
   const { namespace } = client.options;
   const execution = { workflowId };
   const { pendingWorkflowTask } = await client.workflowService.describeWorkflowExecution({
@@ -29,5 +33,7 @@ export async function failingTask(client: Client, workflowId: string): Promise<s
   const remedy = NO_SUCH_WORKFLOW.test(message)
     ? ' A worker of this task queue lacks the workflows of temporal-media: add a MediaPlugin to it, or export temporal-media/workflows from its file of workflows.'
     : '';
-  return `try ${attempt} of the workflow's code, which fails: ${message}.${remedy}`;
+  // What code of the user's own says may repeat a prompt.
+  const said = isOurs || remedy !== '' ? message : 'the history and the log of its worker say why';
+  return `try ${attempt} of the workflow's code, which fails: ${said}.${remedy}`;
 }

@@ -145,8 +145,10 @@ class Gathering {
     this.creationKey ??= state?.creationKey ?? keyOf(outcome);
     const decisions = await this.decisionsOf(first, outcome);
     const adopted = standingDecision({ outcome, decisions });
-    if (this.video === null && adopted?.taskId != null)
-      this.video = (await this.journal.task(adopted.taskId, this.asked))?.found.video ?? null;
+    if (this.video === null && adopted?.taskId != null) {
+      const known = (await this.journal.task(adopted.taskId, this.asked))?.found;
+      if (known?.creationKey === adopted.creationKey) this.video = known.video;
+    }
     const wait = await this.waitAfter(first);
     if (wait !== undefined) {
       workflow = wait;
@@ -236,7 +238,7 @@ class Gathering {
     const { client } = this.source;
     const [pinned, failing] = await Promise.all([
       pinnedWithoutWorker(client, workflow.workflowId).catch(otherwise(undefined)),
-      failingTask(client, workflow.workflowId).catch(otherwise(undefined)),
+      failingTask(client, workflow.workflowId, OURS.has(workflow.type)).catch(otherwise(undefined)),
     ]);
     if (pinned !== undefined) return pinned;
     if (failing === undefined) return null;

@@ -68,7 +68,7 @@ export class JournalLookup {
     taskQueue: string | undefined,
   ): Promise<readonly DecidedEntry[] | undefined> {
     if (taskQueue === undefined) return undefined;
-    return reviewJournal(this.client, taskQueue, { list: 'decided', creationKey }).then(
+    return reviewJournal(this.client, taskQueue, { list: 'decided', creationKey }, WORKER_MS).then(
       ({ decided }) => decided,
       otherwise(undefined),
     );

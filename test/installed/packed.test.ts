@@ -43,10 +43,12 @@ describe('the packed package', () => {
     const top = new Set(files.map((file) => file.split('/')[0]));
     expect([...top].sort()).toEqual([
       'CHANGELOG.md',
+      'CONTRIBUTING.md',
       'LICENSE',
       'README.md',
       'deploy',
       'docs',
+      'examples',
       'lib',
       'package.json',
       'src',

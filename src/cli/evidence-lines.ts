@@ -1,4 +1,5 @@
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
+import { type DecidedEntry } from '../domain/unconfirmed-decision';
 
 type Evidence = Extract<VideoOutcome | ImageOutcome, { outcome: 'unconfirmed' }>['evidence'];
 
@@ -10,4 +11,9 @@ export function evidenceLines(evidence: Evidence): string[] {
     lines.push(`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
   }
   return lines;
+}
+
+/** Who decided what about a call of unknown fate, when and why. */
+export function decidedText({ decision, taskId, by, at, reason }: DecidedEntry): string {
+  return `${decision}${taskId === null ? '' : ` ${taskId}`} by ${by} at ${at}: ${reason}`;
 }

@@ -2,7 +2,7 @@ import { isOpen } from '../domain/execution-status';
 import { failureRow } from '../domain/failure-table';
 import { type WatchFacts } from '../domain/outcome';
 import { type VideoTask } from '../domain/video-task';
-import { evidenceLines } from './evidence-lines';
+import { decidedText, evidenceLines } from './evidence-lines';
 import { messageOf, reasonLines } from './outcome-report';
 import { type Paint, statusLine, type Tone } from './report';
 import { type ExecutionView } from '../domain/case';
@@ -68,8 +68,7 @@ export function statusLines(status: VideoStatus, paint: Paint): string[] {
     if (outcome.outcome === 'still_running') add('Last poll', lastPollText(outcome.lastError));
     if (outcome.outcome === 'content_unavailable') add('Kept until', state?.watch?.expiresAt);
   }
-  for (const { decision, taskId, by, at, reason } of decisions)
-    add('Decided', `${decision}${taskId === null ? '' : ` ${taskId}`} by ${by} at ${at}: ${reason}`);
+  for (const entry of decisions) add('Decided', decidedText(entry));
   if (service !== null)
     add(
       'Service',

@@ -18,9 +18,10 @@ export async function videoStatus(
   connected: Connected,
   config: MediaConfig,
   id: string,
+  { askService = true }: { readonly askService?: boolean } = {},
 ): Promise<VideoStatus | undefined> {
   const journal = await existingJournal(config).catch(otherwise(undefined));
-  const found = await gatherCase({ ...connected, journal }, id);
+  const found = await gatherCase({ ...connected, journal, askService }, id);
   if (!('unread' in found)) return { ...found, safe: adviceOf(found, shellWord).text };
   if (found.unread === 0) return undefined;
   throw new CliError(

@@ -5,7 +5,6 @@ import {
   type WorkflowExecutionDescription,
 } from '@temporalio/client';
 import { type FoundVideoTask } from '../domain/activities';
-import { otherwise } from '../domain/bug';
 import { adviceOnDecision, standingDecision } from '../domain/case';
 import { isOpen } from '../domain/execution-status';
 import { baseTaskQueue, QUERY, WORKFLOW } from '../domain/names';
@@ -13,7 +12,7 @@ import { type VideoOutcome } from '../domain/outcome';
 import { type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
 import { AWAIT_VIDEO_SHAPE, type AwaitVideoInput, type WaitOptions } from '../domain/workflow-inputs';
-import { findTask, reviewJournal } from './ask-worker';
+import { JournalLookup } from './case/journal-lookup';
 import { refuseInvalid, ResumeError } from './errors';
 import { shellWord } from './shell-word';
 import { refuseUnregistered, type Starter, temporalOptions } from './start-options';
@@ -37,11 +36,8 @@ function unfinishedVideo(outcome: VideoOutcome): VideoTask | null {
   }
 }
 
-/** Longest wait for a worker that knows of decisions, in milliseconds. */
-const ASK_MS = 20_000;
-
 /**
- * The task that a person has adopted for a create of unknown fate; null where nobody has decided.
+ * The task that a person has adopted for a create of unknown fate; null where nobody has decided, or nobody can be asked.
  * @throws ResumeError where the decision leaves nothing to wait for
  */
 async function adoptedVideo(
@@ -51,19 +47,17 @@ async function adoptedVideo(
 ): Promise<VideoTask | null> {
   if (outcome.outcome !== 'unconfirmed') return null;
   const { creationKey } = outcome;
+  const journal = new JournalLookup(client);
   const queue = baseTaskQueue(taskQueue);
-  const asked = { list: 'decided', creationKey } as const;
-  // Nobody who can be asked: the outcome is told as it is.
-  const page = await reviewJournal(client, queue, asked, ASK_MS).catch(otherwise(null));
-  const decision = standingDecision({ outcome, decisions: page?.decided ?? [] });
+  const decision = standingDecision({
+    outcome,
+    decisions: (await journal.decisions(creationKey, queue)) ?? [],
+  });
   if (decision === undefined) return null;
-  if (decision.taskId !== null) {
-    const found = await findTask(client, queue, decision.taskId, { timeoutMs: ASK_MS });
-    return found.creationKey === creationKey ? found.video : null;
-  }
-  throw new ResumeError(
-    adviceOnDecision({ id: workflowId, creationKey, video: null }, decision, shellWord).text,
-  );
+  const video = await journal.adopted(decision, queue);
+  if (video !== null) return video;
+  const facts = { id: workflowId, creationKey, video };
+  throw new ResumeError(adviceOnDecision(facts, decision, shellWord).text);
 }
 
 /** Starts `awaitVideo` for a known task, or attaches to the workflow that already waits for it. */

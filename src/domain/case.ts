@@ -116,7 +116,7 @@ export function standingDecision({
 export function adviceOf(facts: CaseFacts, word: (text: string) => string): Advice {
   const { workflow } = facts;
   if (workflow !== null && isOpen(workflow.status)) return whileOpen(facts, workflow, word);
-  if (workflow !== null && !OURS.has(workflow.type))
+  if (workflow !== null && !isOurs(workflow))
     // Started again, it would buy again: its calls have the keys of the run.
     return step(
       'nothing',
@@ -128,6 +128,9 @@ export function adviceOf(facts: CaseFacts, word: (text: string) => string): Advi
 }
 
 const OURS: ReadonlySet<string> = new Set(Object.values(WORKFLOW));
+
+/** Whether a workflow is one of this package, and not of the user's own. */
+export const isOurs = ({ type }: Pick<ExecutionView, 'type'>): boolean => OURS.has(type);
 
 const step = (what: Step, text: string): Advice => ({ step: what, text });
 
@@ -159,11 +162,7 @@ function whileOpen(
       'start_worker',
       `Start a worker of the task queue ${taskQueue}: no worker polls it, and the workflow goes on by itself then. ${sameVideo}`,
     );
-  if (type === WORKFLOW.runCampaign)
-    return step(
-      'see_campaign',
-      `\`temporal-media campaign status ${idOf(workflowId, word)}\` shows its rows.`,
-    );
+  if (type === WORKFLOW.runCampaign) return seeCampaign(workflowId, word);
   if (type === WORKFLOW.campaignBatch)
     return step('wait', 'Wait: it is a part of a campaign, which shows its rows.');
   if (state !== null) return step('wait', state.safe);
@@ -184,11 +183,7 @@ function afterwards(facts: CaseFacts, word: (text: string) => string): Advice {
     return step(STEPS[outcome.outcome] ?? 'see_outcome', hint);
   }
   if (video !== null) return resumed(video.taskId, word);
-  if (workflow?.type === WORKFLOW.runCampaign)
-    return step(
-      'see_campaign',
-      `\`temporal-media campaign status ${idOf(workflow.workflowId, word)}\` shows its rows.`,
-    );
+  if (workflow?.type === WORKFLOW.runCampaign) return seeCampaign(workflow.workflowId, word);
   if (workflow?.status === 'COMPLETED')
     return step(
       'see_outcome',
@@ -199,6 +194,10 @@ function afterwards(facts: CaseFacts, word: (text: string) => string): Advice {
     'start_again',
     `Start the same request again under the id ${key}: what was bought is adopted, not bought again.`,
   );
+}
+
+function seeCampaign(id: string, word: (text: string) => string): Advice {
+  return step('see_campaign', `\`temporal-media campaign status ${idOf(id, word)}\` shows its rows.`);
 }
 
 const STEPS: { readonly [outcome: string]: Step } = { still_running: 'resume', unconfirmed: 'decide' };

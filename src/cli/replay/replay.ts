@@ -15,7 +15,7 @@ import { codeFor } from './code-for';
 import { loadTargets } from './load-targets';
 import { type PoolOptions, replayInPool } from './replay-pool';
 import { ReplaySummary } from './replay-summary';
-import { sinceThen, sinceThenLines } from './since-then';
+import { SinceThenLookup, sinceThenLines } from './since-then';
 import { Stories } from './stories';
 import { type TargetReport } from './target-report';
 import { closingLines, verdictLines } from './verdict-lines';
@@ -39,6 +39,7 @@ export async function replay(
   });
   const progress = replayProgress(report);
   const stories = new Stories(context, { targets, options });
+  const lookup = new SinceThenLookup(context, options);
   const shown: object[] = [];
   const request = { code, env: context.env, targets, options };
   for await (const target of replayInPool(request, poolOptions(options))) {
@@ -48,9 +49,7 @@ export async function replay(
     progress.update(summary);
     const story = 'error' in target ? undefined : stories.told(target.target, target.timeline);
     const since =
-      story === undefined || 'error' in target
-        ? undefined
-        : await sinceThen(context, target.target, target.runs, options);
+      story === undefined || 'error' in target ? undefined : await lookup.of(target.target, target.runs);
     if (report.machine) shown.push({ ...jsonOf(target), ...given({ timeline: story, since }) });
     else if (story !== undefined) for (const line of stories.lines(story)) report.result(line);
     if (!report.machine && since !== undefined)

@@ -1,14 +1,16 @@
-import { otherwise } from '../../domain/bug';
 import { type LoadedRun } from '../../replay/loaded-history';
-import { connect } from '../connect';
+import { otherwise } from '../../domain/bug';
+import { type DecidedEntry } from '../../domain/unconfirmed-decision';
+import { type Connected, connect } from '../connect';
 import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../context';
+import { decidedText } from '../evidence-lines';
 import { shellWord } from '../text';
 import { videoStatus } from '../video-status';
 import { type ReplayOptions } from '../commands/replay';
 
 /** What became of a call after its history had ended: a history does not change, its case does. */
-export interface SinceThen {
-  readonly decisions: readonly object[];
+interface SinceThen {
+  readonly decisions: readonly DecidedEntry[];
   /** The wait for the same task that began afterwards; null where there is none. */
   readonly waitedBy: string | null;
   /** Runs of earlier executions of the id. */
@@ -17,39 +19,46 @@ export interface SinceThen {
   readonly safe: string;
 }
 
-/** Undefined for what was not asked of the server by its id, and where nothing is known. */
-export async function sinceThen(
-  context: CommandContext,
-  id: string,
-  runs: readonly Pick<LoadedRun, 'workflowId' | 'source'>[],
-  options: Pick<ReplayOptions, 'dataDir' | 'runId'>,
-): Promise<SinceThen | undefined> {
-  const isOfServer = runs.some(({ workflowId, source }) => workflowId === id && source === 'server');
-  if (!isOfServer || options.runId !== undefined) return undefined;
-  const config = effectiveConfig(context, options);
-  // The history was told and replayed: that nobody can say more is no failure of it.
-  const found = await connect(config, effectiveEnvironment(context, options))
-    .then((connected) => videoStatus(connected, config, id))
-    .catch(otherwise(undefined));
-  if (found === undefined) return undefined;
-  const { decisions, workflow, earlierRuns, safe } = found;
-  const waitedBy = workflow === null || workflow.workflowId === id ? null : workflow.workflowId;
-  return { decisions, waitedBy, earlierRuns, safe };
+/** Looks targets of one command up, with one connection. Asks the journal of the workers, and never the service. */
+export class SinceThenLookup {
+  #connected: Promise<Connected> | undefined;
+
+  constructor(
+    private readonly context: CommandContext,
+    private readonly options: Pick<ReplayOptions, 'dataDir' | 'runId'>,
+  ) {}
+
+  /** Undefined for what was not asked of the server by its id, and where nothing is known. */
+  async of(
+    id: string,
+    runs: readonly Pick<LoadedRun, 'workflowId' | 'source'>[],
+  ): Promise<SinceThen | undefined> {
+    const { context, options } = this;
+    const isOfServer = runs.some(({ workflowId, source }) => workflowId === id && source === 'server');
+    if (!isOfServer || options.runId !== undefined) return undefined;
+    const config = effectiveConfig(context, options);
+    this.#connected ??= connect(config, effectiveEnvironment(context, options));
+    // The history was told and replayed: that nobody can say more is no failure of it.
+    const found = await this.#connected
+      .then((connected) => videoStatus(connected, config, id, { askService: false }))
+      .catch(otherwise(undefined));
+    if (found === undefined) return undefined;
+    const { decisions, workflow, earlierRuns, safe } = found;
+    const waitedBy = workflow === null || workflow.workflowId === id ? null : workflow.workflowId;
+    return { decisions, waitedBy, earlierRuns, safe };
+  }
 }
 
 /** Its lines: nothing where the history itself has everything. */
 export function sinceThenLines(id: string, since: SinceThen): readonly string[] {
   const { decisions, waitedBy, earlierRuns, safe } = since;
-  const earlier = earlierRuns[0];
   const news = [
-    ...decisions.map((entry) => {
-      const { decision, taskId, by, at, reason } = entry as Record<string, string | null>;
-      return `${decision}${taskId == null ? '' : ` ${taskId}`} by ${by} at ${at}: ${reason}`;
-    }),
+    ...decisions.map(decidedText),
     ...(waitedBy === null ? [] : [`waited for by ${waitedBy}: temporal-media replay ${shellWord(waitedBy)}`]),
   ];
   const lines = news.map((text) => `  since     ${text}`);
   if (news.length > 0) lines.push(`  now       ${safe}`);
+  const [earlier] = earlierRuns;
   if (earlier !== undefined)
     lines.push(
       `  earlier   ${earlierRuns.length} of the same id: temporal-media replay ${shellWord(id)} --run-id ${earlier}`,

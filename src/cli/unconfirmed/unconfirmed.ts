@@ -10,7 +10,7 @@ import { type Connected } from '../connect';
 import { type CommandContext } from '../context';
 import { given } from '../../domain/given';
 import { badInput, CliError } from '../errors';
-import { evidenceLines } from '../evidence-lines';
+import { decidedText, evidenceLines } from '../evidence-lines';
 import { textTable } from '../progress-view';
 import { type Report } from '../report';
 import { askTerminal, isTerminal, TERMINAL } from '../spend/confirm-spend';
@@ -206,8 +206,7 @@ export async function showUnconfirmed(
       { hint: '`temporal-media unconfirmed` lists those that wait for a decision.' },
     );
   }
-  for (const { decision, by, at, reason, taskId } of decided)
-    report.result(`decided: ${decision}${taskId === null ? '' : ` ${taskId}`} by ${by} at ${at}: ${reason}`);
+  for (const entry of decided) report.result(`decided: ${decidedText(entry)}`);
   for (const entry of open) {
     report.result(`${entry.operation}: ${entry.state}`);
     for (const line of evidenceLines(entry.evidence)) report.result(`evidence ${line}`);

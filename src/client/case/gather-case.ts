@@ -2,7 +2,7 @@ import { type Client } from '@temporalio/client';
 import { ExternalStorageNotConfiguredError, ValueError } from '@temporalio/common';
 import { otherwise, throwBug } from '../../domain/bug';
 import { type ServiceView } from '../../domain/activities';
-import { type CaseFacts, type ExecutionView, standingDecision } from '../../domain/case';
+import { type CaseFacts, type ExecutionView, isOurs, standingDecision } from '../../domain/case';
 import { isOpen, PAUSED } from '../../domain/execution-status';
 import { type CreateJournal } from '../../domain/journal';
 import { baseTaskQueue, WORKFLOW } from '../../domain/names';
@@ -29,6 +29,8 @@ export interface CaseSource {
   readonly taskQueue: string;
   /** The journal of this machine. @default only that of the workers */
   readonly journal?: CreateJournal | undefined;
+  /** Whether the service may be asked for the record of a task that no workflow polls: one GET. */
+  readonly askService: boolean;
   /** Whether a worker polls a queue; undefined when that is unknown. */
   hasWorker(taskQueue: string): Promise<boolean | undefined>;
   /** Link to a workflow in the web UI; undefined when no UI is known. */
@@ -46,7 +48,6 @@ export type Gathered = GatheredCase | { readonly unread: number };
 const QUERY_MS = 6_000;
 /** Most runs of one id that are looked at, the newest first. */
 const MOST_LISTED = 50;
-const OURS: ReadonlySet<string> = new Set(Object.values(WORKFLOW));
 const VIDEOS: ReadonlySet<string> = new Set([WORKFLOW.generateVideo, WORKFLOW.awaitVideo]);
 const IMAGES: ReadonlySet<string> = new Set([WORKFLOW.generateImage, WORKFLOW.editImage]);
 
@@ -127,6 +128,7 @@ class Gathering {
   }
 
   private async byService(): Promise<GatheredCase | undefined> {
+    if (!this.source.askService) return undefined;
     const found = await this.journal.ask(this.id, this.asked, true);
     if (found?.service?.known !== true) return undefined;
     this.video = found.video;
@@ -145,10 +147,7 @@ class Gathering {
     this.creationKey ??= state?.creationKey ?? keyOf(outcome);
     const decisions = await this.decisionsOf(first, outcome);
     const adopted = standingDecision({ outcome, decisions });
-    if (this.video === null && adopted?.taskId != null) {
-      const known = (await this.journal.task(adopted.taskId, this.asked))?.found;
-      if (known?.creationKey === adopted.creationKey) this.video = known.video;
-    }
+    if (adopted !== undefined) this.video ??= await this.journal.adopted(adopted, this.asked);
     const wait = await this.waitAfter(first);
     if (wait !== undefined) {
       workflow = wait;
@@ -163,7 +162,7 @@ class Gathering {
   private async facts(foundBy: CaseFacts['foundBy'], found: Partial<CaseFacts>): Promise<GatheredCase> {
     const { id, video, creationKey, notes } = this;
     const { workflow = null } = found;
-    const isOwn = workflow !== null && !OURS.has(workflow.type);
+    const isOwn = workflow !== null && !isOurs(workflow);
     const earlierRuns =
       workflow === null ? [] : await this.earlierRuns(found.otherWorkflows?.[0] ?? workflow);
     const calls = isOwn ? await ownCalls(this.source.client, workflow).catch(otherwise([])) : [];
@@ -228,7 +227,8 @@ class Gathering {
     workflow: ExecutionView | null,
     outcome: CaseFacts['outcome'],
   ): Promise<ServiceView | null> {
-    if (this.video === null || goesOn(workflow) || outcome?.outcome === 'completed') return null;
+    if (!this.source.askService || this.video === null) return null;
+    if (goesOn(workflow) || outcome?.outcome === 'completed') return null;
     return (await this.journal.ask(this.video.taskId, this.asked, true))?.service ?? null;
   }
 
@@ -238,7 +238,7 @@ class Gathering {
     const { client } = this.source;
     const [pinned, failing] = await Promise.all([
       pinnedWithoutWorker(client, workflow.workflowId).catch(otherwise(undefined)),
-      failingTask(client, workflow.workflowId, OURS.has(workflow.type)).catch(otherwise(undefined)),
+      failingTask(client, workflow.workflowId, isOurs(workflow)).catch(otherwise(undefined)),
     ]);
     if (pinned !== undefined) return pinned;
     if (failing === undefined) return null;

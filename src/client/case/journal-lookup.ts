@@ -3,6 +3,7 @@ import { otherwise, throwBug } from '../../domain/bug';
 import { type FoundVideoTask } from '../../domain/activities';
 import { type CreateJournal, type JournalKey } from '../../domain/journal';
 import { type DecidedEntry } from '../../domain/unconfirmed-decision';
+import { type VideoTask } from '../../domain/video-task';
 import { findTask, reviewJournal } from '../ask-worker';
 
 /** Longest wait for a worker, in milliseconds. */
@@ -12,7 +13,7 @@ const WORKER_MS = 20_000;
 export class JournalLookup {
   constructor(
     private readonly client: Client,
-    private readonly local: CreateJournal | undefined,
+    private readonly local?: CreateJournal,
   ) {}
 
   /** A task by its id; `others` are further accounts that have had a task of this id. Undefined where it is not known. */
@@ -72,6 +73,16 @@ export class JournalLookup {
       ({ decided }) => decided,
       otherwise(undefined),
     );
+  }
+
+  /** The task that a person has adopted; null where it is not known under the same key: another account may have its id. */
+  async adopted(
+    { taskId, creationKey }: DecidedEntry,
+    taskQueue: string | undefined,
+  ): Promise<VideoTask | null> {
+    if (taskId === null) return null;
+    const known = (await this.task(taskId, taskQueue))?.found;
+    return known?.creationKey === creationKey ? known.video : null;
   }
 
   private async localKey(creationKey: string): Promise<{ readonly taskId: string | null } | undefined> {

@@ -23,6 +23,12 @@ describe('a wait that was resumed', () => {
     const { taskId } = first.video;
     expect((await json('status', id)).reply.data?.['safe']).toContain('Resume it by its task id');
 
+    // A history is told without a request to the service, also while nobody polls the task.
+    const polls = async () => (await bench.sandbox.admin.requests({ operation: 'poll' })).length;
+    const before = await polls();
+    expect((await json('replay', id)).code).toBe(0);
+    expect(await polls()).toBe(before);
+
     const resuming = startCli(
       ['resume', id, '--wait-for', '5m', '-o', 'jsonl', '--out', bench.dir],
       bench.clientEnv,

@@ -94,7 +94,6 @@ describe('a create of unknown fate', () => {
     expect((await review('unconfirmed', id)).unconfirmed).toMatchObject([
       {
         creationKey: id,
-        sendAttempt: 0,
         state: 'unconfirmed',
         evidence: { cause: 'connection_lost_after_send' },
       },
@@ -134,7 +133,6 @@ describe('a create of unknown fate', () => {
     const id = await unconfirmed(prompt, false);
     expect(await resolve(id, { decision: 'resubmit' })).toMatchObject({
       resolved: true,
-      sendAttempt: 0,
       answer: null,
     });
     expect(await paid(prompt)).toEqual([1, 0]);

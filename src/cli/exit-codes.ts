@@ -1,3 +1,4 @@
+import { CAMPAIGN_ADVICE, SITUATIONS } from '../domain/advice';
 import { FAILURE_TABLE } from '../domain/failure-table';
 
 /** Exit codes of every command; scripts rely on them. Codes from 64 on follow sysexits where it defines one. */
@@ -47,27 +48,27 @@ const CAMPAIGN_ERRORS = {
   campaign_unconfirmed: [
     EXIT.failed,
     'Rows of the campaign wait for a decision: it is unknown whether they were bought. They are not sent again.',
-    '`temporal-media campaign adopt` and `declare-lost` settle them one by one; then `temporal-media campaign resume ID`.',
+    CAMPAIGN_ADVICE.campaign_unconfirmed,
   ],
   campaign_failed_rows: [
     EXIT.failed,
     'The campaign has ended, and some of its rows failed.',
-    '`temporal-media campaign report ID` shows each with its reason; `temporal-media campaign retry ID` buys a new attempt.',
+    CAMPAIGN_ADVICE.campaign_failed_rows,
   ],
   campaign_budget_spent: [
     EXIT.failed,
     'The campaign has ended, and rows were not bought because its budget is spent.',
-    'Go on with `temporal-media campaign resume ID --budget AMOUNT`.',
+    CAMPAIGN_ADVICE.campaign_budget_spent,
   ],
   campaign_cancelled: [
     EXIT.failed,
     'The campaign was cancelled: no further rows are bought. What was bought is collected.',
-    'Go on with `temporal-media campaign resume ID`.',
+    CAMPAIGN_ADVICE.campaign_cancelled,
   ],
   campaign_changed_rows: [
     EXIT.failed,
     'Rows that were bought have another text now. They were not bought again.',
-    'Pass --rebuy-changed to buy the new text, or give the changed rows new ids.',
+    CAMPAIGN_ADVICE.campaign_changed_rows,
   ],
   campaign_conflict: [
     EXIT.badInput,
@@ -87,17 +88,17 @@ const CAMPAIGN_ERRORS = {
   manifest_unreadable: [
     EXIT.badInput,
     'The manifest cannot be read. Nothing was sent.',
-    'A manifest is CSV with a header, or JSON lines; `temporal-media campaign init` writes one to begin with. A file with one prompt in each line is given with --prompts.',
+    CAMPAIGN_ADVICE.manifest_unreadable,
   ],
   manifest_invalid: [
     EXIT.badInput,
     'The manifest has invalid rows, or no rows. Nothing was sent.',
-    'Correct the lines that are named, or leave them out with --on-invalid skip; --dry-run lists all of them.',
+    CAMPAIGN_ADVICE.manifest_invalid,
   ],
   budget_refused: [
     EXIT.badInput,
     'The budget could not be kept: a model has no price, or prices are in several currencies. Nothing was sent.',
-    'Add price rules to the model configuration (MEDIA_MODELS), or split the manifest; `temporal-media models ls` shows the prices.',
+    CAMPAIGN_ADVICE.budget_refused,
   ],
 } as const satisfies { readonly [type: string]: ErrorRow };
 
@@ -137,7 +138,7 @@ export const COMMAND_ERRORS = {
   workflow_ended: [
     EXIT.failed,
     'The workflow was closed from outside, without an outcome.',
-    'Start the same request again under the same id: what was bought is adopted, not bought again.',
+    SITUATIONS.closed[2],
   ],
   replay_differs: [
     EXIT.failed,
@@ -157,7 +158,7 @@ export const COMMAND_ERRORS = {
   workflow_paused: [
     EXIT.failed,
     'An operator has paused the workflow in Temporal; the command requested nothing of it.',
-    '`temporal workflow unpause --workflow-id ID` lets it go on; then repeat the command.',
+    `${SITUATIONS.paused[2]} Then repeat the command.`,
   ],
   spend_not_confirmed: [
     EXIT.spendNotConfirmed,

@@ -1,4 +1,4 @@
-import { unpauseText } from '../domain/case';
+import { situation } from '../domain/advice';
 import { PAUSED } from '../domain/execution-status';
 import { type Connected } from './connect';
 import { type Report } from './report';
@@ -8,5 +8,7 @@ import { shellWord } from './text';
 export async function warnIfPaused({ client }: Connected, report: Report, workflowId: string): Promise<void> {
   const { status } = await client.workflow.getHandle(workflowId).describe();
   if (status.name === PAUSED)
-    report.say(`${report.paint('warn', 'warning:')} ${unpauseText(workflowId, shellWord)}`);
+    report.say(
+      `${report.paint('warn', 'warning:')} ${situation('paused', { ID: workflowId }, shellWord).text}`,
+    );
 }

@@ -5,6 +5,7 @@ import {
   type WorkflowExecutionDescription,
 } from '@temporalio/client';
 import { type FoundVideoTask } from '../domain/activities';
+import { situation } from '../domain/advice';
 import { adviceOnDecision, standingDecision } from '../domain/case';
 import { isOpen } from '../domain/execution-status';
 import { baseTaskQueue, QUERY, WORKFLOW } from '../domain/names';
@@ -127,7 +128,7 @@ export async function resumeWorkflow(
     .query<VideoState>(QUERY.videoState);
   if (video === null) {
     throw new ResumeError(
-      `The workflow "${workflowId}" ended as ${status.name.toLowerCase()} before it had a task. Start the same request again under the same id: what was bought is adopted, not bought again.`,
+      `The workflow "${workflowId}" ended as ${status.name.toLowerCase()} before it had a task. ${situation('closed', { KEY: workflowId }).text}`,
     );
   }
   return startAwait(starter, video, wait);

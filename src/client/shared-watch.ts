@@ -2,7 +2,7 @@ import { type Client } from '@temporalio/client';
 import { otherwise } from '../domain/bug';
 import { QUERY, SIGNAL } from '../domain/names';
 import { type WatchedState } from '../domain/shared-watch';
-import { safeNow, type VideoState } from '../domain/video-state';
+import { type VideoState } from '../domain/video-state';
 import { pollFacts } from '../domain/watch-state';
 import { type FindTaskOptions } from './options';
 import { findTask } from './ask-worker';
@@ -22,14 +22,10 @@ export async function videoState(client: Client, workflowId: string): Promise<Vi
 
 /** What the watcher knows, in the state of the video. */
 function withPolls(state: VideoState, { state: watch, nextPollAt }: WatchedState): VideoState {
-  const { phase, taskId, video } = state;
-  const polled = pollFacts(watch);
-  const lastError = polled.watch?.lastError ?? null;
   return {
     ...state,
-    ...polled,
+    ...pollFacts(watch),
     nextPollAt: nextPollAt === null ? null : new Date(nextPollAt).toISOString(),
-    safe: safeNow({ phase, outcome: null, taskId, account: video?.account ?? null, lastError }),
   };
 }
 

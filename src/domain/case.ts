@@ -1,3 +1,11 @@
+import {
+  type Advice,
+  type AdviceValues,
+  situation,
+  type SituationName,
+  SITUATIONS,
+  type Step,
+} from './advice';
 import { type ServiceView } from './activities';
 import { isOpen, PAUSED } from './execution-status';
 import { failureRow } from './failure-table';
@@ -70,31 +78,6 @@ export interface CaseFacts {
   readonly hasWorker: boolean | null;
 }
 
-/** What a person does next. */
-export type Step =
-  | 'nothing'
-  | 'wait'
-  | 'unpause'
-  | 'start_worker'
-  /** Mends what holds the workflow. */
-  | 'mend'
-  /** Waits for a task again and fetches its file. */
-  | 'resume'
-  /** The same request under the same id. */
-  | 'start_again'
-  /** Decides about a send of unknown fate. */
-  | 'decide'
-  /** Does what the outcome says. */
-  | 'see_outcome'
-  /** Looks at the campaign that a batch or a row belongs to. */
-  | 'see_campaign';
-
-interface Advice {
-  readonly step: Step;
-  /** For a person, with the command to paste. */
-  readonly text: string;
-}
-
 /** The decision that stands about the send whose fate the outcome leaves open; undefined where it is still to be taken. */
 export function standingDecision({
   outcome,
@@ -108,22 +91,18 @@ export function standingDecision({
   return decisions.findLast(({ sendId }) => sendId === outcome.evidence.sendId);
 }
 
+type Word = (text: string) => string;
+
 /**
- * What is safe to do, in one place for every command. Nothing of it buys a second time, and it is never a decision that
- * has been taken.
+ * What is safe to do, for every command. Nothing of it buys a second time, and it is never a decision that has been
+ * taken.
  * @param word quotes a word for the shell in use
  */
-export function adviceOf(facts: CaseFacts, word: (text: string) => string): Advice {
+export function adviceOf(facts: CaseFacts, word: Word): Advice {
   const { workflow } = facts;
   if (workflow !== null && isOpen(workflow.status)) return whileOpen(facts, workflow, word);
-  if (workflow !== null && !isOurs(workflow))
-    // Started again, it would buy again: its calls have the keys of the run.
-    return step(
-      'nothing',
-      'It has ended, and is a workflow of your own. `temporal-media status` of each of its paid calls says what is safe.',
-    );
-  if (workflow?.type === WORKFLOW.campaignBatch)
-    return step('see_campaign', 'Nothing: a batch that has ended is counted by its campaign.');
+  if (workflow !== null && !isOurs(workflow)) return situation('own_ended');
+  if (workflow?.type === WORKFLOW.campaignBatch) return situation('batch_ended');
   return afterwards(facts, word);
 }
 
@@ -132,111 +111,81 @@ const OURS: ReadonlySet<string> = new Set(Object.values(WORKFLOW));
 /** Whether a workflow is one of this package, and not of the user's own. */
 export const isOurs = ({ type }: Pick<ExecutionView, 'type'>): boolean => OURS.has(type);
 
-const step = (what: Step, text: string): Advice => ({ step: what, text });
-
 /** Causes that no waiting mends: the artifact store or the journal of the workers. */
 const STORE_FAILURES: ReadonlySet<string> = new Set(['storage', 'MediaJournalUnavailable']);
+const IMAGES: ReadonlySet<string> = new Set([WORKFLOW.generateImage, WORKFLOW.editImage]);
 
 function whileOpen(
-  { state, held, hasWorker, calls }: CaseFacts,
+  { state, held, hasWorker, calls, creationKey }: CaseFacts,
   { workflowId, status, type, taskQueue, pendingActivities }: ExecutionView,
-  word: (text: string) => string,
+  word: Word,
 ): Advice {
-  const sameVideo = 'Do not start the same video under another id.';
-  if (status === PAUSED) return step('unpause', `${unpauseText(workflowId, word)} ${sameVideo}`);
-  if (held !== null) return step('mend', held);
+  const workflow = { ID: workflowId, QUEUE: taskQueue };
+  if (status === PAUSED) return situation('paused', workflow, word);
+  if (held !== null) return { step: 'mend', text: held };
   const paused = pendingActivities.find((activity) => activity.paused);
-  if (paused !== undefined)
-    return step(
-      'unpause',
-      `Its activity ${paused.type} is paused in Temporal: \`temporal activity unpause --workflow-id ${word(workflowId)} --activity-id ${word(paused.activityId)}\` lets it go on. ${sameVideo}`,
-    );
+  if (paused !== undefined) {
+    const activity = { ACTIVITY: paused.type, NUMBER: paused.activityId };
+    return situation('activity_paused', { ...workflow, ...activity }, word);
+  }
   const broken = pendingActivities.find(({ failureClass }) => STORE_FAILURES.has(failureClass ?? ''));
   if (broken !== undefined)
-    return step(
-      'mend',
-      `Repair what its activity ${broken.type} needs: ${broken.lastFailure} It is tried again by itself. ${sameVideo}`,
+    return situation(
+      'store',
+      { ...workflow, ACTIVITY: broken.type, WHY: broken.lastFailure?.replace(/\.$/, '') },
+      word,
     );
-  if (hasWorker === false)
-    return step(
-      'start_worker',
-      `Start a worker of the task queue ${taskQueue}: no worker polls it, and the workflow goes on by itself then. ${sameVideo}`,
-    );
-  if (type === WORKFLOW.runCampaign) return seeCampaign(workflowId, word);
-  if (type === WORKFLOW.campaignBatch)
-    return step('wait', 'Wait: it is a part of a campaign, which shows its rows.');
-  if (state !== null) return step('wait', state.safe);
-  return calls.length > 0
-    ? step('wait', 'Wait: it goes on by itself. `temporal-media status` of one of its calls shows that call.')
-    : step('wait', `Wait: it goes on by itself. ${sameVideo}`);
+  if (hasWorker === false) return situation('no_worker', workflow, word);
+  if (type === WORKFLOW.runCampaign) return situation('campaign', workflow, word);
+  if (type === WORKFLOW.campaignBatch) return situation('batch_open');
+  if (state !== null) return situation(...videoSituation({ ...state, creationKey }), word);
+  if (IMAGES.has(type)) return situation('image');
+  return situation(calls.length > 0 ? 'own_open' : 'open');
 }
 
-function afterwards(facts: CaseFacts, word: (text: string) => string): Advice {
+/** Where an open video stands. */
+export function videoSituation({
+  phase,
+  creationKey,
+  taskId,
+  video,
+  watch,
+}: Pick<VideoState, 'phase' | 'taskId' | 'video' | 'watch' | 'creationKey'>): [SituationName, AdviceValues] {
+  const account = video?.account ?? 'default';
+  const values = { TASK: taskId, KEY: creationKey, ACCOUNT: account, CREDENTIAL: account.split('@', 1)[0] };
+  const error = watch?.lastError?.class === 'bad_request' ? 'not_found' : watch?.lastError?.class;
+  const troubled = `watching/${error}`;
+  if (phase === 'watching' && Object.hasOwn(SITUATIONS, troubled)) return [troubled as SituationName, values];
+  return [phase === 'done' ? 'open' : phase, values];
+}
+
+function afterwards(facts: CaseFacts, word: Word): Advice {
   const { id, workflow, video, outcome, creationKey } = facts;
   const decision = standingDecision(facts);
   const isSpent = decision?.decision === 'resubmit' && outcome === null && video !== null;
   if (decision !== undefined && !isSpent) return adviceOnDecision(facts, decision, word);
   if (outcome !== null) {
     const hint = failureRow(outcome)?.hint;
-    if (hint === undefined)
-      return step('nothing', 'It is done. The same id returns the same result; nothing is bought again.');
-    return step(STEPS[outcome.outcome] ?? 'see_outcome', hint);
+    if (hint === undefined) return situation('completed');
+    return { step: STEPS[outcome.outcome] ?? 'see_outcome', text: hint };
   }
-  if (video !== null) return resumed(video.taskId, word);
-  if (workflow?.type === WORKFLOW.runCampaign) return seeCampaign(workflow.workflowId, word);
-  if (workflow?.status === 'COMPLETED')
-    return step(
-      'see_outcome',
-      'It has ended, and its result cannot be read here: read it before anything else.',
-    );
-  const key = creationKey ?? workflow?.workflowId ?? id;
-  return step(
-    'start_again',
-    `Start the same request again under the id ${key}: what was bought is adopted, not bought again.`,
-  );
-}
-
-function seeCampaign(id: string, word: (text: string) => string): Advice {
-  return step('see_campaign', `\`temporal-media campaign status ${idOf(id, word)}\` shows its rows.`);
+  if (video !== null) return situation('closed_with_task', { TASK: video.taskId }, word);
+  if (workflow?.type === WORKFLOW.runCampaign)
+    return situation('campaign', { ID: workflow.workflowId }, word);
+  if (workflow?.status === 'COMPLETED') return situation('result_unread');
+  return situation('closed', { KEY: creationKey ?? workflow?.workflowId ?? id }, word);
 }
 
 const STEPS: { readonly [outcome: string]: Step } = { still_running: 'resume', unconfirmed: 'decide' };
+
+const DECIDED = { adopt: 'adopted', declareLost: 'declared_lost', resubmit: 'resubmitted' } as const;
 
 /** What follows from a decision that somebody has taken. */
 export function adviceOnDecision(
   { video, creationKey, id }: Pick<CaseFacts, 'id' | 'creationKey' | 'video'>,
   { decision, taskId, by, at }: DecidedEntry,
-  word: (text: string) => string,
+  word: Word,
 ): Advice {
-  const who = `${by} decided at ${at}:`;
-  switch (decision) {
-    case 'adopt': {
-      const { text } = resumed(video?.taskId ?? taskId ?? 'TASK', word);
-      return step('resume', `${who} it was accepted as a task. ${text}`);
-    }
-    case 'declareLost':
-      return step(
-        'nothing',
-        `${who} it is given up. Nothing is sent under this id any more; another purchase needs another id.`,
-      );
-    case 'resubmit':
-      return step(
-        'start_again',
-        `${who} it is sent once more. Start the same request again under the id ${creationKey ?? id}.`,
-      );
-  }
-}
-
-function resumed(taskId: string, word: (text: string) => string): Advice {
-  const command = `temporal-media resume ${idOf(taskId, word)}`;
-  return step('resume', `Run \`${command}\`: it polls and downloads, and never creates.`);
-}
-
-/** An id of a command, after `--` where it looks like an option. */
-const idOf = (id: string, word: (text: string) => string): string =>
-  `${id.startsWith('-') ? '-- ' : ''}${word(id)}`;
-
-/** How to unpause a paused workflow. */
-export function unpauseText(workflowId: string, word: (text: string) => string): string {
-  return `It is paused in Temporal: \`temporal workflow unpause --workflow-id ${word(workflowId)}\` lets it go on.`;
+  const task = video?.taskId ?? taskId;
+  return situation(DECIDED[decision], { WHO: by, TIME: at, TASK: task, KEY: creationKey ?? id }, word);
 }

@@ -1,10 +1,10 @@
 import { type CallWait } from './call-wait';
-import { type ImageOutcome, type VideoOutcome, type WatchFacts } from './outcome';
+import { type ImageOutcome, type WatchFacts } from './outcome';
 import { type CreateEvidence } from './paid-call';
 import { type VideoTask } from './video-task';
 
 /**
- * Answer of the query `video_state`: what happens now and what is safe to do. Contains no prompt, key or address.
+ * Answer of the query `video_state`: what happens now. Contains no prompt, key or address.
  * Times are ISO 8601 in workflow time.
  */
 export interface VideoState {
@@ -45,86 +45,9 @@ export interface VideoState {
   readonly lastHttpStatus: number | null;
   /** Consecutive polls without a record. A tick that no worker ran does not count: `watch.lastError` reports it. */
   readonly consecutiveErrors: number;
-  /** What is safe to do now, for a person: one or two sentences (architecture: Poll, 4.6). */
-  readonly safe: string;
   /** How it ended; null while it is open. */
   readonly outcome: string | null;
 }
-
-/** Input of the advice. `outcome` is that of a workflow that has ended; `account` names credential and service. */
-export interface VideoSituation {
-  readonly phase: VideoState['phase'];
-  readonly outcome: VideoOutcome['outcome'] | null;
-  readonly taskId: string | null;
-  readonly account: string | null;
-  readonly lastError: WatchFacts['lastError'] | null;
-}
-
-/**
- * What is safe to do now, in one or two sentences for a person (architecture: Poll, 4.6). Total; contains no prompt,
- * key or address, and a task id only when a shell reads it unchanged.
- */
-export function safeNow(situation: VideoSituation): string {
-  switch (situation.phase) {
-    case 'creating':
-      return 'Wait. Do not start this video under another id: the create may have been sent.';
-    case 'waiting_to_create':
-      return 'Wait, or cancel: no send of this run was accepted, and it goes on by itself. Do not start this video under another id.';
-    case 'unconfirmed':
-      return 'Look into the task records of the service with the evidence, then decide: adopt its task, declare it lost, or resubmit it, which may cost twice. Do not start this video under another id.';
-    case 'watching':
-      return whileWatching(situation);
-    case 'downloading':
-      return `Wait: the video is finished, and the service keeps it for a while. If this is stopped, ${resume(situation)} fetches it; nothing is created again.`;
-    case 'done':
-      return afterwards(situation);
-  }
-}
-
-function whileWatching(situation: VideoSituation): string {
-  const goesOn = 'The task goes on; nothing is created again.';
-  const account = inCode(situation.account ?? 'default');
-  switch (situation.lastError?.class) {
-    case 'credentials': {
-      const status = situation.lastError.httpStatus;
-      const answer = status === undefined ? '' : ` (HTTP ${status})`;
-      return `Fix the key of the credential ${inCode(credential(situation.account))}, or its rights, on the workers of account ${account}: the service refuses it${answer}, and one poll a minute tries it again. ${goesOn}`;
-    }
-    case 'account_not_configured':
-      return `Start a worker that has the account ${account}, exactly this credential and base address: the worker that polls does not have it. ${goesOn}`;
-    case 'worker_unavailable':
-      return `Check that workers run on the poll queue: no worker answered the last poll. ${goesOn}`;
-    case 'not_found':
-    case 'bad_request':
-      return `Check the task id and the account ${account}: the service does not know the task for now. The wait ends by itself: after a minute if no poll ever found the task, else at its deadline. This is not a reason to create the video again.`;
-    default:
-      return `Wait, or stop waiting at any time: the task goes on. ${resume(situation)} continues; nothing is created again.`;
-  }
-}
-
-/** What became of a call after its workflow had ended is not known to the workflow: a person may have decided since. */
-const AFTERWARDS =
-  'The result says what happened, and `temporal-media status` of this id what is safe to do now.';
-
-function afterwards(situation: VideoSituation): string {
-  const { outcome, taskId } = situation;
-  if (outcome === 'completed') return 'Nothing is left to do: the video is verified and stored.';
-  if (outcome === 'unconfirmed')
-    return `${AFTERWARDS} Do not start this video under another id: it may have been accepted.`;
-  const goesOn = taskId !== null && outcome !== 'failed' && outcome !== 'task_unknown';
-  return goesOn
-    ? `${AFTERWARDS} ${resume(situation)} goes on with its task; nothing is created again.`
-    : AFTERWARDS;
-}
-
-/** Leaves out an id that a shell would not read as one word: the state contains it anyway. */
-function resume({ taskId }: VideoSituation): string {
-  const id = taskId !== null && /^\w[\w.:-]{0,127}$/.test(taskId) ? taskId : 'TASK';
-  return inCode(`temporal-media resume ${id}`);
-}
-
-const credential = (account: string | null): string =>
-  String(account ?? 'default').split('@', 1)[0] as string;
 
 /** A status value that is safe to show; the service may send anything. */
 const WORD = /^[a-z][a-z _-]{0,31}$/;
@@ -144,7 +67,7 @@ const TITLES: { readonly [phase in VideoState['phase']]: string } = {
  */
 export function videoDetails(state: VideoState): string {
   const { account } = state.video ?? { account: null };
-  return detailsText(title(state), state.safe, [
+  return detailsText(title(state), SAFE_NOW, [
     ['task', code(state.taskId)],
     ['account', code(account)],
     ['creation key', code(state.creationKey)],
@@ -180,6 +103,13 @@ function trouble({ watch, consecutiveErrors }: VideoState): string | null {
 }
 
 const code = (text: string | null): string | null => (text === null ? null : inCode(text));
+
+/**
+ * Stands in the panel of every paid call. What is safe to do depends on more than its workflow knows: on workers, on the
+ * service, and on what people decided since.
+ */
+const SAFE_NOW =
+  'Do not make this call under another id: it may be paid. `temporal-media status` of this workflow says what is safe to do now.';
 
 /** Longest foreign text in a details panel, in characters. */
 const MAX_TEXT = 128;
@@ -226,15 +156,9 @@ export function imageDetails(
   waiting: CallWait | null = null,
 ): string {
   const now = waiting === null ? 'Calling the service' : 'Waiting to call the service';
-  return detailsText(outcome === null ? now : `Done: ${outcome.outcome}`, safeNowOfImage(outcome), [
+  return detailsText(outcome === null ? now : `Done: ${outcome.outcome}`, SAFE_NOW, [
     ['creation key', creationKey === null ? null : inCode(creationKey)],
     ['next call', waiting === null ? null : new Date(waiting.until).toISOString()],
     ['because', waiting === null ? null : inCode(waiting.why)],
   ]);
-}
-
-function safeNowOfImage(outcome: Pick<ImageOutcome, 'outcome'> | null): string {
-  if (outcome === null)
-    return 'Wait. Do not make this call under another id: it may have been sent, and then it is paid.';
-  return outcome.outcome === 'completed' ? 'Nothing is left to do: the images are stored.' : AFTERWARDS;
 }

@@ -59,7 +59,7 @@ async function writePart(
     const id = `c${page + 1}-${part * PAGE_CARDS + index + 1}`;
     const plannedRow = await planned.find(row.result);
     if (plannedRow === undefined) unplanned += 1;
-    const card = renderCard(rowCard(row, plannedRow, id, currency));
+    const card = renderCard(rowCard(row, plannedRow, id, { campaign, currency }));
     cards.push([row.result.outcome, row.result.model, card]);
   }
   const html = renderPage({

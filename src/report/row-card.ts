@@ -1,9 +1,8 @@
 import { type MoneyTotals } from '../domain/campaign/results';
 import { type CampaignRow, type CampaignRowResult, type RowOutcome } from '../domain/campaign/row';
+import { filled, rowAdvice } from '../domain/advice';
 import { failureRow } from '../domain/failure-table';
-import { type RejectReason } from '../domain/failure-table';
 import { formatMoney } from '../domain/price';
-import { type ErrorKind } from '../domain/video-task';
 import { type ReportRow } from './page-rows';
 import { resultRecord } from './result-record';
 
@@ -54,7 +53,7 @@ export function rowCard(
   row: ReportRow,
   planned: CampaignRow | undefined,
   id: string,
-  currency: string | null,
+  { campaign, currency }: { readonly campaign: string; readonly currency: string | null },
 ): RowCard {
   const { result } = row;
   const { files, money } = resultRecord(row, currency);
@@ -62,7 +61,7 @@ export function rowCard(
   const there = files.flatMap(({ path, mediaType }) => (path === null ? [] : [{ path, mediaType }]));
   const video = there.find(({ mediaType }) => mediaType.startsWith('video/'));
   const images = there.filter(({ mediaType }) => mediaType.startsWith('image/'));
-  const why = trouble(result);
+  const why = trouble(result, campaign);
   const { label, tone } = OUTCOME_WORDS[result.outcome];
   return {
     id,
@@ -191,8 +190,9 @@ export const OUTCOME_WORDS: {
 };
 
 /** What happened to a row without a result, and what to do next in a campaign. Backticks enclose code. */
-export function trouble(
+function trouble(
   result: CampaignRowResult,
+  campaign: string,
 ): { readonly meaning: string; readonly todo: string } | null {
   const row = failureRow({
     outcome: result.outcome,
@@ -200,62 +200,13 @@ export function trouble(
     error: { kind: result.errorKind ?? 'unknown' },
   });
   const meaning = CAMPAIGN_MEANING[result.outcome] ?? row?.meaning;
-  return meaning === undefined ? null : { meaning, todo: todoOf(result) ?? row?.hint ?? '' };
+  if (meaning === undefined) return null;
+  return { meaning, todo: filled(rowAdvice(row?.type ?? result.outcome), { ID: campaign }) };
 }
 
 const CAMPAIGN_MEANING: { readonly [outcome in RowOutcome]?: string } = {
   skipped_budget: 'The budget was spent before this row; nothing was sent.',
   changed: 'The row was bought before with another text, and its earlier result stands.',
-};
-
-/** Hints for campaigns: those of the failure table are for single calls, but a row continues by campaign commands. */
-function todoOf({ outcome, reason, errorKind }: CampaignRowResult): string | undefined {
-  switch (outcome) {
-    case 'still_running':
-    case 'content_unavailable':
-      return reason === 'expired'
-        ? undefined
-        : '`temporal-media campaign resume` fetches it; nothing is created again.';
-    case 'failed':
-      return `${FAILED[errorKind ?? 'unknown']} Check the bill first: a failed job can still cost.`;
-    case 'rejected':
-      return reason === undefined ? undefined : REJECTED[reason];
-    case 'unconfirmed':
-      return 'Look into the task records of the service, then settle the row with `temporal-media campaign adopt` or `temporal-media campaign declare-lost`. Nothing is sent again until then.';
-    case 'cancelled':
-      return 'Run the campaign again under the same id: what was bought is fetched, never bought again.';
-    case 'skipped_budget':
-      return 'Raise the budget with `temporal-media campaign resume --budget`: only what is missing is bought.';
-    case 'changed':
-      return 'Run the campaign again with `--rebuy-changed` to buy the new text.';
-    default:
-      return undefined;
-  }
-}
-
-const RETRY = '`temporal-media campaign retry`';
-const CHANGE =
-  'Change the row in the manifest and run the campaign again under the same id with `--rebuy-changed`.';
-
-const FAILED: { readonly [kind in ErrorKind]: string } = {
-  moderation: CHANGE,
-  invalid: CHANGE,
-  capacity: `${RETRY} buys a new attempt.`,
-  quota: `Top up or raise the quota, then ${RETRY}.`,
-  unknown: `Read the error; ${RETRY} buys a new attempt.`,
-};
-
-const REJECTED: { readonly [reason in RejectReason]?: string } & { readonly [reason: string]: string } = {
-  moderation: CHANGE,
-  invalid_request: CHANGE,
-  capacity: `${RETRY} tries it again later.`,
-  service_error: `${RETRY} tries it again when the service has recovered.`,
-  quota: `Top up or raise the quota, then ${RETRY}.`,
-  credentials: `Fix the key of the worker or its rights, then ${RETRY}.`,
-  account_not_configured: `Start a worker with that account, then ${RETRY}.`,
-  not_sent: `Check that the service and the workers are up, then ${RETRY}.`,
-  retry_later: `${RETRY} tries it again, not before the time that the service named.`,
-  declared_lost: `${RETRY} buys it again.`,
 };
 
 /** `2026-11-21 19:04:05 UTC`; null for null, the text itself if it is not a time. */

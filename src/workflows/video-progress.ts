@@ -4,7 +4,7 @@ import { QUERY } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
 import { type CreateEvidence } from '../domain/paid-call';
 import { pollFacts, type WatchState } from '../domain/watch-state';
-import { safeNow, videoDetails, type VideoState } from '../domain/video-state';
+import { videoDetails, type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
 import { countEndedVideo } from './ended-videos';
 import { onQuery } from './handlers';
@@ -82,7 +82,6 @@ export class VideoProgress {
     const taskId = video?.taskId ?? this.facts.taskId;
     const open = loop?.states().find((state) => state.video.taskId === taskId);
     const polled = pollFacts(open ?? watch ?? undefined);
-    const lastError = polled.watch?.lastError ?? null;
     return {
       phase,
       creationKey: this.facts.creationKey,
@@ -96,7 +95,6 @@ export class VideoProgress {
       ...(this.facts.evidence !== null && phase === 'unconfirmed' && { evidence: this.facts.evidence }),
       ...polled,
       ...(watcher !== null && phase === 'watching' && { watcher }),
-      safe: safeNow({ phase, outcome, taskId, account: video?.account ?? null, lastError }),
       outcome,
     };
   }

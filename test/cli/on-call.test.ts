@@ -63,7 +63,7 @@ describe('on call', () => {
     expect(reply.data).toMatchObject({
       state: { lastHttpStatus: 401, consecutiveErrors: 1, nextPollAt: ANY_TEXT },
       safe: expect.stringMatching(
-        /^Fix the key of the credential `default`.*`default@[0-9a-f]{8}`/,
+        /^Fix the key of the credential default,.* default@[0-9a-f]{8}:/,
       ) as unknown,
     });
     await writeFile(keyFile, 'sandbox-key');

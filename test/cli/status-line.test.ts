@@ -18,7 +18,6 @@ const watching: VideoState = {
   polls: 2,
   lastHttpStatus: 200,
   consecutiveErrors: 0,
-  safe: 'Wait.',
   outcome: null,
 };
 

@@ -1,7 +1,7 @@
 import { requireUnpaused } from '../../src/client/errors';
 import { failureOf } from '../../src/cli/errors';
 import { shellWord } from '../../src/client/shell-word';
-import { unpauseText } from '../../src/domain/case';
+import { situation } from '../../src/domain/advice';
 
 describe('a workflow that an operator has paused', () => {
   it('is asked nothing: the error names it, and its hint the command that lets it go on', () => {
@@ -24,6 +24,8 @@ describe('a workflow that an operator has paused', () => {
   );
 
   it('is named in the command as a shell takes it', () => {
-    expect(unpauseText('film 1', shellWord)).toContain("temporal workflow unpause --workflow-id 'film 1'");
+    expect(situation('paused', { ID: 'film 1' }, shellWord).text).toContain(
+      "temporal workflow unpause --workflow-id 'film 1'",
+    );
   });
 });

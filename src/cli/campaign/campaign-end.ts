@@ -1,8 +1,10 @@
+import { CAMPAIGN_ADVICE, filled } from '../../domain/advice';
 import { type RowCounts } from '../../domain/campaign/results';
 import { type RowOutcome } from '../../domain/campaign/row';
 import { type CampaignResult } from '../../domain/campaign/campaign-state';
 import { type PlanRefusal } from '../../domain/campaign/plan';
 import { type CommandErrorType, errorType, EXIT, type ExitCode } from '../exit-codes';
+import { shellWord } from '../text';
 
 /** How a campaign ended, as an exit code and a type of the registry. */
 export type CampaignEnd =
@@ -58,6 +60,22 @@ export function campaignEnd({
 /** The error type of a plan that was refused. */
 export function refusalType({ reason }: PlanRefusal): CampaignErrorType {
   return REFUSED[reason];
+}
+
+/** What to do about a campaign that ended so, or whose plan was refused. */
+export function endAdvice(type: CampaignEnd['type'], plan: RefusedPlan | null, campaign?: string): string {
+  const advice: { readonly [name: string]: string } = CAMPAIGN_ADVICE;
+  const text = advice[refusalName(plan) ?? type] ?? advice[type] ?? errorType(type).hint;
+  return filled(text, { ID: campaign }, shellWord);
+}
+
+type RefusedPlan = Pick<CampaignResult['plan'], 'refused' | 'rows' | 'invalid'>;
+
+/** Some reasons have several causes, each with an advice of its own. */
+function refusalName(plan: RefusedPlan | null): string | undefined {
+  if (plan?.refused?.reason === 'invalid_rows' && plan.rows === 0) return 'no_header';
+  if (plan?.refused?.reason === 'no_rows' && plan.invalid > 0) return 'no_valid_rows';
+  return plan?.refused?.reason;
 }
 
 function ended(type: CampaignErrorType): CampaignEnd {

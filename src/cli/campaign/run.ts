@@ -21,7 +21,7 @@ import { prepareOut } from '../save-results';
 import { confirmSpend } from '../spend/confirm-spend';
 import { type SpendLimit, spendLimitOf } from '../spend/spend-limit';
 import { commandFor } from '../text';
-import { refusalType } from './campaign-end';
+import { endAdvice, refusalType } from './campaign-end';
 import { amountOf, changesOf, countOf, moneyOf, type RunOptions } from './campaign-options';
 import { LocalFiles, type ManifestInput, openManifest, canonicalManifest, namesFiles } from './manifest';
 import { mayCost, mostOf, mostSpent, type SpendBounds } from './most-spent';
@@ -36,7 +36,6 @@ import {
   shownPlan,
 } from './plan';
 import { asManifest, rowsSource } from './prompt-manifest';
-import { refusalHint } from './refusal-hint';
 import { ReportRefresher } from './report';
 import { attachCampaign } from './watch';
 import { type ArtifactRef } from '../../domain/request';
@@ -242,7 +241,7 @@ export function refused(plan: CampaignPlan): CliError {
   const type = refusalType(refusal);
   const message = refusal.message.replace(' with onInvalid "skip"', ' with --on-invalid skip');
   return new CliError(type, `${message} Nothing was sent.`, {
-    hint: refusalHint(plan),
+    hint: endAdvice(type, plan),
     data: { plan: shownPlan(plan) },
   });
 }

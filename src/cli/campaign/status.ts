@@ -1,27 +1,27 @@
 import { otherwise } from '../../domain/bug';
-import { type CampaignExecution } from '../../client';
+import { gatherCase, type GatheredCase } from '../../client/case/gather-case';
 import { endedRows } from '../../domain/campaign/results';
 import {
   type BatchView,
   type CampaignResult,
   type CampaignState,
+  ROWS_WAIT,
 } from '../../domain/campaign/campaign-state';
+import { adviceOf } from '../../domain/case';
 import { isOpen, PAUSED } from '../../domain/execution-status';
 import { type ReportSummary } from '../../report/report-options';
 import { type Connected } from '../connect';
 import { type CommandContext, type CommonOptions } from '../context';
 import { errorType } from '../exit-codes';
-import { type FailureReply } from '../json-output';
-import { unpauseText } from '../../domain/case';
+import { CAMPAIGN_ADVICE, filled } from '../../domain/advice';
 import { textTable } from '../progress-view';
 import { type Paint, type Tone } from '../report';
-import { commandFor, idArgument, shellWord } from '../text';
+import { commandFor, shellWord } from '../text';
 import { withServer } from '../with-server';
-import { campaignEnd } from './campaign-end';
+import { campaignEnd, endAdvice } from './campaign-end';
 import { countOf } from './campaign-options';
 import { budgetText, countsText, moneyText, resultsText, rowsOf, standText } from './campaign-text';
 import { issueLine, issueLines } from './plan';
-import { refusalHint } from './refusal-hint';
 
 /** Everything that is known about a campaign. */
 interface CampaignStatus {
@@ -46,63 +46,36 @@ interface CampaignStatus {
 /** Read-only. @throws CampaignNotFoundError */
 async function campaignStatus(connected: Connected, id: string): Promise<CampaignStatus> {
   const { media } = connected;
-  const found = await media.campaigns.describe(id);
-  const { runId, status, startedAt, closedAt } = found;
-  const notes: string[] = [];
-  const hasWorker = await connected.hasWorker();
+  const { status, runId, startedAt, closedAt } = await media.campaigns.describe(id);
+  const found = (await gatherCase({ ...connected, askService: false }, id)) as GatheredCase;
+  const { hasWorker, workflow } = found;
+  const notes = [...found.notes];
   if (hasWorker === false)
-    notes.push(`No worker serves the task queue ${connected.taskQueue}: nothing goes on until one does.`);
+    notes.push(`No worker serves the task queue ${workflow?.taskQueue}: nothing goes on until one does.`);
   const result = status === 'COMPLETED' ? await media.campaigns.result(id) : null;
-  const state =
-    result !== null || hasWorker === false || status === PAUSED
-      ? null
-      : await media.campaigns.state(id).catch(otherwise(null));
-  if (state === null && result === null && hasWorker !== false && status !== PAUSED)
-    notes.push('The state could not be read: no worker answered in time.');
+  const isAsked = result === null && hasWorker !== false && status !== PAUSED;
+  const state = isAsked ? await media.campaigns.state(id).catch(otherwise(null)) : null;
+  if (isAsked && state === null) notes.push('The state could not be read: no worker answered in time.');
+  const { step, text } = adviceOf(found, shellWord);
   return {
     workflowId: id,
-    runId,
-    status,
-    startedAt,
-    closedAt,
-    url: connected.workflowUrl(id) ?? null,
-    state,
-    result,
-    safe: safeToDo(found, state, result),
-    notes,
+    ...{ runId, status, startedAt, closedAt },
+    url: workflow?.url ?? null,
+    ...{ state, result, notes },
+    safe: step === 'see_campaign' ? safeToDo(id, status, state, result) : text,
   };
 }
 
 function safeToDo(
-  { campaign, status }: CampaignExecution,
+  id: string,
+  status: string,
   state: CampaignState | null,
   result: CampaignResult | null,
 ): string {
-  const resume = `\`${commandFor('campaign resume', campaign)}\``;
-  if (status === PAUSED)
-    return `${unpauseText(campaign, shellWord)} Nothing is lost, and nothing needs to be started again.`;
-  if (isOpen(status))
-    return state?.phase === 'paused'
-      ? `It is paused: ${resume} lets it go on. What runs is collected all the same.`
-      : 'Wait: it goes on by itself. The same manifest under this id attaches and orders nothing new.';
-  if (result === null)
-    return `It was closed from outside: ${resume} goes on. What was bought is adopted, not bought again.`;
-  const { type } = campaignEnd(result);
-  switch (type) {
-    case 'done':
-      return 'It is done. The same manifest under this id buys nothing again.';
-    case 'campaign_unconfirmed':
-      return `Settle the rows that were set aside (\`temporal-media campaign adopt\` or \`declare-lost\`), then ${resume}.`;
-    case 'campaign_failed_rows':
-      return `\`${commandFor('campaign report', campaign)}\` shows why rows failed; \`${commandFor('campaign retry', campaign)}\` buys a new attempt of each.`;
-    case 'still_running':
-    case 'campaign_cancelled':
-    case 'campaign_budget_spent':
-    case 'campaign_changed_rows':
-      return `${resume} resumes what is left.`;
-    default:
-      return 'Nothing was sent. Correct the manifest or the configuration, and start it again under this id.';
-  }
+  if (result !== null) return endAdvice(campaignEnd(result).type, result.plan, id);
+  const isHeld = state?.notes.some((note) => note.startsWith(ROWS_WAIT));
+  const phase = state?.phase === 'paused' ? 'paused' : isHeld === true ? 'rows_wait' : 'running';
+  return filled(CAMPAIGN_ADVICE[isOpen(status) ? phase : 'closed'], { ID: id }, shellWord);
 }
 
 /** `campaign status`. Read-only. @throws CliError */
@@ -228,21 +201,13 @@ export function answerCampaign(
     report.reply({ ok: true, data });
     return;
   }
-  const { meaning, hint: usual } = errorType(end.type);
-  const hint = plan.refused === undefined ? usual : refusalHint(plan);
+  const { meaning } = errorType(end.type);
   const message =
     plan.refused === undefined
       ? `${meaning} ${resultsText(counts, plan.rows)}`
       : `${plan.refused.message} Nothing was sent.`;
-  report.fail(failure(end.type, message, hint, campaign), data);
-}
-
-/** The hint of the registry, with the id in its commands. */
-function failure(type: string, message: string, hint: string, campaign: string): FailureReply {
-  const named = hint.replace(/(campaign [a-z-]+) ID\b/g, (_all, command: string) => {
-    return `${command} ${idArgument(campaign)}`;
-  });
-  return { type, message, hint: named };
+  const hint = endAdvice(end.type, plan, campaign);
+  report.fail({ type: end.type, message, hint }, data);
 }
 
 function endLines({ plan, counts, money, budget, currency, outcome }: CampaignResult): string[] {

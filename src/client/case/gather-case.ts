@@ -1,6 +1,7 @@
 import { type Client } from '@temporalio/client';
 import { ExternalStorageNotConfiguredError, ValueError } from '@temporalio/common';
 import { otherwise, throwBug } from '../../domain/bug';
+import { situation } from '../../domain/advice';
 import { type ServiceView } from '../../domain/activities';
 import { type CaseFacts, type ExecutionView, isOurs, standingDecision } from '../../domain/case';
 import { isOpen, PAUSED } from '../../domain/execution-status';
@@ -11,6 +12,7 @@ import { type DecidedEntry } from '../../domain/unconfirmed-decision';
 import { type VideoState } from '../../domain/video-state';
 import { type VideoTask } from '../../domain/video-task';
 import { CodecUnreachableError } from '../errors';
+import { shellWord } from '../shell-word';
 import { callWaits } from '../ask-worker';
 import { listExecutions, type ListedExecution } from '../list-executions';
 import { awaitVideoWorkflowId } from '../resume-video';
@@ -242,7 +244,8 @@ class Gathering {
     ]);
     if (pinned !== undefined) return pinned;
     if (failing === undefined) return null;
-    return `Its workflow code fails: ${failing} Give its workers code that goes on from its history (\`temporal-media replay\` says where it differs); it goes on by itself then.`;
+    return situation('code_fails', { ID: workflow.workflowId, WHY: failing.replace(/\.$/, '') }, shellWord)
+      .text;
   }
 
   private async stateOf(workflow: ExecutionView | null): Promise<VideoState | null> {

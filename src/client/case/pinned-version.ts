@@ -1,4 +1,5 @@
 import { type Client } from '@temporalio/client';
+import { situation } from '../../domain/advice';
 import { lenientClient } from '../lenient-client';
 import { isSameVersion, STALE_POLL_MS, versionText, viewQueue, type WorkerVersion } from '../queue-view';
 import { shellWord } from '../shell-word';
@@ -27,6 +28,6 @@ export async function pinnedWithoutWorker(client: Client, workflowId: string): P
 }
 
 export function pinnedText(workflowId: string, taskQueue: string, version: WorkerVersion): string {
-  const move = `temporal workflow update-options --workflow-id ${shellWord(workflowId)} --versioning-override-behavior auto_upgrade`;
-  return `It is pinned to the worker version ${versionText(version)}, and no worker of it polls the task queue ${taskQueue}: start one, or move the workflow to the current version: \`${move}\`.`;
+  const values = { ID: workflowId, QUEUE: taskQueue, VERSION: versionText(version) };
+  return situation('pinned', values, shellWord).text;
 }

@@ -1,7 +1,7 @@
 import { milliseconds } from '../../domain/duration';
 import { WORKFLOW } from '../../domain/names';
 import { failureRow } from '../../domain/failure-table';
-import { safeNow, type VideoSituation } from '../../domain/video-state';
+import { situation } from '../../domain/advice';
 import { failureWords } from './failure-facts';
 import { eventId, type Operation } from './operations';
 import { errorFacts } from './paid-entries';
@@ -128,7 +128,7 @@ export function readEnd(operation: Operation, story: Story): OpenEntry {
   }
   if (end !== 'completed') {
     story.outcome = end;
-    if (story.taskId !== null) story.advice = CLOSED_WITH_TASK;
+    if (story.taskId !== null) story.advice = situation('closed_with_task', { TASK: story.taskId }).text;
     const { reason, identity } = operation.event.workflowExecutionTerminatedEventAttributes ?? {};
     const why = failure === null ? story.shown.said(reason || null) : failureWords(failure);
     const who = identity ? ` by ${story.shown.said(identity)}` : '';
@@ -158,12 +158,6 @@ export function readReset(operation: Operation, story: Story): void {
   story.add({ kind: 'reset', tone: 'wait', text, facts }, operation);
 }
 
-const situation = ({ taskId, account }: Story): Pick<VideoSituation, 'taskId' | 'account' | 'lastError'> => ({
-  taskId,
-  account,
-  lastError: null,
-});
-
 /** What is safe to do about a video whose history has no end yet; null for other workflows. */
 export function adviceWhileOpen(workflowType: string, story: Story): string | null {
   if (workflowType !== WORKFLOW.generateVideo && workflowType !== WORKFLOW.awaitVideo) return null;
@@ -172,11 +166,8 @@ export function adviceWhileOpen(workflowType: string, story: Story): string | nu
   const waits =
     story.undecidedSince !== null ? 'unconfirmed' : last === 'create_wait' ? 'waiting_to_create' : 'creating';
   const phase = story.taskId === null ? waits : last === 'download' ? 'downloading' : 'watching';
-  return safeNow({ ...situation(story), phase, outcome: null });
+  return situation(phase, { TASK: story.taskId, KEY: story.creationKey }).text;
 }
-
-const CLOSED_WITH_TASK =
-  'The service has no cancel: the task goes on. `temporal-media resume` of its id fetches it; nothing is created again.';
 
 const ENDS: { readonly [end: string]: string } = {
   failed: 'Failed',

@@ -8,6 +8,7 @@ import {
   type BudgetState,
   type CampaignResult,
   type CampaignState,
+  ROWS_WAIT,
   SHOWN_ROWS,
 } from '../../domain/campaign/campaign-state';
 import { type Campaign } from './campaign';
@@ -50,7 +51,7 @@ export function campaignState(campaign: Campaign, phase: CampaignState['phase'])
     notes: [
       ...campaign.notes,
       ...(campaign.stop === 'budget' ? [SPENT] : []),
-      ...campaignWaits(campaign).map(({ why }) => `Rows wait: ${why}`),
+      ...campaignWaits(campaign).map(({ why }) => `${ROWS_WAIT}${why}`),
     ],
   };
 }

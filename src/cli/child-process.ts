@@ -114,6 +114,8 @@ interface SuperviseOptions<Ready> {
   readonly start: () => Promise<RunningChild<Ready>>;
   readonly onStart: (child: RunningChild<Ready>) => Promise<void>;
   readonly say: (line: string) => void;
+  /** Whether a first start that failed so is tried again as later ones are, and said. @default no such failure */
+  readonly isMended?: (error: unknown) => boolean;
 }
 
 const FIRST_DELAY_MS = 1_000;
@@ -121,12 +123,21 @@ const LONGEST_DELAY_MS = 30_000;
 /** Uptime in milliseconds after which the restart delay is reset. */
 const HEALTHY_MS = 60_000;
 
-/** Starts a child and restarts it on exit, after 1 s, 2 s, 4 s … up to 30 s. Throws when the first start fails. */
+/**
+ * Starts a child and restarts it on exit, after 1 s, 2 s, 4 s … up to 30 s. Throws when the first start fails, unless
+ * `isMended`.
+ */
 export async function supervise<Ready>(options: SuperviseOptions<Ready>): Promise<Supervised<Ready>> {
-  const { name, start, onStart, say } = options;
-  let child: RunningChild<Ready> | undefined = await start();
+  const { name, start, onStart, say, isMended = () => false } = options;
+  const failed = (error: unknown): void =>
+    say(`The ${name}: ${error instanceof Error ? error.message : String(error)}`);
+  let child: RunningChild<Ready> | undefined = await start().catch((error: unknown) => {
+    if (!isMended(error)) throw error;
+    failed(error);
+    return undefined;
+  });
   const stopping = new AbortController();
-  await onStart(child);
+  if (child !== undefined) await onStart(child);
 
   const keep = async (): Promise<void> => {
     let delayMs = FIRST_DELAY_MS;
@@ -146,7 +157,7 @@ export async function supervise<Ready>(options: SuperviseOptions<Ready>): Promis
         await onStart(child);
         say(`The ${name} runs again (process ${child.pid}).`);
       } catch (error) {
-        say(`The ${name}: ${error instanceof Error ? error.message : String(error)}`);
+        failed(error);
       }
     }
   };

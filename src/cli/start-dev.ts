@@ -37,11 +37,20 @@ export interface RunningDev {
   killWorker(): void;
 }
 
-/** Starts server, sandbox (without MEDIA_BASE_URL) and worker on one data directory. Stops all when one fails. */
+/** Failures of a worker that a person mends while server and sandbox run: its journal or its store is not there. */
+const MENDED: ReadonlySet<string> = new Set(['journal_binding', 'journal_unusable', 'cannot_write']);
+const isMended = (error: unknown): boolean => error instanceof CliError && MENDED.has(error.reply.type);
+
+/**
+ * Starts server, sandbox (without MEDIA_BASE_URL) and worker on one data directory. Stops all when one fails, but for a
+ * worker whose journal or store is not there: it is tried again.
+ * @param rebind arguments of the first worker that take the queue over, such as `--rebind`
+ */
 export async function startDev(
   config: MediaConfig,
   env: NodeJS.ProcessEnv,
   say: (line: string) => void,
+  rebind: readonly string[] = [],
 ): Promise<RunningDev> {
   const { dataDir } = config;
   if (config.baseUrl !== undefined) config.apiKey();
@@ -86,11 +95,16 @@ export async function startDev(
     }
     await writeDevPorts(dataDir, known);
 
+    let more = rebind;
     const worker = await supervise({
       name: 'worker',
       say,
-      start: () =>
-        startChild(['worker', '--json'], { env: workerEnv, logFile: join(dataDir, 'logs', 'worker.log') }),
+      isMended,
+      start: () => {
+        const args = ['worker', '--json', ...more];
+        more = [];
+        return startChild(args, { env: workerEnv, logFile: join(dataDir, 'logs', 'worker.log') });
+      },
       onStart: (child) => note({ pids: { worker: child.pid } }),
     });
     undo.push(() => worker.stop(WORKER_GRACE_MS));

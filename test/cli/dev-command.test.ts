@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type DevState, readDevState } from '../../src/cli/dev/state';
@@ -105,5 +105,31 @@ describe('temporal-media dev', () => {
     expect(existsSync(path.join(dir, 'data', 'dev.json'))).toBe(false);
     const log = await readFile(path.join(dir, 'data', 'logs', 'worker.log'), 'utf8');
     expect(log).toContain('Draining');
+  });
+
+  test('a store that is lost: it stays up, says so, and --rebind is its way out', async () => {
+    const artifacts = path.join(dir, 'data', 'artifacts');
+    await rename(artifacts, `${artifacts}-away`);
+    const { dev, state } = await startDev();
+    expect(state.pids.worker).toBeUndefined();
+    await dev.untilLine('stderr', /The worker: .*lost or emptied and is new here/);
+    await dev.untilLine('stderr', /No worker runs: .*`temporal-media dev --rebind`/);
+    // What was lost is there again: no new start is needed.
+    await rm(artifacts, { recursive: true, force: true });
+    await rename(`${artifacts}-away`, artifacts);
+    await dev.untilLine('stderr', /The worker runs again/);
+    dev.child.kill('SIGTERM');
+    await dev.ended;
+
+    await rm(artifacts, { recursive: true });
+    const asked = await runCli(['dev', '--rebind'], env);
+    expect([asked.code, asked.stderr]).toEqual([
+      6,
+      expect.stringMatching(/listed at the end of .*worker\.log/),
+    ]);
+    expect(await readFile(path.join(dir, 'data', 'logs', 'worker.log'), 'utf8')).toContain('gives up');
+    const agreed = startCli(['dev', '--rebind', '--yes', '--json'], env);
+    running.push(agreed);
+    await agreed.untilLine('stderr', /Ready:/);
   });
 });

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { type Command } from 'commander';
 import {
   type CommandContext,
@@ -15,7 +16,9 @@ export function addDevCommand(program: Command, context: CommandContext): void {
   withCommonOptions(program.command('dev'))
     .description('run a Temporal server, a worker and, without MEDIA_BASE_URL, a sandbox service')
     .addHelpText('after', HELP)
-    .action(async (options: CommonOptions) => dev(context, options));
+    .option('--rebind', 'bind the task queue to the journal and the store here, instead of lost ones')
+    .option('-y, --yes', 'agree to what --rebind gives up')
+    .action(async (options: DevOptions) => dev(context, options));
 }
 
 const HELP = `
@@ -27,12 +30,23 @@ Examples:
   $ MEDIA_BASE_URL=https://api.example.com MEDIA_API_KEY_FILE=key.txt temporal-media dev
 `;
 
-async function dev(context: CommandContext, options: CommonOptions): Promise<void> {
+interface DevOptions extends CommonOptions {
+  readonly rebind?: boolean;
+  readonly yes?: boolean;
+}
+
+async function dev(context: CommandContext, options: DevOptions): Promise<void> {
   const { report } = context;
   const config = effectiveConfig(context, options);
   const interruption = onInterruption();
   const { startDev } = await import('../start-dev.js');
-  const running = await startDev(config, effectiveEnvironment(context, options), (line) => report.say(line));
+  const rebind = options.rebind === true ? ['--rebind', ...(options.yes === true ? ['--yes'] : [])] : [];
+  const env = effectiveEnvironment(context, options);
+  const running = await startDev(config, env, (line) => report.say(line), rebind).catch((error: unknown) => {
+    if (error instanceof CliError && error.reply.type === 'rebind_not_confirmed')
+      report.say(`What it gives up is listed at the end of ${path.join(config.dataDir, 'logs', 'worker.log')}.`);
+    throw error;
+  });
   const { address, namespace, uiUrl, retention, sandbox, taskQueue, pids } = running.state;
   const server = `Temporal server ${address}, namespace ${namespace}, closed workflows are kept for ${retention}`;
   report.say(server);
@@ -48,8 +62,9 @@ async function dev(context: CommandContext, options: CommonOptions): Promise<voi
     report.say(`  export MEDIA_TASK_QUEUE=films MEDIA_DATA_DIR=${shellWord(config.dataDir)}`);
   }
   report.say(
-    report.paint('good', 'Ready:') +
-      ` a worker (process ${pids.worker ?? 'unknown'}) serves the task queue ${taskQueue}. Ctrl-C stops everything.`,
+    pids.worker === undefined
+      ? `${report.paint('bad', 'No worker runs:')} it is tried again. Restore what it misses; or, where that is lost, end this with Ctrl-C and start \`temporal-media dev --rebind\`, which says what that gives up.`
+      : `${report.paint('good', 'Ready:')} a worker (process ${pids.worker}) serves the task queue ${taskQueue}. Ctrl-C stops everything.`,
   );
   report.say(`In another terminal, in this directory (elsewhere with --data-dir ${config.dataDir}):`);
   for (const line of firstVideo(sandbox !== null)) report.say(line);

@@ -15,7 +15,7 @@ const LONG = [
   'test/proof/kill-random.test.ts',
   'test/proof/secrecy.test.ts',
   'test/e2e/operator-commands.test.ts',
-  'test/cli/on-call.test.ts',
+  'test/e2e/incidents/terminated-and-revoked.test.ts',
   'test/examples/campaigns.test.ts',
   'test/cli/worker-command.test.ts',
   'test/cli/campaign-at-once.test.ts',

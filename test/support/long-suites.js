@@ -86,7 +86,7 @@ const LONG = [
   'test/cli/every-command',
   'test/cli/first-ten-minutes',
   'test/cli/hostile-ids',
-  'test/cli/on-call',
+  'test/e2e/incidents/',
   'test/cli/search-attributes',
   'test/cli/shared-store',
   'test/cli/spend/spend-commands',

@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type CliBench, openCliBench } from './support/cli-bench';
-import { runCli, runJson, startCli } from './support/run-cli';
+import { type CliBench, openCliBench } from '../../cli/support/cli-bench';
+import { runCli, runJson, startCli } from '../../cli/support/run-cli';
 
 const ANY_TEXT = expect.any(String) as unknown;
 
-/** The situations of docs/on-call.md, from an id alone. */
-describe('on call', () => {
+/** Somebody has terminated the workflow, or the key of the service was revoked. */
+describe('a terminated workflow and a revoked key', () => {
   let bench: CliBench;
   let keyFile: string;
   const created = async (): Promise<number> => (await bench.sandbox.admin.counters()).creates.received;
@@ -70,22 +70,4 @@ describe('on call', () => {
     const { code } = await runJson(['watch', id], bench.clientEnv);
     expect(code).toBe(0);
   }, 150_000);
-
-  test('a shell that names another queue: the workers of the workflow are asked, and judged', async () => {
-    const id = await start('alone', 'a brook [run:60s]');
-    const taskId = await watching(id, /"phase":"watching"/);
-    const { reply } = await runJson(['status', taskId], {
-      ...bench.clientEnv,
-      MEDIA_TASK_QUEUE: bench.server.uniqueId('nobody'),
-    });
-    expect(reply.data).toMatchObject({
-      foundBy: 'journal',
-      workflow: { workflowId: id, status: 'RUNNING' },
-      video: { taskId },
-      state: { phase: 'watching' },
-      hasWorker: true,
-      notes: [],
-      safe: expect.stringMatching(/^Wait, or stop waiting/) as unknown,
-    });
-  });
 });

@@ -5,7 +5,8 @@ import { type VideoTask } from '../domain/video-task';
 import { decidedText, evidenceLines } from './evidence-lines';
 import { messageOf, reasonLines } from './outcome-report';
 import { type Paint, statusLine, type Tone } from './report';
-import { type ExecutionView } from '../domain/case';
+import { type CaseMoney, type ExecutionView } from '../domain/case';
+import { formatMoney } from '../domain/price';
 import { type VideoStatus } from './video-status';
 
 /** The text of `status`: one fact per line, what is safe to do last. */
@@ -19,6 +20,7 @@ export function statusLines(status: VideoStatus, paint: Paint): string[] {
     outcome,
     service,
     decisions,
+    money,
     calls,
     notes,
     earlierRuns,
@@ -64,10 +66,10 @@ export function statusLines(status: VideoStatus, paint: Paint): string[] {
     if (outcome.outcome === 'rejected') add('Not before', outcome.notBefore);
     if (outcome.outcome === 'unconfirmed')
       for (const line of evidenceLines(outcome.evidence)) add('Evidence', line);
-    add('Billing', outcome.billing.state.replace('_', ' '));
     if (outcome.outcome === 'still_running') add('Last poll', lastPollText(outcome.lastError));
     if (outcome.outcome === 'content_unavailable') add('Kept until', state?.watch?.expiresAt);
   }
+  if (money !== null) add('Billing', billingText(money));
   for (const entry of decisions) add('Decided', decidedText(entry));
   if (service !== null)
     add(
@@ -96,6 +98,11 @@ function videoText({ model, durationSeconds, resolution, referenceMode, createdA
   ]
     .filter((part) => part !== undefined)
     .join(', ');
+}
+
+function billingText({ state, estimate }: CaseMoney): string {
+  const amount = estimate === null ? '' : `, estimate ${formatMoney(estimate)}`;
+  return `${state.replace('_', ' ')}${state === 'none' ? '' : amount}`;
 }
 
 /** Without the task id, which has a line of its own. */

@@ -2,13 +2,15 @@ import { gatherCase, type GatheredCase } from '../client/case/gather-case';
 import { shellWord } from '../client/shell-word';
 import { type MediaConfig } from '../config';
 import { otherwise } from '../domain/bug';
-import { adviceOf } from '../domain/case';
+import { adviceOf, type CaseMoney, moneyOf } from '../domain/case';
 import { existingJournal } from '../stores/open-stores';
 import { type Connected } from './connect';
 import { CliError } from './errors';
 
 /** A case as `status` shows it. */
 export interface VideoStatus extends GatheredCase {
+  /** What is owed; null where nothing is known of a send. */
+  readonly money: CaseMoney | null;
   /** One sentence: what is safe to do. */
   readonly safe: string;
 }
@@ -22,7 +24,7 @@ export async function videoStatus(
 ): Promise<VideoStatus | undefined> {
   const journal = await existingJournal(config).catch(otherwise(undefined));
   const found = await gatherCase({ ...connected, journal, askService }, id);
-  if (!('unread' in found)) return { ...found, safe: adviceOf(found, shellWord).text };
+  if (!('unread' in found)) return { ...found, money: moneyOf(found), safe: adviceOf(found, shellWord).text };
   if (found.unread === 0) return undefined;
   throw new CliError(
     'payload_unreadable',

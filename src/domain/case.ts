@@ -11,6 +11,7 @@ import { isOpen, PAUSED } from './execution-status';
 import { failureRow } from './failure-table';
 import { WORKFLOW } from './names';
 import { type ImageOutcome, type VideoOutcome } from './outcome';
+import { type Billing, type Money } from './price';
 import { type DecidedEntry } from './unconfirmed-decision';
 import { type VideoState } from './video-state';
 import { type VideoTask } from './video-task';
@@ -67,6 +68,8 @@ export interface CaseFacts {
   readonly creationKey: string | null;
   readonly state: VideoState | null;
   readonly outcome: VideoOutcome | ImageOutcome | null;
+  /** What it costs by the price rule; null where that is not known. */
+  readonly estimate: Money | null;
   readonly service: ServiceView | null;
   /** Decisions of people about its sends, the oldest first. */
   readonly decisions: readonly DecidedEntry[];
@@ -76,6 +79,30 @@ export interface CaseFacts {
   readonly held: string | null;
   /** Whether a worker polls the task queue of the workflow; null when that is unknown. */
   readonly hasWorker: boolean | null;
+}
+
+const IMAGES: ReadonlySet<string> = new Set([WORKFLOW.generateImage, WORKFLOW.editImage]);
+
+/** What it may cost, as far as it is known. */
+export interface CaseMoney {
+  readonly state: Billing['state'];
+  readonly estimate: Money | null;
+}
+
+/**
+ * What is owed. A wait that has ended ends the reservation of the one before; what may have been sent is under review until
+ * an outcome settles it. Null where nothing is known of a send.
+ */
+export function moneyOf({ outcome, state, video, workflow, estimate }: CaseFacts): CaseMoney | null {
+  if (outcome !== null) return { state: outcome.billing.state, estimate };
+  if (workflow !== null && !isOurs(workflow)) return null;
+  if (workflow === null || !isOpen(workflow.status))
+    return video === null ? null : { state: 'needs_review', estimate };
+  if (IMAGES.has(workflow.type)) return { state: 'needs_review', estimate };
+  if (state === null) return null;
+  if (video !== null) return { state: 'reserved', estimate };
+  // Another run of the id may owe what this one does not: nothing is called free before its outcome.
+  return state.phase === 'waiting_to_create' ? null : { state: 'needs_review', estimate };
 }
 
 /** The decision that stands about the send whose fate the outcome leaves open; undefined where it is still to be taken. */
@@ -113,7 +140,6 @@ export const isOurs = ({ type }: Pick<ExecutionView, 'type'>): boolean => OURS.h
 
 /** Causes that no waiting mends: the artifact store or the journal of the workers. */
 const STORE_FAILURES: ReadonlySet<string> = new Set(['storage', 'MediaJournalUnavailable']);
-const IMAGES: ReadonlySet<string> = new Set([WORKFLOW.generateImage, WORKFLOW.editImage]);
 
 function whileOpen(
   { state, held, hasWorker, calls, creationKey }: CaseFacts,

@@ -1,6 +1,7 @@
 import { type CallWait } from './call-wait';
 import { type ImageOutcome, type WatchFacts } from './outcome';
 import { type CreateEvidence } from './paid-call';
+import { type Money } from './price';
 import { type VideoTask } from './video-task';
 
 /**
@@ -16,6 +17,8 @@ export interface VideoState {
   readonly taskId: string | null;
   /** Null before the task exists or is known. */
   readonly video: VideoTask | null;
+  /** By the price rule, when its task was created; null before, without a rule, and for a task that is awaited by its id. */
+  readonly estimate: Money | null;
   /** Null before the task exists. */
   readonly deadlineAt: string | null;
   /** ISO 8601. */

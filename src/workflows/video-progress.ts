@@ -3,6 +3,7 @@ import { type CallWait } from '../domain/call-wait';
 import { QUERY } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
 import { type CreateEvidence } from '../domain/paid-call';
+import { type Money } from '../domain/price';
 import { pollFacts, type WatchState } from '../domain/watch-state';
 import { videoDetails, type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
@@ -20,6 +21,7 @@ interface Facts {
   readonly creationKey: string | null;
   readonly taskId: string | null;
   readonly video: VideoTask | null;
+  readonly estimate: Money | null;
   readonly deadlineAt: number | null;
   readonly wait: CallWait | null;
   readonly sends: number;
@@ -43,6 +45,7 @@ export class VideoProgress {
     creationKey: null,
     taskId: null,
     video: null,
+    estimate: null,
     deadlineAt: null,
     wait: null,
     sends: 0,
@@ -87,6 +90,7 @@ export class VideoProgress {
       creationKey: this.facts.creationKey,
       taskId,
       video,
+      estimate: this.facts.estimate,
       deadlineAt: iso(this.facts.deadlineAt),
       nextPollAt: open === undefined ? null : iso(loop?.nextTickAt(open.video.taskId) ?? null),
       nextCreateAt: iso(this.facts.wait?.until ?? null),

@@ -50,10 +50,12 @@ export async function watchVideo(
   if (saved === undefined) throw new Error('The carried state watches no task');
   // A run timeout starts again with every run; the caller's deadline does not.
   const watch = { ...saved, hardEndAt: hardEnd(saved.video.polling) };
+  const estimate = carried.created?.estimate ?? null;
   const facts = {
     phase: 'watching',
     creationKey: carried.creationKey,
     video: watch.video,
+    estimate,
     deadlineAt: watch.deadlineAt,
     wait: null,
   } as const;
@@ -78,7 +80,6 @@ export async function watchVideo(
     return continueAsNew({ ...input, carried: { ...carried, loop: loop.snapshot() } });
   const { state } = result;
   progress.update({ watch: state });
-  const estimate = carried.created?.estimate ?? null;
   if (result.kind === 'cancelled')
     return outcomes.cancelled(state.video, carried.creationKey, billing(estimate, 'needs_review'));
   const end: VideoEnd = {

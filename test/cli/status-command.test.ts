@@ -35,7 +35,10 @@ describe('status and watch', () => {
       kite: uniqueId('kite'),
     };
     await bench.startWorker();
-    await runJson(video('a secret garden [run:9s]', '--id', ids.garden, '--wait-for', '1s'), bench.clientEnv);
+    await runJson(
+      video('a secret garden [run:60s]', '--id', ids.garden, '--wait-for', '1s'),
+      bench.clientEnv,
+    );
     // On a busy machine the command does not wait long enough for the outcome.
     const outcome = (await bench.server.client.workflow.getHandle(ids.garden).result()) as VideoOutcome;
     if (outcome.outcome !== 'still_running') throw new Error(outcome.outcome);

@@ -7,6 +7,7 @@ const watching: VideoState = {
   creationKey: 'k',
   taskId: 'task-1',
   video: videoTaskById('task-1', 'default@00000000'),
+  estimate: null,
   deadlineAt: null,
   nextPollAt: null,
   nextCreateAt: null,

@@ -21,6 +21,8 @@ describe('what people read of a call that has ended', () => {
         calls: [],
         held: null,
         hasWorker: true,
+        estimate: null,
+        money: { state: 'none', estimate: null },
         safe: 'Correct the request.',
         notes: [],
       },

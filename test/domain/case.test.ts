@@ -1,5 +1,11 @@
 import fc from 'fast-check';
-import { adviceOf, type CaseFacts, type ExecutionView, standingDecision } from '../../src/domain/case';
+import {
+  moneyOf,
+  adviceOf,
+  type CaseFacts,
+  type ExecutionView,
+  standingDecision,
+} from '../../src/domain/case';
 import { outcomes } from '../../src/domain/make-outcome';
 import { WORKFLOW } from '../../src/domain/names';
 import { type DecidedEntry } from '../../src/domain/unconfirmed-decision';
@@ -22,7 +28,7 @@ describe('the advice on a case', () => {
   const OPEN = ['RUNNING', 'PAUSED'];
   const stateIn = (phase: VideoState['phase']): VideoState => ({
     ...{ phase, creationKey: 'order-1', taskId: null, video: null, outcome: null, sends: 1 },
-    ...{ deadlineAt: null, nextPollAt: null, nextCreateAt: null, waitingFor: null },
+    ...{ estimate: null, deadlineAt: null, nextPollAt: null, nextCreateAt: null, waitingFor: null },
     ...pollFacts(undefined),
   });
   const workflow = fc.option(
@@ -72,7 +78,7 @@ describe('the advice on a case', () => {
         earlierRuns: [],
         creationKey: 'order-1',
       },
-      ...{ service: null, calls: [], ...known },
+      ...{ service: null, calls: [], estimate: null, ...known },
       state: phase === null ? null : stateIn(phase),
     }));
 
@@ -92,6 +98,19 @@ describe('the advice on a case', () => {
         if (step === 'start_again' && stands !== undefined) expect(stands.decision).toBe('resubmit');
         if (step === 'unpause') expect(isOpen).toBe(true);
         expect(text).toMatch(/\w.*[.`]$/s);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('[C7.10] calls nothing free that may have been sent, and reserves only for what goes on', () => {
+    fc.assert(
+      fc.property(facts, (known) => {
+        const isOpen = known.workflow !== null && OPEN.includes(known.workflow.status);
+        const money = moneyOf(known);
+        if (money?.state === 'reserved') expect(isOpen).toBe(true);
+        if (known.outcome === null) expect(money?.state).not.toBe('none');
+        if (known.outcome !== null) expect(money?.state).toBe(known.outcome.billing.state);
       }),
       { numRuns: 2_000 },
     );

@@ -23,6 +23,7 @@ const state: VideoState = {
   creationKey: 'order-7',
   taskId: video.taskId,
   video,
+  estimate: null,
   deadlineAt: at(900),
   nextPollAt: at(12),
   nextCreateAt: null,

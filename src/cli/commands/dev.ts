@@ -44,7 +44,9 @@ async function dev(context: CommandContext, options: DevOptions): Promise<void> 
   const env = effectiveEnvironment(context, options);
   const running = await startDev(config, env, (line) => report.say(line), rebind).catch((error: unknown) => {
     if (error instanceof CliError && error.reply.type === 'rebind_not_confirmed')
-      report.say(`What it gives up is listed at the end of ${path.join(config.dataDir, 'logs', 'worker.log')}.`);
+      report.say(
+        `What it gives up is listed at the end of ${path.join(config.dataDir, 'logs', 'worker.log')}.`,
+      );
     throw error;
   });
   const { address, namespace, uiUrl, retention, sandbox, taskQueue, pids } = running.state;

@@ -8,6 +8,7 @@ import { isOpen, PAUSED } from '../../domain/execution-status';
 import { type CreateJournal } from '../../domain/journal';
 import { baseTaskQueue, WORKFLOW } from '../../domain/names';
 import { type ImageOutcome, type VideoOutcome } from '../../domain/outcome';
+import { type Money } from '../../domain/price';
 import { type DecidedEntry } from '../../domain/unconfirmed-decision';
 import { type VideoState } from '../../domain/video-state';
 import { type VideoTask } from '../../domain/video-task';
@@ -66,6 +67,7 @@ class Gathering {
   private readonly journal: JournalLookup;
   private video: VideoTask | null = null;
   private creationKey: string | null = null;
+  private estimate: Money | null = null;
   private taskQueue: string;
   private hasWorker: boolean | undefined;
 
@@ -147,6 +149,7 @@ class Gathering {
     if (this.video === null && state === null && first !== null && VIDEOS.has(first.type))
       this.video = (await taskInHistory(this.source.client, first)) ?? null;
     this.creationKey ??= state?.creationKey ?? keyOf(outcome);
+    this.estimate = state?.estimate ?? estimateOf(outcome);
     const decisions = await this.decisionsOf(first, outcome);
     const adopted = standingDecision({ outcome, decisions });
     if (adopted !== undefined) this.video ??= await this.journal.adopted(adopted, this.asked);
@@ -155,6 +158,7 @@ class Gathering {
       workflow = wait;
       state = (await this.stateOf(wait)) ?? (isOpen(wait.status) ? null : state);
       outcome = await this.outcomeOf(wait);
+      this.estimate ??= state?.estimate ?? estimateOf(outcome);
     }
     const service = await this.serviceOf(workflow, outcome);
     const others = first === null || workflow === first ? [] : [first];
@@ -162,7 +166,7 @@ class Gathering {
   }
 
   private async facts(foundBy: CaseFacts['foundBy'], found: Partial<CaseFacts>): Promise<GatheredCase> {
-    const { id, video, creationKey, notes } = this;
+    const { id, video, creationKey, estimate, notes } = this;
     const { workflow = null } = found;
     const isOwn = workflow !== null && !isOurs(workflow);
     const earlierRuns =
@@ -170,7 +174,17 @@ class Gathering {
     const calls = isOwn ? await ownCalls(this.source.client, workflow).catch(otherwise([])) : [];
     await this.noteImageWaits(workflow);
     return {
-      ...{ id, foundBy, video, creationKey, notes, calls, earlierRuns, held: await this.heldBy(workflow) },
+      ...{
+        id,
+        foundBy,
+        video,
+        creationKey,
+        estimate,
+        notes,
+        calls,
+        earlierRuns,
+        held: await this.heldBy(workflow),
+      },
       ...{ workflow, otherWorkflows: [], state: null, outcome: null, service: null, decisions: [] },
       ...{ hasWorker: this.hasWorker ?? null, ...found },
     };
@@ -296,6 +310,11 @@ const goesOn = (workflow: ExecutionView | null): boolean => workflow !== null &&
 
 const keyOf = (outcome: CaseFacts['outcome']): string | null =>
   outcome !== null && 'creationKey' in outcome ? (outcome.creationKey ?? null) : null;
+
+function estimateOf(outcome: CaseFacts['outcome']): Money | null {
+  const { estimate = null, currency = null } = outcome?.billing ?? {};
+  return estimate === null || currency === null ? null : { microUnits: estimate, currency };
+}
 
 /** Another codec, or external storage without its driver, as the SDK reports them. */
 function isUnreadable(error: unknown): boolean {

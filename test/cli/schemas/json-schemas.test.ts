@@ -56,7 +56,7 @@ const imagesLost: Documents['image-outcome'] = {
 const state: Documents['video-state'] = {
   ...{ phase: 'watching', creationKey: 'k', taskId: 'task-1', video, watch, outcome: null },
   ...{ deadlineAt: at, nextPollAt: null, nextCreateAt: null, lastChangeAt: at, lastPollAt: null },
-  ...{ waitingFor: null, sends: 1, polls: 2, lastHttpStatus: 200, consecutiveErrors: 0 },
+  ...{ waitingFor: null, sends: 1, polls: 2, lastHttpStatus: 200, consecutiveErrors: 0, estimate: null },
 };
 const row: Documents['campaign-row'] = {
   ...{ row: 0, line: 1, key: 'r', content: sha256, generation: 0, operation: 'create_video', model: 'm' },

@@ -16,7 +16,8 @@ describe('a wait that was resumed', () => {
   test('while it runs, status of the id and of the task shows that wait, and never says to resume; afterwards its end', async () => {
     const id = bench.server.uniqueId('slow');
     await json(
-      ...['video', '--model', 'sketch-lite', '--prompt', 'slow [run:30s]', '--id', id, '--wait-for', '1s'],
+      ...['video', '--model', 'cine-1', '--prompt', 'slow [run:30s]', '--id', id, '--wait-for', '1s'],
+      ...['--duration', '2', '--resolution', '480p', '--yes'],
     );
     const first = (await bench.server.client.workflow.getHandle(id).result()) as VideoOutcome;
     if (first.outcome !== 'still_running') throw new Error(first.outcome);
@@ -42,14 +43,16 @@ describe('a wait that was resumed', () => {
         state: { phase: 'watching', deadlineAt: expect.any(String) as string },
         outcome: null,
         service: null,
+        money: { state: 'reserved', estimate: { currency: 'USD' } },
       });
       expect(reply.data?.['safe']).not.toContain('Resume it');
     }
     expect((await resuming.ended).code).toBe(0);
     const { reply } = await json('status', id);
     expect(reply.data).toMatchObject({
-      // A reservation of the first wait is over: this service says nothing of its usage.
-      outcome: { outcome: 'completed', billing: { state: 'needs_review' } },
+      // The reservation of the first wait is over.
+      outcome: { outcome: 'completed', billing: { state: 'settled' } },
+      money: { state: 'settled', estimate: { currency: 'USD' } },
       safe: expect.stringContaining('It is done.') as string,
     });
   });

@@ -1,4 +1,5 @@
 import { ACTIVITY, SIGNAL, WORKFLOW } from '../../domain/names';
+import { worstTone } from '../../domain/outcome-words';
 import { createRedactor } from '../../service/redact';
 import { type LoadedRun, type LoadedTarget } from '../loaded-history';
 import { BatchReader } from './batch-entries';
@@ -309,7 +310,8 @@ class StoryReader {
     const id = shown.id(operation.target?.workflowId) ?? '';
     const name = shown.word(operation.name) ?? '';
     const took = operation.endedAt === null ? '' : ` after ${shownSpan(operation.endedAt - operation.at)}`;
-    const outcome = isOurs(operation.name) ? shown.word(fieldsOf(operation.result)['outcome']) : null;
+    const result = isOurs(operation.name) ? fieldsOf(operation.result) : {};
+    const outcome = shown.word(result['outcome']);
     const why = operation.failure === null ? '' : ` (${failureWords(operation.failure)})`;
     const state =
       operation.end === 'open'
@@ -320,8 +322,8 @@ class StoryReader {
     const tone =
       operation.end === 'open'
         ? 'plain'
-        : operation.end === 'completed' && (outcome === null || outcome === 'completed')
-          ? 'good'
+        : operation.end === 'completed'
+          ? worstTone(outcome === null ? [] : [outcome, ...Object.keys(fieldsOf(result['counts']))])
           : 'bad';
     const facts = present<Fact>({
       workflowId: id,

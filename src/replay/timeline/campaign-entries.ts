@@ -1,4 +1,5 @@
 import { ACTIVITY, SIGNAL } from '../../domain/names';
+import { worstTone } from '../../domain/outcome-words';
 import { formatMoney } from '../../domain/price';
 import { type Operation } from './operations';
 import { moneyOf, withoutAnswer, workFacts } from './paid-entries';
@@ -140,9 +141,7 @@ export class CampaignReader {
       operation.end === 'completed'
         ? why === 'closed'
           ? 'bad'
-          : isAllCompleted(facts['counts'])
-            ? 'good'
-            : 'wait'
+          : worstTone(Object.keys(fieldsOf(facts['counts'])))
         : operation.end === 'open' || operation.end === 'dropped'
           ? 'plain'
           : 'bad';
@@ -249,10 +248,6 @@ const BOOK_MOVES: { readonly [move: string]: string } = {
 /** Names of the signals between a campaign and its batches. */
 export const isCampaignSignal = (name: string): boolean =>
   name === SIGNAL.campaignOrders || name === SIGNAL.campaignReport;
-
-/** Whether no row ended in another way. */
-const isAllCompleted = (counts: Fact | undefined): boolean =>
-  Object.keys(fieldsOf(counts)).every((outcome) => outcome === 'completed');
 
 const countText = (counts: Fact | undefined): string =>
   Object.entries(fieldsOf(counts))

@@ -1,3 +1,4 @@
+import { failureKind, outcomeWords } from '../../domain/outcome-words';
 import { type TaskAnswer } from './poll-entries';
 import { type Operation } from './operations';
 import { type AnswerSaid } from './paid-entries';
@@ -111,7 +112,7 @@ export class RowReader {
     Object.assign(row, {
       line: numberOf(result['line']) ?? row.line,
       state: outcome,
-      tone: outcome === 'completed' ? 'good' : WAITS.includes(outcome) ? 'wait' : 'bad',
+      tone: outcomeWords(outcome).tone,
       model: this.shown.word(result['model']) ?? row.model,
       taskId: this.shown.id(result['taskId']) ?? row.taskId,
       creates: Math.max(row.creates, ledger.length),
@@ -120,6 +121,11 @@ export class RowReader {
       createdAt: timeOf(result['createdAt']) ?? row.createdAt,
       finishedAt: timeOf(result['finishedAt']),
       reason: this.shown.word(result['reason']) ?? this.shown.word(result['errorKind']),
+      kind: failureKind({
+        outcome,
+        reason: this.shown.word(result['reason']),
+        errorKind: this.shown.word(result['errorKind']),
+      }),
       cost: costs.includes(null) ? null : costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0),
     } satisfies Partial<TimelineRow>);
   }
@@ -139,6 +145,7 @@ export class RowReader {
       createdAt: null,
       finishedAt: null,
       reason: null,
+      kind: null,
       cost: null,
     };
     this.rows.set(key, Object.assign(row, known));
@@ -161,8 +168,6 @@ export function joinedRows(rows: readonly TimelineRow[]): readonly TimelineRow[]
   }
   return [...joined.values()];
 }
-
-const WAITS: readonly string[] = ['still_running', 'skipped_budget', 'cancelled', 'changed'];
 
 /** @param index hash of the plan's index */
 const placeOf = (index: unknown, page: unknown, row: number): string =>

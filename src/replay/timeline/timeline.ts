@@ -1,3 +1,4 @@
+import { type OutcomeTone } from '../../domain/outcome-words';
 import { type Money } from '../../domain/price';
 
 /** Where an entry is drawn, and in which group a reader looks for it. */
@@ -61,7 +62,7 @@ export const ENTRY_KINDS = {
 export type EntryKind = keyof typeof ENTRY_KINDS;
 
 /** `good`: something was reached; `wait`: refused or away for now; `bad`: lost, refused for good, or of unknown fate. */
-export type Tone = 'plain' | 'good' | 'wait' | 'bad';
+export type Tone = 'plain' | OutcomeTone;
 
 /** A redacted value: JSON. */
 export type Fact = string | number | boolean | null | readonly Fact[] | { readonly [name: string]: Fact };
@@ -182,6 +183,8 @@ export interface TimelineRow {
   readonly createdAt: string | null;
   readonly finishedAt: string | null;
   readonly reason: string | null;
+  /** Why an ended row has no result, in one word; null when it has one, or nothing is known. */
+  readonly kind: string | null;
   /** Micro-units that it may have cost; null is unknown. */
   readonly cost: number | null;
 }

@@ -2,6 +2,7 @@ import { milliseconds } from '../../domain/duration';
 import { WORKFLOW } from '../../domain/names';
 import { failureRow } from '../../domain/failure-table';
 import { situation } from '../../domain/advice';
+import { worstTone } from '../../domain/outcome-words';
 import { failureWords } from './failure-facts';
 import { eventId, type Operation } from './operations';
 import { errorFacts } from './paid-entries';
@@ -176,16 +177,6 @@ const ENDS: { readonly [end: string]: string } = {
   terminated: 'Terminated',
 };
 
-const BAD: readonly string[] = [
-  'failed',
-  'content_unavailable',
-  'task_unknown',
-  'unconfirmed',
-  'rejected',
-  'results_lost',
-  'refused',
-];
-
 interface Outcome {
   readonly name: string | null;
   readonly text: string;
@@ -199,7 +190,12 @@ function outcomeOf(result: unknown, story: Story): Outcome {
   const fields = fieldsOf(result);
   const name = shown.word(fields['outcome']);
   readMoney(fields, story);
-  if (name === null) return { name, text: ownEnd(fields), tone: 'good', facts: {} };
+  if (name === null) {
+    // A batch of a campaign.
+    const counts = countsOf(fieldsOf(fieldsOf(fields['report'])['results'])['counts'], story);
+    const tone = worstTone(Object.keys(counts));
+    return { name, text: ownEnd(fields), tone, facts: tone === 'good' ? {} : { counts } };
+  }
   const error = errorFacts(fields['error'], shown);
   const evidence = fieldsOf(fields['evidence']);
   const facts = present<Fact>({
@@ -229,8 +225,7 @@ function outcomeOf(result: unknown, story: Story): Outcome {
         ...(typeof facts['kind'] === 'string' && { error: { kind: facts['kind'] } }),
       });
   story.advice = row === undefined ? null : `${row.meaning} ${row.hint}`;
-  const isWhole = Object.keys(fieldsOf(facts['counts'])).every((one) => one === 'completed');
-  const tone = BAD.includes(name) ? 'bad' : name === 'completed' && isWhole ? 'good' : 'wait';
+  const tone = worstTone([name, ...Object.keys(fieldsOf(facts['counts']))]);
   const counts = countText(facts['counts'] ?? null);
   const rows = counts === '' ? '' : `: ${counts}`;
   return { name, text: `${name}${typeof detail === 'string' ? ` (${detail})` : ''}${rows}`, tone, facts };

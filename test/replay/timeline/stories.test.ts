@@ -196,6 +196,11 @@ describe('the story of a campaign', () => {
     for (const row of campaign.rows)
       if (row.state === 'completed')
         expect(row).toMatchObject({ tone: 'good', model: 'cine-1', cost: 100_000 });
+    expect(campaign.rows.find(({ state }) => state === 'failed')).toMatchObject({
+      tone: 'bad',
+      kind: 'invalid',
+    });
+    expect(campaign.entries.at(-1)).toMatchObject({ kind: 'ended', tone: 'bad' });
     expect(timelineText(campaign)).toContain('Children (2)');
   });
 });

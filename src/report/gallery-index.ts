@@ -1,8 +1,9 @@
 import { type MoneyTotals, type RowCounts } from '../domain/campaign/results';
-import { ROW_OUTCOMES, type RowOutcome } from '../domain/campaign/row';
+import { ROW_OUTCOMES } from '../domain/campaign/row';
+import { outcomeWords, type OutcomeTone as Tone, toLookAt, worstTone } from '../domain/outcome-words';
 import { formatMoney } from '../domain/price';
 import { partName, scriptJson } from './gallery-page';
-import { moneyText, OUTCOME_WORDS, spanText, timeText, type Tone } from './row-card';
+import { moneyText, spanText, timeText } from './row-card';
 import { type ReportFolder } from './report-folder';
 import { type ReportFacts } from './report-options';
 import { type PageFacts, type RowGroups } from './report-state';
@@ -41,28 +42,37 @@ export async function writeGalleryIndex(
 }
 
 function indexData(parts: readonly Part[]): string {
-  const models = [...countBy(parts, ([, model]) => model).keys()].sort();
-  const places = new Map(models.map((model, place) => [model, place]));
-  const outcomes = new Map(ROW_OUTCOMES.map((outcome, place) => [outcome, place]));
+  const all = parts.flatMap(({ groups }) => groups);
+  const kinds = [...new Set(all.map(([, kind]) => kind))].sort();
+  const models = [...new Set(all.map(([, , model]) => model))].sort();
   const data = {
-    outcomes: ROW_OUTCOMES,
+    outcomes: ROW_OUTCOMES.map((outcome) => {
+      const { label, tone } = outcomeWords(outcome);
+      return [outcome, label, tone];
+    }),
+    kinds,
     models,
     pages: parts.map(({ name, groups }) => [
       name,
-      groups.map(([outcome, model, rows]) => [outcomes.get(outcome), places.get(model), rows]),
+      groups.map(([outcome, kind, model, rows]) => [
+        ROW_OUTCOMES.indexOf(outcome),
+        kinds.indexOf(kind),
+        models.indexOf(model),
+        rows,
+      ]),
     ]),
   };
   return `window.gallery=${scriptJson(data)};\n`;
 }
 
 function indexView(facts: ReportFacts, parts: readonly Part[]): IndexView {
-  const outcomes = countBy(parts, ([outcome]) => outcome);
-  const models = countBy(parts, ([, model]) => model);
   const { plan, asOf, startedAt, finishedAt } = facts;
   const end = finishedAt ?? asOf;
   return {
     campaign: facts.campaign,
     state: facts.state,
+    tone: campaignTone(facts),
+    bad: count(toLookAt(facts.counts)),
     asOf: end,
     asOfText: timeText(end),
     startedText: timeText(startedAt),
@@ -73,22 +83,19 @@ function indexView(facts: ReportFacts, parts: readonly Part[]): IndexView {
     notes: facts.notes,
     issues: (plan?.issues ?? []).map((issue) => ({ ...issue, column: issue.column ?? '' })),
     issuesTitle: issuesTitle(plan?.invalid ?? 0, plan?.issues.length ?? 0),
-    rowsText: count(sumOf(parts.flatMap(({ groups }) => groups))),
-    outcomes: ROW_OUTCOMES.filter((outcome) => outcomes.has(outcome)).map((word) => ({
-      word,
-      ...OUTCOME_WORDS[word],
-      rows: count(outcomes.get(word) ?? 0),
-    })),
-    models: [...models]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, number]) => ({ name, rows: count(number) })),
     pages: parts.map(({ name, groups }) => ({
       name,
       number: name.replace(/^page-0*/, ''),
       rows: count(sumOf(groups)),
-      bad: sumOf(groups.filter(([outcome]) => OUTCOME_WORDS[outcome].tone === 'bad')),
+      bad: sumOf(groups.filter(([outcome]) => outcomeWords(outcome).tone === 'bad')),
     })),
   };
+}
+
+/** Of a campaign that is still running: as if the rows that are left were still running. */
+function campaignTone({ state, counts, remaining }: ReportFacts): Tone {
+  const isOpen = state === 'running' || (remaining ?? 0) > 0;
+  return worstTone([...Object.keys(counts), ...(isOpen ? ['still_running'] : [])]);
 }
 
 function countTiles({ state, counts, plan, remaining }: ReportFacts): Tile[] {
@@ -97,7 +104,7 @@ function countTiles({ state, counts, plan, remaining }: ReportFacts): Tile[] {
   return [
     ...tile('rows in the manifest', plan?.rows ?? null),
     ...tile('completed', counts.completed ?? 0, 'good'),
-    ...tile('to look at', ofTone(counts, 'bad'), 'bad'),
+    ...tile('to look at', toLookAt(counts), 'bad'),
     ...tile('open or not bought', ofTone(counts, 'wait'), 'wait'),
     ...tile('without a result yet', state === 'done' && remaining === 0 ? null : remaining),
     ...tile('left out by a limit', plan !== null && plan.left > 0 ? plan.left : null),
@@ -140,7 +147,7 @@ function moneyTiles(money: MoneyTotals, { currency, budget }: ReportFacts): Tile
 
 function ofTone(counts: RowCounts, tone: Tone): number {
   return Object.entries(counts).reduce(
-    (sum, [outcome, n]) => sum + (OUTCOME_WORDS[outcome as RowOutcome].tone === tone ? n : 0),
+    (sum, [outcome, n]) => sum + (outcomeWords(outcome).tone === tone ? n : 0),
     0,
   );
 }
@@ -168,18 +175,8 @@ function bar({ counts, remaining, plan }: ReportFacts): {
   };
 }
 
-function countBy(
-  parts: readonly Part[],
-  by: (group: RowGroups[number]) => string,
-): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const { groups } of parts)
-    for (const group of groups) counts.set(by(group), (counts.get(by(group)) ?? 0) + group[2]);
-  return counts;
-}
-
 function sumOf(groups: RowGroups): number {
-  return groups.reduce((sum, [, , rows]) => sum + rows, 0);
+  return groups.reduce((sum, [, , , rows]) => sum + rows, 0);
 }
 
 function issuesTitle(invalid: number, shown: number): string {

@@ -1,3 +1,4 @@
+import { failureKind } from '../domain/outcome-words';
 import { inOrder, PAGE_CARDS, pageNumber, type PageRows, type ReportRow } from './page-rows';
 import { type PlannedRows } from './read-results';
 import { type ReportFolder } from './report-folder';
@@ -54,19 +55,19 @@ async function writePart(
 ): Promise<{ readonly isNew: boolean; readonly unplanned: number }> {
   const name = partName(page, part);
   let unplanned = 0;
-  const cards: [outcome: string, model: string, card: string][] = [];
+  const cards: [outcome: string, kind: string, model: string, card: string][] = [];
   for (const [index, row] of rows.entries()) {
     const id = `c${page + 1}-${part * PAGE_CARDS + index + 1}`;
     const plannedRow = await planned.find(row.result);
     if (plannedRow === undefined) unplanned += 1;
     const card = renderCard(rowCard(row, plannedRow, id, { campaign, currency }));
-    cards.push([row.result.outcome, row.result.model, card]);
+    cards.push([row.result.outcome, failureKind(row.result) ?? '', row.result.model, card]);
   }
   const html = renderPage({
     name,
     campaign,
     number: name.slice('page-'.length).replace(/^0+/, ''),
-    cards: cards.map(([, , card]) => `${card}\n`).join(''),
+    cards: cards.map(([, , , card]) => `${card}\n`).join(''),
   });
   const isNew = await folder.write(`${name}.html`, html);
   const isNewData = await folder.write(
@@ -96,8 +97,10 @@ function pageFacts(
 function groupsOf(rows: readonly ReportRow[]): RowGroups {
   const groups = new Map<string, RowGroups[number]>();
   for (const { result } of rows) {
-    const id = `${result.outcome} ${result.model}`;
-    groups.set(id, [result.outcome, result.model, (groups.get(id)?.[2] ?? 0) + 1]);
+    const { outcome, model } = result;
+    const kind = failureKind(result) ?? '';
+    const id = [outcome, kind, model].join('\n');
+    groups.set(id, [outcome, kind, model, (groups.get(id)?.[3] ?? 0) + 1]);
   }
   return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
 }

@@ -5,8 +5,13 @@ import { ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
 import { type MediaLayout } from './media';
 import { type DatedFacts } from './report-options';
 
-/** Rows of a page by outcome and model. */
-export type RowGroups = readonly (readonly [outcome: RowOutcome, model: string, rows: number])[];
+/** Rows of a page by outcome, kind of failure (empty for none) and model. */
+export type RowGroups = readonly (readonly [
+  outcome: RowOutcome,
+  kind: string,
+  model: string,
+  rows: number,
+])[];
 
 /** Totals of the rows of one page. */
 export interface PageFacts {

@@ -2,6 +2,7 @@ import { type MoneyTotals } from '../domain/campaign/results';
 import { type CampaignRow, type CampaignRowResult, type RowOutcome } from '../domain/campaign/row';
 import { filled, rowAdvice } from '../domain/advice';
 import { failureRow } from '../domain/failure-table';
+import { outcomeWords } from '../domain/outcome-words';
 import { formatMoney } from '../domain/price';
 import { type ReportRow } from './page-rows';
 import { resultRecord } from './result-record';
@@ -62,7 +63,7 @@ export function rowCard(
   const video = there.find(({ mediaType }) => mediaType.startsWith('video/'));
   const images = there.filter(({ mediaType }) => mediaType.startsWith('image/'));
   const why = trouble(result, campaign);
-  const { label, tone } = OUTCOME_WORDS[result.outcome];
+  const { label, tone } = outcomeWords(result.outcome);
   return {
     id,
     outcome: result.outcome,
@@ -169,25 +170,6 @@ function moreFacts(result: CampaignRowResult, currency: string | null): Fact[] {
     value === null || value === undefined ? [] : [{ name, value: String(value) }],
   );
 }
-
-/** Colour of an outcome: `good` is done, `wait` continues or was left out, `bad` needs a person. */
-export type Tone = 'good' | 'wait' | 'bad';
-
-export const OUTCOME_WORDS: {
-  readonly [outcome in RowOutcome]: { readonly label: string; readonly tone: Tone };
-} = {
-  completed: { label: 'Completed', tone: 'good' },
-  failed: { label: 'Failed', tone: 'bad' },
-  still_running: { label: 'Still running', tone: 'wait' },
-  content_unavailable: { label: 'File unavailable', tone: 'bad' },
-  task_unknown: { label: 'Task unknown', tone: 'bad' },
-  unconfirmed: { label: 'Unconfirmed', tone: 'bad' },
-  rejected: { label: 'Rejected', tone: 'bad' },
-  results_lost: { label: 'Results lost', tone: 'bad' },
-  cancelled: { label: 'Cancelled', tone: 'wait' },
-  skipped_budget: { label: 'Not bought', tone: 'wait' },
-  changed: { label: 'Text changed', tone: 'wait' },
-};
 
 /** What happened to a row without a result, and what to do next in a campaign. Backticks enclose code. */
 function trouble(

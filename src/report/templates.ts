@@ -13,7 +13,7 @@ const CARD_TEMPLATE = `<article class="card <%= it.tone %>" id="<%= it.id %>" ta
 <% } else if (it.trouble) { %><div class="trouble"><p class="why"><% if (it.reason) { %><code><bdi><%= it.reason %></bdi></code> <% } %><%= it.trouble.meaning %></p><% if (it.message) { %><blockquote dir="auto"><%= it.message %></blockquote><% } %><p class="todo"><strong>What to do</strong> <% it.trouble.todo.forEach((part, place) => { %><% if (place % 2) { %><code><%= part %></code><% } else { %><%= part %><% } %><% }) %></p></div>
 <% } else { %><div class="trouble none"><p class="why"><%= it.missing ? 'Not copied: the artifact store that this report was made from does not have it.' : 'No file came with this result.' %></p></div>
 <% } %><div class="body">
-<header><span class="badge"><%= it.label %></span><span class="kind"><%= it.operation %></span><h3 id="<%= it.id %>-key"><bdi><%= it.key %></bdi></h3></header>
+<header><span class="badge <%= it.tone %>"><%= it.label %></span><span class="kind"><%= it.operation %></span><h3 id="<%= it.id %>-key"><bdi><%= it.key %></bdi></h3></header>
 <% if (it.prompt === null) { %><p class="prompt none">The prompt is not at hand: its plan is not in the store.</p>
 <% } else if (it.promptStart === null) { %><p class="prompt" dir="auto"><%= it.prompt %></p>
 <% } else { %><details class="prompt long"><summary dir="auto"><%= it.promptStart %></summary><p class="prompt" dir="auto"><%= it.prompt %></p></details>
@@ -25,7 +25,7 @@ const CARD_TEMPLATE = `<article class="card <%= it.tone %>" id="<%= it.id %>" ta
 
 /** The first page: totals, money, filters over all pages, the list of pages. */
 const INDEX_TEMPLATE = `<%~ it.head %><body data-page="">
-<header class="top"><p class="state <%= it.state %>"><% if (it.state === 'running') { %>Running, as of <time datetime="<%= it.asOf %>"><%= it.asOfText %></time><% } else { %>Finished <time datetime="<%= it.asOf %>"><%= it.asOfText %></time><% } %></p>
+<header class="top"><p class="badge state <%= it.tone %> <%= it.state %>"><span><%= it.state === 'running' ? 'Running, as of' : 'Finished' %> <time datetime="<%= it.asOf %>"><%= it.asOfText %></time><% if (it.bad !== '0') { %>, <%= it.bad %> to look at<% } %></span></p>
 <h1><bdi><%= it.campaign %></bdi></h1>
 <p class="sub"><% if (it.startedText) { %>Started <%= it.startedText %><% } %><% if (it.tookText) { %> · took <%= it.tookText %><% } %><% if (it.state === 'running') { %> · reload to see what came since<% } %></p>
 <svg class="bar" viewBox="0 0 1000 12" preserveAspectRatio="none" role="img" aria-label="<%= it.barLabel %>"><% it.bar.forEach((part) => { %><rect class="<%= part.tone %>" x="<%= part.x %>" width="<%= part.width %>" y="0" height="12"></rect><% }) %></svg>
@@ -39,13 +39,9 @@ const INDEX_TEMPLATE = `<%~ it.head %><body data-page="">
 <% if (it.notes.length) { %><ul class="notes"><% it.notes.forEach((note) => { %><li dir="auto"><%= note %></li><% }) %></ul>
 <% } %><% if (it.issues.length) { %><details class="issues"><summary><%= it.issuesTitle %></summary><table><thead><tr><th scope="col">Line</th><th scope="col">Column</th><th scope="col">What is wrong</th></tr></thead><tbody><% it.issues.forEach((issue) => { %><tr><td><%= issue.line %></td><td><bdi><%= issue.column %></bdi></td><td dir="auto"><%= issue.message %></td></tr><% }) %></tbody></table></details>
 <% } %><noscript><p class="notes">The filters need the script of this folder; the pages below do not.</p></noscript>
-<form class="filters" id="filters" aria-label="Filters" hidden>
-<div class="chips" role="group" aria-label="Outcome"><button type="button" class="chip" data-outcome="" aria-pressed="true">All <b><%= it.rowsText %></b></button><% it.outcomes.forEach((outcome) => { %><button type="button" class="chip <%= outcome.tone %>" data-outcome="<%= outcome.word %>" aria-pressed="false"><%= outcome.label %> <b><%= outcome.rows %></b></button><% }) %></div>
-<label>Model <select id="model"><option value="">All models</option><% it.models.forEach((model) => { %><option value="<%= model.name %>"><%= model.name %> (<%= model.rows %>)</option><% }) %></select></label>
-<p id="shown" role="status" aria-live="polite"></p>
-</form>
+<form class="filters" id="filters" aria-label="Filters" hidden></form>
 <main class="cards" id="cards"></main>
-<p class="more-cards"><button type="button" id="more" hidden>Show more</button></p>
+<p class="more-rows"><button type="button" id="more" hidden>Show more</button></p>
 <% if (it.pages.length) { %><section class="pages" aria-labelledby="pages-title"><h2 id="pages-title">Pages</h2><ol><% it.pages.forEach((page) => { %><li data-page="<%= page.name %>"><a href="<%= page.name %>.html"><b><%= page.number %></b><span><%= page.rows %> rows</span><% if (page.bad) { %><em><%= page.bad %> to look at</em><% } %></a></li><% }) %></ol></section>
 <% } else { %><p class="empty">No row has ended yet.</p>
 <% } %><footer><p>Tables: <a href="results.csv">results.csv</a> · <a href="results.jsonl">results.jsonl</a> · <a href="summary.json">summary.json</a></p>

@@ -158,7 +158,7 @@ inBrowser('the gallery of a campaign in a browser, opened from disk', () => {
   });
 
   test('a prompt with markup is text, here and in the filtered cards', async () => {
-    for (const name of ['page-0001.html', 'index.html']) {
+    for (const name of ['page-0001.html', 'index.html#order=manifest']) {
       await open(name);
       await page.waitForSelector('.card:nth-of-type(6)');
       const prompts = await page.$$eval('.card .prompt', (all) =>

@@ -54,7 +54,7 @@ inBrowser('the page of a timeline in a browser, opened from disk', () => {
 
   test('draws lanes, and a click on a bar opens its entry with facts and events', async () => {
     await open('video');
-    expect(await page.textContent('.badge')).toBe('completed');
+    expect(await page.textContent('.badge')).toBe('Completed');
     const lanes = await page.locator('#chart .name').allTextContents();
     expect(lanes).toEqual(['Creates', 'Polls', 'Waits', 'Downloads', 'Money', 'Workflow']);
     expect(await page.locator('#entries li').count()).toBe(video.entries.length);

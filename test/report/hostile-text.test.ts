@@ -96,10 +96,10 @@ describe('texts of others in a report', () => {
     const calls: unknown[][] = [];
     runInContext(script, createContext({ galleryPage: (...args: unknown[]) => calls.push(args) }));
     expect(calls).toHaveLength(1);
-    const cards = calls[0]?.[1] as [string, string, string][];
+    const cards = calls[0]?.[1] as [outcome: string, kind: string, model: string, card: string][];
     const page = await readFile(join(out, 'page-0001.html'), 'utf8');
     expect(cards).toHaveLength(HOSTILE.length);
-    for (const [, , card] of cards) expect(page).toContain(card.replaceAll('\ud800', '\ufffd'));
+    for (const [, , , card] of cards) expect(page).toContain(card.replaceAll('\ud800', '\ufffd'));
     expect(() => new Script(GALLERY_SCRIPT)).not.toThrow();
   });
 

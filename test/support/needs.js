@@ -21,6 +21,7 @@ const NEED_OF = {
   'test/bench/': 'lib',
   'test/browser/campaign-gallery.test.ts': 'nothing',
   'test/browser/replay-timeline.test.ts': 'nothing',
+  'test/browser/thousand-rows.test.ts': 'nothing',
   'test/budgets/events.test.ts': 'nothing',
   'test/budgets/timers.test.ts': 'nothing',
   'test/cli/aws-notice.test.ts': 'lib',

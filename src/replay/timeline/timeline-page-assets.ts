@@ -1,17 +1,14 @@
+import { PAGE_STYLE } from '../../html/page-style';
+import { ROW_FILTERS_SCRIPT } from '../../html/row-filters';
+
 /**
  * The script of the page of a timeline. It makes elements from the data in the page and never parses HTML: every text is
  * untrusted.
  */
-export const PAGE_SCRIPT = `'use strict';
-(() => {
+export const TIMELINE_SCRIPT = `'use strict';
+(() => {${ROW_FILTERS_SCRIPT}
   const data = JSON.parse(document.getElementById('data').textContent);
   const by = (id) => document.getElementById(id);
-  const make = (name, attributes, ...children) => {
-    const element = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes || {})) element.setAttribute(key, value);
-    element.append(...children);
-    return element;
-  };
   const SVG = 'http://www.w3.org/2000/svg';
   const draw = (name, attributes, text) => {
     const element = document.createElementNS(SVG, name);
@@ -35,6 +32,13 @@ export const PAGE_SCRIPT = `'use strict';
     if (h < 1) return m + ':' + two(s % 60);
     return h < 24 ? h + ':' + two(m % 60) + (step < 60000 ? ':' + two(s % 60) : '') : Math.floor(h / 24) + ' d ' + (h % 24) + ':' + two(m % 60);
   };
+  /** The axis of a campaign is the clock, in UTC; at midnight it shows the day. */
+  const clock = (ms, step) => {
+    const iso = new Date(ms).toISOString();
+    if (step >= 864e5 || ms % 864e5 === 0) return iso.slice(5, 10);
+    return iso.slice(11, step < 100 ? 22 : step < 1000 ? 21 : step < 60000 ? 19 : 16);
+  };
+  const timeText = (ms, step) => data.clock ? clock(shown.began + ms, step) : offset(ms, step);
   const STEPS = [10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 9e5, 18e5, 36e5, 72e5, 216e5, 432e5, 864e5, 1728e5, 6048e5];
 
   const value = (name, fact) => {
@@ -56,7 +60,7 @@ export const PAGE_SCRIPT = `'use strict';
   let shown;
   let view = [0, 1];
   const chart = by('chart');
-  const LABEL = 16, BAR = 16, GAP = 4, AXIS = 24, ROW = 10;
+  const LABEL = 16, BAR = 16, GAP = 4, AXIS = 24;
   const LANES = Object.keys(data.lanes);
 
   /** Entries that overlap get lines of their own. */
@@ -70,7 +74,7 @@ export const PAGE_SCRIPT = `'use strict';
     });
   };
 
-  const layout = (timeline) => {
+  const layout = (timeline, shownRows) => {
     let y = AXIS;
     const lanes = [];
     for (const lane of LANES) {
@@ -80,9 +84,9 @@ export const PAGE_SCRIPT = `'use strict';
       lanes.push({ lane, y, items });
       y += LABEL + lines * (BAR + GAP) + 6;
     }
-    const timed = timeline.rows.filter((row) => row.from !== null);
-    const rows = timed.length === 0 ? null : { y, rows: timed };
-    if (rows) y += LABEL + timed.length * ROW + 8;
+    const timed = shownRows.filter((row) => row.from !== null);
+    const rows = timed.length === 0 ? null : { y, rows: timed, high: timed.length > 100 ? 4 : 10 };
+    if (rows) y += LABEL + timed.length * rows.high + 8;
     return { lanes, rows, height: y };
   };
 
@@ -93,10 +97,11 @@ export const PAGE_SCRIPT = `'use strict';
     const { lanes, rows, height } = shown.layout;
     const svg = draw('svg', { width, height, viewBox: '0 0 ' + width + ' ' + height });
     const step = STEPS.find((one) => ((to - from) / one) <= Math.max(3, width / 90)) || STEPS.at(-1);
-    for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
+    const zero = data.clock ? shown.began : 0;
+    for (let at = Math.ceil((from + zero) / step) * step - zero; at <= to; at += step) {
       svg.append(draw('line', { class: 'tick', x1: x(at), x2: x(at), y1: 16, y2: height }));
       const anchor = x(at) < 20 ? 'start' : x(at) > width - 40 ? 'end' : 'middle';
-      svg.append(draw('text', { class: 'time', x: Math.min(width - 1, Math.max(1, x(at))), y: 11, 'text-anchor': anchor }, offset(at, step)));
+      svg.append(draw('text', { class: 'time', x: Math.min(width - 1, Math.max(1, x(at))), y: 11, 'text-anchor': anchor }, timeText(at, step)));
     }
     const { deadline } = shown.timeline;
     if (deadline !== null && deadline >= from && deadline <= to) {
@@ -122,18 +127,18 @@ export const PAGE_SCRIPT = `'use strict';
       rows.rows.forEach((row, index) => {
         const end = row.to === null ? shown.timeline.whole : row.to;
         if (end < from || row.from > to) return;
-        const y = rows.y + LABEL + index * ROW;
-        const title = row.key + ': ' + row.state;
+        const y = rows.y + LABEL + index * rows.high;
+        const title = row.key + ': ' + row.label;
         const left = Math.max(-4, x(row.from));
-        const bar = draw('rect', { class: 'row ' + row.tone, x: left, y, width: Math.max(3, Math.min(width + 4, x(end)) - left), height: ROW - 3, rx: 3 });
+        const bar = draw('rect', { class: 'row ' + row.tone, x: left, y, width: Math.max(3, Math.min(width + 4, x(end)) - left), height: rows.high * .7, rx: 3, 'data-row': index });
         bar.append(draw('title', {}, title));
         svg.append(bar);
-        if (row.made !== null && row.made >= from && row.made <= to) svg.append(draw('rect', { class: 'made', x: x(row.made) - 1, y: y - 1, width: 2, height: ROW - 1 }));
+        if (row.made !== null && row.made >= from && row.made <= to) svg.append(draw('rect', { class: 'made', x: x(row.made) - 1, y: y - 1, width: 2, height: rows.high - 1 }));
       });
-      svg.append(draw('text', { class: 'name', x: 2, y: rows.y + 12 }, 'Rows, with the moment of their creation'));
+      svg.append(draw('text', { class: 'name', x: 2, y: rows.y + 12 }, 'Rows of the table, with the moment of their creation'));
     }
     chart.replaceChildren(svg);
-    by('range').textContent = from === shown.all[0] && to === shown.all[1] ? '' : offset(from, to - from) + ' to ' + offset(to, to - from);
+    by('range').textContent = from === shown.all[0] && to === shown.all[1] ? '' : timeText(from, to - from) + ' to ' + timeText(to, to - from);
   };
 
   let due = false;
@@ -176,14 +181,41 @@ export const PAGE_SCRIPT = `'use strict';
     repaint();
   };
 
+  const chooseRow = (row) => {
+    const chosen = by('body').children[shown.rows.indexOf(row)];
+    for (const other of by('body').children) other.classList.toggle('chosen', other === chosen);
+    chosen.scrollIntoView({ block: 'nearest' });
+  };
+
+  const MORE = 100;
+  const findRows = () => {
+    const found = shown.timeline.rows.filter((row) => filters.fits(row) && filters.finds([row.key, row.taskId, row.model, row.label, row.outcome, row.reason].join('\\n')));
+    shown.rows = filters.passes().flatMap((tones) => found.filter(({ tone }) => tones.includes(tone)));
+    showRows(MORE);
+  };
+  /** The table and the chart show the same rows. */
+  const showRows = (most) => {
+    const { rows, timeline } = shown;
+    shown.count = Math.min(rows.length, most);
+    by('body').replaceChildren(...rows.slice(0, shown.count).map((row) => make('tr', { class: row.tone, 'data-outcome': row.outcome },
+      make('th', { scope: 'row' }, make('bdi', {}, row.key)), make('td', {}, row.label + (row.reason && row.reason !== row.outcome ? ' (' + row.reason + ')' : '')),
+      make('td', {}, row.batch === null ? '' : String(row.batch)), make('td', {}, String(row.creates)), make('td', {}, String(row.polls)), make('td', {}, make('bdi', {}, row.taskId || '')))));
+    filters.say(rows.length === 0 ? 'No row fits' : number(shown.count) + ' of ' + number(rows.length) + ' shown');
+    by('more').hidden = shown.count === rows.length;
+    shown.layout = layout(timeline, rows.slice(0, shown.count));
+    repaint();
+  };
+  const filters = rowFilters(by('filters'), findRows);
+  by('more').addEventListener('click', () => showRows(shown.count + MORE));
+
   const show = (index) => {
     const timeline = data.timelines[index];
     const end = Math.max(1, timeline.whole);
-    shown = { timeline, layout: layout(timeline), all: [-end * 0.01, end * 1.01], chosen: -1 };
+    shown = { timeline, layout: layout(timeline, []), all: [-end * 0.01, end * 1.01], chosen: -1, began: Date.parse(timeline.startedAt) || 0, rows: [], count: 0 };
     view = [...shown.all];
     const head = by('head');
     head.replaceChildren(
-      make('p', { class: 'badge ' + timeline.tone }, timeline.outcome.replaceAll('_', ' ')),
+      make('p', { class: 'badge ' + timeline.tone }, timeline.label),
       make('h1', {}, make('span', {}, timeline.type), ' ', make('bdi', {}, timeline.id)),
     );
     if (timeline.advice) head.append(make('p', { class: 'advice ' + timeline.tone }, timeline.advice));
@@ -206,19 +238,9 @@ export const PAGE_SCRIPT = `'use strict';
     }
     spent.append(bar, legend);
 
-    const rows = by('rows');
-    while (rows.children.length > 1) rows.lastChild.remove();
-    rows.hidden = timeline.rows.length === 0;
-    if (timeline.rows.length > 0) {
-      const body = make('tbody');
-      for (const row of timeline.rows) body.append(make('tr', { class: row.tone },
-        make('td', {}, make('bdi', {}, row.key)), make('td', {}, row.state.replaceAll('_', ' ') + (row.reason && row.reason !== row.state ? ' (' + row.reason + ')' : '')),
-        make('td', {}, row.batch === null ? '' : String(row.batch)), make('td', {}, String(row.creates)), make('td', {}, String(row.polls)), make('td', {}, make('bdi', {}, row.taskId || ''))));
-      const header = make('tr');
-      for (const name of ['Row', 'State', 'Batch', 'Creates', 'Polls', 'Task']) header.append(make('th', { scope: 'col' }, name));
-      rows.append(make('div', { class: 'table' }, make('table', {}, make('thead', {}, header), body)));
-      if (timeline.rowsLeftOut > 0) rows.append(make('p', {}, timeline.rowsLeftOut.toLocaleString('en-US') + ' more rows are in -o json.'));
-    }
+    by('rows').hidden = timeline.rows.length === 0;
+    by('left').textContent = timeline.rowsLeftOut === 0 ? '' : number(timeline.rowsLeftOut) + ' more rows are in -o json.';
+    filters.use(timeline.rows.map((row) => ({ ...row, rows: 1 })));
 
     by('entries').replaceChildren(...timeline.entries.map((entry, number) => {
       const summary = make('summary', {}, make('time', { datetime: entry.at, title: entry.at }, entry.offset), make('span', { class: 'text' }, entry.text), make('small', {}, entry.events));
@@ -268,7 +290,8 @@ export const PAGE_SCRIPT = `'use strict';
   let drag = null;
   chart.addEventListener('pointerdown', (event) => {
     if (event.button !== 0) return;
-    drag = { x: event.clientX, view: [...view], moved: false, entry: event.target.dataset ? event.target.dataset.entry : undefined };
+    const { entry, row } = event.target.dataset || {};
+    drag = { x: event.clientX, view: [...view], moved: false, entry, row };
   });
   window.addEventListener('pointermove', (event) => {
     if (drag === null || (!drag.moved && Math.abs(event.clientX - drag.x) < 5)) return;
@@ -278,6 +301,7 @@ export const PAGE_SCRIPT = `'use strict';
   });
   window.addEventListener('pointerup', () => {
     if (drag !== null && !drag.moved && drag.entry !== undefined) choose(Number(drag.entry));
+    if (drag !== null && !drag.moved && drag.row !== undefined) chooseRow(shown.layout.rows.rows[drag.row]);
     drag = null;
   });
   window.addEventListener('pointercancel', () => { drag = null; });
@@ -286,39 +310,12 @@ export const PAGE_SCRIPT = `'use strict';
 })();
 `;
 
-/** The style sheet of the page: light or dark by the reader's setting. */
-export const PAGE_STYLE = `:root {
-  color-scheme: light dark;
-  --ground: #f5f6f8; --card: #ffffff; --text: #16191f; --soft: #5b6472; --line: #dfe3e9; --accent: #3157d5;
-  --good: #14804a; --good-soft: #e2f5ea; --bad: #b3261e; --bad-soft: #fdeceb; --wait: #8a5a00; --wait-soft: #fdf3dc;
-  --plain: #6f86c9; --wait-bar: #d99a1c;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --ground: #0f1217; --card: #181c23; --text: #e9ecf1; --soft: #9aa4b2; --line: #2a303a; --accent: #8fa9ff;
-    --good: #5fd39a; --good-soft: #12301f; --bad: #ff8f86; --bad-soft: #3a1917; --wait: #f0c05a; --wait-soft: #35290f;
-    --plain: #6d7fb8; --wait-bar: #c7932f;
-  }
-}
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 1280px; padding: 24px clamp(14px, 3vw, 40px) 64px; background: var(--ground); color: var(--text);
-  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", sans-serif; }
-:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-h1 { margin: 10px 0 8px; font-size: clamp(22px, 3vw, 32px); line-height: 1.2; letter-spacing: -.02em; overflow-wrap: anywhere; }
-h1 span { color: var(--soft); font-weight: 400; }
-h2 { margin: 28px 0 10px; font-size: 17px; }
-[hidden] { display: none !important; }
-.badge { display: inline-block; margin: 0; padding: 3px 12px; border-radius: 99px; font-size: 13px; font-weight: 600; background: var(--line); }
-.badge.good { background: var(--good-soft); color: var(--good); } .badge.bad { background: var(--bad-soft); color: var(--bad); } .badge.wait { background: var(--wait-soft); color: var(--wait); }
+/** The style sheet of the page. */
+export const TIMELINE_STYLE = `${PAGE_STYLE}body { max-width: 1280px; padding-top: 24px; }
 .advice { max-width: 75ch; margin: 8px 0; padding: 10px 14px; border-radius: 10px; background: var(--card); border: 1px solid var(--line); }
 .advice.bad { border-color: var(--bad); } .advice.wait { border-color: var(--wait); }
 .top { display: flex; flex-wrap: wrap; gap: 10px 28px; margin: 14px 0 0; }
-dt { color: var(--soft); font-size: 12px; }
-dd { margin: 0; font-size: 14px; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
 #others { display: flex; flex-wrap: wrap; gap: 8px; margin-bottom: 16px; }
-button { font: inherit; color: inherit; padding: 4px 12px; border: 1px solid var(--line); border-radius: 99px; background: var(--card); cursor: pointer; }
-button:hover { border-color: var(--accent); }
-button[aria-pressed="true"] { background: var(--text); border-color: var(--text); color: var(--ground); }
 .whole { display: block; width: 100%; height: 14px; border-radius: 7px; background: var(--line); }
 .legend { display: grid; gap: 2px 24px; margin: 10px 0 0; padding: 0; list-style: none; grid-template-columns: repeat(auto-fill, minmax(min(100%, 300px), 1fr)); font-size: 14px; }
 .legend li { display: flex; gap: 8px; align-items: baseline; font-variant-numeric: tabular-nums; }
@@ -348,9 +345,10 @@ button[aria-pressed="true"] { background: var(--text); border-color: var(--text)
 #chart .item:hover { opacity: .8; } #chart .item.chosen { stroke: var(--text); stroke-width: 2; }
 .table { overflow-x: auto; max-height: 60vh; border: 1px solid var(--line); border-radius: 12px; background: var(--card); }
 table { width: 100%; border-collapse: collapse; font-size: 14px; font-variant-numeric: tabular-nums; }
-th { position: sticky; top: 0; background: var(--card); color: var(--soft); font-size: 12px; font-weight: 400; text-align: start; }
+thead th { position: sticky; top: 0; background: var(--card); color: var(--soft); font-size: 12px; font-weight: 400; text-align: start; }
 th, td { padding: 5px 12px; border-bottom: 1px solid var(--line); text-align: start; white-space: nowrap; }
-tr.bad td:nth-child(2) { color: var(--bad); } tr.wait td:nth-child(2) { color: var(--wait); } tr.good td:nth-child(2) { color: var(--good); }
+tbody th { font-weight: 400; } tr.chosen { background: color-mix(in srgb, var(--accent) 10%, transparent); }
+td:nth-child(2) { min-width: 22ch; white-space: normal; overflow-wrap: anywhere; } tr.bad td:nth-child(2) { color: var(--bad); } tr.wait td:nth-child(2) { color: var(--wait); } tr.good td:nth-child(2) { color: var(--good); }
 #entries { margin: 0; padding: 0; list-style: none; border: 1px solid var(--line); border-radius: 12px; background: var(--card); }
 #entries li { border-bottom: 1px solid var(--line); scroll-margin: 80px; }
 #entries li:last-child { border-bottom: 0; }
@@ -366,6 +364,6 @@ details > .facts { margin: 0; padding: 4px 14px 12px; }
 .facts { display: grid; gap: 4px; }
 .facts div { display: grid; gap: 10px; grid-template-columns: minmax(90px, 160px) minmax(0, 1fr); }
 .facts .facts { margin: 0; } .facts ul { margin: 0; padding-inline-start: 16px; }
-@media (max-width: 640px) { summary { grid-template-columns: 8ch minmax(0, 1fr); } summary small { grid-column: 2; } .facts div { grid-template-columns: minmax(0, 1fr); gap: 0; } body { padding-top: 14px; } }
+@media (max-width: 640px) { summary { grid-template-columns: 8ch minmax(0, 1fr); } summary small { grid-column: 2; } .facts div { grid-template-columns: minmax(0, 1fr); gap: 0; } }
 @media print { .tools { display: none; } }
 `;

@@ -1,15 +1,26 @@
 import { createHash } from 'node:crypto';
-import { PAGE_SCRIPT, PAGE_STYLE } from './timeline-page-assets';
+import { WORKFLOW } from '../../domain/names';
+import { outcomeWords, toLookAt } from '../../domain/outcome-words';
+import { TONES } from '../../html/row-filters';
+import { TIMELINE_SCRIPT, TIMELINE_STYLE } from './timeline-page-assets';
 import { eventText, elapsed } from './timeline-text';
 import { shownSpan } from './sizes';
-import { ENTRY_KINDS, SPENT, type Lane, type Timeline, type TimelineEntry, type Tone } from './timeline';
+import {
+  ENTRY_KINDS,
+  SPENT,
+  type Lane,
+  type Timeline,
+  type TimelineEntry,
+  type TimelineRow,
+  type Tone,
+} from './timeline';
 import { isRefused } from './story';
 import { moneyText, sendsText } from './workflow-entries';
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 /** The page loads nothing, sends nothing and runs only its own script: everything is in the file. */
-export const PAGE_POLICY = `default-src 'none'; script-src ${hashOf(PAGE_SCRIPT)}; style-src ${hashOf(PAGE_STYLE)}; base-uri 'none'; form-action 'none'`;
+export const PAGE_POLICY = `default-src 'none'; script-src ${hashOf(TIMELINE_SCRIPT)}; style-src ${hashOf(TIMELINE_STYLE)}; base-uri 'none'; form-action 'none'`;
 
 const LANES: { readonly [lane in Lane]: string } = {
   create: 'Creates',
@@ -25,12 +36,16 @@ const LANES: { readonly [lane in Lane]: string } = {
   workflow: 'Workflow',
 };
 
-/** Rows of a campaign that are drawn. */
-const MAX_ROWS = 500;
+/** Rows of a campaign that are in the page; those that failed come before others. */
+const MAX_ROWS = 10_000;
+
+/** Workflows that people know by the time of day. */
+const BY_THE_CLOCK: readonly string[] = [WORKFLOW.runCampaign, WORKFLOW.campaignBatch];
 
 /** A self-contained page that opens from disk. The timelines of children are in it too. */
 export function timelinePage(timeline: Timeline): string {
-  const data = JSON.stringify({ lanes: LANES, timelines: flat(timeline).map(drawn) }).replaceAll(
+  const clock = BY_THE_CLOCK.includes(timeline.workflowType);
+  const data = JSON.stringify({ clock, lanes: LANES, timelines: flat(timeline).map(drawn) }).replaceAll(
     '<',
     '\\u003c',
   );
@@ -43,21 +58,24 @@ export function timelinePage(timeline: Timeline): string {
 <meta name="referrer" content="no-referrer">
 <meta name="color-scheme" content="light dark">
 <title>${escaped(`${timeline.workflowType} ${timeline.workflowId}`)}</title>
-<style>${PAGE_STYLE}</style>
+<style>${TIMELINE_STYLE}</style>
 </head>
 <body>
 <nav id="others" aria-label="Workflows" hidden></nav>
 <header id="head"></header>
 <section id="spent" aria-labelledby="spent-title"><h2 id="spent-title">Where the time went</h2></section>
-<section aria-labelledby="chart-title"><h2 id="chart-title">Timeline</h2>
+<section id="rows" aria-labelledby="rows-title" hidden><h2 id="rows-title">Rows</h2>
+<form class="filters" id="filters" aria-label="Filters of the rows" hidden></form>
+<div class="table" tabindex="0" role="region" aria-labelledby="rows-title"><table aria-labelledby="rows-title"><thead><tr><th scope="col">Row</th><th scope="col">State</th><th scope="col">Batch</th><th scope="col">Creates</th><th scope="col">Polls</th><th scope="col">Task</th></tr></thead><tbody id="body"></tbody></table></div>
+<p class="more-rows"><button type="button" id="more" hidden>Show more</button></p><p id="left"></p></section>
+<section aria-labelledby="chart-title"><h2 id="chart-title">Timeline${clock ? ' <small>UTC</small>' : ''}</h2>
 <div class="tools" role="group" aria-label="Zoom"><button type="button" id="in" aria-label="Zoom in">+</button><button type="button" id="out" aria-label="Zoom out">−</button><button type="button" id="earlier" aria-label="Earlier">←</button><button type="button" id="later" aria-label="Later">→</button><button type="button" id="all">All</button><span id="range" role="status" aria-live="polite"></span></div>
 <div id="chart" tabindex="0" role="group" aria-label="Timeline. Keys: + and - zoom, arrows move, 0 shows all. The list below has every entry."></div>
 </section>
-<section id="rows" aria-labelledby="rows-title" hidden><h2 id="rows-title">Rows</h2></section>
 <section aria-labelledby="entries-title"><h2 id="entries-title">What happened</h2><ol id="entries"></ol></section>
 <noscript><p>This page draws the timeline with the script that it contains: allow it to run.</p></noscript>
 <script type="application/json" id="data">${data}</script>
-<script>${PAGE_SCRIPT}</script>
+<script>${TIMELINE_SCRIPT}</script>
 </body>
 </html>
 `;
@@ -79,8 +97,7 @@ interface Item {
 
 /** A timeline as the script draws it: times are milliseconds since its start. */
 function drawn(timeline: Timeline): object {
-  const { startedAt, lastEventAt, entries, runs, outcome, advice, spent, rows, workflowType, workflowId } =
-    timeline;
+  const { startedAt, lastEventAt, entries, runs, advice, spent, rows, workflowType, workflowId } = timeline;
   const start = Date.parse(startedAt ?? '') || 0;
   const since = (iso: string | null): number | null => (iso === null ? null : Date.parse(iso) - start);
   const whole = Date.parse(lastEventAt ?? '') - start || 0;
@@ -93,8 +110,7 @@ function drawn(timeline: Timeline): object {
     name: `${workflowType} ${workflowId}`,
     type: workflowType,
     id: workflowId,
-    outcome: outcome ?? 'open',
-    tone: entries.findLast(({ kind }) => kind === 'ended')?.tone ?? 'plain',
+    ...badgeOf(timeline),
     advice,
     facts: factsOf(timeline, whole),
     spent: spent.map(({ on, ms }) => ({ on, name: SPENT[on], ms, text: shownSpan(ms) })),
@@ -115,13 +131,37 @@ function drawn(timeline: Timeline): object {
       ids: events.map(({ run, ids }) => `${hasRuns ? `run ${run + 1}: ` : ''}${ids.join(', ')}`),
     })),
     rowsLeftOut: Math.max(0, rows.length - MAX_ROWS),
-    rows: rows.slice(0, MAX_ROWS).map((row) => ({
+    rows: mostUrgent(rows).map(({ state, ...row }) => ({
       ...row,
+      outcome: state,
+      label: outcomeWords(state).label,
+      kind: row.kind ?? '',
       from: since(row.startedAt ?? row.createdAt),
       made: since(row.createdAt),
       to: since(row.finishedAt),
     })),
   };
+}
+
+/** How it ended, with the rows that need a person; while it is open, as far as its rows are known. */
+function badgeOf({ entries, rows, outcome }: Timeline): { readonly label: string; readonly tone: Tone } {
+  const end = entries.findLast(({ kind }) => kind === 'ended');
+  const counts = end?.facts['counts'];
+  const bad =
+    counts === undefined
+      ? rows.filter(({ tone }) => tone === 'bad').length
+      : toLookAt(counts as { readonly [outcome: string]: number });
+  const label = outcome === null ? 'Open' : outcomeWords(outcome).label;
+  return {
+    label: bad === 0 ? label : `${label}, ${bad.toLocaleString('en-US')} to look at`,
+    tone: end?.tone ?? (bad === 0 ? 'plain' : 'bad'),
+  };
+}
+
+/** In the order of the manifest. */
+function mostUrgent(rows: readonly TimelineRow[]): readonly TimelineRow[] {
+  const kept = [...rows].sort((a, b) => TONES.indexOf(a.tone) - TONES.indexOf(b.tone)).slice(0, MAX_ROWS);
+  return kept.sort((a, b) => (a.line ?? Infinity) - (b.line ?? Infinity) || 0);
 }
 
 function itemsOf(entry: TimelineEntry, index: number, since: (iso: string) => number): Item[] {

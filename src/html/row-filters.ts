@@ -30,7 +30,13 @@ export const ROW_FILTERS_SCRIPT = `
 
     const read = () => {
       const asked = new URLSearchParams(location.hash.slice(1));
-      wanted = Object.fromEntries(NAMES.map((name) => [name, asked.get(name) || '']));
+      // What no row has, such as an outcome that a newer report has no more, filters nothing.
+      const known = { outcome: [...chips.children].map(({ dataset }) => dataset.outcome) };
+      for (const [name, select] of Object.entries(selects)) known[name] = [...select.options].map(({ value }) => value);
+      wanted = Object.fromEntries(NAMES.map((name) => {
+        const value = asked.get(name) || '';
+        return [name, name === 'search' || known[name].includes(value) ? value : ''];
+      }));
       for (const chip of chips.children) chip.setAttribute('aria-pressed', String(chip.dataset.outcome === wanted.outcome));
       for (const [name, select] of Object.entries(selects)) select.value = wanted[name];
       if (typing === undefined) search.value = wanted.search;

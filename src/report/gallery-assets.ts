@@ -242,6 +242,7 @@ dd small { color: var(--soft); }
 .empty { padding: 48px 0; text-align: center; color: var(--soft); }
 footer { margin-top: 40px; padding-top: 16px; border-top: 1px solid var(--line); color: var(--soft); font-size: 14px; }
 kbd { padding: 0 6px; border: 1px solid var(--line); border-radius: 5px; background: var(--card); font: inherit; font-size: 12.5px; }
-@media (max-width: 640px) { .keys { display: none; } .filters { position: static; } }
+@media (max-width: 640px) { .keys { display: none; } }
+@media (max-width: 640px), (max-height: 600px) { .filters { position: static; } }
 @media print { .pager { display: none; } .card { break-inside: avoid; } }
 `;

@@ -319,7 +319,7 @@ export const TIMELINE_STYLE = `${PAGE_STYLE}body { max-width: 1280px; padding-to
 .whole { display: block; width: 100%; height: 14px; border-radius: 7px; background: var(--line); }
 .legend { display: grid; gap: 2px 24px; margin: 10px 0 0; padding: 0; list-style: none; grid-template-columns: repeat(auto-fill, minmax(min(100%, 300px), 1fr)); font-size: 14px; }
 .legend li { display: flex; gap: 8px; align-items: baseline; font-variant-numeric: tabular-nums; }
-.legend span { flex: 1; } .legend b { font-weight: 600; } .legend small { width: 4.5ch; color: var(--soft); text-align: end; }
+.legend span { flex: 1; } .legend b { font-weight: 600; } .legend small { width: 5.5ch; white-space: nowrap; color: var(--soft); text-align: end; }
 .legend i { width: 10px; height: 10px; border-radius: 3px; align-self: center; }
 .on-downloading { fill: #1b9e77; background: #1b9e77; } .on-poll_requests { fill: #3b6fd4; background: #3b6fd4; }
 .on-creating { fill: #8250c4; background: #8250c4; } .on-own_activities { fill: #c2418c; background: #c2418c; }

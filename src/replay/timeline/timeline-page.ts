@@ -136,6 +136,7 @@ function drawn(timeline: Timeline): object {
       outcome: state,
       label: outcomeWords(state).label,
       kind: row.kind ?? '',
+      model: row.model ?? '',
       from: since(row.startedAt ?? row.createdAt),
       made: since(row.createdAt),
       to: since(row.finishedAt),

@@ -1,0 +1,42 @@
+import { proved, sized } from '../support/proof';
+import { play, problemsOf } from './paid-log/play';
+import { BROKEN, type Broken } from './paid-log/rules';
+
+const FIRST = Number(process.env['LOG_SEED'] ?? 1_000_003);
+const SCHEDULES = sized({ change: 20_000, deep: 1_000_000 });
+/** Schedules within which each broken rule has to be found. */
+const MOST = 400_000;
+
+/** The first schedule that finds something wrong; undefined when none of `schedules` does. */
+function wrong(broken: Broken, schedules: number): { seed: number; problems: string[] } | undefined {
+  for (let seed = FIRST; seed < FIRST + schedules; seed++) {
+    const problems = problemsOf(play(seed, broken));
+    if (problems.length > 0) return { seed, problems };
+  }
+  return undefined;
+}
+
+/**
+ * The rule of the paid path, played over random schedules of workers that die, activities that are reset, journals that
+ * are replaced and set back, people that decide, and callers that come again.
+ */
+describe('the log of a creation key', () => {
+  test('[C4.4a] [C4.4c] no schedule buys beyond authorisation, loses a purchase, or calls unsent what was accepted', () => {
+    const counts = { schedules: 0, accepted: 0, fences: 0, decisions: 0, 'journals replaced or set back': 0 };
+    for (let seed = FIRST; seed < FIRST + SCHEDULES; seed++) {
+      const world = play(seed, null);
+      const problems = problemsOf(world);
+      if (problems.length > 0) throw new Error(`LOG_SEED=${seed}: ${problems.join('; ')}`);
+      counts.schedules += 1;
+      counts.accepted += world.accepted.length;
+      counts.fences += world.journal.log.filter(({ kind }) => kind === 'fence').length;
+      counts.decisions += world.journal.log.filter(({ kind }) => kind === 'decision').length;
+      if (world.hasLost) counts['journals replaced or set back'] += 1;
+    }
+    proved('paid-log', { ...counts, 'bought beyond authorisation': 0 });
+  });
+
+  test.each(BROKEN)('is found wrong where it is broken: %s', (broken) => {
+    expect(wrong(broken, MOST)?.problems).toEqual(expect.arrayContaining([expect.any(String)]));
+  });
+});

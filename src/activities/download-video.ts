@@ -163,7 +163,7 @@ function settle(
     },
     bounds,
   );
-  const { kind, message, httpStatus, rejected = null } = problem;
+  const { kind, message, httpStatus, retryAfterMs, rejected = null } = problem;
   const status = httpStatus === undefined ? {} : { httpStatus };
   if ('retryInMs' in decision) {
     // Jitter, so that the tries of many videos do not reach the same worker again together.
@@ -171,7 +171,7 @@ function settle(
     const delayMs = Math.round(decision.retryInMs * jitter);
     // Time without a worker that has the account is not counted against the service.
     progress.windowMs = isElsewhere ? 0 : progress.windowMs + delayMs;
-    throw retryLater({ class: kind, message, delayMs, ...status });
+    throw retryLater({ class: kind, message, delayMs, retryAfterMs, ...status });
   }
   return {
     outcome: 'content_unavailable',

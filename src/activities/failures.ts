@@ -7,7 +7,7 @@ import { framesOf } from './mistakes';
 
 /** Failure types in histories. After serialisation only the type string remains. */
 export const FAILURE = {
-  /** A temporary condition; the activity's own retry policy applies (details: class, httpStatus, retryAfterMs). */
+  /** A temporary condition; the activity's own retry policy applies (details: class, httpStatus, delayMs, retryAfterMs). */
   retryLater: RETRY_LATER,
   /** A paid activity without a journal must not be retried by its policy. */
   unsafeRetryPolicy: UNSAFE_RETRY_POLICY,
@@ -22,6 +22,8 @@ interface RetryLater {
   readonly httpStatus?: number | undefined;
   /** Milliseconds; a lower bound that the server honours. */
   readonly delayMs?: number | undefined;
+  /** How much of `delayMs` the service asked for (Retry-After); the rest is our own backoff. @default nothing */
+  readonly retryAfterMs?: number | undefined;
   /** An earlier send of the call may have cost. */
   readonly mayBeOwed?: true | undefined;
 }
@@ -32,6 +34,7 @@ export function retryLater({
   message,
   httpStatus,
   delayMs: givenMs,
+  retryAfterMs,
   mayBeOwed,
 }: RetryLater): ApplicationFailure {
   const delayMs = givenMs === undefined ? undefined : Math.ceil(givenMs);
@@ -44,7 +47,8 @@ export function retryLater({
       {
         class: word,
         httpStatus: httpStatus ?? null,
-        retryAfterMs: delayMs ?? null,
+        delayMs: delayMs ?? null,
+        retryAfterMs: retryAfterMs === undefined ? null : Math.ceil(retryAfterMs),
         ...(mayBeOwed === true && { mayBeOwed }),
       },
     ],

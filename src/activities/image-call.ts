@@ -215,6 +215,7 @@ function answerOrRetry(answer: Answer, creationKey: string, who: Caller): ImageO
         message: `The service refused for now with HTTP ${httpStatus}; nothing was accepted.`,
         httpStatus,
         delayMs,
+        retryAfterMs: delayMs,
         mayBeOwed: answer.mayBeOwed,
       });
     }

@@ -42,7 +42,7 @@ describe('work for an account of another worker of the queue', () => {
       expect(failure).toBeInstanceOf(ApplicationFailure);
       const { nonRetryable, details } = failure as ApplicationFailure;
       expect([nonRetryable, details]).toMatchObject([false, [{ class: 'account_not_configured' }]]);
-      expect((details?.[0] as { retryAfterMs: number }).retryAfterMs).toBeGreaterThan(0);
+      expect((details?.[0] as { delayMs: number }).delayMs).toBeGreaterThan(0);
     }
     expect(await attempt(6).run(poll, INPUT)).toEqual({ answers: UNSENT });
   });

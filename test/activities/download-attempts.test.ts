@@ -190,7 +190,7 @@ describe('a worker without the account', () => {
       ...retried,
       ...told,
       nextRetryDelay: 2_000,
-      details: [{ class: 'account_not_configured', httpStatus: null, retryAfterMs: 2_000 }],
+      details: [{ class: 'account_not_configured', httpStatus: null, delayMs: 2_000, retryAfterMs: null }],
     });
     random.mockReturnValue(0.75);
     await expect(harness.attempt(1, elsewhere)).rejects.toMatchObject({ ...told, nextRetryDelay: 5_000 });

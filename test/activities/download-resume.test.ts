@@ -153,7 +153,7 @@ describe('cancellation', () => {
       nonRetryable: false,
       message: 'The worker stopped during the download.',
       nextRetryDelay: 1_000,
-      details: [{ class: 'worker_shutdown', httpStatus: null, retryAfterMs: 1_000 }],
+      details: [{ class: 'worker_shutdown', httpStatus: null, delayMs: 1_000, retryAfterMs: null }],
     });
     harness.content = fileAnswer(mp4, '"e1"');
     const result = await harness.attempt(

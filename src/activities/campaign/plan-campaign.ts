@@ -124,12 +124,13 @@ async function fetchManifest(
   }
 }
 
-function notNow(message: string, httpStatus?: number, delayMs?: number) {
+function notNow(message: string, httpStatus?: number, retryAfterMs?: number) {
   return retryLater({
     class: 'manifest_unavailable',
     message,
-    ...(httpStatus !== undefined && { httpStatus }),
-    ...(delayMs !== undefined && { delayMs }),
+    httpStatus,
+    delayMs: retryAfterMs,
+    retryAfterMs,
   });
 }
 

@@ -32,3 +32,16 @@ export function runAfter({ history }: Pick<LoadedRun, 'history'>): string | unde
     undefined
   );
 }
+
+/** Whether the history has the end of its run. */
+export function isOver({ history }: Pick<LoadedRun, 'history'>): boolean {
+  const last = history.events?.at(-1);
+  return Boolean(
+    last?.workflowExecutionCompletedEventAttributes ??
+    last?.workflowExecutionFailedEventAttributes ??
+    last?.workflowExecutionTimedOutEventAttributes ??
+    last?.workflowExecutionCanceledEventAttributes ??
+    last?.workflowExecutionTerminatedEventAttributes ??
+    last?.workflowExecutionContinuedAsNewEventAttributes,
+  );
+}

@@ -1,7 +1,8 @@
 import { type Client } from '@temporalio/client';
-import { ownRunId, runAfter, runBefore } from './chains';
+import { optionalTsToMs } from '@temporalio/common/lib/time';
+import { isOver, ownRunId, runAfter, runBefore } from './chains';
 import { HistoryError } from './history-error';
-import { type LoadedRun, type LoadedTarget } from './loaded-history';
+import { type LoadedRun, type LoadedTarget, type PendingActivity } from './loaded-history';
 import { runOf } from './read-history';
 
 /** Open workflows of a namespace. */
@@ -37,7 +38,41 @@ export async function fetchChain(client: Client, workflowId: string, runId?: str
     runs.push(run);
     after = runAfter(run);
   }
-  return { target: workflowId, runs };
+  const newest = runs.pop() ?? found;
+  return { target: workflowId, runs: [...runs, await withPending(client, newest)] };
+}
+
+/** An open run with what the server knows of its open activities. */
+async function withPending(client: Client, run: LoadedRun): Promise<LoadedRun> {
+  if (isOver(run)) return run;
+  const { workflowId, runId } = run;
+  const { pendingActivities } = await client.workflowService.describeWorkflowExecution({
+    namespace: client.options.namespace,
+    execution: { workflowId, runId },
+  });
+  return { ...run, pending: (pendingActivities ?? []).map(pendingOf) };
+}
+
+type Pending = NonNullable<
+  Awaited<ReturnType<Client['workflowService']['describeWorkflowExecution']>>['pendingActivities']
+>[number];
+
+/** `PENDING_ACTIVITY_STATE_SCHEDULED` of the Temporal API. */
+const SCHEDULED = 1;
+
+function pendingOf(activity: Pending): PendingActivity {
+  const { activityId, attempt, lastStartedTime, lastAttemptCompleteTime, lastFailure } = activity;
+  const isOffered = Number(activity.state) === SCHEDULED;
+  return {
+    activityId: activityId ?? '',
+    attempt: attempt ?? 1,
+    startedAt: isOffered ? null : (optionalTsToMs(lastStartedTime) ?? null),
+    triedUntil: optionalTsToMs(lastAttemptCompleteTime) ?? null,
+    offeredAt: isOffered
+      ? (optionalTsToMs(activity.nextAttemptScheduleTime ?? activity.scheduledTime) ?? null)
+      : null,
+    lastFailure: lastFailure ?? null,
+  };
 }
 
 /** The history of one run; undefined when the server does not have it. */
@@ -48,7 +83,8 @@ export async function fetchRun(
 ): Promise<LoadedRun | undefined> {
   try {
     const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-    return runOf(history, 'server', { workflowId, runId: runId ?? ownRunId(history) ?? '' });
+    const run = runOf(history, 'server', { workflowId, runId: runId ?? ownRunId(history) ?? '' });
+    return { ...run, readAt: Date.now() };
   } catch (error) {
     const { name, code, cause } = error as { name?: string; code?: unknown; cause?: { code?: unknown } };
     if (name === 'WorkflowNotFoundError' || (code ?? cause?.code) === NOT_FOUND) return undefined;

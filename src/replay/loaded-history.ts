@@ -1,5 +1,22 @@
 import { type History } from '@temporalio/common/lib/proto-utils';
 
+type Event = NonNullable<History['events']>[number];
+
+/** An open activity as the server sees it: a history gets the start of an activity with its end. Milliseconds since 1970. */
+export interface PendingActivity {
+  readonly activityId: string;
+  /** From 1. */
+  readonly attempt: number;
+  /** When a worker began this try; null where none has it. */
+  readonly startedAt: number | null;
+  /** End of the try before this one; null for the first. */
+  readonly triedUntil: number | null;
+  /** From when on workers can have this try, where none has it; null: at once. */
+  readonly offeredAt: number | null;
+  /** Why the try before this one failed. */
+  readonly lastFailure: NonNullable<Event['activityTaskStartedEventAttributes']>['lastFailure'];
+}
+
 /** The history of one run. */
 export interface LoadedRun {
   readonly workflowId: string;
@@ -12,6 +29,10 @@ export interface LoadedRun {
   readonly decoded?: boolean;
   /** `temporal.api.history.v1.History`. A codec, where one is configured, has decoded its payloads. */
   readonly history: History;
+  /** When it was read from a server, in milliseconds since 1970; absent for a file. */
+  readonly readAt?: number;
+  /** Open activities of a run that somebody has named by its id; absent where the server was not asked. */
+  readonly pending?: readonly PendingActivity[];
 }
 
 /** What one argument of the command names: a workflow with all of its runs. */

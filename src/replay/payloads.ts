@@ -45,7 +45,7 @@ export interface DecodeOptions {
  */
 export async function decodeRun(run: LoadedRun, options: DecodeOptions): Promise<LoadedRun> {
   const { codecs, namespace, ownConverter } = options;
-  const payloads = [...payloadsIn(run.history)];
+  const payloads = [...payloadsIn(run.history), ...payloadsIn(run.pending)];
   if (codecs.length > 0) {
     const decoded = await decodeAll(payloads, run, { codecs, namespace });
     for (const [index, payload] of payloads.entries()) {

@@ -17,7 +17,7 @@ import { shownBy, type Shown } from './shown';
 import { shownSpan } from './sizes';
 import { withoutCopies } from './reset-runs';
 import { isSharedPolling, readSharedPolling } from './shared-polling-entries';
-import { spansOf, timeSpent } from './time-spent';
+import { spansOf, timeSpent, type Span } from './time-spent';
 import { type Fact, type Timeline, type TimelineRun } from './timeline';
 import {
   adviceWhileOpen,
@@ -46,10 +46,14 @@ export function buildTimeline(target: LoadedTarget, options: TimelineOptions = {
   const times = runs.flatMap(({ firstAt, lastAt }) => [firstAt, lastAt]).filter((at) => at !== null);
   const firstAt = times.length === 0 ? null : Math.min(...times);
   const lastAt = times.length === 0 ? null : Math.max(...times);
+  const newest = runs.at(-1);
+  const readAt = newest === undefined || hasEnd(newest) ? null : (newest.run.readAt ?? null);
+  // Clocks of a server and of this machine may differ.
+  const until = lastAt === null ? null : Math.max(lastAt, readAt ?? 0);
   const shown = shownBy(createRedactor(options.secrets ?? []));
   const story = new Story(
     shown,
-    lastAt ?? 0,
+    until ?? 0,
     runs.map(({ tasks }) => tasks),
   );
   const children = options.children ?? [];
@@ -58,7 +62,8 @@ export function buildTimeline(target: LoadedTarget, options: TimelineOptions = {
   const watchers = target.watchers?.flatMap((watcher) => watcher.runs);
   new StoryReader(story, rows, type, watchers).read(runs);
   if (story.outcome === null) story.advice = adviceWhileOpen(type, story);
-  for (const run of runs) story.spans.push(...spansOf(run, lastAt ?? 0));
+  for (const run of runs) story.spans.push(...spansOf(run, (hasEnd(run) ? run.lastAt : until) ?? 0));
+  story.spans.push(...resetSpans(runs));
   story.decided(story.lastAt);
   story.resumed(story.lastAt);
   const { polls } = story;
@@ -75,6 +80,7 @@ export function buildTimeline(target: LoadedTarget, options: TimelineOptions = {
     runs: runs.map((run) => runOf(run, shown)),
     startedAt: iso(firstAt),
     lastEventAt: iso(lastAt),
+    readAt: readAt === null ? null : iso(until),
     outcome: story.outcome,
     advice: story.advice,
     taskId: story.taskId,
@@ -87,7 +93,7 @@ export function buildTimeline(target: LoadedTarget, options: TimelineOptions = {
     sendsRefused: story.sendsRefused,
     sendsAccepted: story.sendsAccepted,
     polls: { ...polls, first: iso(polls.first), last: iso(polls.last) },
-    spent: firstAt === null || lastAt === null ? [] : timeSpent(firstAt, lastAt, story.spans),
+    spent: firstAt === null || until === null ? [] : timeSpent(firstAt, until, story.spans),
     entries: story.entries
       .map((entry) => ({ at: entry.at, order: entry.order(), entry }))
       .sort((a, b) => a.at - b.at || a.order[0] - b.order[0] || a.order[1] - b.order[1])
@@ -95,6 +101,21 @@ export function buildTimeline(target: LoadedTarget, options: TimelineOptions = {
     rows: rows.all().length > 0 ? rows.all() : joinedRows(children.flatMap((child) => child.rows)),
     children,
   };
+}
+
+const hasEnd = ({ operations }: RunOperations): boolean => operations.some(({ kind }) => kind === 'end');
+
+/** Between the end of a run and its reset, which came later. */
+function resetSpans(runs: readonly RunOperations[]): Span[] {
+  return runs.flatMap((run, index) => {
+    const before = runs[index - 1];
+    const isOfBefore = run.operations.some(
+      ({ kind, target }) => kind === 'reset' && target?.runId === before?.run.runId,
+    );
+    return isOfBefore && before?.lastAt != null && run.firstAt !== null
+      ? [{ from: before.lastAt, to: run.firstAt, on: 'until_reset' as const }]
+      : [];
+  });
 }
 
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
@@ -296,6 +317,7 @@ class StoryReader {
     }
     // Without a summary: the end of the wait for a decision, or a pause after a call that an operator has failed.
     if (story.undecidedSince !== null) return readDecisionWait(operation, story);
+    story.span('own_backoff', operation);
     const span = shownSpan((operation.endedAt ?? story.lastAt) - operation.at);
     story.add({ kind: 'pause', tone: 'wait', text: `Paused ${span} before the next call` }, operation);
   }

@@ -58,10 +58,9 @@ function downloadSaid(operation: Operation, story: Story): Omit<Said, 'kind'> {
       bytesPerSecond: speed,
       warnings: warnings === 0 ? null : warnings,
     });
-    const tries = operation.attempt > 1 ? `, try ${operation.attempt}` : '';
     const size = file === null ? 'stored' : `${shownBytes(file.bytes)} stored`;
     const rate = speed === null ? '' : ` (${shownBytes(speed)}/s)`;
-    return { tone: 'good', text: `${size}${spanOf(operation)}${rate}${tries}`, facts };
+    return { tone: 'good', text: `${size}${spanOf(operation)}${rate}`, facts };
   }
   if (outcome === 'content_unavailable') {
     const reason = story.shown.word(result['reason']);
@@ -124,7 +123,7 @@ export function readDownloads(operation: Operation, story: Story): void {
 }
 
 export function readDownloadWait(operation: Operation, story: Story): void {
-  story.span('waiting_to_download', operation);
+  story.span('own_backoff', operation);
   const span = shownSpan((operation.endedAt ?? story.lastAt) - operation.at);
   story.add(
     { kind: 'download_wait', tone: 'wait', text: `Waited ${span} before the next download` },

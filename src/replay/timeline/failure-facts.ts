@@ -14,6 +14,9 @@ export interface FailureFacts {
   /** Of a failure of this package: its class, such as `rate_limited`. */
   readonly class: string | null;
   readonly httpStatus: number | null;
+  /** Shortest pause before the next try, in milliseconds; null where the retry policy decides. */
+  readonly delayMs: number | null;
+  /** How much of it the service asked for (Retry-After); null where it asked for nothing. */
   readonly retryAfterMs: number | null;
   /** Whether the last heartbeat is known. */
   readonly heartbeat: boolean;
@@ -41,6 +44,7 @@ export function failureFacts(failure: Failure | null | undefined): FailureFacts 
     timeout: timeout ? (TIMEOUTS[Number(timeout.timeoutType ?? 0)] ?? 'unspecified') : null,
     class: textOf(details['class']),
     httpStatus: numberOf(details['httpStatus']),
+    delayMs: numberOf(details['delayMs']),
     retryAfterMs: numberOf(details['retryAfterMs']),
     heartbeat: (timeout?.lastHeartbeatDetails?.payloads?.length ?? 0) > 0,
     rule: /\[(TMPRL\d+)\]/.exec(failure.message ?? '')?.[1] ?? null,

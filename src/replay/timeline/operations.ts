@@ -1,7 +1,9 @@
 import { type History } from '@temporalio/common/lib/proto-utils';
-import { type LoadedRun } from '../loaded-history';
+import { ACTIVITY, RETRY_LATER } from '../../domain/names';
+import { type LoadedRun, type PendingActivity } from '../loaded-history';
 import { failureFacts, type FailureFacts } from './failure-facts';
 import { decoded, firstOf } from './payloads';
+import { TaskReader, type WorkflowTask } from './workflow-tasks';
 
 type Event = NonNullable<History['events']>[number];
 
@@ -53,7 +55,7 @@ export interface Operation {
   startedAt: number | null;
   /** Null while it is open. */
   endedAt: number | null;
-  /** Time of the last event. */
+  /** Time of the last event; of what is open, when the server was asked for it. */
   until: number;
   attempt: number;
   readonly input: unknown;
@@ -62,18 +64,13 @@ export interface Operation {
   failure: FailureFacts | null;
   /** The failure of the try before the last one. */
   lastFailure: FailureFacts | null;
+  /** Of an open activity that no worker has: the end of the try before, and from when on workers can have this one. */
+  offered: { readonly triedUntil: number | null; readonly from: number } | null;
   /** The workflow task that issued the command; 0 for none. */
   readonly command: number;
   /** The workflow that was started or signalled. */
   readonly target: { readonly workflowId: string; readonly runId: string } | null;
   readonly event: Event;
-}
-
-/** A workflow task: from its schedule over its start to its end. In milliseconds. */
-export interface WorkflowTask {
-  readonly at: number;
-  startedAt: number | null;
-  endedAt: number | null;
 }
 
 export interface RunOperations {
@@ -103,10 +100,11 @@ export function operationsOf(run: LoadedRun, index: number): RunOperations {
   const reader = new RunReader(index);
   for (const event of events) reader.read(event);
   reader.dropOpen();
+  reader.addPending(run.pending ?? [], run.readAt ?? 0);
   return {
     run,
     operations: reader.operations,
-    tasks: reader.tasks,
+    tasks: reader.tasks.tasks,
     firstAt: events[0] === undefined ? null : eventTime(events[0]),
     lastAt: events.length === 0 ? null : eventTime(events[events.length - 1] as Event),
     events: events.length,
@@ -115,12 +113,11 @@ export function operationsOf(run: LoadedRun, index: number): RunOperations {
 
 class RunReader {
   readonly operations: Operation[] = [];
-  readonly tasks: WorkflowTask[] = [];
+  readonly tasks = new TaskReader();
   /** By the id of the event that began it. */
   private readonly begun = new Map<number, Operation>();
   private readonly updates = new Map<string, Operation>();
   private last: Operation | undefined;
-  private task: WorkflowTask | undefined;
 
   constructor(private readonly run: number) {}
 
@@ -135,6 +132,21 @@ class RunReader {
     if (end === undefined) return;
     for (const operation of this.operations)
       if (operation.end === 'open') Object.assign(operation, { end: 'dropped', endedAt: end.at });
+  }
+
+  /** What the server says of open activities; what is open lasts at least until it was read. */
+  addPending(pending: readonly PendingActivity[], readAt: number): void {
+    for (const operation of this.operations)
+      if (operation.end === 'open') operation.until = Math.max(operation.until, readAt);
+    for (const { activityId, attempt, startedAt, triedUntil, offeredAt, lastFailure } of pending) {
+      const operation = this.operations.find(
+        ({ end, event }) =>
+          end === 'open' && event.activityTaskScheduledEventAttributes?.activityId === activityId,
+      );
+      if (operation === undefined || isWatched(operation, lastFailure)) continue;
+      const offered = startedAt === null ? { triedUntil, from: offeredAt ?? operation.at } : null;
+      Object.assign(operation, { attempt, startedAt, offered, lastFailure: failureFacts(lastFailure) });
+    }
   }
 
   private begin(event: Event, given: Partial<Operation> & Pick<Operation, 'kind'>): Operation {
@@ -153,6 +165,7 @@ class RunReader {
       end: 'open',
       failure: null,
       lastFailure: null,
+      offered: null,
       command: 0,
       target: null,
       event,
@@ -187,25 +200,16 @@ class RunReader {
   }
 
   private readTask(event: Event): boolean {
-    const at = eventTime(event);
-    if (event.workflowTaskScheduledEventAttributes) {
-      this.task = { at, startedAt: null, endedAt: null };
-      this.tasks.push(this.task);
-    } else if (event.workflowTaskStartedEventAttributes) {
-      if (this.task !== undefined) this.task.startedAt = at;
-    } else if (event.workflowTaskCompletedEventAttributes) {
-      if (this.task !== undefined) this.task.endedAt = at;
-    } else if (event.workflowTaskFailedEventAttributes) {
+    if (!this.tasks.read(event, eventTime(event))) return false;
+    if (event.workflowTaskFailedEventAttributes) {
       const { failure, newRunId, baseRunId } = event.workflowTaskFailedEventAttributes;
-      if (this.task !== undefined) this.task.endedAt = at;
       const target = { workflowId: '', runId: baseRunId ?? '' };
       return newRunId
         ? this.moment(event, { kind: 'reset', target })
         : this.moment(event, { kind: 'task_failure', end: 'failed', failure: failureFacts(failure) });
-    } else if (event.workflowTaskTimedOutEventAttributes) {
-      if (this.task !== undefined) this.task.endedAt = at;
+    }
+    if (event.workflowTaskTimedOutEventAttributes)
       return this.moment(event, { kind: 'task_failure', end: 'timed_out' });
-    } else return false;
     if (this.last === undefined) return this.moment(event, { kind: 'event', name: eventName(event) });
     this.last.ids.push(eventId(event));
     return true;
@@ -256,7 +260,8 @@ class RunReader {
     if (event.activityTaskStartedEventAttributes) {
       const { scheduledEventId, attempt, lastFailure } = event.activityTaskStartedEventAttributes;
       const started = { startedAt: at, attempt: attempt ?? 1, lastFailure: failureFacts(lastFailure) };
-      return this.goOn(event, scheduledEventId, started);
+      const activity = this.begun.get(numberOfLong(scheduledEventId));
+      return this.addTo(activity, event, isWatched(activity, lastFailure) ? {} : started);
     }
     if (event.activityTaskCompletedEventAttributes) {
       const { scheduledEventId, result } = event.activityTaskCompletedEventAttributes;
@@ -276,18 +281,13 @@ class RunReader {
       return this.goOn(event, event.activityTaskCanceledEventAttributes.scheduledEventId, {
         end: 'cancelled',
       });
-    if (event.timerFiredEventAttributes)
-      return this.goOn(event, event.timerFiredEventAttributes.startedEventId, { end: 'fired' });
-    if (event.timerCanceledEventAttributes)
-      return this.goOn(event, event.timerCanceledEventAttributes.startedEventId, { end: 'cancelled' });
-    if (event.externalWorkflowExecutionSignaledEventAttributes)
-      return this.goOn(event, event.externalWorkflowExecutionSignaledEventAttributes.initiatedEventId, {
-        end: 'completed',
-      });
-    if (event.signalExternalWorkflowExecutionFailedEventAttributes)
-      return this.goOn(event, event.signalExternalWorkflowExecutionFailedEventAttributes.initiatedEventId, {
-        end: 'failed',
-      });
+    const ends = [
+      [event.timerFiredEventAttributes?.startedEventId, 'fired'],
+      [event.timerCanceledEventAttributes?.startedEventId, 'cancelled'],
+      [event.externalWorkflowExecutionSignaledEventAttributes?.initiatedEventId, 'completed'],
+      [event.signalExternalWorkflowExecutionFailedEventAttributes?.initiatedEventId, 'failed'],
+    ] as const;
+    for (const [begun, end] of ends) if (begun) return this.goOn(event, begun, { end });
     if (event.workflowExecutionUpdateCompletedEventAttributes) {
       const { meta, outcome } = event.workflowExecutionUpdateCompletedEventAttributes;
       const failed = failureFacts(outcome?.failure);
@@ -370,15 +370,19 @@ class RunReader {
       const failure = failureFacts(event.workflowExecutionFailedEventAttributes.failure);
       return this.moment(event, { kind: 'end', end: 'failed', failure });
     }
-    if (event.workflowExecutionTimedOutEventAttributes)
-      return this.moment(event, { kind: 'end', end: 'timed_out' });
-    if (event.workflowExecutionCanceledEventAttributes)
-      return this.moment(event, { kind: 'end', end: 'cancelled' });
-    if (event.workflowExecutionTerminatedEventAttributes)
-      return this.moment(event, { kind: 'end', end: 'terminated' });
+    const other = [
+      [event.workflowExecutionTimedOutEventAttributes, 'timed_out'],
+      [event.workflowExecutionCanceledEventAttributes, 'cancelled'],
+      [event.workflowExecutionTerminatedEventAttributes, 'terminated'],
+    ] as const;
+    for (const [attributes, end] of other) if (attributes) return this.moment(event, { kind: 'end', end });
     return false;
   }
 }
+
+/** A video that is watched by another workflow waits by failing (ADR 26): neither tries nor starts of it mean anything. */
+const isWatched = (activity: Operation | undefined, lastFailure: PendingActivity['lastFailure']): boolean =>
+  activity?.name === ACTIVITY.watchVideo && lastFailure?.applicationFailureInfo?.type === RETRY_LATER;
 
 function summaryOf(event: Event): string | null {
   const text = decoded(event.userMetadata?.summary);

@@ -7,7 +7,8 @@ import { fieldsOf, numberOf, present, textOf, timeOf, type Fields } from './read
 import { type Shown } from './shown';
 import { counted, shownSpan } from './sizes';
 import { type Said, type Story } from './story';
-import { type Fact, type Facts, type Tone } from './timeline';
+import { pauseOn, pauseSpans } from './time-spent';
+import { SPENT, type Fact, type Facts, type Tone } from './timeline';
 
 /** What one paid answer says, whoever gave it: a create, a group of creates, a reconciliation. */
 export interface AnswerSaid {
@@ -165,15 +166,19 @@ const shownMoney = (value: unknown): string | null => {
 
 /** How an activity ended that returned nothing. */
 export function withoutAnswer(operation: Operation): Pick<Required<Said>, 'text' | 'tone'> {
-  const { end, failure, startedAt } = operation;
-  if (end === 'open')
-    return { tone: 'wait', text: startedAt === null ? 'waits for a worker' : 'is under way' };
+  const { end, failure, startedAt, offered } = operation;
+  if (end === 'open') {
+    const where =
+      offered !== null
+        ? 'waits for a worker'
+        : startedAt === null
+          ? 'waits for a worker, or is under way'
+          : 'is under way';
+    return { tone: 'wait', text: where };
+  }
   if (end === 'cancelled') return { tone: 'wait', text: 'was cancelled' };
-  if (end === 'dropped')
-    return {
-      tone: 'wait',
-      text: startedAt === null ? 'no worker had it when the run ended' : 'was open when the run ended',
-    };
+  // Whether a worker had it is not in the history, which gets the start of an activity with its end.
+  if (end === 'dropped') return { tone: 'wait', text: 'was open when the run ended' };
   if (failure === null) return { tone: 'bad', text: `${end.replace('_', ' ')} without an answer` };
   const untaken = startedAt === null ? ': no worker took it' : '';
   return { tone: 'bad', text: `left no answer (${failureWords(failure)})${untaken}` };
@@ -288,14 +293,15 @@ function imageSaid(operation: Operation, shown: Shown): Pick<AnswerSaid, 'text' 
 
 /** A durable timer between two creates, with the reason of the answer before it. */
 export function readCreateWait(operation: Operation, story: Story): void {
-  story.span('waiting_to_create', operation);
+  const to = operation.endedAt ?? story.lastAt;
   const before = story.entries.findLast(({ said }) => ['create', 'reconcile', 'image'].includes(said.kind));
-  const asked = before?.said.facts['notBefore'] ?? before?.said.facts['heldUntil'];
-  const span = shownSpan((operation.endedAt ?? story.lastAt) - operation.at);
-  const why = typeof asked === 'string' ? `, not before ${asked} as asked` : '';
-  const facts = present<Fact>({ notBefore: typeof asked === 'string' ? asked : null });
-  story.add(
-    { kind: 'create_wait', tone: 'wait', text: `Waited ${span} before the next send${why}`, facts },
-    operation,
-  );
+  const { cause, reason, notBefore: named } = before?.said.facts ?? {};
+  const on = pauseOn(cause, reason);
+  const notBefore = typeof named === 'string' ? named : null;
+  const askedMs = notBefore === null ? null : Math.max(0, Date.parse(notBefore) - operation.at);
+  story.spans.push(...pauseSpans(operation.at, to, { on, askedMs }));
+  const why = notBefore === null ? `: ${SPENT[on]}` : `, not before ${notBefore} as the service asked`;
+  const text = `Waited ${shownSpan(to - operation.at)} before the next send${why}`;
+  const facts = present<Fact>({ notBefore, on });
+  story.add({ kind: 'create_wait', tone: 'wait', text, facts }, operation);
 }

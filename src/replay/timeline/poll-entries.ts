@@ -6,6 +6,7 @@ import { errorFacts } from './paid-entries';
 import { counted, shownSpan } from './sizes';
 import { type OpenEntry, type Story } from './story';
 import { type Fact, type Tone } from './timeline';
+import { type Pause, pauseOn, pauseSpans } from './time-spent';
 import { pollsByWatchers } from './watcher-polls';
 
 /** One task's answer in a tick. */
@@ -53,7 +54,8 @@ export class PollReader {
   private group: PollGroup | undefined;
   /** Timers that have no tick yet. */
   private timers: Operation[] = [];
-  private retryAfterMs: number | null = null;
+  /** Why the next poll waits, and from when on, in milliseconds since 1970; null for the ordinary cadence. */
+  private pause: (Pause & { from: number | null; readonly isOfOne: boolean }) | null = null;
 
   constructor(
     private readonly story: Story,
@@ -67,18 +69,22 @@ export class PollReader {
   }
 
   timer(operation: Operation): void {
-    const { story } = this;
-    if (this.retryAfterMs !== null) {
-      story.span('retry_after', operation);
-      const facts = { retryAfterMs: this.retryAfterMs };
+    const { story, pause } = this;
+    if (pause === null) story.span('waiting_for_polls', operation);
+    else {
+      // What the service asked for counts from the workflow task that read the answer: there the first timer began.
+      pause.from ??= operation.at;
+      story.spans.push(...pauseSpans(pause.from, operation.endedAt ?? story.lastAt, pause));
+    }
+    if (pause?.isOfOne === true && pause.askedMs !== null) {
+      const facts = { retryAfterMs: pause.askedMs };
       const span = shownSpan((operation.endedAt ?? story.lastAt) - operation.at);
-      const text = `Waited ${span} before the next poll: the service asked for ${shownSpan(this.retryAfterMs)} (Retry-After)`;
-      this.retryAfterMs = null;
+      const text = `Waited ${span} before the next poll: the service asked for ${shownSpan(pause.askedMs)} (Retry-After)`;
+      this.pause = null;
       this.group = undefined;
       story.add({ kind: 'retry_after', tone: 'wait', text, facts }, operation);
       return;
     }
-    story.span('waiting_for_polls', operation);
     this.timers.push(operation);
   }
 
@@ -113,17 +119,21 @@ export class PollReader {
     if (operation.end === 'open') group.isOpen = true;
     for (const answer of answers) this.note(answer, group, operation);
     group.show();
-    const [only] = answers;
-    this.retryAfterMs = answers.length === 1 ? (only?.retryAfterMs ?? null) : null;
+    const pause = pauseAfter(answers);
+    this.pause = pause === null ? null : { ...pause, from: null, isOfOne: answers.length === 1 };
   }
 
   /** Tells of the polls that a watcher made in a watch. @returns how many; null where its histories are not at hand */
   byWatcher(watch: Operation): number | null {
     if (this.watchers === undefined) return null;
     const polls = pollsByWatchers(this.watchers, watch);
-    for (const poll of polls) this.tick(poll);
+    polls.forEach((poll, index) => {
+      this.tick(poll);
+      const next = polls[index + 1]?.at ?? watch.endedAt ?? this.story.lastAt;
+      if (this.pause !== null) this.story.spans.push(...pauseSpans(poll.until, next, this.pause));
+    });
     this.group = undefined;
-    this.retryAfterMs = null;
+    this.pause = null;
     return polls.length;
   }
 
@@ -181,6 +191,22 @@ export class PollReader {
     return new PollGroup(entry, word, first.run);
   }
 }
+
+/** Errors after which the ordinary cadence goes on: nothing was sent, or nothing is known of an answer. */
+const NO_PAUSE: readonly string[] = ['late', 'worker_unavailable', 'account_not_configured'];
+
+/** The pause after a tick in which every poll failed; of several tasks the shortest that the service asked for. */
+function pauseAfter(answers: readonly TaskAnswer[]): Pause | null {
+  const errors = answers.map(({ error }) => error ?? NO_ERROR);
+  if (answers.length === 0 || errors.includes(NO_ERROR)) return null;
+  const asked = answers.map(({ retryAfterMs }) => retryAfterMs ?? 0);
+  const askedMs = Math.min(...asked) || null;
+  if (askedMs === null && errors.every((error) => NO_PAUSE.includes(error))) return null;
+  const isOfKey = errors.every((error) => error === errors[0]);
+  return { on: pauseOn(isOfKey ? errors[0] : null), askedMs };
+}
+
+const NO_ERROR = '';
 
 /** What ticks have in common that are shown as one entry: the error, or the status after them. */
 function classOf(

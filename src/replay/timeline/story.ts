@@ -1,5 +1,7 @@
 import { type Money } from '../../domain/price';
-import { type Operation, type WorkflowTask } from './operations';
+import { failureWords } from './failure-facts';
+import { type Operation } from './operations';
+import { type WorkflowTask } from './workflow-tasks';
 import { type Shown } from './shown';
 import { type Span } from './time-spent';
 import {
@@ -68,11 +70,17 @@ export class OpenEntry {
   }
 }
 
-/** The story while it is written: what the operations so far have told. */
+/** The number of tries of a retried activity, and why the last one but one failed. */
+function triesText({ attempt, lastFailure }: Operation): string {
+  if (attempt <= 1) return '';
+  return `; try ${attempt}${lastFailure === null ? '' : `, the one before: ${failureWords(lastFailure)}`}`;
+}
+
 /** Whether the service refused a send with this outcome: it cost nothing. */
 export const isRefused = (outcome: unknown): boolean =>
   outcome === 'refused_for_now' || outcome === 'rejected';
 
+/** The story while it is written: what the operations so far have told. */
 export class Story {
   readonly entries: OpenEntry[] = [];
   readonly spans: Span[] = [];
@@ -111,14 +119,16 @@ export class Story {
 
   constructor(
     readonly shown: Shown,
-    /** Time of the last event of all runs. */
+    /** Where the bars of what is open end: when the history was read, else the last event of all runs. */
     readonly lastAt: number,
-    /** The last run in which a workflow with this input waits for a person. */
+    /** Workflow tasks of each run. */
     readonly tasks: readonly (readonly WorkflowTask[])[],
   ) {}
 
   add(said: Said, operation: Operation): OpenEntry {
-    const entry = new OpenEntry(said, operation.at).add(operation);
+    const entry = new OpenEntry({ ...said, text: `${said.text}${triesText(operation)}` }, operation.at).add(
+      operation,
+    );
     this.entries.push(entry);
     return entry;
   }

@@ -97,10 +97,11 @@ interface Item {
 
 /** A timeline as the script draws it: times are milliseconds since its start. */
 function drawn(timeline: Timeline): object {
-  const { startedAt, lastEventAt, entries, runs, advice, spent, rows, workflowType, workflowId } = timeline;
+  const { startedAt, lastEventAt, readAt, entries, runs, advice, spent, rows, workflowType, workflowId } =
+    timeline;
   const start = Date.parse(startedAt ?? '') || 0;
   const since = (iso: string | null): number | null => (iso === null ? null : Date.parse(iso) - start);
-  const whole = Date.parse(lastEventAt ?? '') - start || 0;
+  const whole = Date.parse(readAt ?? lastEventAt ?? '') - start || 0;
   const hasRuns = runs.length > 1;
   const items = [
     ...entries.flatMap((entry, index) => itemsOf(entry, index, (iso) => since(iso) ?? 0)),

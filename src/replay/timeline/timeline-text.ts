@@ -68,20 +68,23 @@ class Page {
 
   head(): string[] {
     const { timeline } = this;
-    const { workflowType, workflowId, outcome, runs, startedAt, lastEventAt, polls, parent } = timeline;
+    const { workflowType, workflowId, outcome, runs, startedAt, polls, parent } = timeline;
     const events = runs.reduce((sum, run) => sum + run.events, 0);
-    const took = shownSpan(Date.parse(lastEventAt ?? '') - this.startedAt || 0);
+    const until = timeline.readAt ?? timeline.lastEventAt;
+    const took = shownSpan(Date.parse(until ?? '') - this.startedAt || 0);
     const facts: (readonly [name: string, value: string | null])[] = [
       [
         'outcome',
         outcome === null
-          ? 'none yet: the history ends before it'
+          ? timeline.readAt === null
+            ? 'none yet: the history ends before it'
+            : 'none yet: it runs'
           : this.toned(outcomeTone(timeline), outcome),
       ],
       ['', timeline.advice],
       [
         'time',
-        startedAt === null ? null : `${clock(startedAt)} to ${clock(lastEventAt ?? startedAt)} UTC (${took})`,
+        startedAt === null ? null : `${clock(startedAt)} to ${clock(until ?? startedAt)} UTC (${took})`,
       ],
       ['history', `${counted(events, 'event')} in ${counted(runs.length, 'run')}`],
       ['parent', parent?.workflowId ?? null],

@@ -79,7 +79,7 @@ export interface EventIds {
 export interface TimelineEntry {
   /** ISO 8601: time of its first event. */
   readonly at: string;
-  /** ISO 8601: time of its last event; equal to `at` for a moment. */
+  /** ISO 8601: time of its last event; equal to `at` for a moment. Of what is open: `readAt`, where there is one. */
   readonly until: string;
   readonly kind: EntryKind;
   readonly tone: Tone;
@@ -98,14 +98,18 @@ export const SPENT = {
   own_activities: 'activities of your own',
   bookkeeping: 'plans, books and results',
   workflow_code: 'workflow code',
+  workflow_failing: 'workflow code fails',
   waiting_for_worker: 'waiting for a worker',
   waiting_for_person: 'waiting for a person',
-  retry_after: 'waiting as the service asked',
-  waiting_to_create: 'waiting to create again',
+  waiting_for_key: 'waiting for the key (401)',
+  waiting_for_money: 'waiting for money',
+  waiting_for_slot: 'waiting for a slot',
+  retry_after: 'as the service asked',
+  own_backoff: 'our own backoff',
   waiting_for_polls: 'waiting between polls',
-  waiting_to_download: 'waiting to download again',
   waiting_for_children: 'waiting for child workflows',
   own_timers: 'timers of your own',
+  until_reset: 'over, until it was reset',
   nothing: 'nothing was scheduled',
 } as const;
 
@@ -221,6 +225,8 @@ export interface Timeline {
   readonly startedAt: string | null;
   /** Time of the last event. */
   readonly lastEventAt: string | null;
+  /** When the history of an execution that is open was read from its server; null for one that is over, and for files. */
+  readonly readAt: string | null;
   /** The outcome that was returned, or how the execution ended without one; null while it is open. */
   readonly outcome: string | null;
   /** What it means and what is safe to do, for an outcome that is not `completed`. */
@@ -238,7 +244,7 @@ export interface Timeline {
   readonly sendsRefused: number;
   readonly sendsAccepted: number;
   readonly polls: PollSummary;
-  /** Adds up to the time from `startedAt` to `lastEventAt`; only what is above 0, the longest first. */
+  /** Adds up to the time from `startedAt` to `readAt`, else `lastEventAt`; only what is above 0, the longest first. */
   readonly spent: readonly TimeSpent[];
   /** In the order of their first events. */
   readonly entries: readonly TimelineEntry[];

@@ -52,7 +52,7 @@ const rowOf = (result: CampaignRowResult): TimelineRow => {
     finishedAt,
     reason: reason ?? errorKind ?? null,
     kind: failureKind({ outcome, reason, errorKind }),
-    cost: null,
+    ...{ code: null, noAttempt: null, cost: null },
   };
 };
 

@@ -11,7 +11,7 @@ import { eventId, operationsOf, type Operation, type RunOperations } from './ope
 import { PeopleReader, readDecisionWait } from './people-entries';
 import { answersOf, PollReader } from './poll-entries';
 import { readCreate, readCreateWait, readImage, workFacts, withoutAnswer } from './paid-entries';
-import { fieldsOf, numberOf, present } from './read-value';
+import { type Fields, fieldsOf, present } from './read-value';
 import { type OpenEntry, Story } from './story';
 import { shownBy, type Shown } from './shown';
 import { shownSpan } from './sizes';
@@ -58,8 +58,11 @@ export function buildTimeline(target: LoadedTarget, options: TimelineOptions = {
   );
   const children = options.children ?? [];
   const type = target.runs[0]?.workflowType ?? '';
-  const rows = new RowReader(shown, batchNumber(runs));
-  const watchers = target.watchers?.flatMap((watcher) => watcher.runs);
+  const rows = new RowReader(shown, batchInput(runs));
+  const watchers = target.watchers && [
+    // Two watches by one watcher have the same runs.
+    ...new Map(target.watchers.flatMap(({ runs: all }) => all.map((run) => [run.runId, run]))).values(),
+  ];
   new StoryReader(story, rows, type, watchers).read(runs);
   if (story.outcome === null) story.advice = adviceWhileOpen(type, story);
   for (const run of runs) story.spans.push(...spansOf(run, (hasEnd(run) ? run.lastAt : until) ?? 0));
@@ -120,9 +123,10 @@ function resetSpans(runs: readonly RunOperations[]): Span[] {
 
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
-function batchNumber(runs: readonly RunOperations[]): number | null {
+/** Of a batch; nothing for another workflow. */
+function batchInput(runs: readonly RunOperations[]): Fields {
   const start = runs[0]?.operations.find(({ kind }) => kind === 'start');
-  return start?.name === WORKFLOW.campaignBatch ? numberOf(fieldsOf(start.input)['batch']) : null;
+  return start?.name === WORKFLOW.campaignBatch ? fieldsOf(start.input) : {};
 }
 
 function runOf({ run, operations, firstAt, lastAt, events }: RunOperations, shown: Shown): TimelineRun {
@@ -170,6 +174,7 @@ class StoryReader {
       this.polls.close(index);
       before = operations.findLast(({ kind }) => kind === 'end') ?? before;
     });
+    this.campaign.finish();
   }
 
   private operation(operation: Operation, before: Operation | undefined): void {
@@ -360,8 +365,10 @@ class StoryReader {
     if (this.isOurs && isSharedPolling(operation))
       return readSharedPolling(operation, this.story, this.polls);
     if (this.isOurs && isCampaignSignal(operation.name)) {
-      if (operation.name === SIGNAL.campaignOrders) this.campaign.orders(operation);
-      else this.campaign.report(operation);
+      if (operation.name === SIGNAL.campaignOrders) {
+        this.campaign.orders(operation);
+        this.rows.ordered(fieldsOf(operation.input));
+      } else this.campaign.report(operation);
       return;
     }
     const isSent = operation.kind === 'sent_signal';

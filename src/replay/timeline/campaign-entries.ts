@@ -7,6 +7,7 @@ import { fieldsOf, listOf, numberOf, present } from './read-value';
 import { counted, shownSpan } from './sizes';
 import { type OpenEntry, type Story } from './story';
 import { type Fact, type Tone } from './timeline';
+import { BatchPhases } from './batch-phases';
 import { campaignMoney } from './workflow-entries';
 
 type Named = { readonly [name: string]: Fact };
@@ -18,10 +19,18 @@ export class CampaignReader {
     string,
     { readonly entry: OpenEntry; readonly ended: number; count: number }
   >();
+  private readonly phases: BatchPhases;
   private alarm: OpenEntry | undefined;
   private alarms = 0;
 
-  constructor(private readonly story: Story) {}
+  constructor(private readonly story: Story) {
+    this.phases = new BatchPhases(story);
+  }
+
+  /** Counts the time of the rows, when everything is read. */
+  finish(): void {
+    this.phases.finish();
+  }
 
   plan(operation: Operation): void {
     const plan = fieldsOf(operation.result);
@@ -118,6 +127,7 @@ export class CampaignReader {
     const result = fieldsOf(operation.result);
     const why = shown.word(result['why']);
     const report = fieldsOf(result['report']);
+    this.phases.batch(operation, number, size);
     const facts: Named = present<Fact>({
       batch: number,
       workflowId: shown.id(operation.target?.workflowId),
@@ -187,6 +197,7 @@ export class CampaignReader {
     );
     const place = `${operation.run}/${batch}`;
     const held = fieldsOf(report['held']);
+    this.phases.report(operation, report);
     const facts: Named = present<Fact>({
       batch,
       ended,

@@ -4,7 +4,7 @@ import { type Operation } from './operations';
 import { type AnswerSaid } from './paid-entries';
 import { fieldsOf, listOf, numberOf, textOf, timeOf, type Fields } from './read-value';
 import { type Shown } from './shown';
-import { type TimelineRow, type Tone } from './timeline';
+import { type NoAttempt, type TimelineRow, type Tone } from './timeline';
 
 type OpenRow = { -readonly [field in keyof TimelineRow]: TimelineRow[field] };
 
@@ -14,11 +14,26 @@ export class RowReader {
   /** Keys of rows, by page and index. */
   private readonly places = new Map<string, string>();
   private readonly tasks = new Map<string, OpenRow>();
+  /** First attempts of rows in the plan of this batch. */
+  private readonly firstAttempts = new Map<string, number>();
+  private readonly batch: number | null;
+  private readonly maxAttempts: number | null;
+  private stop: string | null = null;
 
+  /** @param input of the batch */
   constructor(
     private readonly shown: Shown,
-    private readonly batch: number | null,
-  ) {}
+    input: Fields,
+  ) {
+    this.batch = numberOf(input['batch']);
+    this.maxAttempts = numberOf(fieldsOf(input['settings'])['maxAttempts']);
+    this.ordered(fieldsOf(input['orders']));
+  }
+
+  /** Orders of the campaign. */
+  ordered(orders: Fields): void {
+    this.stop = textOf(orders['stop']);
+  }
 
   all(): readonly TimelineRow[] {
     return [...this.rows.values()];
@@ -32,6 +47,7 @@ export class RowReader {
       const key = this.shown.id(row['key']);
       if (key === null) return;
       this.places.set(placeOf(input['index'], input['page'], index), key);
+      this.firstAttempts.set(key, numberOf(row['attempt']) ?? 0);
       const spec = fieldsOf(specs[numberOf(row['spec']) ?? 0]);
       this.row(key, {
         line: numberOf(row['line']),
@@ -70,6 +86,8 @@ export class RowReader {
       row.state = said.outcome === 'created' ? 'created' : said.outcome;
       row.tone = said.outcome === 'created' ? 'plain' : said.tone;
       row.reason = textOf(said.facts['cause']) ?? textOf(said.facts['reason']);
+      row.kind = textOf(said.facts['kind']);
+      row.code = textOf(said.facts['code']);
     }
     if (taskId === null) return;
     row.taskId = taskId;
@@ -92,13 +110,15 @@ export class RowReader {
   }
 
   /** One answer of a tick. */
-  polled({ taskId, record, error }: TaskAnswer): void {
+  polled({ taskId, record, error, facts }: TaskAnswer): void {
     const id = this.shown.id(taskId);
     const row = id === null ? undefined : this.tasks.get(id);
     if (row === undefined || row.finishedAt !== null) return;
     row.polls += 1;
     if (record?.status) row.state = record.status;
     if (error !== null) row.reason = error;
+    row.kind = textOf(facts['kind']) ?? row.kind;
+    row.code = textOf(facts['code']) ?? row.code;
   }
 
   /** A result as `media.recordRows` gets it. */
@@ -126,8 +146,23 @@ export class RowReader {
         reason: this.shown.word(result['reason']),
         errorKind: this.shown.word(result['errorKind']),
       }),
+      code:
+        outcome === 'failed' ? this.shown.word(result['reason']) : outcome === 'rejected' ? row.code : null,
+      noAttempt: this.noAttempt(key, outcome, result),
       cost: costs.includes(null) ? null : costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0),
     } satisfies Partial<TimelineRow>);
+  }
+
+  /** By the rules of workflows/campaign/end-row: only a lack of capacity gets another attempt. */
+  private noAttempt(key: string, outcome: string, result: Fields): NoAttempt | null {
+    if (outcome === 'skipped_budget') return 'budget';
+    const { reason, errorKind } = result;
+    const isWorthAnother =
+      outcome === 'failed' ? errorKind === 'capacity' : reason === 'capacity' || reason === 'retry_later';
+    if (!isWorthAnother) return null;
+    const made = (numberOf(result['attempt']) ?? 0) - (this.firstAttempts.get(key) ?? 0) + 1;
+    if (this.maxAttempts !== null && made >= this.maxAttempts) return 'attempts';
+    return this.stop === 'budget' ? 'budget' : this.stop === 'cancel' ? 'cancelled' : null;
   }
 
   private row(key: string, known: Partial<TimelineRow>): OpenRow {
@@ -146,12 +181,31 @@ export class RowReader {
       finishedAt: null,
       reason: null,
       kind: null,
+      code: null,
+      noAttempt: null,
       cost: null,
     };
     this.rows.set(key, Object.assign(row, known));
     return row;
   }
 }
+
+/** Why a row is not completed: the kind with the code in brackets, and why it got no attempt; null for neither. */
+export function rowCause({ state, reason, kind, code, noAttempt, creates }: TimelineRow): string | null {
+  const name = kind === null || kind === 'unknown' ? reason : kind;
+  const detail = [code, reason].find((word) => word !== null && word !== name && word !== state);
+  const cause = name === null || name === state ? null : `${name}${detail ? ` (${detail})` : ''}`;
+  const attempt =
+    noAttempt === null ? null : `no ${creates > 0 ? 'further ' : ''}attempt: ${NO_ATTEMPT[noAttempt]}`;
+  const parts = [cause, attempt].filter((part) => part !== null);
+  return parts.length === 0 ? null : parts.join(', ');
+}
+
+const NO_ATTEMPT: { readonly [why in NoAttempt]: string } = {
+  budget: 'the budget is spent',
+  attempts: 'all of them were made',
+  cancelled: 'the campaign was cancelled',
+};
 
 /** One row for each key: the last batch that worked on it has its state. */
 export function joinedRows(rows: readonly TimelineRow[]): readonly TimelineRow[] {

@@ -1,6 +1,7 @@
 import { type History } from '@temporalio/common/lib/proto-utils';
 import { decoded } from './payloads';
 import { fieldsOf, numberOf, textOf } from './read-value';
+import { type Shown } from './shown';
 
 type Event = NonNullable<History['events']>[number];
 type Failure = NonNullable<NonNullable<Event['activityTaskFailedEventAttributes']>['failure']>;
@@ -67,4 +68,15 @@ export function failureWords({ type, timeout, class: word, httpStatus, rule }: F
   if (timeout !== null) return `${timeout.replaceAll('_', ' ')} timeout`;
   const status = httpStatus === null ? '' : ` (HTTP ${httpStatus})`;
   return `${word ?? type}${status}${rule === null ? '' : ` [${rule}]`}`;
+}
+
+/** Who ended a run without an outcome, and why: ` by ops: too slow`; empty where nothing is known. */
+export function endedBy(
+  event: Pick<Event, 'workflowExecutionTerminatedEventAttributes'>,
+  failure: FailureFacts | null,
+  shown: Pick<Shown, 'said'>,
+): string {
+  const { reason, identity } = event.workflowExecutionTerminatedEventAttributes ?? {};
+  const why = failure !== null ? failureWords(failure) : reason ? shown.said(reason) : null;
+  return `${identity ? ` by ${shown.said(identity)}` : ''}${why === null ? '' : `: ${why}`}`;
 }

@@ -1,5 +1,5 @@
 import { type LoadedRun } from '../loaded-history';
-import { failureWords } from './failure-facts';
+import { endedBy, failureWords } from './failure-facts';
 import { type Operation } from './operations';
 import { type Fields, fieldsOf, listOf, numberOf, present, textOf } from './read-value';
 import { errorFacts } from './paid-entries';
@@ -7,7 +7,7 @@ import { counted, shownSpan } from './sizes';
 import { type OpenEntry, type Story } from './story';
 import { type Fact, type Tone } from './timeline';
 import { type Pause, pauseOn, pauseSpans } from './time-spent';
-import { pollsByWatchers } from './watcher-polls';
+import { pollsByWatchers, type WatcherLoss, watcherLosses } from './watcher-polls';
 
 /** One task's answer in a tick. */
 export interface TaskAnswer {
@@ -134,7 +134,22 @@ export class PollReader {
     });
     this.group = undefined;
     this.pause = null;
+    for (const loss of watcherLosses(this.watchers, watch)) this.lost(loss, watch);
     return polls.length;
+  }
+
+  /** Nobody polled from the end of a watcher to its next run. */
+  private lost({ end, backAt }: WatcherLoss, watch: Operation): void {
+    const { shown } = this.story;
+    const how = end.end === 'failed' ? 'failed' : `was ${end.end.replace('_', ' ')}`;
+    const back =
+      backAt === null
+        ? 'no other run of it has begun'
+        : `its next run took over after ${shownSpan(backAt - end.at)}`;
+    const text = `The watcher ${how}${endedBy(end.event, end.failure, shown)}; ${back}`;
+    const facts = present<Fact>({ end: end.end, tookOverAfterMs: backAt === null ? null : backAt - end.at });
+    const moment = { ...watch, at: end.at, until: backAt ?? end.at, ids: [], attempt: 1 };
+    this.story.add({ kind: 'watch', tone: backAt === null ? 'bad' : 'wait', text, facts }, moment);
   }
 
   /** How a watch by a watcher ended, and the polls of it of which no history tells. */

@@ -189,7 +189,7 @@ export const TIMELINE_SCRIPT = `'use strict';
 
   const MORE = 100;
   const findRows = () => {
-    const found = shown.timeline.rows.filter((row) => filters.fits(row) && filters.finds([row.key, row.taskId, row.model, row.label, row.outcome, row.reason].join('\\n')));
+    const found = shown.timeline.rows.filter((row) => filters.fits(row) && filters.finds([row.key, row.taskId, row.model, row.label, row.outcome, row.reason, row.cause].join('\\n')));
     shown.rows = filters.passes().flatMap((tones) => found.filter(({ tone }) => tones.includes(tone)));
     showRows(MORE);
   };
@@ -198,7 +198,7 @@ export const TIMELINE_SCRIPT = `'use strict';
     const { rows, timeline } = shown;
     shown.count = Math.min(rows.length, most);
     by('body').replaceChildren(...rows.slice(0, shown.count).map((row) => make('tr', { class: row.tone, 'data-outcome': row.outcome },
-      make('th', { scope: 'row' }, make('bdi', {}, row.key)), make('td', {}, row.label + (row.reason && row.reason !== row.outcome ? ' (' + row.reason + ')' : '')),
+      make('th', { scope: 'row' }, make('bdi', {}, row.key)), make('td', {}, row.label + (row.cause ? ': ' + row.cause : '')),
       make('td', {}, row.batch === null ? '' : String(row.batch)), make('td', {}, String(row.creates)), make('td', {}, String(row.polls)), make('td', {}, make('bdi', {}, row.taskId || '')))));
     filters.say(rows.length === 0 ? 'No row fits' : number(shown.count) + ' of ' + number(rows.length) + ' shown');
     by('more').hidden = shown.count === rows.length;
@@ -325,8 +325,10 @@ export const TIMELINE_STYLE = `${PAGE_STYLE}body { max-width: 1280px; padding-to
 .on-creating { fill: #8250c4; background: #8250c4; } .on-own_activities { fill: #c2418c; background: #c2418c; }
 .on-bookkeeping { fill: #6b8e23; background: #6b8e23; } .on-workflow_code { fill: #4b5563; background: #4b5563; }
 .on-waiting_for_worker { fill: #d1495b; background: #d1495b; } .on-waiting_for_person { fill: #e07a1f; background: #e07a1f; }
-.on-retry_after { fill: #d9a400; background: #d9a400; } .on-waiting_to_create { fill: #b58bdc; background: #b58bdc; }
-.on-waiting_for_polls { fill: #a9bde8; background: #a9bde8; } .on-waiting_to_download { fill: #93cdb9; background: #93cdb9; }
+.on-retry_after { fill: #d9a400; background: #d9a400; } .on-own_backoff { fill: #b58bdc; background: #b58bdc; }
+.on-workflow_failing { fill: #8c1c13; background: #8c1c13; } .on-waiting_for_key { fill: #a44a3f; background: #a44a3f; }
+.on-waiting_for_money { fill: #5c7f2b; background: #5c7f2b; } .on-waiting_for_slot { fill: #93cdb9; background: #93cdb9; }
+.on-waiting_for_polls { fill: #a9bde8; background: #a9bde8; } .on-until_reset { fill: #8d99a6; background: #8d99a6; }
 .on-waiting_for_children { fill: #b9c0cc; background: #b9c0cc; } .on-own_timers { fill: #dfa6c5; background: #dfa6c5; } .on-nothing { fill: #d8dce3; background: #d8dce3; }
 .tools { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; margin-bottom: 8px; }
 .tools button { min-width: 38px; min-height: 34px; padding: 0 10px; }

@@ -3,6 +3,7 @@ import { WORKFLOW } from '../../domain/names';
 import { outcomeWords, toLookAt } from '../../domain/outcome-words';
 import { TONES } from '../../html/row-filters';
 import { TIMELINE_SCRIPT, TIMELINE_STYLE } from './timeline-page-assets';
+import { rowCause } from './campaign-rows';
 import { eventText, elapsed } from './timeline-text';
 import { shownSpan } from './sizes';
 import {
@@ -138,6 +139,7 @@ function drawn(timeline: Timeline): object {
       label: outcomeWords(state).label,
       kind: row.kind ?? '',
       model: row.model ?? '',
+      cause: rowCause({ state, ...row }),
       from: since(row.startedAt ?? row.createdAt),
       made: since(row.createdAt),
       to: since(row.finishedAt),

@@ -33,7 +33,7 @@ export const ENTRY_KINDS = {
   look_up: ['workflow', 'A worker looked something up; nothing was paid.'],
   polls: ['polls', 'Polls in a row that found the same status, with their timers.'],
   poll_errors: ['polls', 'Polls in a row that failed for the same reason, with their timers.'],
-  watch: ['polls', 'A watcher polled for the video; or a video joined or left its watcher.'],
+  watch: ['polls', 'A watcher polled for the video, or was lost; or a video joined or left its watcher.'],
   told: ['polls', 'A watcher told videos how their watch ended.'],
   nudge: ['polls', 'Somebody learned that the task may be done: the next poll comes forward.'],
   retry_after: ['wait', 'A wait that the service asked for (Retry-After).'],
@@ -169,6 +169,9 @@ export interface MoneySummary {
   readonly budget?: number;
 }
 
+/** `budget`: no money was left for it; `attempts`: all were made; `cancelled`: the campaign was. */
+export type NoAttempt = 'budget' | 'attempts' | 'cancelled';
+
 /** A row of a campaign, as far as the histories of its batches tell. */
 export interface TimelineRow {
   readonly key: string;
@@ -186,9 +189,14 @@ export interface TimelineRow {
   readonly startedAt: string | null;
   readonly createdAt: string | null;
   readonly finishedAt: string | null;
+  /** Of a rejection, of content that is not there, of a failed poll; the code of a failed video. */
   readonly reason: string | null;
   /** Why an ended row has no result, in one word; null when it has one, or nothing is known. */
   readonly kind: string | null;
+  /** The service's own code for that. */
+  readonly code: string | null;
+  /** Why it got no attempt, or no further one; null where none was due, or none is known. */
+  readonly noAttempt: NoAttempt | null;
   /** Micro-units that it may have cost; null is unknown. */
   readonly cost: number | null;
 }

@@ -51,5 +51,30 @@ export function pollsByWatchers(
     .sort((a, b) => a.at - b.at);
 }
 
+/** The end of a watcher that had videos, in milliseconds since 1970. */
+export interface WatcherLoss {
+  /** Of the run that was lost. */
+  readonly end: Operation;
+  /** When another run of the watcher began; null where none has. */
+  readonly backAt: number | null;
+}
+
+/** Ends of the watcher of a watch during it: videos that were not told join its next run. */
+export function watcherLosses(
+  runs: readonly LoadedRun[],
+  { input, at: from, endedAt }: Operation,
+): WatcherLoss[] {
+  const watcherId = fieldsOf(fieldsOf(input)['watcher'])['workflowId'];
+  const read = runs.filter(({ workflowId }) => workflowId === watcherId).map((one) => operationsOf(one, 0));
+  const begins = read.flatMap(({ firstAt }) => firstAt ?? []).sort((a, b) => a - b);
+  return read
+    .flatMap(({ operations }) => operations.filter(({ end }) => LOST.includes(end)))
+    .filter(({ kind, at }) => kind === 'end' && at >= from && at <= (endedAt ?? Infinity))
+    .sort((a, b) => a.at - b.at)
+    .map((end) => ({ end, backAt: begins.find((at) => at >= end.at) ?? null }));
+}
+
+const LOST: readonly Operation['end'][] = ['terminated', 'failed', 'timed_out', 'cancelled'];
+
 /** The answers of a tick that is under way, or of a run that was ended in it, are nowhere. */
 const isOver = (end: Operation['end']): boolean => end !== 'open' && end !== 'dropped';

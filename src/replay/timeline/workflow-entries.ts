@@ -3,7 +3,7 @@ import { WORKFLOW } from '../../domain/names';
 import { failureRow } from '../../domain/failure-table';
 import { situation } from '../../domain/advice';
 import { worstTone } from '../../domain/outcome-words';
-import { failureWords } from './failure-facts';
+import { endedBy, failureWords } from './failure-facts';
 import { eventId, type Operation } from './operations';
 import { errorFacts } from './paid-entries';
 import { fieldsOf, listOf, numberOf, present, textOf, timeOf } from './read-value';
@@ -130,10 +130,7 @@ export function readEnd(operation: Operation, story: Story): OpenEntry {
   if (end !== 'completed') {
     story.outcome = end;
     if (story.taskId !== null) story.advice = situation('closed_with_task', { TASK: story.taskId }).text;
-    const { reason, identity } = operation.event.workflowExecutionTerminatedEventAttributes ?? {};
-    const why = failure === null ? story.shown.said(reason || null) : failureWords(failure);
-    const who = identity ? ` by ${story.shown.said(identity)}` : '';
-    const text = `${ENDS[end] ?? 'Ended'}${who}${why === null ? '' : `: ${why}`}`;
+    const text = `${ENDS[end] ?? 'Ended'}${endedBy(operation.event, failure, story.shown)}`;
     return story.add({ kind: 'ended', tone: end === 'cancelled' ? 'wait' : 'bad', text }, operation);
   }
   const outcome = outcomeOf(result, story);

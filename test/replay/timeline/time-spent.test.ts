@@ -34,6 +34,22 @@ describe('where the time went', () => {
     );
   });
 
+  it('rows share the moments in which the workflow itself did nothing', () => {
+    const rows = [
+      { from: 0, to: 10, on: 'waiting_for_polls', rows: 3 },
+      { from: 0, to: 10, on: 'waiting_for_slot', rows: 1 },
+      { from: 10, to: 20, on: 'waiting_for_money', rows: 7 },
+    ] as const;
+    const own: Span = { from: 4, to: 12, on: 'bookkeeping' };
+    expect(timeSpent(0, 21, [...rows, own])).toEqual([
+      { on: 'bookkeeping', ms: 8 },
+      { on: 'waiting_for_money', ms: 8 },
+      { on: 'waiting_for_polls', ms: 3 },
+      { on: 'waiting_for_slot', ms: 1 },
+      { on: 'nothing', ms: 1 },
+    ]);
+  });
+
   it('is nothing for a history of one moment', () => {
     expect(timeSpent(5, 5, [{ from: 0, to: 10, on: 'creating' }])).toEqual([]);
   });

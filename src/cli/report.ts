@@ -246,3 +246,12 @@ const LONGEST_ID = 40;
 export function shortId(id: string): string {
   return id.length <= LONGEST_ID ? id : `${id.slice(0, 20)}…${id.slice(-8)}`;
 }
+
+/** Columns of a terminal; without one nothing is wrapped or cut: a file or another program reads it. */
+export const columnsOf = ({
+  isTTY,
+  columns,
+}: {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}): number => (isTTY === true ? columns || 80 : Infinity);

@@ -26,8 +26,8 @@ const table = (heading: string): (readonly [string, string])[] => {
 describe('docs/replay.md', () => {
   it('shows what the command prints about the incident', async () => {
     const run = await readHistoryFile(join(ROOT, 'test', 'fixtures', 'replay', 'lost-reply.json'));
-    const printed = timelineText(buildTimeline({ target: run.workflowId, runs: [run] }));
-    const [, shown] = /```text\n\$ temporal-media replay film-7\n\n([\s\S]*?)\n```/.exec(page) ?? [];
+    const printed = timelineText(buildTimeline({ target: run.workflowId, runs: [run] }), { utc: true });
+    const [, shown] = /```text\n\$ temporal-media replay film-7 --utc\n\n([\s\S]*?)\n```/.exec(page) ?? [];
     expect(shown).toBe(printed);
   });
 

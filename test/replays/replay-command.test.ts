@@ -3,6 +3,8 @@ import path from 'node:path';
 import '../support/quiet-temporal';
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 import { WebSocket } from 'undici';
+import { mediaJournalScheduleId } from '../../src/domain/names';
+import { ALL_OPEN } from '../../src/replay/fetch-histories';
 import { type MediaStack, startMediaStack } from '../support/media-stack';
 import { runCli, runJson, startCli } from '../cli/support/run-cli';
 
@@ -67,7 +69,31 @@ describe('replay', () => {
     expect(verdict).toMatchObject({ verdict: 'identical', writtenBy: { sdk: 'temporal-typescript 1.24.0' } });
     const { stdout, stderr } = await runCli(['replay', film, '--no-timeline'], env);
     expect(stdout).toBe(`identical  generateVideo ${film}: the code at hand takes the same commands.\n`);
-    expect(stderr).toContain('creation_key_conflict');
+    // Each note is printed where it applies, or on request.
+    expect(stderr).not.toMatch(/compares commands|creation_key_conflict|Options:/);
+    const verbose = await runCli(['replay', film, '--no-timeline', '--verbose'], env);
+    for (const note of [/compares commands/g, /creation_key_conflict/g, /Options: revert/g])
+      expect(verbose.stderr.match(note)).toHaveLength(1);
+  });
+
+  it('a pipe gets each entry on one line, with its time of day; no id is cut', async () => {
+    const { stdout } = await runCli(['replay', film, '--utc'], { ...env, TZ: 'Asia/Kathmandu' });
+    const here = await runCli(['replay', film], { ...env, TZ: 'Asia/Kathmandu' });
+    const created = / {2}(\d\d):\d\d:\d\d {2}\S+ +\+ Create: sent, accepted as task \S+, .*m?s$/m;
+    const utc = created.exec(stdout)?.[1];
+    expect(created.exec(here.stdout)?.[1]).not.toBe(utc);
+    expect([stdout, here.stdout].map((text) => / UTC\S* \(/.exec(text)?.[0])).toEqual([
+      ' UTC (',
+      ' UTC+05:45 (',
+    ]);
+  });
+
+  it('--all-open has no ledger of a queue: that is a schedule', async () => {
+    const { client, taskQueue } = { client: stack.server.client, taskQueue: stack.taskQueue };
+    await client.schedule.getHandle(mediaJournalScheduleId(taskQueue)).describe();
+    const open: string[] = [];
+    for await (const { workflowId } of client.workflow.list({ query: ALL_OPEN })) open.push(workflowId);
+    expect(open.filter((id) => /media-journal|scheduler/.test(id))).toEqual([]);
   });
 
   it('of what history export writes, in both forms; redacted, nothing of the prompt and the memo is in it', async () => {

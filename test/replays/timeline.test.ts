@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Timeline } from '../../src/replay/timeline/timeline';
+import { eventually } from '../support/eventually';
 import { resetWorkflow } from '../support/reset-workflow';
 import { CampaignRuns, film } from '../cli/support/campaign-runs';
 import { type CliBench, openCliBench } from '../cli/support/cli-bench';
@@ -54,6 +55,31 @@ describe('replay tells what happened', () => {
     expect(page).not.toContain('a kite over the sea');
     const bare = await runCli(['replay', id, '--no-timeline'], bench.clientEnv);
     expect(bare.stdout).not.toContain('Where the time went');
+  });
+
+  test('an open video runs to now, and the server says that no worker has its create', async () => {
+    const id = bench.server.uniqueId('open');
+    const handle = await bench.server.client.workflow.start('generateVideo', {
+      taskQueue: bench.clientEnv['MEDIA_TASK_QUEUE'] ?? '',
+      workflowId: id,
+      args: [
+        {
+          request: { model: 'sketch-lite', prompt: 'a boat' },
+          queues: { create: bench.server.uniqueId('nobody') },
+        },
+      ],
+    });
+    await eventually('the create is scheduled', async () => {
+      const { raw } = await handle.describe();
+      return (raw.pendingActivities ?? []).length === 1;
+    });
+    const timeline = await timelineOf(id);
+    const create = timeline.entries.find(({ kind }) => kind === 'create');
+    expect(create).toMatchObject({ text: 'Create: waits for a worker', until: timeline.readAt });
+    expect(Date.parse(timeline.readAt ?? '')).toBeGreaterThanOrEqual(Date.parse(timeline.lastEventAt ?? ''));
+    expect(timeline.spent.map(({ on }) => on)).not.toContain('creating');
+    await handle.terminate('seen');
+    expect((await timelineOf(id)).readAt).toBeNull();
   });
 
   test('a campaign with its batches and rows', async () => {

@@ -20,6 +20,8 @@ export interface ReplayOptions extends CommonOptions {
   readonly whatif?: boolean;
   readonly speed?: string;
   readonly saveTest?: string;
+  readonly utc?: boolean;
+  readonly verbose?: boolean;
 }
 
 /** `replay`: what happened in a workflow, and whether the code at hand replays it. */
@@ -37,10 +39,12 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
       .option('--bundle <file>', 'a workflow bundle of your build')
       .option('--timeline', 'tell also what happened in workflows of a query or a folder')
       .option('--no-timeline', 'only the verdict')
+      .option('--utc', 'times of the timeline in UTC instead of the time zone of this machine')
       .option('--html <file>', 'draw the timeline of one workflow as a page that opens from disk')
       .option('--children', 'read child workflows too: the videos of a workflow, the batches of a campaign')
       .option('--strict-inputs', 'paid calls must have the inputs of the history too (default with --golden)')
       .option('--concurrency <n>', 'histories at a time (default: one for each processor, up to 4, for many)')
+      .option('--verbose', 'say also what a replay does not compare, and what to do about one that differs')
       .option('--inspect [port]', 'stop in the Node inspector where the workflow begins')
       .option('--at <event>', 'stop in the workflow task of this event; with --inspect')
       .option(

@@ -47,6 +47,10 @@ export class ReplaySummary {
     return this.#counts.diverges + this.#counts.fails + inputs > 0;
   }
 
+  inputsDiffer(): boolean {
+    return this.#counts.inputs_differ > 0;
+  }
+
   failure(): CommandErrorType | undefined {
     if (this.differs() || (this.of.named && this.#missing)) return 'replay_differs';
     return this.#unread;

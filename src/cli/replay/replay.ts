@@ -10,7 +10,7 @@ import { type ReplayOptions } from '../commands/replay';
 import { type CommandContext } from '../context';
 import { given } from '../../domain/given';
 import { CliError, failureOf, withoutSecrets } from '../errors';
-import { type LiveView, type Report } from '../report';
+import { columnsOf, type LiveView, type Report } from '../report';
 import { codeFor } from './code-for';
 import { loadTargets } from './load-targets';
 import { type PoolOptions, replayInPool } from './replay-pool';
@@ -18,7 +18,7 @@ import { ReplaySummary } from './replay-summary';
 import { SinceThenLookup, sinceThenLines } from './since-then';
 import { Stories } from './stories';
 import { type TargetReport } from './target-report';
-import { closingLines, verdictLines } from './verdict-lines';
+import { closingLines, verdictLines, wrapped } from './verdict-lines';
 
 /** `replay`: prints each target with the verdict about its runs. */
 export async function replay(
@@ -50,15 +50,20 @@ export async function replay(
     const story = 'error' in target ? undefined : stories.told(target.target, target.timeline);
     const since =
       story === undefined || 'error' in target ? undefined : await lookup.of(target.target, target.runs);
-    if (report.machine) shown.push({ ...jsonOf(target), ...given({ timeline: story, since }) });
-    else if (story !== undefined) for (const line of stories.lines(story)) report.result(line);
-    if (!report.machine && since !== undefined)
-      for (const line of sinceThenLines(target.target, since)) report.result(line);
-    if (!report.machine) for (const line of linesOf(context, target, summary.runs)) report.result(line);
+    if (report.machine) {
+      shown.push({ ...jsonOf(target), ...given({ timeline: story, since }) });
+      continue;
+    }
+    if (story !== undefined) for (const line of stories.lines(story)) report.result(line);
+    const sinceThen = since === undefined ? [] : sinceThenLines(target.target, since);
+    for (const line of [...sinceThen, ...linesOf(context, target, summary.runs)])
+      for (const part of wrapped(line, columnsOf(process.stdout))) report.result(part);
   }
   progress.stop();
   await stories.write();
-  if (!report.machine) for (const line of closingLines(summary.differs())) report.say(line);
+  if (!report.machine)
+    for (const line of closingLines(summary, options))
+      for (const part of wrapped(line, columnsOf(process.stderr))) report.say(part);
   report.say(summary.line());
   const data = { targets: shown, summary: summary.counts(), ...(golden.length > 0 && { golden }) };
   const failed = golden.length > 0 ? 'golden_differs' : summary.failure();

@@ -6,13 +6,14 @@ import { timelineText } from '../../replay/timeline/timeline-text';
 import { type ReplayOptions } from '../commands/replay';
 import { type CommandContext } from '../context';
 import { CliError, secretsOf } from '../errors';
+import { columnsOf } from '../report';
 import { writeNamedFile } from '../write-named-file';
 
 /** Named targets up to this number are told without being asked. */
 const MOST_NAMED = 10;
 
 /** Which targets of a command are told. */
-export type StoryOptions = Pick<ReplayOptions, 'timeline' | 'html'>;
+export type StoryOptions = Pick<ReplayOptions, 'timeline' | 'html' | 'utc'>;
 
 /** What a command was asked to tell. */
 export interface StoryRequest extends Pick<CommandContext, 'env'> {
@@ -53,8 +54,9 @@ export class Stories {
 
   lines(timeline: Timeline): readonly string[] {
     const { report } = this.context;
-    const paint = report.paintResult;
-    return [...timelineText(timeline, { paint }).split('\n'), ''];
+    const { utc = false } = this.request.options;
+    const layout = { paint: report.paintResult, width: columnsOf(process.stdout), utc };
+    return [...timelineText(timeline, layout).split('\n'), ''];
   }
 
   /** Writes the page, if one was asked for. @throws CliError when there was no workflow to draw */

@@ -4,7 +4,10 @@ import { type LoadedRun } from '../../replay/loaded-history';
 import { type SourceLocation } from '../../replay/source-location';
 import { type Divergence, type Verdict, type WrittenBy } from '../../replay/verdict';
 import { withoutSecrets } from '../errors';
+import { type ReplayOptions } from '../commands/replay';
 import { type Paint } from '../report';
+import { type ReplaySummary } from './replay-summary';
+import { hanging } from '../../replay/timeline/timeline-text';
 
 /** Places that are shown of a stack. */
 const PLACES = 3;
@@ -16,13 +19,14 @@ const REASONS = {
   not_started: 'no worker has completed a workflow task of it yet',
 } as const;
 
-const BLIND = [
-  'A replay compares commands, and the inputs of paid calls of this package; not those of your own activities. A reset of a',
-  'workflow with a changed request under the same id ends with creation_key_conflict: the id has bought the old one.',
-];
+const COMPARED =
+  'A replay compares commands, and the inputs of paid calls of this package; not those of your own activities.';
 
-const WAYS_ON = [
-  'Ways on: revert the change;',
+const RESETS =
+  'A reset of a workflow with a changed request under the same id ends with creation_key_conflict: the id has bought the old one.';
+
+const OPTIONS = [
+  'Options: revert the change;',
   '  or keep the old path for workflows that run: `if (patched("ID")) … else …` around the changed place;',
   '  or give the workers a new deployment version, with pinned workflows (docs/operations.md#new-versions).',
 ];
@@ -99,7 +103,24 @@ function writer({ sdk, build, deployment, package: version }: WrittenBy): readon
   return [`  written by: ${who.join(', ')}`];
 }
 
-/** What follows the verdicts of a command, once. */
-export function closingLines(differs: boolean): readonly string[] {
-  return differs ? [...WAYS_ON, ...BLIND] : BLIND;
+/** What follows the verdicts of a command, once: the notes that apply to them, or all with `--verbose`. */
+export function closingLines(
+  summary: Pick<ReplaySummary, 'differs' | 'inputsDiffer'>,
+  { verbose = false, workflowsPath, bundle }: Pick<ReplayOptions, 'verbose' | 'workflowsPath' | 'bundle'>,
+): readonly string[] {
+  const isOwnCode = workflowsPath !== undefined || bundle !== undefined;
+  return [
+    ...(verbose || summary.differs() ? OPTIONS : []),
+    ...(verbose || isOwnCode ? [COMPARED] : []),
+    ...(verbose || summary.inputsDiffer() ? [RESETS] : []),
+  ];
+}
+
+/** A line for a terminal of so many columns, wrapped at blanks below its own indent. */
+export function wrapped(line: string, width: number): readonly string[] {
+  const indent = /^ */.exec(line)?.[0] ?? '';
+  const [first = '', ...rest] = hanging(indent, line.slice(indent.length), width);
+  const below =
+    rest.length === 0 ? [] : hanging(`${indent}  `, rest.map((part) => part.trim()).join(' '), width);
+  return [first, ...below];
 }

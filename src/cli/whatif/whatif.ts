@@ -16,6 +16,7 @@ import { isLocalWorkflow, type LocalRequest, localRequest } from './local-reques
 import { outcomeType } from './outcome-type';
 import { playScenario, type PlayedRun } from './play-scenario';
 import { type Scenario, scenarioOf } from './scenario';
+import { columnsOf } from '../report';
 import { type WhatIfReport } from './whatif-report';
 import { testOf, type TestSubject } from './written-test';
 import { writeNamedFile } from '../write-named-file';
@@ -44,7 +45,7 @@ export async function whatif(context: CommandContext, target: string, options: R
   const savedTest = options.saveTest ?? null;
   if (savedTest !== null) await saveTest(savedTest, { original, scenario, request });
   const data = reportOf({ original, local, scenario, request, played, savedTest });
-  if (!report.machine) for (const line of linesOf(context, data)) report.result(line);
+  if (!report.machine) for (const line of linesOf(context, data, options.utc === true)) report.result(line);
   if (data.outcome.same !== false) return report.reply({ ok: true, data });
   const message = `The history ended as ${data.outcome.original}, the local run as ${data.outcome.local}.`;
   throw new CliError('whatif_differs', message, { data });
@@ -114,8 +115,9 @@ function reportOf(of: {
   };
 }
 
-function linesOf({ report }: CommandContext, data: WhatIfReport): readonly string[] {
+function linesOf({ report }: CommandContext, data: WhatIfReport, utc: boolean): readonly string[] {
   const paint = report.paintResult;
+  const layout = { paint, width: columnsOf(process.stdout), utc };
   const { outcome, notPlayed, paid, savedTest, original, local } = data;
   const verdict =
     outcome.same === null
@@ -126,11 +128,11 @@ function linesOf({ report }: CommandContext, data: WhatIfReport): readonly strin
   return [
     paint('note', 'The history'),
     '',
-    ...timelineText(original, { paint }).split('\n'),
+    ...timelineText(original, layout).split('\n'),
     '',
     paint('note', 'The same against the sandbox'),
     '',
-    ...timelineText(local, { paint }).split('\n'),
+    ...timelineText(local, layout).split('\n'),
     '',
     ...notPlayed.map((what) => `${paint('warn', 'not played')}  ${what}`),
     ...verdict,

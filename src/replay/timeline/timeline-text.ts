@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { visible } from '../../domain/visible';
+import { rowCause } from './campaign-rows';
 import { shownSpan, counted } from './sizes';
 import { moneyText, sendsText } from './workflow-entries';
 import {
@@ -16,21 +17,24 @@ export type TextPaint = (tone: 'good' | 'bad' | 'warn' | 'note', text: string) =
 
 /** How a timeline is laid out as text. */
 export interface TimelineTextOptions {
-  /** Columns. @default 80 */
+  /** Columns; nothing is wrapped or cut with `Infinity`, as in a file or a pipe. @default 80 */
   readonly width?: number;
+  /** Shows times in UTC instead of the time zone of this machine. @default false */
+  readonly utc?: boolean;
   /** @default no colours */
   readonly paint?: TextPaint;
 }
 
 /** Largest number of rows of a campaign that the text lists. */
 const MAX_ROWS = 20;
-const BAR = 24;
+/** Longest and shortest bar. */
+const BARS = [24, 6] as const;
 
 /** The timeline for a terminal, without a trailing newline. */
 export function timelineText(timeline: Timeline, options: TimelineTextOptions = {}): string {
-  const width = Math.max(60, options.width ?? 80);
+  const width = Math.max(40, options.width ?? 80);
   const paint = options.paint ?? ((_tone, text) => text);
-  const page = new Page(withVisibleTexts(timeline), width, paint);
+  const page = new Page(withVisibleTexts(timeline), { width, paint, utc: options.utc === true });
   return [
     ...page.head(),
     '',
@@ -57,13 +61,24 @@ const MARKS: { readonly [tone in Tone]: string } = { plain: ' ', good: '+', wait
 
 class Page {
   private readonly startedAt: number;
+  private readonly width: number;
+  private readonly paint: TextPaint;
+  private readonly utc: boolean;
+  /** Columns of the event ids of an entry. */
+  private readonly idsWidth: number;
 
   constructor(
     private readonly timeline: Timeline,
-    private readonly width: number,
-    private readonly paint: TextPaint,
+    { width, paint, utc }: Required<TimelineTextOptions>,
   ) {
     this.startedAt = Date.parse(timeline.startedAt ?? '') || 0;
+    this.width = width;
+    this.paint = paint;
+    this.utc = utc;
+    this.idsWidth = Math.min(
+      10,
+      Math.max(0, ...timeline.entries.map(({ events }) => this.ids(events).length)),
+    );
   }
 
   head(): string[] {
@@ -84,7 +99,9 @@ class Page {
       ['', timeline.advice],
       [
         'time',
-        startedAt === null ? null : `${clock(startedAt)} to ${clock(until ?? startedAt)} UTC (${took})`,
+        startedAt === null
+          ? null
+          : `${this.moment(startedAt)} to ${this.clock(until ?? startedAt)} (${took})`,
       ],
       ['history', `${counted(events, 'event')} in ${counted(runs.length, 'run')}`],
       ['parent', parent?.workflowId ?? null],
@@ -95,7 +112,7 @@ class Page {
       ['sends', sendsText(timeline)],
       ['money', moneyText(timeline.money)],
       ['polls', polls.count === 0 ? null : pollsText(timeline)],
-      ['deadline', timeline.deadlineAt === null ? null : `${clock(timeline.deadlineAt)} UTC`],
+      ['deadline', timeline.deadlineAt === null ? null : this.clock(timeline.deadlineAt)],
     ];
     const lines = facts.flatMap(([name, value]) => (value === null ? [] : this.fact(name, value)));
     return [this.paint('note', `${workflowType} ${workflowId}`), ...lines];
@@ -105,18 +122,38 @@ class Page {
     return this.hanging(`  ${name.padEnd(10)}`, value);
   }
 
+  /** A line with the date begins each day but the first. */
   entries(): string[] {
-    return this.timeline.entries.flatMap((entry) => this.entry(entry));
+    let day = this.timeline.startedAt === null ? '' : wallClock(this.timeline.startedAt, this.utc).date;
+    return this.timeline.entries.flatMap((entry) => {
+      const { date, time } = wallClock(entry.at, this.utc);
+      const isNext = date !== day;
+      day = date;
+      return [
+        ...(isNext ? [this.paint('note', `${' '.repeat(11)}${date}`)] : []),
+        ...this.entry(entry, time),
+      ];
+    });
   }
 
-  private entry({ at, tone, text, events }: TimelineEntry): string[] {
+  private entry({ at, tone, text, events }: TimelineEntry, time: string): string[] {
     const offset = elapsed(Date.parse(at) - this.startedAt).padStart(9);
-    const mark = MARKS[tone];
-    const lines = this.hanging(
-      `${offset}  ${eventText(events, this.timeline.runs.length > 1).padEnd(12)} ${mark} `,
-      text,
-    );
+    const ids = this.ids(events).padEnd(this.idsWidth);
+    const lines = this.hanging(`${offset}  ${time}  ${ids} ${MARKS[tone]} `, text);
     return tone === 'plain' ? lines : lines.map((line) => this.toned(tone, line));
+  }
+
+  private ids(events: readonly EventIds[]): string {
+    return eventText(events, this.timeline.runs.length > 1);
+  }
+
+  private moment(iso: string): string {
+    const { date, time } = wallClock(iso, this.utc);
+    return `${date} ${time}`;
+  }
+
+  private clock(iso: string): string {
+    return `${this.moment(iso)} ${wallClock(iso, this.utc).zone}`;
   }
 
   /** Rows that did not complete come first. */
@@ -125,32 +162,30 @@ class Page {
     if (rows.length === 0) return [];
     const order: readonly Tone[] = ['bad', 'wait', 'plain', 'good'];
     const sorted = [...rows].sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone));
-    const table = sorted.slice(0, MAX_ROWS).map((row) => this.row(row));
-    const left = rows.length - table.length;
+    const shown = sorted.slice(0, MAX_ROWS);
+    const keys = Math.min(24, Math.max(...shown.map(({ key }) => key.length)));
+    const table = shown.flatMap((row) => this.row(row, keys));
+    const left = rows.length - shown.length;
     const more =
       left > 0 ? [`  and ${counted(left, 'row')} more: -o json and the page of --html have all`] : [];
     return ['', `Rows (${rows.length})`, ...table, ...more];
   }
 
-  private row({ key, state, taskId, creates, polls, reason, tone }: TimelineRow): string {
-    const why = reason === null || reason === state ? '' : ` (${reason})`;
-    const text = `${state}${why}, ${counted(creates, 'create')}, ${counted(polls, 'poll')}${taskId === null ? '' : `, task ${taskId}`}`;
-    const line = `  ${MARKS[tone]} ${cut(key, 24).padEnd(24)} ${text}`;
-    return this.toned(tone, cut(line, this.width));
+  private row(row: TimelineRow, keys: number): string[] {
+    const { key, state, taskId, creates, polls, tone } = row;
+    const cause = rowCause(row);
+    const why = cause === null ? '' : `: ${cause}`;
+    const text = `${state.replaceAll('_', ' ')}${why}; ${counted(creates, 'create')}, ${counted(polls, 'poll')}${taskId === null ? '' : `, task ${taskId}`}`;
+    return this.hanging(`  ${MARKS[tone]} ${key.padEnd(keys)} `, text).map((line) => this.toned(tone, line));
   }
 
   children(): string[] {
     const { children } = this.timeline;
     if (children.length === 0) return [];
-    const lines = children.map((child) => {
+    const lines = children.flatMap((child) => {
       const events = child.runs.reduce((sum, run) => sum + run.events, 0);
-      return this.toned(
-        outcomeTone(child),
-        cut(
-          `  ${child.workflowId}: ${child.outcome ?? 'open'}, ${counted(events, 'event')}, ${counted(child.rows.length, 'row')}`,
-          this.width,
-        ),
-      );
+      const text = `${child.workflowId}: ${child.outcome ?? 'open'}, ${counted(events, 'event')}, ${counted(child.rows.length, 'row')}`;
+      return this.hanging('  ', text).map((line) => this.toned(outcomeTone(child), line));
     });
     return ['', `Children (${children.length})`, ...lines];
   }
@@ -160,11 +195,14 @@ class Page {
     const whole = spent.reduce((sum, { ms }) => sum + ms, 0);
     if (whole === 0) return [];
     const longest = Math.max(...spent.map(({ on }) => SPENT[on].length));
-    const bars = spent.map(({ on, ms }) => {
+    const spans = spent.map(({ ms }) => shownSpan(ms));
+    const room = this.width - longest - Math.max(...spans.map((span) => span.length)) - 12;
+    const full = Math.max(BARS[1], Math.min(BARS[0], room));
+    const bars = spent.map(({ on, ms }, index) => {
       const share = ms / whole;
-      const bar = '█'.repeat(Math.max(1, Math.round(share * BAR))).padEnd(BAR);
+      const bar = '█'.repeat(Math.max(1, Math.round(share * full))).padEnd(full);
       const percent = share < 0.01 ? '<1' : String(Math.round(share * 100));
-      return `  ${SPENT[on].padEnd(longest)}  ${this.paint('note', bar)} ${percent.padStart(3)} %  ${shownSpan(ms)}`;
+      return `  ${SPENT[on].padEnd(longest)}  ${this.paint('note', bar)} ${percent.padStart(3)} %  ${spans[index]}`;
     });
     return [`Where the time went (${shownSpan(whole)})`, ...bars];
   }
@@ -174,21 +212,25 @@ class Page {
     return this.paint(tone === 'wait' ? 'warn' : tone, text);
   }
 
-  /** A text beside its head, wrapped at blanks. */
   private hanging(head: string, text: string): string[] {
-    const room = Math.max(20, this.width - head.length);
-    const lines: string[] = [];
-    let line = '';
-    for (const word of text.split(' ')) {
-      if (line !== '' && widthOf(line) + 1 + widthOf(word) > room) {
-        lines.push(line);
-        line = word;
-      } else line = line === '' ? word : `${line} ${word}`;
-    }
-    lines.push(line);
-    const indent = ' '.repeat(head.length);
-    return lines.map((part, index) => `${index === 0 ? head : indent}${part}`.trimEnd());
+    return hanging(head, text, this.width);
   }
+}
+
+/** A text beside its head, wrapped at blanks: a word that is longer than a line is there to be copied. */
+export function hanging(head: string, text: string, width: number): string[] {
+  const room = Math.max(20, width - head.length);
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && widthOf(line) + 1 + widthOf(word) > room) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  lines.push(line);
+  const indent = ' '.repeat(head.length);
+  return lines.map((part, index) => `${index === 0 ? head : indent}${part}`.trimEnd());
 }
 
 const widthOf = (text: string): number => stripVTControlCharacters(text).length;
@@ -228,7 +270,16 @@ export function elapsed(ms: number): string {
   return `+${Math.floor(hours / 24)}d ${hours % 24}:${two(minutes % 60)}`;
 }
 
-const clock = (iso: string): string => iso.replace('T', ' ').replace(/\.\d+Z$/, '');
-
-const cut = (text: string, most: number): string =>
-  text.length > most ? `${text.slice(0, most - 1)}…` : text;
+/** Date and time of day, and the zone of both: `UTC`, `UTC+01:00`. */
+function wallClock(
+  iso: string,
+  utc: boolean,
+): { readonly date: string; readonly time: string; readonly zone: string } {
+  const at = new Date(iso);
+  const east = utc ? 0 : -at.getTimezoneOffset();
+  const [date = '', time = ''] = new Date(at.getTime() + east * 60_000).toISOString().split('T');
+  const two = (value: number): string => String(Math.floor(value)).padStart(2, '0');
+  const ahead = Math.abs(east);
+  const zone = east === 0 ? '' : `${east < 0 ? '-' : '+'}${two(ahead / 60)}:${two(ahead % 60)}`;
+  return { date, time: time.slice(0, 8), zone: `UTC${zone}` };
+}

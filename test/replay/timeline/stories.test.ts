@@ -1,5 +1,12 @@
+import { type LoadedRun } from '../../../src/replay/loaded-history';
 import { buildTimeline } from '../../../src/replay/timeline/build-timeline';
-import { type Timeline, type TimelineEntry } from '../../../src/replay/timeline/timeline';
+import { rowCause } from '../../../src/replay/timeline/campaign-rows';
+import {
+  type SpentOn,
+  type Timeline,
+  type TimelineEntry,
+  type TimelineRow,
+} from '../../../src/replay/timeline/timeline';
 import { timelineText } from '../../../src/replay/timeline/timeline-text';
 import { goldenTarget } from './golden-targets';
 
@@ -139,6 +146,49 @@ describe('the story of a video', () => {
     expect(gone.polls.count).toBe(3);
   });
 
+  it('a healthy watch shows no tries: it waits in the server by failing', () => {
+    const watch = one(timelineOf('generateVideo.completed-shared'), 'watch');
+    expect(watch.text).not.toContain('try');
+    expect(Object.keys(watch.facts)).not.toEqual(expect.arrayContaining(['tries']));
+    expect(watch.facts['lastFailure']).toBeUndefined();
+  });
+
+  it('has the loss of its watcher, and when another run of that took over', () => {
+    const video = goldenTarget('generateVideo.completed-shared.v1.json');
+    const [watcher] = goldenTarget('watchVideos.completed.v1.json').runs as [LoadedRun];
+    const events = watcher.history.events ?? [];
+    const lost = {
+      ...watcher,
+      runId: 'lost',
+      history: {
+        events: [
+          events[0],
+          {
+            eventId: events[1]?.eventId,
+            eventTime: events[10]?.eventTime,
+            workflowExecutionTerminatedEventAttributes: { identity: 'ops@host', reason: 'too many' },
+          },
+        ],
+      },
+    } as unknown as LoadedRun;
+    const later = { ...watcher, history: { events: events.slice(12) } } as LoadedRun;
+    const of = (...runs: LoadedRun[]) =>
+      buildTimeline({ ...video, watchers: [{ target: 'watcher', runs }] })
+        .entries.filter(({ kind, events: ids }) => kind === 'watch' && ids.length === 0)
+        .map(({ tone, text }) => [tone, text]);
+    expect(of(lost, later)).toEqual([
+      [
+        'wait',
+        expect.stringMatching(
+          /^The watcher was terminated by ops@host: too many; its next run took over after \d/,
+        ),
+      ],
+    ]);
+    expect(of(lost)).toEqual([
+      ['bad', 'The watcher was terminated by ops@host: too many; no other run of it has begun'],
+    ]);
+  });
+
   it('of a watcher names who joined, left and was told', () => {
     const watcher = said(timelineOf('watchVideos.completed'));
     expect(watcher.filter((text) => /^(watch|told)/.test(text))).toEqual([
@@ -183,6 +233,57 @@ describe('the story of a campaign', () => {
       needsReview: 200_000,
       unknown: 0,
     });
+  });
+
+  it('divides its time by the phases of its rows, not for child workflows', () => {
+    const share = ({ spent }: Timeline, on: SpentOn): number => {
+      const whole = spent.reduce((sum, { ms }) => sum + ms, 0);
+      return (spent.find((part) => part.on === on)?.ms ?? 0) / whole;
+    };
+    expect(share(campaign, 'waiting_for_polls')).toBeGreaterThan(0.4);
+    // Until the first report of each batch nothing is known of its rows.
+    expect(share(campaign, 'waiting_for_children')).toBeLessThan(0.2);
+    expect(share(timelineOf('runCampaign.budget-spent'), 'waiting_for_money')).toBeGreaterThan(0.25);
+    expect(share(timelineOf('campaignBatch.budget-spent'), 'waiting_for_money')).toBeGreaterThan(0.1);
+  });
+
+  it('names the kind of each refusal with its code, and why a row got no attempt', () => {
+    const causes = (name: string) =>
+      Object.fromEntries(timelineOf(name).rows.map((row) => [row.key, rowCause(row)]));
+    expect(causes('campaignBatch.paused-and-resumed-batch0')['bad']).toBe('invalid (invalid_request_error)');
+    expect(Object.values(causes('campaignBatch.budget-spent'))).toContain('no attempt: the budget is spent');
+    const row = {
+      ...(campaign.rows[0] as TimelineRow),
+      state: 'failed',
+      reason: 'at_full_load',
+      kind: 'capacity',
+      code: 'at_full_load',
+      creates: 3,
+      noAttempt: 'attempts',
+    } as const;
+    expect(rowCause(row)).toBe('capacity (at_full_load), no further attempt: all of them were made');
+    expect(
+      rowCause({ ...row, state: 'rejected', reason: 'quota', kind: 'quota', code: null, noAttempt: null }),
+    ).toBe('quota');
+  });
+
+  it('is wrapped at words for a narrow terminal, with whole task ids, and not at all for a file', () => {
+    const narrow = timelineText(campaign, { width: 60, utc: true }).split('\n');
+    expect(narrow.filter((line) => line.length > 60 && !/\S{25}/.test(line))).toEqual([]);
+    const long = { ...campaign, rows: campaign.rows.map((row) => ({ ...row, key: 'k'.repeat(100) })) };
+    for (const width of [60, 80, Infinity]) {
+      const text = timelineText(long, { width });
+      expect(text).not.toContain('…');
+      for (const { taskId, key } of long.rows) for (const id of [taskId, key]) expect(text).toContain(id);
+    }
+    const wide = timelineText(campaign, { width: Infinity }).split('\n');
+    expect(wide.filter((line) => /^ {20}\S/.test(line))).toEqual([]);
+  });
+
+  it('has the date of each later day', () => {
+    const entry = { ...(campaign.entries[1] as TimelineEntry), at: '2026-11-26T00:00:01.000Z' };
+    const text = timelineText({ ...campaign, entries: [...campaign.entries, entry] }, { utc: true });
+    expect(text).toMatch(/\n +2026-11-26\n *\+21:23:\d\d {2}00:00:01 {2}5-10 /);
   });
 
   it('has the rows of the batches that were loaded', () => {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-export { type LoadedRun, type LoadedTarget } from './loaded-history';
+export { type LoadedRun, type LoadedTarget, type PendingActivity } from './loaded-history';
 export { HistoryError, type HistoryErrorCode } from './history-error';
 export { parseHistory, readHistoryFile } from './read-history';
 export { readHistoryFolder, type UnloadedTarget } from './history-folder';
@@ -28,6 +28,7 @@ export {
   type Facts,
   type Lane,
   type MoneySummary,
+  type NoAttempt,
   type PollChange,
   type PollSummary,
   SPENT,

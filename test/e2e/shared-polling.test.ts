@@ -108,6 +108,13 @@ describe('shared polling', () => {
     // On a busy machine the other run may be over before it is seen.
     await eventually('another run', async () => (await watcher.describe()).runId !== runId, 90_000);
     expect(await handle.result()).toMatchObject({ outcome: 'completed' });
+    const lost = /^The watcher was terminated by .+: by an operator; its next run took over after \d/;
+    await eventually('its loss in the replay of the video', async () => {
+      const { client } = (await stack()).server;
+      const chain = await fetchChain(client, handle.workflowId);
+      const { entries } = buildTimeline(await withWatchers(client, chain, async (run) => run));
+      return entries.some(({ kind, text }) => kind === 'watch' && lost.test(text));
+    });
   });
 
   it.concurrent('a watcher that is reset goes on, and tells what it finds', async () => {

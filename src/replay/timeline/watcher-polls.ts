@@ -67,7 +67,12 @@ export function watcherLosses(
   const watcherId = fieldsOf(fieldsOf(input)['watcher'])['workflowId'];
   const read = runs.filter(({ workflowId }) => workflowId === watcherId).map((one) => operationsOf(one, 0));
   const begins = read.flatMap(({ firstAt }) => firstAt ?? []).sort((a, b) => a - b);
+  // A reset ends a run too, and the new one has its videos from the start.
+  const reset = read.flatMap(({ operations }) =>
+    operations.flatMap(({ kind, target }) => (kind === 'reset' ? [target?.runId] : [])),
+  );
   return read
+    .filter(({ run }) => !reset.includes(run.runId))
     .flatMap(({ operations }) => operations.filter(({ end }) => LOST.includes(end)))
     .filter(({ kind, at }) => kind === 'end' && at >= from && at <= (endedAt ?? Infinity))
     .sort((a, b) => a.at - b.at)

@@ -184,6 +184,19 @@ describe('the story of a video', () => {
         ),
       ],
     ]);
+    // A reset ends a run too, but loses nothing.
+    const again = {
+      ...later,
+      history: {
+        events: [
+          {
+            eventTime: events[10]?.eventTime,
+            workflowTaskFailedEventAttributes: { baseRunId: 'lost', newRunId: 'x' },
+          },
+        ],
+      },
+    } as unknown as LoadedRun;
+    expect(of(lost, again)).toEqual([]);
     expect(of(lost)).toEqual([
       ['bad', 'The watcher was terminated by ops@host: too many; no other run of it has begun'],
     ]);

@@ -94,6 +94,7 @@ const NEED_OF = {
   'test/proxy/redirects.test.ts': 'lib',
   'test/replay/': 'lib',
   'test/replay/golden-files.test.ts': 'nothing',
+  'test/replay/terminal-lines.test.ts': 'nothing',
   'test/replay/timeline/': 'nothing',
   'test/replay/whatif/': 'nothing',
   'test/replay/read-history.test.ts': 'nothing',

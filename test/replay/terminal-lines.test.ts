@@ -1,0 +1,31 @@
+import { closingLines, wrapped } from '../../src/cli/replay/verdict-lines';
+import { columnsOf } from '../../src/cli/report';
+
+const summary = (differs: boolean, inputsDiffer: boolean) => ({
+  differs: () => differs,
+  inputsDiffer: () => inputsDiffer,
+});
+const first = (lines: readonly string[]): string[] => lines.map((line) => line.slice(0, 10));
+
+describe('lines of replay on a terminal', () => {
+  it('have the width of the terminal, and none without one', () => {
+    expect(columnsOf({ isTTY: true, columns: 132 })).toBe(132);
+    expect(columnsOf({ isTTY: true, columns: 0 })).toBe(80);
+    expect(columnsOf({ columns: 132 })).toBe(Infinity);
+  });
+
+  it('are wrapped at words, below their indent', () => {
+    const line = `  at ${'x'.repeat(50)} is one of the places`;
+    expect(wrapped(line, 60)).toEqual([`  at ${'x'.repeat(50)} is`, '    one of the places']);
+    expect(wrapped(line, Infinity)).toEqual([line]);
+    expect(wrapped('', 60)).toEqual(['']);
+  });
+
+  it('have each note once, where it applies', () => {
+    expect(closingLines(summary(false, false), {})).toEqual([]);
+    expect(first(closingLines(summary(true, false), {}))).toEqual(['Options: r', '  or keep ', '  or give ']);
+    expect(first(closingLines(summary(false, true), {}))).toEqual(['A reset of']);
+    expect(first(closingLines(summary(false, false), { bundle: 'b.js' }))).toEqual(['A replay c']);
+    expect(closingLines(summary(true, true), { verbose: true })).toHaveLength(5);
+  });
+});

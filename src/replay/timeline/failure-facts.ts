@@ -1,4 +1,5 @@
 import { type History } from '@temporalio/common/lib/proto-utils';
+import { isSentence } from '../../service/redact';
 import { decoded } from './payloads';
 import { fieldsOf, numberOf, textOf } from './read-value';
 import { type Shown } from './shown';
@@ -43,7 +44,7 @@ export function failureFacts(failure: Failure | null | undefined): FailureFacts 
   return {
     type: typeName(inner),
     timeout: timeout ? (TIMEOUTS[Number(timeout.timeoutType ?? 0)] ?? 'unspecified') : null,
-    class: textOf(details['class']),
+    class: wordOf(details['class']),
     httpStatus: numberOf(details['httpStatus']),
     delayMs: numberOf(details['delayMs']),
     retryAfterMs: numberOf(details['retryAfterMs']),
@@ -52,8 +53,14 @@ export function failureFacts(failure: Failure | null | undefined): FailureFacts 
   };
 }
 
+/** A class or a type that somebody else's code chose: a sentence may be a prompt. */
+const wordOf = (value: unknown): string | null => {
+  const text = textOf(value);
+  return text === null || isSentence(text) ? null : text;
+};
+
 function typeName(failure: Failure): string {
-  if (failure.applicationFailureInfo) return failure.applicationFailureInfo.type || 'Error';
+  if (failure.applicationFailureInfo) return wordOf(failure.applicationFailureInfo.type) || 'Error';
   if (failure.timeoutFailureInfo) return 'TimeoutFailure';
   if (failure.canceledFailureInfo) return 'CancelledFailure';
   if (failure.terminatedFailureInfo) return 'TerminatedFailure';

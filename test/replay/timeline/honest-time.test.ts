@@ -6,6 +6,7 @@ import { type Timeline } from '../../../src/replay/timeline/timeline';
 import {
   activity,
   begin,
+  payloads,
   retryLater,
   START,
   task,
@@ -122,6 +123,25 @@ describe('an activity that was retried', () => {
       'Download: 1.0 kB stored in 3 min 30 s; try 3, the one before: unavailable (HTTP 503)',
     );
     expect(seconds(timeline)).toEqual({ downloading: 202, own_backoff: 8 });
+  });
+
+  it('of your own shows no sentence that its failure may repeat', () => {
+    const prompt = 'a kite over the sea, seen from below';
+    const timeline = timelineOf(
+      written(
+        started,
+        doing('render', {
+          at: 0,
+          startedAt: 5,
+          endedAt: 6,
+          attempt: 2,
+          lastFailure: { applicationFailureInfo: { type: prompt, details: payloads({ class: prompt }) } },
+        }),
+        tasks(6),
+      ),
+    );
+    expect(texts(timeline).at(-1)).toBe('Activity render completed in 6 s; try 2, the one before: Error');
+    expect(JSON.stringify(timeline)).not.toContain('kite');
   });
 
   it('has exactly what the service asked for beside our own backoff, and each wait for a key', () => {

@@ -66,4 +66,12 @@ describe('temporal-media sandbox', () => {
     expect(code).toBe(65);
     expect(reply.error?.message).toContain('--faults');
   });
+
+  test('a fault that the sandbox does not know: exit code 65, with what is allowed', async () => {
+    const file = path.join(dir, 'unknown.json');
+    await writeFile(file, '[{"operation":"poll","action":{"type":"explode"}}]');
+    const { code, reply } = await runJson(['sandbox', '--faults', file]);
+    expect([code, reply.error?.type]).toEqual([65, 'bad_input']);
+    expect(reply.error?.message).toContain('Allowed: status, accept_then_status');
+  });
 });

@@ -5,6 +5,7 @@ import { given } from '../../domain/given';
 import { CliError } from '../errors';
 import { onInterruption } from '../interruption';
 import { withOutputOptions } from '../report';
+import { type FaultRule } from '../../testing/sandbox/faults';
 import { readFile } from 'node:fs/promises';
 
 interface SandboxCommandOptions {
@@ -60,6 +61,7 @@ async function sandbox(context: CommandContext, options: SandboxCommandOptions):
   const { report } = context;
   const interruption = onInterruption();
   const { createSandbox } = await import('../../testing/sandbox/index.js');
+  const faults = await readFaults(options.faults ?? []);
   const running = await createSandbox({
     ...given({
       port: port('--port', options.port),
@@ -71,7 +73,7 @@ async function sandbox(context: CommandContext, options: SandboxCommandOptions):
       mode: options.mode as 'strict' | 'compat' | undefined,
       apiKeys: options.key === undefined ? undefined : [...options.key],
     }),
-    faults: await readFaults(options.faults ?? []),
+    faults,
   }).catch((error: unknown) => {
     throw startError(error);
   });
@@ -91,18 +93,17 @@ function port(option: string, text: string | undefined): number | undefined {
   throw new CliError('usage', `${option} must be a port number.`, { hint: 'For example 8088.' });
 }
 
-async function readFaults(files: readonly string[]) {
+async function readFaults(files: readonly string[]): Promise<FaultRule[]> {
+  const { readFaultRules } = await import('../../testing/sandbox/faults.js');
   const rules = files.map(async (file) => {
     try {
-      const parsed: unknown = JSON.parse(await readFile(file, 'utf8'));
-      if (Array.isArray(parsed)) return parsed as never[];
+      return readFaultRules(JSON.parse(await readFile(file, 'utf8')));
     } catch (error) {
       throwBug(error);
-      // Reported below, with the name of the file.
+      throw new CliError('bad_input', `--faults: ${file}: ${(error as Error).message}`, {
+        hint: 'For example [{"operation":"poll","times":2,"action":{"type":"status","status":503}}]; `temporal-media schema faults` shows every rule.',
+      });
     }
-    throw new CliError('bad_input', `--faults: ${file} holds no JSON array of fault rules.`, {
-      hint: 'For example [{"operation":"poll","times":2,"action":{"type":"status","status":503}}].',
-    });
   });
   return (await Promise.all(rules)).flat();
 }

@@ -1,108 +1,4 @@
-import { type JsonObject } from './json-value';
-
-/** The properties of a request that fault rules match. */
-interface FaultSubject {
-  operation: SandboxOperation;
-  prompt?: string | undefined;
-  model?: string | undefined;
-  taskId?: string | undefined;
-}
-
-interface OpenRule {
-  rule: FaultRule;
-  /** Number of matching requests that pass before the rule applies again. */
-  pass: number;
-  left: number;
-}
-
-/** The faults of one request: the sum of all matching delays and the first other action. */
-interface FaultVerdict {
-  delayMs: number;
-  action?: FaultAction;
-}
-
-/**
- * The active fault rules; `skip`, `every` and `times` limit each. The first match wins. Rules for one task come before
- * the others and are indexed by task id, so that lookup stays fast with thousands of tasks that have their own faults.
- */
-export class FaultBook {
-  private open: OpenRule[] = [];
-  private byTask = new Map<string, OpenRule[]>();
-
-  add(rules: readonly FaultRule[]): void {
-    for (const rule of rules) {
-      const times = rule.times ?? 1;
-      const open: OpenRule = { rule, pass: rule.skip ?? 0, left: times === 0 ? Infinity : times };
-      if (rule.taskId === undefined) this.open.push(open);
-      else this.byTask.set(rule.taskId, [...(this.byTask.get(rule.taskId) ?? []), open]);
-    }
-  }
-
-  clear(): void {
-    this.open = [];
-    this.byTask.clear();
-  }
-
-  /** Rules that can still apply. */
-  list(): FaultRule[] {
-    return [...[...this.byTask.values()].flat(), ...this.open].map((one) => one.rule);
-  }
-
-  /** Uses the first `reset_early` rule without further conditions for this operation; true when it applies now. */
-  takeEarlyReset(operation: SandboxOperation): boolean {
-    const early = this.open.find((one) => isEarly(one.rule) && one.rule.operation === operation);
-    return early !== undefined && this.use(early);
-  }
-
-  take(subject: FaultSubject): FaultVerdict {
-    const verdict: FaultVerdict = { delayMs: 0 };
-    for (const one of [...(this.byTask.get(subject.taskId ?? '') ?? []), ...this.open]) {
-      if (isEarly(one.rule) || !matches(one.rule, subject) || !this.use(one)) continue;
-      if (one.rule.action.type === 'delay') {
-        verdict.delayMs += one.rule.action.ms;
-      } else {
-        return { ...verdict, action: one.rule.action };
-      }
-    }
-    return verdict;
-  }
-
-  private use(one: OpenRule): boolean {
-    if (one.pass > 0) {
-      one.pass -= 1;
-      return false;
-    }
-    one.pass = (one.rule.every ?? 1) - 1;
-    one.left -= 1;
-    if (one.left > 0) return true;
-    const { taskId } = one.rule;
-    const others = (taskId === undefined ? this.open : (this.byTask.get(taskId) ?? [])).filter(
-      (other) => other !== one,
-    );
-    if (taskId === undefined) this.open = others;
-    else if (others.length === 0) this.byTask.delete(taskId);
-    else this.byTask.set(taskId, others);
-    return true;
-  }
-}
-
-function isEarly(rule: FaultRule): boolean {
-  return (
-    rule.action.type === 'reset_early' &&
-    rule.promptIncludes === undefined &&
-    rule.model === undefined &&
-    rule.taskId === undefined
-  );
-}
-
-function matches(rule: FaultRule, subject: FaultSubject): boolean {
-  return (
-    rule.operation === subject.operation &&
-    (rule.promptIncludes === undefined || (subject.prompt ?? '').includes(rule.promptIncludes)) &&
-    (rule.model === undefined || rule.model === subject.model) &&
-    (rule.taskId === undefined || rule.taskId === subject.taskId)
-  );
-}
+import { isJsonObject, type JsonObject } from './json-value';
 
 /** Every operation, in the order in which counters show them. */
 export const SANDBOX_OPERATIONS = [
@@ -214,4 +110,130 @@ export interface FaultRule {
   times?: number;
   /** What happens to the request or its reply. */
   action: FaultAction;
+}
+
+/** What a field may have: a kind of value, or one of these values. */
+type Form =
+  | 'any value'
+  | 'a text'
+  | 'a number'
+  | 'true or false'
+  | 'an object'
+  | readonly (string | number)[];
+
+/** Form of a field that must be there, or of one that may be left out. */
+interface Field {
+  readonly form: Form;
+  readonly optional: boolean;
+}
+
+const must = (form: Form): Field => ({ form, optional: false });
+const may = (form: Form): Field => ({ form, optional: true });
+
+const REPLY = {
+  status: must('a number'),
+  headers: may('an object'),
+  body: may('any value'),
+  raw: may('a text'),
+  contentType: may('a text'),
+};
+
+/** The fields of each action, beside `type`. */
+const ACTIONS: {
+  readonly [Type in FaultAction['type']]: {
+    readonly [Name in Exclude<keyof Extract<FaultAction, { type: Type }>, 'type'>]-?: Field;
+  };
+} = {
+  status: REPLY,
+  accept_then_status: REPLY,
+  lose_reply: {
+    accepted: must('true or false'),
+    how: must(['reset', 'close', 'stall', 'stall_body', 'cut_body'] satisfies LostReply[]),
+  },
+  reset_early: {},
+  delay: { ms: must('a number') },
+  slow_body: { bytesPerSecond: must('a number') },
+  cut_body: { afterBytes: must('a number'), how: must(['reset', 'close']) },
+  truncate: { bytes: must('a number') },
+  json_page: {},
+  html_page: {},
+  not_ready: { status: may([400, 404, 409]) },
+  expired: {},
+  redirect: { location: must('a text'), status: may('a number') },
+  record: { patch: must('an object') },
+  task_fails: { error: may('any value'), progress: may('a number') },
+  status_word: { status: must('a text') },
+};
+
+/** The fields of a rule, beside its action. */
+const RULE: { readonly [Name in Exclude<keyof FaultRule, 'action'>]-?: Field } = {
+  operation: must(SANDBOX_OPERATIONS),
+  promptIncludes: may('a text'),
+  model: may('a text'),
+  taskId: may('a text'),
+  skip: may('a number'),
+  every: may('a number'),
+  times: may('a number'),
+};
+
+/** A rule that the sandbox does not know; the message names what is allowed. */
+export class FaultRuleError extends Error {}
+
+/**
+ * Reads rules that somebody wrote as JSON: a rule with a typing error would match nothing, and a test would pass for it.
+ * @throws FaultRuleError that names the rule, the field and what is allowed
+ */
+export function readFaultRules(value: unknown): FaultRule[] {
+  if (!Array.isArray(value)) throw new FaultRuleError('Fault rules are a JSON array.');
+  value.forEach((rule: unknown, index) => {
+    const place = `rule ${index + 1}`;
+    if (!isJsonObject(rule)) throw new FaultRuleError(`${place} must be an object.`);
+    const { action, ...conditions } = rule;
+    checkFields(place, conditions, RULE, ['action']);
+    if (!isJsonObject(action)) throw new FaultRuleError(`${place}: action must be an object with a type.`);
+    const { type, ...fields } = action;
+    checkForm(`${place}: action.type`, type, Object.keys(ACTIONS));
+    checkFields(`${place}: action`, fields, ACTIONS[type as FaultAction['type']], ['type']);
+  });
+  return value as FaultRule[];
+}
+
+/** @param others names of fields that are read elsewhere */
+function checkFields(
+  place: string,
+  given: JsonObject,
+  allowed: { readonly [name: string]: Field },
+  others: readonly string[],
+): void {
+  for (const name of Object.keys(given))
+    if (!Object.hasOwn(allowed, name))
+      throw new FaultRuleError(
+        `${place} has no field ${JSON.stringify(name)}. Allowed: ${[...Object.keys(allowed), ...others].join(', ')}.`,
+      );
+  for (const [name, { form, optional }] of Object.entries(allowed))
+    if (given[name] !== undefined || !optional) checkForm(`${place}: ${name}`, given[name], form);
+}
+
+function checkForm(place: string, value: unknown, form: Form): void {
+  if (isForm(value, form)) return;
+  if (typeof form === 'string') throw new FaultRuleError(`${place} must be ${form}.`);
+  const shown = value === undefined ? 'missing' : `${JSON.stringify(value)}, which is unknown`;
+  throw new FaultRuleError(`${place} is ${shown}. Allowed: ${form.join(', ')}.`);
+}
+
+function isForm(value: unknown, form: Form): boolean {
+  switch (form) {
+    case 'any value':
+      return true;
+    case 'a text':
+      return typeof value === 'string';
+    case 'a number':
+      return typeof value === 'number' && value >= 0;
+    case 'true or false':
+      return typeof value === 'boolean';
+    case 'an object':
+      return isJsonObject(value);
+    default:
+      return form.includes(value as string | number);
+  }
 }

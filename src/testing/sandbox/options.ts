@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type SandboxCounters } from './counters';
-import { type FaultRule } from './faults';
+import { type FaultRule, readFaultRules } from './faults';
 import { type JsonObject } from './json-value';
 import { type GeneratedFile } from './media-store';
 import { type ResultLinks, type SandboxStatus, type SandboxTask, type SandboxTaskPatch } from './tasks';
@@ -82,7 +82,7 @@ export interface ResolvedSandboxOptions {
   log: boolean;
 }
 
-/** Fills in the defaults and reads the fault file. Throws for an unknown mode or a file without a JSON array. */
+/** Fills in the defaults and reads the fault file. Throws for an unknown mode and for unknown faults. */
 export function resolveSandboxOptions(options: SandboxOptions = {}): ResolvedSandboxOptions {
   const prefix = (options.pathPrefix ?? '').replace(/(?<!\/)\/+$/, '');
   return {
@@ -97,7 +97,7 @@ export function resolveSandboxOptions(options: SandboxOptions = {}): ResolvedSan
     pathPrefix: prefix === '' || prefix.startsWith('/') ? prefix : `/${prefix}`,
     timing: options.timing ?? {},
     linkTtlMs: options.linkTtlMs ?? 900_000,
-    faults: [...(options.faults ?? []), ...readFaultFile(options.faultFile)],
+    faults: [...readFaultRules(options.faults ?? []), ...readFaultFile(options.faultFile)],
     dataDir: options.dataDir,
     videos: options.videos ?? 'per_task',
     log: options.log ?? false,
@@ -111,9 +111,7 @@ function readMode(mode: string = 'strict'): SandboxMode {
 
 function readFaultFile(path: string | undefined): FaultRule[] {
   if (path === undefined) return [];
-  const rules: unknown = JSON.parse(readFileSync(path, 'utf8'));
-  if (!Array.isArray(rules)) throw new TypeError('The fault file must hold a JSON array of fault rules.');
-  return rules as FaultRule[];
+  return readFaultRules(JSON.parse(readFileSync(path, 'utf8')));
 }
 
 /** One line of `accepted.jsonl`, written before the reply is sent so that accepted work survives a crash. */

@@ -101,7 +101,7 @@ export class SandboxAdmin {
     return this.call('GET', `/poll-gaps${options.begin === true ? '?begin' : ''}`);
   }
 
-  /** Adds rules behind those that are there. */
+  /** Adds rules behind those that are there. Rejects for unknown operations, actions and fields. */
   async addFaults(faults: FaultRule[]): Promise<void> {
     await this.call('POST', '/faults', faults);
   }
@@ -142,7 +142,13 @@ export class SandboxAdmin {
         ? {}
         : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
     const reply = await fetch(`${this.adminUrl}${path}`, { method, ...json });
-    if (!reply.ok) throw new Error(`The sandbox answered ${reply.status} to ${method} ${path}.`);
+    if (!reply.ok) {
+      const said = (await reply.json().catch(() => ({}))) as { error?: { message?: string } };
+      const why = said.error?.message;
+      throw new Error(
+        `The sandbox answered ${reply.status} to ${method} ${path}.${why === undefined ? '' : ` ${why}`}`,
+      );
+    }
     return (await reply.json()) as Result;
   }
 }

@@ -1,6 +1,7 @@
 import { type FastifyRequest } from 'fastify';
 import { countAccepted, emptyCounters, type SandboxCounters } from './counters';
-import { type FaultAction, FaultBook } from './faults';
+import { FaultBook } from './fault-book';
+import { type FaultAction } from './faults';
 import { type GeneratedFile, LinkSigner, MediaStore } from './media-store';
 import { behaviourOf } from './models';
 import { DataDir, type ResolvedSandboxOptions, type SandboxIdempotency } from './options';

@@ -1,17 +1,13 @@
 import multipart from '@fastify/multipart';
 import fastify, { type FastifyInstance } from 'fastify';
+import { addAdminRoutes } from './admin-routes';
 import { openExchanges, apiRoute, type Exchange } from './exchange';
-import { type FaultRule } from './faults';
 import { addImageRoutes } from './image-routes';
-import { sandboxModels } from './models';
-import { openapiDocument } from './openapi/document';
 import { resolveSandboxOptions, type SandboxOptions } from './options';
-import { promptDirectives } from './prompt-directives';
 import { answerReadCall } from './read-call';
-import { jsonReply, errorReply, rangedReply, type SandboxReply } from './reply';
+import { errorReply, rangedReply, type SandboxReply } from './reply';
 import { SandboxCore, serverOptions } from './sandbox-core';
 import { taskVideo } from './task-video';
-import { type SandboxTaskPatch, statusAt } from './tasks';
 import { addVideoRoutes } from './video-routes';
 
 /** Addresses of a running sandbox, all without a trailing slash. */
@@ -67,58 +63,6 @@ export async function createSandbox(options: SandboxOptions = {}): Promise<Sandb
 async function shut(app: FastifyInstance): Promise<void> {
   await app.close();
   app.server.closeAllConnections();
-}
-
-/** Routes for tests and demos under {url}/_sandbox; they need no credentials. */
-function addAdminRoutes(app: FastifyInstance, core: SandboxCore): void {
-  const config = { silent: true };
-  const body = (request: { body: unknown }): unknown => JSON.parse(String(request.body));
-
-  apiRoute(app, core, { method: 'GET', url: '/_sandbox/models.json', operation: 'models' }, (exchange) =>
-    answerReadCall(exchange, { mediaType: 'application/json', reply: () => jsonReply(200, sandboxModels) }),
-  );
-  app.get('/_sandbox/requests', { config }, async (request) =>
-    core.log.list(request.query as { operation?: string }),
-  );
-  app.get('/_sandbox/counters', { config }, async (request) =>
-    (request.query as { prompts?: string }).prompts === 'none'
-      ? { ...core.counters, acceptedByPromptHash: {} }
-      : core.counters,
-  );
-  app.get('/_sandbox/poll-gaps', { config }, async (request) => {
-    const shown = core.pollGaps.show();
-    if ((request.query as { begin?: string }).begin !== undefined) core.pollGaps.begin();
-    return shown;
-  });
-  app.get('/_sandbox/faults', { config }, async () => core.faults.list());
-  app.post('/_sandbox/faults', { config }, async (request) => {
-    core.faults.add(body(request) as FaultRule[]);
-    return core.faults.list();
-  });
-  app.delete('/_sandbox/faults', { config }, async () => {
-    core.faults.clear();
-    return [];
-  });
-  app.post('/_sandbox/reset', { config }, async () => {
-    core.reset();
-    return {};
-  });
-  app.put('/_sandbox/api-keys', { config }, async (request) => {
-    core.options.apiKeys = body(request) as string[];
-    return {};
-  });
-  app.post('/_sandbox/release', { config }, async () => ({ released: core.releaseStalled() }));
-  app.get('/_sandbox/tasks', { config }, async () =>
-    [...core.tasks.values()].map((task) => ({ ...task, shown: statusAt(task, Date.now()) })),
-  );
-  app.patch('/_sandbox/tasks/:id', { config }, async (request, reply) => {
-    const task = core.patchTask((request.params as { id: string }).id, body(request) as SandboxTaskPatch);
-    return task ?? reply.code(404).send({});
-  });
-  app.get('/_sandbox/openapi.json', { config }, async () => openapiDocument(core.options.mode, core.url));
-  app.get('/_sandbox/directives', { config }, async () =>
-    promptDirectives.map(({ example, meaning }) => ({ example, meaning })),
-  );
 }
 
 /**

@@ -28,7 +28,7 @@ const STEPS = [
     type: 'temporal-media video --model cine-1 --prompt "a lighthouse at dusk" --duration 4 --dry-run',
   },
   {
-    say: 'A value that the model does not have is refused before anything is sent, with the ones that it has.',
+    say: 'A value that the model does not have is refused before anything is started, with the ones that it has.',
     type: 'temporal-media video --model cine-1 --prompt "a lighthouse" --duration 3; echo "exit code $?"',
   },
   {

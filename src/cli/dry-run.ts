@@ -33,7 +33,7 @@ import { wireVideoBody } from '../service/wire-video';
 import { type CommandContext } from './context';
 import { devInUse } from './models/models-in-force';
 import { refuseIssues } from './refuse-invalid';
-import { type CallPlace, validateCall } from './spend/validate-call';
+import { type CallPlace, type ValidatedCall, validateCall } from './spend/validate-call';
 import { shownLocation } from './text';
 
 /** A request as it would be sent, without the key and without the bytes of media. */
@@ -179,17 +179,48 @@ function built<Body>(wire: WireBuild<Body>, paid: PaidRequest): Body {
   return (wire as Extract<WireBuild<Body>, { ok: true }>).body;
 }
 
-/** `--dry-run`: shows the request and its estimate. Sends nothing, starts nothing, needs no server. */
-export async function showDryRun(
-  { report }: CommandContext,
-  paid: PaidRequest,
-  place: CallPlace,
-): Promise<void> {
-  const { model, entry, estimate, source } = await validateCall(paid, place);
-  const { env } = place;
+/** A call that may be sent, as far as this machine knows. */
+export interface CheckedCall extends ValidatedCall {
+  readonly request: ShownRequest;
+}
+
+/**
+ * Checks a call as a worker would before sending it, and builds its request: for a dry run, which shows it, and for a start,
+ * which so refuses the same. Sends nothing, starts nothing, needs no server. @throws CliError
+ */
+export async function checkCall(paid: PaidRequest, place: CallPlace): Promise<CheckedCall> {
+  const validated = await validateCall(paid, place);
   const config = configOfAccount(place.config, place.account);
-  const baseUrl = config.baseUrl ?? (await devInUse(config, env))?.sandbox?.url;
-  const request = await shownRequest(paid, entry, { baseUrl, policy: config.policy });
+  const baseUrl = config.baseUrl ?? (await devInUse(config, place.env))?.sandbox?.url;
+  const known = validated.source.origin === 'none' ? guessed(paid) : { paid, entry: validated.entry };
+  const request = await shownRequest(known.paid, known.entry, { baseUrl, policy: config.policy });
+  return { ...validated, request };
+}
+
+/** Where nothing is known of the model, each reference is shown in a field of which only the worker knows the name. */
+function guessed(paid: PaidRequest): { readonly paid: PaidRequest; readonly entry?: ModelEntry } {
+  if (paid.operation !== 'create_video') return { paid };
+  const references = (paid.request.references ?? []).map((reference, index) => ({
+    ...reference,
+    field: `<field of reference ${index + 1}>`,
+  }));
+  const mappings = references.map(({ kind, field, source }) => ({
+    kind,
+    field,
+    shape: 'string' as const,
+    form: 'url' in source ? ('url' as const) : ('base64' as const),
+  }));
+  return {
+    paid: { ...paid, request: { ...paid.request, ...(references.length > 0 && { references }) } },
+    entry: { id: paid.request.model, kind: 'video', references: mappings },
+  };
+}
+
+/** `--dry-run`: shows the request and its estimate. */
+export function showDryRun(
+  { report }: CommandContext,
+  { model, estimate, source, request }: CheckedCall,
+): void {
   for (const line of requestLines(request)) report.result(line);
   report.result('');
   report.result(`estimate: ${estimate === null ? 'unknown' : formatMoney(estimate)}`);

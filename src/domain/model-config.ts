@@ -151,6 +151,8 @@ export type ModelLookup =
   | { readonly found: 'entry'; readonly entry: ModelEntry }
   /** No entry, and unknown models may pass with the safe fields only (`validated: false`). */
   | { readonly found: 'unlisted' }
+  /** Only a worker knows the configuration. */
+  | { readonly found: 'not_known_here' }
   /** No entry, and unknown models are refused. */
   | { readonly found: 'refused'; readonly known: readonly string[] };
 
@@ -167,17 +169,12 @@ interface ModelValidation {
  */
 export function validateAgainstModel(paid: PaidRequest, lookup: ModelLookup): ModelValidation {
   switch (lookup.found) {
-    case 'refused':
-      return {
-        issues: [
-          {
-            field: 'model',
-            message: `The live model configuration does not have this model.${unseenDifference(paid.request.model, lookup.known)}`,
-            allowed: lookup.known,
-          },
-        ],
-        validated: false,
-      };
+    case 'refused': {
+      const message = `The live model configuration does not have this model.${unseenDifference(paid.request.model, lookup.known)}`;
+      return { issues: [{ field: 'model', message, allowed: lookup.known }], validated: false };
+    }
+    case 'not_known_here':
+      return { issues: validateRawFields(paid.request.fields, paid), validated: false };
     case 'unlisted':
       return { issues: validateUnlisted(paid), validated: false };
     case 'entry': {

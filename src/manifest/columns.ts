@@ -47,7 +47,7 @@ export const MANIFEST_COLUMNS: readonly ManifestColumn[] = [
   column(
     'operation',
     ALL,
-    'video, image or edit. Without it what the model makes; an edit where images are given.',
+    'video, image or edit. Without it what the model makes, or what the columns are of where that is not known; an edit where images are given.',
   ),
   column('model', ALL, 'Public id of the model, exactly as it is written.'),
   column('prompt', ALL, 'What is to be seen or changed.'),

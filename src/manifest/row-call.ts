@@ -75,8 +75,14 @@ async function readOperation(
   }
   if (values.get('operation') !== undefined) return undefined;
   const kind = model === undefined ? undefined : await lookup.kindOf(model);
-  if (kind === 'image') return values.get('images') === undefined ? 'image' : 'edit';
-  return 'video';
+  const ofImages = values.get('images') === undefined ? 'image' : 'edit';
+  if (kind !== undefined) return kind === 'image' ? ofImages : 'video';
+  return !mayOrder('video', values) && mayOrder(ofImages, values) ? ofImages : 'video';
+}
+
+/** Whether all columns of a row are those of this operation: they show it where nothing is known of the model. */
+function mayOrder(operation: ManifestOperation, values: RowValues): boolean {
+  return [...values.all()].every(({ column }) => column.operations.includes(operation));
 }
 
 async function readVideo(values: RowValues, common: Common, lookup: SourceLookup): Promise<PaidRequest> {

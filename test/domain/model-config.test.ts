@@ -286,3 +286,11 @@ it('[C2.1.6] never adds or changes a field of the request', () => {
     }),
   );
 });
+
+test('where no configuration is known nothing is refused but what no model takes', () => {
+  const lookup: ModelLookup = { found: 'not_known_here' };
+  const given = create({ references: [{ kind: 'image', source: url }], fields: { wings: 2 } });
+  expect(validateAgainstModel(given, lookup)).toEqual({ issues: [], validated: false });
+  expect(fieldsOf(edit({ mask: file, n: 2 }), lookup)).toEqual([]);
+  expect(fieldsOf(create({ fields: { duration: '4' } }), lookup)).toEqual(['fields.duration']);
+});

@@ -186,6 +186,20 @@ describe('a plan', () => {
     expect(rows[0]).toMatchObject({ call: { operation: 'create_video' }, estimate: null });
   });
 
+  it('reads from the columns of a row what it orders, where nothing is known of its model', async () => {
+    const manifest = 'model,prompt,duration,size\nanything,x,7,\nanything,y,,512x512\nanything,z,,\n';
+    const rows = await harness.planned(manifest, { models: noModels() });
+    expect(rows.map(({ call }) => call.operation)).toEqual([
+      'create_video',
+      'generate_image',
+      'create_video',
+    ]);
+    const both = await harness.plan('model,prompt,duration,size\nanything,x,7,512x512\n', {
+      models: noModels(),
+    });
+    expect(both.issues).toMatchObject([{ line: 2, column: 'size' }]);
+  });
+
   it('is not made while the configuration is down', async () => {
     const down = { found: 'unavailable', message: 'down', retryAfterMs: 5_000 } as const;
     const models = { lookup: () => Promise.resolve(down) };

@@ -28,7 +28,8 @@ import {
   type ResumeRowsCommandOptions,
 } from './campaign-options';
 import { plainKey } from './campaign-text';
-import { modelsKnownHere, planHere } from './plan';
+import { modelsInForce } from '../models/models-in-force';
+import { planHere } from './plan';
 import { confirmMore, confirmPlan, confirmUnvalidated, showPlan } from './run';
 import { followCampaign } from './watch';
 
@@ -96,10 +97,10 @@ async function confirmResume(
   input: CampaignInput,
   consent: Parameters<typeof confirmPlan>[2],
 ): Promise<void> {
-  const models = await modelsKnownHere(config, env, input.account);
+  const models = await modelsInForce(config, env, input.account);
   const { source, format } = input.manifest;
   // A manifest that only the worker can read is validated only there.
-  if (models === undefined || !('artifact' in source)) return confirmUnvalidated(report, consent);
+  if (models.origin.origin === 'none' || !('artifact' in source)) return confirmUnvalidated(report, consent);
   const store = await openArtifactStore(config);
   const open = async () => (await store.read(source.artifact)) as AsyncIterable<Uint8Array>;
   const plan = await planHere(report, models, { campaign: id, input, format, open, store });

@@ -2,7 +2,6 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { GIVES_NONE } from '../../activities/signed-address';
 import { type ArtifactStore } from '../../artifacts/artifact-store';
-import { type MediaConfig } from '../../config';
 import {
   type CampaignInput,
   type CampaignPlan,
@@ -18,7 +17,7 @@ import { type PlanSink } from '../../manifest/page-writer';
 import { planManifest } from '../../manifest/plan-manifest';
 import { CliError } from '../errors';
 import { type ShownPlan } from '../json-output';
-import { modelsInForce, type ModelsInForce } from '../models/models-in-force';
+import { type ModelsInForce } from '../models/models-in-force';
 import { type Report } from '../report';
 import { amountText, moneyText, plainKey } from './campaign-text';
 import { type LocalFiles } from './manifest';
@@ -36,7 +35,7 @@ export interface PlanHere {
   readonly files?: LocalFiles;
 }
 
-/** @throws CliError `models_unavailable` */
+/** Where no models are known here, rows are validated in their form only. @throws CliError `models_unavailable` */
 export async function planHere(
   report: Report,
   models: ModelsInForce,
@@ -50,7 +49,9 @@ export async function planHere(
       onInvalid: input.onInvalid ?? 'fail',
       rebuyChanged: input.rebuyChanged ?? false,
       generation: previous === undefined ? 0 : previous.generation + 1,
-      ...given({ account, limit, sample, budget, previous, format }),
+      ...given({ account, limit, sample, previous, format }),
+      // Whether a budget can be kept is known by the prices.
+      ...(models.origin.origin !== 'none' && given({ budget })),
       open,
       store,
       models: models.source,
@@ -63,16 +64,6 @@ export async function planHere(
     if (error instanceof ModelsDownError) throw new CliError('models_unavailable', error.message);
     throw error;
   }
-}
-
-/** The worker's models; undefined when this machine has no configuration, so that only the worker can validate. */
-export async function modelsKnownHere(
-  config: MediaConfig,
-  env: NodeJS.ProcessEnv,
-  account: string | undefined,
-): Promise<ModelsInForce | undefined> {
-  const models = await modelsInForce(config, env, account);
-  return models.origin.origin === 'none' ? undefined : models;
 }
 
 /** The one currency of all prices; undefined when there are several or none. */

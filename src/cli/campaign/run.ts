@@ -4,6 +4,7 @@ import { type CampaignStart, type Started } from '../../client';
 import { type MediaConfig } from '../../config';
 import { type CampaignPlan } from '../../domain/campaign/plan';
 import { type CampaignResult, type CampaignState } from '../../domain/campaign/campaign-state';
+import { type ResultsRef } from '../../domain/campaign/results';
 import { type Money, formatMoney } from '../../domain/price';
 import { connect, type Connected } from '../connect';
 import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../context';
@@ -25,16 +26,7 @@ import { endAdvice, refusalType } from './campaign-end';
 import { amountOf, changesOf, countOf, moneyOf, type RunOptions } from './campaign-options';
 import { LocalFiles, type ManifestInput, openManifest, canonicalManifest, namesFiles } from './manifest';
 import { mayCost, mostOf, mostSpent, type SpendBounds } from './most-spent';
-import {
-  bookedText,
-  currencyOf,
-  issueLines,
-  modelsKnownHere,
-  planHere,
-  type PlanHere,
-  planLines,
-  shownPlan,
-} from './plan';
+import { bookedText, currencyOf, issueLines, planHere, type PlanHere, planLines, shownPlan } from './plan';
 import { asManifest, rowsSource } from './prompt-manifest';
 import { ReportRefresher } from './report';
 import { attachCampaign } from './watch';
@@ -46,7 +38,7 @@ interface Run {
   readonly config: MediaConfig;
   readonly env: NodeJS.ProcessEnv;
   readonly store: ArtifactStore;
-  readonly models: ModelsInForce | undefined;
+  readonly models: ModelsInForce;
   readonly settings: Omit<CampaignStart, 'manifest'>;
   readonly consent: CampaignConsent;
   /** Absolute path; undefined without a report. */
@@ -67,9 +59,9 @@ export async function runCampaign(
   try {
     if (options.dryRun === true) {
       const files = new LocalFiles(input.folder, measuringStore);
-      const { id: campaign, settings, store, config, env } = run;
+      const { id: campaign, settings, store } = run;
       const plan = { campaign, input: settings, format, open: input.open, store, files };
-      return await showCampaignDryRun(context, plan, config, env);
+      return await showCampaignDryRun(context, plan, run.models);
     }
     await startAndAttach(context, run, input, format);
   } finally {
@@ -89,8 +81,8 @@ async function readRun(context: CommandContext, options: RunOptions): Promise<Ru
   const store = await openArtifactStore(config);
   const isReported = options.out !== undefined && options.detach !== true && options.dryRun !== true;
   const directory = isReported ? await prepareOut(options.out) : undefined;
-  const models = await modelsKnownHere(config, env, options.account);
-  const budget = moneyOf('--budget', amount, models === undefined ? null : currencyOf(models));
+  const models = await modelsInForce(config, env, options.account);
+  const budget = moneyOf('--budget', amount, currencyOf(models));
   const { onInvalid, rebuyChanged, account } = options;
   return {
     id,
@@ -168,20 +160,22 @@ async function begin(
   const start: CampaignStart = { ...settings, manifest };
   const running = await media.campaigns.attach(id, start);
   if (running !== undefined) return running;
-  if (models === undefined) {
-    await confirmUnvalidated(report, consent);
-    return media.campaigns.start(start, { id });
-  }
-  const previous = await media.campaigns.results(id).catch((error: unknown) => {
-    if ((error as Error).name === 'CampaignNotFoundError') return undefined;
-    throw error;
-  });
+  const isKnown = models.origin.origin !== 'none';
+  const previous = isKnown ? await resultsOf(media, id) : undefined;
   const open = async () => (await store.read(stored.artifact)) as AsyncIterable<Uint8Array>;
   const input = { ...settings, ...given({ previous }) };
   const plan = await planHere(report, models, { campaign: id, input, format: stored.format, open, store });
-  showPlan(report, plan, consent);
-  await confirmPlan(report, plan, consent);
+  // Without models a plan shows only what is wrong with the form of the rows.
+  if (isKnown || plan.refused !== undefined) showPlan(report, plan, consent);
+  await (isKnown ? confirmPlan(report, plan, consent) : confirmUnvalidated(report, consent));
   return media.campaigns.start(start, { id });
+}
+
+async function resultsOf(media: Connected['media'], id: string): Promise<ResultsRef | undefined> {
+  return media.campaigns.results(id).catch((error: unknown) => {
+    if ((error as Error).name === 'CampaignNotFoundError') return undefined;
+    throw error;
+  });
 }
 
 interface CampaignConsent extends SpendBounds {
@@ -253,10 +247,8 @@ export function refused(plan: CampaignPlan): CliError {
 async function showCampaignDryRun(
   { report }: CommandContext,
   manifest: PlanHere,
-  config: MediaConfig,
-  env: NodeJS.ProcessEnv,
+  models: ModelsInForce,
 ): Promise<void> {
-  const models = await modelsInForce(config, env, manifest.input.account);
   const plan = await planHere(report, models, manifest);
   for (const line of planLines(plan, manifest.input)) report.result(line);
   if (models.origin.origin === 'none')

@@ -18,6 +18,13 @@ export interface ModelsInForce {
 
 const READ_MS = 5_000;
 
+/** Nothing is refused here that a worker might allow. */
+const NOT_KNOWN_HERE: ModelSource = {
+  lookup: () => Promise.resolve({ found: 'not_known_here' }),
+  all: () => Promise.resolve(undefined),
+  fingerprint: () => 'none',
+};
+
 /**
  * Reads the model configuration that the worker uses, as far as this machine knows it: MEDIA_MODELS, else the sandbox
  * of the `dev` that commands use. Needs no Temporal server. @throws CliError `models_unavailable`
@@ -29,10 +36,12 @@ export async function modelsInForce(
   account?: string,
 ): Promise<ModelsInForce> {
   const config = configOfAccount(all, account);
+  // The models of an account that only another worker has are not known here.
+  const isElsewhere = account !== undefined && all.accounts !== undefined && config === all;
   const dev = config.models === undefined ? await devInUse(config, env) : undefined;
   const fromDev = config.baseUrl === undefined ? dev?.sandbox?.modelsUrl : undefined;
-  const location = config.models ?? fromDev;
-  const source = openSource(location, config);
+  const location = isElsewhere ? undefined : (config.models ?? fromDev);
+  const source = location === undefined ? NOT_KNOWN_HERE : openSource(location, config);
   const entries = await readEntries(source);
   return {
     source,
@@ -71,11 +80,11 @@ function sourceOfAccount(other: MediaConfig, { models }: MediaConfig, known: Mod
   return source;
 }
 
-function openSource(location: string | undefined, { unknownModels }: MediaConfig): ModelSource {
+function openSource(location: string, { unknownModels }: MediaConfig): ModelSource {
   try {
     return createModelSource({
       timeoutMs: READ_MS,
-      ...(location !== undefined && { location }),
+      location,
       ...(unknownModels !== undefined && { unknownModels }),
     });
   } catch (error) {

@@ -1,9 +1,10 @@
 import { type MediaConfig } from '../../config';
 import { type ModelEntry } from '../../domain/model-config';
 import { type PaidRequest } from '../../domain/request';
+import { type Money } from '../../domain/price';
+import { type CheckedCall } from '../dry-run';
 import { CliError } from '../errors';
 import { type CommandContext } from '../context';
-import { type CallPlace, type ValidatedCall } from './validate-call';
 import { spendLimitOf } from './spend-limit';
 
 export interface SpendOptions {
@@ -11,6 +12,7 @@ export interface SpendOptions {
   readonly maxSpend?: string;
   readonly yes?: boolean;
   readonly account?: string;
+  readonly id?: string;
 }
 
 /** What decides whether a valid request is started. */
@@ -22,43 +24,42 @@ export interface BeforeSend {
 }
 
 /**
- * Shows the request instead of sending it (`--dry-run`), or enforces the spend limit. True when the call may start.
- * @throws CliError for bad input, and `spend_not_confirmed`
+ * Checks a call. With `--dry-run` shows the request instead of sending it, else enforces the spend limit. True when the call may
+ * start.
+ * @throws CliError for what a dry run refuses, and `spend_not_confirmed`
  */
 export async function maySend(
   context: CommandContext,
   { paid, config, env, options }: BeforeSend,
 ): Promise<boolean> {
   const limit = spendLimitOf(options.maxSpend, env);
+  const place = { config, env, account: options.account };
+  // Imported here: it loads an HTTP client, which other commands do not need.
+  const { checkCall, showDryRun } = await import('../dry-run.js');
   if (options.dryRun === true) {
-    const { showDryRun } = await import('../dry-run.js');
-    await showDryRun(context, paid, { config, env, account: options.account });
+    showDryRun(context, await checkCall(paid, place));
     return false;
   }
+  const checked = await checkCall(paid, place).catch(async (error: unknown) => {
+    const { isStarted } = await import('./is-started.js');
+    if (error instanceof CliError && (await isStarted(paid, options, place))) return error;
+    throw error;
+  });
   if (limit === undefined || options.yes === true) return true;
   const { confirmSpend } = await import('./confirm-spend.js');
-  await confirmSpend(context.report, {
-    limit,
-    ...(await estimateOf(paid, { config, env, account: options.account })),
-  });
+  await confirmSpend(context.report, { limit, ...costOf(checked) });
   return true;
 }
 
-/** The estimate; unknown when the configuration cannot be read. */
-async function estimateOf(
-  paid: PaidRequest,
-  place: CallPlace,
-): Promise<Pick<ValidatedCall, 'estimate'> & { readonly unknownBecause?: string }> {
-  // Imported here: it loads an HTTP client, which other commands do not need.
-  const { validateCall } = await import('./validate-call.js');
-  try {
-    const { estimate, entry, source } = await validateCall(paid, place);
-    if (estimate !== null) return { estimate };
-    return { estimate, unknownBecause: reason(entry, source.origin === 'none') };
-  } catch (error) {
-    if (!(error instanceof CliError) || error.reply.type !== 'models_unavailable') throw error;
-    return { estimate: null, unknownBecause: error.message };
-  }
+/** @param checked the refusal of a call that was started under its id before */
+function costOf(checked: CheckedCall | CliError): {
+  readonly estimate: Money | null;
+  readonly unknownBecause?: string;
+} {
+  if (checked instanceof CliError) return { estimate: null, unknownBecause: checked.message };
+  const { estimate, entry, source } = checked;
+  if (estimate !== null) return { estimate };
+  return { estimate, unknownBecause: reason(entry, source.origin === 'none') };
 }
 
 function reason(entry: ModelEntry | undefined, noConfiguration: boolean): string {

@@ -53,7 +53,9 @@ describe('replay --whatif', () => {
 
   test('an incident: the same faults, the same decision, the same outcome, and a test of it that passes', async () => {
     const file = path.join(dir, 'incident.test.ts');
-    const { code, data } = await whatif(INCIDENT, '--save-test', file);
+    const { code, data, stderr } = await whatif(INCIDENT, '--save-test', file);
+    expect(stderr).toContain('ts-jest, @swc/jest');
+    expect(stderr).toContain('name a file that ends in .js');
     expect([code, data?.outcome]).toEqual([
       0,
       { original: 'content_unavailable/expired', local: 'content_unavailable/expired', same: true },
@@ -74,6 +76,7 @@ describe('replay --whatif', () => {
     const own = { TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: server.namespace };
     const passed = await runWrittenTest(file, own);
     expect(passed.said).toContain('✓ the outcome is content_unavailable/expired');
+    expect(text).toContain('Needs jest with a transformer of TypeScript (ts-jest, @swc/jest');
     expect(passed.code).toBe(0);
     // The file does not expire any more: the test notices.
     const without = text.replace(/^.*type: 'expired'.*\n/m, '');
@@ -95,10 +98,13 @@ describe('replay --whatif', () => {
 
   test('an image; the test that it writes, in JavaScript', async () => {
     const file = path.join(dir, 'image.test.js');
-    const { code, data } = await whatif(golden('generateImage.unconfirmed'), '--save-test', file);
+    const { code, data, stderr } = await whatif(golden('generateImage.unconfirmed'), '--save-test', file);
+    expect(stderr).not.toContain('ts-jest');
     expect([code, data?.outcome.local, data?.paid]).toEqual([0, 'unconfirmed', { received: 1, accepted: 1 }]);
     const own = { TEMPORAL_ADDRESS: server.address, TEMPORAL_NAMESPACE: server.namespace };
-    expect((await runWrittenTest(file, own)).said).toContain('✓ the outcome is unconfirmed');
+    const { said } = await runWrittenTest(file, own);
+    expect(said).toContain('✓ the outcome is unconfirmed');
+    expect(said).not.toMatch(/\[INFO\]/);
   });
 
   test('what cannot be played is named, and another outcome has its exit code', async () => {

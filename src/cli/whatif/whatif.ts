@@ -18,6 +18,7 @@ import { playScenario, type PlayedRun } from './play-scenario';
 import { type Scenario, scenarioOf } from './scenario';
 import { columnsOf } from '../report';
 import { type WhatIfReport } from './whatif-report';
+import { missingTransformer } from './test-transformer';
 import { testOf, type TestSubject } from './written-test';
 import { writeNamedFile } from '../write-named-file';
 
@@ -39,7 +40,11 @@ export async function whatif(context: CommandContext, target: string, options: R
     );
   const scenario = scenarioOf(original, options.speed === undefined ? DEFAULT_SPEED : Number(options.speed));
   const request = localRequest(original, workflowType);
-  if (options.saveTest !== undefined) await refuseToSave(options.saveTest, original);
+  if (options.saveTest !== undefined) {
+    await refuseToSave(options.saveTest, original);
+    const missing = await missingTransformer(options.saveTest);
+    if (missing !== undefined) report.say(`${report.paint('warn', 'warning:')} ${missing}`);
+  }
   const played = await playedHere(context, scenario, request);
   const local = buildTimeline(played.target);
   const savedTest = options.saveTest ?? null;

@@ -3,6 +3,7 @@ import { type Timeline } from '../../replay/timeline/timeline';
 import { type LocalRequest } from './local-request';
 import { outcomeType } from './outcome-type';
 import { type Scenario } from './scenario';
+import { TRANSFORMER_WORDS } from './test-transformer';
 
 /** How one kind of call is started, and what the sandbox counts it as. */
 const CALLS = {
@@ -27,6 +28,10 @@ export function testOf(subject: TestSubject): string {
   const { language } = subject;
   const blocks = [
     [...headOf(subject), ...imports(subject)],
+    [
+      '// The SDK logs every step of a worker at INFO.',
+      `Runtime.install({ logger: new DefaultLogger('WARN') });`,
+    ],
     [`const service${language === 'ts' ? ': SandboxOptions' : ''} = ${literal(serviceOf(subject))};`],
     [
       `const input = ${literal(inputOf(subject))}${language === 'ts' && hasWords(subject) ? ' as const' : ''};`,
@@ -36,10 +41,13 @@ export function testOf(subject: TestSubject): string {
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-function headOf({ original, scenario, request }: TestSubject): string[] {
+function headOf({ original, scenario, request, language }: TestSubject): string[] {
   const left = [...scenario.notPlayed, ...request.notPlayed];
   return [
     `// Written by \`temporal-media replay --whatif --save-test\` from a history that ended as ${outcomeType(original)}.`,
+    language === 'ts'
+      ? `// Needs jest with ${TRANSFORMER_WORDS}.`
+      : '// Needs jest, and no transformer: it is CommonJS.',
     ...left.map((what) => `// Not played: ${what}.`),
   ];
 }
@@ -53,7 +61,7 @@ function imports({ language }: TestSubject): string[] {
     from('tmpdir', 'node:os'),
     from('join', 'node:path'),
     from('Client', '@temporalio/client'),
-    from('NativeConnection', '@temporalio/worker'),
+    from('DefaultLogger, NativeConnection, Runtime', '@temporalio/worker'),
     from('TemporalMediaClient', 'temporal-media/client'),
     from(
       `${typescript ? 'type SandboxOptions, ' : ''}startSandboxProcess, startTemporalServer`,

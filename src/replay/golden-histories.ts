@@ -46,6 +46,16 @@ export async function recordGolden(folder: string, runs: readonly LoadedRun[]): 
   return names;
 }
 
+/** A name for the next workflow of this type in a folder: `productFilm-3`. */
+export async function nextLabel(folder: string, workflowType: string): Promise<string> {
+  const { histories = {} } = (await readManifest(folder)) ?? {};
+  const type = safe(workflowType);
+  const taken = Object.keys(histories).flatMap((name) =>
+    name.startsWith(`${type}-`) ? [parseInt(name.slice(type.length + 1), 10)] : [],
+  );
+  return `${type}-${Math.max(0, ...taken.filter(Number.isFinite)) + 1}`;
+}
+
 /** Compares a folder with its manifest. @throws HistoryError when it has none */
 export async function goldenProblems(folder: string): Promise<readonly GoldenProblem[]> {
   const manifest = await readManifest(folder);
@@ -88,13 +98,17 @@ async function readManifest(folder: string): Promise<GoldenManifest | undefined>
 }
 
 function freeName(run: LoadedRun, suffix: string, taken: Readonly<Record<string, string>>): string {
-  // Ids may hold any character.
-  const safe = (text: string): string => text.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 80);
-  const stem = `${safe(run.workflowType)}.${safe(run.workflowId)}${suffix}`;
+  const type = safe(run.workflowType);
+  const id = safe(run.workflowId);
+  // A label begins with the type already.
+  const stem = `${id.startsWith(`${type}-`) ? id : `${type}.${id}`}${suffix}`;
   for (let n = 1; ; n += 1) {
     const name = `${stem}${n === 1 ? '' : `-${n}`}.json`;
     if (!Object.hasOwn(taken, name)) return name;
   }
 }
+
+/** Ids may hold any character. */
+const safe = (text: string): string => text.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 80);
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

@@ -15,7 +15,7 @@ export { replayHistories, type ReplayCode, type ReplayedRun } from './replay-his
 export { type Divergence, type InputDifference, type Verdict, type WrittenBy } from './verdict';
 export { type CommandView } from './history-commands';
 export { type SourceLocation } from './source-location';
-export { redactHistory } from './redact-history';
+export { redactHistory, type RedactOptions } from './redact-history';
 export { goldenProblems, type GoldenProblem, recordGolden } from './golden-histories';
 export { buildTimeline, type TimelineOptions } from './timeline/build-timeline';
 export { timelineText, type TextPaint, type TimelineTextOptions } from './timeline/timeline-text';

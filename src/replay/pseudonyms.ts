@@ -17,6 +17,8 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Replaces texts by others, equal ones by equal ones; the words of the code stay. */
 export class Pseudonyms {
   readonly #known = new Map<string, string>();
+  /** Texts that stay wherever they are, also where they contain the id. */
+  readonly #kept = new Set<string>();
   readonly #literals: ReadonlySet<string>;
 
   /**
@@ -30,9 +32,15 @@ export class Pseudonyms {
     this.#literals = literalsOf(code.slice(0, code.lastIndexOf('//# sourceMappingURL')));
   }
 
-  /** From now on this text stays: an id that a server makes. */
+  /** From now on this text stays: an id that a server makes, or the value of a field that somebody wants to see. */
   keep(text: string): void {
+    this.#kept.add(text);
     this.#known.set(text, text);
+  }
+
+  /** From now on this name stands in the place of the id. */
+  label(name: string): void {
+    this.#known.set(this.id, name);
   }
 
   /** The value with other texts, at any depth; names of fields that the code has no word for are replaced too. */
@@ -56,7 +64,7 @@ export class Pseudonyms {
 
   /** Another text in the place of this id or name, unless it is a word of the code. A number may be that of an order. */
   word(text: string): string {
-    if (text === '' || this.#literals.has(text)) return text;
+    if (text === '' || this.#kept.has(text) || this.#literals.has(text)) return text;
     if (this.id !== '' && text !== this.id && text.includes(this.id))
       return text
         .split(this.id)

@@ -12,7 +12,7 @@ import { VERSION_MEMO } from '../domain/version';
 import { MEDIA_WORKFLOWS } from '../worker/registered-names';
 import { historyFromProtobuf, historyToProtobuf } from './history-codec';
 import { type LoadedRun } from './loaded-history';
-import { encodingOf, isPayload } from './payloads';
+import { encodingOf, isPayload, payloadsIn } from './payloads';
 import { Pseudonyms } from './pseudonyms';
 import { versionIn } from './written-by';
 
@@ -81,17 +81,46 @@ const SEARCH_TYPES: readonly string[] = [
 /** What the server writes for a Datetime, with its quotes. */
 const DATETIME = /^"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)"$/;
 
+/** Fields of payloads that a redacted history may leave in the clear: facts of an order, never its prompt or an address. */
+export const KEEPABLE = [
+  'model',
+  'currency',
+  'account',
+  'resolution',
+  'aspectRatio',
+  'size',
+  'quality',
+  'status',
+] as const;
+
+/** What a redacted history says all the same. */
+export interface RedactOptions {
+  /** Name in the place of the workflow id, for people. @default `redacted-N` */
+  readonly label?: string;
+  /** Fields of payloads whose texts stay, wherever else these texts are. @default none */
+  readonly keep?: readonly (typeof KEEPABLE)[number][];
+}
+
 /**
  * A history that says nothing about what was made, by whom and where, and replays as before. Texts that are literals of
  * the workflow code stay, because the code may compare them, and reasons of this package; all others are replaced, equal ones by equal ones. Numbers,
  * times, durations, the structure and the workflow id inside of other ids are kept consistent.
  * @param code of the bundle
  */
-export function redactHistory(run: LoadedRun, code: string): LoadedRun {
+export function redactHistory(
+  run: LoadedRun,
+  code: string,
+  { label, keep = [] }: RedactOptions = {},
+): LoadedRun {
   // A copy: the caller keeps the original.
   const history = historyFromProtobuf(historyToProtobuf(run.history));
   const names = new Pseudonyms(code, commonId(run));
   for (const id of serverIds(history)) names.keep(id);
+  if (label !== undefined) names.label(label);
+  const fields: ReadonlySet<string> = new Set(keep);
+  if (fields.size > 0)
+    for (const payload of payloadsIn(history))
+      for (const text of textsOf(jsonOf(payload), fields)) names.keep(text);
   for (const word of [...PUBLIC_WORDS, ...WORDS_OF_THE_SDK]) names.keep(word);
   const redaction = new Redaction(names);
   // Summaries of our workflows name no content; that of a start is the caller's.
@@ -164,20 +193,35 @@ class Redaction {
     const isTime = type === 'Datetime' && DATETIME.test(Buffer.from(payload.data ?? []).toString());
     if (isTime) return { metadata, data: payload.data ?? null };
     if (payload.data == null || payload.data.length === 0) return { metadata, data: payload.data ?? null };
-    if (
-      encoding === encodingTypes.METADATA_ENCODING_JSON ||
-      encoding === encodingTypes.METADATA_ENCODING_PROTOBUF_JSON
-    ) {
-      try {
-        const value: unknown = JSON.parse(Buffer.from(payload.data).toString('utf8'));
-        return { metadata, data: Buffer.from(JSON.stringify(this.names.in(value))) };
-      } catch (error) {
-        throwBug(error);
-        // Nothing that can be read stays.
-      }
-    }
-    return { metadata, data: Buffer.from('redacted') };
+    const value = jsonOf(payload);
+    // Nothing that cannot be read stays.
+    const data = value === undefined ? 'redacted' : JSON.stringify(this.names.in(value));
+    return { metadata, data: Buffer.from(data) };
   }
+}
+
+/** The value of a payload; undefined where it is no JSON. */
+function jsonOf(payload: Payload): unknown {
+  const encoding = encodingOf(payload);
+  if (
+    encoding !== encodingTypes.METADATA_ENCODING_JSON &&
+    encoding !== encodingTypes.METADATA_ENCODING_PROTOBUF_JSON
+  )
+    return undefined;
+  try {
+    return JSON.parse(Buffer.from(payload.data ?? []).toString('utf8'));
+  } catch (error) {
+    throwBug(error);
+    return undefined;
+  }
+}
+
+/** The texts of these fields, at any depth. */
+function* textsOf(value: unknown, fields: ReadonlySet<string>): Generator<string> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, inner] of Object.entries(value))
+    if (fields.has(name) && typeof inner === 'string') yield inner;
+    else yield* textsOf(inner, fields);
 }
 
 /** Of a memo only the version of this package, for whoever reads the report. */

@@ -56,6 +56,20 @@ describe('a history without its contents', () => {
     expect(other).toEqual([]);
   });
 
+  it('keeps the fields that are named, has the label in the place of the id, and replays as before', async () => {
+    const original = await golden('generateVideo.completed-with-references.v1.json');
+    const redacted = redactHistory(original, code, { label: 'film-1', keep: ['model', 'currency'] });
+    const texts = [...textsIn(redacted.history)].join('\n');
+    expect(texts).toContain('motion-omni');
+    expect(texts).toContain('USD');
+    for (const text of ['it sails', 'golden-recorder', original.workflowId, 'default@'])
+      expect(texts).not.toContain(text);
+    expect(redacted.workflowId).toBe('film-1');
+    expect(texts).toContain('film-1');
+    for await (const { verdict } of replayHistories({ bundle: { code } }, [redacted]))
+      expect(verdict.verdict).toBe('identical');
+  });
+
   it('has nothing of the prompt, the ids, the model, the account and the machine', async () => {
     const original = await golden('generateVideo.completed-with-references.v1.json');
     const before = [...textsIn(original.history)];

@@ -185,6 +185,50 @@ describe('replay', () => {
     expect(ended.stderr).toContain('error: Golden histories');
   });
 
+  it('of golden histories that are redacted: names that a person recognises', async () => {
+    const golden = file('golden-redacted');
+    const record = (...args: string[]) => runJson(['history', 'record', '--to', golden, ...args], env);
+    const own = ['--workflows-path', path.join(USERS, 'before.ts')];
+    expect((await record(film, posters, '--redact', '--keep', 'model', ...own)).reply.data?.files).toEqual([
+      'generateVideo-1.json',
+      'twoPosters-1.json',
+    ]);
+    expect((await record(film, '--redact')).reply.data?.files).toEqual(['generateVideo-2.json']);
+    expect((await record(film, '--redact', '--label', 'slow-film')).reply.data?.files).toEqual([
+      'generateVideo.slow-film.json',
+    ]);
+    const text = readFileSync(path.join(golden, 'generateVideo-1.json'), 'utf8');
+    expect(text).not.toContain(film);
+    const { data } = await replay('--golden', golden, ...own);
+    expect(data?.summary).toEqual({ ...data?.summary, identical: 4 });
+    expect(data?.targets.flatMap(({ runs = [] }) => runs.map(({ workflowId }) => workflowId)).sort()).toEqual(
+      ['generateVideo-1', 'generateVideo-2', 'slow-film', 'twoPosters-1'],
+    );
+    const payloads = JSON.stringify(JSON.parse(text)).matchAll(/"data":"([^"]+)"/g);
+    const said = [...payloads].map(([, data = '']) => Buffer.from(data, 'base64').toString()).join();
+    expect(said).toContain('sketch-lite');
+    expect(said).not.toContain('canary');
+
+    const exported = file('labelled.json');
+    await runJson(['history', 'export', film, exported, '--redact', '--label', 'film-of-may'], env);
+    expect(readFileSync(exported, 'utf8')).toContain('film-of-may');
+  });
+
+  it('what the code does not replay is not recorded; unknown fields of --keep are a usage error', async () => {
+    const golden = file('golden-refused');
+    const removed = ['--workflows-path', path.join(USERS, 'patch-removed.ts')];
+    const refused = await runJson(['history', 'record', posters, film, '--to', golden, ...removed], env);
+    expect([refused.code, refused.reply.error?.type]).toEqual([5, 'replay_differs']);
+    expect(refused.reply.error?.message).toContain(`${posters} (diverges)`);
+    // The others are recorded all the same.
+    expect(refused.reply.data?.files).toEqual([`generateVideo.${film}.json`]);
+    const wrong = await runJson(['history', 'export', film, 'x.json', '--redact', '--keep', 'model,prompt']);
+    expect([wrong.code, wrong.reply.error?.type]).toEqual([2, 'usage']);
+    expect(wrong.reply.error?.message).toMatch(/^--keep cannot be prompt\. Allowed: model, currency,/);
+    const alone = await runJson(['history', 'export', film, 'x.json', '--keep', 'model']);
+    expect([alone.code, alone.reply.error?.message]).toEqual([2, '--keep and --label need --redact.']);
+  });
+
   it('of what is none: each with its type and code', async () => {
     const text = readFileSync(file('film.json'), 'utf8');
     writeFileSync(file('cut.json'), text.slice(0, 3000));

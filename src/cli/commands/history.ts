@@ -6,6 +6,8 @@ import { CliError } from '../errors';
 export interface ExportOptions extends CommonOptions {
   readonly runId?: string;
   readonly redact?: boolean;
+  readonly keep?: string;
+  readonly label?: string;
   readonly keepEncrypted?: boolean;
   readonly workflowsPath?: string;
   readonly bundle?: string;
@@ -16,6 +18,8 @@ export interface RecordOptions extends CommonOptions {
   readonly to: string;
   readonly query?: string;
   readonly redact?: boolean;
+  readonly keep?: string;
+  readonly label?: string;
   readonly workflowsPath?: string;
   readonly bundle?: string;
 }
@@ -34,6 +38,8 @@ export function addHistoryCommand(program: Command, context: CommandContext): vo
         '--redact',
         'without prompts, names, addresses, memo and search attributes; it replays as before',
       )
+      .option('--keep <fields>', KEEP_HELP)
+      .option('--label <name>', LABEL_HELP)
       .option('--keep-encrypted', 'leave what a codec has encoded as it is; without it the file is decoded')
       .option('--workflows-path <file>', 'your workflows, whose words a redacted history keeps')
       .option('--bundle <file>', 'the same as a workflow bundle of your build'),
@@ -54,6 +60,8 @@ export function addHistoryCommand(program: Command, context: CommandContext): vo
       .requiredOption('--to <dir>', 'the folder; its manifest has the digest of each file')
       .option('--query <query>', 'workflows that this query of visibility finds')
       .option('--redact', 'as in `history export`')
+      .option('--keep <fields>', KEEP_HELP)
+      .option('--label <name>', `${LABEL_HELP}, and in the name of the file`)
       .option('--workflows-path <file>', 'your workflows, whose words a redacted history keeps')
       .option('--bundle <file>', 'the same as a workflow bundle of your build'),
   )
@@ -72,6 +80,10 @@ function refuseTwoCodes({ workflowsPath, bundle }: Pick<ExportOptions, 'workflow
     throw new CliError('usage', 'Name --workflows-path or --bundle, not both.');
 }
 
+const KEEP_HELP = 'fields that --redact leaves in the clear, for example model,currency';
+const LABEL_HELP =
+  'with --redact: name in the place of the workflow id (default: the workflow type with a number)';
+
 const EXPORT_HELP = `
 With --redact every text is replaced that is not a word of the workflow code, equal texts by equal ones, and the result is
 replayed before it is written: it must lead to the same verdict. Numbers and times stay.
@@ -81,7 +93,8 @@ Example:
 `;
 
 const RECORD_HELP = `
-Nothing is overwritten. Commit the folder; in a pipeline, \`replay --golden DIR --workflows-path FILE\` replays all of it.
+Nothing is overwritten, and what the code does not replay is not recorded: the workflows of this package, and yours where
+--workflows-path or --bundle names them. Commit the folder; in a pipeline, \`replay --golden DIR --workflows-path FILE\` replays all of it.
 
 Example:
   $ temporal-media history record --query "WorkflowType = 'productFilm'" --to test/golden

@@ -4,7 +4,7 @@ import { type Facts, type Timeline, type TimelineEntry } from '../../replay/time
 import { type FaultAction, type FaultRule, type SandboxOperation } from '../../testing/sandbox/faults';
 import { outcomeType } from './outcome-type';
 import { type ScenarioPart } from './scenario-part';
-import { errorOf, retryAfter } from './service-replies';
+import { errorOf, fewerTries, retryAfter } from './service-replies';
 
 /** What a policy says about a status that the default does not take for a refusal. */
 const VOUCHED: { readonly [status: number]: 'on500' | 'on502' | 'on503' | 'on504' } = {
@@ -25,17 +25,30 @@ export function createFaults(
   let policy: CreatePolicy = {};
   // A wait that ended the call must still be too long.
   const isGivenUp = outcomeType(timeline) === 'rejected/retry_later';
+  let refusals = 0;
+  let before: string | null = null;
   timeline.entries.forEach((entry, index) => {
     if (entry.kind !== 'create' && entry.kind !== 'image') return;
     const rest = timeline.entries.slice(index + 1);
     const isLast = !rest.some(({ kind }) => kind === entry.kind);
     const played = playedAs(entry, decisionOn(rest), isGivenUp && isLast ? 1 : speed);
+    // The pauses that the service asked for are shorter; of tries whose pauses were our own there are fewer.
+    const pause = ownPause(entry);
+    refusals = pause === null ? 0 : pause === before ? refusals + 1 : 1;
+    before = pause;
+    if (refusals > 1 && !isGivenUp && fewerTries(refusals, speed) === fewerTries(refusals - 1, speed)) return;
     if ('action' in played) faults.push({ operation, action: played.action });
     if ('notPlayed' in played) notPlayed.push(played.notPlayed);
     policy = { ...policy, ...vouchedFor(entry) };
   });
   return { faults, notPlayed, policy };
 }
+
+/** The status of a refusal that asked for no pause, so that the one before the next send was ours; null for other answers. */
+const ownPause = ({ facts }: TimelineEntry): string | null =>
+  facts['outcome'] === 'refused_for_now' && timeOf(facts['notBefore']) === null
+    ? String(numberOf(facts['httpStatus']))
+    : null;
 
 /** What one answer needs: a fault, nothing where the sandbox answers so by itself, or words for what it cannot play. */
 type Played =

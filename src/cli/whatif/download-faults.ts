@@ -6,7 +6,7 @@ import { type FaultAction, type FaultRule } from '../../testing/sandbox/faults';
 import { behaviourOf } from '../../testing/sandbox/models';
 import { type ScenarioPart } from './scenario-part';
 import { standIn } from './local-request';
-import { retryAfter } from './service-replies';
+import { fewerTries, retryAfter } from './service-replies';
 
 /** Bytes that arrive of a file that does not come whole: fewer than any video of the sandbox has. */
 const SOME_BYTES = 1_000;
@@ -35,12 +35,15 @@ export function downloadFaults(timeline: Timeline, speed: number): ScenarioPart 
     else
       faults.push({
         operation: CHANGES_BYTES.includes(action.type) ? place : 'content',
-        times: reason === null ? failed : 0,
+        times: reason !== null ? 0 : isAsked(facts) ? failed : fewerTries(failed, speed),
         action,
       });
   }
   return { faults, notPlayed };
 }
+
+/** Whether the service asked for the pause before the next try. */
+const isAsked = (facts: Facts): boolean => numberOf(facts['retryAfterMs']) !== null;
 
 const CHANGES_BYTES: readonly FaultAction['type'][] = ['truncate', 'cut_body'];
 

@@ -5,11 +5,11 @@ import { phaseOf } from '../../service/status-values';
 import { type FaultAction, type FaultRule } from '../../testing/sandbox/faults';
 import { type ScenarioPart } from './scenario-part';
 import { outcomeType } from './outcome-type';
-import { errorOf, retryAfter } from './service-replies';
+import { errorOf, fewerTries, retryAfter } from './service-replies';
 
 /**
  * The answers of the polls one after the other, as rules that are used up in their order: so the faults come after what was
- * seen before them, however long anything takes here. Polls without news are fewer by the speed.
+ * seen before them, however long anything takes here. Polls without news, and those that failed, are fewer by the speed.
  */
 export function pollFaults(timeline: Timeline, speed: number): ScenarioPart {
   const faults: FaultRule[] = [];
@@ -85,16 +85,17 @@ function errors(
   speed: number,
 ): readonly FaultRule[] | string {
   const [name = ''] = Object.keys(fieldsOf(facts['errors']));
+  const tries = fewerTries(polls, speed);
   const usual = STATUS[name as PollErrorClass] ?? null;
   if (usual === null) return `polls without an answer (${name})`;
-  if (name === 'network') return [poll({ type: 'lose_reply', accepted: false, how: 'reset' }, polls)];
-  if (name === 'unreadable') return [poll({ type: 'status', status: usual, raw: 'no record' }, polls)];
+  if (name === 'network') return [poll({ type: 'lose_reply', accepted: false, how: 'reset' }, tries)];
+  if (name === 'unreadable') return [poll({ type: 'status', status: usual, raw: 'no record' }, tries)];
   const status = numberOf(facts['httpStatus']) ?? usual;
   const asked = next?.kind === 'retry_after' ? numberOf(next.facts['retryAfterMs']) : null;
-  if (asked === null) return [poll({ type: 'status', status }, polls)];
+  if (asked === null) return [poll({ type: 'status', status }, tries)];
   const headers = { 'retry-after': String(retryAfter(asked, speed)) };
   const last = poll({ type: 'status', status, headers }, 1);
-  return polls === 1 ? [last] : [poll({ type: 'status', status }, polls - 1), last];
+  return polls === 1 ? [last] : [poll({ type: 'status', status }, fewerTries(polls - 1, speed)), last];
 }
 
 /** What goes on until the wait ends: a task that is not found, or one that does not end. */

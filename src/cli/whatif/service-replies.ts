@@ -14,5 +14,11 @@ export function errorOf(kind: string): unknown {
     : { message: 'An unexpected error occurred.' };
 }
 
+/**
+ * How many of so many tries in a row are played where the package chose the pauses between them: they grow with each try, and
+ * nothing else can shorten them. @param speed how many times fewer
+ */
+export const fewerTries = (tries: number, speed: number): number => Math.ceil(tries / speed);
+
 /** Whole seconds, as the header has them. @param speed how many times shorter */
 export const retryAfter = (ms: number, speed: number): number => Math.max(1, Math.ceil(ms / 1000 / speed));

@@ -26,6 +26,22 @@ describe('the faults that a history shows', () => {
     });
   });
 
+  it('of tries with pauses of our own between: fewer by the speed, so that their backoff is shorter', () => {
+    const timeline = timelineOf('generateVideo.completed-after-refusals');
+    const isOwn = ({ facts }: TimelineEntry): boolean =>
+      facts['outcome'] === 'refused_for_now' && facts['notBefore'] === undefined;
+    expect(timeline.entries.filter(isOwn)).toHaveLength(1);
+    const often = {
+      ...timeline,
+      entries: timeline.entries.flatMap((entry) =>
+        isOwn(entry) ? Array<TimelineEntry>(12).fill(entry) : [entry],
+      ),
+    };
+    const creates = (speed: number) =>
+      scenarioOf(often, speed).faults.filter(({ operation }) => operation === 'create').length;
+    expect([creates(1), creates(5), creates(10)]).toEqual([13, 4, 3]);
+  });
+
   it('of a create of unknown fate: accepted where a person adopted its task, and the decision', () => {
     expect(scenarioOfGolden('generateVideo.adopted-by-update')).toMatchObject({
       faults: [
@@ -118,7 +134,8 @@ describe('the faults of downloads', () => {
   ] as const)('%s: as often as it failed before the file came', (lastFailure, action, operation) => {
     const asked = lastFailure.startsWith('rate') ? { retryAfterMs: 20_000 } : {};
     const { faults } = download({ outcome: 'downloaded', tries: 3, lastFailure, ...asked });
-    expect(faults).toEqual([{ operation, times: 2, action }]);
+    // Pauses of our own cannot be shorter: there are fewer of them.
+    expect(faults).toEqual([{ operation, times: lastFailure.startsWith('rate') ? 2 : 1, action }]);
   });
 
   it.each(['storage', 'blocked'])('%s is none of the service', (reason) => {

@@ -11,7 +11,8 @@ const { ROOT, WRITTEN, readPromises, readResults, shortcomings, suiteProofs } = 
 /** Minutes that each suite may take on two cores. */
 const LIMITS = {
   'create-model': 12,
-  simulation: 40,
+  simulation: 36,
+  'paid-log': 4,
   'wire-faults': 5,
   'temporal-faults': 4,
   'kill-points': 4,

@@ -29,7 +29,7 @@ function happen(world: World): void {
   const event = world.random();
   if (living.length > 0 && event < 0.62) world.step(world.pick(living));
   else if (open.length > 0 && event < 0.8) goOn(world, world.pick(open));
-  else if (living.length > 0 && event < 0.86) world.pick(living).isDead = true;
+  else if (living.length > 0 && event < 0.86) world.kill(world.pick(living));
   else if (event < 0.9 && world.runs.length < 5) comeAgain(world);
   else if (event < 0.96) decideAbout(world, world.pick(world.runs));
   else if (event < 0.975 && world.chance(0.02)) replaceJournal(world);

@@ -67,7 +67,8 @@ export class World {
   readonly isSplit: boolean;
   readonly earlier: Journal[] = [];
   readonly runs: Run[] = [];
-  readonly processes: Process[] = [];
+  /** Those that live, in the order in which they began. */
+  readonly living: Process[] = [];
   readonly accepted: string[] = [];
   journal: Journal = { id: 'J0', log: [], since: 0 };
   bound = 'J0';
@@ -100,22 +101,23 @@ export class World {
     return `n${this.ids++}`;
   }
 
-  get living(): Process[] {
-    return this.processes.filter(({ isDead }) => !isDead);
-  }
-
   isAlive(test: (activity: Activity) => boolean): boolean {
     return this.living.some(({ activity }) => activity !== null && test(activity));
   }
 
   spawn(work: Iterator<void>, activity: Activity | null = null): Process {
     const process = { work, activity, isDead: false };
-    this.processes.push(process);
+    this.living.push(process);
     return process;
   }
 
   step(process: Process): void {
-    if (process.work.next().done === true) process.isDead = true;
+    if (process.work.next().done === true) this.kill(process);
+  }
+
+  kill(process: Process): void {
+    process.isDead = true;
+    this.living.splice(this.living.indexOf(process), 1);
   }
 
   /** Create-if-absent: the entry stands at its place, or another one does. */

@@ -11,8 +11,7 @@ const { ROOT, WRITTEN, readPromises, readResults, shortcomings, suiteProofs } = 
 /** Minutes that each suite may take on two cores. */
 const LIMITS = {
   'create-model': 12,
-  simulation: 36,
-  'paid-log': 4,
+  simulation: 40,
   'wire-faults': 5,
   'temporal-faults': 4,
   'kill-points': 4,

@@ -1,5 +1,7 @@
 import { CommanderError } from 'commander';
+import { shellWord } from '../client/shell-word';
 import { ConfigurationError } from '../config';
+import { filled } from '../domain/advice';
 import { type ValidationIssue } from '../domain/validation-issue';
 import { keySecrets } from '../service/credentials';
 import { proxySecrets } from '../service/proxy-environment';
@@ -93,7 +95,9 @@ export function secretsOf(env: NodeJS.ProcessEnv): readonly string[] {
 function named(error: Error): CliError | undefined {
   const type = BY_NAME[error.name];
   if (type === undefined) return undefined;
-  return new CliError(type, error.message, { hint: SAYS_ALL.has(error.name) ? '' : undefined });
+  const { campaign, workflowId = campaign } = error as { workflowId?: string; campaign?: string };
+  const hint = SAYS_ALL.has(error.name) ? '' : filled(errorType(type).hint, { ID: workflowId }, shellWord);
+  return new CliError(type, error.message, { hint });
 }
 
 function artifactError(error: Error): CliError | undefined {

@@ -29,6 +29,8 @@ const SANDBOX_GRACE_MS = 10_000;
 
 export interface RunningDev {
   readonly state: DevState;
+  /** Resolves when the worker runs for the first time. */
+  readonly workerRuns: Promise<void>;
   /** Resolves when the Temporal server ends by itself. */
   readonly serverEnded: Promise<string>;
   /** Stops what was started here, in order: worker, sandbox, server. */
@@ -37,9 +39,9 @@ export interface RunningDev {
   killWorker(): void;
 }
 
-/** Failures of a worker that a person mends while server and sandbox run: its journal or its store is not there. */
-const MENDED: ReadonlySet<string> = new Set(['journal_binding', 'journal_unusable', 'cannot_write']);
-const isMended = (error: unknown): boolean => error instanceof CliError && MENDED.has(error.reply.type);
+/** Whether a person mends it while server and sandbox run: the journal or the store of the queue is not there. */
+const isMended = (error: unknown): boolean =>
+  error instanceof CliError && error.reply.type === 'journal_binding';
 
 /**
  * Starts server, sandbox (without MEDIA_BASE_URL) and worker on one data directory. Stops all when one fails, but for a
@@ -96,6 +98,8 @@ export async function startDev(
     await writeDevPorts(dataDir, known);
 
     let more = rebind;
+    let runs = (): void => undefined;
+    const workerRuns = new Promise<void>((resolve) => (runs = resolve));
     const worker = await supervise({
       name: 'worker',
       say,
@@ -105,13 +109,17 @@ export async function startDev(
         more = [];
         return startChild(args, { env: workerEnv, logFile: join(dataDir, 'logs', 'worker.log') });
       },
-      onStart: (child) => note({ pids: { worker: child.pid } }),
+      onStart: async (child) => {
+        await note({ pids: { worker: child.pid } });
+        runs();
+      },
     });
     undo.push(() => worker.stop(WORKER_GRACE_MS));
     return {
       get state() {
         return state;
       },
+      workerRuns,
       serverEnded: (server.exited ?? new Promise<never>(() => undefined)).then(
         ({ code, signal }) => signal ?? `exit code ${code}`,
       ),

@@ -191,6 +191,7 @@ export function situation(name: SituationName, values: AdviceValues = {}, word?:
 const BY_TASK = 'Resume it by its task id.';
 const FETCHES = '`temporal-media campaign resume ID` fetches it; nothing is created again.';
 const RETRY = '`temporal-media campaign retry ID`';
+const TAKES = '`temporal-media campaign resume ID` takes the row again';
 const CHANGE =
   'Change the row in the manifest and run the campaign again under the same id with `--rebuy-changed`.';
 const BILL = 'Check the bill first: a failed job can still cost.';
@@ -229,6 +230,7 @@ export const OUTCOME_ADVICE = {
   ],
   'content_unavailable/blocked': [
     'Check where the service redirects to; allow that origin if you trust it (MEDIA_ALLOWED_MEDIA_ORIGINS), then resume.',
+    `Check where the service redirects to; allow that origin if you trust it (MEDIA_ALLOWED_MEDIA_ORIGINS); then ${FETCHES}`,
   ],
   'content_unavailable/storage': [
     'Make room or fix the rights of the store, then resume by the task id.',
@@ -243,6 +245,7 @@ export const OUTCOME_ADVICE = {
   ],
   results_lost: [
     'Mend what the message names (the store, or MEDIA_ALLOWED_MEDIA_ORIGINS of the worker), then start the same id again: where the outcome says `fetchable`, what is missing is fetched while its links live, and nothing is sent. Another id costs again.',
+    'Mend what the message names (the store, or MEDIA_ALLOWED_MEDIA_ORIGINS of the worker). The row is paid; `temporal-media campaign retry ID --outcome results_lost` buys it once more.',
   ],
   cancelled: [
     'If a task id is named, resume it; otherwise `billing.state` says whether money may be owed.',
@@ -277,7 +280,10 @@ export const OUTCOME_ADVICE = {
     `Start a worker with that credential and base address, or name an account that the workers have; then ${AGAIN}.`,
     `Start a worker with that account, then ${RETRY}.`,
   ],
-  'rejected/creation_key_conflict': ['Use another id, or repeat the first request unchanged.'],
+  'rejected/creation_key_conflict': [
+    'Use another id, or repeat the first request unchanged.',
+    'Give the row back its first text, or another id, and run the campaign again under the same id.',
+  ],
   'rejected/creation_key_required': ['Give a creationKey, for example the id of the row or order it serves.'],
   'rejected/not_sent': [
     `Check that the service and the worker are up (\`temporal-media doctor\`), then ${AGAIN}.`,
@@ -285,6 +291,7 @@ export const OUTCOME_ADVICE = {
   ],
   'rejected/internal_error': [
     `Report it with the stack that the worker logged at ERROR. With a version that has no such mistake, ${AGAIN}.`,
+    `Report it with the stack that the worker logged at ERROR. With a version that has no such mistake, ${TAKES}.`,
   ],
   'rejected/retry_later': [
     'Start again under the same id, not before the time it named.',
@@ -293,10 +300,12 @@ export const OUTCOME_ADVICE = {
   'rejected/unsafe_retry_policy': ['Set maximumAttempts to 1, or give the worker a journal.'],
   'rejected/unconfirmed_open': [
     'Settle the open one first (`temporal-media unconfirmed`), or pass `--again` to buy another one anyway.',
+    `Settle the open one first (\`temporal-media unconfirmed\`), then ${RETRY}.`,
   ],
   'rejected/declared_lost': ['Use a new id to buy it.', `${RETRY} buys it again.`],
   'rejected/spend_limit': [
     `Wait for the next hour, day or month of the limit, raise \`spendLimit\` of the account, or give the model a price; then ${AGAIN}.`,
+    `Wait for the next hour, day or month of the limit, raise \`spendLimit\` of the account, or give the model a price; then ${TAKES}.`,
   ],
   'rejected/price_changed': [
     'Run the campaign again under its id: it is planned, and confirmed, at the current price.',
@@ -335,7 +344,8 @@ export const CAMPAIGN_ADVICE = {
     'A manifest is CSV with a header, or JSON lines; `temporal-media campaign init` writes one to begin with. A file with one prompt in each line is given with --prompts.',
   manifest_invalid:
     'Correct the lines that are named, or leave them out with --on-invalid skip; --dry-run lists all of them.',
-  budget_currency: 'Give the budget in the currency of the prices; `temporal-media models ls` shows it.',
+  budget_currency:
+    'Give the budget in the currency of the prices (CURRENCY); `temporal-media models ls` shows them.',
   mixed_currencies:
     'Split the manifest: a campaign has one currency. `temporal-media models ls` shows the prices.',
   unpriced_models:

@@ -81,6 +81,9 @@ export interface CaseFacts {
   readonly hasWorker: boolean | null;
 }
 
+const CALLS: ReadonlySet<string> = new Set([
+  ...[WORKFLOW.generateVideo, WORKFLOW.awaitVideo, WORKFLOW.generateImage, WORKFLOW.editImage],
+]);
 const IMAGES: ReadonlySet<string> = new Set([WORKFLOW.generateImage, WORKFLOW.editImage]);
 
 /** What it may cost, as far as it is known. */
@@ -95,14 +98,12 @@ export interface CaseMoney {
  */
 export function moneyOf({ outcome, state, video, workflow, estimate }: CaseFacts): CaseMoney | null {
   if (outcome !== null) return { state: outcome.billing.state, estimate };
-  if (workflow !== null && !isOurs(workflow)) return null;
-  if (workflow === null || !isOpen(workflow.status))
-    return video === null ? null : { state: 'needs_review', estimate };
-  if (IMAGES.has(workflow.type)) return { state: 'needs_review', estimate };
-  if (state === null) return null;
-  if (video !== null) return { state: 'reserved', estimate };
+  if (workflow !== null && !CALLS.has(workflow.type)) return null;
+  const isReserved = workflow !== null && isOpen(workflow.status) && video !== null;
+  if (isReserved) return { state: 'reserved', estimate };
   // Another run of the id may owe what this one does not: nothing is called free before its outcome.
-  return state.phase === 'waiting_to_create' ? null : { state: 'needs_review', estimate };
+  const isUnsent = video === null && state?.phase === 'waiting_to_create';
+  return isUnsent ? null : { state: 'needs_review', estimate };
 }
 
 /** The decision that stands about the send whose fate the outcome leaves open; undefined where it is still to be taken. */

@@ -93,6 +93,9 @@ export const KEEPABLE = [
   'status',
 ] as const;
 
+/** What such a field holds; anything else in a field of that name may be a sentence, or an address with its signature. */
+const WORD = /^(?=.{1,64}$)[\w.:@+-]+(\/[\w.:@+-]+)*$/;
+
 /** What a redacted history says all the same. */
 export interface RedactOptions {
   /** Name in the place of the workflow id, for people. @default `redacted-N` */
@@ -120,7 +123,7 @@ export function redactHistory(
   const fields: ReadonlySet<string> = new Set(keep);
   if (fields.size > 0)
     for (const payload of payloadsIn(history))
-      for (const text of textsOf(jsonOf(payload), fields)) names.keep(text);
+      for (const text of textsOf(jsonOf(payload), fields)) if (WORD.test(text)) names.keep(text);
   for (const word of [...PUBLIC_WORDS, ...WORDS_OF_THE_SDK]) names.keep(word);
   const redaction = new Redaction(names);
   // Summaries of our workflows name no content; that of a start is the caller's.

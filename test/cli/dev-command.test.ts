@@ -110,16 +110,18 @@ describe('temporal-media dev', () => {
   test('a store that is lost: it stays up, says so, and --rebind is its way out', async () => {
     const artifacts = path.join(dir, 'data', 'artifacts');
     await rename(artifacts, `${artifacts}-away`);
-    const { dev, state } = await startDev();
-    expect(state.pids.worker).toBeUndefined();
+    const dev = startCli(['dev', '--json'], env);
+    running.push(dev);
     await dev.untilLine('stderr', /The worker: .*lost or emptied and is new here/);
     await dev.untilLine('stderr', /No worker runs: .*`temporal-media dev --rebind`/);
     // What was lost is there again: no new start is needed.
     await rm(artifacts, { recursive: true, force: true });
     await rename(`${artifacts}-away`, artifacts);
-    await dev.untilLine('stderr', /The worker runs again/);
+    // Nobody who waits for it is told that it is ready before.
+    await dev.untilLine('stdout', /"ok":true/);
     dev.child.kill('SIGTERM');
-    await dev.ended;
+    const { stderr } = await dev.ended;
+    expect(stderr.indexOf('No worker runs')).toBeLessThan(stderr.indexOf('Ready:'));
 
     await rm(artifacts, { recursive: true });
     const asked = await runCli(['dev', '--rebind'], env);

@@ -64,11 +64,18 @@ describe('what a person does now', () => {
   it('leaves the name of what is not known', () =>
     expect(situation('closed_with_task').text).toContain('`temporal-media resume TASK`'));
 
+  it('[C4.4a] never sends a row out of its campaign: under an id of its own it would be bought again', () => {
+    for (const type of Object.keys(OUTCOME_ADVICE)) {
+      const row = rowAdvice(type);
+      if (/same id|new id|`--again`/.test(row))
+        expect([type, row]).toEqual([type, expect.stringMatching(/campaign/i)]);
+      expect(row).not.toMatch(/temporal-media (video|image|edit)/);
+    }
+  });
+
   it('is about a row where the advice on a call would leave the campaign', () => {
     expect(rowAdvice('failed/capacity')).toContain('`temporal-media campaign retry ID`');
-    expect(rowAdvice('rejected/creation_key_conflict')).toBe(
-      OUTCOME_ADVICE['rejected/creation_key_conflict'][0],
-    );
+    expect(rowAdvice('rejected/price_changed')).toBe(OUTCOME_ADVICE['rejected/price_changed'][0]);
     expect(rowAdvice('completed')).toBe('');
   });
 });

@@ -70,6 +70,19 @@ describe('a history without its contents', () => {
       expect(verdict.verdict).toBe('identical');
   });
 
+  it('[C5.4c] keeps no sentence and no address that stands in a field that is named', async () => {
+    const original = await golden('generateVideo.completed-with-references.v1.json');
+    const started = original.history.events?.[0]?.workflowExecutionStartedEventAttributes;
+    const payload = started?.input?.payloads?.[0];
+    const input = JSON.parse(Buffer.from(payload?.data ?? []).toString()) as { request: { model: string } };
+    for (const model of ['a red fox', 'https://x.example/f?sig=1', 'https://x.example/f']) {
+      input.request.model = model;
+      payload!.data = Buffer.from(JSON.stringify(input));
+      const { history } = redactHistory(original, code, { keep: ['model'] });
+      expect([...textsIn(history)].join('\n')).not.toContain(model);
+    }
+  });
+
   it('has nothing of the prompt, the ids, the model, the account and the machine', async () => {
     const original = await golden('generateVideo.completed-with-references.v1.json');
     const before = [...textsIn(original.history)];

@@ -66,10 +66,10 @@ export function refusalType({ reason }: PlanRefusal): CampaignErrorType {
 export function endAdvice(type: CampaignEnd['type'], plan: RefusedPlan | null, campaign?: string): string {
   const advice: { readonly [name: string]: string } = CAMPAIGN_ADVICE;
   const text = advice[refusalName(plan) ?? type] ?? advice[type] ?? errorType(type).hint;
-  return filled(text, { ID: campaign }, shellWord);
+  return filled(text, { ID: campaign, CURRENCY: plan?.currency }, shellWord);
 }
 
-type RefusedPlan = Pick<CampaignResult['plan'], 'refused' | 'rows' | 'invalid'>;
+type RefusedPlan = Pick<CampaignResult['plan'], 'refused' | 'rows' | 'invalid' | 'currency'>;
 
 /** Some reasons have several causes, each with an advice of its own. */
 function refusalName(plan: RefusedPlan | null): string | undefined {

@@ -50,8 +50,6 @@ async function campaignStatus(connected: Connected, id: string): Promise<Campaig
   const found = (await gatherCase({ ...connected, askService: false }, id)) as GatheredCase;
   const { hasWorker, workflow } = found;
   const notes = [...found.notes];
-  if (hasWorker === false)
-    notes.push(`No worker serves the task queue ${workflow?.taskQueue}: nothing goes on until one does.`);
   const result = status === 'COMPLETED' ? await media.campaigns.result(id) : null;
   const isAsked = result === null && hasWorker !== false && status !== PAUSED;
   const state = isAsked ? await media.campaigns.state(id).catch(otherwise(null)) : null;

@@ -63,14 +63,20 @@ async function dev(context: CommandContext, options: DevOptions): Promise<void> 
     );
     report.say(`  export MEDIA_TASK_QUEUE=films MEDIA_DATA_DIR=${shellWord(config.dataDir)}`);
   }
-  report.say(
-    pids.worker === undefined
-      ? `${report.paint('bad', 'No worker runs:')} it is tried again. Restore what it misses; or, where that is lost, end this with Ctrl-C and start \`temporal-media dev --rebind\`, which says what that gives up.`
-      : `${report.paint('good', 'Ready:')} a worker (process ${pids.worker}) serves the task queue ${taskQueue}. Ctrl-C stops everything.`,
-  );
-  report.say(`In another terminal, in this directory (elsewhere with --data-dir ${config.dataDir}):`);
-  for (const line of firstVideo(sandbox !== null)) report.say(line);
-  report.ready({ address, namespace, uiUrl, retention, taskQueue, sandbox, dataDir: config.dataDir, pids });
+  if (pids.worker === undefined)
+    report.say(
+      `${report.paint('bad', 'No worker runs:')} it is tried again. Restore what it misses; or, where that is lost, end this with Ctrl-C and start \`temporal-media dev --rebind\`, which says what that gives up.`,
+    );
+  void running.workerRuns.then(() => {
+    const { pids: now } = running.state;
+    report.say(
+      `${report.paint('good', 'Ready:')} a worker (process ${now.worker ?? 'unknown'}) serves the task queue ${taskQueue}. Ctrl-C stops everything.`,
+    );
+    report.say(`In another terminal, in this directory (elsewhere with --data-dir ${config.dataDir}):`);
+    for (const line of firstVideo(sandbox !== null)) report.say(line);
+    const { dataDir } = config;
+    report.ready({ address, namespace, uiUrl, retention, taskQueue, sandbox, dataDir, pids: now });
+  });
   const ended = await Promise.race([interruption.happened, running.serverEnded]);
   report.say('Stopping; a create that is under way is finished first. Ctrl-C again ends the worker at once.');
   const second = onInterruption();

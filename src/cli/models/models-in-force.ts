@@ -1,4 +1,5 @@
 import { configOfAccount } from '../../accounts/account-config';
+import { credentialOf } from '../../accounts/registry';
 import { type MediaConfig } from '../../config';
 import { type ModelEntry } from '../../domain/model-config';
 import { createModelSource, type ModelSource } from '../../models/model-source';
@@ -37,7 +38,7 @@ export async function modelsInForce(
 ): Promise<ModelsInForce> {
   const config = configOfAccount(all, account);
   // The models of an account that only another worker has are not known here.
-  const isElsewhere = account !== undefined && all.accounts !== undefined && config === all;
+  const isElsewhere = account !== undefined && config === all && credentialOf(account) !== all.credential;
   const dev = config.models === undefined ? await devInUse(config, env) : undefined;
   const fromDev = config.baseUrl === undefined ? dev?.sandbox?.modelsUrl : undefined;
   const location = isElsewhere ? undefined : (config.models ?? fromDev);

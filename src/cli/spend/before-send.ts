@@ -1,9 +1,9 @@
 import { type MediaConfig } from '../../config';
+import { throwBug } from '../../domain/bug';
 import { type ModelEntry } from '../../domain/model-config';
 import { type PaidRequest } from '../../domain/request';
 import { type Money } from '../../domain/price';
 import { type CheckedCall } from '../dry-run';
-import { CliError } from '../errors';
 import { type CommandContext } from '../context';
 import { spendLimitOf } from './spend-limit';
 
@@ -41,8 +41,9 @@ export async function maySend(
     return false;
   }
   const checked = await checkCall(paid, place).catch(async (error: unknown) => {
+    throwBug(error);
     const { isStarted } = await import('./is-started.js');
-    if (error instanceof CliError && (await isStarted(paid, options, place))) return error;
+    if (await isStarted(paid, options, place)) return error as Error;
     throw error;
   });
   if (limit === undefined || options.yes === true) return true;
@@ -52,11 +53,11 @@ export async function maySend(
 }
 
 /** @param checked the refusal of a call that was started under its id before */
-function costOf(checked: CheckedCall | CliError): {
+function costOf(checked: CheckedCall | Error): {
   readonly estimate: Money | null;
   readonly unknownBecause?: string;
 } {
-  if (checked instanceof CliError) return { estimate: null, unknownBecause: checked.message };
+  if (checked instanceof Error) return { estimate: null, unknownBecause: checked.message };
   const { estimate, entry, source } = checked;
   if (estimate !== null) return { estimate };
   return { estimate, unknownBecause: reason(entry, source.origin === 'none') };

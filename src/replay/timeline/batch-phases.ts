@@ -26,10 +26,11 @@ export class BatchPhases {
   constructor(private readonly story: Story) {}
 
   /** A batch as its campaign sees it: before its first report nothing is known of its rows. */
-  batch({ at, endedAt }: Operation, batch: number | null, rows: number): void {
+  batch({ at, end, endedAt }: Operation, batch: number | null, rows: number): void {
     const of = this.of(batch);
     of.states.push({ at, rows: [['waiting_for_children', Math.max(1, rows)]] });
-    of.until = endedAt;
+    // A batch outlives the runs of its campaign: the next one hears its reports.
+    of.until = end === 'dropped' ? null : endedAt;
   }
 
   report({ at }: Operation, report: Fields): void {
@@ -40,7 +41,7 @@ export class BatchPhases {
     for (const { states, until } of this.batches.values())
       states.forEach(({ at, rows }, index) => {
         const next = states[index + 1]?.at ?? Infinity;
-        const to = Math.min(next, until ?? this.story.lastAt);
+        const to = Math.min(next, Math.max(at, until ?? this.story.lastAt));
         for (const [on, count] of rows) this.story.spans.push({ from: at, to, on, rows: count });
       });
   }

@@ -1,3 +1,4 @@
+import { isWorthAnother } from '../../domain/campaign/row-result';
 import { failureKind, outcomeWords } from '../../domain/outcome-words';
 import { type TaskAnswer } from './poll-entries';
 import { type Operation } from './operations';
@@ -153,13 +154,10 @@ export class RowReader {
     } satisfies Partial<TimelineRow>);
   }
 
-  /** By the rules of workflows/campaign/end-row: only a lack of capacity gets another attempt. */
   private noAttempt(key: string, outcome: string, result: Fields): NoAttempt | null {
     if (outcome === 'skipped_budget') return 'budget';
-    const { reason, errorKind } = result;
-    const isWorthAnother =
-      outcome === 'failed' ? errorKind === 'capacity' : reason === 'capacity' || reason === 'retry_later';
-    if (!isWorthAnother) return null;
+    const [reason, errorKind] = [textOf(result['reason']), textOf(result['errorKind'])];
+    if (!isWorthAnother({ outcome, reason, errorKind })) return null;
     const made = (numberOf(result['attempt']) ?? 0) - (this.firstAttempts.get(key) ?? 0) + 1;
     if (this.maxAttempts !== null && made >= this.maxAttempts) return 'attempts';
     return this.stop === 'budget' ? 'budget' : this.stop === 'cancel' ? 'cancelled' : null;

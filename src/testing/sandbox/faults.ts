@@ -116,7 +116,7 @@ export interface FaultRule {
 type Form =
   | 'any value'
   | 'a text'
-  | 'a number'
+  | 'a number of 0 or more'
   | 'true or false'
   | 'an object'
   | readonly (string | number)[];
@@ -131,7 +131,7 @@ const must = (form: Form): Field => ({ form, optional: false });
 const may = (form: Form): Field => ({ form, optional: true });
 
 const REPLY = {
-  status: must('a number'),
+  status: must('a number of 0 or more'),
   headers: may('an object'),
   body: may('any value'),
   raw: may('a text'),
@@ -151,17 +151,17 @@ const ACTIONS: {
     how: must(['reset', 'close', 'stall', 'stall_body', 'cut_body'] satisfies LostReply[]),
   },
   reset_early: {},
-  delay: { ms: must('a number') },
-  slow_body: { bytesPerSecond: must('a number') },
-  cut_body: { afterBytes: must('a number'), how: must(['reset', 'close']) },
-  truncate: { bytes: must('a number') },
+  delay: { ms: must('a number of 0 or more') },
+  slow_body: { bytesPerSecond: must('a number of 0 or more') },
+  cut_body: { afterBytes: must('a number of 0 or more'), how: must(['reset', 'close']) },
+  truncate: { bytes: must('a number of 0 or more') },
   json_page: {},
   html_page: {},
   not_ready: { status: may([400, 404, 409]) },
   expired: {},
-  redirect: { location: must('a text'), status: may('a number') },
+  redirect: { location: must('a text'), status: may('a number of 0 or more') },
   record: { patch: must('an object') },
-  task_fails: { error: may('any value'), progress: may('a number') },
+  task_fails: { error: may('any value'), progress: may('a number of 0 or more') },
   status_word: { status: must('a text') },
 };
 
@@ -171,9 +171,9 @@ const RULE: { readonly [Name in Exclude<keyof FaultRule, 'action'>]-?: Field } =
   promptIncludes: may('a text'),
   model: may('a text'),
   taskId: may('a text'),
-  skip: may('a number'),
-  every: may('a number'),
-  times: may('a number'),
+  skip: may('a number of 0 or more'),
+  every: may('a number of 0 or more'),
+  times: may('a number of 0 or more'),
 };
 
 /** A rule that the sandbox does not know; the message names what is allowed. */
@@ -211,7 +211,7 @@ function checkFields(
         `${place} has no field ${JSON.stringify(name)}. Allowed: ${[...Object.keys(allowed), ...others].join(', ')}.`,
       );
   for (const [name, { form, optional }] of Object.entries(allowed))
-    if (given[name] !== undefined || !optional) checkForm(`${place}: ${name}`, given[name], form);
+    if (given[name] != null || !optional) checkForm(`${place}: ${name}`, given[name], form);
 }
 
 function checkForm(place: string, value: unknown, form: Form): void {
@@ -227,7 +227,7 @@ function isForm(value: unknown, form: Form): boolean {
       return true;
     case 'a text':
       return typeof value === 'string';
-    case 'a number':
+    case 'a number of 0 or more':
       return typeof value === 'number' && value >= 0;
     case 'true or false':
       return typeof value === 'boolean';

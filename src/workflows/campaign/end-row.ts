@@ -1,5 +1,5 @@
 import { type ImageOutcome, type VideoOutcome } from '../../domain/outcome';
-import { rowResult } from '../../domain/campaign/row-result';
+import { isWorthAnother, rowResult } from '../../domain/campaign/row-result';
 import { type CampaignRowResult } from '../../domain/campaign/row';
 import { countEndedVideo } from '../ended-videos';
 import { type BatchWork } from './batch-work';
@@ -10,8 +10,7 @@ const FIRST_PAUSE_MS = 15_000;
 const LONGEST_PAUSE_MS = 5 * 60_000;
 
 /**
- * Ends an attempt: the row ends, or waits for another attempt under a key of its own. Only a lack of capacity at the
- * service is retried automatically; moderation, wrong requests and quota are final (C3.7).
+ * Ends an attempt: the row ends, or waits for another attempt under a key of its own.
  */
 export function endOrRetry(batch: BatchWork, row: Row, outcome: VideoOutcome | ImageOutcome): void {
   const now = Date.now();
@@ -21,7 +20,7 @@ export function endOrRetry(batch: BatchWork, row: Row, outcome: VideoOutcome | I
   // Under a budget, an attempt without a price would not be counted.
   const priced = batch.account.granted() === null || row.spec.estimate !== null;
   const goesOn = row.attempt < row.started;
-  const isOver = !priced || !isWorthAnother(outcome) || made >= batch.input.settings.maxAttempts;
+  const isOver = !priced || !isWorthAnother(result) || made >= batch.input.settings.maxAttempts;
   if (outcome.billing.state === 'none') {
     batch.account.giveBack(row.cost);
     if (isFreeAfterAll(outcome)) batch.account.free.add(creationKeyOf(batch.input.campaign, row));
@@ -54,17 +53,6 @@ function isFreeAfterAll(outcome: VideoOutcome | ImageOutcome): boolean {
 function isHeldByAnother(row: Row, { outcome, reason, ledger }: CampaignRowResult): boolean {
   const isConflict = outcome === 'rejected' && reason === 'creation_key_conflict';
   return isConflict && isStarted(row) && ledger.some(({ state }) => state !== 'none');
-}
-
-function isWorthAnother(outcome: VideoOutcome | ImageOutcome): boolean {
-  switch (outcome.outcome) {
-    case 'failed':
-      return outcome.retryable;
-    case 'rejected':
-      return outcome.reason === 'capacity' || outcome.reason === 'retry_later';
-    default:
-      return false;
-  }
 }
 
 /** The time that the service asked for, never shortened (C8.7). */

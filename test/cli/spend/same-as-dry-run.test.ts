@@ -171,6 +171,12 @@ describe('what a dry run refuses, the command refuses before it starts anything'
       });
     const [known, other] = await Promise.all([dry('studio-a'), dry('studio-b')]);
     expect([known.code, other.code]).toEqual([65, 0]);
+    // Nor where this machine names no accounts at all.
+    const { code } = await runJson(
+      video('--duration', '3', '--dry-run', '--account', 'studio-b'),
+      bench.workerEnv,
+    );
+    expect(code).toBe(0);
   });
 
   test('what was started before is returned, also where the models have changed since', async () => {
@@ -183,6 +189,8 @@ describe('what a dry run refuses, the command refuses before it starts anything'
     const before = (await bench.sandbox.admin.counters()).images;
     const again = await runJson(args, env);
     expect([again.code, again.reply.data?.outcome]).toEqual([0, 'completed']);
+    const unread = { ...bench.workerEnv, MEDIA_ACCOUNTS: '/no-such-folder/accounts.json' };
+    expect((await runJson(args, unread)).code).toBe(0);
     const other = await runJson(
       args.map((one) => (one === 'x' ? 'another prompt' : one)),
       env,

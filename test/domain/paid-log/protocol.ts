@@ -7,12 +7,7 @@ import {
   type Said,
   type World,
 } from './world';
-import {
-  type DecisionEntry,
-  type KeyState,
-  type Licence,
-  type LogAnswer,
-} from '../../../src/domain/paid-log';
+import { type DecisionEntry, type KeyState, type Licence, type LogAnswer } from './rule';
 
 const ANSWERS: { readonly [said in Said]?: LogAnswer } = {
   created: { outcome: 'created' },

@@ -1,4 +1,4 @@
-import { apply, decide, type KeyState, type LogEntry, NO_ENTRIES } from '../../../src/domain/paid-log';
+import { apply, decide, type KeyState, type LogEntry, NO_ENTRIES } from './rule';
 
 /**
  * Ways to break the rule and what stands around it, each with the first schedule from 1000003 on that finds it. Whoever changes

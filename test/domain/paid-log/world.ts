@@ -1,4 +1,4 @@
-import { type AnswerEntry, type DecisionEntry, type LogEntry } from '../../../src/domain/paid-log';
+import { type AnswerEntry, type DecisionEntry, type LogEntry } from './rule';
 import { type Broken, ruleWith } from './rules';
 
 /** Where a heartbeat says that an intent stands. */

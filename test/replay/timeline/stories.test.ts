@@ -256,6 +256,9 @@ describe('the story of a campaign', () => {
     expect(share(campaign, 'waiting_for_polls')).toBeGreaterThan(0.4);
     // Until the first report of each batch nothing is known of its rows.
     expect(share(campaign, 'waiting_for_children')).toBeLessThan(0.2);
+    // Batches outlive the runs of their campaign, and so do their reports.
+    const continued = timelineOf(...[1, 2, 3].map((run) => `runCampaign.continued-run${run}`));
+    expect(share(continued, 'nothing')).toBeLessThan(0.1);
     expect(share(timelineOf('runCampaign.budget-spent'), 'waiting_for_money')).toBeGreaterThan(0.25);
     expect(share(timelineOf('campaignBatch.budget-spent'), 'waiting_for_money')).toBeGreaterThan(0.1);
   });

@@ -91,7 +91,7 @@ describe('the admin routes of the sandbox', () => {
     [
       'a field that is missing',
       [{ operation: 'poll', action: { type: 'status' } }],
-      'status must be a number',
+      'status must be a number of 0 or more',
     ],
     [
       'an unknown word',

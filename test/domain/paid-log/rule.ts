@@ -1,7 +1,7 @@
 /**
  * The rule of the paid path: for each namespace and creation key there is one append-only log, and its entries say what
  * may be sent and what became of it (C4.4a, C4.4c). Senders, reconciliations, decisions and second callers read it alike.
- * `test/domain/paid-log` plays it over random schedules and breaks it in every way.
+ * The files beside it play it over random schedules and break it in every way; the paid path of today has its rule in src/domain/journal.
  */
 
 /** Written before a byte leaves: from here on a request may be in flight. */

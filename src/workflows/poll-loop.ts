@@ -204,9 +204,8 @@ class RunningGroup {
 
   private async run(): Promise<void> {
     while (this.watchers.length > 0 && !this.stopping) {
-      await this.waitForNextTick();
+      const now = await this.untilNextTick();
       if (this.stopping) break;
-      const now = Date.now();
       this.settleFinished(now);
       const due = this.dueAt(now);
       if (due.size === 0) continue;
@@ -228,15 +227,21 @@ class RunningGroup {
     return new Set(this.cadence.beginTick(states, now, Math.random()));
   }
 
-  /** Waits until the group is due; a new watcher, a removed one and a stop are checked at once. */
-  private async waitForNextTick(): Promise<void> {
+  /**
+   * Waits until the group is due, and returns the time; a new watcher, a removed one and a stop are checked at once. A timer that
+   * has fired is due whatever the clock says: a query about a workflow whose worker was killed runs its code with the
+   * clock of the task before, and a second timer would be a command that no replay makes.
+   */
+  private async untilNextTick(): Promise<number> {
     for (;;) {
       this.changed = false;
       const at = this.nextWakeAt();
-      const wait = at - Date.now();
-      if (this.watchers.length === 0 || this.stopping || wait <= 0) return;
+      const now = Date.now();
+      const wait = at - now;
+      if (this.watchers.length === 0 || this.stopping || wait <= 0) return now;
       const summary = `next poll of ${videos(this.watchers.length)}`;
-      if (!(await condition(() => this.changed && this.mustWakeBefore(at), wait, { summary }))) return;
+      if (!(await condition(() => this.changed && this.mustWakeBefore(at), wait, { summary })))
+        return Math.max(at, Date.now());
     }
   }
 

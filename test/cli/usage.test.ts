@@ -180,7 +180,7 @@ describe('temporal-media without any server', () => {
         'a budget in another currency',
         [header, 'cine-1,a cat,2'],
         ['--budget', '5EUR'],
-        /the currency of the prices, USD/,
+        /the currency of the prices \(USD\)/,
       ],
       ['a header that is not known', ['model,promt', 'cine-1,a cat'], [], /^Correct the header/],
       ['no row', [header], [], /^One row below the header/],

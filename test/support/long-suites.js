@@ -19,6 +19,7 @@ const LONG = [
   'test/e2e/journal-',
   'test/e2e/operator-commands',
   'test/e2e/prune-ancestors',
+  'test/e2e/query-after-crash',
   'test/e2e/refused-account',
   'test/e2e/refused-rows',
   'test/e2e/review-',

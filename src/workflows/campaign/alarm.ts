@@ -6,8 +6,15 @@ import { sleep } from '@temporalio/workflow';
  */
 export class Alarm {
   private nextAt = Infinity;
+  /** Time of the latest timer that has fired. */
+  private firedAt = 0;
 
   constructor(private readonly wake: () => void) {}
+
+  /** Workflow time, and never before that of a timer that has fired: see `PollLoop`. */
+  now(): number {
+    return Math.max(Date.now(), this.firedAt);
+  }
 
   /** Workflow time in milliseconds. */
   at(time: number): void {
@@ -17,6 +24,7 @@ export class Alarm {
     this.nextAt = rounded;
     void sleep(Math.max(1, rounded - Date.now()), { summary: 'check again' }).then(
       () => {
+        this.firedAt = Math.max(this.firedAt, rounded);
         if (this.nextAt === rounded) this.nextAt = Infinity;
         this.wake();
       },

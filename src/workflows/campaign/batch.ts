@@ -48,7 +48,7 @@ export class Batch {
   async run(): Promise<BatchResult> {
     for (;;) {
       this.dirty = false;
-      const now = Date.now();
+      const now = this.work.alarm.now();
       if (this.shouldLeave()) this.work.leavingSince ??= now;
       this.openPages();
       this.act(now);

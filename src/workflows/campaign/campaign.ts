@@ -118,7 +118,7 @@ export class Campaign {
     if (!this.books.known) await this.books.move({ do: 'look' });
     for (;;) {
       this.dirty = false;
-      const now = Date.now();
+      const now = this.alarm.now();
       for (const report of this.reports.splice(0)) this.window.hear(report, now);
       this.rate.note(now, this.ended());
       if (this.isNextSelectionFree()) return 'plan';

@@ -61,12 +61,13 @@ export function messageOf(outcome: VideoOutcome | ImageOutcome, meaning: string)
 
 function completedLines(outcome: VideoOutcome | ImageOutcome): string[] {
   if (outcome.outcome !== 'completed') return [];
-  const { estimate, currency, state } = outcome.billing;
+  const { estimate, currency } = outcome.billing;
   const cost =
     estimate === null
       ? 'no estimate'
       : `estimated cost ${formatMoney({ microUnits: estimate, currency: currency ?? '' })}`.trim();
-  const usage = state === 'settled' ? 'the service reported its usage' : 'the service reported no usage';
+  const usage =
+    outcome.billing.usage === undefined ? 'the service reported no usage' : 'the service reported its usage';
   const what = 'artifact' in outcome ? `task ${outcome.video.taskId}` : `${outcome.images.length} image(s)`;
   return [
     ...outcome.warnings.map((warning) => `warning: ${warning}`),

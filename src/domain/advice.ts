@@ -130,12 +130,12 @@ export const SITUATIONS = {
   batch_open: [
     'wait',
     'A batch is a part of a campaign.',
-    'Wait: it is a part of a campaign, which shows its rows.',
+    'Wait: it is a part of a campaign. `temporal-media campaign status ID` shows its rows.',
   ],
   batch_ended: [
     'see_campaign',
     'A part of a campaign that has ended, was terminated or reset: it sends nothing more.',
-    'Nothing: a batch that has ended is counted by its campaign.',
+    'Nothing: a batch that has ended is counted by its campaign. `temporal-media campaign status ID` shows its rows, and what they need.',
   ],
   adopted: [
     'resume',

@@ -130,7 +130,8 @@ export function adviceOf(facts: CaseFacts, word: Word): Advice {
   const { workflow } = facts;
   if (workflow !== null && isOpen(workflow.status)) return whileOpen(facts, workflow, word);
   if (workflow !== null && !isOurs(workflow)) return situation('own_ended');
-  if (workflow?.type === WORKFLOW.campaignBatch) return situation('batch_ended');
+  if (workflow?.type === WORKFLOW.campaignBatch)
+    return situation('batch_ended', { ID: campaignOf(workflow) }, word);
   return afterwards(facts, word);
 }
 
@@ -138,6 +139,10 @@ const OURS: ReadonlySet<string> = new Set(Object.values(WORKFLOW));
 
 /** Whether a workflow is one of this package, and not of the user's own. */
 export const isOurs = ({ type }: Pick<ExecutionView, 'type'>): boolean => OURS.has(type);
+
+/** The campaign of a batch. */
+const campaignOf = ({ workflowId }: Pick<ExecutionView, 'workflowId'>): string =>
+  workflowId.replace(/\/batch\/\d+$/, '');
 
 /** Causes that no waiting mends: the artifact store or the journal of the workers. */
 const STORE_FAILURES: ReadonlySet<string> = new Set(['storage', 'MediaJournalUnavailable']);
@@ -164,7 +169,8 @@ function whileOpen(
     );
   if (hasWorker === false) return situation('no_worker', workflow, word);
   if (type === WORKFLOW.runCampaign) return situation('campaign', workflow, word);
-  if (type === WORKFLOW.campaignBatch) return situation('batch_open');
+  if (type === WORKFLOW.campaignBatch)
+    return situation('batch_open', { ID: campaignOf({ workflowId }) }, word);
   if (state !== null) return situation(...videoSituation({ ...state, creationKey }), word);
   if (IMAGES.has(type)) return situation('image');
   return situation(calls.length > 0 ? 'own_open' : 'open');

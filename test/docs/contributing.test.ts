@@ -123,7 +123,7 @@ describe('the changes that CONTRIBUTING.md shows', () => {
     expect(row?.hint).toBe('Start again under the same id when it is over.');
     expect(isTemporary('maintenance')).toBe(true);
     const { errorType } = compiled<typeof errorTable>('cli/exit-codes');
-    expect(errorType('rejected/maintenance').exitCode).toBe(errorType('rejected/capacity').exitCode);
+    expect(errorType('rejected/maintenance').exitCode).toBe(5);
   });
 
   it('a retry policy', () => {

@@ -72,7 +72,9 @@ export class HistorySources {
   /** A file or folder that exists, else a workflow id. */
   async *#namesOf(target: string): AsyncGenerator<NamedTarget> {
     const found = await stat(target).catch(otherwise(undefined));
-    if (found === undefined && !looksLikeFile(target)) return void (yield { workflow: target });
+    // A folder of results has the name of its campaign, and only a workflow has children.
+    const isWorkflow = found === undefined || (found.isDirectory() && this.options.children === true);
+    if (isWorkflow && !looksLikeFile(target)) return void (yield { workflow: target });
     this.#refuseChildren();
     if (found?.isDirectory() !== true) return void (yield { file: target });
     for (const chain of await listHistoryFolder(target)) yield { chain };

@@ -15,7 +15,7 @@ import { codeFor } from './code-for';
 import { loadTargets } from './load-targets';
 import { type PoolOptions, replayInPool } from './replay-pool';
 import { ReplaySummary } from './replay-summary';
-import { SinceThenLookup, sinceThenLines } from './since-then';
+import { hasNews, SinceThenLookup, sinceThenLines } from './since-then';
 import { Stories } from './stories';
 import { type TargetReport } from './target-report';
 import { closingLines, verdictLines, wrapped } from './verdict-lines';
@@ -54,7 +54,9 @@ export async function replay(
       shown.push({ ...jsonOf(target), ...given({ timeline: story, since }) });
       continue;
     }
-    if (story !== undefined) for (const line of stories.lines(story)) report.result(line);
+    if (story !== undefined)
+      for (const line of stories.lines(hasNews(since) ? { ...story, advice: null } : story))
+        report.result(line);
     const sinceThen = since === undefined ? [] : sinceThenLines(target.target, since);
     for (const line of [...sinceThen, ...linesOf(context, target, summary.runs)])
       for (const part of wrapped(line, columnsOf(process.stdout))) report.result(part);

@@ -49,6 +49,10 @@ export class SinceThenLookup {
   }
 }
 
+/** Whether somebody has decided or waited since: what the history advises is outdated then. */
+export const hasNews = (since: SinceThen | undefined): boolean =>
+  since !== undefined && (since.decisions.length > 0 || since.waitedBy !== null);
+
 /** Its lines: nothing where the history itself has everything. */
 export function sinceThenLines(id: string, since: SinceThen): readonly string[] {
   const { decisions, waitedBy, earlierRuns, safe } = since;

@@ -123,10 +123,13 @@ class Gathering {
   private async byKey(): Promise<GatheredCase | undefined> {
     const found = await this.journal.key(this.id, this.asked);
     if (found === undefined) return undefined;
+    this.creationKey = this.id;
+    // The key of a row, or of a call in a workflow of the user's own, is no workflow id.
+    const owner = found.workflowId === null ? undefined : await this.view(found.workflowId);
+    if (owner !== undefined) return this.describe('journal', owner);
     this.notes.push(
       `This server has no workflow ${this.id}, but the journal has its key: the server may have been set back to an older copy. Restart the workers then; what was bought is in the journal.`,
     );
-    this.creationKey = this.id;
     const byTask = found.taskId === null ? undefined : await this.byJournal(found.taskId);
     return byTask ?? this.describe('journal', null);
   }

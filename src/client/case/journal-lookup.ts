@@ -9,6 +9,13 @@ import { findTask, reviewJournal } from '../ask-worker';
 /** Longest wait for a worker, in milliseconds. */
 const WORKER_MS = 20_000;
 
+/** A send under a creation key. */
+interface SentUnder {
+  readonly taskId: string | null;
+  /** Null where it is found by its task, or was sent outside of a workflow. */
+  readonly workflowId: string | null;
+}
+
 /** What the journal says, read on this machine where it is here, else by a worker of a queue. */
 export class JournalLookup {
   constructor(
@@ -44,19 +51,17 @@ export class JournalLookup {
     return findTask(this.client, taskQueue, taskId, options).catch(otherwise(undefined));
   }
 
-  /** What was sent under a creation key; its task id is null while the fate of the create is unknown. */
-  async key(
-    creationKey: string,
-    taskQueue: string | undefined,
-  ): Promise<{ readonly taskId: string | null } | undefined> {
+  /** What was sent under a creation key, and by which workflow; its task id is null while the fate of the create is unknown. */
+  async key(creationKey: string, taskQueue: string | undefined): Promise<SentUnder | undefined> {
     const local = await this.localKey(creationKey).catch(otherwise(undefined));
     if (local !== undefined || taskQueue === undefined) return local;
     try {
       const created = await reviewJournal(this.client, taskQueue, { list: 'created', creationKey });
       const [first] = created.created;
-      if (first !== undefined) return { taskId: first.taskId };
+      if (first !== undefined) return { taskId: first.taskId, workflowId: null };
       const open = await reviewJournal(this.client, taskQueue, { list: 'unconfirmed', creationKey });
-      return open.unconfirmed.length > 0 ? { taskId: null } : undefined;
+      const [unknown] = open.unconfirmed;
+      return unknown && { taskId: null, workflowId: unknown.workflowId };
     } catch (error) {
       throwBug(error);
       return undefined;
@@ -85,15 +90,16 @@ export class JournalLookup {
     return known?.creationKey === creationKey ? known.video : null;
   }
 
-  private async localKey(creationKey: string): Promise<{ readonly taskId: string | null } | undefined> {
+  private async localKey(creationKey: string): Promise<SentUnder | undefined> {
     if (this.local === undefined) return undefined;
     const key: JournalKey = { namespace: this.client.options.namespace, creationKey };
-    let found: { readonly taskId: string | null } | undefined;
+    let found: SentUnder | undefined;
     for (let sendAttempt = 0; ; sendAttempt++) {
       const { claim, outcome, resolution } = await this.local.read(key, sendAttempt);
       if (claim === null) return found;
       const answer = outcome?.answer.outcome === 'created' ? outcome.answer : resolution?.answer;
-      found = { taskId: answer?.outcome === 'created' ? answer.video.taskId : null };
+      const workflowId = claim.kind === 'intent' ? claim.workflowId : null;
+      found = { taskId: answer?.outcome === 'created' ? answer.video.taskId : null, workflowId };
     }
   }
 }

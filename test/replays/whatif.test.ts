@@ -64,7 +64,8 @@ describe('replay --whatif', () => {
     expect(data?.paid).toEqual({ received: 1, accepted: 1 });
     const [original, local] = [data?.original, data?.local].map((timeline) => ({
       kinds: timeline?.entries.map(({ kind }) => kind),
-      errors: timeline?.polls.errors,
+      // Tries whose pauses were our own are fewer by the speed.
+      errors: Object.keys(timeline?.polls.errors ?? {}),
       sends: timeline?.sends,
     }));
     expect(local).toEqual(original);

@@ -383,7 +383,7 @@ export function filled(text: string, values: AdviceValues, word: Word = plainWor
     .join('`');
 }
 
-/** Quotes a word for a shell; undefined where it would not be shown. */
-type Word = (text: string) => string | undefined;
+/** Quotes a word for a shell; undefined where it is not put in. */
+export type Word = (text: string) => string | undefined;
 
 const plainWord: Word = (text) => (/^\w[\w.:@/-]{0,127}$/.test(text) ? text : undefined);

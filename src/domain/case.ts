@@ -5,11 +5,13 @@ import {
   type SituationName,
   SITUATIONS,
   type Step,
+  type Word,
 } from './advice';
 import { type ServiceView } from './activities';
 import { isOpen, PAUSED } from './execution-status';
 import { failureRow } from './failure-table';
-import { WORKFLOW } from './names';
+import { campaignOfBatch } from './campaign/budget-book';
+import { isMediaWorkflow, WORKFLOW } from './names';
 import { type ImageOutcome, type VideoOutcome } from './outcome';
 import { type Billing, type Money } from './price';
 import { type DecidedEntry } from './unconfirmed-decision';
@@ -81,10 +83,16 @@ export interface CaseFacts {
   readonly hasWorker: boolean | null;
 }
 
-const CALLS: ReadonlySet<string> = new Set([
-  ...[WORKFLOW.generateVideo, WORKFLOW.awaitVideo, WORKFLOW.generateImage, WORKFLOW.editImage],
-]);
+const VIDEOS: ReadonlySet<string> = new Set([WORKFLOW.generateVideo, WORKFLOW.awaitVideo]);
 const IMAGES: ReadonlySet<string> = new Set([WORKFLOW.generateImage, WORKFLOW.editImage]);
+
+type Typed = Pick<ExecutionView, 'type'>;
+
+/** Whether a workflow creates or awaits one video. */
+export const isVideoCall = ({ type }: Typed): boolean => VIDEOS.has(type);
+
+/** Whether a workflow makes one image call. */
+export const isImageCall = ({ type }: Typed): boolean => IMAGES.has(type);
 
 /** What it may cost, as far as it is known. */
 export interface CaseMoney {
@@ -98,7 +106,7 @@ export interface CaseMoney {
  */
 export function moneyOf({ outcome, state, video, workflow, estimate }: CaseFacts): CaseMoney | null {
   if (outcome !== null) return { state: outcome.billing.state, estimate };
-  if (workflow !== null && !CALLS.has(workflow.type)) return null;
+  if (workflow !== null && !isVideoCall(workflow) && !isImageCall(workflow)) return null;
   const isReserved = workflow !== null && isOpen(workflow.status) && video !== null;
   if (isReserved) return { state: 'reserved', estimate };
   // Another run of the id may owe what this one does not: nothing is called free before its outcome.
@@ -119,8 +127,6 @@ export function standingDecision({
   return decisions.findLast(({ sendId }) => sendId === outcome.evidence.sendId);
 }
 
-type Word = (text: string) => string;
-
 /**
  * What is safe to do, for every command. Nothing of it buys a second time, and it is never a decision that has been
  * taken.
@@ -129,20 +135,11 @@ type Word = (text: string) => string;
 export function adviceOf(facts: CaseFacts, word: Word): Advice {
   const { workflow } = facts;
   if (workflow !== null && isOpen(workflow.status)) return whileOpen(facts, workflow, word);
-  if (workflow !== null && !isOurs(workflow)) return situation('own_ended');
+  if (workflow !== null && !isMediaWorkflow(workflow.type)) return situation('own_ended');
   if (workflow?.type === WORKFLOW.campaignBatch)
-    return situation('batch_ended', { ID: campaignOf(workflow) }, word);
+    return situation('batch_ended', { ID: campaignOfBatch(workflow.workflowId) }, word);
   return afterwards(facts, word);
 }
-
-const OURS: ReadonlySet<string> = new Set(Object.values(WORKFLOW));
-
-/** Whether a workflow is one of this package, and not of the user's own. */
-export const isOurs = ({ type }: Pick<ExecutionView, 'type'>): boolean => OURS.has(type);
-
-/** The campaign of a batch. */
-const campaignOf = ({ workflowId }: Pick<ExecutionView, 'workflowId'>): string =>
-  workflowId.replace(/\/batch\/\d+$/, '');
 
 /** Causes that no waiting mends: the artifact store or the journal of the workers. */
 const STORE_FAILURES: ReadonlySet<string> = new Set(['storage', 'MediaJournalUnavailable']);
@@ -170,9 +167,9 @@ function whileOpen(
   if (hasWorker === false) return situation('no_worker', workflow, word);
   if (type === WORKFLOW.runCampaign) return situation('campaign', workflow, word);
   if (type === WORKFLOW.campaignBatch)
-    return situation('batch_open', { ID: campaignOf({ workflowId }) }, word);
+    return situation('batch_open', { ID: campaignOfBatch(workflowId) }, word);
   if (state !== null) return situation(...videoSituation({ ...state, creationKey }), word);
-  if (IMAGES.has(type)) return situation('image');
+  if (isImageCall({ type })) return situation('image');
   return situation(calls.length > 0 ? 'own_open' : 'open');
 }
 

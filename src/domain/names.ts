@@ -46,6 +46,11 @@ export const WORKFLOW = {
   watchVideos: 'watchVideos',
 } as const;
 
+const WORKFLOWS: ReadonlySet<string> = new Set(Object.values(WORKFLOW));
+
+/** Whether a workflow is of this package, and not of the user's own. */
+export const isMediaWorkflow = (type: string): boolean => WORKFLOWS.has(type);
+
 /** Names of the queries of the workflows. */
 export const QUERY = {
   videoState: 'video_state',

@@ -52,16 +52,15 @@ export function toLookAt(counts: { readonly [outcome: string]: number }): number
   );
 }
 
-/** Why a row has no result, in one word such as `capacity` or `moderation`, whoever refused it; null when nothing is known. */
-export function failureKind({
-  outcome,
-  reason,
-  errorKind,
-}: {
+/** Why a row has no result, as its result says it. */
+export interface RowFailure {
   readonly outcome: string;
   readonly reason?: string | null | undefined;
   readonly errorKind?: string | null | undefined;
-}): string | null {
+}
+
+/** Why a row has no result, in one word such as `capacity` or `moderation`, whoever refused it; null when nothing is known. */
+export function failureKind({ outcome, reason, errorKind }: RowFailure): string | null {
   if (outcome === 'completed') return null;
   // The reason of a failed row is the code of the service.
   if (outcome === 'failed') return errorKind ?? 'unknown';

@@ -7,9 +7,9 @@ import {
 import { type History } from '@temporalio/common/lib/proto-utils';
 import { throwBug } from '../domain/bug';
 import { FAILURE_TABLE } from '../domain/failure-table';
+import { isMediaWorkflow } from '../domain/names';
 import { POLL_ERROR_CLASSES } from '../domain/poll-answers';
 import { VERSION_MEMO } from '../domain/version';
-import { MEDIA_WORKFLOWS } from '../worker/registered-names';
 import { historyFromProtobuf, historyToProtobuf } from './history-codec';
 import { type LoadedRun } from './loaded-history';
 import { encodingOf, isPayload, payloadsIn } from './payloads';
@@ -127,7 +127,7 @@ export function redactHistory(
   for (const word of [...PUBLIC_WORDS, ...WORDS_OF_THE_SDK]) names.keep(word);
   const redaction = new Redaction(names);
   // Summaries of our workflows name no content; that of a start is the caller's.
-  const isOurs = MEDIA_WORKFLOWS.includes(run.workflowType);
+  const isOurs = isMediaWorkflow(run.workflowType);
   for (const event of history.events ?? [])
     redaction.apply(
       event as Record<string, unknown>,

@@ -61,7 +61,7 @@ export function sinceThenLines(id: string, since: SinceThen): readonly string[] 
     ...(waitedBy === null ? [] : [`waited for by ${waitedBy}: temporal-media replay ${shellWord(waitedBy)}`]),
   ];
   const lines = news.map((text) => `  since     ${text}`);
-  if (news.length > 0) lines.push(`  now       ${safe}`);
+  if (hasNews(since)) lines.push(`  now       ${safe}`);
   const [earlier] = earlierRuns;
   if (earlier !== undefined)
     lines.push(

@@ -3,10 +3,16 @@ import { ExternalStorageNotConfiguredError, ValueError } from '@temporalio/commo
 import { otherwise, throwBug } from '../../domain/bug';
 import { situation } from '../../domain/advice';
 import { type ServiceView } from '../../domain/activities';
-import { type CaseFacts, type ExecutionView, isOurs, standingDecision } from '../../domain/case';
+import {
+  type CaseFacts,
+  type ExecutionView,
+  isImageCall,
+  isVideoCall,
+  standingDecision,
+} from '../../domain/case';
 import { isOpen, PAUSED } from '../../domain/execution-status';
 import { type CreateJournal } from '../../domain/journal';
-import { baseTaskQueue, WORKFLOW } from '../../domain/names';
+import { baseTaskQueue, isMediaWorkflow } from '../../domain/names';
 import { type ImageOutcome, type VideoOutcome } from '../../domain/outcome';
 import { type Money } from '../../domain/price';
 import { type DecidedEntry } from '../../domain/unconfirmed-decision';
@@ -51,8 +57,6 @@ export type Gathered = GatheredCase | { readonly unread: number };
 const QUERY_MS = 6_000;
 /** Most runs of one id that are looked at, the newest first. */
 const MOST_LISTED = 50;
-const VIDEOS: ReadonlySet<string> = new Set([WORKFLOW.generateVideo, WORKFLOW.awaitVideo]);
-const IMAGES: ReadonlySet<string> = new Set([WORKFLOW.generateImage, WORKFLOW.editImage]);
 
 /**
  * Collects what is known of an id: as a workflow id; then as a task id in the journal's index and in the histories that
@@ -149,7 +153,7 @@ class Gathering {
     let state = await this.stateOf(first);
     let outcome = await this.outcomeOf(first);
     this.video ??= state?.video ?? (outcome !== null && 'video' in outcome ? outcome.video : null);
-    if (this.video === null && state === null && first !== null && VIDEOS.has(first.type))
+    if (this.video === null && state === null && first !== null && isVideoCall(first))
       this.video = (await taskInHistory(this.source.client, first)) ?? null;
     this.creationKey ??= state?.creationKey ?? keyOf(outcome);
     this.estimate = state?.estimate ?? estimateOf(outcome);
@@ -171,7 +175,7 @@ class Gathering {
   private async facts(foundBy: CaseFacts['foundBy'], found: Partial<CaseFacts>): Promise<GatheredCase> {
     const { id, video, creationKey, estimate, notes } = this;
     const { workflow = null } = found;
-    const isOwn = workflow !== null && !isOurs(workflow);
+    const isOwn = workflow !== null && !isMediaWorkflow(workflow.type);
     const earlierRuns =
       workflow === null ? [] : await this.earlierRuns(found.otherWorkflows?.[0] ?? workflow);
     const calls = isOwn ? await ownCalls(this.source.client, workflow).catch(otherwise([])) : [];
@@ -232,7 +236,7 @@ class Gathering {
   ): Promise<readonly DecidedEntry[]> {
     const mayBeDecided =
       outcome === null
-        ? !goesOn(first) && (first === null || VIDEOS.has(first.type) || IMAGES.has(first.type))
+        ? !goesOn(first) && (first === null || isVideoCall(first) || isImageCall(first))
         : outcome.outcome === 'unconfirmed' || outcome.outcome === 'results_lost';
     const key = this.creationKey ?? first?.workflowId;
     if (!mayBeDecided || key === undefined) return [];
@@ -257,7 +261,7 @@ class Gathering {
     const { client } = this.source;
     const [pinned, failing] = await Promise.all([
       pinnedWithoutWorker(client, workflow.workflowId).catch(otherwise(undefined)),
-      failingTask(client, workflow.workflowId, isOurs(workflow)).catch(otherwise(undefined)),
+      failingTask(client, workflow.workflowId, isMediaWorkflow(workflow.type)).catch(otherwise(undefined)),
     ]);
     if (pinned !== undefined) return pinned;
     if (failing === undefined) return null;
@@ -266,7 +270,7 @@ class Gathering {
   }
 
   private async stateOf(workflow: ExecutionView | null): Promise<VideoState | null> {
-    if (workflow === null || !VIDEOS.has(workflow.type) || this.hasWorker === false) return null;
+    if (workflow === null || !isVideoCall(workflow) || this.hasWorker === false) return null;
     if (workflow.status === PAUSED) return null;
     const { client } = this.source;
     return client
@@ -284,7 +288,7 @@ class Gathering {
 
   /** An image call has no state of its own: a note says whether it waits to be sent. */
   private async noteImageWaits(workflow: ExecutionView | null): Promise<void> {
-    if (workflow === null || !IMAGES.has(workflow.type) || !goesOn(workflow)) return;
+    if (workflow === null || !isImageCall(workflow) || !goesOn(workflow)) return;
     if (workflow.status === PAUSED || this.hasWorker === false) return;
     const waits = await callWaits(this.source.client, workflow.workflowId, QUERY_MS).catch(
       (error: unknown) => {
@@ -298,7 +302,7 @@ class Gathering {
 
   private async outcomeOf(workflow: ExecutionView | null): Promise<CaseFacts['outcome']> {
     if (workflow?.status !== 'COMPLETED') return null;
-    if (!VIDEOS.has(workflow.type) && !IMAGES.has(workflow.type)) return null;
+    if (!isVideoCall(workflow) && !isImageCall(workflow)) return null;
     const handle = this.source.client.workflow.getHandle(workflow.workflowId, workflow.runId);
     const result = handle.result() as Promise<VideoOutcome | ImageOutcome>;
     return result.then(withoutServiceText).catch((error: unknown) => {

@@ -178,6 +178,12 @@ export function batchWorkflowId(campaign: string, batch: number): string {
 
 const BATCH = '/batch/';
 
+/** The campaign of a batch, by the batch's workflow id. */
+export function campaignOfBatch(workflowId: string): string {
+  const at = workflowId.lastIndexOf(BATCH);
+  return at < 0 ? workflowId : workflowId.slice(0, at);
+}
+
 /** The number of a batch of this campaign; undefined for any other payer. */
 export function batchNumber(campaign: string, payer: string): number | undefined {
   const number = payer.slice(campaign.length + BATCH.length);

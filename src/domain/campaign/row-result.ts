@@ -2,6 +2,7 @@ import { mayRetry } from '../make-outcome';
 import { type ImageOutcome, type VideoOutcome } from '../outcome';
 import { type Billing } from '../price';
 import { type OpenedRow, type RowSpec } from './activities';
+import { type RowFailure } from '../outcome-words';
 import { type ErrorKind } from '../video-task';
 import { addMoney, cheaper, NO_MONEY, subtractMoney, type MoneyTotals, type SegmentTotals } from './results';
 import { type CampaignRowResult, type LedgerLine, type RowOutcome } from './row';
@@ -100,15 +101,7 @@ export function unboughtResult(
  * Whether a row gets another attempt by itself: only a lack of capacity at the service is tried again; moderation, wrong
  * requests and quota are final (C3.7).
  */
-export function isWorthAnother({
-  outcome,
-  reason,
-  errorKind,
-}: {
-  readonly outcome: string;
-  readonly reason?: string | null | undefined;
-  readonly errorKind?: string | null | undefined;
-}): boolean {
+export function isWorthAnother({ outcome, reason, errorKind }: RowFailure): boolean {
   if (outcome === 'failed') return mayRetry((errorKind ?? 'unknown') as ErrorKind);
   return outcome === 'rejected' && (reason === 'capacity' || reason === 'retry_later');
 }

@@ -1,4 +1,4 @@
-import { ACTIVITY, SIGNAL, WORKFLOW } from '../../domain/names';
+import { ACTIVITY, isMediaWorkflow, SIGNAL, WORKFLOW } from '../../domain/names';
 import { worstTone } from '../../domain/outcome-words';
 import { createRedactor } from '../../service/redact';
 import { type LoadedRun, type LoadedTarget } from '../loaded-history';
@@ -21,7 +21,6 @@ import { spansOf, timeSpent, type Span } from './time-spent';
 import { type Fact, type Timeline, type TimelineRun } from './timeline';
 import {
   adviceWhileOpen,
-  isOurs,
   readEnd,
   readLaterStart,
   readReset,
@@ -164,7 +163,7 @@ class StoryReader {
     this.people = new PeopleReader(story);
     this.campaign = new CampaignReader(story);
     this.batch = new BatchReader(story, rows);
-    this.isOurs = isOurs(workflowType);
+    this.isOurs = isMediaWorkflow(workflowType);
   }
 
   read(runs: readonly RunOperations[]): void {
@@ -337,7 +336,7 @@ class StoryReader {
     const id = shown.id(operation.target?.workflowId) ?? '';
     const name = shown.word(operation.name) ?? '';
     const took = operation.endedAt === null ? '' : ` after ${shownSpan(operation.endedAt - operation.at)}`;
-    const result = isOurs(operation.name) ? fieldsOf(operation.result) : {};
+    const result = isMediaWorkflow(operation.name) ? fieldsOf(operation.result) : {};
     const outcome = shown.word(result['outcome']);
     const why = operation.failure === null ? '' : ` (${failureWords(operation.failure)})`;
     const state =

@@ -1,3 +1,4 @@
+import { TONES } from '../../html/row-filters';
 import { stripVTControlCharacters } from 'node:util';
 import { visible } from '../../domain/visible';
 import { rowCause } from './campaign-rows';
@@ -160,8 +161,7 @@ class Page {
   rows(): string[] {
     const { rows } = this.timeline;
     if (rows.length === 0) return [];
-    const order: readonly Tone[] = ['bad', 'wait', 'plain', 'good'];
-    const sorted = [...rows].sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone));
+    const sorted = [...rows].sort((a, b) => TONES.indexOf(a.tone) - TONES.indexOf(b.tone));
     const shown = sorted.slice(0, MAX_ROWS);
     const keys = Math.min(24, Math.max(...shown.map(({ key }) => key.length)));
     const table = shown.flatMap((row) => this.row(row, keys));

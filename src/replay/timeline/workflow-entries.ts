@@ -1,5 +1,5 @@
 import { milliseconds } from '../../domain/duration';
-import { WORKFLOW } from '../../domain/names';
+import { isMediaWorkflow, WORKFLOW } from '../../domain/names';
 import { failureRow } from '../../domain/failure-table';
 import { situation } from '../../domain/advice';
 import { worstTone } from '../../domain/outcome-words';
@@ -12,11 +12,6 @@ import { type OpenEntry, type Story } from './story';
 import { formatMoney } from '../../domain/price';
 import { type Fact, type MoneySummary, type Timeline, type Tone } from './timeline';
 import { type PollReader } from './poll-entries';
-
-const OURS: readonly string[] = Object.values(WORKFLOW);
-
-/** Whether a workflow is of this package: its input is known. */
-export const isOurs = (workflowType: string): boolean => OURS.includes(workflowType);
 
 /** The start of the first run. */
 export function readStart(operation: Operation, story: Story, polls: PollReader): void {
@@ -40,7 +35,7 @@ function startFacts(
     cron: shown.word(attributes?.cronSchedule || null),
     sdk: null,
   });
-  if (!isOurs(operation.name)) return common;
+  if (!isMediaWorkflow(operation.name)) return common;
   const input = fieldsOf(operation.input);
   const request = fieldsOf(input['request']);
   story.waitForMs = milliseconds(input['waitFor']) ?? null;

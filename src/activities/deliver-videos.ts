@@ -1,20 +1,33 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { randomUUID } from 'node:crypto';
 import { activityInfo, Context } from '@temporalio/activity';
+import { attemptClock } from '../domain/attempt-clock';
+import { type DownloadVideosInput, type DownloadVideosResult } from '../domain/campaign/activities';
+import { DELIVERY, DOWNLOAD_BOUNDS, type FailedTry } from '../domain/download';
 import { type Metrics } from '../domain/metrics';
-import { type DeliverVideosInput, type Delivery, type Told, type WatchEnd } from '../domain/shared-watch';
-import { tellVideo } from '../watchers/tell-videos';
-import { CONCURRENT_DOWNLOADS, type DownloadGroup, openDownloadGroup } from './download-group';
-import { type DownloadDeps, withSidecar } from './download-video';
+import { type DeliverVideosInput } from '../domain/shared-watch';
+import { type VideoTask } from '../domain/video-task';
+import { tellSurely } from '../watchers/tell-videos';
+import {
+  type DownloadDeps,
+  downloadOnce,
+  factsOf,
+  type FetchedVideo,
+  isShutdown,
+  NO_ACCOUNT,
+  tryBudget,
+  withSidecar,
+} from './download-video';
+import { freshProgress } from './fetch-body';
+import { discardPart, type DownloadTry } from './fetch-video';
 import { startHeartbeat } from './heartbeat';
-import { reportIfMistake } from './mistakes';
+import { reported } from './mistakes';
 
 /** A video whose turn has not come by then waits for no other: it is told, and fetches its file on any worker. */
 const BEGIN_WITHIN_MS = 5_000;
 
 /**
  * `media.deliverVideos`: fetches finished videos with one try each, and completes the activity of each video as soon as
- * its file is stored (ADR 26). One whose try fails is told so: that try is the first of its own download. A video that has
- * reached its deadline waits for no file. When the server did not take an answer, this fails after the others.
+ * its file is stored (ADR 26). A video that has reached its deadline waits for no file.
  */
 export function createDeliverVideos(
   deps: DownloadDeps,
@@ -22,67 +35,147 @@ export function createDeliverVideos(
 ): (input: DeliverVideosInput) => Promise<void> {
   return async ({ deliveries }) => {
     const { client } = Context.current();
-    const beat = startHeartbeat();
-    const group = openDownloadGroup(deps);
-    const waiting = [...deliveries];
-    const failed: unknown[] = [];
-    const tell = async ({ waiter, answer }: Delivery, fetches: boolean): Promise<void> => {
-      try {
-        const brought = fetches && !group.isOver() ? await bring(deps, group, answer) : answer;
-        await tellSurely(client, metrics, { waiter, answer: brought });
-      } catch (error) {
-        failed.push(error);
-      }
-    };
-    const late: Promise<void>[] = [];
-    const timer = setTimeout(
-      () => late.push(...waiting.splice(0).map((one) => tell(one, false))),
-      BEGIN_WITHIN_MS,
-    );
-    const lane = async (): Promise<void> => {
-      for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) await tell(one, true);
-    };
-    try {
-      await Promise.all(Array.from({ length: CONCURRENT_DOWNLOADS }, lane));
-      await Promise.all(late);
-    } finally {
-      clearTimeout(timer);
-      group.close();
-      beat.stop();
-    }
-    if (failed.length > 0) throw failed[0];
+    const videos = deliveries.map(({ waiter, answer }) => {
+      const { video, deadlineAt: until } = answer.state;
+      return { waiter, answer, video, until };
+    });
+    await tryEach(deps, videos, BEGIN_WITHIN_MS, async ({ waiter, answer, video }, tried, startedAt) => {
+      const info = activityInfo();
+      const brought =
+        tried !== null && 'video' in tried
+          ? { downloaded: await withSidecar(deps, { video }, { downloaded: tried, info, startedAt }) }
+          : tried !== null && { tried };
+      await tellSurely(client, metrics, { waiter, answer: { ...answer, ...brought } });
+    });
   };
 }
 
-async function bring(
+/**
+ * `media.downloadVideos`: fetches videos of a campaign's batch with one try each, without a side-car. On a shutdown of the
+ * worker it returns what is stored; it throws only when it is cancelled.
+ */
+export function createDownloadVideos(
   deps: DownloadDeps,
-  group: DownloadGroup,
-  answer: Delivery['answer'],
-): Promise<WatchEnd> {
-  const startedAt = new Date();
-  const { video, deadlineAt } = answer.state;
-  const tried = await group.fetch(video, deadlineAt);
-  if (tried !== null && 'video' in tried) {
-    const info = activityInfo();
-    const downloaded = await withSidecar(deps, { video }, { downloaded: tried, info, startedAt });
-    return { ...answer, downloaded };
-  }
-  // A try that was cut off says nothing about the file.
-  const isCut = group.isOver() || group.isPast(deadlineAt);
-  return tried === null || isCut ? answer : { ...answer, tried };
+): (input: DownloadVideosInput) => Promise<DownloadVideosResult> {
+  return async ({ videos }) => {
+    if (videos.length > DELIVERY.videos)
+      throw new RangeError(`At most ${DELIVERY.videos} videos travel in one group.`);
+    const { cancellationSignal: signal } = Context.current();
+    const results: DownloadVideosResult['results'][number][] = videos.map(() => null);
+    const rows = videos.map((video, index) => ({ index, video, until: Infinity }));
+    await tryEach(deps, rows, Infinity, async ({ index, video }, tried) => {
+      results[index] =
+        tried !== null && 'video' in tried
+          ? { outcome: 'downloaded', sidecar: null, ...factsOf(video, tried) }
+          : tried;
+    });
+    if (signal.aborted && !isShutdown(signal)) return Context.current().cancelled;
+    return { results };
+  };
 }
 
-/** Pauses before an answer is given again, in milliseconds: it must not wait for the slowest file of the group. */
-const AGAIN_MS = [1_000, 2_000, 4_000];
+/** One video of a delivery. */
+interface Deliverable {
+  readonly video: VideoTask;
+  /** When its try ends at the latest, in milliseconds since the Unix epoch by the server's time. */
+  readonly until: number;
+}
 
-async function tellSurely(client: Context['client'], metrics: Metrics, told: Told): Promise<void> {
-  for (const pauseMs of AGAIN_MS) {
+/** Videos of one delivery that are fetched concurrently. */
+const CONCURRENT = 8;
+
+/**
+ * A delivery: one try for each of many videos within the time of one activity attempt, and an answer for each as soon as
+ * its own try has ended. The try is that of `media.downloadVideo`, with every check (C4.1, C4.3). An answer is the stored
+ * video, or the failed try, which is the first one of the video's own download (C8.7). It is null where there was no try,
+ * or one that says nothing about the file: it was cut off, or met a fault of our own.
+ * @param beginWithinMs a video whose try has not begun by then is answered without one
+ * @throws the first error of `answer`, after all others have been answered
+ */
+async function tryEach<Video extends Deliverable>(
+  deps: DownloadDeps,
+  videos: readonly Video[],
+  beginWithinMs: number,
+  answer: (video: Video, tried: FetchedVideo | FailedTry | null, startedAt: Date) => Promise<void>,
+): Promise<void> {
+  const waiting = [...videos];
+  const failed: unknown[] = [];
+  const tries = openTries(deps);
+  const beat = startHeartbeat(() => ({ waiting: waiting.length }));
+  const serve = async (video: Video, isTried: boolean): Promise<void> => {
+    const startedAt = new Date();
     try {
-      return await tellVideo(client, metrics, told);
+      await answer(video, isTried ? await tries.of(video) : null, startedAt);
     } catch (error) {
-      reportIfMistake(error);
-      await delay(pauseMs);
+      failed.push(error);
     }
+  };
+  const late: Promise<void>[] = [];
+  const skip = (): void => void late.push(...waiting.splice(0).map((video) => serve(video, false)));
+  const timer = beginWithinMs === Infinity ? undefined : setTimeout(skip, beginWithinMs);
+  const lane = async (): Promise<void> => {
+    for (let video = waiting.shift(); video !== undefined; video = waiting.shift()) await serve(video, true);
+  };
+  try {
+    await Promise.all(Array.from({ length: CONCURRENT }, lane));
+    await Promise.all(late);
+  } finally {
+    clearTimeout(timer);
+    tries.close();
+    beat.stop();
   }
-  await tellVideo(client, metrics, told);
+  if (failed.length > 0) throw failed[0];
+}
+
+/** The tries of one activity attempt. Call it in the activity. */
+function openTries(deps: DownloadDeps): {
+  /** Never throws. */
+  of(video: Deliverable): Promise<FetchedVideo | FailedTry | null>;
+  close(): void;
+} {
+  const now = deps.now ?? (() => performance.now());
+  const bounds = { ...DOWNLOAD_BOUNDS, ...deps.bounds };
+  const { artifacts } = deps;
+  const info = activityInfo();
+  const serverTime = attemptClock(info, now);
+  const { cancellationSignal: signal } = Context.current();
+  const budgetMs = tryBudget(info, bounds);
+  const closesAt = now() + budgetMs;
+  const closing = new AbortController();
+  const timer = setTimeout(() => closing.abort(), budgetMs);
+  const isOver = (): boolean => signal.aborted || closing.signal.aborted;
+
+  const fetch = async ({ video, until }: Deliverable): Promise<FetchedVideo | FailedTry | null> => {
+    const { account, taskId } = video;
+    const client = deps.accounts(account);
+    if (client === undefined) return { problem: NO_ACCOUNT, lives: true };
+    const endsAt = Math.min(closesAt, now() + until - serverTime());
+    const deadline =
+      endsAt === closesAt
+        ? closing.signal
+        : AbortSignal.any([closing.signal, AbortSignal.timeout(Math.ceil(Math.max(0, endsAt - now())))]);
+    const progress = freshProgress(randomUUID());
+    const shared = { client, artifacts, bounds, signal, now, endsAt, serverTime, deadline };
+    const turn: DownloadTry = { ...shared, progress, fresh: true, last: false, flowed: false };
+    const tried = await downloadOnce(turn, video, info.attempt).catch(reported(null));
+    if (tried !== null && 'video' in tried) {
+      const { bytes } = tried.video.artifact;
+      deps.events?.downloaded({ account, taskId, result: 'downloaded', bytes });
+      return tried;
+    }
+    // The video's own download does not resume this part.
+    await discardPart(turn).catch(reported(undefined));
+    if (tried !== null) deps.events?.downloaded({ account, taskId, result: tried.problem.kind });
+    return tried;
+  };
+
+  return {
+    of: async (video) => {
+      if (isOver()) return null;
+      const tried = await fetch(video);
+      const isCut = tried !== null && 'problem' in tried && (isOver() || serverTime() >= video.until);
+      return isCut ? null : tried;
+    },
+    close: () => clearTimeout(timer),
+  };
 }

@@ -7,7 +7,7 @@ export interface DownloadVideoInput {
   readonly video: VideoTask;
   /** Written into the sidecar only when the caller asked for it (architecture: Stores). */
   readonly sidecarPrompt?: string;
-  /** The first try, which a watcher has made: it counts, and the next one is not before what it was told. */
+  /** The first try, made by a delivery: it counts, and the next one is not before what it was told (C8.7). */
   readonly tried?: FailedTry;
 }
 
@@ -78,7 +78,10 @@ export interface DownloadProblem {
   readonly final?: true;
 }
 
-/** A try of a watcher that failed. */
+/** Deliveries: videos of one, and how many a watcher or a batch has open at a time. */
+export const DELIVERY = { videos: 25, open: 4 } as const;
+
+/** A try of a delivery that failed. */
 export interface FailedTry {
   readonly problem: DownloadProblem;
   /** The result is still there, as far as the service says, and no byte of it came in this try. */

@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { ActivityNotFoundError, type Client } from '@temporalio/client';
+import { reportIfMistake } from '../activities/mistakes';
 import { mapConcurrently } from '../domain/map-concurrently';
 import { type Metrics } from '../domain/metrics';
 import { type TellVideosInput, type Told } from '../domain/shared-watch';
@@ -29,7 +30,7 @@ export function createTellVideos(metrics: Metrics): (input: TellVideosInput) => 
  * Completes the activity with which a video waits. One that is not there any more has ended, or joins again by itself.
  * @throws when the server did not take the answer
  */
-export async function tellVideo(client: Client, metrics: Metrics, { waiter, answer }: Told): Promise<void> {
+async function tellVideo(client: Client, metrics: Metrics, { waiter, answer }: Told): Promise<void> {
   const { workflowId, runId, activityId } = waiter;
   let result: 'told' | 'full' | 'gone' = answer.kind === 'full' ? 'full' : 'told';
   try {
@@ -39,4 +40,20 @@ export async function tellVideo(client: Client, metrics: Metrics, { waiter, answ
     result = 'gone';
   }
   metrics.record('watchEnds', 1, { result });
+}
+
+/** Pauses before an answer is given again, in milliseconds: it must not wait for the slowest file of its delivery. */
+const AGAIN_MS = [1_000, 2_000, 4_000];
+
+/** As {@link tellVideo}, a few times. */
+export async function tellSurely(client: Client, metrics: Metrics, told: Told): Promise<void> {
+  for (const pauseMs of AGAIN_MS) {
+    try {
+      return await tellVideo(client, metrics, told);
+    } catch (error) {
+      reportIfMistake(error);
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  }
+  await tellVideo(client, metrics, told);
 }

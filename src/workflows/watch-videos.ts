@@ -9,6 +9,7 @@ import {
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
+import { DELIVERY } from '../domain/download';
 import { ACTIVITY, idCheck, QUERY, SIGNAL } from '../domain/names';
 import { listOf, optional } from '../domain/shape';
 import {
@@ -64,10 +65,6 @@ export async function watchVideos(input: WatchVideosInput): Promise<void> {
 
 /** Answers per activity. */
 const TOLD_TOGETHER = 100;
-/** Files that one activity fetches. */
-const DELIVERED_TOGETHER = 25;
-/** Deliveries at a time; beyond them, and where one fails, videos are told and fetch their files themselves. */
-const DELIVERIES = 4;
 /** A replay of this many events takes about a second. */
 const EVENTS_PER_RUN = 3_000;
 /** As campaigns: 4 s ± 0.2 s in the band of 3 to 5 s. */
@@ -178,10 +175,10 @@ class SharedWatches {
     else this.untold.push(told);
   };
 
-  /** Begins deliveries of what has finished. */
+  /** Begins deliveries; beyond them, and where one fails, videos are told and fetch their files themselves. */
   private deliver(): void {
-    while (this.finished.length > 0 && this.delivering.size < DELIVERIES)
-      void this.deliverGroup(this.finished.splice(0, DELIVERED_TOGETHER));
+    while (this.finished.length > 0 && this.delivering.size < DELIVERY.open)
+      void this.deliverGroup(this.finished.splice(0, DELIVERY.videos));
     this.untold.push(...this.finished.splice(0));
   }
 

@@ -15,7 +15,7 @@ import { type Sender, withSenders } from '../sender';
 import { READS_AT_ONCE, type PageReader, withoutPage } from './open-page';
 
 /** Largest number of rows in one activity, because they share its start-to-close timeout and its worker. */
-export const MAX_GROUP = 25;
+const MAX_GROUP = 25;
 
 /** The same where nothing is sent, and a lost worker does no harm. */
 const MAX_LOOKS = 500;

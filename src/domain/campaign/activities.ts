@@ -1,6 +1,6 @@
 import { type CreatePolicy } from '../create-policy';
 import { type ACTIVITY } from '../names';
-import { type Downloaded } from '../download';
+import { type Downloaded, type FailedTry } from '../download';
 import { type ImageOutcome } from '../outcome';
 import { type Ancestry, type CreatedVideo, type CreateVideoAnswer, type WaitingImage } from '../paid-call';
 import { type PaidOperation } from '../request';
@@ -106,10 +106,8 @@ export interface DownloadVideosInput {
 }
 
 export interface DownloadVideosResult {
-  /** In the order of `videos`; null for one that needs tries of its own. */
-  readonly results: readonly (Downloaded | null)[];
-  /** Milliseconds before the next try of each, 0 for one that is done; absent when all are (C7.4, C8.7). */
-  readonly waitMs?: readonly number[];
+  /** In the order of `videos`; null for one without a try that says something about its file. */
+  readonly results: readonly (Downloaded | FailedTry | null)[];
 }
 
 /** Input of `media.campaignImage`: one image call whose request is stored in a page. */

@@ -15,7 +15,7 @@ export function windowSize(input: CampaignInput, concurrency: number): number {
 }
 
 /** Maximum rows of one activity. A lookup sends nothing, so that rows that were started before can share a large group. */
-export const ROWS_PER_ACTIVITY = { create: 25, download: 25, lookUp: 500 } as const;
+export const ROWS_PER_ACTIVITY = { create: 25, lookUp: 500 } as const;
 
 /** Another batch is opened when open batches have fewer waiting rows than this. */
 export const FEW_AT_HAND = 150;

@@ -5,7 +5,7 @@ import { type LoadedRun, type LoadedTarget } from '../loaded-history';
 import { BatchReader } from './batch-entries';
 import { CampaignReader, isCampaignSignal } from './campaign-entries';
 import { joinedRows, RowReader } from './campaign-rows';
-import { readDownload, readDownloads, readDownloadWait, readLookUp } from './download-entries';
+import { readDownload, readDownloads, readLookUp } from './download-entries';
 import { failureWords } from './failure-facts';
 import { eventId, operationsOf, type Operation, type RunOperations } from './operations';
 import { PeopleReader, readDecisionWait } from './people-entries';
@@ -299,7 +299,6 @@ class StoryReader {
     const summary = operation.summary ?? '';
     if (/^next poll of \d+(?: videos?)?$/.test(summary)) return this.polls.timer(operation);
     if (/^wait before the next (create|call)$/.test(summary)) return readCreateWait(operation, story);
-    if (summary === 'wait before the next download') return readDownloadWait(operation, story);
     if (summary === 'check again' && this.isOurs) return this.campaign.check(operation);
     if (/^limit of the /.test(summary)) {
       const entry = story.limits.get(`${operation.run}/${operation.command}`) ?? this.limited();

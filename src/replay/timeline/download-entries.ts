@@ -122,15 +122,6 @@ export function readDownloads(operation: Operation, story: Story): void {
   story.add({ kind: 'download', tone: tone ?? 'plain', text: `Downloads: ${text}`, facts }, operation);
 }
 
-export function readDownloadWait(operation: Operation, story: Story): void {
-  story.span('own_backoff', operation);
-  const span = shownSpan((operation.endedAt ?? story.lastAt) - operation.at);
-  story.add(
-    { kind: 'download_wait', tone: 'wait', text: `Waited ${span} before the next download` },
-    operation,
-  );
-}
-
 const LOOKED_UP: { readonly [activity: string]: string } = {
   [ACTIVITY.findVideoTask]: 'Looked the task up in the journal',
   [ACTIVITY.artifactStore]: 'Named the artifact store of the worker',

@@ -38,7 +38,6 @@ export const ENTRY_KINDS = {
   nudge: ['polls', 'Somebody learned that the task may be done: the next poll comes forward.'],
   retry_after: ['wait', 'A wait that the service asked for (Retry-After).'],
   download: ['download', 'The download of one or more results, with all tries.'],
-  download_wait: ['wait', 'A wait before the next download.'],
   decision: ['people', 'A person decided about a create of unknown fate.'],
   decision_wait: ['wait', 'The timer that ends the wait for a decision.'],
   update: ['people', 'An Update was accepted.'],

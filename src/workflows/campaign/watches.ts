@@ -1,8 +1,6 @@
-import { ActivityFailure, sleep } from '@temporalio/workflow';
+import { ActivityFailure } from '@temporalio/workflow';
 import { type DownloadVideosResult } from '../../domain/campaign/activities';
-import { ROWS_PER_ACTIVITY } from '../../domain/campaign/batch-size';
-import { type BatchSettings } from '../../domain/campaign/messages';
-import { type DownloadVideoResult } from '../../domain/download';
+import { DELIVERY, type DownloadVideoResult, type FailedTry } from '../../domain/download';
 import { outcomes } from '../../domain/make-outcome';
 import { type VideoOutcome } from '../../domain/outcome';
 import { type CreatedVideo } from '../../domain/paid-call';
@@ -14,9 +12,6 @@ import { activity } from '../proxies';
 import { type BatchWork } from './batch-work';
 import { endOrRetry } from './end-row';
 import { limitKeyOf, type Row, sinceOf } from './row';
-
-/** Maximum open activities that download. */
-const OPEN_GROUPS = 4;
 
 /** 4 s ± 0.2 s in the band of 3 to 5 s: enough to keep batches out of step, and no row waits until its end. */
 const POLL_BAND_MARGIN = 0.4;
@@ -76,9 +71,9 @@ export class Watches {
   }
 
   download(now: number): void {
-    while (this.openGroups < OPEN_GROUPS && this.queue.length > 0) {
+    while (this.openGroups < DELIVERY.open && this.queue.length > 0) {
       this.openGroups += 1;
-      void this.fetch(this.queue.splice(0, ROWS_PER_ACTIVITY.download), now);
+      void this.fetch(this.queue.splice(0, DELIVERY.videos), now);
     }
   }
 
@@ -129,20 +124,31 @@ export class Watches {
     }
   }
 
+  /**
+   * One try for each row, all in one activity; then an activity for each that needs more, never before the time that the
+   * service asked for (C8.7). Other deliveries need not wait for those.
+   */
   private async fetch(rows: readonly Row[], now: number): Promise<void> {
-    const videos = rows.flatMap(({ created }) => created?.video ?? []);
-    const landed = (place: number, result: DownloadVideoResult | null) => {
-      const row = rows[place];
-      if (row !== undefined) endOrRetry(this.batch, row, ofDownload(row, result, now));
-      this.batch.wake();
-    };
-    const tried = () => {
-      this.openGroups -= 1;
+    const { download } = this.batch.input.settings.queues;
+    const end = (row: Row, result: DownloadVideoResult | null): void => {
+      endOrRetry(this.batch, row, ofDownload(row, result, now));
       this.batch.wake();
     };
     this.fetching += 1;
     try {
-      await downloadRows(videos, this.batch.input.settings, landed, tried);
+      const videos = rows.flatMap(({ created }) => created?.video ?? []);
+      const tries = await tryEach(videos, download);
+      this.openGroups -= 1;
+      this.batch.wake();
+      const open: Promise<void>[] = [];
+      rows.forEach((row, index) => {
+        const [video, tried = null] = [videos[index], tries?.[index]];
+        // Promises only where something is awaited (docs/adr/0011).
+        if (tried !== null && 'outcome' in tried) end(row, tried);
+        else if (video !== undefined)
+          open.push(downloadOne(video, tried, download).then((result) => end(row, result)));
+      });
+      await Promise.all(open);
     } finally {
       this.fetching -= 1;
       this.batch.wake();
@@ -206,60 +212,33 @@ export class SharedValues {
   }
 }
 
-/**
- * Downloads several videos: one attempt for all in one activity, then an activity of its own with retries for each that
- * needs more, never before the time that the service asked for (C8.7). Never throws.
- * @param onVideo called once for each video, as soon as its result is known; null if no worker could finish the
- * download
- * @param onTried called when the common attempt is over: others need not wait for the videos that need more
- */
-async function downloadRows(
+/** One try for each of several videos, in one activity. Null where that is not known, or no worker could finish it. */
+async function tryEach(
   videos: readonly VideoTask[],
-  { queues }: BatchSettings,
-  onVideo: (index: number, result: DownloadVideoResult | null) => void,
-  onTried: () => void,
-): Promise<void> {
-  const { results, waitMs } = await tryAll(videos, queues.download);
-  onTried();
-  const open: Promise<void>[] = [];
-  videos.forEach((video, index) => {
-    const result = results[index];
-    // Promises only where something is awaited (docs/adr/0011).
-    if (result) onVideo(index, result);
-    else {
-      const one = downloadOne(video, queues.download, waitMs?.[index] ?? 0);
-      open.push(one.then((found) => onVideo(index, found)));
-    }
-  });
-  await Promise.all(open);
-}
-
-async function tryAll(
-  videos: readonly VideoTask[],
-  taskQueue: string | undefined,
-): Promise<DownloadVideosResult> {
+  taskQueue: string,
+): Promise<DownloadVideosResult['results'] | null> {
   const fetch = activity(ACTIVITY.downloadVideos, { taskQueue, summary: `download ${videos.length}` });
   const asked = [...videos];
   try {
-    return await fetch({ videos: asked });
+    return (await fetch({ videos: asked })).results;
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    // The worker was lost, or is of a version without this activity: each video gets an activity of its own.
-    return { results: [] };
+    return null;
   } finally {
     // The SDK keeps the arguments of an activity until the run ends (docs/adr/0011).
     asked.length = 0;
   }
 }
 
+/** The download of one video, after a try that did not bring it. Null if no worker could finish it. */
 async function downloadOne(
   video: VideoTask,
-  taskQueue: string | undefined,
-  waitMs: number,
+  tried: FailedTry | null,
+  taskQueue: string,
 ): Promise<DownloadVideoResult | null> {
   try {
-    if (waitMs > 0) await sleep(waitMs, { summary: 'wait before the next download' });
-    return await activity(ACTIVITY.downloadVideo, { taskQueue, summary: 'download' })({ video });
+    const download = activity(ACTIVITY.downloadVideo, { taskQueue, summary: 'download' });
+    return await download({ video, ...(tried !== null && { tried }) });
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     return null;

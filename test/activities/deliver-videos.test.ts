@@ -3,17 +3,18 @@ import { type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { createDownloadVideos } from '../../../src/activities/campaign/download-videos';
-import { createDownloadVideo } from '../../../src/activities/download-video';
-import { FileArtifactStore } from '../../../src/artifacts/file-store';
-import { type DownloadVideosInput, type DownloadVideosResult } from '../../../src/domain/campaign/activities';
-import { type DownloadVideoResult } from '../../../src/domain/download';
-import { videoTaskById } from '../../../src/domain/video-task';
-import { createMediaClient } from '../../../src/service/create-media-client';
-import { type MediaClient } from '../../../src/service/media-client';
-import { makeMp4 } from '../../artifacts/make-media';
-import { json, loopback, type Loopback, type SeenRequest } from '../../service/loopback-service';
-import { sha256 } from '../download-harness';
+import { createDownloadVideos } from '../../src/activities/deliver-videos';
+import { createDownloadVideo } from '../../src/activities/download-video';
+import { FileArtifactStore } from '../../src/artifacts/file-store';
+import { type DownloadVideosInput, type DownloadVideosResult } from '../../src/domain/campaign/activities';
+import { type DownloadVideoInput, type DownloadVideoResult } from '../../src/domain/download';
+import { RETRY_LATER } from '../../src/domain/names';
+import { type VideoTask, videoTaskById } from '../../src/domain/video-task';
+import { createMediaClient } from '../../src/service/create-media-client';
+import { type MediaClient } from '../../src/service/media-client';
+import { makeMp4 } from '../artifacts/make-media';
+import { json, loopback, type Loopback, type SeenRequest } from '../service/loopback-service';
+import { sha256 } from './download-harness';
 
 let mp4: Buffer;
 beforeAll(async () => {
@@ -64,23 +65,27 @@ describe('media.downloadVideos', () => {
   const batch = (input: DownloadVideosInput) =>
     environment.run<[DownloadVideosInput], DownloadVideosResult, Batch>(createDownloadVideos(deps()), input);
 
+  const download = (input: DownloadVideoInput) =>
+    new MockActivityEnvironment({
+      scheduledTimestampMs: Date.now(),
+      scheduleToCloseTimeoutMs: 3_600_000,
+    }).run<[DownloadVideoInput], DownloadVideoResult, ReturnType<typeof createDownloadVideo>>(
+      createDownloadVideo(deps()),
+      input,
+    );
+
   it('[C4.1] [C4.3] gives each video that came as its own download would, without a side-car', async () => {
-    const { results, waitMs } = await batch({ videos: ['a', 'b', 'c'].map((id) => task(id)) });
-    const single: DownloadVideoResult = await environment.run<
-      [{ video: ReturnType<typeof task> }],
-      DownloadVideoResult,
-      ReturnType<typeof createDownloadVideo>
-    >(createDownloadVideo(deps()), { video: task('a') });
+    const { results } = await batch({ videos: ['a', 'b', 'c'].map((id) => task(id)) });
+    const single = await download({ video: task('a') });
     expect(results).toEqual(Array.from({ length: 3 }, () => ({ ...single, sidecar: null })));
     expect(results[0]).toMatchObject({
       artifact: { sha256: sha256(mp4), bytes: mp4.length },
       usage: { total: 3 },
     });
-    expect(waitMs).toBeUndefined();
     expect(await parts()).toEqual([]);
   });
 
-  it('[C4.3] [C8.7] one that does not come leaves the others alone, leaves no part, and says how long to wait', async () => {
+  it('[C4.3] [C8.7] one that does not come leaves the others alone, leaves no part, and is the first try of its own download', async () => {
     content = {
       gone: (response) => json(response, 404, {}),
       page: (response) =>
@@ -96,22 +101,34 @@ describe('media.downloadVideos', () => {
       limited: (response) => json(response, 429, {}, { 'retry-after': '77' }),
     };
     const ids = ['a', 'gone', 'page', 'cut', 'incomplete_file', 'limited', 'b'];
-    const { results, waitMs } = await batch({
-      videos: [...ids.map((id) => task(id)), task('c', 'other@11111111')],
-    });
-    expect(results.map((result) => result !== null)).toEqual([
-      true,
-      false,
-      false,
-      false,
-      false,
-      false,
-      true,
-      false,
+    const videos = [...ids.map((id) => task(id)), task('c', 'other@11111111')];
+    const { results } = await batch({ videos });
+    const ends = results.map((result) =>
+      result === null ? null : 'outcome' in result ? result.outcome : result.problem.kind,
+    );
+    expect(ends).toEqual([
+      'downloaded',
+      'missing',
+      'not_video',
+      'network',
+      'incomplete_file',
+      'rate_limited',
+      'downloaded',
+      'account_not_configured',
     ]);
-    expect(waitMs).toEqual([0, 4_000, 4_000, 4_000, 4_000, 77_000, 0, 4_000]);
     expect((await parts()).filter((name) => !name.endsWith('.rejected'))).toEqual([]);
-    expect(service.seen.filter(({ url }) => url.endsWith('/content'))).toHaveLength(ids.length);
+    const requests = () => service.seen.filter(({ url }) => url.endsWith('/content')).length;
+    expect(requests()).toBe(ids.length);
+    const delays: unknown[] = [];
+    for (const [index, tried] of results.entries()) {
+      if (tried === null || 'outcome' in tried) continue;
+      const video = videos[index] as VideoTask;
+      const failure: unknown = await download({ video, tried }).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ type: RETRY_LATER });
+      delays.push((failure as { readonly nextRetryDelay: unknown }).nextRetryDelay);
+    }
+    expect(delays.slice(0, -1)).toEqual([4_000, 4_000, 4_000, 4_000, 77_000]);
+    expect(requests()).toBe(ids.length);
   });
 
   it('fetches a full group a few at a time', async () => {
@@ -128,7 +145,7 @@ describe('media.downloadVideos', () => {
         }, 5);
       };
     const { results } = await batch({ videos: ids.map((id) => task(id)) });
-    expect(results.every((result) => result?.outcome === 'downloaded')).toBe(true);
+    expect(results.every((result) => result !== null && 'outcome' in result)).toBe(true);
     expect(most).toBeLessThanOrEqual(8);
     await expect(batch({ videos: [...ids, 'one-more'].map((id) => task(id)) })).rejects.toThrow('At most 25');
   });

@@ -10,7 +10,7 @@ import {
   type MediaClient,
   type VideoReading,
 } from '../service/media-client';
-import { isTransient, problemOf, worstOf } from './download-problem';
+import { isTransient, problemOf, worstOf } from './download-decision';
 import {
   digestOf,
   type DownloadProgress,

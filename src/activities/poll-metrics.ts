@@ -1,5 +1,10 @@
 import { type Metrics, NO_METRICS } from '../domain/metrics';
-import { type PollAnswer, type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
+import {
+  isFinal,
+  type PollAnswer,
+  type PollVideosInput,
+  type PollVideosResult,
+} from '../domain/poll-answers';
 import { tickIntervalMs } from '../domain/poll-delays';
 
 interface Watched {
@@ -102,8 +107,4 @@ function wordOf(answer: PollAnswer): string {
   if ('record' in answer) return 'record';
   if ('unchanged' in answer) return 'unchanged';
   return answer.error === 'rate_limited' && answer.unsent === true ? 'held' : answer.error;
-}
-
-function isFinal({ phase }: { readonly phase: string }): boolean {
-  return phase === 'completed' || phase === 'failed';
 }

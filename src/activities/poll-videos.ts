@@ -15,8 +15,7 @@ import { tickIntervalMs } from '../domain/poll-delays';
 import { type TaskError } from '../domain/video-task';
 import { type MediaClient } from '../service/media-client';
 import { type AccountRegistry } from '../accounts/registry';
-import { type OpenPoll, OpenPolls, type PollReply, replyOf } from './open-polls';
-import { PollSockets } from './poll-sockets';
+import { type OpenPoll, OpenPolls, PollGate, type PollReply, PollSockets, replyOf } from './process-polls';
 
 interface PollDeps {
   readonly accounts: AccountRegistry;
@@ -258,70 +257,3 @@ export function dueAt(
 function placeOf(task: string): number {
   return parseInt(hash('sha256', task, 'hex').slice(0, 8), 16) / 2 ** 32;
 }
-
-/**
- * Two limits that hold for a whole process, whatever the workflows request (C8.2, C7.4): the shortest time between two
- * polls of one task, and the gate that the first 429 of an (account, model) closes until its Retry-After.
- */
-export class PollGate {
-  private readonly polls = new Map<string, LastPoll>();
-  private readonly closedUntil = new Map<string, number>();
-
-  constructor(private readonly now: () => number = () => performance.now()) {}
-
-  /** Milliseconds until this task may be polled again. */
-  floorWait(task: string, minIntervalMs: number): number {
-    const last = this.polls.get(task);
-    return last === undefined ? 0 : Math.max(0, last.at + minIntervalMs - this.now());
-  }
-
-  /** When this process last polled a task, in milliseconds of `performance.now`; `-Infinity` for never. */
-  lastPolled(task: string): number {
-    return this.polls.get(task)?.at ?? -Infinity;
-  }
-
-  polled(task: string): void {
-    const known = this.polls.get(task);
-    // Updated in place: thousands of new entries a second would live long enough to be costly garbage.
-    if (known !== undefined) {
-      known.at = this.now();
-      known.again = true;
-    } else {
-      if (this.polls.size >= MAX_REMEMBERED) this.forgetOne();
-      this.polls.set(task, { at: this.now(), again: false });
-    }
-  }
-
-  /** Forgets the oldest entry that was not polled again since the last check. */
-  private forgetOne(): void {
-    for (const [task, poll] of this.polls) {
-      this.polls.delete(task);
-      if (!poll.again) return;
-      poll.again = false;
-      this.polls.set(task, poll);
-    }
-  }
-
-  close(accountAndModel: string, forMs: number): void {
-    const until = this.now() + forMs;
-    this.closedUntil.set(accountAndModel, Math.max(until, this.closedUntil.get(accountAndModel) ?? until));
-  }
-
-  /** Milliseconds for which the model stays closed; 0 when it is open. */
-  closedFor(accountAndModel: string): number {
-    const until = this.closedUntil.get(accountAndModel);
-    if (until === undefined) return 0;
-    const left = until - this.now();
-    if (left <= 0) this.closedUntil.delete(accountAndModel);
-    return Math.ceil(Math.max(0, left));
-  }
-}
-
-interface LastPoll {
-  /** In milliseconds of `performance.now`. */
-  at: number;
-  again: boolean;
-}
-
-/** More tasks than one worker has in flight. */
-const MAX_REMEMBERED = 100_000;

@@ -51,6 +51,11 @@ export interface PolledRecord {
 /** Meaning of a status value. `unknown` is reported and is not final (C2.2.2). */
 export type TaskPhase = 'queued' | 'in_progress' | 'completed' | 'failed' | 'unknown';
 
+/** Whether no later record can say anything else. */
+export function isFinal({ phase }: PolledRecord): boolean {
+  return phase === 'completed' || phase === 'failed';
+}
+
 /** What the service reports about the result, kept apart from what was requested (C2.2.5). */
 export interface ReportedFacts {
   /** As the service's record names it; absent where it does not. */

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
-import { decideDownload, type DownloadStanding } from '../../src/activities/download-decision';
+import {
+  decideDownload,
+  type DownloadStanding,
+  problemOf,
+  reasonOf,
+  worstOf,
+} from '../../src/activities/download-decision';
 import { isShutdown, tryBudget } from '../../src/activities/download-video';
-import { problemOf, reasonOf, worstOf } from '../../src/activities/download-problem';
 import { DOWNLOAD_BOUNDS, type DownloadProblem } from '../../src/domain/download';
 import { type Info } from '@temporalio/activity';
 

@@ -1,4 +1,4 @@
-import { OpenPolls } from '../../src/activities/open-polls';
+import { OpenPolls } from '../../src/activities/process-polls';
 
 it('a poll that throws is over: the next tick polls its task again', async () => {
   const polls = new OpenPolls();

@@ -1,7 +1,14 @@
-import { type PolledRecord, type PollErrorClass } from '../domain/poll-answers';
+import { isFinal, type PolledRecord, type PollErrorClass, type PollShortage } from '../domain/poll-answers';
 import { type TaskError } from '../domain/video-task';
 import { type GetVideoResult } from '../service/media-client';
 import { recordDigest } from '../service/get-video';
+
+/**
+ * What all ticks of a process share: the GETs in flight and late answers, the limits of each task and model, and whether
+ * the sockets suffice.
+ *
+ * @module
+ */
 
 /** The result of a GET, without the parts that never leave the activity (architecture: Poll). */
 export type PollReply =
@@ -141,6 +148,136 @@ function aged(reply: PollReply, ageMs: number): PollReply {
   return { ...reply, retryAfterMs: Math.ceil(Math.max(0, reply.retryAfterMs - ageMs)) };
 }
 
-function isFinal({ phase }: PolledRecord): boolean {
-  return phase === 'completed' || phase === 'failed';
+/**
+ * Two limits that hold for a whole process, whatever the workflows request (C8.2, C7.4): the shortest time between two
+ * polls of one task, and the gate that the first 429 of an (account, model) closes until its Retry-After.
+ */
+export class PollGate {
+  private readonly polls = new Map<string, LastPoll>();
+  private readonly closedUntil = new Map<string, number>();
+
+  constructor(private readonly now: () => number = () => performance.now()) {}
+
+  /** Milliseconds until this task may be polled again. */
+  floorWait(task: string, minIntervalMs: number): number {
+    const last = this.polls.get(task);
+    return last === undefined ? 0 : Math.max(0, last.at + minIntervalMs - this.now());
+  }
+
+  /** When this process last polled a task, in milliseconds of `performance.now`; `-Infinity` for never. */
+  lastPolled(task: string): number {
+    return this.polls.get(task)?.at ?? -Infinity;
+  }
+
+  polled(task: string): void {
+    const known = this.polls.get(task);
+    // Updated in place: thousands of new entries a second would live long enough to be costly garbage.
+    if (known !== undefined) {
+      known.at = this.now();
+      known.again = true;
+    } else {
+      if (this.polls.size >= MAX_REMEMBERED) this.forgetOne();
+      this.polls.set(task, { at: this.now(), again: false });
+    }
+  }
+
+  /** Forgets the oldest entry that was not polled again since the last check. */
+  private forgetOne(): void {
+    for (const [task, poll] of this.polls) {
+      this.polls.delete(task);
+      if (!poll.again) return;
+      poll.again = false;
+      this.polls.set(task, poll);
+    }
+  }
+
+  close(accountAndModel: string, forMs: number): void {
+    const until = this.now() + forMs;
+    this.closedUntil.set(accountAndModel, Math.max(until, this.closedUntil.get(accountAndModel) ?? until));
+  }
+
+  /** Milliseconds for which the model stays closed; 0 when it is open. */
+  closedFor(accountAndModel: string): number {
+    const until = this.closedUntil.get(accountAndModel);
+    if (until === undefined) return 0;
+    const left = until - this.now();
+    if (left <= 0) this.closedUntil.delete(accountAndModel);
+    return Math.ceil(Math.max(0, left));
+  }
+}
+
+interface LastPoll {
+  /** In milliseconds of `performance.now`. */
+  at: number;
+  again: boolean;
+}
+
+/** More tasks than one worker has in flight. */
+const MAX_REMEMBERED = 100_000;
+
+/** Long enough for several ticks of every cadence. */
+const WINDOW_MS = 60_000;
+/** Shortest time between two warnings. */
+const QUIET_MS = 10 * 60_000;
+/** Share of tasks without a GET in time from which on a shortage is reported. */
+const NOTABLE = 0.1;
+/** Factor above the mean latency, because latencies vary. */
+const SPARE = 1.3;
+
+/** Checks whether the sockets for polls suffice for the tasks in flight at the latency of the service. */
+export class PollSockets {
+  private since = -Infinity;
+  private wanted = 0;
+  private unreached = 0;
+  private ended = 0;
+  private quietUntil = -Infinity;
+
+  constructor(
+    private readonly connections: number,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  /** Counts an ended GET. */
+  end(): void {
+    this.ended += 1;
+  }
+
+  /**
+   * Records the end of a tick: how many GETs it wanted, and how many it could not send in time.
+   * @returns how many sockets would suffice, when the shortage lasts; at most once in ten minutes
+   */
+  validate(tick: {
+    readonly wanted: number;
+    readonly unreached: number;
+    readonly intervalMs: number;
+  }): PollShortage | undefined {
+    const now = this.now();
+    if (now - this.since >= 2 * WINDOW_MS) {
+      this.begin(now);
+      return undefined;
+    }
+    this.wanted += tick.wanted;
+    this.unreached += tick.unreached;
+    if (now - this.since < WINDOW_MS) return undefined;
+    const found = this.found(now - this.since, tick.intervalMs);
+    this.begin(now);
+    if (found === undefined || now < this.quietUntil) return undefined;
+    this.quietUntil = now + QUIET_MS;
+    return found;
+  }
+
+  private found(windowMs: number, intervalMs: number): PollShortage | undefined {
+    if (this.ended === 0 || this.unreached < NOTABLE * this.wanted) return undefined;
+    // All sockets were busy all the time. A GET that is open for longer than an interval is not sent a second time.
+    const latencyMs = Math.min((this.connections * windowMs) / this.ended, intervalMs);
+    const needed = Math.ceil((SPARE * this.wanted * latencyMs) / windowMs);
+    return needed > this.connections ? { connections: this.connections, needed } : undefined;
+  }
+
+  private begin(now: number): void {
+    this.since = now;
+    this.wanted = 0;
+    this.unreached = 0;
+    this.ended = 0;
+  }
 }

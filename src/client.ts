@@ -18,7 +18,7 @@ import {
 } from './client/options';
 import { type DecisionInput, resolveUnconfirmed } from './client/resolve-unconfirmed';
 import { resumeFound, resumeWorkflow, startAwait } from './client/resume-video';
-import { nudge, videoState } from './client/shared-watch';
+import { nudge, videoState } from './client/video-state';
 import { type Starter } from './client/start-options';
 import { startPaid } from './client/start-paid';
 import { attach, describeWorkflow, type Started } from './client/started';

@@ -4,7 +4,7 @@ import { attemptClock } from '../domain/attempt-clock';
 import { type DownloadVideosInput, type DownloadVideosResult } from '../domain/campaign/activities';
 import { DELIVERY, DOWNLOAD_BOUNDS, type FailedTry } from '../domain/download';
 import { type Metrics } from '../domain/metrics';
-import { type DeliverVideosInput } from '../domain/shared-watch';
+import { type DeliverVideosInput } from '../domain/watcher';
 import { type VideoTask } from '../domain/video-task';
 import { tellSurely } from '../watchers/join-watcher';
 import {

@@ -5,7 +5,7 @@ import {
   type PollVideosInput,
   type PollVideosResult,
 } from '../domain/poll-answers';
-import { tickIntervalMs } from '../domain/poll-delays';
+import { tickIntervalMs } from '../domain/poll-group';
 
 interface Watched {
   readonly account: string;

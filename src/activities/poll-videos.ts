@@ -11,7 +11,7 @@ import {
   type PollVideosResult,
   seenOf,
 } from '../domain/poll-answers';
-import { tickIntervalMs } from '../domain/poll-delays';
+import { tickIntervalMs } from '../domain/poll-group';
 import { type TaskError } from '../domain/video-task';
 import { type MediaClient } from '../service/media-client';
 import { type AccountRegistry } from '../accounts/registry';
@@ -39,7 +39,7 @@ interface PollTarget {
 }
 
 /**
- * Runs one tick: a GET per task; returns what changed (architecture: Poll). Never throws because of a service reply. A
+ * Runs one tick: a GET per task; returns what changed (architecture: Wait). Never throws because of a service reply. A
  * task without an answer when the budget ends is `late`; its GET goes on, and the next tick takes its answer, also
  * where it came between the two.
  */

@@ -10,7 +10,7 @@ import { recordDigest } from '../service/get-video';
  * @module
  */
 
-/** The result of a GET, without the parts that never leave the activity (architecture: Poll). */
+/** The result of a GET, without the parts that never leave the activity (architecture: Wait). */
 export type PollReply =
   | { readonly digest: string; readonly record: PolledRecord }
   | {

@@ -21,7 +21,7 @@ import {
   type TellVideosInput,
   type WatchAnswer,
   type WatchVideoInput,
-} from './shared-watch';
+} from './watcher';
 import { type ErrorKind, type VideoTask } from './video-task';
 import {
   type ResolveUnconfirmedCall,

@@ -1,17 +1,52 @@
-import { type PolledRecord } from './poll-answers';
-import { type TaskError } from './video-task';
-import { isKnown, type WatchState } from './watch-state';
+import { type Downloaded, type DownloadVideoResult, type FailedTry } from './download';
+import { type JsonValue } from './json';
+import { cancelled } from './make-outcome';
+import {
+  type CompletedVideo,
+  type ContentUnavailable,
+  type FailedVideo,
+  type RequestedFacts,
+  type StillRunning,
+  type TaskUnknown,
+  type VideoOutcome,
+} from './outcome';
+import { type CreatedVideo } from './paid-call';
+import { type PolledRecord, type ReportedFacts } from './poll-answers';
+import { billing, finishedState, type Money } from './price';
+import { type ErrorKind, type TaskError, type VideoTask } from './video-task';
+import { isKnown, watchFacts, type WatchState } from './watch-state';
 
-/** How a wait ended: a final record, a task that the service does not know, or the deadline. */
+/**
+ * How the wait for a video ends, whoever polls it (architecture: Wait): which answers end its watch, and which outcome
+ * each end leads to.
+ *
+ * @module
+ */
+
+/** How a watch ended: a final record, a task that the service does not know, the deadline, or its caller's cancellation. */
 export type WatchVerdict =
   | { readonly kind: 'completed'; readonly record: PolledRecord }
   | { readonly kind: 'failed'; readonly record: PolledRecord; readonly error: TaskError }
   | { readonly kind: 'task_unknown' }
-  | { readonly kind: 'still_running' };
+  | { readonly kind: 'still_running' }
+  | { readonly kind: 'cancelled' };
+
+/** The end of a watch. */
+export interface WatchEnd {
+  readonly kind: 'verdict';
+  /** Which one. */
+  readonly verdict: WatchVerdict;
+  /** What is known of the task then. */
+  readonly state: WatchState;
+  /** The file of a completed video, where a delivery has fetched it. */
+  readonly downloaded?: Downloaded;
+  /** The try of a delivery, where it failed: the first one of the video's own download. */
+  readonly tried?: FailedTry;
+}
 
 /**
  * `task_unknown` needs at least this many consecutive answers over at least this time, for an id that a caller brought
- * and of which no record was ever received (architecture: Poll). A task that the service once knew, or that our own
+ * and of which no record was ever received (architecture: Wait). A task that the service once knew, or that our own
  * create has made, is polled until the deadline: the id was paid for.
  */
 const UNKNOWN_MIN_ANSWERS = 3;
@@ -58,4 +93,158 @@ export function verdictWithoutRecord(state: WatchState, now: number): WatchVerdi
 function isOutOfTime({ hardEndAt, missedAtDeadline, video }: WatchState, now: number): boolean {
   if (hardEndAt === null || now < hardEndAt) return false;
   return missedAtDeadline > 0 || now >= hardEndAt + video.polling.maxSeconds * 1000;
+}
+
+/** What is known of the create of a video that is waited for. */
+export interface WaitOrigin {
+  readonly creationKey: string | null;
+  /** Null for a task that was not created here. */
+  readonly created: Pick<CreatedVideo, 'estimate' | 'warnings' | 'mayBeOwed'> | null;
+}
+
+/** The outcome of a watch that ended without a result. */
+export function outcomeOfWatch(
+  { state, verdict }: { readonly state: WatchState; readonly verdict: Exclude<WatchVerdict, Completed> },
+  origin: WaitOrigin,
+): VideoOutcome {
+  const end = videoEnd(state, origin);
+  switch (verdict.kind) {
+    case 'still_running':
+      return stillRunning(end);
+    case 'task_unknown':
+      return taskUnknown(end);
+    case 'failed':
+      return failed(end, verdict.error, verdict.record.usage);
+    case 'cancelled':
+      return cancelled(state.video, origin.creationKey, billing(end.estimate, 'needs_review'));
+  }
+}
+
+type Completed = Extract<WatchVerdict, { kind: 'completed' }>;
+
+/**
+ * The outcome of a completed video, by its download. Null: the execution is about to expire, or no worker could finish it.
+ * The file may be intact, and a later await downloads it.
+ */
+export function outcomeOfDownload(
+  { state, record }: { readonly state: WatchState; readonly record: PolledRecord },
+  result: DownloadVideoResult | 'cancelled' | null,
+  origin: WaitOrigin,
+): VideoOutcome {
+  const end = videoEnd(state, origin);
+  if (result === null) return stillRunning(end, record.status);
+  if (result === 'cancelled')
+    return cancelled(state.video, origin.creationKey, billing(end.estimate, 'needs_review', record.usage));
+  return result.outcome === 'downloaded'
+    ? completed(end, result, record, origin.created?.warnings ?? [])
+    : contentUnavailable(end, result, record.usage);
+}
+
+export interface VideoEnd {
+  readonly state: WatchState;
+  readonly estimate: Money | null;
+  /** Something else under its key may have cost too: the usage reported for this task settles nothing. */
+  readonly mayBeOwed?: true;
+}
+
+function videoEnd(state: WatchState, { created }: WaitOrigin): VideoEnd {
+  return {
+    state,
+    estimate: created?.estimate ?? null,
+    ...(created?.mayBeOwed === true && { mayBeOwed: true }),
+  };
+}
+
+export function requestedFacts(video: VideoTask): RequestedFacts {
+  const { model, durationSeconds, resolution, referenceMode } = video;
+  return { model, durationSeconds, resolution, referenceMode };
+}
+
+/** Warnings where the service reports something else than was requested (C2.2.5). */
+export function differences(requested: RequestedFacts, reported: ReportedFacts): string[] {
+  return (['model', 'durationSeconds', 'resolution'] as const).flatMap((fact) => {
+    const asked = requested[fact];
+    const told = reported[fact];
+    return asked === null || told === undefined || asked === told
+      ? []
+      : [`The service reports ${fact} ${told}; ${asked} was requested.`];
+  });
+}
+
+export function completed(
+  end: VideoEnd,
+  download: Downloaded,
+  record: { readonly usage?: JsonValue; readonly reported?: ReportedFacts },
+  warnings: readonly string[],
+): CompletedVideo {
+  const usage = download.usage ?? record.usage;
+  const requested = requestedFacts(end.state.video);
+  const reported = { ...record.reported, ...download.reported };
+  return {
+    outcome: 'completed',
+    video: end.state.video,
+    artifact: download.artifact,
+    sidecar: download.sidecar,
+    requested,
+    reported,
+    warnings: [...new Set([...warnings, ...download.warnings, ...differences(requested, reported)])],
+    watch: watchFacts(end.state),
+    billing: billing(end.estimate, end.mayBeOwed === true ? 'needs_review' : finishedState(usage), usage),
+  };
+}
+
+export function stillRunning(end: VideoEnd, lastStatus?: string): StillRunning {
+  return {
+    outcome: 'still_running',
+    video: end.state.video,
+    ...watchFacts(end.state),
+    ...(lastStatus === undefined ? {} : { lastStatus }),
+    billing: billing(end.estimate, 'reserved'),
+  };
+}
+
+export function failed(end: VideoEnd, error: TaskError, usage?: JsonValue): FailedVideo {
+  return {
+    outcome: 'failed',
+    video: end.state.video,
+    error,
+    retryable: mayRetry(error.kind),
+    watch: watchFacts(end.state),
+    // A failed job can still need billing review (C1.8): the reservation is kept.
+    billing: billing(end.estimate, 'needs_review', usage),
+  };
+}
+
+export function taskUnknown(end: VideoEnd): TaskUnknown {
+  return {
+    outcome: 'task_unknown',
+    video: end.state.video,
+    message:
+      'The service does not know this task id. Check the id, the account and the path /v1/videos/{task_id}. This is not a failed video and not a reason to create another one.',
+    watch: watchFacts(end.state),
+    billing: billing(end.estimate, 'needs_review'),
+  };
+}
+
+export function contentUnavailable(
+  end: VideoEnd,
+  result: Extract<DownloadVideoResult, { outcome: 'content_unavailable' }>,
+  usage?: JsonValue,
+): ContentUnavailable {
+  const { reason, message, tries, rejected, httpStatus } = result;
+  return {
+    outcome: 'content_unavailable',
+    video: end.state.video,
+    reason,
+    message,
+    tries,
+    rejected,
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+    billing: billing(end.estimate, 'needs_review', usage),
+  };
+}
+
+/** Whether another attempt, under a new creation key, can help (C3.7, C7.7). */
+export function mayRetry(kind: ErrorKind): boolean {
+  return kind === 'capacity';
 }

@@ -32,7 +32,7 @@ export {
 export { DEFAULT_POLLING, type PollingMode, type PollingProfile } from './polling-profile';
 export { videoTaskById, type VideoTask } from './video-task';
 export { type Billing, type Money } from './price';
-export { mayRetry } from './make-outcome';
+export { mayRetry } from './end-of-wait';
 export { type ErrorKind, type TaskError } from './video-task';
 export {
   DEFAULT_CREATE_POLICY,

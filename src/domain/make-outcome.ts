@@ -1,128 +1,16 @@
-import { type Downloaded, type DownloadVideoResult } from './download';
-import { type JsonValue } from './json';
-import {
-  type Cancelled,
-  type CompletedVideo,
-  type ContentUnavailable,
-  type FailedVideo,
-  type ImageOutcome,
-  type Rejected,
-  type RequestedFacts,
-  type StillRunning,
-  type TaskUnknown,
-  type Unconfirmed,
-} from './outcome';
+import { given } from './given';
+import { type Cancelled, type ImageOutcome, type Rejected, type Unconfirmed } from './outcome';
 import {
   type CreateEvidence,
   type ImageCallAnswer,
   type RejectedCall,
   type UnconfirmedCall,
 } from './paid-call';
-import { type ReportedFacts } from './poll-answers';
-import { watchFacts, type WatchState } from './watch-state';
-import { billing, type Billing, finishedState, type Money } from './price';
+import { billing, type Billing, finishedState } from './price';
 import { requestBudgetMs } from './request-budget';
-import { type ErrorKind, type TaskError, type VideoTask } from './video-task';
-import { given } from './given';
+import { type VideoTask } from './video-task';
 
-/** Builders of outcomes from facts, messages and money (architecture: Outcomes). */
-
-export function requestedFacts(video: VideoTask): RequestedFacts {
-  const { model, durationSeconds, resolution, referenceMode } = video;
-  return { model, durationSeconds, resolution, referenceMode };
-}
-
-/** Warnings where the service reports something else than was requested (C2.2.5). */
-export function differences(requested: RequestedFacts, reported: ReportedFacts): string[] {
-  return (['model', 'durationSeconds', 'resolution'] as const).flatMap((fact) => {
-    const asked = requested[fact];
-    const told = reported[fact];
-    return asked === null || told === undefined || asked === told
-      ? []
-      : [`The service reports ${fact} ${told}; ${asked} was requested.`];
-  });
-}
-
-export interface VideoEnd {
-  readonly video: VideoTask;
-  readonly estimate: Money | null;
-  readonly state: WatchState;
-  /** Something else under its key may have cost too: the usage reported for this task settles nothing. */
-  readonly mayBeOwed?: true;
-}
-
-export function completed(
-  end: VideoEnd,
-  download: Downloaded,
-  record: { readonly usage?: JsonValue; readonly reported?: ReportedFacts },
-  warnings: readonly string[],
-): CompletedVideo {
-  const usage = download.usage ?? record.usage;
-  const requested = requestedFacts(end.video);
-  const reported = { ...record.reported, ...download.reported };
-  return {
-    outcome: 'completed',
-    video: end.video,
-    artifact: download.artifact,
-    sidecar: download.sidecar,
-    requested,
-    reported,
-    warnings: [...new Set([...warnings, ...download.warnings, ...differences(requested, reported)])],
-    watch: watchFacts(end.state),
-    billing: billing(end.estimate, end.mayBeOwed === true ? 'needs_review' : finishedState(usage), usage),
-  };
-}
-
-export function stillRunning(end: VideoEnd, lastStatus?: string): StillRunning {
-  return {
-    outcome: 'still_running',
-    video: end.video,
-    ...watchFacts(end.state),
-    ...(lastStatus === undefined ? {} : { lastStatus }),
-    billing: billing(end.estimate, 'reserved'),
-  };
-}
-
-export function failed(end: VideoEnd, error: TaskError, usage?: JsonValue): FailedVideo {
-  return {
-    outcome: 'failed',
-    video: end.video,
-    error,
-    retryable: mayRetry(error.kind),
-    watch: watchFacts(end.state),
-    // A failed job can still need billing review (C1.8): the reservation is kept.
-    billing: billing(end.estimate, 'needs_review', usage),
-  };
-}
-
-export function taskUnknown(end: VideoEnd): TaskUnknown {
-  return {
-    outcome: 'task_unknown',
-    video: end.video,
-    message:
-      'The service does not know this task id. Check the id, the account and the path /v1/videos/{task_id}. This is not a failed video and not a reason to create another one.',
-    watch: watchFacts(end.state),
-    billing: billing(end.estimate, 'needs_review'),
-  };
-}
-
-export function contentUnavailable(
-  end: VideoEnd,
-  result: Extract<DownloadVideoResult, { outcome: 'content_unavailable' }>,
-  usage?: JsonValue,
-): ContentUnavailable {
-  const { reason, message, tries, rejected, httpStatus } = result;
-  return {
-    outcome: 'content_unavailable',
-    video: end.video,
-    reason,
-    message,
-    tries,
-    rejected,
-    ...(httpStatus === undefined ? {} : { httpStatus }),
-    billing: billing(end.estimate, 'needs_review', usage),
-  };
-}
+/** Outcomes of paid calls, from facts, messages and money (architecture: Outcomes); those of a wait are in end-of-wait. */
 
 const VALIDATED: ReadonlySet<RejectedCall['reason']> = new Set(['moderation', 'invalid_request']);
 
@@ -203,21 +91,11 @@ export function cancelled(video: VideoTask | null, creationKey: string | null, m
   return { outcome: 'cancelled', video, creationKey, billing: money };
 }
 
-/** Whether another attempt, under a new creation key, can help (C3.7, C7.7). */
-export function mayRetry(kind: ErrorKind): boolean {
-  return kind === 'capacity';
-}
-
 /** The builders as one object, for code that uses several of them. */
 export const outcomes = {
   cancelled,
-  completed,
-  contentUnavailable,
-  failed,
   refusedBeforeSend,
   rejected,
-  stillRunning,
-  taskUnknown,
   unconfirmed,
 };
 

@@ -65,7 +65,7 @@ export const QUERY = {
 
 /**
  * Signals between a campaign and its batches (see `campaign/messages`), and between videos and their watcher (see
- * `shared-watch`).
+ * `watcher`).
  */
 export const SIGNAL = {
   campaignOrders: 'campaign_orders',

@@ -14,7 +14,7 @@ export interface PollBatch {
   readonly seenRuns?: readonly (readonly [digest: string, tasks: number])[];
 }
 
-/** One tick of one group: one account, one cadence band (architecture: Poll). */
+/** One tick of one group: one account, one cadence band (architecture: Wait). */
 export interface PollVideosInput {
   readonly account: string;
   /** Soft budget in milliseconds: tasks without an answer by then are `late`. */
@@ -34,7 +34,7 @@ export interface PollSpread {
   readonly overMs: number;
 }
 
-/** The part of a service's record that is passed to workflow code: never a URL (architecture: Poll). */
+/** The part of a service's record that is passed to workflow code: never a URL (architecture: Wait). */
 export interface PolledRecord {
   /** The service's own status value, in lower case. */
   readonly status: string;

@@ -1,3 +1,4 @@
+import { type WatchVerdict, verdictOfRecord } from './end-of-wait';
 import {
   type PollAnswer,
   type PollBatch,
@@ -5,76 +6,87 @@ import {
   type PollVideosInput,
   shortSeen,
 } from './poll-answers';
-import { type WatchVerdict, verdictOfRecord, verdictWithoutRecord } from './end-of-wait';
-import {
-  BUDGET_MARGIN_MS,
-  type Cadence,
-  isPollable,
-  nextIntervalMs,
-  type PollPace,
-  type SlowPolling,
-  slowPollAt,
-  wakeAt,
-} from './poll-delays';
-import {
-  onMissedTick,
-  onNoAnswer,
-  onNudge,
-  onPollError,
-  onRecord,
-  onUnchanged,
-  type WatchState,
-} from './watch-state';
 import { type PollingProfile } from './polling-profile';
+import { onNoAnswer, onPollError, onRecord, onUnchanged, type WatchState } from './watch-state';
 
+/** How a group chooses its intervals. */
+export interface PollPace {
+  /** Margin at both ends of the band, as a share of it, below 0.5; a larger one makes intervals steadier. */
+  readonly bandMargin: number;
+  /**
+   * Whether a late tick shortens the next interval by its delay, down to the band's shortest; otherwise every delay
+   * of a timer is added to the gap between two polls. The GETs of a tick with many tasks are spread over its first
+   * half, so that each task keeps its own schedule.
+   */
+  readonly keepsPace: boolean;
+}
+
+/**
+ * Who polls, and how they differ (architecture: Wait): the workflow of one video draws its intervals from nearly the whole
+ * band, less what noise might push out of it. Watchers and batches poll every 4 s ± 0.2 s in the band of 3 to 5 s: enough
+ * to keep them out of step, and no video waits until its end.
+ */
+export const PACE = {
+  own: { bandMargin: 0.1, keepsPace: false },
+  watcher: { bandMargin: 0.4, keepsPace: true },
+  batch: { bandMargin: 0.4, keepsPace: true },
+} as const satisfies { readonly [poller: string]: PollPace };
+
+/** From when on, after the start of a wait, and how often a long wait is polled, in milliseconds. */
+export interface SlowPolling {
+  /** Milliseconds since the start of the wait. */
+  readonly afterMs: number;
+  /** Milliseconds between two polls from then on. */
+  readonly intervalMs: number;
+}
+
+/** The soft budget of a tick ends this long before the next one is due (architecture: Wait). */
+const BUDGET_MARGIN_MS = 1000;
 /** Milliseconds that each task of a tick adds to the time over which its GETs are spread. */
 const SPREAD_MS = 4;
+
+/** The last tick of a group, which its next run goes on from. */
+export interface LastTick {
+  /** Its start in workflow time, milliseconds; 0 before the first. */
+  readonly lastTickAt: number;
+  /** Milliseconds from that to the next one. */
+  readonly intervalMs: number;
+}
+
+export const NO_TICK: LastTick = { lastTickAt: 0, intervalMs: 0 };
 
 /**
  * Cadence of one group, from tick start to tick start: pure decisions over its tasks' states, driven in virtual time
  * by tests and by the PollLoop in workflows.
  */
 export class PollGroup {
-  private lastTickAt = 0;
-  private intervalMs: number;
   readonly minIntervalMs: number;
   readonly maxIntervalMs: number;
 
   constructor(
     profile: PollingProfile,
     private readonly slow?: SlowPolling,
-    private readonly pace: PollPace = {},
+    readonly pace: PollPace = PACE.own,
+    /** What its next run goes on from. */
+    public last: LastTick = NO_TICK,
   ) {
     this.minIntervalMs = profile.minSeconds * 1000;
     this.maxIntervalMs = Math.max(profile.maxSeconds * 1000, this.minIntervalMs);
-    this.intervalMs = (this.minIntervalMs + this.maxIntervalMs) / 2;
-  }
-
-  restore(saved: { readonly lastTickAt: number; readonly intervalMs: number }): void {
-    this.lastTickAt = saved.lastTickAt;
-    this.intervalMs = saved.intervalMs;
-  }
-
-  save(): { lastTickAt: number; intervalMs: number } {
-    return { lastTickAt: this.lastTickAt, intervalMs: this.intervalMs };
   }
 
   nextWakeAt(states: readonly WatchState[]): number {
-    return states.reduce((soonest, state) => Math.min(soonest, wakeAt(state, this.cadence())), Infinity);
+    const cadence = this.cadence();
+    return states.reduce((soonest, state) => Math.min(soonest, wakeAt(state, cadence)), Infinity);
   }
 
   /** The tasks of a tick that starts now; none when nothing is due. Jitter is chosen per tick, never per task. */
   beginTick(states: readonly WatchState[], now: number, random: number): WatchState[] {
-    const awake = states.some((state) => wakeAt(state, this.cadence()) <= now);
-    const due = awake ? states.filter((state) => isPollable(state, now)) : [];
+    const due = this.nextWakeAt(states) <= now ? states.filter((state) => isPollable(state, now)) : [];
     if (due.length === 0) return due;
-    this.intervalMs = nextIntervalMs(this, this.pace, this.lateness(now), random);
-    this.lastTickAt = now;
+    const { lastTickAt, intervalMs } = this.last;
+    const lateMs = lastTickAt === 0 ? 0 : Math.max(0, now - lastTickAt - intervalMs);
+    this.last = { lastTickAt: now, intervalMs: nextIntervalMs(this, this.pace, lateMs, random) };
     return due;
-  }
-
-  private lateness(now: number): number {
-    return this.lastTickAt === 0 ? 0 : Math.max(0, now - this.lastTickAt - this.intervalMs);
   }
 
   /**
@@ -94,12 +106,12 @@ export class PollGroup {
       ids: indexes.map((index) => (states[index] as WatchState).video.taskId),
       ...shortSeen(indexes.map((index) => (states[index] as WatchState).seen)),
     }));
-    const budgetMs = this.intervalMs - BUDGET_MARGIN_MS;
+    const budgetMs = this.last.intervalMs - BUDGET_MARGIN_MS;
     const input: PollVideosInput = {
       account,
       budgetMs,
       minIntervalMs: this.minIntervalMs,
-      ...(this.pace.keepsPace === true && { spread: this.spread(states.length, budgetMs) }),
+      ...(this.pace.keepsPace && { spread: this.spread(states.length, budgetMs) }),
       byModel: batches,
     };
     return { input, order: [...byModel.values()].flat() };
@@ -138,39 +150,70 @@ export class PollGroup {
     return verdict === undefined ? { state: next } : { state: next, verdict };
   }
 
-  nudged(state: WatchState, now: number): WatchState {
-    return onNudge(state, now, this.minIntervalMs);
-  }
-
-  missed(state: WatchState, at: number): WatchState {
-    return onMissedTick(state, at);
-  }
-
-  verdict(state: WatchState, now: number): WatchVerdict | undefined {
-    return verdictWithoutRecord(state, now);
-  }
-
   private slowed(state: WatchState): WatchState {
     const dueAt = slowPollAt(this.slow, state, this.minIntervalMs);
     return dueAt === undefined ? state : { ...state, dueAt };
   }
 
   private cadence(): Cadence {
-    return { lastTickAt: this.lastTickAt, intervalMs: this.intervalMs, minIntervalMs: this.minIntervalMs };
+    return { ...this.last, minIntervalMs: this.minIntervalMs };
   }
 }
 
-/** State of a PollLoop between two ticks: everything that continue-as-new must carry (architecture: Poll). */
-export interface PollLoopSnapshot {
-  readonly v: 1;
-  /** One for each account and band of intervals. */
-  readonly groups: readonly PollGroupSnapshot[];
+/** Milliseconds from the start of a tick to the next one. */
+export function tickIntervalMs({ budgetMs }: PollVideosInput): number {
+  return budgetMs + BUDGET_MARGIN_MS;
 }
 
-export interface PollGroupSnapshot {
-  readonly account: string;
-  /** Start of the last tick in workflow time, milliseconds; 0 before the first. */
-  readonly lastTickAt: number;
-  readonly intervalMs: number;
-  readonly watches: readonly WatchState[];
+/** When a task of a long wait is polled next, never below its band; undefined while the interval of its group holds. */
+function slowPollAt(
+  slow: SlowPolling | undefined,
+  { startedAt, lastPollAt }: { readonly startedAt: number; readonly lastPollAt: number | null },
+  minIntervalMs: number,
+): number | undefined {
+  if (slow === undefined || lastPollAt === null || lastPollAt - startedAt < slow.afterMs) return undefined;
+  return lastPollAt + Math.max(slow.intervalMs, minIntervalMs);
+}
+
+/** The next interval of a group, in milliseconds: random within its band, shorter by what this tick came late. */
+function nextIntervalMs(
+  { minIntervalMs, maxIntervalMs }: { readonly minIntervalMs: number; readonly maxIntervalMs: number },
+  { bandMargin, keepsPace }: PollPace,
+  lateMs: number,
+  random: number,
+): number {
+  const band = maxIntervalMs - minIntervalMs;
+  // Never more than the margin: the service sets the shortest interval.
+  const late = keepsPace ? Math.min(lateMs, band * bandMargin) : 0;
+  return Math.round(minIntervalMs + band * (bandMargin + random * (1 - 2 * bandMargin)) - late);
+}
+
+/** Cadence of the group at one moment: its last tick and its current interval. */
+export interface Cadence extends LastTick {
+  readonly minIntervalMs: number;
+}
+
+/** What decides when a task is polled, in milliseconds of workflow time. */
+export interface Pollable {
+  readonly dueAt: number;
+  readonly notBefore: number;
+  readonly deadlineAt: number;
+}
+
+/** When this task next needs attention: an ordinary poll, the last poll of its wait, or its end. */
+export function wakeAt(state: Pollable, cadence: Cadence): number {
+  const soonest = cadence.lastTickAt === 0 ? 0 : cadence.lastTickAt + cadence.minIntervalMs;
+  const ordinary = Math.max(
+    state.dueAt,
+    state.notBefore,
+    cadence.lastTickAt === 0 ? 0 : cadence.lastTickAt + cadence.intervalMs,
+  );
+  // At the deadline one more poll is due, unless Retry-After forbids it: then the wait ends there
+  // (architecture: Wait).
+  return Math.min(ordinary, Math.max(state.deadlineAt, soonest));
+}
+
+/** Whether the task is part of a tick that starts at `at`. */
+export function isPollable(state: Pollable, at: number): boolean {
+  return state.notBefore <= at && (state.dueAt <= at || at >= state.deadlineAt);
 }

@@ -37,7 +37,7 @@ export type PollingMode = 'own' | 'shared';
 /** The general family of contract section 8: 4 s with one second of jitter to each side. */
 export const DEFAULT_POLLING: PollingProfile = { minSeconds: 3, maxSeconds: 5, firstPollSeconds: 4 };
 
-/** Key of a cadence band: tasks of one account and one band share a timer and an activity (architecture: Poll). */
+/** Key of a cadence band: tasks of one account and one band share a timer and an activity (architecture: Wait). */
 export function bandKey(profile: PollingProfile): string {
   return `${profile.minSeconds}-${profile.maxSeconds}`;
 }

@@ -53,7 +53,7 @@ export const IMAGE_TIMEOUTS = {
 } as const;
 
 export const POLL_TIMEOUTS = {
-  /** Start-to-close of a tick is its soft budget plus this (architecture: Poll). */
+  /** Start-to-close of a tick is its soft budget plus this (architecture: Wait). */
   overBudgetMs: 10_000,
   /** A tick is given up after this and counts as missed. */
   scheduleToCloseMs: 60_000,

@@ -66,7 +66,7 @@ const TITLES: { readonly [phase in VideoState['phase']]: string } = {
 
 /**
  * The details panel of a video workflow in the UI: the facts of the query `video_state` as Markdown
- * (architecture: Poll).
+ * (architecture: Wait).
  */
 export function videoDetails(state: VideoState): string {
   const { account } = state.video ?? { account: null };

@@ -1,6 +1,5 @@
 import { type LastPollError, type WatchFacts } from './outcome';
 import { type PolledRecord, type PollErrorClass } from './poll-answers';
-import { errorDelayMs, isUnknownAnswer } from './poll-delays';
 import { type VideoState } from './video-state';
 import { amount, anyText, type Check, messageOf, number, optional, orNull, text, whole } from './shape';
 import { type TaskError, type VideoTask, videoTaskCheck } from './video-task';
@@ -205,6 +204,30 @@ export function onPollError(
   };
 }
 
+/** One try a minute while credentials are refused (C7.3). */
+export const CREDENTIALS_RETRY_MS = 60_000;
+/** Longest backoff of our own; Retry-After may be longer (C8.6). */
+export const MAX_BACKOFF_MS = 60_000;
+
+/** Delay after a poll that returned no record, in milliseconds. `errors` are the consecutive ones before it. */
+function errorDelayMs(
+  { errors, isKnown }: { readonly errors: number; readonly isKnown: boolean },
+  error: PollErrorClass,
+  minIntervalMs: number,
+  random: number,
+): number {
+  if (error === 'credentials') return CREDENTIALS_RETRY_MS;
+  // The grace window counts answers and seconds: the ordinary cadence suits both.
+  if (isUnknownAnswer(error) && !isKnown) return 0;
+  const ceiling = Math.min(MAX_BACKOFF_MS, minIntervalMs * 2 ** Math.min(errors + 1, 10));
+  return Math.max(minIntervalMs, Math.round(ceiling * (0.5 + random / 2)));
+}
+
+/** The service answers that it has no such task. */
+function isUnknownAnswer(error: PollErrorClass): boolean {
+  return error === 'not_found' || error === 'bad_request';
+}
+
 /** A tick without a new answer. */
 export function onNoAnswer(state: WatchState, at: number): WatchState {
   return unanswered(state, { error: 'late' }, at, 0);
@@ -241,7 +264,7 @@ export function isKnown({ seen }: WatchState): boolean {
   return seen !== '';
 }
 
-/** The whole tick was lost: a missed tick, never a failed watch (architecture: Poll). */
+/** The whole tick was lost: a missed tick, never a failed watch (architecture: Wait). */
 export function onMissedTick(state: WatchState, at: number): WatchState {
   return {
     ...state,
@@ -272,7 +295,7 @@ type PollFacts = Pick<
   'watch' | 'lastChangeAt' | 'lastPollAt' | 'polls' | 'lastHttpStatus' | 'consecutiveErrors'
 >;
 
-/** What a watch reports about its polls; `state` is `undefined` before there is a watch (architecture: Poll). */
+/** What a watch reports about its polls; `state` is `undefined` before there is a watch (architecture: Wait). */
 export function pollFacts(state: WatchState | undefined): PollFacts {
   if (state === undefined) {
     const none = { watch: null, lastChangeAt: null, lastPollAt: null, lastHttpStatus: null };

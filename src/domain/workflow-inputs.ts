@@ -1,8 +1,8 @@
 import { type CreateOnceState } from './create-once';
 import { type CreatePolicy, createPolicyCheck } from './create-policy';
 import { duration, type DurationInput } from './duration';
-import { type CreatedVideo } from './paid-call';
-import { type PollLoopSnapshot } from './poll-group';
+import { type WaitOrigin } from './end-of-wait';
+import { type LastTick } from './poll-group';
 import {
   type ImageEditRequest,
   type ImageGenerationRequest,
@@ -13,6 +13,7 @@ import { absent, type Check, flag, name, objectOf, oneOf, optional, type ShapeOf
 import { type PollingMode } from './polling-profile';
 import { taskQueueCheck } from './names';
 import { storedTaskCheck, type VideoTask } from './video-task';
+import { type WatchState } from './watch-state';
 
 /**
  * Task queues of the activities. Each defaults to the queue that a media worker serves beside the workflow's own:
@@ -88,16 +89,18 @@ export interface AwaitVideoInput extends VideoWorkflowOptions {
 /** State that a video workflow passes to its next run by continue-as-new. */
 export type CarriedVideo =
   | { readonly v: 1; readonly phase: 'creating'; readonly create: CreateOnceState }
-  | {
-      readonly v: 1;
-      readonly phase: 'watching';
-      readonly creationKey: string | null;
-      /** Null for a task that this workflow did not create. */
-      readonly created: Pick<CreatedVideo, 'estimate' | 'warnings' | 'mayBeOwed'> | null;
-      readonly loop: PollLoopSnapshot;
-      /** A watcher polls. */
-      readonly shared?: true;
-    };
+  | CarriedWait;
+
+/** The wait for a task, from its create on. */
+export interface CarriedWait extends WaitOrigin {
+  readonly v: 1;
+  readonly phase: 'watching';
+  readonly state: WatchState;
+  /** Absent before the first tick of its own loop. */
+  readonly lastTick?: LastTick;
+  /** A watcher polls. */
+  readonly shared?: true;
+}
 
 /** Input of the workflow `generateImage`. */
 export interface GenerateImageWorkflowInput {

@@ -21,7 +21,7 @@ import {
   type WatchedState,
   type WatcherFacts,
   type WatchVideoInput,
-} from '../domain/shared-watch';
+} from '../domain/watcher';
 import { STARTED_BY } from '../domain/version';
 
 /**

@@ -6,13 +6,12 @@ import { type VideoOutcome } from '../domain/outcome';
 import { billing } from '../domain/price';
 import { type PollingMode } from '../domain/polling-profile';
 import { type VideoTask, videoTaskById } from '../domain/video-task';
-import { AWAIT_VIDEO_SHAPE, type AwaitVideoInput } from '../domain/workflow-inputs';
-import { downloadVideo } from './download-video';
+import { AWAIT_VIDEO_SHAPE, type AwaitVideoInput, type CarriedWait } from '../domain/workflow-inputs';
 import { queuesOf, requireInput } from './inputs';
 import { activity } from './proxies';
 import { PINNED } from './versioning-behavior';
 import { trackVideo, type VideoProgress } from './video-progress';
-import { startWatching, type Watching, watchVideo } from './watch-video';
+import { beginWait, waitForVideo } from './wait';
 
 /**
  * Waits for an existing task and downloads it: poll and download only, no validation and never a create
@@ -22,13 +21,12 @@ export async function awaitVideo(input: AwaitVideoInput): Promise<VideoOutcome> 
   return trackVideo(async (progress) => {
     const found = await find(input, progress);
     if ('outcome' in found) return found;
-    const finished = await watchVideo(input, found, progress);
-    return 'outcome' in finished ? finished : downloadVideo(input, found, finished, progress);
+    return waitForVideo(input, found, progress);
   });
 }
 
-/** The task as it is watched from here on, also after a continue-as-new; or the outcome without one. */
-async function find(input: AwaitVideoInput, progress: VideoProgress): Promise<Watching | VideoOutcome> {
+/** The wait from here on, also after a continue-as-new; or the outcome without one. */
+async function find(input: AwaitVideoInput, progress: VideoProgress): Promise<CarriedWait | VideoOutcome> {
   requireInput(input, AWAIT_VIDEO_SHAPE);
   if (input.carried?.phase === 'watching') return input.carried;
   const now = Date.now();
@@ -59,8 +57,8 @@ async function find(input: AwaitVideoInput, progress: VideoProgress): Promise<Wa
     }
   }
   // Any number of workflows may wait for one task, on any worker: together they poll it no faster than one (C8.2).
-  const wait = { video, now, firstPollAt: now, creationKey, created: null };
-  return startWatching(input, { ...wait, polling: polling ?? 'shared' });
+  const start = { video, now, firstPollAt: now, creationKey, created: null };
+  return beginWait(input, { ...start, polling: polling ?? 'shared' });
 }
 
 /**

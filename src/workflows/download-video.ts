@@ -1,51 +1,26 @@
 import { ActivityFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
-import { outcomes } from '../domain/make-outcome';
-import { type VideoOutcome } from '../domain/outcome';
-import { billing } from '../domain/price';
-import { type AwaitVideoInput, type GenerateVideoInput } from '../domain/workflow-inputs';
-import { queuesOf } from './inputs';
+import { type DownloadVideoInput, type DownloadVideoResult } from '../domain/download';
 import { ACTIVITY } from '../domain/names';
 import { activity } from './proxies';
 import { withTimeLimit } from './timers';
-import { type VideoProgress } from './video-progress';
-import { type FinishedVideo, type Watching } from './watch-video';
 
 /**
- * Fetches and verifies the file of a finished video (contract 3): `completed`, or `content_unavailable` with the
- * reason; a watcher may have fetched it already. Cancelled meanwhile, the outcome names the task. Where the execution is
- * about to expire, or no worker could finish the download, it is `still_running`: the file may be intact, and a later
- * await downloads it (architecture: Wait).
+ * Fetches and verifies the file of one finished video. Null where no worker could finish it, or its time was over.
+ * @param endsAt when the caller is about to expire, in workflow time; null for never
  */
 export async function downloadVideo(
-  input: GenerateVideoInput | AwaitVideoInput,
-  { creationKey, created }: Watching,
-  { end, record, downloaded, tried }: FinishedVideo,
-  progress: VideoProgress,
-): Promise<VideoOutcome> {
-  if (downloaded !== undefined) return outcomes.completed(end, downloaded, record, created?.warnings ?? []);
-  progress.update({ phase: 'downloading' });
-  const fetch = activity(ACTIVITY.downloadVideo, {
-    taskQueue: queuesOf(input.queues).download,
-    summary: 'download',
-  });
-  const isPromptKept = input.sidecarPrompt === 'include' && 'request' in input;
-  const task = {
-    video: end.video,
-    ...(isPromptKept && { sidecarPrompt: input.request.prompt }),
-    ...(tried !== undefined && { tried }),
-  };
-  const limit = end.state.hardEndAt;
+  input: DownloadVideoInput,
+  taskQueue: string,
+  endsAt: number | null,
+): Promise<DownloadVideoResult | 'cancelled' | null> {
+  const download = activity(ACTIVITY.downloadVideo, { taskQueue, summary: 'download' });
   try {
-    const result = await (limit === null
-      ? fetch(task)
-      : withTimeLimit(Math.max(1, limit - Date.now()), 'limit of the download', () => fetch(task)));
-    return result.outcome === 'downloaded'
-      ? outcomes.completed(end, result, record, created?.warnings ?? [])
-      : outcomes.contentUnavailable(end, result, record.usage);
+    return await (endsAt === null
+      ? download(input)
+      : withTimeLimit(Math.max(1, endsAt - Date.now()), 'limit of the download', () => download(input)));
   } catch (error) {
-    if (isCancellation(error) && CancellationScope.current().consideredCancelled)
-      return outcomes.cancelled(end.video, creationKey, billing(end.estimate, 'needs_review', record.usage));
+    if (isCancellation(error) && CancellationScope.current().consideredCancelled) return 'cancelled';
     if (!isCancellation(error) && !(error instanceof ActivityFailure)) throw error;
-    return outcomes.stillRunning(end, record.status);
+    return null;
   }
 }

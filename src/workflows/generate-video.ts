@@ -4,14 +4,13 @@ import { beginCreate, DEFAULT_START_LIMIT_MS, type CreateOnceState } from '../do
 import { milliseconds } from '../domain/duration';
 import { type VideoOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/make-outcome';
-import { GENERATE_VIDEO_SHAPE, type GenerateVideoInput } from '../domain/workflow-inputs';
+import { type CarriedWait, GENERATE_VIDEO_SHAPE, type GenerateVideoInput } from '../domain/workflow-inputs';
 import { type CreatedVideo } from '../domain/paid-call';
 import { awaitDecision, Decisions } from './unconfirmed';
 import { createOnce, type CreateOnceOptions } from './create-once';
 import { creationKey } from './creation-key';
-import { downloadVideo } from './download-video';
 import { inputIssue, queuesOf } from './inputs';
-import { startWatching, type Watching, watchVideo } from './watch-video';
+import { beginWait, waitForVideo } from './wait';
 import { PINNED } from './versioning-behavior';
 import { trackVideo, type VideoProgress } from './video-progress';
 
@@ -23,14 +22,15 @@ export async function generateVideo(input: GenerateVideoInput): Promise<VideoOut
   return trackVideo(async (progress) => {
     const created = await create(input, progress);
     if ('outcome' in created) return created;
-    const finished = await watchVideo(input, created, progress);
-    if ('outcome' in finished) return finished;
-    return downloadVideo(input, created, finished, progress);
+    return waitForVideo(input, created, progress);
   });
 }
 
-/** The created video as it is watched from here on, also after a continue-as-new; or the outcome without one. */
-async function create(input: GenerateVideoInput, progress: VideoProgress): Promise<Watching | VideoOutcome> {
+/** The wait for the created video, also after a continue-as-new; or the outcome without one. */
+async function create(
+  input: GenerateVideoInput,
+  progress: VideoProgress,
+): Promise<CarriedWait | VideoOutcome> {
   // The activity validates the contents of the request: changed rules must not change how old histories replay.
   const issue = inputIssue(input, GENERATE_VIDEO_SHAPE);
   if (issue !== undefined)
@@ -89,9 +89,9 @@ function createOptions(input: GenerateVideoInput, progress: VideoProgress): Crea
   };
 }
 
-function watching(input: GenerateVideoInput, created: CreatedVideo, creationKey: string): Watching {
+function watching(input: GenerateVideoInput, created: CreatedVideo, creationKey: string): CarriedWait {
   const now = Date.now();
-  return startWatching(input, {
+  return beginWait(input, {
     video: created.video,
     now,
     firstPollAt: now + created.video.polling.firstPollSeconds * 1000,

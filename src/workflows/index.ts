@@ -20,7 +20,7 @@ export {
 } from './execute-video';
 export { orThrow } from './or-throw';
 export { type ImageCallOptions } from '../domain/workflow-inputs';
-export { PollLoop, type PollLoopOptions, type WatchResult, type FollowResult } from './poll-loop';
+export { PollLoop, type PollEnd, type PollLoopOptions, type Watch } from './poll-loop';
 export { watchVideos } from './watch-videos';
 export { createOnce, type CreateOnceOptions, type CreateOnceResult } from './create-once';
 export { videoStateQuery } from './video-progress';
@@ -38,7 +38,6 @@ export {
   setConcurrencyUpdate,
   resumeRowsUpdate,
 } from './campaign/campaign-updates';
-export { type SlowPolling } from '../domain/poll-delays';
 export { type WatchState } from '../domain/watch-state';
-export { type WatchVerdict } from '../domain/end-of-wait';
-export { type PollLoopSnapshot } from '../domain/poll-group';
+export { type WatchEnd, type WatchVerdict } from '../domain/end-of-wait';
+export { type LastTick, type PollPace, type SlowPolling } from '../domain/poll-group';

@@ -1,138 +1,97 @@
 import { ActivityFailure, CancellationScope, condition } from '@temporalio/workflow';
-import { otherwise } from '../domain/bug';
-import { type PollAnswer } from '../domain/poll-answers';
-import { PollGroup, type PollGroupSnapshot, type PollLoopSnapshot } from '../domain/poll-group';
-import { type PollPace, type SlowPolling } from '../domain/poll-delays';
-import { bandKey } from '../domain/polling-profile';
-import { type WatchState } from '../domain/watch-state';
-import { type WatchVerdict } from '../domain/end-of-wait';
-import { queuesOf } from './inputs';
+import { verdictWithoutRecord, type WatchEnd, type WatchVerdict } from '../domain/end-of-wait';
 import { ACTIVITY } from '../domain/names';
+import { type PollAnswer } from '../domain/poll-answers';
+import { type LastTick, NO_TICK, PollGroup, type PollPace, type SlowPolling } from '../domain/poll-group';
+import { bandKey } from '../domain/polling-profile';
+import { onMissedTick, onNudge, type WatchState } from '../domain/watch-state';
+import { queuesOf } from './inputs';
 import { activity } from './proxies';
 
-/** The result of a watch: its verdict, or that the loop stopped so that the workflow can continue as new. */
-export type FollowResult =
-  | { readonly kind: 'verdict'; readonly verdict: WatchVerdict; readonly state: WatchState }
-  | { readonly kind: 'handover' };
+/** How a watch of a loop ended: by its verdict, or because the loop stopped so that its workflow can continue as new. */
+export type PollEnd = WatchEnd | { readonly kind: 'handover' };
 
-/**
- * The result of one watch: that of the loop, or that the caller cancelled it; the task itself goes on at the service.
- */
-export type WatchResult = FollowResult | { readonly kind: 'cancelled'; readonly state: WatchState };
+/** One task that a loop polls; its owner may keep more beside it. */
+export interface Watch {
+  /** Updated by the loop. */
+  state: WatchState;
+}
 
 /** Options of a {@link PollLoop}. */
-export interface PollLoopOptions extends PollPace {
+export interface PollLoopOptions<Watched extends Watch = Watch> {
+  /** That of who polls. @default `PACE.own` */
+  readonly pace?: PollPace;
+  /** Called once for each watch, when it has ended. A function for all: one for each would take more memory (ADR 11). */
+  readonly onEnd: (watch: Watched, end: PollEnd) => void;
   /** Task queue of `media.pollVideos`. @default the poll queue that a media worker serves beside the workflow's own */
   readonly taskQueue?: string | undefined;
   /** @default a long wait is polled as often as a short one */
   readonly slow?: SlowPolling | undefined;
-  /** Called after every tick, when `states` and `nextTickAt` have changed. */
+  /** The last tick of an earlier run. @default none: every group begins anew */
+  readonly lastTick?: LastTick | undefined;
+  /** Called after every tick, when states and `nextTickAt` have changed. */
   readonly onTick?: () => void;
-  /** Called after every tick: true stops the loop, and every open watch settles as `handover`. */
+  /** Called after every tick: true stops the loop, and every open watch ends as `handover`. */
   readonly shouldHandOver?: () => boolean;
-}
-
-/** One task that is watched. */
-export interface Watcher {
-  /** Updated by the loop. */
-  state: WatchState;
-  /** Called once, while the loop ticks. */
-  settle(result: FollowResult): void;
 }
 
 /**
  * Polls any number of tasks with one timer and one activity per group, a group being an account and a cadence band
- * (architecture: Poll). The domain's `PollGroup` decides; this class only issues the commands.
+ * (architecture: Wait). The domain's `PollGroup` decides; this class only issues the commands.
  */
-export class PollLoop {
-  private readonly groups = new Map<string, RunningGroup>();
+export class PollLoop<Watched extends Watch = Watch> {
+  private readonly groups = new Map<string, RunningGroup<Watched>>();
   private handedOver = false;
 
-  constructor(private readonly options: PollLoopOptions = {}) {}
-
-  /** A loop that continues from a snapshot; the watches are resumed by calling {@link watch} with their states. */
-  static from(snapshot: PollLoopSnapshot, options: PollLoopOptions = {}): PollLoop {
-    const loop = new PollLoop(options);
-    for (const saved of snapshot.groups) {
-      for (const state of saved.watches) loop.groupOf(state).cadence.restore(saved);
-    }
-    return loop;
-  }
-
-  /** Watches one task until its verdict, a hand-over or the cancellation of the calling scope. */
-  async watch(state: WatchState): Promise<WatchResult> {
-    const group = this.groupOf(state);
-    const watcher: Watcher = { state, settle: () => undefined };
-    const settled = new Promise<WatchResult>((resolve) => (watcher.settle = resolve));
-    group.add(watcher);
-    const scope = CancellationScope.current();
-    if (scope.consideredCancelled) {
-      group.remove(watcher);
-      return { kind: 'cancelled', state: watcher.state };
-    }
-    const cancelled = scope.cancelRequested.catch(otherwise(undefined));
-    const cancellation = cancelled.then((): WatchResult => {
-      group.remove(watcher);
-      return { kind: 'cancelled', state: watcher.state };
-    });
-    return Promise.race([settled, cancellation]);
-  }
+  constructor(private readonly options: PollLoopOptions<Watched>) {}
 
   /**
    * Watches one task until its verdict or a hand-over, regardless of cancellation. It uses no promise, because the SDK
    * keeps a formatted stack of every open one, some 10 kB per watched task (docs/adr/0011).
    */
-  follow(watcher: Watcher): void {
-    this.groupOf(watcher.state).add(watcher);
+  add(watch: Watched): void {
+    const key = keyOf(watch);
+    let group = this.groups.get(key);
+    if (group === undefined) {
+      group = new RunningGroup(watch.state, this.options, () => this.onTickEnd());
+      this.groups.set(key, group);
+      // A stopped loop accepts no work: the watch ends at once and is carried over.
+      if (this.handedOver) group.stop();
+    }
+    group.add(watch);
   }
 
-  /** Ends what {@link follow} began, without a result. */
-  unfollow(watcher: Watcher): void {
-    this.groupOf(watcher.state).remove(watcher);
+  /** Ends what {@link add} began, without a result. */
+  remove(watch: Watched): void {
+    this.groups.get(keyOf(watch))?.remove(watch);
   }
 
   /** Brings the next poll of a task forward, as far as its cadence and Retry-After allow. */
-  nudge(taskId: string): void {
-    for (const group of this.groups.values()) group.nudge(taskId);
+  nudge(watch: Watched): void {
+    this.groups.get(keyOf(watch))?.nudge(watch);
   }
 
-  /** Settles every open watch as `handover`: at the end of the current tick, or at once when none is in progress. */
+  /** Ends every open watch as `handover`: at the end of the current tick, or at once when none is in progress. */
   stop(): void {
     if (this.handedOver) return;
     this.handedOver = true;
     for (const group of this.groups.values()) group.stop();
   }
 
-  /** State of every open watch, for queries. */
+  /** State of every open watch. */
   states(): WatchState[] {
-    return [...this.groups.values()].flatMap((group) => group.watchers.map((watcher) => watcher.state));
+    return [...this.groups.values()].flatMap((group) => group.watches.map(({ state }) => state));
   }
 
-  /** When the next tick of a task's group is due, in workflow time; null for a task that is not watched. */
-  nextTickAt(taskId: string): number | null {
-    for (const group of this.groups.values()) {
-      if (group.watchers.some((watcher) => watcher.state.video.taskId === taskId)) return group.nextWakeAt();
-    }
-    return null;
+  /** When the next tick of an open watch is due, in workflow time. */
+  nextTickAt(watch: Watched): number {
+    return this.groups.get(keyOf(watch))?.nextWakeAt() ?? Infinity;
   }
 
-  /** The state for the next run. Take it between two ticks, after a hand-over. */
-  snapshot(): PollLoopSnapshot {
-    return { v: 1, groups: [...this.groups.values()].map((group) => group.snapshot()) };
-  }
-
-  private groupOf(state: WatchState): RunningGroup {
-    const { account, polling } = state.video;
-    const key = `${account} ${bandKey(polling)}`;
-    let group = this.groups.get(key);
-    if (group === undefined) {
-      const cadence = new PollGroup(polling, this.options.slow, this.options);
-      group = new RunningGroup(account, cadence, this.options, () => this.onTickEnd());
-      this.groups.set(key, group);
-      // A stopped loop accepts no work: the watch settles at once and is carried over.
-      if (this.handedOver) group.stop();
-    }
-    return group;
+  /** The newest tick of its groups. A workflow that continues as new has one group, and passes this to its next run. */
+  lastTick(): LastTick {
+    const ticks = [...this.groups.values()].map(({ cadence }) => cadence.last);
+    return ticks.reduce((a, b) => (b.lastTickAt > a.lastTickAt ? b : a), NO_TICK);
   }
 
   private onTickEnd(): boolean {
@@ -142,46 +101,51 @@ export class PollLoop {
   }
 }
 
-/** The loop of one group: waits, ticks and settles its watchers. */
-class RunningGroup {
-  watchers: Watcher[] = [];
+function keyOf({ state: { video } }: Watch): string {
+  return `${video.account} ${bandKey(video.polling)}`;
+}
+
+/** The loop of one group: waits, ticks and ends its watches. */
+class RunningGroup<Watched extends Watch> {
+  readonly cadence: PollGroup;
+  watches: Watched[] = [];
+  private readonly account: string;
   private running = false;
   private stopping = false;
   private changed = false;
   private ticking = false;
   /** Tasks that were nudged while a tick was in progress: its answers may be older. */
-  private nudged: string[] = [];
+  private nudged: Watched[] = [];
 
   constructor(
-    private readonly account: string,
-    readonly cadence: PollGroup,
-    private readonly options: PollLoopOptions,
+    { video }: WatchState,
+    private readonly options: PollLoopOptions<Watched>,
     private readonly onTickEnd: () => boolean,
-  ) {}
+  ) {
+    this.account = video.account;
+    this.cadence = new PollGroup(video.polling, options.slow, options.pace, options.lastTick);
+  }
 
-  add(watcher: Watcher): void {
-    this.watchers.push(watcher);
+  add(watch: Watched): void {
+    this.watches.push(watch);
     this.changed = true;
     if (this.running) return;
     this.running = true;
-    // The group's loop outlives the caller's cancellation for its other watchers, and ends with the last one.
+    // The group's loop outlives the caller's cancellation for its other watches, and ends with the last one.
     void CancellationScope.nonCancellable(() => this.run());
   }
 
-  remove(watcher: Watcher): void {
-    this.watchers = this.watchers.filter((other) => other !== watcher);
+  remove(watch: Watched): void {
+    this.watches = this.watches.filter((other) => other !== watch);
     this.changed = true;
   }
 
-  nudge(taskId: string): void {
+  nudge(watch: Watched): void {
     if (this.ticking) {
-      this.nudged.push(taskId);
+      this.nudged.push(watch);
       return;
     }
-    for (const watcher of this.watchers) {
-      if (watcher.state.video.taskId === taskId)
-        watcher.state = this.cadence.nudged(watcher.state, Date.now());
-    }
+    watch.state = onNudge(watch.state, Date.now(), this.cadence.minIntervalMs);
     this.changed = true;
   }
 
@@ -191,22 +155,14 @@ class RunningGroup {
   }
 
   nextWakeAt(): number {
-    return this.cadence.nextWakeAt(this.watchers.map((watcher) => watcher.state));
-  }
-
-  snapshot(): PollGroupSnapshot {
-    return {
-      account: this.account,
-      ...this.cadence.save(),
-      watches: this.watchers.map((watcher) => watcher.state),
-    };
+    return this.cadence.nextWakeAt(this.watches.map(({ state }) => state));
   }
 
   private async run(): Promise<void> {
-    while (this.watchers.length > 0 && !this.stopping) {
+    while (this.watches.length > 0 && !this.stopping) {
       const now = await this.untilNextTick();
       if (this.stopping) break;
-      this.settleFinished(now);
+      this.endFinished(now);
       const due = this.dueAt(now);
       if (due.size === 0) continue;
       this.ticking = true;
@@ -214,21 +170,21 @@ class RunningGroup {
       this.ticking = false;
       // A suspended function keeps its local variables alive: here a second copy of every state.
       due.clear();
-      this.settleFinished(Date.now());
-      for (const taskId of this.nudged.splice(0)) this.nudge(taskId);
+      this.endFinished(Date.now());
+      for (const watch of this.nudged.splice(0)) this.nudge(watch);
       if (this.onTickEnd()) break;
     }
     this.running = false;
-    if (this.stopping) for (const watcher of this.watchers) watcher.settle({ kind: 'handover' });
+    if (this.stopping) for (const watch of this.watches) this.options.onEnd(watch, { kind: 'handover' });
   }
 
   private dueAt(now: number): Set<WatchState> {
-    const states = this.watchers.map((watcher) => watcher.state);
+    const states = this.watches.map(({ state }) => state);
     return new Set(this.cadence.beginTick(states, now, Math.random()));
   }
 
   /**
-   * Waits until the group is due, and returns the time; a new watcher, a removed one and a stop are checked at once. A timer that
+   * Waits until the group is due, and returns the time; a new watch, a removed one and a stop are checked at once. A timer that
    * has fired is due whatever the clock says: a query about a workflow whose worker was killed runs its code with the
    * clock of the task before, and a second timer would be a command that no replay makes.
    */
@@ -238,63 +194,63 @@ class RunningGroup {
       const at = this.nextWakeAt();
       const now = Date.now();
       const wait = at - now;
-      if (this.watchers.length === 0 || this.stopping || wait <= 0) return now;
-      const summary = `next poll of ${videos(this.watchers.length)}`;
+      if (this.watches.length === 0 || this.stopping || wait <= 0) return now;
+      const summary = `next poll of ${videos(this.watches.length)}`;
       if (!(await condition(() => this.changed && this.mustWakeBefore(at), wait, { summary })))
         return Math.max(at, Date.now());
     }
   }
 
   /**
-   * Whether a timer for this time has become too late. Otherwise a group with `keepsPace` leaves its timer alone: one
+   * Whether a timer for this time has become too late. Otherwise a group that keeps its pace leaves its timer alone: one
    * that is replaced within a second of its time may fire a second late, because a Temporal server reads timers that
    * far ahead.
    */
   private mustWakeBefore(at: number): boolean {
-    if (this.options.keepsPace !== true) return true;
+    if (!this.cadence.pace.keepsPace) return true;
     this.changed = false;
-    return this.watchers.length === 0 || this.stopping || this.nextWakeAt() < at;
+    return this.watches.length === 0 || this.stopping || this.nextWakeAt() < at;
   }
 
   private async tick(due: ReadonlySet<WatchState>, at: number): Promise<void> {
-    const polled = this.watchers.filter((watcher) => due.has(watcher.state));
-    const input = this.cadence.tickInput(
+    const polled = this.watches.filter(({ state }) => due.has(state));
+    const { input, order } = this.cadence.tickInput(
       this.account,
-      polled.map((watcher) => watcher.state),
+      polled.map(({ state }) => state),
     );
-    const ordered = input.order.map((index) => polled[index] as Watcher);
+    const ordered = order.map((index) => polled[index] as Watched);
     try {
       const poll = activity(ACTIVITY.pollVideos, {
         taskQueue: this.options.taskQueue ?? queuesOf(undefined).poll,
-        budgetMs: input.input.budgetMs,
-        minIntervalMs: input.input.minIntervalMs,
+        budgetMs: input.budgetMs,
+        minIntervalMs: input.minIntervalMs,
         summary: `poll ${videos(polled.length)}`,
       });
-      const { answers } = await poll(input.input);
+      const { answers } = await poll(input);
       const byIndex = new Map<number, PollAnswer>(answers.map((answer) => [answer.index, answer]));
-      ordered.forEach((watcher, index) => this.apply(watcher, byIndex.get(index), at));
+      ordered.forEach((watch, index) => this.apply(watch, byIndex.get(index), at));
     } catch (error) {
       if (!(error instanceof ActivityFailure)) throw error;
-      for (const watcher of ordered) watcher.state = this.cadence.missed(watcher.state, at);
+      for (const watch of ordered) watch.state = onMissedTick(watch.state, at);
     }
   }
 
-  private apply(watcher: Watcher, answer: PollAnswer | undefined, at: number): void {
-    const { state, verdict } = this.cadence.apply(watcher.state, answer, at, Math.random(), Date.now());
-    watcher.state = state;
-    if (verdict !== undefined) this.finish(watcher, verdict);
+  private apply(watch: Watched, answer: PollAnswer | undefined, at: number): void {
+    const { state, verdict } = this.cadence.apply(watch.state, answer, at, Math.random(), Date.now());
+    watch.state = state;
+    if (verdict !== undefined) this.end(watch, verdict);
   }
 
-  private settleFinished(now: number): void {
-    for (const watcher of [...this.watchers]) {
-      const verdict = this.cadence.verdict(watcher.state, now);
-      if (verdict !== undefined) this.finish(watcher, verdict);
+  private endFinished(now: number): void {
+    for (const watch of [...this.watches]) {
+      const verdict = verdictWithoutRecord(watch.state, now);
+      if (verdict !== undefined) this.end(watch, verdict);
     }
   }
 
-  private finish(watcher: Watcher, verdict: WatchVerdict): void {
-    this.watchers = this.watchers.filter((other) => other !== watcher);
-    watcher.settle({ kind: 'verdict', verdict, state: watcher.state });
+  private end(watch: Watched, verdict: WatchVerdict): void {
+    this.remove(watch);
+    this.options.onEnd(watch, { kind: 'verdict', verdict, state: watch.state });
   }
 }
 

@@ -4,12 +4,12 @@ import { QUERY } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
 import { type CreateEvidence } from '../domain/paid-call';
 import { type Money } from '../domain/price';
-import { pollFacts, type WatchState } from '../domain/watch-state';
+import { pollFacts } from '../domain/watch-state';
 import { videoDetails, type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
 import { countEndedVideo } from './ended-videos';
 import { onQuery } from './handlers';
-import { type PollLoop } from './poll-loop';
+import { type PollLoop, type Watch } from './poll-loop';
 import { forgetOutcome, recordFacts } from './search-attributes';
 import { waitsQuery } from './waits-query';
 
@@ -25,11 +25,11 @@ interface Facts {
   readonly deadlineAt: number | null;
   readonly wait: CallWait | null;
   readonly sends: number;
-  readonly loop: PollLoop | null;
+  readonly loop: Pick<PollLoop, 'nextTickAt'> | null;
   /** Workflow id of the watcher while it polls this video. */
   readonly watcher: string | null;
-  /** The state of the watch while no loop of this workflow has it: before, with a watcher, or at its end. */
-  readonly watch: WatchState | null;
+  /** Its state is that of now while a loop of this workflow polls; with a watcher it is the one before. */
+  readonly watch: Watch | null;
   readonly outcome: VideoOutcome['outcome'] | null;
   readonly evidence: CreateEvidence | null;
 }
@@ -83,8 +83,7 @@ export class VideoProgress {
   private state(): VideoState {
     const { phase, video, loop, watch, watcher, outcome } = this.facts;
     const taskId = video?.taskId ?? this.facts.taskId;
-    const open = loop?.states().find((state) => state.video.taskId === taskId);
-    const polled = pollFacts(open ?? watch ?? undefined);
+    const nextPollAt = loop === null || watch === null ? null : loop.nextTickAt(watch);
     return {
       phase,
       creationKey: this.facts.creationKey,
@@ -92,12 +91,12 @@ export class VideoProgress {
       video,
       estimate: this.facts.estimate,
       deadlineAt: iso(this.facts.deadlineAt),
-      nextPollAt: open === undefined ? null : iso(loop?.nextTickAt(open.video.taskId) ?? null),
+      nextPollAt: iso(nextPollAt),
       nextCreateAt: iso(this.facts.wait?.until ?? null),
       waitingFor: this.facts.wait?.why ?? null,
       sends: this.facts.sends,
       ...(this.facts.evidence !== null && phase === 'unconfirmed' && { evidence: this.facts.evidence }),
-      ...polled,
+      ...pollFacts(watch?.state),
       ...(watcher !== null && phase === 'watching' && { watcher }),
       outcome,
     };

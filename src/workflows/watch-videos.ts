@@ -23,21 +23,21 @@ import {
   MAX_WATCHES,
   takesFile,
   type Told,
-  type Waiter,
   type WatchedState,
   type WatcherContents,
   type WatchSnapshot,
   WATCH_VIDEOS_SHAPE,
   type WatchVideosInput,
-} from '../domain/shared-watch';
+} from '../domain/watcher';
+import { PACE } from '../domain/poll-group';
 import { watcherDetails } from '../domain/video-state';
 import { type WatchState } from '../domain/watch-state';
 import { fits, onQuery, onSignal, thatFit } from './handlers';
 import { requireInput } from './inputs';
-import { type FollowResult, PollLoop, type Watcher } from './poll-loop';
-import { nudgeSignal } from './shared-watch';
+import { type PollEnd, PollLoop } from './poll-loop';
 import { activity } from './proxies';
 import { AUTO_UPGRADE } from './versioning-behavior';
+import { nudgeSignal } from './wait';
 
 export const watchJoinSignal = defineSignal<[readonly JoinedWatch[]]>(SIGNAL.watchJoin);
 export const watchLeaveSignal = defineSignal<[Leaving]>(SIGNAL.watchLeave);
@@ -67,12 +67,13 @@ export async function watchVideos(input: WatchVideosInput): Promise<void> {
 const TOLD_TOGETHER = 100;
 /** A replay of this many events takes about a second. */
 const EVENTS_PER_RUN = 3_000;
-/** As campaigns: 4 s ± 0.2 s in the band of 3 to 5 s. */
-const BAND_MARGIN = 0.4;
+
+/** A video that is watched for its waiter. */
+type OpenWatch = { state: WatchState } & Pick<JoinedWatch, 'waiter'>;
 
 /** Videos by workflow id: one workflow waits for one task at a time. */
 class SharedWatches {
-  private readonly loop: PollLoop;
+  private readonly loop: PollLoop<OpenWatch>;
   private readonly open = new Map<string, OpenWatch>();
   private untold: Told[] = [];
   private telling: readonly Told[] = [];
@@ -82,20 +83,15 @@ class SharedWatches {
 
   constructor(private readonly input: WatchVideosInput) {
     const { carried, pollQueue, slow } = input;
-    const states = carried?.watches.map(({ state }) => state) ?? [];
-    const account = states[0]?.video.account;
-    const groups = carried && account !== undefined ? [{ ...carried, account, watches: states }] : [];
-    this.loop = PollLoop.from(
-      { v: 1, groups },
-      {
-        taskQueue: pollQueue,
-        slow,
-        bandMargin: BAND_MARGIN,
-        keepsPace: true,
-        onTick: () => this.show(),
-        shouldHandOver: () => this.isFull(),
-      },
-    );
+    this.loop = new PollLoop({
+      pace: PACE.watcher,
+      taskQueue: pollQueue,
+      slow,
+      lastTick: carried,
+      onTick: () => this.show(),
+      shouldHandOver: () => this.isFull(),
+      onEnd: (watch, end) => this.ended(watch, end),
+    });
     this.untold.push(...(carried?.untold ?? []));
     for (const watch of carried?.watches ?? []) this.begin(watch);
     this.show();
@@ -133,47 +129,44 @@ class SharedWatches {
 
   nudge(workflowId: string | undefined): void {
     const known = this.open.get(workflowId ?? '');
-    if (known !== undefined) this.loop.nudge(known.state.video.taskId);
+    if (known !== undefined) this.loop.nudge(known);
   }
 
   stateOf(workflowId: string): WatchedState | null {
     const known = this.open.get(workflowId);
     if (known === undefined) return this.endedState(workflowId);
-    const { state } = known;
-    return { state, nextPollAt: this.loop.nextTickAt(state.video.taskId) };
+    return { state: known.state, nextPollAt: this.loop.nextTickAt(known) };
   }
 
   snapshot(): WatchSnapshot {
-    const [group] = this.loop.snapshot().groups;
     return {
-      lastTickAt: group?.lastTickAt ?? 0,
-      intervalMs: group?.intervalMs ?? 0,
+      ...this.loop.lastTick(),
       watches: [...this.open.values()].map(({ waiter, state }) => ({ waiter, state })),
       untold: this.answers(),
     };
   }
 
   private begin({ waiter, state }: JoinedWatch): void {
-    const watch = new OpenWatch(waiter, state, this.settled);
+    const watch = { waiter, state };
     this.open.set(waiter.workflowId, watch);
-    this.loop.follow(watch);
+    this.loop.add(watch);
   }
 
   private remove(watch: OpenWatch): void {
     this.open.delete(watch.waiter.workflowId);
-    this.loop.unfollow(watch);
+    this.loop.remove(watch);
   }
 
-  private readonly settled = (watch: OpenWatch, result: FollowResult): void => {
-    if (result.kind === 'handover') {
+  private ended({ waiter }: OpenWatch, answer: PollEnd): void {
+    if (answer.kind === 'handover') {
       this.handedOver = true;
       return;
     }
-    this.open.delete(watch.waiter.workflowId);
-    const told: Told = { waiter: watch.waiter, answer: result };
+    this.open.delete(waiter.workflowId);
+    const told: Told = { waiter, answer };
     if (takesFile(told)) this.finished.push(told);
     else this.untold.push(told);
-  };
+  }
 
   /** Begins deliveries; beyond them, and where one fails, videos are told and fetch their files themselves. */
   private deliver(): void {
@@ -240,19 +233,6 @@ class SharedWatches {
     const [watch] = this.open.values();
     const { account = null } = watch?.state.video ?? {};
     setCurrentDetails(watcherDetails({ account, videos: this.open.size }));
-  }
-}
-
-/** A class, because a closure for each of hundreds of videos would take more memory. */
-class OpenWatch implements Watcher {
-  constructor(
-    readonly waiter: Waiter,
-    public state: WatchState,
-    private readonly settled: (watch: OpenWatch, result: FollowResult) => void,
-  ) {}
-
-  settle(result: FollowResult): void {
-    this.settled(this, result);
   }
 }
 

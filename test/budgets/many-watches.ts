@@ -1,3 +1,4 @@
+import { condition } from '@temporalio/workflow';
 import { beginWatch } from '../../src/domain/watch-state';
 import { type PollingProfile } from '../../src/domain/polling-profile';
 import { PollLoop } from '../../src/workflows';
@@ -13,29 +14,25 @@ export interface ManyWatchesInput {
 
 /** One loop for many tasks, as a batch of a campaign runs it; the number of polls of each task. */
 export async function manyWatches({ taskIds, polling, waitMs }: ManyWatchesInput): Promise<number[]> {
-  const loop = new PollLoop();
   const now = Date.now();
-  const results = await Promise.all(
-    taskIds.map((taskId) =>
-      loop.watch(
-        beginWatch({
-          video: {
-            taskId,
-            model: 'cine-1',
-            durationSeconds: 2,
-            resolution: '480p',
-            referenceMode: 'none',
-            account: 'default@0a1b2c3d',
-            polling,
-            createdAt: null,
-            source: 'create_reply',
-          },
-          now,
-          deadlineAt: now + waitMs,
-          firstPollAt: now + 500,
-        }),
-      ),
-    ),
-  );
-  return results.map((result) => (result.kind === 'verdict' ? result.state.polls : -1));
+  const polls: number[] = [];
+  const loop = new PollLoop({
+    onEnd: (_watch, end) => polls.push(end.kind === 'verdict' ? end.state.polls : -1),
+  });
+  for (const taskId of taskIds) {
+    const video = {
+      taskId,
+      model: 'cine-1',
+      durationSeconds: 2,
+      resolution: '480p',
+      referenceMode: 'none',
+      account: 'default@0a1b2c3d',
+      polling,
+      createdAt: null,
+      source: 'create_reply',
+    } as const;
+    loop.add({ state: beginWatch({ video, now, deadlineAt: now + waitMs, firstPollAt: now + 500 }) });
+  }
+  await condition(() => polls.length === taskIds.length);
+  return polls;
 }

@@ -8,7 +8,7 @@ import { type PollVideosInput, type PollVideosResult, seenOf } from '../../src/d
 import { connectTestServer, type TestServer } from '../support/temporal';
 import { type ManyWatchesInput } from './many-watches';
 
-/** Bytes of input and result per task and poll (architecture: Poll). */
+/** Bytes of input and result per task and poll (architecture: Wait). */
 const BUDGET = 48;
 const ID_LENGTH = 32;
 const FIGURES = join(__dirname, '..', '..', 'docs', 'figures.md');

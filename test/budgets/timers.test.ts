@@ -51,13 +51,9 @@ function carriedWatch(name: string): { startedAt: number; deadlineAt: number; no
     'workflowExecutionContinuedAsNewEventAttributes',
   );
   const input = payloadValue(end?.input.payloads[0]) as {
-    carried: {
-      loop: { groups: { watches: { startedAt: number; deadlineAt: number; notBefore: number }[] }[] };
-    };
+    carried: { state: { startedAt: number; deadlineAt: number; notBefore: number } };
   };
-  const watch = input.carried.loop.groups[0]?.watches[0];
-  if (watch === undefined) throw new Error(`${name} carries no watch`);
-  return watch;
+  return input.carried.state;
 }
 
 /** Rules about minutes, read from timers and state that the real server kept. */

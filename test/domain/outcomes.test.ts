@@ -2,13 +2,17 @@ import { billing } from '../../src/domain/price';
 import { type DownloadVideoResult } from '../../src/domain/download';
 import { evidence, type ImageCallAnswer, type RejectedCall } from '../../src/domain/paid-call';
 import {
+  completed,
+  contentUnavailable,
   differences,
-  imageOutcome,
+  failed,
   mayRetry,
-  outcomes,
   requestedFacts,
+  stillRunning,
+  taskUnknown,
   type VideoEnd,
-} from '../../src/domain/make-outcome';
+} from '../../src/domain/end-of-wait';
+import { imageOutcome, outcomes } from '../../src/domain/make-outcome';
 import { beginWatch, onRecord, onUnchanged } from '../../src/domain/watch-state';
 import { type ErrorKind, videoTaskById } from '../../src/domain/video-task';
 import { answers } from './create-answers';
@@ -19,7 +23,7 @@ const video = makeVideoTask({ referenceMode: 'image:2' });
 const estimate = { microUnits: 800_000, currency: 'USD' };
 const started = beginWatch({ video, now: START, deadlineAt: START + 900_000, firstPollAt: START + 4000 });
 const state = onRecord(started, { status: 'in_progress', phase: 'in_progress' }, 'd', START + 4000);
-const end: VideoEnd = { video, estimate, state };
+const end: VideoEnd = { estimate, state };
 const artifact = { uri: 'artifact:sha256/00', mediaType: 'video/mp4', bytes: 1, sha256: '00' };
 const downloaded: Extract<DownloadVideoResult, { outcome: 'downloaded' }> = {
   outcome: 'downloaded',
@@ -38,11 +42,11 @@ const unavailable: Extract<DownloadVideoResult, { outcome: 'content_unavailable'
 const error = { kind: 'capacity', code: 'busy', message: 'later' } as const;
 /** Every outcome of a task that exists. */
 const withTask = [
-  outcomes.completed(end, downloaded, {}, []),
-  outcomes.stillRunning(end),
-  outcomes.failed(end, error),
-  outcomes.contentUnavailable(end, unavailable),
-  outcomes.taskUnknown(end),
+  completed(end, downloaded, {}, []),
+  stillRunning(end),
+  failed(end, error),
+  contentUnavailable(end, unavailable),
+  taskUnknown(end),
   outcomes.cancelled(video, 'key', billing(estimate, 'reserved')),
 ];
 
@@ -69,11 +73,9 @@ describe('every outcome after creation', () => {
     for (let polls = 0; polls < 1000; polls++) polled = onUnchanged(polled, START + polls * 4000);
     const often: VideoEnd = { ...end, state: polled };
     expect(polled.polls).toBe(1001);
-    expect(outcomes.stillRunning(often).billing).toEqual(outcomes.stillRunning(end).billing);
-    expect(outcomes.failed(often, error).billing).toEqual(outcomes.failed(end, error).billing);
-    expect(outcomes.completed(often, downloaded, {}, []).billing).toEqual(
-      outcomes.completed(end, downloaded, {}, []).billing,
-    );
+    expect(stillRunning(often).billing).toEqual(stillRunning(end).billing);
+    expect(failed(often, error).billing).toEqual(failed(end, error).billing);
+    expect(completed(often, downloaded, {}, []).billing).toEqual(completed(end, downloaded, {}, []).billing);
   });
 
   it('[C7.10] an id is no proof that something costs, nor its absence that nothing does', () => {
@@ -84,24 +86,23 @@ describe('every outcome after creation', () => {
 
 describe('completed', () => {
   it('[C1.9] without usage needs a look, with usage it is settled', () => {
-    expect(outcomes.completed(end, downloaded, {}, []).billing).toEqual({
+    expect(completed(end, downloaded, {}, []).billing).toEqual({
       estimate: 800_000,
       currency: 'USD',
       state: 'needs_review',
     });
-    expect(outcomes.completed(end, downloaded, { usage: { cost: 1 } }, []).billing).toMatchObject({
+    expect(completed(end, downloaded, { usage: { cost: 1 } }, []).billing).toMatchObject({
       usage: { cost: 1 },
       state: 'settled',
     });
     expect(
-      outcomes.completed(end, { ...downloaded, usage: { cost: 2 } }, { usage: { cost: 1 } }, []).billing
-        .usage,
+      completed(end, { ...downloaded, usage: { cost: 2 } }, { usage: { cost: 1 } }, []).billing.usage,
     ).toEqual({ cost: 2 });
   });
 
   it('[C2.2.5] keeps what was reported apart from what was requested, and names each difference once', () => {
     const record = { reported: { model: 'video-1', durationSeconds: 6, fps: 24 } };
-    const done = outcomes.completed(
+    const done = completed(
       end,
       { ...downloaded, reported: { durationSeconds: 6, resolution: '480p' }, warnings: ['odd'] },
       record,
@@ -124,7 +125,7 @@ describe('completed', () => {
   });
 
   it('[C7.9] nothing in it says that references were used: only the mode that was asked for is there', () => {
-    const done = outcomes.completed(end, downloaded, {}, []);
+    const done = completed(end, downloaded, {}, []);
     expect(done.requested.referenceMode).toBe('image:2');
     expect(JSON.stringify({ ...done, requested: undefined, video: undefined })).not.toMatch(/refer|image:2/i);
   });
@@ -132,12 +133,12 @@ describe('completed', () => {
 
 describe('what failed', () => {
   it('[C1.8] stays on the books with its estimate until somebody settles it', () => {
-    expect(outcomes.failed(end, error).billing).toEqual({
+    expect(failed(end, error).billing).toEqual({
       estimate: 800_000,
       currency: 'USD',
       state: 'needs_review',
     });
-    expect(outcomes.failed(end, error, { cost: 0 }).billing).toMatchObject({
+    expect(failed(end, error, { cost: 0 }).billing).toMatchObject({
       usage: { cost: 0 },
       state: 'needs_review',
     });
@@ -151,14 +152,14 @@ describe('what failed', () => {
     ['unknown', false],
   ])('[C7.7] %s carries its error and whether another attempt makes sense', (kind, retryable) => {
     const told = { kind, code: 'code', message: 'text' };
-    expect(outcomes.failed(end, told)).toMatchObject({ outcome: 'failed', error: told, retryable });
+    expect(failed(end, told)).toMatchObject({ outcome: 'failed', error: told, retryable });
     expect(mayRetry(kind)).toBe(retryable);
   });
 });
 
 describe('messages', () => {
   it('[C7.2] an unknown task: check the id and the path; no failed video, no reason to create', () => {
-    const { message, outcome } = outcomes.taskUnknown(end);
+    const { message, outcome } = taskUnknown(end);
     expect(outcome).toBe('task_unknown');
     expect(message).toMatch(/Check the id/);
     expect(message).toMatch(/\/v1\/videos\/\{task_id\}/);
@@ -192,7 +193,7 @@ describe('messages', () => {
 
 describe('still running', () => {
   it('[C3.4] is no failure: it keeps the task, the last word and what was polled', () => {
-    expect(outcomes.stillRunning(end)).toEqual({
+    expect(stillRunning(end)).toEqual({
       outcome: 'still_running',
       video,
       lastStatus: 'in_progress',
@@ -201,7 +202,7 @@ describe('still running', () => {
       polls: 1,
       billing: { estimate: 800_000, currency: 'USD', state: 'reserved' },
     });
-    expect(outcomes.stillRunning(end, 'completed').lastStatus).toBe('completed');
+    expect(stillRunning(end, 'completed').lastStatus).toBe('completed');
   });
 });
 
@@ -240,7 +241,7 @@ describe('rejected', () => {
 
 describe('content unavailable', () => {
   it('[C4.2] keeps the task and the estimate, and is no failed video', () => {
-    const lost = outcomes.contentUnavailable(end, { ...unavailable, httpStatus: 404 });
+    const lost = contentUnavailable(end, { ...unavailable, httpStatus: 404 });
     expect(lost).toMatchObject({
       outcome: 'content_unavailable',
       video,

@@ -1,9 +1,8 @@
 import { type PollAnswer, type PolledRecord } from '../../src/domain/poll-answers';
-import { PollGroup } from '../../src/domain/poll-group';
-import { type PollPace } from '../../src/domain/poll-delays';
+import { type LastTick, PollGroup, type PollPace } from '../../src/domain/poll-group';
 import { type PollingProfile } from '../../src/domain/polling-profile';
-import { beginWatch, type PollFailure, type WatchState } from '../../src/domain/watch-state';
-import { type WatchVerdict } from '../../src/domain/end-of-wait';
+import { beginWatch, onMissedTick, type PollFailure, type WatchState } from '../../src/domain/watch-state';
+import { verdictWithoutRecord, type WatchVerdict } from '../../src/domain/end-of-wait';
 import { DEFAULT_WAIT_MS } from '../../src/domain/timeouts';
 import { type VideoTask } from '../../src/domain/video-task';
 import { makeVideoTask } from './make-video-task';
@@ -82,16 +81,15 @@ export function drive(options: DriveOptions): Driven[] {
   };
   const settle = (): void => {
     for (const state of watches) {
-      const verdict = group.verdict(state, now);
+      const verdict = verdictWithoutRecord(state, now);
       if (verdict !== undefined) finish(state, verdict);
     }
   };
   for (let wake = 1; watches.length > 0; wake++) {
     if (wake > 50_000) throw new Error('the wait never ended');
     if (options.snapshotEvery !== undefined && wake % options.snapshotEvery === 0) {
-      const saved = group.save();
-      group = new PollGroup(first.polling, options.slow, options.pace);
-      group.restore(JSON.parse(JSON.stringify(saved)) as typeof saved);
+      const last = JSON.parse(JSON.stringify(group.last)) as LastTick;
+      group = new PollGroup(first.polling, options.slow, options.pace, last);
       watches = JSON.parse(JSON.stringify(watches)) as WatchState[];
     }
     const wakeAt = group.nextWakeAt(watches);
@@ -131,7 +129,7 @@ function applyReply(
   tick: { readonly at: number; readonly answeredAt: number; readonly index: number; readonly random: number },
 ): { state: WatchState; verdict?: WatchVerdict } {
   const { at, answeredAt, index, random } = tick;
-  if (reply === 'missed') return { state: group.missed(state, at) };
+  if (reply === 'missed') return { state: onMissedTick(state, at) };
   if (reply === 'unchanged') return group.apply(state, undefined, at, random);
   const answer: PollAnswer =
     'error' in reply && !('phase' in reply)

@@ -1,4 +1,4 @@
-import { PollGroup } from '../../src/domain/poll-group';
+import { PACE, PollGroup } from '../../src/domain/poll-group';
 import { DEFAULT_POLLING, bandKey } from '../../src/domain/polling-profile';
 import { beginWatch } from '../../src/domain/watch-state';
 import { drive, driveOne, gapsOf, MINUTE, record, START } from './poll-driver';
@@ -122,7 +122,7 @@ describe('a tick', () => {
   it('[C4.7] that keeps pace gives each task its own time in the first half of its budget', () => {
     const states = Array.from({ length: 500 }, (_, n) => watchOf(`task_${n}`, 'x'));
     const spreadOf = (tasks: number) => {
-      const group = new PollGroup(DEFAULT_POLLING, undefined, { keepsPace: true });
+      const group = new PollGroup(DEFAULT_POLLING, undefined, PACE.batch);
       const due = group.beginTick(states.slice(0, tasks), START, 0.5);
       return group.tickInput('account', due).input.spread;
     };
@@ -136,12 +136,12 @@ describe('a tick', () => {
     const [now, later] = [watchOf('now', 'x'), watchOf('later', 'x', START + 4000)];
     expect(group.beginTick([now, later], START, 0.5)).toEqual([now]);
     expect(group.beginTick([later], START + 1000, 0.5)).toEqual([]);
-    expect(group.save().lastTickAt).toBe(START);
+    expect(group.last.lastTickAt).toBe(START);
   });
 
   it('a task that joins waits for the first tick after its delay', () => {
-    const group = new PollGroup(DEFAULT_POLLING);
-    group.restore({ lastTickAt: START, intervalMs: 4000 });
+    const last = { lastTickAt: START, intervalMs: 4000 };
+    const group = new PollGroup(DEFAULT_POLLING, undefined, PACE.own, last);
     expect(group.nextWakeAt([watchOf('new', 'x', START + 1000)])).toBe(START + 4000);
     expect(group.nextWakeAt([watchOf('new', 'x', START + 9000)])).toBe(START + 9000);
   });
@@ -151,9 +151,12 @@ describe('a tick', () => {
     [0.3, 3600, 4400],
   ])('[C4.7] with a margin of %s intervals stay between %i and %i ms', (margin, shortest, longest) => {
     const intervalAt = (random: number) => {
-      const group = new PollGroup(DEFAULT_POLLING, undefined, { bandMargin: margin });
+      const group = new PollGroup(DEFAULT_POLLING, undefined, {
+        ...PACE.own,
+        ...(margin !== undefined && { bandMargin: margin }),
+      });
       group.beginTick([watchOf('a', 'x')], START, random);
-      return group.save().intervalMs;
+      return group.last.intervalMs;
     };
     expect([intervalAt(0), intervalAt(0.5), intervalAt(1)]).toEqual([shortest, 4000, longest]);
   });

@@ -6,7 +6,7 @@ import { CAMPAIGN_SHAPE } from '../../src/domain/campaign/plan';
 import { milliseconds } from '../../src/domain/duration';
 import { LEAST_POLL_SECONDS } from '../../src/domain/polling-profile';
 import { messageOf, type Shape, shapeIssue, text, whole } from '../../src/domain/shape';
-import { joinedWatchCheck, leavingCheck, WATCH_VIDEOS_SHAPE } from '../../src/domain/shared-watch';
+import { joinedWatchCheck, leavingCheck, WATCH_VIDEOS_SHAPE } from '../../src/domain/watcher';
 import { validateRequest } from '../../src/domain/validate-request';
 import { storedTaskCheck } from '../../src/domain/video-task';
 import { beginWatch } from '../../src/domain/watch-state';

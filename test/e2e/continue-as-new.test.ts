@@ -65,7 +65,7 @@ describe('a video that continues as new every few events', () => {
   function carriedWatches({ runs }: Watched): WatchState[] {
     return runs.flatMap(({ input }) => {
       const carried: CarriedVideo | undefined = input.carried;
-      return carried?.phase === 'watching' ? carried.loop.groups.flatMap((group) => group.watches) : [];
+      return carried?.phase === 'watching' ? [carried.state] : [];
     });
   }
 

@@ -1,7 +1,7 @@
 import { accepted } from '../support/accepted';
 import { sharedStack } from '../support/shared-stack';
 
-/** A gateway may forget for minutes what it has accepted, and the id of our own create was paid for (architecture: Poll). */
+/** A gateway may forget for minutes what it has accepted, and the id of our own create was paid for (architecture: Wait). */
 describe('a task that the service does not find after it was created', () => {
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 200 } } });
 

@@ -48,7 +48,7 @@ const INPUTS: { readonly [type: string]: { readonly [field: string]: unknown } }
     },
     onUnconfirmed: 'wait',
     sidecarPrompt: 'include',
-    carried: { v: 1, phase: 'watching', creationKey: null, created: null, loop: { v: 1, groups: [] } },
+    carried: { v: 1, phase: 'watching', creationKey: null, created: null, state: {} },
   },
   [WORKFLOW.awaitVideo]: {
     ...wait,
@@ -56,7 +56,7 @@ const INPUTS: { readonly [type: string]: { readonly [field: string]: unknown } }
     queues,
     sidecarPrompt: 'omit',
     video: { ...makeVideoTask(), polling: DEFAULT_POLLING },
-    carried: { v: 1, phase: 'watching', loop: { groups: [] } },
+    carried: { v: 1, phase: 'watching', state: {} },
   },
   [WORKFLOW.generateImage]: { ...paid, request: { model: 'image-2', prompt: 'a kite', n: 1 } },
   [WORKFLOW.editImage]: {

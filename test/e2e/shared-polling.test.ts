@@ -3,7 +3,7 @@ import { type WorkflowHandle } from '@temporalio/client';
 import { type VideoOutcome, type VideoState } from '../../src/domain';
 import { type MediaActivities } from '../../src/domain/activities';
 import { ACTIVITY, QUERY, SIGNAL, UPDATE, WORKFLOW } from '../../src/domain/names';
-import { type WatchedState, type WatcherContents } from '../../src/domain/shared-watch';
+import { type WatchedState, type WatcherContents } from '../../src/domain/watcher';
 import { withWatchers } from '../../src/replay/fetch-watchers';
 import { fetchChain } from '../../src/replay/fetch-histories';
 import { buildTimeline } from '../../src/replay/timeline/build-timeline';

@@ -1,6 +1,6 @@
 import { NO_METRICS } from '../../src/domain/metrics';
 import { videoTaskById } from '../../src/domain/video-task';
-import { type WatcherFacts, watchersOf } from '../../src/domain/shared-watch';
+import { type WatcherFacts, watchersOf } from '../../src/domain/watcher';
 import { beginWatch } from '../../src/domain/watch-state';
 import { joinWatcher } from '../../src/watchers/join-watcher';
 import { WatchRecovery } from '../../src/watchers/watch-recovery';

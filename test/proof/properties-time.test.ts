@@ -3,16 +3,17 @@ import { decideDownload } from '../../src/activities/download-decision';
 import { elapsed } from '../../src/cli/progress-view';
 import { DOWNLOAD_BOUNDS } from '../../src/domain/download';
 import { POLL_ERROR_CLASSES } from '../../src/domain/poll-answers';
-import { PollGroup } from '../../src/domain/poll-group';
+import { isPollable, PollGroup, wakeAt } from '../../src/domain/poll-group';
 import {
   beginWatch,
+  CREDENTIALS_RETRY_MS,
+  MAX_BACKOFF_MS,
   onPollError,
   onRecord,
   onUnchanged,
   watchFacts,
   type WatchState,
 } from '../../src/domain/watch-state';
-import { CREDENTIALS_RETRY_MS, isPollable, MAX_BACKOFF_MS, wakeAt } from '../../src/domain/poll-delays';
 import { verdictWithoutRecord } from '../../src/domain/end-of-wait';
 import { meaningOfGet } from '../../src/service/errors';
 import { dateMs, parseRetryAfter } from '../../src/service/retry-after';
@@ -134,7 +135,7 @@ describe('polls', () => {
           const now = Math.max(NOW, group.nextWakeAt([state]));
           if (group.beginTick([state], now, jitter).length === 0) break;
           expect(now - last).toBeGreaterThanOrEqual(profile.minSeconds * 1000);
-          const { intervalMs } = group.save();
+          const { intervalMs } = group.last;
           expect(intervalMs).toBeGreaterThanOrEqual(profile.minSeconds * 1000);
           expect(intervalMs).toBeLessThanOrEqual(profile.maxSeconds * 1000);
           state = onUnchanged(state, now);

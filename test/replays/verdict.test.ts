@@ -43,14 +43,8 @@ const ADDED: readonly (readonly [
   file: string,
   statement: string,
 ])[] = [
-  ['generateVideo.completed', 24, 'download', 'workflows/generate-video.ts', 'return downloadVideo('],
-  [
-    'awaitVideo.content-unavailable',
-    11,
-    'download',
-    'workflows/await-video.ts',
-    "return 'outcome' in finished ? ",
-  ],
+  ['generateVideo.completed', 24, 'download', 'workflows/wait.ts', 'const file = end.downloaded ??'],
+  ['awaitVideo.content-unavailable', 5, 'poll 1', 'workflows/await-video.ts', 'return waitForVideo('],
   [
     'findVideoTask.found',
     5,
@@ -153,7 +147,7 @@ const KINDS: readonly Kind[] = [
           'poll 1 video',
           'pollVideos',
           'workflows/poll-loop.ts',
-          'await poll(input.input)',
+          'await poll(input)',
         ),
         // Written when summaries were shorter, which no replay compares.
         event: { eventId: 5, summary: 'poll 1' },

@@ -1,5 +1,5 @@
 import { type Client } from '@temporalio/client';
-import { MAX_WATCHES, type WatcherFacts, watchersOf } from '../../src/domain/shared-watch';
+import { MAX_WATCHES, type WatcherFacts, watchersOf } from '../../src/domain/watcher';
 import { beginWatch } from '../../src/domain/watch-state';
 import { JoinedTogether, MAX_JOINS } from '../../src/watchers/join-watcher';
 import { makeVideoTask } from '../domain/make-video-task';

@@ -67,13 +67,13 @@ describe('the bundle that comes with the package', () => {
   // Failures of workflow tasks, and the debugger, show the sources that are published.
   it('leads from its code to the line of the source', async () => {
     const code = await readFile(join(SHIPPED, 'workflows.js'), 'utf8');
-    const call = code.indexOf('.watchVideo)(', code.indexOf('async function generateVideo('));
+    const call = code.indexOf('.waitForVideo)(', code.indexOf('async function generateVideo('));
     const before = code.slice(0, call).split('\n');
     const entry = new SourceMap(sourceMapOf(code)).findEntry(before.length - 1, before.at(-1)?.length ?? 0);
     expect(entry).toMatchObject({ originalSource: 'temporal-media/src/workflows/generate-video.ts' });
     const source = await readFile(join(ROOT, 'src', 'workflows', 'generate-video.ts'), 'utf8');
     const { originalLine } = entry as SourceMapping;
-    expect(source.split('\n')[originalLine]).toContain('await watchVideo(');
+    expect(source.split('\n')[originalLine]).toContain('return waitForVideo(');
   });
 });
 

@@ -23,7 +23,7 @@ import { shellWord } from '../shell-word';
 import { callWaits } from '../ask-worker';
 import { listExecutions, type ListedExecution } from '../list-executions';
 import { awaitVideoWorkflowId } from '../resume-video';
-import { videoState } from '../shared-watch';
+import { videoState } from '../video-state';
 import { viewExecution } from './execution-view';
 import { failingTask } from './failing-task';
 import { JournalLookup } from './journal-lookup';

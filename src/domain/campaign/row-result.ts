@@ -1,4 +1,4 @@
-import { mayRetry } from '../make-outcome';
+import { mayRetry } from '../end-of-wait';
 import { type ImageOutcome, type VideoOutcome } from '../outcome';
 import { type Billing } from '../price';
 import { type OpenedRow, type RowSpec } from './activities';

@@ -15,7 +15,7 @@ const ACTIVITIES: readonly string[] = [ACTIVITY.watchVideo, ACTIVITY.tellVideos,
 export const isSharedPolling = ({ kind, name }: Operation): boolean =>
   (kind === 'activity' ? ACTIVITIES : SIGNALS).includes(name);
 
-/** Shared polling (architecture: Poll): what a video and its watcher say to each other. */
+/** Shared polling (architecture: Wait): what a video and its watcher say to each other. */
 export function readSharedPolling(operation: Operation, story: Story, polls: PollReader): void {
   switch (operation.name) {
     case ACTIVITY.watchVideo:

@@ -1,5 +1,14 @@
-import { outcomes, requestedFacts, type VideoEnd } from '../../domain/make-outcome';
-import { mayRetry } from '../../domain/make-outcome';
+import {
+  completed,
+  contentUnavailable as unavailable,
+  failed,
+  mayRetry,
+  requestedFacts,
+  stillRunning,
+  taskUnknown as unknownTask,
+  type VideoEnd,
+} from '../../domain/end-of-wait';
+import { outcomes } from '../../domain/make-outcome';
 import {
   type Cancelled,
   type CompletedVideo,
@@ -26,15 +35,15 @@ export function completedVideo(
 ): CompletedVideo {
   const { video, artifact, requested, watch, billing: money, ...rest } = changes;
   const end = endOf(video, 'completed');
-  const made = outcomes.completed(
+  const made = completed(
     end,
     { outcome: 'downloaded', artifact: artifactRef(artifact), sidecar: null, reported: {}, warnings: [] },
-    { usage: { seconds: end.video.durationSeconds } },
+    { usage: { seconds: end.state.video.durationSeconds } },
     [],
   );
   return {
     ...made,
-    requested: { ...requestedFacts(end.video), ...requested },
+    requested: { ...requestedFacts(end.state.video), ...requested },
     watch: { ...made.watch, ...watch },
     billing: { ...made.billing, ...money },
     ...rest,
@@ -44,7 +53,7 @@ export function completedVideo(
 /** The wait ended first. */
 export function stillRunningVideo(changes: Changes<StillRunning, 'video'> = {}): StillRunning {
   const { video, billing: money, ...rest } = changes;
-  const made = outcomes.stillRunning(endOf(video, 'in_progress'));
+  const made = stillRunning(endOf(video, 'in_progress'));
   return { ...made, billing: { ...made.billing, ...money }, ...rest };
 }
 
@@ -52,7 +61,7 @@ export function stillRunningVideo(changes: Changes<StillRunning, 'video'> = {}):
 export function failedVideo(changes: Changes<FailedVideo, 'video' | 'error' | 'watch'> = {}): FailedVideo {
   const { video, error: changed, watch, billing: money, ...rest } = changes;
   const error = { kind: 'unknown', code: null, message: 'The task failed.', ...changed } as const;
-  const made = outcomes.failed(endOf(video, 'failed'), error);
+  const made = failed(endOf(video, 'failed'), error);
   return {
     ...made,
     retryable: mayRetry(error.kind),
@@ -65,7 +74,7 @@ export function failedVideo(changes: Changes<FailedVideo, 'video' | 'error' | 'w
 /** Completed by the service, but the file could not be fetched. @default `expired` */
 export function contentUnavailable(changes: Changes<ContentUnavailable, 'video'> = {}): ContentUnavailable {
   const { video, billing: money, ...rest } = changes;
-  const made = outcomes.contentUnavailable(endOf(video, 'completed'), {
+  const made = unavailable(endOf(video, 'completed'), {
     outcome: 'content_unavailable',
     reason: 'expired',
     message: 'The link to the result has expired.',
@@ -78,7 +87,7 @@ export function contentUnavailable(changes: Changes<ContentUnavailable, 'video'>
 /** The service does not know the task id. */
 export function taskUnknown(changes: Changes<TaskUnknown, 'video' | 'watch'> = {}): TaskUnknown {
   const { video, watch, billing: money, ...rest } = changes;
-  const made = outcomes.taskUnknown(endOf(video, null));
+  const made = unknownTask(endOf(video, null));
   return { ...made, watch: { ...made.watch, ...watch }, billing: { ...made.billing, ...money }, ...rest };
 }
 
@@ -147,7 +156,7 @@ function endOf(changed: Parameters<typeof videoTask>[0], status: WatchStatus | n
   const firstPollAt = now + video.polling.firstPollSeconds * 1000;
   const begun = beginWatch({ video, now, deadlineAt: now + 900_000, firstPollAt });
   const state = status === null ? unknownTo(begun, firstPollAt) : known(begun, firstPollAt, status);
-  return { video, estimate: ESTIMATE, state };
+  return { estimate: ESTIMATE, state };
 }
 
 type WatchStatus = 'completed' | 'failed' | 'in_progress';

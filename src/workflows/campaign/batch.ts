@@ -67,7 +67,7 @@ export class Batch {
       if (this.mayEndUnbought()) endUnbought(work, now);
     }
     // After an outage finished videos are downloaded first, because links expire. Creates come last.
-    if (!work.isLeaving() || work.isBuying()) this.watches.download(now);
+    if (!work.isLeaving() || work.isBuying()) this.watches.download();
     const needs = account.needs();
     if (!work.isLeaving()) {
       if (!isFull(this.fullness(), false)) this.imageCalls.start(now);

@@ -37,7 +37,6 @@ export function endOrRetry(batch: BatchWork, row: Row, outcome: VideoOutcome | I
     create: null,
     created: null,
     watch: null,
-    record: null,
     ledger: result.ledger,
     last: result,
   });

@@ -1,6 +1,5 @@
 import { type CreateOnceState } from '../../domain/create-once';
 import { type CreatedVideo } from '../../domain/paid-call';
-import { type PolledRecord } from '../../domain/poll-answers';
 import { type WatchState } from '../../domain/watch-state';
 import { type OpenedRow, type RowSpec } from '../../domain/campaign/activities';
 import { type RowPhase } from '../../domain/campaign/messages';
@@ -28,7 +27,6 @@ export interface Row {
   created: Pick<CreatedVideo, 'video' | 'estimate' | 'warnings' | 'mayBeOwed'> | null;
   /** State of the wait; the poll loop updates it. */
   watch: { readonly state: WatchState } | null;
-  record: PolledRecord | null;
   /** Finished attempts, including those of earlier plans. */
   ledger: readonly LedgerLine[];
   /** Result of the previous attempt, for the case that no other follows. */
@@ -51,7 +49,6 @@ export function newRow(set: OpenSet, index: number, now: number): Row {
     create: null,
     created: null,
     watch: null,
-    record: null,
     ledger: opened.was?.ledger ?? [],
     last: null,
   };

@@ -1,25 +1,36 @@
 import { ActivityFailure } from '@temporalio/workflow';
 import { type DownloadVideosResult } from '../../domain/campaign/activities';
-import { DELIVERY, type DownloadVideoResult, type FailedTry } from '../../domain/download';
-import { outcomes } from '../../domain/make-outcome';
-import { type VideoOutcome } from '../../domain/outcome';
+import { DELIVERY, type Downloaded } from '../../domain/download';
+import { outcomeOfDownload, outcomeOfWatch, type WaitOrigin, type WatchEnd } from '../../domain/end-of-wait';
+import { ACTIVITY } from '../../domain/names';
 import { type CreatedVideo } from '../../domain/paid-call';
+import { type PolledRecord } from '../../domain/poll-answers';
+import { PACE } from '../../domain/poll-group';
 import { type VideoTask } from '../../domain/video-task';
 import { beginWatch, type WatchState } from '../../domain/watch-state';
-import { type FollowResult, PollLoop, type Watcher } from '../poll-loop';
-import { ACTIVITY } from '../../domain/names';
+import { downloadVideo } from '../download-video';
+import { type PollEnd, PollLoop, type Watch } from '../poll-loop';
 import { activity } from '../proxies';
 import { type BatchWork } from './batch-work';
 import { endOrRetry } from './end-row';
 import { limitKeyOf, type Row, sinceOf } from './row';
 
-/** 4 s ± 0.2 s in the band of 3 to 5 s: enough to keep batches out of step, and no row waits until its end. */
-const POLL_BAND_MARGIN = 0.4;
+/** A row whose task is polled. */
+interface WatchedRow extends Watch {
+  readonly row: Row;
+}
+
+/** A row whose file is to be fetched. */
+interface FinishedRow {
+  readonly row: Row;
+  readonly state: WatchState;
+  readonly record: PolledRecord;
+}
 
 /** Rows whose task exists: one loop polls them all, then they are downloaded in groups. */
 export class Watches {
-  private readonly loop: PollLoop;
-  private readonly queue: Row[] = [];
+  private readonly loop: PollLoop<WatchedRow>;
+  private readonly queue: FinishedRow[] = [];
   private readonly shared = new SharedValues();
   private openGroups = 0;
   private fetching = 0;
@@ -28,9 +39,9 @@ export class Watches {
   constructor(private readonly batch: BatchWork) {
     this.loop = new PollLoop({
       taskQueue: batch.input.settings.queues.poll,
-      bandMargin: POLL_BAND_MARGIN,
-      keepsPace: true,
+      pace: PACE.batch,
       onTick: batch.wake,
+      onEnd: (watch, end) => this.ended(watch, end),
     });
   }
 
@@ -70,10 +81,10 @@ export class Watches {
     return this.fetching > 0;
   }
 
-  download(now: number): void {
+  download(): void {
     while (this.openGroups < DELIVERY.open && this.queue.length > 0) {
       this.openGroups += 1;
-      void this.fetch(this.queue.splice(0, DELIVERY.videos), now);
+      void this.fetch(this.queue.splice(0, DELIVERY.videos));
     }
   }
 
@@ -85,68 +96,63 @@ export class Watches {
 
   /** When a row was polled last, in workflow time; 0 before that. */
   lastTickAt(): number {
-    return Math.max(0, ...this.loop.snapshot().groups.map(({ lastTickAt }) => lastTickAt));
+    return this.loop.lastTick().lastTickAt;
   }
 
   private watch(row: Row, state: WatchState): void {
     row.phase = 'watching';
     this.open += 1;
-    const watch = new RowWatch(row, state, this.settled);
+    const watch = { row, state };
     row.watch = watch;
-    this.loop.follow(watch);
+    this.loop.add(watch);
   }
 
-  private readonly settled = (row: Row, result: FollowResult): void => {
+  private ended({ row }: WatchedRow, end: PollEnd): void {
     this.open -= 1;
-    this.ended(row, result);
+    if (end.kind === 'verdict') this.settle(row, end);
     this.batch.wake();
-  };
+  }
 
-  private ended(row: Row, result: FollowResult): void {
-    if (result.kind !== 'verdict') return;
-    const { verdict, state } = result;
-    const end = { video: state.video, estimate: row.created?.estimate ?? null, state };
-    switch (verdict.kind) {
-      case 'completed':
-        this.batch.limitOf(row).onSuccess();
-        row.phase = 'downloading';
-        row.record = verdict.record;
-        this.queue.push(row);
-        return;
-      case 'failed':
-        if (verdict.error.kind === 'capacity')
-          this.batch.limitOf(row).onNoRoom(this.batch.inFlight(limitKeyOf(row)), Date.now(), null);
-        return endOrRetry(this.batch, row, outcomes.failed(end, verdict.error, verdict.record.usage));
-      case 'task_unknown':
-        return endOrRetry(this.batch, row, outcomes.taskUnknown(end));
-      case 'still_running':
-        return endOrRetry(this.batch, row, outcomes.stillRunning(end));
+  private settle(row: Row, { state, verdict }: WatchEnd): void {
+    if (verdict.kind === 'completed') {
+      this.batch.limitOf(row).onSuccess();
+      row.phase = 'downloading';
+      this.queue.push({ row, state, record: verdict.record });
+      return;
     }
+    if (verdict.kind === 'failed' && verdict.error.kind === 'capacity')
+      this.batch.limitOf(row).onNoRoom(this.batch.inFlight(limitKeyOf(row)), Date.now(), null);
+    endOrRetry(this.batch, row, outcomeOfWatch({ state, verdict }, originOf(row)));
   }
 
   /**
    * One try for each row, all in one activity; then an activity for each that needs more, never before the time that the
    * service asked for (C8.7). Other deliveries need not wait for those.
    */
-  private async fetch(rows: readonly Row[], now: number): Promise<void> {
+  private async fetch(finished: readonly FinishedRow[]): Promise<void> {
     const { download } = this.batch.input.settings.queues;
-    const end = (row: Row, result: DownloadVideoResult | null): void => {
-      endOrRetry(this.batch, row, ofDownload(row, result, now));
+    const end = (one: FinishedRow, result: Downloaded | Awaited<ReturnType<typeof downloadVideo>>): void => {
+      endOrRetry(this.batch, one.row, outcomeOfDownload(one, result, originOf(one.row)));
       this.batch.wake();
     };
     this.fetching += 1;
     try {
-      const videos = rows.flatMap(({ created }) => created?.video ?? []);
-      const tries = await tryEach(videos, download);
+      const tries = await tryEach(
+        finished.map(({ state }) => state.video),
+        download,
+      );
       this.openGroups -= 1;
       this.batch.wake();
       const open: Promise<void>[] = [];
-      rows.forEach((row, index) => {
-        const [video, tried = null] = [videos[index], tries?.[index]];
+      finished.forEach((one, index) => {
+        const tried = tries?.[index] ?? null;
         // Promises only where something is awaited (docs/adr/0011).
-        if (tried !== null && 'outcome' in tried) end(row, tried);
-        else if (video !== undefined)
-          open.push(downloadOne(video, tried, download).then((result) => end(row, result)));
+        if (tried !== null && 'outcome' in tried) end(one, tried);
+        else {
+          const { video } = one.state;
+          const own = downloadVideo({ video, ...(tried !== null && { tried }) }, download, null);
+          open.push(own.then((result) => end(one, result)));
+        }
       });
       await Promise.all(open);
     } finally {
@@ -156,30 +162,7 @@ export class Watches {
   }
 }
 
-/** One row in the loop. A class, because a closure for each of thousands of rows would take more memory. */
-class RowWatch implements Watcher {
-  constructor(
-    private readonly row: Row,
-    public state: WatchState,
-    private readonly settled: (row: Row, result: FollowResult) => void,
-  ) {}
-
-  settle(result: FollowResult): void {
-    this.settled(this.row, result);
-  }
-}
-
-function ofDownload(row: Row, result: DownloadVideoResult | null, now: number): VideoOutcome {
-  const { created, record } = row;
-  if (created === null) throw new Error('Only what was created is downloaded');
-  const { video, estimate, warnings, mayBeOwed } = created;
-  const state = row.watch?.state ?? beginWatch({ video, now, deadlineAt: now, firstPollAt: now });
-  const end = { video, estimate, state, ...(mayBeOwed === true && { mayBeOwed }) };
-  if (result === null) return outcomes.stillRunning(end, record?.status);
-  return result.outcome === 'downloaded'
-    ? outcomes.completed(end, result, record ?? {}, warnings)
-    : outcomes.contentUnavailable(end, result, record?.usage);
-}
+const originOf = ({ created }: Row): WaitOrigin => ({ creationKey: null, created });
 
 /**
  * Values that most rows of a batch have in common, each kept once: activity results are decoded separately for every
@@ -227,20 +210,5 @@ async function tryEach(
   } finally {
     // The SDK keeps the arguments of an activity until the run ends (docs/adr/0011).
     asked.length = 0;
-  }
-}
-
-/** The download of one video, after a try that did not bring it. Null if no worker could finish it. */
-async function downloadOne(
-  video: VideoTask,
-  tried: FailedTry | null,
-  taskQueue: string,
-): Promise<DownloadVideoResult | null> {
-  try {
-    const download = activity(ACTIVITY.downloadVideo, { taskQueue, summary: 'download' });
-    return await download({ video, ...(tried !== null && { tried }) });
-  } catch (error) {
-    if (!(error instanceof ActivityFailure)) throw error;
-    return null;
   }
 }

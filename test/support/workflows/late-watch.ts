@@ -1,3 +1,4 @@
+import { condition } from '@temporalio/workflow';
 import { PollLoop } from '../../../src/workflows';
 import { beginWatch } from '../../../src/domain/watch-state';
 import { type PollingProfile } from '../../../src/domain/polling-profile';
@@ -11,11 +12,20 @@ export interface LateWatch {
 
 /** A loop that hands over after its first tick, and a watch of another cadence that comes only then. */
 export async function watchAfterHandOver(): Promise<LateWatch> {
-  const loop = new PollLoop({ shouldHandOver: () => true });
-  const first = await loop.watch(watchOf('first', { minSeconds: 1, maxSeconds: 1, firstPollSeconds: 1 }));
-  const late = await loop.watch(watchOf('late', { minSeconds: 2, maxSeconds: 2, firstPollSeconds: 1 }));
-  const carried = loop.snapshot().groups.flatMap((group) => group.watches.map(({ video }) => video.taskId));
-  return { kinds: [first.kind, late.kind], carried };
+  const kinds: string[] = [];
+  const carried: string[] = [];
+  const loop = new PollLoop({
+    shouldHandOver: () => true,
+    onEnd: ({ state }, end) => {
+      kinds.push(end.kind);
+      if (end.kind === 'handover') carried.push(state.video.taskId);
+    },
+  });
+  loop.add({ state: watchOf('first', { minSeconds: 1, maxSeconds: 1, firstPollSeconds: 1 }) });
+  await condition(() => kinds.length === 1);
+  loop.add({ state: watchOf('late', { minSeconds: 2, maxSeconds: 2, firstPollSeconds: 1 }) });
+  await condition(() => kinds.length === 2);
+  return { kinds, carried };
 }
 
 function watchOf(taskId: string, polling: PollingProfile): ReturnType<typeof beginWatch> {

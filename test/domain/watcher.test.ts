@@ -1,5 +1,5 @@
 import { readConfig } from '../../src/config';
-import { isSameWaiter, type Waiter, watchersOf, watchesLeft } from '../../src/domain/shared-watch';
+import { isSameWaiter, type Waiter, watchersOf, watchesLeft } from '../../src/domain/watcher';
 import { type VideoTask } from '../../src/domain/video-task';
 import { beginWatch, onNudge, type WatchState } from '../../src/domain/watch-state';
 import { makeVideoTask } from './make-video-task';

@@ -1,7 +1,7 @@
 import { type Client } from '@temporalio/client';
 import { otherwise } from '../domain/bug';
 import { QUERY, SIGNAL } from '../domain/names';
-import { type WatchedState } from '../domain/shared-watch';
+import { type WatchedState } from '../domain/watcher';
 import { type VideoState } from '../domain/video-state';
 import { pollFacts } from '../domain/watch-state';
 import { type FindTaskOptions } from './options';

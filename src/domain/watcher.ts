@@ -1,14 +1,13 @@
-import { type Downloaded, type FailedTry } from './download';
-import { type WatchVerdict } from './end-of-wait';
+import { type WatchEnd } from './end-of-wait';
 import { durationMs } from './duration';
 import { activityQueues, baseTaskQueue, idCheck, MAX_ID, taskQueueCheck } from './names';
-import { type SlowPolling } from './poll-delays';
+import { type LastTick, type SlowPolling } from './poll-group';
 import { bandKey, type PollingProfile } from './polling-profile';
 import { absent, type Check, exactly, messageOf, name, optional, type ShapeOf, whole } from './shape';
 import { type WatchState, watchStateCheck } from './watch-state';
 
 /**
- * Messages between videos with shared polling and the workflow `watchVideos`, their watcher (architecture: Poll).
+ * Messages between videos with shared polling and the workflow `watchVideos`, their watcher (architecture: Wait).
  *
  * @module
  */
@@ -29,17 +28,6 @@ export type Leaving = Pick<Waiter, 'workflowId' | 'runId'>;
 export interface JoinedWatch {
   readonly waiter: Waiter;
   readonly state: WatchState;
-}
-
-/** How a watch ended. */
-export interface WatchEnd {
-  readonly kind: 'verdict';
-  readonly verdict: WatchVerdict;
-  readonly state: WatchState;
-  /** The file of a completed video, where one try has fetched it. */
-  readonly downloaded?: Downloaded;
-  /** That try, where it failed: the first one of the video's own download. */
-  readonly tried?: FailedTry;
 }
 
 /** Result of `media.watchVideo`; `full`: the watcher takes no more videos. */
@@ -85,10 +73,7 @@ export interface WatchVideosInput {
 }
 
 /** Everything that a watcher holds, and passes to its next run. */
-export interface WatchSnapshot {
-  /** Start of the last tick in workflow time, milliseconds; 0 before the first. */
-  readonly lastTickAt: number;
-  readonly intervalMs: number;
+export interface WatchSnapshot extends LastTick {
   readonly watches: readonly JoinedWatch[];
   /** Answers that may not have reached their videos. */
   readonly untold: readonly Told[];

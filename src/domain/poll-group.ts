@@ -1,13 +1,7 @@
 import { type WatchVerdict, verdictOfRecord } from './end-of-wait';
-import {
-  type PollAnswer,
-  type PollBatch,
-  type PollSpread,
-  type PollVideosInput,
-  shortSeen,
-} from './poll-answers';
+import { type PollAnswer, type PollSpread, type PollVideosInput, shortSeen } from './poll-answers';
 import { type PollingProfile } from './polling-profile';
-import { onNoAnswer, onPollError, onRecord, onUnchanged, type WatchState } from './watch-state';
+import { onNoAnswer, onPollError, onRecord, onUnchanged, type Watch, type WatchState } from './watch-state';
 
 /** How a group chooses its intervals. */
 export interface PollPace {
@@ -74,14 +68,15 @@ export class PollGroup {
     this.maxIntervalMs = Math.max(profile.maxSeconds * 1000, this.minIntervalMs);
   }
 
-  nextWakeAt(states: readonly WatchState[]): number {
+  /** When the first of these watches needs attention; `Infinity` for none. */
+  nextWakeAt(watches: readonly Watch[]): number {
     const cadence = this.cadence();
-    return states.reduce((soonest, state) => Math.min(soonest, wakeAt(state, cadence)), Infinity);
+    return watches.reduce((soonest, { state }) => Math.min(soonest, wakeAt(state, cadence)), Infinity);
   }
 
-  /** The tasks of a tick that starts now; none when nothing is due. Jitter is chosen per tick, never per task. */
-  beginTick(states: readonly WatchState[], now: number, random: number): WatchState[] {
-    const due = this.nextWakeAt(states) <= now ? states.filter((state) => isPollable(state, now)) : [];
+  /** The watches of a tick that starts now; none when nothing is due. Jitter is chosen per tick, never per task. */
+  beginTick<Watched extends Watch>(watches: readonly Watched[], now: number, random: number): Watched[] {
+    const due = this.nextWakeAt(watches) <= now ? watches.filter(({ state }) => isPollable(state, now)) : [];
     if (due.length === 0) return due;
     const { lastTickAt, intervalMs } = this.last;
     const lateMs = lastTickAt === 0 ? 0 : Math.max(0, now - lastTickAt - intervalMs);
@@ -89,32 +84,31 @@ export class PollGroup {
     return due;
   }
 
-  /**
-   * Input of the tick's one activity, with tasks grouped by model. `order[i]` is the index in `states` of the i-th
-   * id.
-   */
-  tickInput(account: string, states: readonly WatchState[]): { input: PollVideosInput; order: number[] } {
-    const byModel = new Map<string | null, number[]>();
-    states.forEach((state, index) => {
-      const model = state.video.model;
-      const indexes = byModel.get(model);
-      if (indexes === undefined) byModel.set(model, [index]);
-      else indexes.push(index);
-    });
-    const batches = [...byModel].map(([model, indexes]): PollBatch => ({
-      model,
-      ids: indexes.map((index) => (states[index] as WatchState).video.taskId),
-      ...shortSeen(indexes.map((index) => (states[index] as WatchState).seen)),
-    }));
+  /** Input of the tick's one activity, with tasks grouped by model, and the watches in the order of its ids. */
+  tickInput<Watched extends Watch>(
+    account: string,
+    watches: readonly Watched[],
+  ): { readonly input: PollVideosInput; readonly ordered: readonly Watched[] } {
+    const byModel = new Map<string | null, Watched[]>();
+    for (const watch of watches) {
+      const { model } = watch.state.video;
+      const others = byModel.get(model);
+      if (others === undefined) byModel.set(model, [watch]);
+      else others.push(watch);
+    }
     const budgetMs = this.last.intervalMs - BUDGET_MARGIN_MS;
     const input: PollVideosInput = {
       account,
       budgetMs,
       minIntervalMs: this.minIntervalMs,
-      ...(this.pace.keepsPace && { spread: this.spread(states.length, budgetMs) }),
-      byModel: batches,
+      ...(this.pace.keepsPace && { spread: this.spread(watches.length, budgetMs) }),
+      byModel: [...byModel].map(([model, polled]) => ({
+        model,
+        ids: polled.map(({ state }) => state.video.taskId),
+        ...shortSeen(polled.map(({ state }) => state.seen)),
+      })),
     };
-    return { input, order: [...byModel.values()].flat() };
+    return { input, ordered: [...byModel.values()].flat() };
   }
 
   private spread(tasks: number, budgetMs: number): PollSpread {

@@ -47,6 +47,12 @@ export interface WatchState {
   readonly missedAtDeadline: number;
 }
 
+/** One task that a loop polls; its owner may keep more beside it. */
+export interface Watch {
+  /** Updated by the loop. */
+  state: WatchState;
+}
+
 const time = amount(0, 8.64e15);
 const count = whole(0);
 

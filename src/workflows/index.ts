@@ -20,7 +20,7 @@ export {
 } from './execute-video';
 export { orThrow } from './or-throw';
 export { type ImageCallOptions } from '../domain/workflow-inputs';
-export { PollLoop, type PollEnd, type PollLoopOptions, type Watch } from './poll-loop';
+export { PollLoop, type PollEnd, type PollLoopOptions } from './poll-loop';
 export { watchVideos } from './watch-videos';
 export { createOnce, type CreateOnceOptions, type CreateOnceResult } from './create-once';
 export { videoStateQuery } from './video-progress';
@@ -38,6 +38,6 @@ export {
   setConcurrencyUpdate,
   resumeRowsUpdate,
 } from './campaign/campaign-updates';
-export { type WatchState } from '../domain/watch-state';
+export { type Watch, type WatchState } from '../domain/watch-state';
 export { type WatchEnd, type WatchVerdict } from '../domain/end-of-wait';
 export { type LastTick, type PollPace, type SlowPolling } from '../domain/poll-group';

@@ -4,18 +4,12 @@ import { ACTIVITY } from '../domain/names';
 import { type PollAnswer } from '../domain/poll-answers';
 import { type LastTick, NO_TICK, PollGroup, type PollPace, type SlowPolling } from '../domain/poll-group';
 import { bandKey } from '../domain/polling-profile';
-import { onMissedTick, onNudge, type WatchState } from '../domain/watch-state';
+import { onMissedTick, onNudge, type Watch, type WatchState } from '../domain/watch-state';
 import { queuesOf } from './inputs';
 import { activity } from './proxies';
 
 /** How a watch of a loop ended: by its verdict, or because the loop stopped so that its workflow can continue as new. */
 export type PollEnd = WatchEnd | { readonly kind: 'handover' };
-
-/** One task that a loop polls; its owner may keep more beside it. */
-export interface Watch {
-  /** Updated by the loop. */
-  state: WatchState;
-}
 
 /** Options of a {@link PollLoop}. */
 export interface PollLoopOptions<Watched extends Watch = Watch> {
@@ -155,7 +149,7 @@ class RunningGroup<Watched extends Watch> {
   }
 
   nextWakeAt(): number {
-    return this.cadence.nextWakeAt(this.watches.map(({ state }) => state));
+    return this.cadence.nextWakeAt(this.watches);
   }
 
   private async run(): Promise<void> {
@@ -163,24 +157,17 @@ class RunningGroup<Watched extends Watch> {
       const now = await this.untilNextTick();
       if (this.stopping) break;
       this.endFinished(now);
-      const due = this.dueAt(now);
-      if (due.size === 0) continue;
+      const due = this.cadence.beginTick(this.watches, now, Math.random());
+      if (due.length === 0) continue;
       this.ticking = true;
       await this.tick(due, now);
       this.ticking = false;
-      // A suspended function keeps its local variables alive: here a second copy of every state.
-      due.clear();
       this.endFinished(Date.now());
       for (const watch of this.nudged.splice(0)) this.nudge(watch);
       if (this.onTickEnd()) break;
     }
     this.running = false;
     if (this.stopping) for (const watch of this.watches) this.options.onEnd(watch, { kind: 'handover' });
-  }
-
-  private dueAt(now: number): Set<WatchState> {
-    const states = this.watches.map(({ state }) => state);
-    return new Set(this.cadence.beginTick(states, now, Math.random()));
   }
 
   /**
@@ -212,19 +199,14 @@ class RunningGroup<Watched extends Watch> {
     return this.watches.length === 0 || this.stopping || this.nextWakeAt() < at;
   }
 
-  private async tick(due: ReadonlySet<WatchState>, at: number): Promise<void> {
-    const polled = this.watches.filter(({ state }) => due.has(state));
-    const { input, order } = this.cadence.tickInput(
-      this.account,
-      polled.map(({ state }) => state),
-    );
-    const ordered = order.map((index) => polled[index] as Watched);
+  private async tick(due: readonly Watched[], at: number): Promise<void> {
+    const { input, ordered } = this.cadence.tickInput(this.account, due);
     try {
       const poll = activity(ACTIVITY.pollVideos, {
         taskQueue: this.options.taskQueue ?? queuesOf(undefined).poll,
         budgetMs: input.budgetMs,
         minIntervalMs: input.minIntervalMs,
-        summary: `poll ${videos(polled.length)}`,
+        summary: `poll ${videos(due.length)}`,
       });
       const { answers } = await poll(input);
       const byIndex = new Map<number, PollAnswer>(answers.map((answer) => [answer.index, answer]));

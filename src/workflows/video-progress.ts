@@ -4,12 +4,12 @@ import { QUERY } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
 import { type CreateEvidence } from '../domain/paid-call';
 import { type Money } from '../domain/price';
-import { pollFacts } from '../domain/watch-state';
+import { pollFacts, type Watch } from '../domain/watch-state';
 import { videoDetails, type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
 import { countEndedVideo } from './ended-videos';
 import { onQuery } from './handlers';
-import { type PollLoop, type Watch } from './poll-loop';
+import { type PollLoop } from './poll-loop';
 import { forgetOutcome, recordFacts } from './search-attributes';
 import { waitsQuery } from './waits-query';
 

@@ -23,12 +23,12 @@ import {
 } from '../domain/watcher';
 import { DEFAULT_WAIT_MS, POLL_TIMEOUTS, WATCH_TIMEOUTS } from '../domain/timeouts';
 import { type VideoTask } from '../domain/video-task';
-import { beginWatch, type WatchState } from '../domain/watch-state';
+import { beginWatch, type Watch, type WatchState } from '../domain/watch-state';
 import { type AwaitVideoInput, type CarriedWait, type GenerateVideoInput } from '../domain/workflow-inputs';
 import { downloadVideo } from './download-video';
 import { NO_INPUT, onSignal } from './handlers';
 import { queuesOf } from './inputs';
-import { type PollEnd, PollLoop, type Watch } from './poll-loop';
+import { type PollEnd, PollLoop } from './poll-loop';
 import { activity } from './proxies';
 import { executionExpiresAt } from './timers';
 import { type VideoProgress } from './video-progress';

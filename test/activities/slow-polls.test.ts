@@ -77,12 +77,12 @@ async function watchAll(given: Given) {
       for (;;) {
         const verdict = verdictWithoutRecord(state, Date.now());
         if (verdict !== undefined) return ended(verdict);
-        const wait = group.nextWakeAt([state]) - Date.now();
+        const wait = group.nextWakeAt([{ state }]) - Date.now();
         if (wait > 0) await delay(wait);
         const at = Date.now();
-        if (group.beginTick([state], at, given.jitter).length === 0) continue;
+        if (group.beginTick([{ state }], at, given.jitter).length === 0) continue;
         ticks.push(at - start);
-        const { answers } = await poll(group.tickInput(video.account, [state]).input);
+        const { answers } = await poll(group.tickInput(video.account, [{ state }]).input);
         const next = group.apply(state, answers[0], at, given.jitter, Date.now());
         state = next.state;
         if (next.verdict !== undefined) return ended(next.verdict);

@@ -1,7 +1,13 @@
 import { type PollAnswer, type PolledRecord } from '../../src/domain/poll-answers';
 import { type LastTick, PollGroup, type PollPace } from '../../src/domain/poll-group';
 import { type PollingProfile } from '../../src/domain/polling-profile';
-import { beginWatch, onMissedTick, type PollFailure, type WatchState } from '../../src/domain/watch-state';
+import {
+  beginWatch,
+  onMissedTick,
+  type PollFailure,
+  type Watch,
+  type WatchState,
+} from '../../src/domain/watch-state';
 import { verdictWithoutRecord, type WatchVerdict } from '../../src/domain/end-of-wait';
 import { DEFAULT_WAIT_MS } from '../../src/domain/timeouts';
 import { type VideoTask } from '../../src/domain/video-task';
@@ -61,28 +67,29 @@ export function drive(options: DriveOptions): Driven[] {
   });
   let group = new PollGroup(first.polling, options.slow, options.pace);
   let now = START;
-  let watches = Array.from({ length: tasks }, (_, index) =>
-    beginWatch({
+  let watches: Watch[] = Array.from({ length: tasks }, (_, index) => ({
+    state: beginWatch({
       video: { ...first, taskId: `task-${index}` },
       now,
       deadlineAt: now + waitMs,
       firstPollAt: now + first.polling.firstPollSeconds * 1000,
       hardEndAt: options.hardEndMs === undefined ? null : now + options.hardEndMs,
     }),
-  );
-  const polls = new Map<string, number[]>(watches.map(({ video }) => [video.taskId, []]));
-  const history = new Map<string, WatchState[]>(watches.map(({ video }) => [video.taskId, []]));
+  }));
+  const polls = new Map<string, number[]>(watches.map(({ state }) => [state.video.taskId, []]));
+  const history = new Map<string, WatchState[]>(watches.map(({ state }) => [state.video.taskId, []]));
   const done: Driven[] = [];
-  const finish = (state: WatchState, verdict: WatchVerdict): void => {
+  const finish = (watch: Watch, verdict: WatchVerdict): void => {
+    const { state } = watch;
     const { taskId } = state.video;
-    watches = watches.filter(({ video }) => video.taskId !== taskId);
+    watches = watches.filter((other) => other !== watch);
     const driven = { polls: polls.get(taskId) ?? [], states: history.get(taskId) ?? [] };
     done.push({ state, verdict, endedAt: now - START, ...driven });
   };
   const settle = (): void => {
-    for (const state of watches) {
-      const verdict = verdictWithoutRecord(state, now);
-      if (verdict !== undefined) finish(state, verdict);
+    for (const watch of watches) {
+      const verdict = verdictWithoutRecord(watch.state, now);
+      if (verdict !== undefined) finish(watch, verdict);
     }
   };
   for (let wake = 1; watches.length > 0; wake++) {
@@ -90,7 +97,7 @@ export function drive(options: DriveOptions): Driven[] {
     if (options.snapshotEvery !== undefined && wake % options.snapshotEvery === 0) {
       const last = JSON.parse(JSON.stringify(group.last)) as LastTick;
       group = new PollGroup(first.polling, options.slow, options.pace, last);
-      watches = JSON.parse(JSON.stringify(watches)) as WatchState[];
+      watches = JSON.parse(JSON.stringify(watches)) as Watch[];
     }
     const wakeAt = group.nextWakeAt(watches);
     if (wakeAt > now) now = wakeAt + (options.lateMs?.(wake) ?? 0);
@@ -104,18 +111,18 @@ export function drive(options: DriveOptions): Driven[] {
     if (due.length === 0) continue;
     const at = now;
     now += tickMs;
-    const { input, order } = group.tickInput(first.account, due);
+    const { input, ordered } = group.tickInput(first.account, due);
     const ids = input.byModel.flatMap((batch) => batch.ids);
-    order.forEach((place, index) => {
-      const state = due[place] as WatchState;
+    ordered.forEach((watch, index) => {
+      const { state } = watch;
       if (ids[index] !== state.video.taskId) throw new Error('order does not lead back to the tasks');
       const times = polls.get(state.video.taskId) as number[];
       const reply = service({ task: state.video, at: at - START, count: times.length });
       times.push(at - START);
       const next = applyReply(group, state, reply, { at, answeredAt: now, index, random: random() });
       history.get(state.video.taskId)?.push(next.state);
-      watches = watches.map((other) => (other === state ? next.state : other));
-      if (next.verdict !== undefined) finish(next.state, next.verdict);
+      watch.state = next.state;
+      if (next.verdict !== undefined) finish(watch, next.verdict);
     });
     settle();
   }

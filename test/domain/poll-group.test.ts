@@ -83,19 +83,20 @@ describe('the cadence', () => {
 });
 
 describe('a tick', () => {
-  const watchOf = (taskId: string, model: string | null, firstPollAt = START) =>
-    beginWatch({
+  const watchOf = (taskId: string, model: string | null, firstPollAt = START) => ({
+    state: beginWatch({
       video: makeVideoTask({ taskId, model }),
       now: START,
       deadlineAt: START + 60_000,
       firstPollAt,
-    });
+    }),
+  });
 
   it('asks for all tasks in one activity, grouped by model, and leads every answer back', () => {
     const group = new PollGroup(DEFAULT_POLLING);
     const states = [watchOf('a', 'x'), watchOf('b', 'y'), watchOf('c', 'x'), watchOf('d', null)];
     expect(group.beginTick(states, START, 0.5)).toEqual(states);
-    const { input, order } = group.tickInput('account', states);
+    const { input, ordered } = group.tickInput('account', states);
     expect(input).toEqual({
       account: 'account',
       budgetMs: 3000,
@@ -106,14 +107,14 @@ describe('a tick', () => {
         { model: null, ids: ['d'], seen: [''] },
       ],
     });
-    expect(order).toEqual([0, 2, 1, 3]);
+    expect(ordered.map((watch) => states.indexOf(watch))).toEqual([0, 2, 1, 3]);
   });
 
   it('an answer with the record that is known changes nothing but the time of the poll', () => {
     const group = new PollGroup(DEFAULT_POLLING);
     const record = { status: 'in_progress', phase: 'in_progress' } as const;
     const answer = { index: 0, digest: 'AbCdEf12', record };
-    const first = group.apply(watchOf('a', 'x'), answer, START, 0.5).state;
+    const first = group.apply(watchOf('a', 'x').state, answer, START, 0.5).state;
     const again = group.apply(first, answer, START + 4_000, 0.5).state;
     expect(again).toEqual({ ...first, dueAt: START + 4_000, lastPollAt: START + 4_000, polls: 2 });
     expect(again.lastChangeAt).toBe(START);

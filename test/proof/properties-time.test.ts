@@ -132,8 +132,8 @@ describe('polls', () => {
         let state = watch();
         let last = -Infinity;
         for (const jitter of jitters) {
-          const now = Math.max(NOW, group.nextWakeAt([state]));
-          if (group.beginTick([state], now, jitter).length === 0) break;
+          const now = Math.max(NOW, group.nextWakeAt([{ state }]));
+          if (group.beginTick([{ state }], now, jitter).length === 0) break;
           expect(now - last).toBeGreaterThanOrEqual(profile.minSeconds * 1000);
           const { intervalMs } = group.last;
           expect(intervalMs).toBeGreaterThanOrEqual(profile.minSeconds * 1000);

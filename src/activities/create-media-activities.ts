@@ -147,8 +147,10 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     ),
     [ACTIVITY.findVideoTask]: createFindVideoTask(deps),
     [ACTIVITY.artifactStore]: createArtifactStoreFacts(deps.artifacts),
-    [ACTIVITY.pollVideos]: warned(
-      byItsWorker(deps.pollVideos ?? createPollVideos(deps), deps.accounts, new PollMetrics(metrics)),
+    [ACTIVITY.pollVideos]: byItsWorker(
+      deps.pollVideos ?? createPollVideos(deps),
+      deps.accounts,
+      new PollMetrics(metrics),
     ),
     [ACTIVITY.watchVideo]: createWatchVideo(deps.recovery ?? new WatchRecovery(metrics), metrics),
     [ACTIVITY.tellVideos]: createTellVideos(metrics),
@@ -198,7 +200,7 @@ function polledAs<Answer extends CreateVideoAnswer | null>(
 
 /**
  * A tick for an account of another worker is handed on in its time; the workflow sees only what no worker could poll.
- * Every other tick is counted and traced here, because the thread of the polls has neither meter nor tracer.
+ * Every other tick is counted, traced and logged here, because the thread of the polls can do none of that.
  */
 function byItsWorker(
   pollVideos: MediaActivities[typeof ACTIVITY.pollVideos],
@@ -211,14 +213,6 @@ function byItsWorker(
     const name = account ?? OTHER;
     const result = await pollInSpan(name, input, () => pollVideos(input));
     polls.count(name, input, result);
-    return result;
-  };
-}
-
-/** Logged here, because the thread of the polls has no Temporal logger. */
-function warned(pollVideos: MediaActivities[typeof ACTIVITY.pollVideos]): typeof pollVideos {
-  return async (input) => {
-    const result = await pollVideos(input);
     const { shortage } = result;
     if (shortage !== undefined) {
       log.warn(

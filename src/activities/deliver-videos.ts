@@ -145,35 +145,30 @@ function openTries(deps: DownloadDeps): {
   const timer = setTimeout(() => closing.abort(), budgetMs);
   const isOver = (): boolean => signal.aborted || closing.signal.aborted;
 
-  const fetch = async ({ video, until }: Deliverable): Promise<FetchedVideo | FailedTry | null> => {
-    const { account, taskId } = video;
-    const client = deps.accounts(account);
-    if (client === undefined) return { problem: NO_ACCOUNT, lives: true };
-    const endsAt = Math.min(closesAt, now() + until - serverTime());
-    const deadline =
-      endsAt === closesAt
-        ? closing.signal
-        : AbortSignal.any([closing.signal, AbortSignal.timeout(Math.ceil(Math.max(0, endsAt - now())))]);
-    const progress = freshProgress(randomUUID());
-    const shared = { client, artifacts, bounds, signal, now, endsAt, serverTime, deadline };
-    const turn: DownloadTry = { ...shared, progress, fresh: true, last: false, flowed: false };
-    const tried = await downloadOnce(turn, video, info.attempt).catch(reported(null));
-    if (tried !== null && 'video' in tried) {
-      const { bytes } = tried.video.artifact;
-      deps.events?.downloaded({ account, taskId, result: 'downloaded', bytes });
-      return tried;
-    }
-    // The video's own download does not resume this part.
-    await discardPart(turn).catch(reported(undefined));
-    if (tried !== null) deps.events?.downloaded({ account, taskId, result: tried.problem.kind });
-    return tried;
-  };
-
   return {
-    of: async (video) => {
+    of: async ({ video, until }) => {
       if (isOver()) return null;
-      const tried = await fetch(video);
-      const isCut = tried !== null && 'problem' in tried && (isOver() || serverTime() >= video.until);
+      const { account, taskId } = video;
+      const client = deps.accounts(account);
+      if (client === undefined) return { problem: NO_ACCOUNT, lives: true };
+      const endsAt = Math.min(closesAt, now() + until - serverTime());
+      const deadline =
+        endsAt === closesAt
+          ? closing.signal
+          : AbortSignal.any([closing.signal, AbortSignal.timeout(Math.ceil(Math.max(0, endsAt - now())))]);
+      const progress = freshProgress(randomUUID());
+      const shared = { client, artifacts, bounds, signal, now, endsAt, serverTime, deadline };
+      const turn: DownloadTry = { ...shared, progress, fresh: true, last: false, flowed: false };
+      const tried = await downloadOnce(turn, video, info.attempt).catch(reported(null));
+      if (tried !== null && 'video' in tried) {
+        const { bytes } = tried.video.artifact;
+        deps.events?.downloaded({ account, taskId, result: 'downloaded', bytes });
+        return tried;
+      }
+      // The video's own download does not resume this part.
+      await discardPart(turn).catch(reported(undefined));
+      if (tried !== null) deps.events?.downloaded({ account, taskId, result: tried.problem.kind });
+      const isCut = isOver() || serverTime() >= until;
       return isCut ? null : tried;
     },
     close: () => clearTimeout(timer),

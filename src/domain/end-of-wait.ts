@@ -107,7 +107,7 @@ export function outcomeOfWatch(
   { state, verdict }: { readonly state: WatchState; readonly verdict: Exclude<WatchVerdict, Completed> },
   origin: WaitOrigin,
 ): VideoOutcome {
-  const end = videoEnd(state, origin);
+  const end: VideoEnd = { state, estimate: null, ...origin.created };
   switch (verdict.kind) {
     case 'still_running':
       return stillRunning(end);
@@ -131,7 +131,7 @@ export function outcomeOfDownload(
   result: DownloadVideoResult | 'cancelled' | null,
   origin: WaitOrigin,
 ): VideoOutcome {
-  const end = videoEnd(state, origin);
+  const end: VideoEnd = { state, estimate: null, ...origin.created };
   if (result === null) return stillRunning(end, record.status);
   if (result === 'cancelled')
     return cancelled(state.video, origin.creationKey, billing(end.estimate, 'needs_review', record.usage));
@@ -145,14 +145,6 @@ export interface VideoEnd {
   readonly estimate: Money | null;
   /** Something else under its key may have cost too: the usage reported for this task settles nothing. */
   readonly mayBeOwed?: true;
-}
-
-function videoEnd(state: WatchState, { created }: WaitOrigin): VideoEnd {
-  return {
-    state,
-    estimate: created?.estimate ?? null,
-    ...(created?.mayBeOwed === true && { mayBeOwed: true }),
-  };
 }
 
 export function requestedFacts(video: VideoTask): RequestedFacts {

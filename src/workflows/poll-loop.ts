@@ -79,7 +79,8 @@ export class PollLoop<Watched extends Watch = Watch> {
 
   /** When the next tick of an open watch is due, in workflow time. */
   nextTickAt(watch: Watched): number {
-    return this.groups.get(keyOf(watch))?.nextWakeAt() ?? Infinity;
+    const group = this.groups.get(keyOf(watch));
+    return group === undefined ? Infinity : group.cadence.nextWakeAt(group.watches);
   }
 
   /** The newest tick of its groups. A workflow that continues as new has one group, and passes this to its next run. */
@@ -148,10 +149,6 @@ class RunningGroup<Watched extends Watch> {
     this.changed = true;
   }
 
-  nextWakeAt(): number {
-    return this.cadence.nextWakeAt(this.watches);
-  }
-
   private async run(): Promise<void> {
     while (this.watches.length > 0 && !this.stopping) {
       const now = await this.untilNextTick();
@@ -178,7 +175,7 @@ class RunningGroup<Watched extends Watch> {
   private async untilNextTick(): Promise<number> {
     for (;;) {
       this.changed = false;
-      const at = this.nextWakeAt();
+      const at = this.cadence.nextWakeAt(this.watches);
       const now = Date.now();
       const wait = at - now;
       if (this.watches.length === 0 || this.stopping || wait <= 0) return now;
@@ -196,7 +193,7 @@ class RunningGroup<Watched extends Watch> {
   private mustWakeBefore(at: number): boolean {
     if (!this.cadence.pace.keepsPace) return true;
     this.changed = false;
-    return this.watches.length === 0 || this.stopping || this.nextWakeAt() < at;
+    return this.watches.length === 0 || this.stopping || this.cadence.nextWakeAt(this.watches) < at;
   }
 
   private async tick(due: readonly Watched[], at: number): Promise<void> {
@@ -210,17 +207,16 @@ class RunningGroup<Watched extends Watch> {
       });
       const { answers } = await poll(input);
       const byIndex = new Map<number, PollAnswer>(answers.map((answer) => [answer.index, answer]));
-      ordered.forEach((watch, index) => this.apply(watch, byIndex.get(index), at));
+      for (const [index, watch] of ordered.entries()) {
+        const answer = byIndex.get(index);
+        const { state, verdict } = this.cadence.apply(watch.state, answer, at, Math.random(), Date.now());
+        watch.state = state;
+        if (verdict !== undefined) this.end(watch, verdict);
+      }
     } catch (error) {
       if (!(error instanceof ActivityFailure)) throw error;
       for (const watch of ordered) watch.state = onMissedTick(watch.state, at);
     }
-  }
-
-  private apply(watch: Watched, answer: PollAnswer | undefined, at: number): void {
-    const { state, verdict } = this.cadence.apply(watch.state, answer, at, Math.random(), Date.now());
-    watch.state = state;
-    if (verdict !== undefined) this.end(watch, verdict);
   }
 
   private endFinished(now: number): void {

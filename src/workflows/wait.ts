@@ -74,7 +74,8 @@ export async function waitForVideo(
   const hardEndAt = hardEnd(carried.state.video.polling);
   const watch: Watch = { state: { ...carried.state, hardEndAt } };
   const wait = { input, carried, progress, watch };
-  const end = (await byWatcher(wait)) ?? (await byOwnLoop(wait));
+  const shared = carried.shared === true ? await byWatcher(wait) : undefined;
+  const end = shared ?? (await byOwnLoop(wait));
   progress.update({ loop: null, watch: end });
   const { state, verdict } = end;
   if (verdict.kind !== 'completed') return outcomeOfWatch({ state, verdict }, carried);
@@ -98,8 +99,7 @@ function factsOf({ carried: { creationKey, created }, watch }: OpenWait) {
 
 /** Has a watcher poll the task. Undefined where none does: the video polls on its own from here on. */
 async function byWatcher(wait: OpenWait): Promise<WatchEnd | undefined> {
-  const { input, carried, progress, watch } = wait;
-  if (carried.shared !== true) return undefined;
+  const { input, progress, watch } = wait;
   const { taskQueue } = workflowInfo();
   const place = { taskQueue, pollQueue: queuesOf(input.queues).poll, slow: slowPolling(input) };
   for (const watcher of watchersOf(watch.state.video, place)) {

@@ -1,4 +1,10 @@
-import { type AnswerEntry, type DecisionEntry, type LogEntry } from './rule';
+import {
+  type AnswerEntry,
+  type DecisionEntry,
+  isOpenAnswer,
+  type LogEntry,
+} from '../../../src/domain/log-entries';
+import { type LogCaller } from '../../../src/domain/paid-log';
 import { type Broken, ruleWith } from './rules';
 
 /** Where a heartbeat says that an intent stands. */
@@ -32,10 +38,13 @@ export interface Activity {
   readonly run: Run;
   /** Step at which it was scheduled. */
   readonly at: number;
+  /** Step at which its newest try was scheduled. */
+  attemptAt: number;
   isOpen: boolean;
   turn: number;
   heartbeat: Announced | null;
-  wasToldNotSent: boolean;
+  /** Who said of it that it has not sent. */
+  toldNotSent: 'itself' | 'reconciliation' | null;
   wasAccepted: boolean;
   process: Process | null;
 }
@@ -43,6 +52,10 @@ export interface Activity {
 export interface Run {
   readonly id: string;
   readonly fingerprint: string;
+  /** A person wants the request sent again that an earlier run was refused for. */
+  readonly again: boolean;
+  /** Its activities try again by themselves, as those for images do. */
+  readonly retries: boolean;
   readonly activities: Activity[];
   readonly decisions: DecisionEntry[];
   state: 'idle' | 'creating' | 'timed_out' | 'reconciling' | 'ended';
@@ -57,6 +70,14 @@ export interface Process {
   isDead: boolean;
 }
 
+const STEP_MS = 1_000;
+
+/** The time of a step (ISO 8601). */
+export function timeOf(step: number): string {
+  return (TIMES[step] ??= new Date(step * STEP_MS).toISOString());
+}
+const TIMES: string[] = [];
+
 /** Steps within which every worker hears of a new binding. */
 export const HEARD_WITHIN = 15;
 
@@ -70,6 +91,8 @@ export class World {
   /** Those that live, in the order in which they began. */
   readonly living: Process[] = [];
   readonly accepted: string[] = [];
+  /** What was seen to go wrong while it went wrong. */
+  readonly problems = new Set<string>();
   journal: Journal = { id: 'J0', log: [], since: 0 };
   bound = 'J0';
   authorised = 1;
@@ -77,6 +100,8 @@ export class World {
   /** The journal has lost entries, by a replacement or an older copy. */
   hasLost = false;
   isRestored = false;
+  /** Set back between a read and an append, and grown again: the place that was read is one of another log (A1). */
+  isShifted = false;
   /** An operator's reset has cleared a heartbeat. */
   isCleared = false;
   private ids = 0;
@@ -120,11 +145,28 @@ export class World {
     this.living.splice(this.living.indexOf(process), 1);
   }
 
-  /** Create-if-absent: the entry stands at its place, or another one does. */
-  append(journal: Journal, place: number, entry: LogEntry): boolean {
+  /**
+   * Create-if-absent: the entry stands at its place, or another one does.
+   * @param behind the entry before it, as it was read
+   */
+  append(journal: Journal, place: number, entry: LogEntry, behind?: LogEntry): boolean {
     if (place !== journal.log.length) return false;
+    if (behind !== undefined && behind !== journal.log[place - 1]) this.isShifted = true;
+    if (entry.kind === 'intent') this.checkDecided(journal.log);
     journal.log.push(entry);
     return true;
+  }
+
+  /** Nothing is sent before each send of unknown fate has its own decision. */
+  private checkDecided(log: readonly LogEntry[]): void {
+    const isUndecided = this.rule
+      .stateOf(log)
+      .sends.some(
+        ({ sent, answer, decision }) =>
+          decision === null && (answer === null ? sent.kind === 'lost' : isOpenAnswer(answer.answer)),
+      );
+    if (isUndecided && !this.isRestored)
+      this.problems.add('an intent stands behind a send of unknown fate without a decision');
   }
 
   /** Whether a log has the intent that was announced, at its place: an answer or a note about it is not enough. */
@@ -154,11 +196,25 @@ export class World {
     });
   }
 
+  /** An activity, as the rule sees it: a step takes a second. */
+  caller({ id, run, attemptAt }: Activity): LogCaller {
+    const { fingerprint, again, retries } = run;
+    const time = { attemptAt: timeOf(attemptAt), now: this.steps * STEP_MS };
+    return { sender: id, runId: run.id, fingerprint, again, retries, ...time };
+  }
+
   startRun(fingerprint: string): Run {
     const id = `r${this.runs.length}`;
     const run: Run = {
-      ...{ id, fingerprint, activities: [], decisions: [] },
-      ...{ state: 'idle', outcome: null, refusals: 0 },
+      id,
+      fingerprint,
+      activities: [],
+      decisions: [],
+      again: this.runs.length > 0 && this.chance(0.2),
+      retries: this.chance(0.3),
+      state: 'idle',
+      outcome: null,
+      refusals: 0,
     };
     this.runs.push(run);
     return run;

@@ -1,6 +1,11 @@
 import { decideBy, end, reconcile, sender, settle } from './protocol';
 import { type Activity, type Run, World } from './world';
 import { type Broken } from './rules';
+import { answers } from '../../domain/create-answers';
+import { decisionEntry } from '../../support/log-entries';
+
+const created = answers.created(0);
+const declareLost = answers.rejected(0, 'declared_lost');
 
 const STEPS = 260;
 /** Steps within which everything that lives has to come to its end. */
@@ -53,6 +58,7 @@ function goOn(world: World, run: Run): void {
   } else if (world.chance(0.15) && activity.isOpen) {
     // An operator resets the activity: the same one is handed out again while its earlier try may live.
     activity.turn++;
+    activity.attemptAt = world.steps;
     if (world.chance(0.5)) {
       activity.heartbeat = null;
       world.isCleared = true;
@@ -67,8 +73,16 @@ function goOn(world: World, run: Run): void {
 function schedule(world: World, run: Run): void {
   run.state = 'creating';
   const activity: Activity = {
-    ...{ id: `${run.id}/${run.activities.length}`, run, at: world.steps, isOpen: true, turn: 0 },
-    ...{ heartbeat: null, wasToldNotSent: false, wasAccepted: false, process: null },
+    id: `${run.id}/${run.activities.length}`,
+    run,
+    at: world.steps,
+    attemptAt: world.steps,
+    isOpen: true,
+    turn: 0,
+    heartbeat: null,
+    toldNotSent: null,
+    wasAccepted: false,
+    process: null,
   };
   run.activities.push(activity);
   activity.process = world.spawn(sender(world, activity), activity);
@@ -82,7 +96,8 @@ function startReconciling(world: World, run: Run, activity: Activity): void {
 function spawnReconcile(world: World, run: Run, activity: Activity): void {
   world.spawn(
     reconcile(world, activity, (said) => {
-      if (run.state === 'reconciling') settle(run, said);
+      if (run.state === 'reconciling' && run.activities.at(-1) === activity)
+        settle(run, said, 'reconciliation');
     }),
   );
 }
@@ -104,10 +119,11 @@ function comeAgain(world: World): void {
 }
 
 function decideAbout(world: World, run: Run): void {
-  const { unknown, bought } = world.rule.stateOf(world.journal.log);
+  const { sends, unknown, bought } = world.rule.stateOf(world.journal.log);
   if (unknown === null || bought !== null || world.journal.id !== world.bound) return;
   const decision = world.pick(['adopt', 'declareLost', 'resubmit'] as const);
-  const entry = { kind: 'decision', about: unknown.nonce, decision } as const;
+  const answer = { adopt: created, declareLost, resubmit: null }[decision];
+  const entry = decisionEntry({ about: sends[unknown]!.sent.nonce, decision, answer });
   run.decisions.push(entry);
   world.spawn(decideBy(world, entry));
 }
@@ -134,12 +150,12 @@ function finish(world: World, run: Run): void {
 /** What went wrong in a schedule; empty for a right one. */
 export function problemsOf(world: World): string[] {
   const { accepted, authorised, runs, hasLost, journal, rule } = world;
-  const problems: string[] = [];
+  const problems = [...world.problems];
   const state = rule.stateOf(journal.log);
   const { bought, unknown, open } = state;
   const isDecided = journal.log.some(({ kind }) => kind === 'decision');
   // Entries lost from the journal and the announcement lost too: nothing is left that could prove anything (A1).
-  const hasWitness = !(world.isRestored && (world.isCleared || world.isSplit));
+  const hasWitness = !(world.isRestored && (world.isCleared || world.isSplit || world.isShifted));
   const check = (isRight: boolean, problem: string): void => {
     if (!isRight) problems.push(problem);
   };
@@ -148,8 +164,11 @@ export function problemsOf(world: World): string[] {
   for (const run of runs) {
     const own = accepted.filter((id) => id === run.id).length;
     check(!hasWitness || own <= authorised, 'one run accepted more than was authorised');
-    for (const { wasToldNotSent, wasAccepted } of run.activities)
-      check(!hasWitness || !wasToldNotSent || !wasAccepted, 'told as not sent, and accepted');
+    for (const { id, toldNotSent, wasAccepted } of run.activities) {
+      // A later try that was let go on by a decision tells of itself; what was sent before is owed.
+      const isExempt = !hasWitness || (toldNotSent === 'itself' && isDecidedAbout(world, id));
+      check(isExempt || toldNotSent === null || !wasAccepted, 'told as not sent, and accepted');
+    }
   }
   const isKnown = bought !== null || unknown !== null || open !== null || isDecided;
   check(hasLost || accepted.length === 0 || isKnown, 'accepted, and the key says that nothing was');
@@ -158,9 +177,19 @@ export function problemsOf(world: World): string[] {
   const isRecorded = journal.log.some(
     (entry) => entry.kind === 'answer' && entry.answer.outcome === 'created',
   );
-  check(!isRecorded || bought !== null, 'a recorded purchase is not known');
+  check(world.isShifted || !isRecorded || bought !== null, 'a recorded purchase is not known');
   check(world.living.length === 0, 'it does not end');
   return problems;
+}
+
+/** Whether a person has decided about a send of this activity. */
+function isDecidedAbout({ journal, earlier }: World, sender: string): boolean {
+  return [journal, ...earlier].some(({ log }) => {
+    const sent = log.flatMap((entry) =>
+      entry.kind === 'intent' && entry.sender === sender ? entry.nonce : [],
+    );
+    return log.some((entry) => entry.kind === 'decision' && sent.includes(entry.about));
+  });
 }
 
 /** Mulberry32: the same numbers for the same seed. */

@@ -5,30 +5,55 @@ import {
   type Journal,
   type Run,
   type Said,
+  timeOf,
   type World,
 } from './world';
-import { type DecisionEntry, type KeyState, type Licence, type LogAnswer } from './rule';
+import {
+  type DecisionEntry,
+  type IntentEntry,
+  type LogEntry,
+  purchaseOf,
+  type RecordedAnswer,
+} from '../../../src/domain/log-entries';
+import { type KeyState, type Licence } from '../../../src/domain/paid-log';
+import { answers } from '../../domain/create-answers';
+import { answerEntry, fenceEntry, intentEntry, lostEntry } from '../../support/log-entries';
 
-const ANSWERS: { readonly [said in Said]?: LogAnswer } = {
-  created: { outcome: 'created' },
-  unconfirmed: { outcome: 'unconfirmed' },
-  refused_for_now: { outcome: 'rejected' },
-  refused_for_good: { outcome: 'rejected', permanent: true },
-  not_sent: { outcome: 'not_sent' },
+/** What a sender records of its request. A refusal for now asks for a pause in one case of three. */
+function answerFor(world: World, said: Said): RecordedAnswer {
+  if (said === 'created') return answers.created(0);
+  if (said === 'unconfirmed') return answers.unconfirmed(0);
+  if (said === 'refused_for_good') return answers.rejected(0);
+  if (said === 'not_sent') return answers.notSent(0);
+  return answers.refused(0, world.chance(1 / 3) ? timeOf(world.steps + PAUSE) : null);
+}
+
+/** Steps for which the service asks not to be called. */
+const PAUSE = 20;
+
+const SAID: { readonly [outcome in RecordedAnswer['outcome']]: Said } = {
+  created: 'created',
+  completed: 'created',
+  unconfirmed: 'unconfirmed',
+  results_lost: 'unconfirmed',
+  rejected: 'refused_for_good',
+  refused_for_now: 'refused_for_now',
+  not_sent: 'not_sent',
 };
 
-function saidOf(licence: Licence): Said {
-  if (licence.do === 'send') return 'not_sent';
+function saidOf({ sends }: KeyState, licence: Licence): Said {
+  if (licence.do === 'send' || licence.do === 'fenced') return 'not_sent';
   if (licence.do !== 'return') return licence.do;
-  const { outcome, permanent } = licence.answer;
-  if (outcome === 'rejected') return permanent === true ? 'refused_for_good' : 'declared_lost';
-  return outcome === 'completed' ? 'created' : outcome === 'results_lost' ? 'unconfirmed' : outcome;
+  const send = sends[licence.at]!;
+  if (purchaseOf(send) !== undefined) return 'created';
+  if (send.decision !== null) return 'declared_lost';
+  return send.answer === null ? 'unconfirmed' : SAID[send.answer.answer.outcome];
 }
 
 /** What a workflow does with an answer. */
-export function settle(run: Run, said: Said): void {
+export function settle(run: Run, said: Said, by: 'itself' | 'reconciliation'): void {
   if (run.state === 'ended') return;
-  if (said === 'not_sent') run.activities.at(-1)!.wasToldNotSent = true;
+  if (said === 'not_sent') run.activities.at(-1)!.toldNotSent = by;
   if (said === 'pending') run.state = 'timed_out';
   else if (said !== 'not_sent' && said !== 'refused_for_now') end(run, said);
   else if (++run.refusals > 4) end(run, 'refused_for_now');
@@ -44,33 +69,46 @@ export function end(run: Run, outcome: NonNullable<Run['outcome']>): void {
  * One try of a create activity, in the steps of the sender: open, decide, append, announce, send, append, tell. It keeps
  * the journal that it opened.
  */
-export function* sender(world: World, activity: Activity): Generator<void, void> {
-  const { turn, run } = activity;
+export function* sender(
+  world: World,
+  activity: Activity,
+  // Of the moment in which it was handed out.
+  { turn, attemptAt } = { ...activity },
+): Generator<void, void> {
+  const { run } = activity;
   const { broken, rule } = world;
   const say = (said: Said): void => {
     // The server takes no answer of an earlier try, nor of a closed activity.
     if (turn !== activity.turn || !activity.isOpen) return;
     activity.isOpen = false;
-    settle(run, said);
+    settle(run, said, 'itself');
   };
-  // A worker that has not yet heard of the new binding goes on with an earlier journal.
-  const isStale =
-    world.earlier.length > 0 && world.steps < world.journal.since + HEARD_WITHIN && world.chance(0.4);
-  const journal = isStale ? world.pick(world.earlier) : world.journal;
-  const me = { sender: activity.id, runId: run.id, fingerprint: run.fingerprint };
   // An earlier try is seen by the time of its schedule, also when an operator has set its number and heartbeat back.
   const isLater = turn > 0 && broken !== 'earlier_try_forgotten';
+  // A worker that has not yet heard of the new binding goes on with an earlier journal. A later try asks anew.
+  const isHeardSince = world.steps >= world.journal.since + HEARD_WITHIN || isLater;
+  const isStale = world.earlier.length > 0 && !isHeardSince && world.chance(0.4);
+  const journal = isStale ? world.pick(world.earlier) : world.journal;
+  const asks = () => ({ ...world.caller(activity), attemptAt: timeOf(attemptAt) });
   if (!isStale && journal.id !== world.bound) return say(isLater ? 'pending' : 'not_sent');
   const { heartbeat } = activity;
-  const isForeign = heartbeat !== null && !world.holds(journal, journal.log, heartbeat);
+  const listed = journal.log.length;
+  yield;
+  // Behind the entries that it read: of a log that was set back meanwhile there may be fewer than were listed.
+  const read = journal.log.slice(0, listed);
+  let place = read.length;
+  const isForeign = heartbeat !== null && !world.holds(journal, read, heartbeat);
   if (isLater && (isForeign || world.isTooNew(journal, activity))) return say('pending');
-  let place = journal.log.length;
+  const state = rule.stateOf(read);
+  const licence = rule.decide(state, asks());
   yield;
-  const licence = rule.decide(rule.stateOf(journal.log.slice(0, place)), me);
-  yield;
-  if (licence.do !== 'send') return say(saidOf(licence));
-  const intent = { kind: 'intent', nonce: world.nonce(), ...me } as const;
-  let isWon = world.append(journal, place, intent);
+  if (licence.do !== 'send') return say(saidOf(state, licence));
+  const { sender: own, runId, fingerprint } = asks();
+  const intent = intentEntry({
+    ...{ nonce: world.nonce(), sender: own, runId, fingerprint },
+    ...{ attemptAt: timeOf(attemptAt), at: timeOf(world.steps) },
+  });
+  let isWon = world.append(journal, place, intent, read.at(-1));
   if (!isWon && broken === 'append_again') {
     place = journal.log.length;
     isWon = world.append(journal, place, intent);
@@ -78,14 +116,15 @@ export function* sender(world: World, activity: Activity): Generator<void, void>
   yield;
   if (!isWon) {
     // Read again to answer, not to send. A later try proves nothing about an earlier one that may live.
-    const now = rule.decide(rule.stateOf(journal.log), me);
-    return say(now.do === 'send' && isLater ? 'pending' : saidOf(now));
+    const behind = rule.stateOf(journal.log);
+    const now = rule.decide(behind, asks());
+    return say(now.do === 'send' && isLater ? 'pending' : saidOf(behind, now));
   }
   const isHeard = (activity.isOpen && turn === activity.turn) || (world.isSplit && world.chance(0.5));
   if (isHeard) activity.heartbeat = { journal: journal.id, place, nonce: intent.nonce };
   yield;
   if (!isHeard && broken !== 'unheard_sends') {
-    yield* record(world, journal, intent.nonce, 'not_sent');
+    yield* record(world, journal, intent, 'not_sent');
     return say('not_sent');
   }
   const said = send(world, activity);
@@ -94,7 +133,7 @@ export function* sender(world: World, activity: Activity): Generator<void, void>
     say(said);
     yield;
   }
-  yield* record(world, journal, intent.nonce, said);
+  yield* record(world, journal, intent, said);
   say(rule.stateOf(journal.log).bought === null ? said : 'created');
 }
 
@@ -109,12 +148,20 @@ function send(world: World, activity: Activity): Said {
   return fate < 0.75 ? 'unconfirmed' : world.pick(['refused_for_now', 'refused_for_good'] as const);
 }
 
-function* record(world: World, journal: Journal, nonce: string, said: Said): Generator<void, void> {
+/** Whose intent the journal has lost meanwhile is noted first: of an answer alone nobody knows what was sent. */
+function* record(world: World, journal: Journal, sent: IntentEntry, said: Said): Generator<void, void> {
+  const { nonce, sender: by, runId, fingerprint } = sent;
   for (;;) {
     const place = journal.log.length;
+    const behind = journal.log.at(-1);
+    const isKnown = world.rule.stateOf(journal.log).sends.some((send) => send.sent.nonce === nonce);
     yield;
-    const entry = { kind: 'answer', nonce, answer: ANSWERS[said] as LogAnswer } as const;
-    if (world.append(journal, place, entry)) return;
+    if (!isKnown && world.broken !== 'answer_of_nothing') {
+      world.append(journal, place, lostEntry({ nonce, sender: by, runId, fingerprint }), behind);
+      continue;
+    }
+    const entry = answerEntry(answerFor(world, said), { nonce, at: timeOf(world.steps) });
+    if (world.append(journal, place, entry, behind)) return;
   }
 }
 
@@ -142,26 +189,27 @@ export function* reconcile(
       if (said === null) continue;
       return tell(said);
     }
-    const licence = rule.decide(state, { sender: activity.id, runId: run.id, fingerprint: run.fingerprint });
+    const licence = rule.decide(state, world.caller(activity));
     if (licence.do === 'pending') {
-      if (maySend(world, activity, licence.of.sender)) {
+      const { nonce, sender: sentBy } = state.sends[licence.at]!.sent;
+      if (maySend(world, activity, sentBy)) {
         yield;
         continue;
       }
-      const entry = { kind: 'answer', nonce: licence.of.nonce, answer: { outcome: 'unconfirmed' } } as const;
+      const entry = answerEntry(answers.unconfirmed(licence.at), { nonce, at: timeOf(world.steps) });
       if (!world.append(journal, place, entry)) continue;
       return tell('unconfirmed');
     }
-    const said = saidOf(licence);
+    const said = saidOf(state, licence);
     if (licence.do !== 'send' && said !== 'not_sent') return tell(said);
     // It wrote an intent, and what became of that is known by now or was decided: never "not sent".
     if (world.hasSent(log, activity.id) && broken !== 'own_intent_forgotten') return tell('refused_for_now');
     if (world.isTooNew(journal, activity) && broken !== 'bound_later_proves') {
-      const heartbeatOfNobody = { journal: '', place: 0, nonce: world.nonce() };
-      if (!note(world, journal, place, state, { run, heartbeat: heartbeatOfNobody })) continue;
+      const heartbeat = { journal: '', place: 0, nonce: world.nonce() };
+      if (!note(world, journal, place, state, { run, heartbeat })) continue;
       return tell('unconfirmed');
     }
-    const fence = { kind: 'fence', sender: activity.id } as const;
+    const fence = fenceEntry({ sender: activity.id });
     if (broken === 'no_fence' || world.append(journal, place, fence)) return tell('not_sent');
   }
 }
@@ -195,13 +243,19 @@ function note(
   { run, heartbeat: { nonce } }: Unseen,
 ): boolean {
   if (unknown !== null) return true;
-  return world.append(journal, place, { kind: 'lost', nonce, runId: run.id, fingerprint: run.fingerprint });
+  const { id: runId, fingerprint } = run;
+  return world.append(journal, place, lostEntry({ nonce, sender: '', runId, fingerprint }));
 }
 
 /** Whether the sender of an open intent may be alive. One in five of its own: its window is over, it is suspended. */
-function maySend(world: World, activity: Activity, sender: string | undefined): boolean {
+function maySend(world: World, activity: Activity, sender: string): boolean {
   if (sender === activity.id && world.isAlive((one) => one === activity)) return !world.chance(0.2);
   return world.isAlive((one) => one.id === sender);
+}
+
+/** Whether a person has decided about this send, which was of unknown fate. */
+function isDecided({ rule }: World, log: readonly LogEntry[], about: string): boolean {
+  return rule.stateOf(log).sends.some(({ sent, decision }) => sent.nonce === about && decision !== null);
 }
 
 /** A person decides, and the decision is written until it has a place. */
@@ -209,11 +263,11 @@ export function* decideBy(world: World, decision: DecisionEntry): Generator<void
   for (;;) {
     const { journal } = world;
     const place = journal.log.length;
-    const { unknown, bought } = world.rule.stateOf(journal.log.slice(0, place));
+    const wasDecided = isDecided(world, journal.log, decision.about);
     yield;
     if (!world.append(journal, place, decision)) continue;
-    if (decision.decision === 'resubmit' && unknown?.nonce === decision.about && bought === null)
-      world.authorised++;
+    const counts = !wasDecided && isDecided(world, journal.log, decision.about);
+    if (counts && decision.decision === 'resubmit') world.authorised++;
     return;
   }
 }

@@ -1,0 +1,186 @@
+import {
+  type CompletedImages,
+  type CreatedVideo,
+  type CreateVideoAnswer,
+  type ImageCallAnswer,
+  type RejectedCall,
+} from './paid-call';
+import { isValidated } from './make-outcome';
+import { type Money } from './price';
+import { type PaidRequest } from './request';
+import { type HonouredKey } from './same-key';
+import { type UnconfirmedDecision } from './unconfirmed-decision';
+
+/** Identifies a creation, and its log. Equal keys of different namespaces are distinct. */
+export interface JournalKey {
+  /** Of Temporal, in which the workflow runs. */
+  readonly namespace: string;
+  /** As callers know it; stores name records by its hash. */
+  readonly creationKey: string;
+}
+
+interface Written {
+  readonly v: 1;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+/** What is kept of a request that was or may have been sent: no prompt, key or address (C4.4b). */
+interface SentRequest extends Written, JournalKey {
+  /** Random; one for each request. */
+  readonly nonce: string;
+  /** The activity that sends, in all of its tries: also those that an operator's reset hands out again. */
+  readonly sender: string;
+  /** What is bought. */
+  readonly operation: PaidRequest['operation'];
+  /** Null for a call outside of a workflow. */
+  readonly workflowId: string | null;
+  /** Null for a call outside of a workflow. */
+  readonly runId: string | null;
+  /** Workflows that may ask for this key again when the workflow has long ended: its parent and its root. */
+  readonly ancestors?: readonly string[];
+  /** Distinguishes calls of one workflow. */
+  readonly activityId: string;
+  /** ISO 8601 time at which the server scheduled this try of the activity; a reset of it makes another one. */
+  readonly attemptAt: string;
+  /** Null where only another journal had it: any request then counts as the same. */
+  readonly fingerprint: string | null;
+  /** Credential name and digest of the base address. */
+  readonly account: string;
+  /** Public model id. */
+  readonly model: string;
+  /** Null where the request names none. */
+  readonly durationSeconds: number | null;
+  /** Null where the request names none. */
+  readonly resolution: string | null;
+  /** `none`, or kinds with counts; null for an image. */
+  readonly referenceMode: string | null;
+}
+
+/** Written before a byte leaves: from here on a request may be in flight. */
+export interface IntentEntry extends SentRequest {
+  readonly kind: 'intent';
+  /** SHA-256 of the request body. */
+  readonly bodyHash: string;
+  /** By the price rules of that moment; null means unknown, never free. */
+  readonly estimate: Money | null;
+  /** The campaign batch that pays for it. */
+  readonly payer?: string;
+  /** The value that every send under this intent carries, where its policy names a header. */
+  readonly idempotencyKey: string;
+  /** Set where the operator vouches for that key. */
+  readonly idempotency?: HonouredKey;
+  /** ISO 8601 time after which this sender is certainly done: the time that its request may take, plus a margin. */
+  readonly sendWindowEnd: string;
+}
+
+/** A send that this journal did not see, because it was replaced or set back: of unknown fate. */
+export interface LostEntry extends SentRequest {
+  readonly kind: 'lost';
+  /** Why its fate is unknown. */
+  readonly cause: string;
+}
+
+/** An answer that is recorded: the result of one send. */
+export type RecordedAnswer = Exclude<CreateVideoAnswer | ImageCallAnswer, { outcome: 'pending' }>;
+
+/** What became of a send: by its sender, or `unconfirmed` for one that can no longer be alive. */
+export interface AnswerEntry extends Written {
+  readonly kind: 'answer';
+  /** Of the send. */
+  readonly nonce: string;
+  readonly answer: RecordedAnswer;
+}
+
+/** This sender never sends, in none of its tries: the proof that it has not sent. */
+export interface FenceEntry extends Written {
+  readonly kind: 'fence';
+  readonly sender: string;
+}
+
+/**
+ * The fate of one send, decided by a person, by the task records, or by a worker that fetched lost images. Never taken
+ * back.
+ */
+export interface DecisionEntry extends Written {
+  readonly kind: 'decision';
+  /** The nonce of the send: the one whose evidence was shown. */
+  readonly about: string;
+  readonly decision: UnconfirmedDecision;
+  /** Who decided: a person, the inspector of task records, or a worker that has fetched lost images after all. */
+  readonly by: string;
+  /** Why, in the words of whoever decided. */
+  readonly reason: string;
+  /** The result by this decision; null after `resubmit`, which makes the key free again. */
+  readonly answer: CreatedVideo | CompletedImages | RejectedCall | null;
+}
+
+/** One entry of the log of a creation key (failure model: The log). */
+export type LogEntry = IntentEntry | LostEntry | AnswerEntry | FenceEntry | DecisionEntry;
+
+/** A request that was or may have been sent, and what is known of it. */
+export interface Send {
+  readonly sent: IntentEntry | LostEntry;
+  /** Null while nobody knows. */
+  readonly answer: AnswerEntry | null;
+  /** Null while nobody has decided. */
+  readonly decision: DecisionEntry | null;
+}
+
+/**
+ * Whether an answer is a purchase. A known purchase overrides every decision: a late id is never given up for another
+ * purchase.
+ */
+export function isPaid(answer: RecordedAnswer | null | undefined): answer is CreatedVideo | CompletedImages {
+  return answer?.outcome === 'created' || answer?.outcome === 'completed';
+}
+
+/** The purchase of a send, by its reply or by a decision; undefined where there is none. */
+export function purchaseOf({ answer, decision }: Send): CreatedVideo | CompletedImages | undefined {
+  return [answer?.answer, decision?.answer].find((one) => isPaid(one));
+}
+
+/** Whether an answer leaves a send to a decision: its fate is unknown, or what was bought is lost. */
+export function isOpenAnswer({ outcome }: RecordedAnswer): boolean {
+  return outcome === 'unconfirmed' || outcome === 'results_lost';
+}
+
+const wasOpen = ({ answer }: Send): boolean => answer === null || isOpenAnswer(answer.answer);
+
+/**
+ * Whether this send may have cost something: it was bought, or its fate is unknown and it was not declared lost. A
+ * decision to send again leaves its fate unknown.
+ */
+export function mayHaveCost(send: Send): boolean {
+  return purchaseOf(send) !== undefined || (wasOpen(send) && send.decision?.decision !== 'declareLost');
+}
+
+/**
+ * Whether the payer of this send was charged for it: it was bought, its fate was open, or the service validated its
+ * request and refused it, whatever was decided since.
+ */
+export function wasCharged(send: Send): boolean {
+  return purchaseOf(send) !== undefined || wasOpen(send) || isValidatedRefusal(send);
+}
+
+/**
+ * Whether money may be owed for this send: {@link mayHaveCost}, or the service validated its request and refused it
+ * (C7.10).
+ */
+export function mayBeOwed(send: Send): boolean {
+  return mayHaveCost(send) || isValidatedRefusal(send);
+}
+
+function isValidatedRefusal({ answer }: Send): boolean {
+  return answer?.answer.outcome === 'rejected' && isValidated(answer.answer);
+}
+
+/** Whether a send may have cost that a person had sent again: whatever follows under the key, that may be owed (C7.10). */
+export function owesBefore({ sends }: { readonly sends: readonly Send[] }): boolean {
+  return sends.some((send) => send.decision?.decision === 'resubmit' && mayHaveCost(send));
+}
+
+/** Whether another send than this one may have cost as well: one of unknown fate that was sent again by decision (C7.10). */
+export function owesBesides({ sends }: { readonly sends: readonly Send[] }, at: number): boolean {
+  return sends.some((send, index) => index !== at && mayHaveCost(send));
+}

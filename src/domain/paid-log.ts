@@ -1,0 +1,194 @@
+/**
+ * The rule of the paid path (failure model: The log). For each namespace and creation key there is one append-only log;
+ * its entries say what was sent and what became of it. Senders, reconciliations, decisions and second callers read it
+ * by this rule alone. Pure: test/proof/paid-log plays it over random schedules and breaks it in every way.
+ */
+import { notOfTheFuture } from './answer-times';
+import { isTemporary } from './failure-table';
+import { isOpenAnswer, isPaid, type LogEntry, type RecordedAnswer, type Send } from './log-entries';
+
+/** Where a key stands after the entries of its log. A number is the index of a send. */
+export interface KeyState {
+  /** Every request that was or may have been sent, in the order of the log. */
+  readonly sends: readonly Send[];
+  /** In flight: an intent without an answer. */
+  readonly open: number | null;
+  /** The first of unknown fate, or bought with its results lost, without a decision: nothing is sent before that. */
+  readonly unknown: number | null;
+  readonly bought: number | null;
+  /** The newest send, if it was refused, not sent, or declared lost. */
+  readonly refused: number | null;
+  /** Senders that never send, in none of their tries. */
+  readonly fenced: readonly string[];
+}
+
+export const NO_ENTRIES: KeyState = {
+  sends: [],
+  open: null,
+  unknown: null,
+  bought: null,
+  refused: null,
+  fenced: [],
+};
+
+/** The state of a key by its log. */
+export const stateOf = (log: readonly LogEntry[]): KeyState => log.reduce(apply, NO_ENTRIES);
+
+/** The state of a key after one more entry. */
+export function apply(state: KeyState, entry: LogEntry): KeyState {
+  const { sends } = state;
+  switch (entry.kind) {
+    case 'intent':
+      return { ...state, sends: [...sends, unanswered(entry)], open: sends.length, refused: null };
+    case 'lost':
+      return withUnknown({ ...state, sends: [...sends, unanswered(entry)], refused: null });
+    case 'fence':
+      return { ...state, fenced: [...state.fenced, entry.sender] };
+    case 'answer':
+      return answered(state, indexOf(state, entry.nonce), entry);
+    case 'decision':
+      return decided(state, indexOf(state, entry.about), entry);
+  }
+}
+
+type Entry<Kind extends LogEntry['kind']> = Extract<LogEntry, { kind: Kind }>;
+
+const unanswered = (sent: Send['sent']): Send => ({ sent, answer: null, decision: null });
+
+const indexOf = ({ sends }: KeyState, nonce: string): number =>
+  sends.findIndex(({ sent }) => sent.nonce === nonce);
+
+function changed({ sends }: KeyState, at: number, change: Partial<Send>): readonly Send[] {
+  return sends.map((send, index) => (index === at ? { ...send, ...change } : send));
+}
+
+/** Several sends may be of unknown fate at once: each waits for its own decision, the first one first. */
+function withUnknown(state: KeyState): KeyState {
+  const unknown = state.sends.findIndex(isUnknown);
+  return { ...state, unknown: unknown < 0 ? null : unknown };
+}
+
+/** Whether a send is of unknown fate, or its results are lost, and nobody has decided about it. */
+export function isUnknown({ sent, answer, decision }: Send): boolean {
+  if (decision !== null) return false;
+  return answer === null ? sent.kind === 'lost' : isOpenAnswer(answer.answer);
+}
+
+function answered(state: KeyState, at: number, answer: Entry<'answer'>): KeyState {
+  const send = state.sends[at];
+  if (send === undefined) return state;
+  const next = withUnknown({
+    ...state,
+    sends: changed(state, at, { answer }),
+    open: state.open === at ? null : state.open,
+  });
+  // A purchase that is known counts whenever it arrives, also after a decision; of two, the first.
+  if (isPaid(answer.answer))
+    return isPaid(send.answer?.answer) ? state : { ...next, bought: state.bought ?? at };
+  // Anything else that arrives late says nothing about what was decided, or sent, since.
+  if (state.open !== at && !(isUnknown(send) && !mayBeRepeated(send))) return state;
+  return isOpenAnswer(answer.answer) ? next : { ...next, refused: at };
+}
+
+/** Once its fate is recorded as unknown, a send may be repeated under its key: what its first sender learns then is not enough. */
+function mayBeRepeated({ sent }: Send): boolean {
+  return sent.kind === 'intent' && sent.idempotency !== undefined;
+}
+
+/** Repeated, carried out again by a reset, or made by two people, a decision counts once: while its send is of unknown fate. */
+function decided(state: KeyState, at: number, decision: Entry<'decision'>): KeyState {
+  const send = state.sends[at];
+  if (send === undefined || !isUnknown(send)) return state;
+  const next = withUnknown({ ...state, sends: changed(state, at, { decision }) });
+  if (decision.decision === 'resubmit') return next;
+  return decision.decision === 'adopt' ? { ...next, bought: state.bought ?? at } : { ...next, refused: at };
+}
+
+/** Who asks. */
+export interface LogCaller {
+  /** The activity that asks, in all of its tries. */
+  readonly sender: string;
+  readonly runId: string | null;
+  /** Null where it cannot be computed: any request then counts as the same. */
+  readonly fingerprint: string | null;
+  /** ISO 8601 time at which this try was scheduled. */
+  readonly attemptAt: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+  /** The activity tries again by itself, as one for images does. */
+  readonly retries?: boolean | undefined;
+  /** A person wants a request sent again that was refused in another run. */
+  readonly again?: boolean | undefined;
+}
+
+/** What a caller does at the end of a log; `at` is the send that decides. */
+export type Licence =
+  /** Append an intent at the position that was read. Whoever loses it never sends in this try. */
+  | { readonly do: 'send' }
+  /** Another request holds the key. */
+  | { readonly do: 'conflict'; readonly at: number }
+  | { readonly do: 'return'; readonly at: number }
+  /** Another send is in flight. */
+  | { readonly do: 'pending'; readonly at: number }
+  | { readonly do: 'fenced' };
+
+/** What a caller with this request may do at the end of a log. */
+export function decide(state: KeyState, caller: LogCaller): Licence {
+  const { open, unknown, bought, refused } = state;
+  const holder = [open, unknown, bought, heldByLast(state, caller)].find((at) => isOther(state, at, caller));
+  if (typeof holder === 'number') return { do: 'conflict', at: holder };
+  if (bought !== null) return { do: 'return', at: bought };
+  if (open !== null) return { do: 'pending', at: open };
+  if (unknown !== null) return { do: 'return', at: unknown };
+  if (state.fenced.includes(caller.sender)) return { do: 'fenced' };
+  if (refused !== null && staysRefused(state.sends[refused] as Send, caller))
+    return { do: 'return', at: refused };
+  return { do: 'send' };
+}
+
+function isOther({ sends }: KeyState, at: number | null, caller: LogCaller): boolean {
+  const held = at === null ? null : (sends[at]?.sent.fingerprint ?? null);
+  return held !== null && caller.fingerprint !== null && held !== caller.fingerprint;
+}
+
+/** A decision is about its own request, and so is a pause that the service asked for: neither makes room for another one. */
+function heldByLast({ sends }: KeyState, { now }: LogCaller): number | null {
+  const last = sends.at(-1);
+  if (last === undefined) return null;
+  const isHeld = last.decision !== null || (last.answer !== null && isPaused(last.answer, now));
+  return isHeld ? sends.length - 1 : null;
+}
+
+/** Whether a caller gets a refusal back instead of sending the same request again. */
+function staysRefused({ sent, answer, decision }: Send, caller: LogCaller): boolean {
+  // Declared lost: nothing is sent under this key any more.
+  if (decision !== null || answer === null) return true;
+  if (isPaused(answer, caller.now)) return true;
+  // A corrected request goes past any refusal.
+  if (sent.fingerprint !== null && caller.fingerprint !== null && sent.fingerprint !== caller.fingerprint)
+    return false;
+  const refusal = answer.answer;
+  const mayEnd = refusal.outcome !== 'rejected' || isTemporary(refusal.reason);
+  if (sent.sender === caller.sender) {
+    // A try that stood still does not go past the answer of a later one.
+    const isOvertaken = Date.parse(sent.attemptAt) > Date.parse(caller.attemptAt);
+    return caller.retries !== true || isOvertaken || !mayEnd;
+  }
+  if (sent.runId !== caller.runId) return !mayEnd && caller.again !== true;
+  // The run has waited: a person may have mended what refused the whole account or model.
+  return !mayEnd && !(refusal.outcome === 'rejected' && refusal.standing !== undefined);
+}
+
+/** The send that tells what a request came to: the purchase of its key, where that is of this request, or else its own one. */
+export function tellingSend({ sends, bought }: KeyState, own: number): number {
+  if (bought === null) return own;
+  const [theirs, ours] = [bought, own].map((at) => sends[at]?.sent.fingerprint ?? null);
+  return theirs === null || ours === null || theirs === ours ? bought : own;
+}
+
+/** Whether the service asked not to be called before a time to come (C8.7). */
+function isPaused(answer: Entry<'answer'>, now: number): boolean {
+  const told: RecordedAnswer = notOfTheFuture(answer, now).answer;
+  const notBefore = told.outcome === 'refused_for_now' || told.outcome === 'rejected' ? told.notBefore : null;
+  return typeof notBefore === 'string' && Date.parse(notBefore) > now;
+}

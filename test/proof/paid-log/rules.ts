@@ -1,0 +1,58 @@
+import { type LogEntry } from '../../../src/domain/log-entries';
+import { apply, decide, type KeyState, NO_ENTRIES } from '../../../src/domain/paid-log';
+
+/**
+ * Ways to break the rule and what stands around it, each with the first schedule from 1000003 on that finds it. Whoever changes
+ * what happens in a schedule looks for them anew.
+ */
+export const BROKEN = {
+  // The rule of the log.
+  late_purchase_ignored: 1_001_243,
+  decision_about_anything: 1_002_415,
+  fence_of_nobody: 1_013_553,
+  // The sender.
+  earlier_try_forgotten: 1_001_878,
+  append_again: 1_000_186,
+  unheard_sends: 1_002_443,
+  answer_of_nothing: 1_000_883,
+  told_before_recorded: 1_000_012,
+  // The reconciliation.
+  any_entry_holds: 1_024_836,
+  first_intent_only: 1_026_654,
+  other_journal_proves: 1_001_332,
+  own_intent_forgotten: 1_001_300,
+  bound_later_proves: 1_007_977,
+  binding_heard_at_once: 1_186_007,
+  no_fence: 1_002_122,
+} as const;
+
+export type Broken = keyof typeof BROKEN | null;
+
+/** The rule as it is, or with one part of it broken. */
+export function ruleWith(broken: Broken): {
+  readonly stateOf: (log: readonly LogEntry[]) => KeyState;
+  readonly decide: typeof decide;
+} {
+  const step = (state: KeyState, entry: LogEntry): KeyState => {
+    const { sends, open, unknown } = state;
+    const isOf = (at: number | null, nonce: string) => at !== null && sends[at]?.sent.nonce === nonce;
+    if (broken === 'late_purchase_ignored' && entry.kind === 'answer')
+      if (!isOf(open, entry.nonce) && !isOf(unknown, entry.nonce)) return state;
+    if (broken === 'decision_about_anything' && entry.kind === 'decision' && unknown !== null)
+      return apply(state, { ...entry, about: sends[unknown]?.sent.nonce ?? entry.about });
+    return apply(state, entry);
+  };
+  // Schedules read the same beginnings of logs over and over.
+  const known = new WeakMap<KeyState, Map<LogEntry, KeyState>>();
+  const remembered = (state: KeyState, entry: LogEntry): KeyState => {
+    const after = known.get(state) ?? new Map<LogEntry, KeyState>();
+    const next = after.get(entry) ?? step(state, entry);
+    known.set(state, after.set(entry, next));
+    return next;
+  };
+  return {
+    stateOf: (log) => log.reduce(remembered, NO_ENTRIES),
+    decide: (state, caller) =>
+      decide(broken === 'fence_of_nobody' ? { ...state, fenced: [] } : state, caller),
+  };
+}

@@ -154,7 +154,7 @@ Memory: a worker with 10,000 videos of campaigns in flight takes ${number(cost.m
 
 ## Journal and artifacts
 
-A create waits for its claim before it is sent, and for its outcome before it is reported. Claim and outcome together, median of one caller on the
+A create waits for its intent before it is sent, and for its answer before it is reported. Intent and answer together, median of one caller on the
 same machine (\`journal\`): files ${ms(files.journalMs.p50)} ms${s3 === undefined ? '' : `, a bucket ${ms(s3.journalMs.p50)} ms`}${postgres === undefined ? '' : `, PostgreSQL ${ms(postgres.journalMs.p50)} ms`}; a network adds its own time to each request.
 ${
   bucket === undefined

@@ -1,10 +1,11 @@
 import { type Client } from '@temporalio/client';
-import { isPassed } from './activities/send-attempts';
-import { type LostIntent, recordPlaceholder } from './activities/placeholder-intent';
+import { openLog, recordOrRetry } from './activities/key-log';
+import { isUnseen, noteUnseen } from './activities/unseen-send';
 import { paidCallsOn } from './binding/earlier-calls';
 import { JournalBindingError } from './binding/bind-journal';
 import { type PaidCallSeen, UnreadCallError } from './binding/paid-calls';
-import { type CreateJournal, isRefusal, isPlaceholder, type ClaimIntent } from './domain/journal';
+import { type CreateJournal } from './domain/journal';
+import { isOpenAnswer, isPaid, type JournalKey } from './domain/log-entries';
 import { ACTIVITY, baseTaskQueue } from './domain/names';
 import { type CreatedVideo } from './domain/paid-call';
 import { createRedactor } from './service/redact';
@@ -16,8 +17,10 @@ const LOOKED_AT = 1_000;
 export interface LostCall {
   /** The authorisation of the call. */
   readonly creationKey: string;
-  /** From 0. */
-  readonly sendAttempt: number;
+  /** Names the activity in the log of the key. */
+  readonly sender: string;
+  /** The intent of its send, where its answer or its last heartbeat names one. */
+  readonly announced: string | null;
   /** The workflow that made it; null for an activity that no workflow has scheduled. */
   readonly workflowId: string | null;
   /** The run that made it. */
@@ -72,12 +75,13 @@ export async function lostAmong(
 ): Promise<readonly LostCall[]> {
   const lost: LostCall[] = [];
   for await (const seen of calls) {
-    const { creationKey, sendAttempt, workflowId, runId, activityId, scheduledAt: attemptAt, answer } = seen;
+    const { creationKey, sender, workflowId, runId, activityId, scheduledAt: attemptAt, answer } = seen;
     const created = answer?.['outcome'] === 'created' ? (answer as unknown as CreatedVideo) : undefined;
     const model = created?.video.model ?? modelOf(seen);
     const place = {
       creationKey,
-      sendAttempt,
+      sender,
+      announced: announcedBy(seen),
       workflowId,
       runId,
       ...ancestorsOf(seen),
@@ -111,63 +115,57 @@ export async function keepLostCalls(
   calls: readonly LostCall[],
 ): Promise<void> {
   for (const call of calls) {
-    const { creationKey, created, operation, model } = call;
+    const { creationKey, created, attemptAt, ...rest } = call;
     const key = { namespace, creationKey };
     // Recorded for an earlier call of the same key.
     if (await isKnown(journal, key, call)) continue;
     const { durationSeconds = null, resolution = null, referenceMode = null } = created?.video ?? {};
-    const lost: LostIntent = {
-      operation,
+    const before = await openLog(journal, key);
+    const own = before.state.sends.findLast(({ sent }) => sent.sender === call.sender);
+    if (created !== undefined && own !== undefined) {
+      await recordOrRetry(journal, before, own.sent.nonce, created);
+      continue;
+    }
+    const { log, nonce } = await noteUnseen(journal, before, {
+      ...rest,
+      attemptAt,
       account: created?.video.account ?? '',
-      model,
       durationSeconds,
       resolution,
       referenceMode,
       // It is lost, so later requests cannot be compared: any request counts as the same one.
       fingerprint: null,
-      lastHeartbeat: null,
-      cause: 'journal_changed',
-      ...(created !== undefined && { created }),
-    };
-    await recordPlaceholder(journal, key, call, lost);
+    });
+    if (created !== undefined) await recordOrRetry(journal, log, nonce, created);
   }
 }
 
 /**
- * Whether a journal has the record that stopped a call, or one that the call left: a call goes past refusals and
- * decisions only. An existing placeholder counts too, until a person has decided to resubmit.
+ * Whether a journal has what the call left, or what stopped it: a purchase, a send of unknown fate, its own send, or a fence.
+ * A send of somebody else that is open here may have been refused since. An image activity sends again after a refusal; for
+ * a video, its workflow schedules another create.
  */
-async function isKnown(
-  journal: CreateJournal,
-  key: { readonly namespace: string; readonly creationKey: string },
-  call: LostCall,
-): Promise<boolean> {
-  for (let sendAttempt = 0; ; sendAttempt++) {
-    const { claim, outcome, resolution } = await journal.read(key, sendAttempt);
-    if (claim === null) return false;
-    const isOpened = resolution?.decision === 'resubmit';
-    if (claim.kind === 'intent' && isPlaceholder(claim) && !isOpened) return true;
-    if (sendAttempt < call.sendAttempt) continue;
-    if (claim.kind === 'fence') return true;
-    const isOver = outcome !== null && isRefusal(outcome.answer, Infinity);
-    if (isOf(claim, call) && !(isOver && goesOnByItself(call))) return true;
-    // A different request may go past any refusal. A call that is open here may have been refused since, and then the
-    // caller that went past it had received that refusal.
-    if (outcome === null || isOver || isOpened) continue;
-    if (!(await isPassed(journal, key, sendAttempt))) return true;
-  }
+async function isKnown(journal: CreateJournal, key: JournalKey, call: LostCall): Promise<boolean> {
+  const log = await openLog(journal, key);
+  const { state } = log;
+  if (state.bought !== null || state.fenced.includes(call.sender)) return true;
+  // What is known to be bought is never left to a decision.
+  if (call.created !== undefined) return false;
+  // Another send that waits, or is in flight, is settled by its own fate: it does not stand for a send that has a name.
+  if (call.announced !== null) return !isUnseen(log, call);
+  if (state.unknown !== null) return true;
+  const own = state.sends.findLast(({ sent }) => sent.sender === call.sender);
+  if (own === undefined) return false;
+  const isRefused = own.answer !== null && !isPaid(own.answer.answer) && !isOpenAnswer(own.answer.answer);
+  return !isRefused || call.operation === 'create_video' || own.decision !== null;
 }
 
-function isOf({ runId, activityId }: ClaimIntent, call: LostCall): boolean {
-  return runId === call.runId && activityId === call.activityId;
-}
-
-/**
- * An image activity sends again after a refusal, in the next send attempt; for a video, its workflow schedules another
- * create.
- */
-function goesOnByItself({ operation }: LostCall): boolean {
-  return operation !== 'create_video';
+/** The answer about a send of unknown fate names it, whichever activity made it. */
+function announcedBy({ answer, announced }: PaidCallSeen): string | null {
+  const evidence = answer?.['evidence'];
+  const sendId =
+    typeof evidence === 'object' && evidence !== null && 'sendId' in evidence ? evidence.sendId : null;
+  return typeof sendId === 'string' ? sendId : announced;
 }
 
 function ancestorsOf({ input }: PaidCallSeen): Pick<LostCall, 'ancestors'> {

@@ -36,7 +36,7 @@ async function download(bytes) {
 
 async function upload(file, creationKey) {
   const request = { model: 'image-2', prompt: 'brighter', images: [{ file }] };
-  const { ms, result } = await timed(ACTIVITY.editImage, { request, creationKey, sendAttempt: 0 });
+  const { ms, result } = await timed(ACTIVITY.editImage, { request, creationKey });
   if (result.outcome !== 'completed') throw new Error(`The edit came to ${result.outcome}.`);
   return { ms, received: result.billing.usage.received_bytes };
 }

@@ -1,5 +1,5 @@
 'use strict';
-// What the record of a paid call costs in each store: claim and outcome, each durable before the next step, against two
+// What the log of a paid call costs in each store: intent and answer, each durable before the next step, against two
 // bare requests with the same bytes to the same disk or server. All in one run, taking turns.
 const { randomUUID } = require('node:crypto');
 const path = require('node:path');
@@ -21,7 +21,7 @@ async function run({ scope, say, quick }) {
     { name, kind: 'bare', write: (turn) => barely(bare, turn) },
   ]);
   const times = Object.fromEntries(
-    places.map(({ name }) => [name, { claim: [], outcome: [], journal: [], bare: [] }]),
+    places.map(({ name }) => [name, { intent: [], answer: [], journal: [], bare: [] }]),
   );
   for (let turn = 0; turn < warmUp + rounds; turn += 1) {
     for (let at = 0; at < writers.length; at += 1) {
@@ -32,8 +32,8 @@ async function run({ scope, say, quick }) {
       if (turn < warmUp) continue;
       times[name][kind].push(endedAt - startedAt);
       if (kind === 'bare') continue;
-      times[name].claim.push(middle - startedAt);
-      times[name].outcome.push(endedAt - middle);
+      times[name].intent.push(middle - startedAt);
+      times[name].answer.push(endedAt - middle);
     }
     if (turn % 250 === 249) say(`round ${turn + 1} of ${warmUp + rounds}`);
   }
@@ -90,37 +90,42 @@ async function database(scope, say) {
   };
 }
 
-/** As a create does: nobody was here, the intent, the outcome. Gives the time between the two. */
+/** As a create does: nobody was here, the intent, the answer. Gives the time between the two. */
 async function byJournal(journal, turn) {
-  const key = { namespace: 'default', creationKey: `bench-${turn}` };
-  const { claim } = await journal.read(key, 0);
-  if (claim !== null) throw new Error('The journal was used before.');
+  const key = keyOf(turn);
+  if ((await journal.read(key)).length > 0) throw new Error('The journal was used before.');
   const intent = intentOf(turn);
-  if ((await journal.putClaim(key, 0, intent)) !== 'won') throw new Error('The claim was taken.');
+  if ((await journal.append(key, 0, intent)) !== 'won') throw new Error('The intent was there.');
   const middle = performance.now();
-  if ((await journal.putOutcome(key, 0, outcomeOf(turn, intent))) !== 'won')
-    throw new Error('The outcome was there.');
+  if ((await journal.append(key, 1, answerOf(turn, intent))) !== 'won')
+    throw new Error('The answer was there.');
   return middle;
 }
 
 async function barely(write, turn) {
   const intent = intentOf(turn);
-  await write(`${turn}.claim`, JSON.stringify(intent));
-  await write(`${turn}.outcome`, JSON.stringify(outcomeOf(turn, intent)));
+  await write(`${turn}.intent`, JSON.stringify(intent));
+  await write(`${turn}.answer`, JSON.stringify(answerOf(turn, intent)));
 }
+
+const keyOf = (turn) => ({ namespace: 'default', creationKey: `bench-${turn}` });
 
 function intentOf(turn) {
   const at = '2026-01-01T00:00:00.000Z';
   return {
     v: 1,
     kind: 'intent',
+    ...keyOf(turn),
     nonce: randomUUID(),
+    sender: randomUUID(),
     operation: 'create_video',
     workflowId: `bench-${turn}`,
     runId: randomUUID(),
     activityId: '1',
+    attemptAt: at,
     fingerprint: 'f'.repeat(64),
     bodyHash: 'b'.repeat(64),
+    idempotencyKey: 'k'.repeat(64),
     account: 'default@00000000',
     model: 'cine-1',
     durationSeconds: 5,
@@ -132,9 +137,15 @@ function intentOf(turn) {
   };
 }
 
-function outcomeOf(turn, { nonce, at, account, model, resolution }) {
+function answerOf(turn, { nonce, at, account, model, resolution }) {
   const video = { taskId: `video_${turn}`, account, model, resolution, createdAt: at };
-  return { v: 1, nonce, at, answer: { outcome: 'created', sendAttempt: 0, sent: true, video } };
+  return {
+    v: 1,
+    kind: 'answer',
+    nonce,
+    at,
+    answer: { outcome: 'created', sendAttempt: 0, sent: true, video },
+  };
 }
 
 function figures(times, places, rounds) {
@@ -146,8 +157,8 @@ function figures(times, places, rounds) {
       p99: round(quantile(times[name][kind], 0.99), 3),
     });
     const store = {
-      claimMs: of('claim'),
-      outcomeMs: of('outcome'),
+      intentMs: of('intent'),
+      answerMs: of('answer'),
       journalMs: of('journal'),
       bareMs: of('bare'),
     };
@@ -156,8 +167,8 @@ function figures(times, places, rounds) {
     values[name] = store;
     const row = (what, { p50, p99 }) => [`${name}: ${what}`, round(p50, 2), round(p99, 2)];
     rows.push(
-      row('**claim, before the send**', store.claimMs),
-      row('**outcome, after it**', store.outcomeMs),
+      row('**intent, before the send**', store.intentMs),
+      row('**answer, after it**', store.answerMs),
       row('both', store.journalMs),
       row(text, store.bareMs),
       [`${name}: times as long`, store.ratio.p50, store.ratio.p99],
@@ -167,12 +178,12 @@ function figures(times, places, rounds) {
     values,
     table: { columns: ['ms', 'p50', 'p99'], rows },
     goals: [
-      goal('claim in files, p99', round(values.files.claimMs.p99, 2), '<=', GOAL_MS, 'ms'),
-      goal('outcome in files, p99', round(values.files.outcomeMs.p99, 2), '<=', GOAL_MS, 'ms'),
+      goal('intent in files, p99', round(values.files.intentMs.p99, 2), '<=', GOAL_MS, 'ms'),
+      goal('answer in files, p99', round(values.files.answerMs.p99, 2), '<=', GOAL_MS, 'ms'),
     ],
     notes: [
       `${rounds} rounds, taking turns at going first, one caller at a time. Bucket (versitygw) and database (PostgreSQL) are on this machine and write to its disk: what a network adds comes on top, once for each request.`,
-      'A claim reads first and leaves a hint: in a bucket it is a list and two puts, in a database three statements. An outcome is one request, and the hint is dropped after it.',
+      'An intent reads first and leaves a hint: in a bucket it is a list and two puts, in a database three statements. An answer is one request, and the hint is dropped after it.',
       'In files the journal makes two folders for each key and fsyncs them and their parents: a record in a lost folder is a lost record. The plain files fsync no folder.',
       'A create with the journal has the history events of one without: `test/proof/journal-cost.test.ts`.',
     ],

@@ -4,8 +4,6 @@ import { activityInfo, Context } from '@temporalio/activity';
 export interface AcknowledgedHeartbeat {
   /** Sends the current details. `acknowledged` when the server has them, and nothing newer of this attempt. */
   notify(): Promise<Acknowledgement>;
-  /** Whether the server may have details of this call, from this attempt or an earlier one. */
-  hasReported(): boolean;
   /** Stops the background heartbeats. */
   stop(): void;
 }
@@ -43,11 +41,8 @@ export function startAcknowledgedHeartbeat({
   let running: Promise<Acknowledgement> = Promise.resolve('acknowledged');
   let next: Promise<Acknowledgement> | undefined;
   let doubtful = false;
-  let reported = context.info.heartbeatDetails !== undefined;
-  const hasReported = () => reported;
 
   const beat = async (): Promise<Acknowledgement> => {
-    reported = true;
     try {
       await send(details());
     } catch (error) {
@@ -66,7 +61,7 @@ export function startAcknowledgedHeartbeat({
   };
 
   const { heartbeatTimeoutMs = 0 } = activityInfo();
-  if (heartbeatTimeoutMs <= 0) return { notify, hasReported, stop: () => undefined };
+  if (heartbeatTimeoutMs <= 0) return { notify, stop: () => undefined };
   let ticks = 0;
   const timer = setInterval(
     () => {
@@ -79,7 +74,7 @@ export function startAcknowledgedHeartbeat({
     Math.max(10, heartbeatTimeoutMs / 2),
   );
   timer.unref();
-  return { notify, hasReported, stop: () => clearInterval(timer) };
+  return { notify, stop: () => clearInterval(timer) };
 }
 
 /** Names of the client's errors for the server's answer that the attempt must end. */

@@ -2,14 +2,27 @@ import { setTimeout } from 'node:timers/promises';
 import { cancellationSignal } from '@temporalio/activity';
 import { otherwise } from '../domain/bug';
 import { type Account, credentialOf } from '../accounts/registry';
-import { type ClaimIntent, type RecordedAnswer, wasCharged } from '../domain/journal';
+import {
+  type IntentEntry,
+  type JournalKey,
+  type RecordedAnswer,
+  type Send,
+  wasCharged,
+} from '../domain/log-entries';
+import { type CreateJournal } from '../domain/journal';
 import { type NotSent, type RejectedCall } from '../domain/paid-call';
-import { formatMoney } from '../domain/price';
+import { isUnknown } from '../domain/paid-log';
+import { formatMoney, type Money } from '../domain/price';
 import { type PaidRequest } from '../domain/request';
+import { keepsNothing } from '../journal/no-journal';
+import { mayBeAlive } from './await-sender';
+import { kept, NO_ACCOUNT, NO_KEY } from './before-send';
 import { journalDown } from './journal-failures';
-import { type AnswerBase, heldAnswer, rejectedAnswer, waitingAnswer } from './paid-answers';
+import { openLog } from './key-log';
+import { type AnswerBase, invalidAnswer, missingAnswer, rejectedAnswer, waitingAnswer } from './paid-answers';
 import { type PaidDeps } from './paid-context';
-import { type GatedCall } from './refusal-gate';
+import { type AdmittedCall, type OpenedCall } from './paid-spec';
+import { type GatedCall, type StandingRefusal } from './refusal-gate';
 import { type Reserved, spendBooksOf } from './spend-book';
 import { msUntil, timeAfter } from './wall-clock';
 
@@ -20,11 +33,69 @@ export interface Admission {
   /** Reports that nothing is sent and no intent was written. */
   unused(): Promise<void>;
   /** Gives the estimate back where both the answer and what is recorded instead prove that nothing was charged. */
-  settle(claim: ClaimIntent, ...answers: readonly RecordedAnswer[]): Promise<void>;
+  settle(intent: IntentEntry, ...answers: readonly RecordedAnswer[]): Promise<void>;
+}
+
+/** Why the call is not sent now, or what it is sent with. Nothing is written before all of this has passed. */
+export async function admitCall(
+  opened: OpenedCall,
+): Promise<NotSent | RejectedCall | { readonly admission: Admission; readonly call: AdmittedCall }> {
+  const { deps, spec, account, prepared, base: before } = opened;
+  if (prepared.kind === 'unavailable')
+    return waitingAnswer(before, 'configuration_unavailable', prepared.message);
+  if (account === undefined || prepared.kind === 'missing')
+    return kept(missingAnswer(before, (prepared.kind === 'missing' ? prepared : NO_ACCOUNT).missing));
+  if (prepared.kind !== 'ready') return invalidAnswer(before, prepared.issue);
+  const base = { ...before, estimate: prepared.estimate };
+  const call = { ...opened, account, ready: prepared, base };
+  const refused =
+    (costsMore(prepared.estimate, spec.agreedPrice) ? priceChangedAnswer(base) : undefined) ??
+    ((await account.hasKey()) ? undefined : await kept(missingAnswer(base, NO_KEY))) ??
+    (await turnOf(account, base)) ??
+    (await openElsewhere(call));
+  if (refused !== undefined) return refused;
+  const admission = await admit(deps, account, spec.paid, spec.creationKey, base);
+  return 'outcome' in admission ? admission : { admission, call };
+}
+
+function costsMore(estimate: Money | null, agreed: number | null | undefined): boolean {
+  return typeof agreed === 'number' && (estimate === null || estimate.microUnits > agreed);
+}
+
+/** The same body was sent under another key, and its fate is unknown: buying it again is a person's decision. */
+async function openElsewhere(call: AdmittedCall): Promise<NotSent | RejectedCall | undefined> {
+  if (call.spec.refuseWhileUnconfirmed !== true) return undefined;
+  const { base, deps, log, account, who } = call;
+  const sent = { bodyHash: call.ready.body.bodyHash, account: account.name };
+  const open = await otherOpenCall(deps.journal, log.key, sent, who.now()).catch((error: unknown) =>
+    journalDown(base, error),
+  );
+  if (open === undefined || 'outcome' in open) return open;
+  const message = `The same request was sent under the id ${JSON.stringify(open.creationKey)} and its fate is unknown: it may have been accepted and cost money. Nothing was sent now. Settle that one first (adopt, declare lost or resubmit).`;
+  return rejectedAnswer(base, 'unconfirmed_open', message, { field: 'creationKey' });
+}
+
+/** Finds a call of unknown fate with the same body to the same account, under another key of the namespace. */
+export async function otherOpenCall(
+  journal: CreateJournal,
+  { namespace, creationKey }: JournalKey,
+  { bodyHash, account }: Pick<IntentEntry, 'bodyHash' | 'account'>,
+  now: number,
+): Promise<JournalKey | undefined> {
+  for (const place of await journal.findOpenByBody(bodyHash)) {
+    if (place.creationKey === creationKey || place.namespace !== namespace) continue;
+    const { state } = await openLog(journal, place);
+    const isOver = state.bought === null && !mayBeAlive(state, now);
+    const waits = (send: Send, at: number): boolean => isUnknown(send) || (isOver && state.open === at);
+    const isSame = ({ sent }: Send): boolean =>
+      sent.kind === 'intent' && sent.bodyHash === bodyHash && sent.account === account;
+    if (state.sends.some((send, at) => isSame(send) && waits(send, at))) return place;
+  }
+  return undefined;
 }
 
 /** Waits for the turn of a call by the rate of its account; an answer where that is not soon. */
-export async function turnOf({ rate }: Account, base: AnswerBase): Promise<NotSent | undefined> {
+async function turnOf({ rate }: Account, base: AnswerBase): Promise<NotSent | undefined> {
   if (rate === undefined) return undefined;
   const turn = rate.take();
   if ('inMs' in turn) {
@@ -39,7 +110,7 @@ export async function turnOf({ rate }: Account, base: AnswerBase): Promise<NotSe
 }
 
 /** Lets a call pass that no standing refusal and no spend limit of its account holds back; else its answer. */
-export async function admit(
+async function admit(
   { gate, journal, events }: Pick<PaidDeps, 'gate' | 'journal' | 'events'>,
   account: Account,
   { operation, request }: PaidRequest,
@@ -64,9 +135,10 @@ export async function admit(
       pass.unused();
       await reserved?.giveBack();
     },
-    settle: async (claim, ...answers) => {
+    settle: async (sent, ...answers) => {
+      const { nonce, at } = sent;
       const charged = answers.some((answer) =>
-        wasCharged({ claim, outcome: { v: 1, nonce: claim.nonce, at: claim.at, answer } }),
+        wasCharged({ sent, answer: { v: 1, kind: 'answer', nonce, at, answer }, decision: null }),
       );
       if (!charged) await reserved?.giveBack();
     },
@@ -84,7 +156,7 @@ async function reserve(
   const limit = `${formatMoney(spendLimit)} per ${spendLimit.per}`;
   const mend =
     'Nothing was sent. Correct spendLimit of the account, or the prices of the model configuration.';
-  if (journal === 'none')
+  if (keepsNothing(journal))
     return rejectedAnswer(base, 'spend_limit', `Without a journal no spend limit can be kept. ${mend}`);
   if (estimate === null || estimate.currency !== spendLimit.currency) {
     const unknown = `The account ${name} may spend ${limit}, and the price of this call is not known in ${spendLimit.currency}.`;
@@ -111,3 +183,23 @@ async function reserve(
 
 /** Longest time between two tries of a call that the spend limit holds back, in milliseconds. */
 const LONGEST_HOLD_MS = 60 * 60_000;
+
+/** A refusal of the account or the model is in effect: nothing was recorded, and the call returns at the next probe. */
+export function heldAnswer(base: AnswerBase, refusal: StandingRefusal, model: string): NotSent {
+  const { scope, reason, httpStatus, message, since, probeInMs } = refusal;
+  const heldUntil = timeAfter(probeInMs);
+  const account = `the account ${base.account ?? ''}`;
+  const whose = scope === 'account' ? account : `the model ${JSON.stringify(model)} for ${account}`;
+  const status = httpStatus === null ? '' : ` with HTTP ${httpStatus}`;
+  const text = `Since ${since} the service refuses calls of ${whose}${status}: ${message} Nothing was sent. One request at a time asks whether it still does, the next at ${heldUntil}.`;
+  return { ...waitingAnswer(base, 'refusal_stands', text), reason, heldUntil };
+}
+
+/** A live configuration may change while a campaign runs for days, and its budget counts with the planned prices. */
+function priceChangedAnswer(base: AnswerBase): RejectedCall {
+  return rejectedAnswer(
+    { ...base, sent: false },
+    'price_changed',
+    'It costs more now than when it was planned, or its price is no longer known. Nothing was sent. Plan it again.',
+  );
+}

@@ -1,6 +1,7 @@
 import { cancellationSignal } from '@temporalio/activity';
 import { otherwise } from '../domain/bug';
 import { type NotSent } from '../domain/paid-call';
+import { type Acknowledgement } from './acknowledged-heartbeat';
 import { type AnswerBase } from './paid-answers';
 import { type Caller, type MissingHere, type Prepared } from './paid-context';
 import { isTooLate, type SendWindow } from './send-window';
@@ -43,7 +44,7 @@ function tooShort({ startToCloseMs, scheduleToCloseMs }: Caller, budgetMs: numbe
     : `The workflow would expire before the service had ${needed} to answer, so nothing was sent. Give it a longer execution or run timeout, and an activity of your own at least ${least} of scheduleToCloseTimeout.`;
 }
 
-export const NO_ACCOUNT: Extract<Prepared<never>, { kind: 'missing' }> = {
+export const NO_ACCOUNT: Extract<Prepared, { kind: 'missing' }> = {
   kind: 'missing',
   missing: {
     cause: 'account_not_configured',
@@ -68,4 +69,17 @@ const UNSERVED_MS = 1_000;
 export async function kept<Answer>(answer: Answer): Promise<Answer> {
   await setTimeout(UNSERVED_MS, undefined, { signal: cancellationSignal() }).catch(otherwise(undefined));
   return answer;
+}
+
+/** A request is not sent unless the server knows of it: if the journal were lost, no trace would remain. */
+export function unannounced(base: AnswerBase, acknowledgement: Acknowledgement): NotSent | undefined {
+  if (acknowledgement === 'acknowledged') return undefined;
+  const [cause, message] =
+    acknowledgement === 'stopped'
+      ? ['worker_shutdown', 'The call was cancelled or paused before the request was sent.']
+      : [
+          'server_not_notified',
+          'The Temporal server did not answer before the request, and nothing was sent.',
+        ];
+  return { ...base, outcome: 'not_sent', sendAttemptUsed: true, permanent: false, cause, message };
 }

@@ -23,6 +23,7 @@ import { videoTaskById } from '../domain/video-task';
 import { type ModelSource } from '../models/model-source';
 import { createTellVideos, createWatchVideo } from '../watchers/join-watcher';
 import { WatchRecovery } from '../watchers/watch-recovery';
+import { keepsNothing, NO_JOURNAL } from '../journal/no-journal';
 import { leaveToAnotherWorker } from './another-worker';
 import { createKeepBooks } from './campaign/budget-book';
 import { createCampaignImage } from './campaign/campaign-image';
@@ -105,7 +106,7 @@ export function createMediaActivities(deps: MediaActivityDeps): MediaActivities 
 }
 
 function bareActivities(deps: MediaActivityDeps): MediaActivities {
-  const { journal } = deps;
+  const journal = deps.journal === 'none' ? NO_JOURNAL : deps.journal;
   const metrics = unfailing(deps.metrics ?? NO_METRICS);
   const events = createPaidEvents({
     metrics,
@@ -124,7 +125,8 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     models: deps.models,
     journal,
     standing:
-      deps.standing ?? (journal === 'none' ? nothingToBind : standingOf(journal, deps.artifacts, accounts)),
+      deps.standing ??
+      (keepsNothing(journal) ? nothingToBind : standingOf(journal, deps.artifacts, accounts)),
     policy: deps.policy,
     gate: new RefusalGate({ probeMs: deps.refusalProbeMs, onChange: events.gate }),
     taskRecords: deps.taskRecords,
@@ -145,7 +147,7 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     [ACTIVITY.reconcileCreate]: then(createReconcileCreate(paid), (answer) =>
       givenNow(polledAs(deps.polling, answer)),
     ),
-    [ACTIVITY.findVideoTask]: createFindVideoTask(deps),
+    [ACTIVITY.findVideoTask]: createFindVideoTask({ ...deps, journal }),
     [ACTIVITY.artifactStore]: createArtifactStoreFacts(deps.artifacts),
     [ACTIVITY.pollVideos]: byItsWorker(
       deps.pollVideos ?? createPollVideos(deps),
@@ -166,9 +168,9 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
       ...result,
       answer: polledAs(deps.polling, result.answer),
     })),
-    [ACTIVITY.reviewJournal]: createReviewJournal(deps),
+    [ACTIVITY.reviewJournal]: createReviewJournal({ journal }),
     [ACTIVITY.planCampaign]: createPlanCampaign({ ...paid, createsPerSecond: deps.createsPerSecond }),
-    [ACTIVITY.openPage]: createOpenPage({ pages, journal: deps.journal }),
+    [ACTIVITY.openPage]: createOpenPage({ pages, journal }),
     [ACTIVITY.createVideos]: then(createCreateVideos(paid, pages), ({ answers }) => ({
       answers: answers.map(givenNow),
     })),
@@ -224,9 +226,12 @@ function byItsWorker(
   };
 }
 
-function nothingToBind(): never {
-  throw new Error('Without a journal there is nothing to bind.');
-}
+/** Without a journal nothing is proved, and nothing has to be bound. */
+const nothingToBind: AskStanding = async () => ({
+  bound: true,
+  journalId: '',
+  boundSince: new Date(0).toISOString(),
+});
 
 /** The name of this worker's store, for a client that reads its results there. */
 export function createArtifactStoreFacts(store: ArtifactStore): () => Promise<ArtifactStoreFacts> {
@@ -238,18 +243,15 @@ export function createArtifactStoreFacts(store: ArtifactStore): () => Promise<Ar
  */
 export function createFindVideoTask(deps: {
   readonly accounts: AccountRegistry;
-  readonly journal: CreateJournal | 'none';
+  readonly journal: CreateJournal;
   /** How the videos of this worker are polled whose input does not say it. @default 'own' */
   readonly polling?: PollingMode | undefined;
 }): (input: FindVideoTaskInput) => Promise<FoundVideoTask> {
   const find = async ({ taskId, account }: FindVideoTaskInput): Promise<FoundVideoTask> => {
     const wanted = deps.accounts.find(account)?.name ?? account;
-    const entries =
-      deps.journal === 'none'
-        ? []
-        : await deps.journal.findTask(taskId).catch((error: unknown) => {
-            throw journalUnavailable(error);
-          });
+    const entries = await deps.journal.findTask(taskId).catch((error: unknown) => {
+      throw journalUnavailable(error);
+    });
     const entry =
       account === undefined
         ? (entries.find((candidate) => candidate.video.account === wanted) ?? entries[0])

@@ -1,3 +1,4 @@
+import { given } from '../domain/given';
 import { shapeIssue } from '../domain/shape';
 import { referenceModeOf } from '../domain/request';
 import {
@@ -7,22 +8,19 @@ import {
   type CreateVideoInput,
 } from '../domain/paid-call';
 import { DEFAULT_POLLING } from '../domain/polling-profile';
-import { type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
-import { indexCreated } from './send-attempts';
+import { indexCreated } from './key-log';
 import { sendInSpan } from './media-spans';
 import { failureAnswer, invalidAnswer, pendingAnswer, rejectedAnswer, warningsAfter } from './paid-answers';
 import { type Caller, caller, NOT_VALIDATED, type PaidDeps, refuseUnsafeRetries } from './paid-context';
 import { prepareVideo } from './prepare-video';
 import { sendAndReport } from './send-and-report';
-import { type PaidSpec } from './send-once';
+import { type PaidSpec } from './paid-spec';
 import { type Sender, withSender } from './sender';
 
-type Answer = Exclude<CreateVideoAnswer, { outcome: 'pending' }>;
-type VideoCall = CreateVideoInput &
-  Pick<PaidSpec<WireJsonBody | WireMultipartBody, Answer>, 'agreedPrice' | 'keepsBooks' | 'payer'>;
+type VideoCall = CreateVideoInput & Pick<PaidSpec, 'agreedPrice' | 'keepsBooks' | 'payer'>;
 
 /**
- * Sends at most one POST per send attempt of a creation key (architecture: Create), alone or as a row of a group. Every
+ * Sends at most one POST per intent of a creation key (architecture: Create), alone or as a row of a group. Every
  * outcome is a value; an error is thrown only before anything could be sent.
  * @param sender receives the task id as soon as the service replies, before it is recorded: best effort, the journal
  * keeps it
@@ -34,26 +32,27 @@ export async function createOneVideo(
   sender: Sender,
 ): Promise<CreateVideoAnswer> {
   const result = await sendAndReport(deps, who, specOf(input, deps, sender));
-  const { claim, heartbeat } = result;
-  // A claim in the result was compared with this request.
-  const compared = {
-    ...(heartbeat !== undefined && { heartbeat }),
-    ...(claim !== null && { fingerprint: claim.fingerprint }),
-  };
-  if (result.kind === 'pending') return pendingAnswer(result.base, compared);
+  const { send } = result;
+  // A send in the result was compared with this request.
+  const compared = send === null ? {} : { fingerprint: send.fingerprint };
+  if (result.kind === 'pending') {
+    const { base, announced, unrecorded } = result;
+    return pendingAnswer(base, {
+      ...compared,
+      ...(announced !== null && { announced }),
+      ...given({ unrecorded }),
+    });
+  }
   const key = { namespace: who.namespace, creationKey: input.creationKey };
-  await indexCreated(deps.journal, key, result.answer, claim);
+  await indexCreated(deps.journal, key, result.answer, send);
   // Not recorded, because it depends on the answering worker whether task records can be read.
-  return result.answer.outcome === 'unconfirmed' && deps.taskRecords !== undefined
-    ? { ...result.answer, inspectable: true, ...compared }
-    : result.answer;
+  const answer = result.answer as CreateVideoAnswer;
+  return answer.outcome === 'unconfirmed' && deps.taskRecords !== undefined
+    ? { ...answer, inspectable: true, ...compared, ...given({ announced: send?.nonce }) }
+    : answer;
 }
 
-function specOf(
-  input: VideoCall,
-  deps: PaidDeps,
-  sender: Sender,
-): PaidSpec<WireJsonBody | WireMultipartBody, Answer> {
+function specOf(input: VideoCall, deps: PaidDeps, sender: Sender): PaidSpec {
   const { request } = input;
   const facts = {
     durationSeconds: request.durationSeconds ?? null,
@@ -63,20 +62,19 @@ function specOf(
   return {
     paid: { operation: 'create_video', request },
     creationKey: input.creationKey,
-    sendAttempt: input.sendAttempt,
     account: input.account,
     policy: input.policy,
     refuseWhileUnconfirmed: input.refuseWhileUnconfirmed,
     again: input.again,
     facts,
     afterReplyMs: 0,
-    reopenOwn: false,
+    retries: false,
     sender,
     agreedPrice: input.agreedPrice,
     payer: input.payer,
     ...(input.keepsBooks === true && { keepsBooks: true }),
     ...(input.recordedOnly === true && { recordedOnly: true }),
-    ...(input.sameKey === true && { sameKey: true }),
+    sameKey: input.sameKey,
     prepare: (account) => prepareVideo(request, account, deps),
     post: async ({ account, ready, intent, base, options }) => {
       const isKnownModel = !ready.warnings.includes(NOT_VALIDATED);

@@ -1,13 +1,16 @@
-import { type CreateJournal, type JournalKey, type Resolution, type ClaimIntent } from '../domain/journal';
+import { type CreateJournal } from '../domain/journal';
+import { type Send } from '../domain/log-entries';
 import { type CompletedImages, type ResultsLost } from '../domain/paid-call';
 import { type ImageItem } from '../service/media-client';
 import { openSealed } from '../journal/sealed-text';
+import { keepsNothing } from '../journal/no-journal';
+import { type KeyLog, recordDecision } from './key-log';
 import { keepImages, type KeepImages } from './keep-images';
 import { reported } from './mistakes';
 
 export interface LostImages {
-  readonly key: JournalKey;
-  readonly claim: ClaimIntent | null;
+  readonly log: KeyLog;
+  readonly send: Send;
   readonly recorded: ResultsLost;
 }
 
@@ -16,12 +19,12 @@ export interface LostImages {
  * result is adopted for good, so that it stays when the links expire. Undefined where there are no links.
  */
 export async function fetchLostImages(
-  { key, claim, recorded }: LostImages,
+  { log, send, recorded }: LostImages,
   keep: KeepImages,
 ): Promise<CompletedImages | ResultsLost | undefined> {
   const { journal } = keep;
   const { sealedLinks, images, created, usage, estimate } = recorded;
-  if (journal === 'none' || sealedLinks === undefined) return undefined;
+  if (keepsNothing(journal) || sealedLinks === undefined) return undefined;
   const sealing = await journal.sealingKey().catch(reported(undefined));
   const links = sealing && openSealed(sealedLinks, sealing);
   if (links === undefined) return undefined;
@@ -31,30 +34,20 @@ export async function fetchLostImages(
   const reply = { items, created, ...(usage === undefined ? {} : { usage }) };
   const base = { ...keep.base, estimate };
   const found = await keepImages(reply, { ...keep, base, before: images });
-  return found.outcome === 'completed' ? adopt(journal, key, claim, found) : found;
+  return found.outcome === 'completed' ? adopt(journal, log, send, found) : found;
 }
 
 /** A decision made meanwhile takes precedence in the journal; the caller gets the images all the same. */
 async function adopt(
   journal: CreateJournal,
-  key: JournalKey,
-  claim: ClaimIntent | null,
+  log: KeyLog,
+  { sent }: Send,
   answer: CompletedImages,
 ): Promise<CompletedImages> {
-  const resolution: Resolution = {
-    v: 1,
-    decision: 'adopt',
-    by: 'worker',
-    reason: 'The results that were lost have been fetched after all.',
-    at: new Date().toISOString(),
-    answer,
-  };
+  const reason = 'The results that were lost have been fetched after all.';
+  const decision = { about: sent.nonce, decision: 'adopt', by: 'worker', reason, answer } as const;
   // The images are stored under their hashes: where the journal cannot be written now, the next start fetches them
   // again.
-  const written = await journal
-    .putResolution(key, answer.sendAttempt, resolution)
-    .catch(reported('lost' as const));
-  if (written === 'won' && claim !== null)
-    await journal.forgetOpen({ ...key, sendAttempt: answer.sendAttempt }, claim.bodyHash);
+  await recordDecision(journal, log, decision).catch(reported(undefined));
   return answer;
 }

@@ -1,6 +1,6 @@
 import { type Account } from '../accounts/registry';
 import { givenAt } from '../domain/answer-times';
-import { type ClaimIntent } from '../domain/journal';
+import { type IntentEntry } from '../domain/log-entries';
 import { activityKey, givenKeyIssue } from '../domain/creation-key';
 import { imageOutcome, outcomes } from '../domain/make-outcome';
 import { shapeIssue } from '../domain/shape';
@@ -20,20 +20,14 @@ import { IMAGE_TIMEOUTS } from '../domain/timeouts';
 import { validateRequest } from '../domain/validate-request';
 import { estimateFor } from '../domain/price';
 import { type MediaClient } from '../service/media-client';
-import { type WireFile, type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
+import { type WireFile } from '../service/wire-body';
 import { wireEditBody, wireGenerationBody } from '../service/wire-image';
 import { timeLeft } from './await-sender';
 import { retryLater } from './failures';
 import { fetchLostImages } from './fetch-lost-images';
 import { keepImages, type KeepImages } from './keep-images';
 import { sendInSpan } from './media-spans';
-import {
-  type AnswerBase,
-  failureAnswer,
-  rejectedAnswer,
-  unconfirmedAfterIntent,
-  warningsAfter,
-} from './paid-answers';
+import { type AnswerBase, failureAnswer, rejectedAnswer, warningsAfter } from './paid-answers';
 import {
   caller,
   type Caller,
@@ -44,8 +38,9 @@ import {
   refuseUnsafeRetries,
   UNSENDABLE,
 } from './paid-context';
+import { unconfirmedBySend } from './recorded-answers';
 import { sendAndReport } from './send-and-report';
-import { type PaidSpec } from './send-once';
+import { type PaidSpec } from './paid-spec';
 import { type Sender, withSender } from './sender';
 import { resolveSource } from './sources';
 import { msUntil } from './wall-clock';
@@ -95,7 +90,7 @@ function rawInputIssue(input: ImageInput, who: Caller): ImageOutcome | undefined
 }
 
 /**
- * Makes one image call (contract 2.3, 2.4). The activity may be retried, because the journal opens another send attempt
+ * Makes one image call (contract 2.3, 2.4). The activity may be retried, because another intent is written
  * only after a proven refusal. Results are stored before the outcome is written; payloads contain no bytes.
  */
 export async function callForImages(
@@ -110,7 +105,9 @@ export async function callForImages(
   const creationKey = input.creationKey || activityKey(workflowId, runId, activityId);
   const result = await sendAndReport(deps, who, specOf(paid, creationKey, input, who, deps, sender));
   const answer =
-    result.kind === 'answer' ? result.answer : afterOtherSender(result.claim, result.base.sendAttempt, who);
+    result.kind === 'answer'
+      ? (result.answer as Answer)
+      : afterOtherSender(result.send, result.base.sendAttempt, who);
   if (input.waits === true && isWaiting(answer)) return givenAt(answer, Date.now());
   return imageOutcome(answer, creationKey) ?? answerOrRetry(answer, creationKey, who);
 }
@@ -135,7 +132,7 @@ function specOf(
   who: Caller,
   deps: PaidDeps,
   sender: Sender,
-): PaidSpec<WireJsonBody | WireMultipartBody, Answer> {
+): PaidSpec {
   const keeping = (
     client: MediaClient,
     base: AnswerBase,
@@ -153,14 +150,13 @@ function specOf(
   return {
     paid,
     creationKey,
-    sendAttempt: input.sendAttempt ?? 0,
     account: input.account,
     policy: input.policy,
     refuseWhileUnconfirmed: input.refuseWhileUnconfirmed,
     again: input.again,
     facts: { durationSeconds: null, resolution: null, referenceMode: null },
     afterReplyMs: IMAGE_TIMEOUTS.keepMs,
-    reopenOwn: true,
+    retries: true,
     sender,
     agreedPrice: input.agreedPrice,
     payer: input.payer,
@@ -181,27 +177,26 @@ function specOf(
       if (reply.class !== 'accepted') return failureAnswer(reply, base, intent);
       return keepImages(reply, keeping(client, base, ready.warnings, window.endsAt));
     },
-    complete: async ({ account: { client }, base, recorded, ...place }) => {
+    complete: async ({ account: { client }, base, recorded, ...found }) => {
       if (recorded.outcome !== 'results_lost') return undefined;
       const endsAt = Math.min(performance.now() + IMAGE_TIMEOUTS.keepMs, who.startedAt + who.startToCloseMs);
       sender.lastsUntil(endsAt);
-      return fetchLostImages({ ...place, recorded }, keeping(client, base, [], endsAt));
+      return fetchLostImages({ ...found, recorded }, keeping(client, base, [], endsAt));
     },
   };
 }
 
-/** Another sender may be alive: retries wait for its outcome; after its time the fate is unknown. */
-function afterOtherSender(claim: ClaimIntent | null, sendAttempt: number, who: Caller): Answer {
-  const left = claim === null ? 1000 : timeLeft(claim, who.serverTime());
-  if (claim === null || (left > 0 && !who.isLastAttempt)) {
-    throw retryLater({
-      class: 'waiting_for_sender',
-      message: 'A sender of this call may still be alive; its outcome is awaited.',
-      // The first retries come soon, for a living sender; a later one waits for the end of a dead one's time.
-      delayMs: who.attempt <= 2 ? Math.min(Math.max(left, 0) + 100, 5_000) : left + 100,
-    });
-  }
-  return unconfirmedAfterIntent(claim, sendAttempt);
+/** Another sender may be alive: retries wait for its outcome. The last one says what is known. */
+function afterOtherSender(send: IntentEntry | null, sendAttempt: number, who: Caller): Answer {
+  const left = send === null ? 1000 : timeLeft(send, who.serverTime());
+  if (send !== null && who.isLastAttempt)
+    return unconfirmedBySend({ sent: send, answer: null, decision: null }, sendAttempt);
+  throw retryLater({
+    class: 'waiting_for_sender',
+    message: 'A sender of this call may still be alive; its outcome is awaited.',
+    // The first retries come soon, for a living sender; a later one waits for the end of a dead one's time.
+    delayMs: who.attempt <= 2 ? Math.min(Math.max(left, 0) + 100, 5_000) : Math.max(left, 0) + 100,
+  });
 }
 
 /** Nothing was accepted: the server retries the activity; the last attempt returns an outcome instead of throwing. */
@@ -241,11 +236,7 @@ function finalOutcome(answer: Answer, creationKey: string): ImageOutcome {
 }
 
 /** Validates an image call against the live configuration and builds its body. Sends nothing to the service. */
-async function prepareImage(
-  paid: PaidRequest,
-  account: Account,
-  deps: PaidDeps,
-): Promise<Prepared<WireJsonBody | WireMultipartBody>> {
+async function prepareImage(paid: PaidRequest, account: Account, deps: PaidDeps): Promise<Prepared> {
   // First, because the code below relies on the shape that only types promise.
   const [shapeIssue] = validateRequest(paid);
   if (shapeIssue !== undefined) return { kind: 'unreadable', issue: shapeIssue };

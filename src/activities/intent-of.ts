@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { type ClaimIntent } from '../domain/journal';
+import { createHash, randomUUID } from 'node:crypto';
+import { type IntentEntry } from '../domain/log-entries';
 import { type ResolvedCreatePolicy } from '../domain/create-policy';
 import { honouredKey } from '../domain/same-key';
 import { type PaidRequest } from '../domain/request';
@@ -7,66 +7,73 @@ import { type Account } from '../accounts/registry';
 import { type Caller, type ReadyCall } from './paid-context';
 import { recordedEnd, type SendWindow } from './send-window';
 
-/** The facts of the request that an intent keeps (C4.4b): no text of it. */
-export type IntentFacts = Pick<
-  ClaimIntent,
-  'account' | 'model' | 'durationSeconds' | 'resolution' | 'referenceMode'
->;
-
-export function factsIn({
-  account,
-  model,
-  durationSeconds,
-  resolution,
-  referenceMode,
-}: IntentFacts): IntentFacts {
-  return { account, model, durationSeconds, resolution, referenceMode };
-}
-
 /** The parts of a paid call that its intent records. */
 export interface IntendedCall {
   readonly paid: PaidRequest;
   readonly creationKey: string;
-  readonly facts: Pick<ClaimIntent, 'durationSeconds' | 'resolution' | 'referenceMode'>;
+  readonly facts: Pick<IntentEntry, 'durationSeconds' | 'resolution' | 'referenceMode'>;
   /** The batch of a campaign that pays: nothing is sent once it is closed. */
   readonly payer?: string | undefined;
 }
 
-/** The intent that is written before a send, at the beginning of its window. */
-export function intentOf<Body extends { readonly bodyHash: string }>(
-  spec: IntendedCall,
-  account: Account,
-  ready: ReadyCall<Body>,
-  fingerprint: string,
+/** Who sends, as every entry about a send names it. */
+export function sentBy({ namespace, workflowId, runId, ancestors, activityId, sender, attemptAt }: Caller) {
+  const above = ancestors.length > 0 ? { ancestors } : {};
+  return { namespace, workflowId, runId, ...above, activityId, sender, attemptAt };
+}
+
+/** The intent that is written before a send, at the beginning of its window. @param index of the send in its log */
+export function intentOf(
+  { paid, creationKey, facts, payer }: IntendedCall,
+  {
+    account,
+    ready,
+    policy,
+    window,
+  }: {
+    readonly account: Account;
+    readonly ready: ReadyCall;
+    readonly policy: ResolvedCreatePolicy;
+    readonly window: SendWindow;
+  },
   who: Caller,
-  policy: ResolvedCreatePolicy,
-  window: SendWindow,
-  idempotencyKey: string,
-): ClaimIntent {
+  fingerprint: string,
+  { journalId, index }: { readonly journalId: string; readonly index: number },
+): IntentEntry {
   const at = window.began.wall;
   const honoured = ready.isSigned === true ? undefined : honouredKey(policy.idempotency, at, window.budgetMs);
   return {
     v: 1,
     kind: 'intent',
     nonce: randomUUID(),
-    operation: spec.paid.operation,
-    namespace: who.namespace,
-    creationKey: spec.creationKey,
-    workflowId: who.workflowId,
-    runId: who.runId,
-    ...(who.ancestors.length > 0 && { ancestors: who.ancestors }),
-    activityId: who.activityId,
-    attemptAt: who.attemptAt,
+    operation: paid.operation,
+    creationKey,
+    ...sentBy(who),
     fingerprint,
     bodyHash: ready.body.bodyHash,
     account: account.name,
-    model: spec.paid.request.model,
-    ...spec.facts,
+    model: paid.request.model,
+    ...facts,
     estimate: ready.estimate,
-    ...(spec.payer !== undefined && { payer: spec.payer }),
-    idempotencyKey,
+    ...(payer !== undefined && { payer }),
+    idempotencyKey: idempotencyKey(journalId, who.namespace, creationKey, index),
     ...(honoured !== undefined && { idempotency: honoured }),
     at: new Date(at).toISOString(),
     sendWindowEnd: new Date(recordedEnd(window)).toISOString(),
   };
+}
+
+/**
+ * The header value of the policy `idempotency`: one digest per send, because a send that a person authorised again is a
+ * separate purchase, and per journal, because two deployments on one account may use the same creation keys. Whatever is
+ * sent under this intent later carries the recorded key.
+ */
+export function idempotencyKey(
+  journalId: string,
+  namespace: string,
+  creationKey: string,
+  index: number,
+): string {
+  const parts = [journalId, namespace, creationKey, index];
+  return createHash('sha256').update(parts.join('\n')).digest('hex');
 }

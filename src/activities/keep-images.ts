@@ -8,6 +8,7 @@ import { type ArtifactStore } from '../artifacts/artifact-store';
 import { sealText } from '../journal/sealed-text';
 import { readDataUrl } from '../service/read-data-url';
 import { type ImageItem, type ImagesAccepted, type MediaClient } from '../service/media-client';
+import { keepsNothing } from '../journal/no-journal';
 import { blockedLocation } from './blocked-location';
 import { type AnswerBase } from './paid-answers';
 import { readBounded } from './sources';
@@ -26,7 +27,7 @@ export interface KeepImages {
    */
   readonly deadlineAt: number;
   /** The journal of the answer; only with one can results that are lost now be fetched later. */
-  readonly journal: CreateJournal | 'none';
+  readonly journal: CreateJournal;
   /** Results that are stored already, by index: they are not fetched again. */
   readonly before?: readonly (ArtifactRef | null)[];
 }
@@ -112,7 +113,7 @@ async function sealLinks(
   { journal }: KeepImages,
 ): Promise<string | undefined> {
   const links = items.map((item, index) => ('lost' in kept[index]! ? linkOf(item) : null));
-  if (journal === 'none' || links.includes(undefined)) return undefined;
+  if (keepsNothing(journal) || links.includes(undefined)) return undefined;
   // The call is paid: a failure of the journal loses the links, but must not lose the answer.
   const key = await journal.sealingKey().catch(reported(undefined));
   return key === undefined ? undefined : sealText(JSON.stringify(links), key);

@@ -1,11 +1,5 @@
 import { type Money } from '../domain/price';
-import {
-  type SendAttemptView,
-  isPaid,
-  type SendAttemptKey,
-  mayHaveCost,
-  type ClaimIntent,
-} from '../domain/journal';
+import { type IntentEntry } from '../domain/log-entries';
 import {
   evidence,
   type NotSent,
@@ -18,9 +12,8 @@ import { type RejectReason } from '../domain/failure-table';
 import { standingScope } from '../domain/standing-refusal';
 import { type ValidationIssue } from '../domain/validation-issue';
 import { type PaidFailure } from '../service/media-client';
-import { factsIn } from './intent-of';
 import { type MissingHere } from './paid-context';
-import { type StandingRefusal } from './refusal-gate';
+import { factsIn } from './recorded-answers';
 import { timeAfter } from './wall-clock';
 
 /** The common fields of every answer of a paid activity. */
@@ -60,7 +53,7 @@ export function invalidAnswer(base: AnswerBase, issue: ValidationIssue): Rejecte
   return rejectedAnswer(base, 'invalid_request', issue.message, issue);
 }
 
-/** Nothing was recorded: the same send attempt is used again. */
+/** Nothing was recorded, and nothing was sent. */
 export function waitingAnswer(base: AnswerBase, cause: string, message: string): NotSent {
   return {
     ...base,
@@ -78,24 +71,13 @@ export function missingAnswer(base: AnswerBase, { cause, reason, message, field 
   return { ...waitingAnswer(base, cause, message), reason, ...(field === undefined ? {} : { field }) };
 }
 
-/** A refusal of the account or the model is in effect: nothing was recorded, and the call returns at the next probe. */
-export function heldAnswer(base: AnswerBase, refusal: StandingRefusal, model: string): NotSent {
-  const { scope, reason, httpStatus, message, since, probeInMs } = refusal;
-  const heldUntil = timeAfter(probeInMs);
-  const account = `the account ${base.account ?? ''}`;
-  const whose = scope === 'account' ? account : `the model ${JSON.stringify(model)} for ${account}`;
-  const status = httpStatus === null ? '' : ` with HTTP ${httpStatus}`;
-  const text = `Since ${since} the service refuses calls of ${whose}${status}: ${message} Nothing was sent. One request at a time asks whether it still does, the next at ${heldUntil}.`;
-  return { ...waitingAnswer(base, 'refusal_stands', text), reason, heldUntil };
-}
-
 export function fencedAnswer(base: AnswerBase): NotSent {
   return {
     ...base,
     sent: false,
     outcome: 'not_sent',
     cause: 'fenced',
-    sendAttemptUsed: true,
+    sendAttemptUsed: false,
     permanent: false,
     message: 'The journal proves that nothing was sent.',
   };
@@ -103,62 +85,16 @@ export function fencedAnswer(base: AnswerBase): NotSent {
 
 export function pendingAnswer(
   base: AnswerBase,
-  compared?: Pick<PendingCall, 'heartbeat' | 'fingerprint'>,
+  known?: Pick<PendingCall, 'announced' | 'fingerprint' | 'unrecorded'>,
 ): PendingCall {
-  return { ...base, sent: false, outcome: 'pending', ...compared };
+  return { ...base, sent: false, outcome: 'pending', ...known };
 }
 
-export function conflictAnswer(base: AnswerBase): RejectedCall {
-  return rejectedAnswer(
-    { ...base, sent: false },
-    'creation_key_conflict',
-    'This creation key was used for another request before. Nothing was sent. Use another key, or repeat the first request unchanged.',
-    { field: 'creationKey' },
-  );
-}
-
-/**
- * The same for a caller that accounts for everything under its keys: with what the other request may have cost, and its
- * task.
- */
-export function heldByAnotherAnswer(base: AnswerBase, view: SendAttemptView): RejectedCall {
-  const conflict = conflictAnswer(base);
-  if (!mayHaveCost(view)) return conflict;
-  const { claim, outcome, resolution } = view;
-  const answer = isPaid(outcome?.answer) ? outcome?.answer : resolution?.answer;
-  const task = answer?.outcome === 'created' ? ` as the task ${answer.video.taskId}` : '';
-  return {
-    ...conflict,
-    estimate: claim?.kind === 'intent' ? claim.estimate : null,
-    mayBeOwed: true,
-    message: `Another text was bought under this key before${task}, or may have been: it is on the books. This text is not bought by itself. Nothing was sent.`,
-  };
-}
-
-/** The same body was sent under another key and its fate is unknown: buying it again is a person's decision. */
-export function openElsewhereAnswer(base: AnswerBase, open: SendAttemptKey): RejectedCall {
-  return rejectedAnswer(
-    { ...base, sent: false },
-    'unconfirmed_open',
-    `The same request was sent under the id ${JSON.stringify(open.creationKey)} and its fate is unknown: it may have been accepted and cost money. Nothing was sent now. Settle that one first (adopt, declare lost or resubmit).`,
-    { field: 'creationKey' },
-  );
-}
-
-/** A live configuration may change while a campaign runs for days, and its budget counts with the planned prices. */
-export function priceChangedAnswer(base: AnswerBase): RejectedCall {
-  return rejectedAnswer(
-    { ...base, sent: false },
-    'price_changed',
-    'It costs more now than when it was planned, or its price is no longer known. Nothing was sent. Plan it again.',
-  );
-}
-
-/** The answer of a send without success, with the facts of its claim. */
+/** The answer of a send without success, with the facts of its intent. */
 export function failureAnswer(
   failure: PaidFailure,
   base: AnswerBase,
-  claim: ClaimIntent,
+  intent: IntentEntry,
 ): NotSent | RefusedForNow | RejectedCall | UnconfirmedCall {
   switch (failure.class) {
     case 'not_sent': {
@@ -184,40 +120,17 @@ export function failureAnswer(
         outcome: 'unconfirmed',
         ...(failure.retryAfterMs !== undefined && { notBefore: timeAfter(failure.retryAfterMs) }),
         evidence: evidence(failure.cause, {
-          sendId: claim.nonce,
-          intentAt: claim.at,
+          sendId: intent.nonce,
+          intentAt: intent.at,
           sendWindowEnd: new Date().toISOString(),
-          bodyHash: claim.bodyHash,
+          bodyHash: intent.bodyHash,
           httpStatus: failure.httpStatus ?? null,
           headers: failure.headers,
           kind: failure.error?.kind ?? null,
           code: failure.error?.code ?? null,
           replyHash: failure.replyHash ?? null,
-          ...factsIn(claim),
+          ...factsIn(intent),
         }),
       };
   }
-}
-
-/** An intent without an outcome whose sender cannot be alive any more: the claim provides the evidence. */
-export function unconfirmedAfterIntent(
-  claim: ClaimIntent,
-  sendAttempt: number,
-  cause = 'no_outcome_recorded',
-): UnconfirmedCall {
-  const { account, estimate, bodyHash, sendWindowEnd } = claim;
-  return {
-    outcome: 'unconfirmed',
-    sendAttempt,
-    sent: true,
-    account,
-    estimate,
-    evidence: evidence(cause, {
-      sendId: claim.nonce,
-      intentAt: claim.at,
-      sendWindowEnd,
-      bodyHash,
-      ...factsIn(claim),
-    }),
-  };
 }

@@ -6,15 +6,17 @@ import { type CreateJournal } from '../domain/journal';
 import { type AskStanding } from '../domain/journal-binding';
 import { type CreatePolicy, type IdempotencyPolicy } from '../domain/create-policy';
 import { type RejectReason } from '../domain/failure-table';
-import { type Ancestry } from '../domain/paid-call';
+import { type Ancestry, type NamedSender, senderName } from '../domain/paid-call';
 import { type PollingProfile } from '../domain/polling-profile';
 import { IMAGE_TIMEOUTS } from '../domain/timeouts';
 import { type ValidationIssue } from '../domain/validation-issue';
 import { type ModelSource } from '../models/model-source';
 import { type AccountRegistry } from '../accounts/registry';
+import { keepsNothing } from '../journal/no-journal';
 import { unsafeRetryPolicy } from './failures';
 import { type PaidEvents } from './paid-events';
 import { type RefusalGate } from './refusal-gate';
+import { type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
 import { type TaskRecords } from './task-records';
 
 /** What the paid activities need; see `createMediaActivities`. */
@@ -22,7 +24,7 @@ export interface PaidDeps {
   readonly accounts: AccountRegistry;
   readonly artifacts: ArtifactStore;
   readonly models: ModelSource;
-  readonly journal: CreateJournal | 'none';
+  readonly journal: CreateJournal;
   /**
    * Checks whether this journal is bound to the queue on which the activity runs: only then may it send, or prove "not
    * sent".
@@ -46,9 +48,18 @@ export interface Caller {
   readonly runId: string | null;
   readonly ancestors: readonly string[];
   readonly activityId: string;
+  /** Names the activity in the logs of the journal, in all of its tries. */
+  readonly sender: string;
   readonly attempt: number;
   /** When the server scheduled this attempt, ISO 8601. */
   readonly attemptAt: string;
+  /** When the server scheduled the activity, ISO 8601. */
+  readonly scheduledAt: string;
+  /**
+   * Whether an earlier try of the activity may have sent, and may live: a retry, or a try after an operator's reset, which
+   * sets the number of the attempt back.
+   */
+  readonly isLater: boolean;
   readonly isLastAttempt: boolean;
   readonly startToCloseMs: number;
   readonly scheduleToCloseMs: number;
@@ -60,21 +71,33 @@ export interface Caller {
   readonly now: () => number;
 }
 
-/** @param ancestors from the input of the call */
-export function caller({ ancestors = [] }: Ancestry = {}): Caller {
+/** Whether the running activity was handed out before: see {@link Caller.isLater}. */
+export function isLaterTry(): boolean {
+  const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
+  return attempt > 1 || currentAttemptScheduledTimestampMs !== scheduledTimestampMs;
+}
+
+/** @param input of the call */
+export function caller({ ancestors = [], sender }: Ancestry & NamedSender = {}): Caller {
   const info = activityInfo();
+  const scheduledAt = new Date(info.scheduledTimestampMs).toISOString();
+  const attemptAt = new Date(info.currentAttemptScheduledTimestampMs).toISOString();
   const serverTime = attemptClock(info, () => performance.now());
   // A policy that sets no limit would try for ever.
   const attempts = info.retryPolicy?.maximumAttempts || IMAGE_TIMEOUTS.maximumAttempts;
+  const runId = info.workflowExecution?.runId ?? info.activityRunId ?? null;
   return {
     namespace: info.workflowNamespace ?? info.namespace,
     workflowId: info.workflowExecution?.workflowId ?? null,
     // An activity that no workflow scheduled has a run id of its own.
-    runId: info.workflowExecution?.runId ?? info.activityRunId ?? null,
+    runId,
     ancestors,
     activityId: info.activityId,
+    sender: sender ?? senderName(runId, info.activityId),
     attempt: info.attempt,
-    attemptAt: new Date(info.currentAttemptScheduledTimestampMs).toISOString(),
+    attemptAt,
+    scheduledAt,
+    isLater: isLaterTry(),
     isLastAttempt: info.attempt >= attempts,
     startToCloseMs: info.startToCloseTimeoutMs,
     scheduleToCloseMs: info.scheduleToCloseTimeoutMs,
@@ -87,16 +110,16 @@ export function caller({ ancestors = [] }: Ancestry = {}): Caller {
 /**
  * Without a journal nothing stops a second attempt from buying again, so only one is allowed (architecture: Create).
  */
-export function refuseUnsafeRetries(journal: CreateJournal | 'none'): void {
-  if (journal !== 'none') return;
+export function refuseUnsafeRetries(journal: CreateJournal): void {
+  if (!keepsNothing(journal)) return;
   const info = activityInfo();
   const attempts = info.retryPolicy?.maximumAttempts ?? 0;
   if (attempts !== 1 || info.attempt > 1) throw unsafeRetryPolicy(info.attempt);
 }
 
 /** A paid call before its send. `fileHashes` contains every `{file}` that could be read, for the fingerprint. */
-export type Prepared<Body> =
-  | ReadyCall<Body>
+export type Prepared =
+  | ReadyCall
   | {
       readonly kind: 'invalid';
       readonly issue: ValidationIssue;
@@ -126,9 +149,9 @@ export interface MissingHere {
   readonly field?: string;
 }
 
-export interface ReadyCall<Body> {
+export interface ReadyCall {
   readonly kind: 'ready';
-  readonly body: Body;
+  readonly body: WireJsonBody | WireMultipartBody;
   readonly estimate: Money | null;
   readonly polling?: PollingProfile | undefined;
   /** Milliseconds for the whole exchange. */
@@ -151,7 +174,7 @@ export const UNSENDABLE: ValidationIssue = {
 };
 
 /** The policy of the model's configuration; overrides the worker's policy, not the caller's. */
-export function preferred(prepared: Prepared<{ readonly bodyHash: string }>): CreatePolicy | undefined {
+export function preferred(prepared: Prepared): CreatePolicy | undefined {
   return prepared.kind === 'ready' && prepared.idempotency !== undefined
     ? { idempotency: prepared.idempotency }
     : undefined;

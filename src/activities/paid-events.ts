@@ -1,5 +1,5 @@
 import { failureRow, type RejectReason } from '../domain/failure-table';
-import { type RecordedAnswer } from '../domain/journal';
+import { type RecordedAnswer } from '../domain/log-entries';
 import { isValidated } from '../domain/make-outcome';
 import { OTHER } from '../domain/ended-video-metrics';
 import { type Metrics } from '../domain/metrics';

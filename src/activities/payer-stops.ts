@@ -13,12 +13,12 @@ import { type Caller } from './paid-context';
  * owner is recorded first, so that the close also finds the run of a request that may still be sent.
  */
 export async function payerStops(
-  journal: CreateJournal | 'none',
+  journal: CreateJournal,
   payer: string | undefined,
   { namespace, runId }: Pick<Caller, 'namespace' | 'runId'>,
   base: AnswerBase,
 ): Promise<NotSent | undefined> {
-  if (payer === undefined || journal === 'none') return undefined;
+  if (payer === undefined) return undefined;
   const notSent = {
     ...base,
     outcome: 'not_sent',

@@ -34,7 +34,7 @@ export async function prepareVideo(
   request: VideoRequest,
   account: Account,
   deps: PaidDeps,
-): Promise<Prepared<Body>> {
+): Promise<Prepared> {
   // First, because the code below relies on the shape that only types promise.
   const paid = { operation: 'create_video', request } as const;
   const [shapeIssue] = validateRequest(paid);

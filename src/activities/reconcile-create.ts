@@ -1,359 +1,156 @@
-import { activityInfo, heartbeat } from '@temporalio/activity';
-import { throwBug } from '../domain/bug';
-import {
-  type CreateJournal,
-  isPaid,
-  isRefusal,
-  isPlaceholder,
-  type JournalKey,
-  type RecordedAnswer,
-  type Resolution,
-  type ClaimIntent,
-} from '../domain/journal';
-import { type ResolvedCreatePolicy, resolveCreatePolicy } from '../domain/create-policy';
-import {
-  type CreateVideoAnswer,
-  evidence,
-  type NotSent,
-  type ReconcileCreateInput,
-  type UnconfirmedCall,
-} from '../domain/paid-call';
-import { causeOfUnproved, provesNotSent } from '../domain/journal-proof';
+import { type Standing } from '../domain/journal-binding';
+import { type JournalKey, owesBefore, purchaseOf, type Send } from '../domain/log-entries';
+import { type CreateVideoAnswer, evidence, type ReconcileCreateInput } from '../domain/paid-call';
+import { decide, type Licence, tellingSend } from '../domain/paid-log';
 import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
-import { MAX_REQUEST_SECONDS } from '../domain/timeouts';
-import { isUsableTaskId } from '../domain/task-id';
-import { leaveToAnotherWorker } from './another-worker';
+import { keepsNothing } from '../journal/no-journal';
 import { awaitSender } from './await-sender';
 import { retryLater } from './failures';
-import { journalUnavailable } from './journal-failures';
-import { factsIn } from './intent-of';
-import { claimTask, fence, indexCreated, isForeign, openSendAttempt, takeClaim } from './send-attempts';
-import { fencedAnswer, unconfirmedAfterIntent, waitingAnswer } from './paid-answers';
+import { inspected } from './inspect-records';
+import { sentBy } from './intent-of';
+import { appendOrRetry, giveUpOpen, indexCreated, type KeyLog, openOrRetry, recordOrRetry } from './key-log';
+import { type AnswerBase, fencedAnswer, waitingAnswer } from './paid-answers';
 import { caller, type Caller, type PaidDeps } from './paid-context';
-import { adoptedAnswer, writeResolution } from './resolve-unconfirmed';
-import { withSameKey } from './send-same-key';
-import { standing } from './sender';
-import { recordPlaceholder } from './placeholder-intent';
-import { type SentCreate, type TaskRecord, type TaskRecords } from './task-records';
+import { recordedAnswer } from './recorded-answers';
+import { isDecided, isUnseen, mayHaveUsedAnother, noteUnseen } from './unseen-send';
 
-/**
- * The outcome of a sender that may still be alive is checked often, so that it is returned as soon as it is recorded.
- */
+/** The answer of a sender that may still be alive is looked for often, so that it is returned as soon as it is recorded. */
 const SENDER = {
-  message: 'A sender of this send attempt may still be alive; its outcome is awaited.',
+  message: 'A sender of this call may still be alive; its outcome is awaited.',
   everyMs: 3_000,
 };
 const OF_ANOTHER_RUN = 'Another run has a record under this key.';
+const DECIDED = 'A person has decided about the send of unknown fate; the call goes on by that.';
+
+/** One create activity that brought no answer, and the log of its key. */
+interface Unanswered {
+  readonly deps: PaidDeps;
+  readonly input: ReconcileCreateInput;
+  readonly who: Caller;
+  readonly stands: Extract<Standing, { bound: true }>;
+  readonly log: KeyLog;
+  readonly base: AnswerBase;
+}
 
 /**
- * Determines the outcome of a create that returned no value (failure model: The journal): the recorded outcome; "not
- * sent", proved by taking the fence; or unconfirmed, once no sender can be alive any more. It reads where the sender
- * was allowed to act: beyond the send attempts that ended in a proven refusal of an earlier run. Sends nothing.
+ * Determines the outcome of a create that returned no value (failure model: The log): the recorded outcome; "not sent",
+ * proved by a fence that excludes its sender for good; or unconfirmed, once no sender can be alive any more. Sends nothing.
  */
 export function createReconcileCreate(
   deps: PaidDeps,
 ): (input: ReconcileCreateInput) => Promise<CreateVideoAnswer> {
   return async (input) => {
     const { journal } = deps;
-    const who = caller(input);
-    const { namespace, workflowId, runId } = who;
-    const key: JournalKey = { namespace, creationKey: input.creationKey };
-    const common = {
-      sendAttempt: input.sendAttempt,
-      sent: false,
-      account: input.account ?? null,
-      estimate: null,
-    };
-    if (journal === 'none') return { ...common, outcome: 'unconfirmed', evidence: evidence('no_journal') };
+    const { creationKey, account, trace, unrecorded } = input;
+    const named = { sendAttempt: 0, sent: false, account: account ?? null, estimate: null };
+    if (keepsNothing(journal)) return { ...named, outcome: 'unconfirmed', evidence: evidence('no_journal') };
+    const who = { ...caller(input), sender: trace.sender };
     // If the queue was rebound to another journal since, this one proves nothing: read the ledger again.
-    const here = await standing(deps, true);
-    const opened = await openSendAttempt(journal, key, input.sendAttempt, {
-      fingerprint: input.fingerprint ?? null,
-      workflowId,
-      runId,
-      now: who.now,
-    }).catch((error: unknown) => {
-      throw journalUnavailable(error);
-    });
-    const base = {
-      ...common,
-      sendAttempt: opened.sendAttempt,
-      ...(opened.mayBeOwed && { mayBeOwed: true as const }),
-    };
-    const isCompared = input.fingerprint !== undefined;
-    /**
-     * Where only the create itself can compare earlier send attempts with its request, it starts from its first one
-     * again.
-     */
-    const fenced = (at: typeof base): NotSent =>
-      at.sendAttempt === input.sendAttempt || isCompared
-        ? fencedAnswer(at)
-        : { ...fencedAnswer(at), sendAttempt: input.sendAttempt, sendAttemptUsed: false };
-    const reported = <Answer extends CreateVideoAnswer>(answer: Answer): Answer => {
-      if (answer.outcome === 'unconfirmed')
-        deps.events?.lost(input.creationKey, answer, deps.accounts.find(input.account)?.name);
-      return answer;
-    };
-    const changed = async (at: typeof base): Promise<UnconfirmedCall> => {
-      const placeholder = await recordPlaceholder(journal, key, who, {
-        ...at,
-        ...input.facts,
-        operation: 'create_video',
-        account: at.account ?? '',
-        fingerprint: null,
-        lastHeartbeat: input.senders.lastHeartbeat,
-        cause: here.bound ? causeOfUnproved(input.senders.lastHeartbeat, here.journalId) : 'journal_changed',
-      });
-      return reported(placeholder);
-    };
-    /** This journal does not show what the senders may have sent with another journal. */
-    const unproved = (at: typeof base): Promise<UnconfirmedCall> => {
-      if (!here.bound)
-        throw retryLater({ class: 'journal_not_bound', message: here.message, delayMs: 5_000 });
-      return changed(at);
-    };
-    const provesIt = here.bound && provesNotSent(input.senders, { ...here, intents: opened.intents });
-    /**
-     * Of another run: only the create itself can compare the request, by the fingerprint. A placeholder belongs to
-     * every run, because the request of its send is unknown.
-     */
-    const isForeign = (claim: ClaimIntent | null): boolean =>
-      !isCompared && claim?.runId !== runId && !(claim !== null && isPlaceholder(claim));
-    /**
-     * The create starts from its first send attempt again and compares each with its request, so that nothing is bought
-     * twice.
-     */
-    const foreign = (recorded?: RecordedAnswer): NotSent | Promise<UnconfirmedCall> =>
-      provesIt || isPaid(recorded)
-        ? waitingAnswer({ ...base, sendAttempt: input.sendAttempt }, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN)
-        : unproved(base);
-    switch (opened.do) {
-      case 'return': {
-        const { claim } = opened;
-        if (isForeign(claim)) {
-          const { answer } = opened.outcome;
-          if (provesIt && isRefusal(answer, Infinity)) await shutOut(journal, key, opened.sendAttempt);
-          return foreign(answer);
-        }
-        const answer = opened.outcome.answer as CreateVideoAnswer;
-        if (answer.outcome === 'unconfirmed' && claim !== null)
-          return inspected(answer, claim, journal, key, input, who);
-        await indexCreated(journal, key, answer, claim);
-        return { ...answer, sent: true };
-      }
-      case 'pending':
-        if (isForeign(opened.claim)) {
-          if (provesIt) await shutOut(journal, key, opened.sendAttempt);
-          return foreign();
-        }
-        awaitSender(opened.claim, who.serverTime(), SENDER);
-        return reported(
-          await inspected(
-            unconfirmedAfterIntent(opened.claim, opened.sendAttempt),
-            opened.claim,
-            journal,
-            key,
-            input,
-            who,
-          ),
-        );
-      case 'send': {
-        if (!provesIt) return unproved(base);
-        await takeFence(journal, key, opened.sendAttempt);
-        return fenced(base);
-      }
-      case 'fenced':
-        return provesIt ? fenced(base) : unproved(base);
-      case 'conflict':
-        return foreign(opened.view.outcome?.answer);
-    }
-  };
-
-  /** Checks the service's task records, if any, for a call of unknown fate. */
-  async function inspected(
-    unconfirmed: UnconfirmedCall,
-    claim: ClaimIntent,
-    journal: CreateJournal,
-    key: JournalKey,
-    input: ReconcileCreateInput,
-    who: Caller,
-  ): Promise<CreateVideoAnswer> {
-    const records = deps.taskRecords;
-    // A placeholder has neither the time nor the body of the send, so that no task record can be matched to it.
-    const found =
-      records === undefined || isPlaceholder(claim)
-        ? { ...unconfirmed, sent: true }
-        : await inspectRecords({
-            records,
-            journal,
-            key,
-            claim,
-            unconfirmed,
-            onAbsent: () => onAbsentOf(claim, input),
-            now: who.serverTime(),
-          });
-    return found.outcome === 'unconfirmed' ? withSameKey(found, claim, who.now()) : found;
-  }
-
-  /** What the absence of a record proves is for the account to say: a worker without it must not send again. */
-  function onAbsentOf(claim: ClaimIntent, input: ReconcileCreateInput): ResolvedCreatePolicy['onAbsent'] {
-    const account = deps.accounts.find(claim.account);
-    if (account !== undefined) return resolveCreatePolicy(deps.policy, account.policy, input.policy).onAbsent;
-    leaveToAnotherWorker();
-    return 'unconfirmed';
-  }
-}
-
-/**
- * The create that returned no value may still continue later, and its run may have received the refusal of another run
- * by then and go past it. A fence is put where it would send.
- */
-async function shutOut(journal: CreateJournal, key: JournalKey, sendAttempt: number): Promise<void> {
-  for (let next = sendAttempt + 1; ; next++) {
-    const { claim } = await journal.read(key, next).catch((error: unknown) => {
-      throw journalUnavailable(error);
-    });
-    // An intent of another sender stops it or lets it pass; the fence is at the first send attempt where it could send.
-    if (claim?.kind === 'intent') continue;
-    return claim === null ? takeFence(journal, key, next) : undefined;
-  }
-}
-
-async function takeFence(journal: CreateJournal, key: JournalKey, sendAttempt: number): Promise<void> {
-  const taken = await takeClaim(journal, key, sendAttempt, fence()).catch((error: unknown) => {
-    throw journalUnavailable(error);
-  });
-  // Another sender took the claim meanwhile: read again, its outcome decides.
-  if (taken === 'lost')
-    throw retryLater({
-      class: 'claim_taken',
-      message: 'The send attempt was taken just now.',
-      delayMs: 1000,
-    });
-}
-
-/** Least time between two queries that prove an absence. */
-const BETWEEN_LOOKS_MS = 60_000;
-/** The reconciliation waits no longer than this. */
-const LONGEST_REQUEST_MS = MAX_REQUEST_SECONDS * 1000;
-
-interface Inspection {
-  readonly records: TaskRecords;
-  readonly journal: CreateJournal;
-  readonly key: JournalKey;
-  readonly claim: ClaimIntent;
-  readonly unconfirmed: UnconfirmedCall;
-  /** What two looks that find nothing mean to the account. */
-  readonly onAbsent: () => 'unconfirmed' | 'resend';
-  /** The server's time, in milliseconds since the Unix epoch. */
-  readonly now: number;
-}
-
-/**
- * Searches the service's own records for the task (failure model: The journal). A found task is adopted. Absence is
- * proved only by two queries, at least a minute apart and the second after the service's longest request time; the
- * policy then decides what follows.
- */
-async function inspectRecords(inspection: Inspection): Promise<CreateVideoAnswer> {
-  const { unconfirmed, onAbsent, now } = inspection;
-  const seen = await look(inspection);
-  if (seen.found === 'task') return adoptFound(inspection, seen.taskId);
-  if (seen.found === 'unknown') return unconfirmed;
-  const absentSince = firstAbsence(unconfirmed.sendAttempt) ?? now;
-  const proofAt = Math.max(absentSince + BETWEEN_LOOKS_MS, recordsCompleteAt(inspection, absentSince));
-  if (now < proofAt) {
-    // The next attempt reads it from the heartbeat, on any worker.
-    heartbeat({ absentSince, sendAttempt: unconfirmed.sendAttempt });
-    throw retryLater({
-      class: 'waiting_for_records',
-      message: 'The records of the service show no such task yet; they are read again.',
-      delayMs: proofAt - now + 100,
-    });
-  }
-  return onAbsent() === 'resend' ? resendAbsent(inspection) : unconfirmed;
-}
-
-async function look({ records, journal, key, claim, unconfirmed }: Inspection): Promise<TaskRecord> {
-  try {
-    const seen = await records.find(sentOf(claim, unconfirmed));
-    if (seen.found !== 'task') return seen.found === 'none' ? seen : { found: 'unknown' };
-    if (!isUsableTaskId(seen.taskId)) return { found: 'unknown' };
-    // A task that belongs to another key is not this one, even if the records say so.
-    const owners = await journal.findTask(seen.taskId);
-    return owners.some((owner) => isForeign(owner, key, claim)) ? { found: 'unknown' } : seen;
-  } catch (error) {
-    throwBug(error);
-    return { found: 'unknown' };
-  }
-}
-
-function sentOf(claim: ClaimIntent, { evidence }: UnconfirmedCall): SentCreate {
-  return {
-    operation: claim.operation,
-    ...factsIn(claim),
-    bodyHash: claim.bodyHash,
-    idempotencyKey: claim.idempotencyKey,
-    intentAt: claim.at,
-    sendWindowEnd: evidence.sendWindowEnd ?? claim.sendWindowEnd,
-    headers: evidence.headers,
+    const stands = await deps.standing({ fresh: true });
+    if (!stands.bound)
+      throw retryLater({ class: 'journal_not_bound', message: stands.message, delayMs: 5_000 });
+    const key: JournalKey = { namespace: who.namespace, creationKey };
+    const read = await openOrRetry(journal, key);
+    const isMissing = unrecorded !== undefined && isOpen(read, unrecorded.nonce);
+    const log = isMissing ? await recordOrRetry(journal, read, unrecorded.nonce, unrecorded.answer) : read;
+    const sendAttempt = log.state.sends.length;
+    const owed = owesBefore(log.state) ? { mayBeOwed: true as const } : {};
+    const base = { ...named, sendAttempt, ...owed };
+    const answer = await answerOf({ deps, input, who, stands, log, base });
+    if (answer.outcome === 'unconfirmed')
+      deps.events?.lost(creationKey, answer, deps.accounts.find(account)?.name);
+    return answer;
   };
 }
 
-/** First absence in this send attempt: a decision between two attempts may have led to another one. */
-function firstAbsence(of: number): number | undefined {
-  const details = activityInfo().heartbeatDetails as
-    | { absentSince?: unknown; sendAttempt?: unknown }
-    | undefined;
-  const { absentSince, sendAttempt = 0 } = details ?? {};
-  return typeof absentSince === 'number' && sendAttempt === of ? absentSince : undefined;
+function isOpen({ state: { sends, open } }: KeyLog, nonce: string): boolean {
+  return open !== null && sends[open]?.sent.nonce === nonce;
 }
 
-function recordsCompleteAt({ records, claim, unconfirmed }: Inspection, absentSince: number): number {
-  const windowEnd = Date.parse(unconfirmed.evidence.sendWindowEnd ?? claim.sendWindowEnd);
-  // The first query comes after all sends have started; the clock of a sender may have been slow.
-  const sentBy = Math.max(windowEnd, absentSince);
-  return sentBy + Math.min(Math.max(0, records.longestRequestMs), LONGEST_REQUEST_MS);
+async function answerOf(call: Unanswered): Promise<CreateVideoAnswer> {
+  const { log, input, who } = call;
+  const { sends, bought } = log.state;
+  const own = sends.findLastIndex(({ sent }) => sent.sender === who.sender);
+  if (bought === null && isUnseen(log, input.trace)) return unseen(call);
+  if (own !== -1) return ofOwnSend(call, own);
+  const { runId, sender } = who;
+  const fingerprint = input.fingerprint ?? null;
+  const licence = decide(log.state, { sender, runId, fingerprint, attemptAt: who.attemptAt, now: who.now() });
+  return 'at' in licence ? ofAnotherSend(call, licence) : notSent(call);
 }
 
-async function adoptFound(inspection: Inspection, taskId: string): Promise<CreateVideoAnswer> {
-  const { journal, key, claim, unconfirmed } = inspection;
-  const answer = adoptedAnswer(claim, unconfirmed.sendAttempt, taskId, 'unknown');
-  const ours = await claimTask(journal, key, claim, answer).catch((error: unknown) => {
-    throw journalUnavailable(error);
-  });
-  // Another key with an equal body has adopted it first.
-  if (!ours) return unconfirmed;
-  const reason = 'found in the task records of the service';
-  await decide(inspection, { decision: 'adopt', reason, answer });
-  return answer;
+/** What became of a send of this activity. It is never called "not sent" but by its own answer. */
+async function ofOwnSend(call: Unanswered, at: number): Promise<CreateVideoAnswer> {
+  const { log, base, who, deps } = call;
+  const { sends, open, bought } = log.state;
+  const { sent, decision } = sends[at] as Send;
+  if (bought === at) return recorded(call, at);
+  if (bought !== null) {
+    if (sent.fingerprint === null) return ofAnotherSend(call, { do: 'return', at: bought });
+    // What a corrected request bought is not the result of the one that was refused.
+    return recorded(call, tellingSend(log.state, at));
+  }
+  if (open === at) {
+    awaitSender(log.state, who.serverTime(), SENDER);
+    // Its sender may have recorded its answer just now, and another request may have been bought since.
+    return answerOf({ ...call, log: await giveUpOpen(deps.journal, log) });
+  }
+  // Sent again by decision: the key is free, or another send has it by now.
+  return decision?.decision === 'resubmit' ? waitingAnswer(base, 'decided', DECIDED) : recorded(call, at);
 }
 
-async function resendAbsent(inspection: Inspection): Promise<CreateVideoAnswer> {
-  const { sendAttempt, account, estimate } = inspection.unconfirmed;
-  const reason = 'two looks into the task records of the service found no such task';
-  await decide(inspection, { decision: 'resubmit', reason, answer: null });
-  return {
-    outcome: 'not_sent',
-    sendAttempt,
-    sent: true,
-    account,
-    estimate,
-    cause: 'absent_from_records',
-    sendAttemptUsed: true,
-    permanent: false,
-    message: 'The task records of the service show that nothing was accepted.',
-  };
+/** Another sender has the key: this activity did not send, and never will. */
+async function ofAnotherSend(
+  call: Unanswered,
+  { do: verdict, at }: Extract<Licence, { at: number }>,
+): Promise<CreateVideoAnswer> {
+  const { deps, log, input, who, base, stands } = call;
+  const send = log.state.sends[at] as Send;
+  const { sent } = send;
+  const isCompared = input.fingerprint !== undefined || sent.runId === who.runId || sent.kind === 'lost';
+  if (verdict !== 'conflict' && isCompared) {
+    if (verdict === 'return' && log.state.refused === at) return notSent(call);
+    if (verdict === 'return') return recorded(call, at);
+    awaitSender(log.state, who.serverTime(), SENDER);
+    // Its sender may have recorded its answer just now: a refusal leaves the key to others.
+    return answerOf({ ...call, log: await giveUpOpen(deps.journal, log) });
+  }
+  // Only the create itself can compare the requests: it is asked again, by another activity.
+  if (purchaseOf(send) === undefined && mayHaveUsedAnother(input.trace.scheduledAt, stands.boundSince))
+    return unseen(call);
+  await fenceOff(call);
+  return waitingAnswer(base, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN);
 }
 
-async function decide(
-  { journal, key, claim, unconfirmed }: Inspection,
-  made: Pick<Resolution, 'decision' | 'reason' | 'answer'>,
-): Promise<void> {
-  const resolution: Resolution = {
-    v: 1,
-    by: 'task records',
-    at: new Date().toISOString(),
-    ...made,
-  };
-  await writeResolution(journal, key, { sendAttempt: unconfirmed.sendAttempt, claim, resolution });
+/** The log has no send of this activity. A fence proves that there will be none, where no other journal can have one. */
+async function notSent(call: Unanswered): Promise<CreateVideoAnswer> {
+  const { input, stands, base } = call;
+  if (mayHaveUsedAnother(input.trace.scheduledAt, stands.boundSince)) return unseen(call);
+  await fenceOff(call);
+  return fencedAnswer(base);
+}
+
+async function fenceOff({ deps, log, who: { sender } }: Unanswered): Promise<void> {
+  if (log.state.fenced.includes(sender)) return;
+  await appendOrRetry(deps.journal, log, { v: 1, kind: 'fence', sender, at: new Date().toISOString() });
+}
+
+/** This journal does not show what the activity may have sent with another one. */
+async function unseen({ deps, log, input, who, base }: Unanswered): Promise<CreateVideoAnswer> {
+  const { trace, facts, account } = input;
+  if (isDecided(log, trace)) return waitingAnswer(base, 'decided', DECIDED);
+  const { sender, announced } = trace;
+  const known = { operation: 'create_video', ...facts, account: account ?? '', fingerprint: null } as const;
+  const { answer } = await noteUnseen(deps.journal, log, { ...sentBy(who), ...known, sender, announced });
+  return answer as CreateVideoAnswer;
+}
+
+/** The recorded answer of a send; what is of unknown fate is looked up in the task records of the service, where there are any. */
+async function recorded(call: Unanswered, at: number): Promise<CreateVideoAnswer> {
+  const { deps, log, input, who } = call;
+  const { sent } = log.state.sends[at] as Send;
+  const answer = { ...(recordedAnswer(log.state, at, who.now()) as CreateVideoAnswer), sent: true };
+  await indexCreated(deps.journal, log.key, answer, sent);
+  if (answer.outcome !== 'unconfirmed' || sent.kind === 'lost') return answer;
+  return inspected(deps, { log, intent: sent, unconfirmed: answer, policy: input.policy, who });
 }

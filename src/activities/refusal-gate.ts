@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type RejectedCall, type StandingScope } from '../domain/paid-call';
 import { type RejectReason } from '../domain/failure-table';
-import { isPaid, type RecordedAnswer } from '../domain/journal';
+import { isPaid, type RecordedAnswer } from '../domain/log-entries';
 import { type PaidOperation } from '../domain/request';
 import { mayBeOfOneRequest } from '../domain/standing-refusal';
 import { msUntil, timeAfter } from './wall-clock';

@@ -1,15 +1,7 @@
-import {
-  type CreateJournal,
-  type SendAttemptView,
-  isOpenFate,
-  isPaid,
-  type JournalKey,
-  type Resolution,
-  type ClaimIntent,
-} from '../domain/journal';
+import { type DecisionEntry, type JournalKey, type Send } from '../domain/log-entries';
+import { isUnknown } from '../domain/paid-log';
 import { type VideoModel } from '../domain/model-config';
 import { type CreatedVideo, type CreateVideoAnswer, type RejectedCall } from '../domain/paid-call';
-import { DEFAULT_POLLING, type PollingProfile } from '../domain/polling-profile';
 import {
   decisionIssue,
   type ResolveUnconfirmedCall,
@@ -18,19 +10,28 @@ import {
   type UnresolvedReason,
 } from '../domain/unconfirmed-decision';
 import { isUsableTaskId } from '../domain/task-id';
+import { keepsNothing } from '../journal/no-journal';
 import { awaitSender } from './await-sender';
 import { leaveToAnotherWorker } from './another-worker';
-import { clearOf, redactorsOf, retryLater } from './failures';
+import { clearOf, redactorsOf } from './failures';
 import { journalUnavailable } from './journal-failures';
-import { factsIn } from './intent-of';
-import { claimTask, indexCreated, isForeign } from './send-attempts';
+import {
+  claimTask,
+  followDecision,
+  giveUpOpen,
+  isForeign,
+  type KeyLog,
+  openOrRetry,
+  recordDecision,
+} from './key-log';
 import { rejectedAnswer } from './paid-answers';
 import { caller, type PaidDeps } from './paid-context';
+import { adoptedAnswer, recordedAnswer } from './recorded-answers';
 
 /**
- * Writes a person's decision about a paid call of unknown fate into the journal (failure model: The journal). Sends
- * nothing paid: an adoption reads the record of the task from the service once, and a resubmission only opens the next
- * send attempt for the next start of the same id. A decision that is carried out twice authorises one send.
+ * Writes a person's decision about a paid call of unknown fate into the journal (failure model: The log). Sends
+ * nothing paid: an adoption reads the record of the task from the service once, and a resubmission only frees the key for the
+ * next start of the same id. A decision that is carried out twice authorises one send.
  */
 export function createResolveUnconfirmed(
   deps: PaidDeps,
@@ -55,25 +56,22 @@ export function createResolveUnconfirmed(
     const issue = decisionIssue({ ...input, ...words });
     if (issue !== undefined) return refused('invalid_decision', issue);
     const { journal } = deps;
-    if (journal === 'none')
+    if (keepsNothing(journal))
       return refused('no_journal', 'This worker keeps no journal to write a decision into.');
     const who = caller();
     const key: JournalKey = { namespace: who.namespace, creationKey };
-    const found = await findNamed(journal, key, { ...input, ...words }).catch((error: unknown) => {
-      throw journalUnavailable(error);
-    });
+    const log = await openOrRetry(journal, key);
+    const found = findNamed(log, { ...input, ...words });
     switch (found.is) {
       case 'repeated':
-        // An attempt may have died right after it wrote the record, so the rest is repeated.
-        await followResolution(journal, key, found);
-        return resolved(input, found.sendAttempt, videoAnswer(found.resolution));
-      case 'decided':
-        return refused(
-          'already_decided',
-          decidedMessage(found.resolution),
-          videoAnswer(found.resolution),
-          standing(found),
-        );
+        // An attempt may have died right after it wrote the entry, so the rest is repeated.
+        await followDecision(journal, log, found.decision);
+        return resolved(input, found.at, videoAnswer(found.decision));
+      case 'decided': {
+        const { decision } = found;
+        const stands = standing(found);
+        return refused('already_decided', decidedMessage(decision), videoAnswer(decision), stands);
+      }
       case 'another':
         return refused('already_decided', ANOTHER);
       case 'known':
@@ -83,87 +81,73 @@ export function createResolveUnconfirmed(
       case 'open':
         break;
     }
-    const { claim, sendAttempt } = found;
-    if (found.view.outcome === null) awaitSender(claim, who.serverTime(), SENDER);
-    const made = await answerOf({ ...input, ...words }, found, deps, key);
+    const { at } = found;
+    if (log.state.open === at) awaitSender(log.state, who.serverTime(), SENDER);
+    const closed = log.state.open === at ? await giveUpOpen(journal, log) : log;
+    // Its sender may have recorded its answer just now.
+    const send = closed.state.sends[at] as Send;
+    if (!isUnknown(send)) return refused('already_known', KNOWN);
+    const made = await answerOf({ ...input, ...words }, { send, at, key }, deps);
     if ('refused' in made) return refused(made.refused, made.message);
-    const resolution: Resolution = {
-      v: 1,
-      decision: input.decision,
-      ...words,
-      at: new Date().toISOString(),
-      answer: made.answer,
-    };
-    await writeResolution(journal, key, { sendAttempt, claim, resolution });
-    return resolved(input, sendAttempt, made.answer);
+    const { decision } = input;
+    const entry = { about: send.sent.nonce, decision, ...words, answer: made.answer };
+    await recordDecision(journal, closed, entry);
+    return resolved(input, at, made.answer);
   };
 }
 
 type Found =
-  | {
-      readonly is: 'open';
-      readonly sendAttempt: number;
-      readonly claim: ClaimIntent;
-      readonly view: SendAttemptView;
-    }
-  | ({ readonly is: 'repeated' } & DecidedSendAttempt)
-  | ({ readonly is: 'decided' } & DecidedSendAttempt)
+  | { readonly is: 'open'; readonly at: number }
+  | { readonly is: 'repeated' | 'decided'; readonly at: number; readonly decision: DecisionEntry }
   /** Another send than the named one waits for a decision. */
   | { readonly is: 'another' }
   | { readonly is: 'known'; readonly answer: CreateVideoAnswer }
   | { readonly is: 'nothing' };
 
-/**
- * Finds the named send where it waits for a decision, else the reason why it does not. A send without an outcome does
- * not wait where a later send attempt was claimed for a send: that sender knew that nothing was accepted.
- */
-async function findNamed(
-  journal: CreateJournal,
-  key: JournalKey,
-  call: ResolveUnconfirmedCall,
-): Promise<Found> {
-  let last: Found = { is: 'nothing' };
-  let known: Extract<Found, { is: 'known' }> | undefined;
-  let decided: Extract<Found, { is: 'repeated' | 'decided' }> | undefined;
-  let open: Extract<Found, { is: 'open' }> | undefined;
-  for (let sendAttempt = 0; ; sendAttempt++) {
-    const view = await journal.read(key, sendAttempt);
-    const { claim, outcome, resolution } = view;
-    if (claim === null) return open ?? known ?? decided ?? last;
-    if (claim.kind === 'fence') continue;
-    const isNamed = claim.nonce === call.sendId;
-    if (open?.view.outcome === null) open = undefined;
-    if (isPaid(outcome?.answer) || resolution?.answer?.outcome === 'completed') {
-      if (outcome?.answer.outcome === 'created') known = { is: 'known', answer: outcome.answer };
-    } else if (resolution) {
-      const is = isNamed && isRepeated(resolution, call) ? 'repeated' : 'decided';
-      const found = { is, sendAttempt, claim, resolution } as const;
-      if (isNamed) decided = found;
-      else last = found;
-    } else if (isOpenFate(view)) {
-      last = { is: 'another' };
-      if (isNamed) open = { is: 'open', sendAttempt, claim, view };
-    }
-  }
+/** Finds the named send where it waits for a decision, else the reason why it does not. */
+function findNamed({ state }: KeyLog, call: ResolveUnconfirmedCall): Found {
+  const { sends, bought } = state;
+  const isNamed = ({ sent }: Send) => sent.nonce === call.sendId;
+  const isWaiting = (send: Send, at: number) => isUnknown(send) || state.open === at;
+  const at = sends.findIndex((send, index) => isNamed(send) && isWaiting(send, index));
+  if (at !== -1) return { is: 'open', at };
+  // A late reply says more than the decision that came before it.
+  const reply = bought === null ? undefined : sends[bought]?.answer?.answer;
+  if (bought !== null && reply?.outcome === 'created')
+    return { is: 'known', answer: recordedAnswer(state, bought) as CreateVideoAnswer };
+  const named = decisionIn(sends, isNamed);
+  if (named !== undefined) return { is: isRepeated(named.decision, call) ? 'repeated' : 'decided', ...named };
+  if (sends.some(isWaiting)) return { is: 'another' };
+  const last = decisionIn(sends, () => true);
+  return last === undefined ? { is: 'nothing' } : { is: 'decided', ...last };
 }
 
-/** Images that were fetched later are no person's decision, and never returned here. */
-function videoAnswer({ answer }: Resolution): CreatedVideo | RejectedCall | null {
-  return answer?.outcome === 'completed' ? null : answer;
+/** The newest decision about one of these sends. Images that were fetched later are no person's decision. */
+function decisionIn(
+  sends: readonly Send[],
+  isMeant: (send: Send) => boolean,
+): { readonly at: number; readonly decision: DecisionEntry } | undefined {
+  const at = sends.findLastIndex(
+    (send) => isMeant(send) && send.decision !== null && send.decision.answer?.outcome !== 'completed',
+  );
+  return at === -1 ? undefined : { at, decision: sends[at]?.decision as DecisionEntry };
 }
+
+const videoAnswer = ({ answer }: DecisionEntry): CreatedVideo | RejectedCall | null =>
+  answer?.outcome === 'completed' ? null : answer;
 
 /** Whether this very decision is recorded: an attempt that wrote it may have died, and a reset carries it out again. */
-function isRepeated({ decision, by, reason, answer }: Resolution, call: ResolveUnconfirmedCall): boolean {
+function isRepeated({ decision, by, reason, answer }: DecisionEntry, call: ResolveUnconfirmedCall): boolean {
   if (decision !== call.decision || by !== call.by || reason !== call.reason) return false;
   return decision !== 'adopt' || (answer?.outcome === 'created' && answer.video.taskId === call.taskId);
 }
 
-const standing = ({ sendAttempt, claim, resolution }: DecidedSendAttempt): StandingDecision => ({
-  sendId: claim.nonce,
-  sendAttempt,
-  decision: resolution.decision,
-  by: resolution.by,
-  at: resolution.at,
+const standing = ({ at, decision }: Extract<Found, { is: 'repeated' | 'decided' }>): StandingDecision => ({
+  sendId: decision.about,
+  sendAttempt: at,
+  decision: decision.decision,
+  by: decision.by,
+  at: decision.at,
 });
 
 const SENDER = {
@@ -175,17 +159,20 @@ type Made =
   | { readonly answer: CreatedVideo | RejectedCall | null }
   | { readonly refused: UnresolvedReason; readonly message: string };
 
-async function answerOf(
-  input: ResolveUnconfirmedCall,
-  { claim, sendAttempt, view }: Extract<Found, { is: 'open' }>,
-  deps: PaidDeps,
-  key: JournalKey,
-): Promise<Made> {
+interface Named {
+  readonly send: Send;
+  readonly at: number;
+  readonly key: JournalKey;
+}
+
+async function answerOf(input: ResolveUnconfirmedCall, named: Named, deps: PaidDeps): Promise<Made> {
   if (input.decision === 'resubmit') return { answer: null };
-  if (input.decision === 'adopt') return adoption(input.taskId ?? '', claim, sendAttempt, deps, key);
-  const base = { sendAttempt, sent: true, account: claim.account, estimate: claim.estimate };
+  if (input.decision === 'adopt') return adoption(input.taskId ?? '', named, deps);
+  const { sent, answer } = named.send;
+  const estimate = sent.kind === 'intent' ? sent.estimate : null;
+  const base = { sendAttempt: named.at, sent: true, account: sent.account, estimate };
   // Lost results prove that it was paid for: no decision can undo that.
-  if (view.outcome?.answer.outcome === 'results_lost') {
+  if (answer?.answer.outcome === 'results_lost') {
     const message = `It was paid for and its results were lost; ${input.by} declared that nothing more is done about it.`;
     return { answer: rejectedAnswer({ ...base, mayBeOwed: true }, 'declared_lost', message) };
   }
@@ -197,29 +184,24 @@ async function answerOf(
  * Checks that the service knows the task and that no other key owns it: a mistyped id would be polled for ever, and the
  * paid task lost.
  */
-async function adoption(
-  taskId: string,
-  claim: ClaimIntent,
-  sendAttempt: number,
-  deps: PaidDeps,
-  key: JournalKey,
-): Promise<Made> {
+async function adoption(taskId: string, { send: { sent }, at, key }: Named, deps: PaidDeps): Promise<Made> {
+  const { journal } = deps;
   const no = (refused: UnresolvedReason, message: string): Made => ({ refused, message });
-  if (claim.operation !== 'create_video')
+  if (sent.operation !== 'create_video')
     return no('no_task_to_adopt', 'An image call makes no task. Declare it lost, or resubmit it.');
   if (!isUsableTaskId(taskId)) return no('invalid_decision', 'taskId is not a valid task id.');
-  const account = deps.accounts.find(claim.account);
+  const account = deps.accounts.find(sent.account);
   if (account === undefined) {
     leaveToAnotherWorker();
     return no(
       'account_not_configured',
-      `This worker does not have the account ${claim.account}, which sent the create.`,
+      `This worker does not have the account ${sent.account}, which sent the create.`,
     );
   }
-  const owners = await (deps.journal as CreateJournal).findTask(taskId).catch((error: unknown) => {
+  const owners = await journal.findTask(taskId).catch((error: unknown) => {
     throw journalUnavailable(error);
   });
-  if (owners.some((owner) => isForeign(owner, key, claim))) return no('task_of_another_key', FOREIGN);
+  if (owners.some((owner) => isForeign(owner, key, sent))) return no('task_of_another_key', FOREIGN);
   const seen = await account.client.getVideo(taskId);
   if (seen.kind === 'error') {
     const status = seen.httpStatus === undefined ? '' : ` (HTTP ${seen.httpStatus})`;
@@ -231,18 +213,16 @@ async function adoption(
         );
   }
   const { reported, status } = seen.record;
-  if (claim.model !== null && reported?.model !== undefined && reported.model !== claim.model)
+  if (sent.model !== '' && reported?.model !== undefined && reported.model !== sent.model)
     return no(
       'task_of_another_key',
       'The service reports another model for this task than the create asked for.',
     );
   const lookup =
-    claim.model === null ? undefined : await (account.models ?? deps.models).lookup(claim.model, 'video');
+    sent.model === '' ? undefined : await (account.models ?? deps.models).lookup(sent.model, 'video');
   const polling = lookup?.found === 'entry' ? (lookup.entry as VideoModel).polling : undefined;
-  const answer = adoptedAnswer(claim, sendAttempt, taskId, status, polling);
-  const ours = await claimTask(deps.journal as CreateJournal, key, claim, answer).catch((error: unknown) => {
-    throw journalUnavailable(error);
-  });
+  const answer = adoptedAnswer(sent, at, taskId, status, polling);
+  const ours = await claimTask(journal, key, sent, answer);
   return ours ? { answer } : no('task_of_another_key', FOREIGN);
 }
 
@@ -266,7 +246,7 @@ const ANOTHER =
 const KNOWN = 'The journal knows what became of this call; there is nothing to decide.';
 const NOTHING = 'No paid call under this key has an unknown fate. Check the key and the namespace.';
 
-function decidedMessage({ decision, by, at }: Resolution): string {
+function decidedMessage({ decision, by, at }: DecisionEntry): string {
   return `${by} decided ${decision} at ${at}; a decision is final.`;
 }
 
@@ -274,7 +254,7 @@ function decidedMessage({ decision, by, at }: Resolution): string {
 async function said(
   { by, reason }: ResolveUnconfirmedCall,
   { accounts }: PaidDeps,
-): Promise<Pick<Resolution, 'by' | 'reason'>> {
+): Promise<Pick<DecisionEntry, 'by' | 'reason'>> {
   const issue = decisionIssue({ sendId: 'any', decision: 'declareLost', by, reason });
   // The caller reports the issue, for the text as it was typed.
   if (issue !== undefined) return { by, reason };
@@ -286,68 +266,4 @@ async function said(
 /** Removes control characters and changes of direction, with which a reason could forge lines in a list. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Bidi_Control}]+/gu, ' ').trim();
-}
-
-/** The answer of a create that made this task, with the facts from its intent (C4.4b). */
-export function adoptedAnswer(
-  claim: ClaimIntent,
-  sendAttempt: number,
-  taskId: string,
-  status: string,
-  polling: PollingProfile = DEFAULT_POLLING,
-): CreatedVideo {
-  const { account, estimate } = claim;
-  return {
-    outcome: 'created',
-    sendAttempt,
-    sent: true,
-    account,
-    estimate,
-    status,
-    warnings: ['The task was adopted: the reply of its create was never read.'],
-    video: {
-      taskId,
-      ...factsIn(claim),
-      polling,
-      createdAt: claim.at,
-      source: 'journal',
-    },
-  };
-}
-
-/** A decision about one send attempt. */
-interface DecidedSendAttempt {
-  readonly sendAttempt: number;
-  readonly claim: ClaimIntent;
-  readonly resolution: Resolution;
-}
-
-/**
- * Writes a decision and its follow-up records. Throws a retryable failure where another decision was written first;
- * that one counts.
- */
-export async function writeResolution(
-  journal: CreateJournal,
-  key: JournalKey,
-  decided: DecidedSendAttempt,
-): Promise<void> {
-  const taken = await journal
-    .putResolution(key, decided.sendAttempt, decided.resolution)
-    .catch((error: unknown) => {
-      throw journalUnavailable(error);
-    });
-  // It may also be this decision, written by an attempt that died: the retry reads which.
-  if (taken === 'lost')
-    throw retryLater({ class: 'decided', message: 'Somebody decided just now.', delayMs: 100 });
-  await followResolution(journal, key, decided);
-}
-
-/** Writes the follow-up records of a decision; repeated whenever it is repeated. */
-async function followResolution(
-  journal: CreateJournal,
-  key: JournalKey,
-  { sendAttempt, claim, resolution }: DecidedSendAttempt,
-): Promise<void> {
-  await journal.forgetOpen({ ...key, sendAttempt }, claim.bodyHash);
-  if (resolution.answer !== null) await indexCreated(journal, key, resolution.answer, claim);
 }

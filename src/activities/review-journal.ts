@@ -1,5 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { type CreateJournal, type SendAttemptView, isUndecided, type ClaimIntent } from '../domain/journal';
+import { type CreateJournal } from '../domain/journal';
+import { type LogEntry, purchaseOf, type Send } from '../domain/log-entries';
+import { isUnknown, type KeyState, stateOf } from '../domain/paid-log';
 import {
   type CreatedEntry,
   type DecidedEntry,
@@ -10,9 +12,9 @@ import {
 import { FAILURE } from './failures';
 import { journalUnavailable } from './journal-failures';
 import { JournalRecordError } from '../journal/records';
-import { awaitsDecision } from './await-sender';
+import { mayBeAlive } from './await-sender';
 import { caller } from './paid-context';
-import { unconfirmedAfterIntent } from './paid-answers';
+import { recordedAnswer, unconfirmedBySend } from './recorded-answers';
 
 /** Creation keys of one scan of the journal; the activity may stop between two scans. */
 const BATCH = 100;
@@ -24,43 +26,39 @@ const PAGE_MS = 15_000;
  * Lists one page of the calls of unknown fate, the tasks or the decisions of the caller's namespace. Changes nothing.
  */
 export function createReviewJournal(deps: {
-  readonly journal: CreateJournal | 'none';
+  readonly journal: CreateJournal;
 }): (input: ReviewJournalInput) => Promise<ReviewJournalPage> {
   return async (input) => {
     const { journal } = deps;
-    if (journal === 'none') return { unconfirmed: [], created: [], decided: [], scanned: 0, next: null };
     const { namespace, startedAt, now } = caller();
     const unconfirmed: UnconfirmedEntry[] = [];
     const created: CreatedEntry[] = [];
     const decided: DecidedEntry[] = [];
     let scanned = 0;
-    const take = (sendAttempts: readonly (SendAttemptView & { readonly sendAttempt: number })[]): void => {
+    const take = (log: readonly LogEntry[]): void => {
       scanned += 1;
-      /** A later sender knew that nothing was accepted in a send attempt without a recorded outcome. */
-      const isPassed = (view: SendAttemptView, at: number): boolean =>
-        view.outcome === null &&
-        sendAttempts.some(({ sendAttempt, claim }) => sendAttempt > at && claim?.kind === 'intent');
-      for (const { sendAttempt, ...view } of sendAttempts) {
-        const { claim } = view;
-        if (claim?.kind !== 'intent' || claim.namespace !== namespace) continue;
-        if (input.since !== undefined && Date.parse(claim.at) < Date.parse(input.since)) continue;
-        if (input.creationKey !== undefined && claim.creationKey !== input.creationKey) continue;
-        if (input.list === 'unconfirmed') {
-          if (!isPassed(view, sendAttempt))
-            unconfirmed.push(...unconfirmedEntry(view, claim, sendAttempt, now()));
-        } else if (input.list === 'decided') decided.push(...decidedEntry(view, claim, sendAttempt));
-        else created.push(...createdEntry(view, claim, sendAttempt));
+      const state = stateOf(log);
+      const isMeant = ({ sent }: Send): boolean =>
+        sent.namespace === namespace &&
+        !(input.since !== undefined && Date.parse(sent.at) < Date.parse(input.since)) &&
+        (input.creationKey === undefined || sent.creationKey === input.creationKey);
+      for (const [at, send] of state.sends.entries()) {
+        if (!isMeant(send)) continue;
+        if (input.list === 'unconfirmed') unconfirmed.push(...unconfirmedEntry(state, at, now()));
+        else if (input.list === 'decided') decided.push(...decidedEntry(send, at));
+        else created.push(...createdEntry(send, at));
       }
     };
     try {
       if (input.creationKey !== undefined) {
-        take(await sendAttemptsOf(journal, { namespace, creationKey: input.creationKey }));
+        const log = await journal.read({ namespace, creationKey: input.creationKey });
+        if (log.length > 0) take(log);
         return { unconfirmed, created, decided, scanned, next: null };
       }
       let next = input.after ?? null;
       do {
         const page = await journal.scan(next, BATCH);
-        for (const { sendAttempts } of page.keys) take(sendAttempts);
+        for (const log of page.logs) take(log);
         ({ next } = page);
       } while (
         next !== null &&
@@ -77,71 +75,48 @@ export function createReviewJournal(deps: {
   };
 }
 
-async function sendAttemptsOf(
-  journal: CreateJournal,
-  key: { readonly namespace: string; readonly creationKey: string },
-): Promise<(SendAttemptView & { readonly sendAttempt: number })[]> {
-  const sendAttempts: (SendAttemptView & { readonly sendAttempt: number })[] = [];
-  for (let sendAttempt = 0; ; sendAttempt++) {
-    const view = await journal.read(key, sendAttempt);
-    if (view.claim === null) return sendAttempts;
-    sendAttempts.push({ ...view, sendAttempt });
-  }
-}
-
-function unconfirmedEntry(
-  view: SendAttemptView,
-  claim: ClaimIntent,
-  sendAttempt: number,
-  now: number,
-): readonly UnconfirmedEntry[] {
-  if (!isUndecided(view)) return [];
-  const answer = view.outcome?.answer;
+/** The send of a key that waits for a decision, or may be in flight. */
+function unconfirmedEntry(state: KeyState, at: number, now: number): readonly UnconfirmedEntry[] {
+  const send = state.sends[at] as Send;
+  if (!isUnknown(send) && state.open !== at) return [];
+  const { sent } = send;
+  const answer = recordedAnswer(state, at);
+  const isLost = answer.outcome === 'results_lost';
   const { evidence } =
-    answer?.outcome === 'unconfirmed' ? answer : unconfirmedAfterIntent(claim, sendAttempt);
-  const state =
-    answer?.outcome === 'results_lost'
-      ? 'results_lost'
-      : awaitsDecision(view, now)
-        ? 'unconfirmed'
-        : 'in_flight';
-  const { creationKey, operation, estimate, workflowId, runId } = claim;
+    answer.outcome === 'unconfirmed' ? answer : unconfirmedBySend(send, at, answer.outcome);
+  const { creationKey, operation, workflowId, runId } = sent;
   return [
     {
       creationKey,
-      sendAttempt,
+      sendAttempt: at,
       operation,
-      state,
-      evidence: state === 'results_lost' ? { ...evidence, cause: 'results_lost' } : evidence,
-      estimate,
+      state: isLost
+        ? 'results_lost'
+        : isUnknown(send) || !mayBeAlive(state, now)
+          ? 'unconfirmed'
+          : 'in_flight',
+      evidence,
+      estimate: sent.kind === 'intent' ? sent.estimate : null,
       workflowId,
       runId,
-      fetchable: answer?.outcome === 'results_lost' && answer.sealedLinks !== undefined,
+      fetchable: isLost && answer.sealedLinks !== undefined,
     },
   ];
 }
 
 /** Includes a task that was adopted. */
-function createdEntry(
-  view: SendAttemptView,
-  claim: ClaimIntent,
-  sendAttempt: number,
-): readonly CreatedEntry[] {
-  const recorded = view.outcome?.answer;
-  const answer = recorded?.outcome === 'created' ? recorded : view.resolution?.answer;
+function createdEntry(send: Send, sendAttempt: number): readonly CreatedEntry[] {
+  const answer = purchaseOf(send);
   if (answer?.outcome !== 'created') return [];
   const { taskId, account, model, createdAt } = answer.video;
-  const { creationKey, workflowId, runId, activityId } = claim;
+  const { creationKey, workflowId, runId, activityId } = send.sent;
   return [{ creationKey, sendAttempt, taskId, account, model, createdAt, workflowId, runId, activityId }];
 }
 
-function decidedEntry(
-  { resolution }: SendAttemptView,
-  { creationKey, nonce: sendId }: ClaimIntent,
-  sendAttempt: number,
-): readonly DecidedEntry[] {
-  if (!resolution) return [];
-  const { decision, by, reason, at, answer } = resolution;
+function decidedEntry({ sent, decision }: Send, sendAttempt: number): readonly DecidedEntry[] {
+  if (decision === null) return [];
+  const { by, reason, at, answer } = decision;
   const taskId = answer?.outcome === 'created' ? answer.video.taskId : null;
-  return [{ creationKey, sendAttempt, sendId, decision, by, reason, at, taskId }];
+  const { creationKey, nonce: sendId } = sent;
+  return [{ creationKey, sendAttempt, sendId, decision: decision.decision, by, reason, at, taskId }];
 }

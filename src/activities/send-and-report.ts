@@ -1,23 +1,21 @@
 import { type Account } from '../accounts/registry';
 import { isBug, otherwise } from '../domain/bug';
-import { type RecordedAnswer } from '../domain/journal';
 import { INTERNAL_ERROR } from '../domain/names';
 import { type NotSent } from '../domain/paid-call';
+import { keepsNothing } from '../journal/no-journal';
 import { redactorsOf, sanitised } from './failures';
 import { reportMistake } from './mistakes';
 import { waitingAnswer } from './paid-answers';
 import { type Caller, NOT_VALIDATED, type PaidDeps, type Prepared } from './paid-context';
-import { isUnsent } from './sender';
-import { type PaidSpec, sendOnce, type SendOnceResult } from './send-once';
+import { isUnsent } from './unseen-send';
+import { type PaidSpec, type SendOnceResult } from './paid-spec';
+import { sendOnce } from './send-once';
 
 /** {@link sendOnce}, and reports what it did to those who run the worker. */
-export async function sendAndReport<
-  Body extends { readonly bodyHash: string },
-  Answer extends RecordedAnswer,
->(deps: PaidDeps, who: Caller, spec: PaidSpec<Body, Answer>): Promise<SendOnceResult<Answer>> {
+export async function sendAndReport(deps: PaidDeps, who: Caller, spec: PaidSpec): Promise<SendOnceResult> {
   const { events, accounts } = deps;
   let isKnownModel = false;
-  const prepare = async (account: Account): Promise<Prepared<Body>> => {
+  const prepare = async (account: Account): Promise<Prepared> => {
     const prepared = await spec.prepare(account);
     isKnownModel = prepared.kind === 'ready' && !prepared.warnings.includes(NOT_VALIDATED);
     return prepared;
@@ -35,7 +33,7 @@ export async function sendAndReport<
     isKnownModel,
     answer: result.answer,
     isRecorded: result.isRecorded === true,
-    isRepeated: spec.sameKey === true,
+    isRepeated: spec.sameKey !== undefined,
   });
   return result;
 }
@@ -44,22 +42,21 @@ export async function sendAndReport<
  * Where nothing was sent under its key the call ends, for it would meet the same mistake again. Where something may have
  * been, here or by an earlier execution, the attempt fails, and the journal tells what became of it.
  */
-async function afterMistake<Body extends { readonly bodyHash: string }, Answer extends RecordedAnswer>(
+async function afterMistake(
   deps: PaidDeps,
   who: Caller,
-  spec: PaidSpec<Body, Answer>,
+  spec: PaidSpec,
   error: unknown,
-): Promise<SendOnceResult<Answer>> {
-  if (!isBug(error) || deps.journal === 'none' || spec.recordedOnly === true) throw error;
-  const { sendAttempt } = spec;
-  if (!(await isUnsent(deps, who, spec, sendAttempt).catch(otherwise(false)))) throw error;
+): Promise<SendOnceResult> {
+  if (!isBug(error) || keepsNothing(deps.journal) || spec.recordedOnly === true) throw error;
+  if (!(await isUnsent(deps, who, spec).catch(otherwise(false)))) throw error;
   reportMistake(error);
   const { message } = (await sanitised(error, () => redactorsOf(deps.accounts))) as Error;
-  const base = { sendAttempt, sent: false, account: spec.account ?? null, estimate: null };
+  const base = { sendAttempt: 0, sent: false, account: spec.account ?? null, estimate: null };
   const answer: NotSent = {
     ...waitingAnswer(base, INTERNAL_ERROR, `Nothing was sent. ${message}`),
     reason: INTERNAL_ERROR,
     permanent: true,
   };
-  return { kind: 'answer', answer, claim: null };
+  return { kind: 'answer', answer, send: null };
 }

@@ -1,156 +1,82 @@
-import { log } from '@temporalio/activity';
-import { type Money } from '../domain/price';
-import { isOpenAnswer, type JournalKey, type RecordedAnswer, type ClaimIntent } from '../domain/journal';
-import { type CreatePolicy, resolveCreatePolicy } from '../domain/create-policy';
-import { causeOfUnproved, type SenderHeartbeat } from '../domain/journal-proof';
+import { log as logger } from '@temporalio/activity';
+import { resolveCreatePolicy } from '../domain/create-policy';
 import { otherwise, throwBug } from '../domain/bug';
+import {
+  type IntentEntry,
+  isPaid,
+  mayHaveCost,
+  owesBefore,
+  purchaseOf,
+  type RecordedAnswer,
+  type Send,
+} from '../domain/log-entries';
 import { INTERNAL_ERROR, NOT_RECORDED } from '../domain/names';
-import { type NotSent, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
-import { type PaidSendOptions } from '../service/media-client';
+import { decide, type Licence, type LogCaller, tellingSend } from '../domain/paid-log';
+import { type NotSent, type RejectedCall } from '../domain/paid-call';
 import { journalFault } from '../journal/journal-fault';
 import { type Account } from '../accounts/registry';
-import { admit, turnOf } from './admission';
-import { otherOpenCall } from './await-sender';
+import { keepsNothing } from '../journal/no-journal';
+import { type Admission, admitCall } from './admission';
+import { mayBeAlive } from './await-sender';
 import { fingerprintOf } from './fingerprint-of';
 import { clearOf } from './failures';
-import { idempotencyKey } from './idempotency-key';
-import { type IntendedCall, intentOf } from './intent-of';
+import { intentOf, sentBy } from './intent-of';
+import { append, giveUpOpen, indexCreated, type KeyLog, openLog, recordAnswer } from './key-log';
 import { reportMistake } from './mistakes';
-import { claimSendAttempt, type OpenedSendAttempt, openSendAttempt, recordOutcome } from './send-attempts';
-import { kept, NO_ACCOUNT, NO_KEY, stopsBeforeSend } from './before-send';
-import {
-  type AnswerBase,
-  conflictAnswer,
-  fencedAnswer,
-  heldByAnotherAnswer,
-  invalidAnswer,
-  missingAnswer,
-  openElsewhereAnswer,
-  priceChangedAnswer,
-  unconfirmedAfterIntent,
-  waitingAnswer,
-} from './paid-answers';
+import { kept, NO_ACCOUNT, stopsBeforeSend, unannounced } from './before-send';
+import { type AnswerBase, fencedAnswer, missingAnswer, rejectedAnswer, waitingAnswer } from './paid-answers';
 import { type Caller, type PaidDeps, preferred, type Prepared, type ReadyCall } from './paid-context';
+import { type AdmittedCall, type OpenedCall, type PaidSpec, type SendOnceResult } from './paid-spec';
 import { journalDown, UNSURE } from './journal-failures';
 import { payerStops } from './payer-stops';
-import { sendSameKey, unknownCall, withSameKeyOf } from './send-same-key';
+import { recordedAnswer, unconfirmedBySend } from './recorded-answers';
+import { isOnlyUnknown, sendSameKey, unknownCall, withSameKeyOf } from './send-same-key';
 import { certainlyOverAt, sendWindow, type SendWindow } from './send-window';
-import { isLost, type Sender, unannounced } from './sender';
-import { recordPlaceholder } from './placeholder-intent';
-
-/** One paid call: what differs between the kinds of paid calls. */
-export interface PaidSpec<
-  Body extends { readonly bodyHash: string },
-  Answer extends RecordedAnswer,
-> extends IntendedCall {
-  readonly sendAttempt: number;
-  readonly account: string | undefined;
-  readonly policy: CreatePolicy | undefined;
-  /** Milliseconds of work that may follow the reply before its outcome is written. */
-  readonly afterReplyMs: number;
-  /** Whether a retry of the same activity may send again after a proven refusal. */
-  readonly reopenOwn: boolean;
-  readonly sender: Sender;
-  readonly refuseWhileUnconfirmed?: boolean | undefined;
-  /** A person wants the request sent again after a refusal that another run received. */
-  readonly again?: boolean | undefined;
-  /** Return only what is recorded; an open send attempt stays as it is. */
-  readonly recordedOnly?: true;
-  /** When a call was scheduled that may be lost together with its heartbeats (ISO 8601); its records are wanted. */
-  readonly recordedSince?: string | undefined;
-  /** A send attempt of unknown fate may be sent again under its idempotency key. */
-  readonly sameKey?: true;
-  /** The agreed price in micro-units: nothing is sent where it costs more by now. Null or absent: none was agreed. */
-  readonly agreedPrice?: number | null | undefined;
-  /**
-   * The caller accounts for everything under its keys: where another request holds the key, the answer says what that
-   * may cost.
-   */
-  readonly keepsBooks?: true;
-  prepare(account: Account): Promise<Prepared<Body>>;
-  /** Completes a recorded answer with what can still be fetched without a send. */
-  complete?(found: {
-    readonly account: Account;
-    readonly base: AnswerBase;
-    readonly key: JournalKey;
-    readonly claim: ClaimIntent | null;
-    readonly recorded: Answer;
-  }): Promise<Answer | undefined>;
-  /** Sends the request once and classifies the reply. `base.sent` is already true. */
-  post(call: {
-    readonly account: Account;
-    readonly ready: ReadyCall<Body>;
-    readonly intent: ClaimIntent;
-    readonly base: AnswerBase;
-    readonly options: PaidSendOptions & { readonly deadlineMs: number };
-    readonly window: SendWindow;
-  }): Promise<Answer>;
-}
-
-/** The result of one execution. With `pending` the caller decides how to wait for the other sender. */
-export type SendOnceResult<Answer> =
-  | {
-      readonly kind: 'answer';
-      readonly answer: Answer | RejectedCall | NotSent | UnconfirmedCall;
-      readonly claim: ClaimIntent | null;
-      readonly heartbeat?: SenderHeartbeat;
-      /** It was recorded before: this execution has sent nothing. */
-      readonly isRecorded?: true;
-    }
-  | {
-      readonly kind: 'pending';
-      readonly base: AnswerBase;
-      readonly claim: ClaimIntent | null;
-      /** The blocking intent and its journal. */
-      readonly heartbeat?: SenderHeartbeat;
-    };
+import { isDecided, isUnseen, mayHaveUsedAnother, noteUnseen } from './unseen-send';
 
 /**
- * Sends at most once by the order of its steps (failure model: The journal): validate, write the intent, send, write
- * the outcome, and only then return it. Every outcome is a value.
+ * Sends at most once (failure model: The log): read the log and decide, prepare, append the intent at the position that
+ * was read, announce it, send, append the answer, and only then return it. Every outcome is a value.
  */
-export async function sendOnce<Body extends { readonly bodyHash: string }, Answer extends RecordedAnswer>(
+export async function sendOnce(deps: PaidDeps, who: Caller, spec: PaidSpec): Promise<SendOnceResult> {
+  const { standing: stands, announced } = spec.sender;
+  const named = { sendAttempt: 0, sent: false, account: spec.account ?? null, estimate: null };
+  // An earlier try may have sent: only the journal of the queue knows.
+  const unread = (answer: NotSent): SendOnceResult =>
+    who.isLater ? { kind: 'pending', base: named, send: null, announced } : ended(answer);
+  if (!stands.bound) return unread(waitingAnswer(named, 'journal_not_bound', stands.message));
+  const call = await prepareCall(deps, spec);
+  const key = { namespace: who.namespace, creationKey: spec.creationKey };
+  const log = await openLog(deps.journal, key).catch((error: unknown) => journalDown(named, error));
+  if ('outcome' in log) return unread(log);
+  const sendAttempt = log.state.sends.length;
+  const account = call.account?.name ?? named.account;
+  const owed = owesBefore(log.state) ? { mayBeOwed: true as const } : {};
+  const opened = { deps, who, spec, stands, ...call, log, base: { ...named, account, sendAttempt, ...owed } };
+  const result = (await fromRecords(opened)) ?? (await sendNew(opened));
+  // A later try proves nothing about an earlier one, which may live: the reconciliation excludes it first.
+  const provesNothing = who.isLater && !spec.retries && spec.recordedOnly !== true && isUnsent(result);
+  return provesNothing ? { kind: 'pending', base: opened.base, send: null, announced } : result;
+}
+
+function isUnsent(result: SendOnceResult): boolean {
+  if (result.kind !== 'answer' || result.send !== null) return false;
+  const { answer } = result;
+  return answer.outcome === 'rejected' || (answer.outcome === 'not_sent' && answer.cause !== 'fenced');
+}
+
+const ended = (answer: RecordedAnswer, send: Send['sent'] | null = null): SendOnceResult => ({
+  kind: 'answer',
+  answer,
+  send,
+});
+
+/** Account, body, price and fingerprint of a call, as far as this worker can make them. Writes and sends nothing. */
+async function prepareCall(
   deps: PaidDeps,
-  who: Caller,
-  spec: PaidSpec<Body, Answer>,
-): Promise<SendOnceResult<Answer>> {
-  const key: JournalKey = { namespace: who.namespace, creationKey: spec.creationKey };
-  let base: AnswerBase = {
-    sendAttempt: spec.sendAttempt,
-    sent: false,
-    account: spec.account ?? null,
-    estimate: null,
-  };
-  const ended = (
-    answer: Answer | RejectedCall | NotSent | UnconfirmedCall,
-    claim: ClaimIntent | null = null,
-    isRecorded = false,
-  ): SendOnceResult<Answer> => ({
-    kind: 'answer',
-    answer,
-    claim,
-    ...(isRecorded && { isRecorded }),
-    ...(claim !== null && here !== undefined && { heartbeat: { journalId: here, intent: claim.nonce } }),
-  });
-  const { standing: stands, before } = spec.sender;
-  const here = stands.bound ? stands.journalId : undefined;
-  const pending = (claim: ClaimIntent | null): SendOnceResult<Answer> => ({
-    kind: 'pending',
-    base,
-    claim,
-    ...(claim !== null && here !== undefined
-      ? { heartbeat: { journalId: here, intent: claim.nonce } }
-      : before !== null && { heartbeat: before }),
-  });
-  if (!stands.bound) {
-    // The sends of earlier attempts are recorded in the other journal.
-    if (before !== null || who.attempt > 1 || spec.sameKey === true) return pending(null);
-    return ended(waitingAnswer(base, 'journal_not_bound', stands.message));
-  }
-
+  spec: PaidSpec,
+): Promise<Pick<OpenedCall, 'account' | 'prepared' | 'fingerprint' | 'policy'>> {
   const account = deps.accounts.find(spec.account);
-  if (account !== undefined) base = { ...base, account: account.name };
-
   // An error here is a fault of a store or of this package: nothing was sent, and the answer says so.
   const prepared =
     account === undefined
@@ -160,199 +86,263 @@ export async function sendOnce<Body extends { readonly bodyHash: string }, Answe
     account === undefined || prepared.kind === 'unreadable'
       ? null
       : fingerprintOf(spec.paid, account, prepared.fileHashes);
-  const { workflowId, runId, activityId, attemptAt } = who;
-  const attempt = { activityId, attemptAt };
-  const asker = {
-    fingerprint,
-    workflowId,
-    runId,
-    now: who.now,
-    reopenOwn: spec.reopenOwn,
-    again: spec.again === true,
-    attempt,
-    recordedOnly: spec.recordedOnly === true,
-  };
-  let opened: OpenedSendAttempt;
-  try {
-    opened = await openSendAttempt(deps.journal, key, spec.sendAttempt, asker);
-  } catch (error) {
-    // An earlier attempt may have sent: only the journal knows, and it cannot be read.
-    const down = journalDown(base, error);
-    return who.attempt > 1 ? pending(null) : ended(down);
-  }
-  base = { ...base, sendAttempt: opened.sendAttempt, ...(opened.mayBeOwed && { mayBeOwed: true }) };
-  if (opened.do === 'conflict')
-    return ended(spec.keepsBooks === true ? heldByAnotherAnswer(base, opened.view) : conflictAnswer(base));
-  if (opened.do === 'fenced') return ended(fencedAnswer(base));
   const policy = resolveCreatePolicy(deps.policy, account?.policy, preferred(prepared), spec.policy);
-  const isItsOwn = spec.sameKey === true && opened.sendAttempt === spec.sendAttempt;
-  const unknown = isItsOwn ? unknownCall(opened, who.now()) : undefined;
-  if (unknown !== undefined && deps.journal !== 'none') {
-    const cannot = prepared.kind === 'unavailable' || prepared.kind === 'missing';
-    const [bodyHash, budgetMs] =
-      prepared.kind === 'ready' ? [prepared.body.bodyHash, prepared.budgetMs] : ['', 0];
-    const stops = cannot || stopsBeforeSend(base, who, windowFrom(budgetMs)) !== undefined;
-    const call =
-      account === undefined || stops || !(await account.hasKey())
-        ? null
-        : { account: account.name, bodyHash, budgetMs, idempotency: policy.idempotency };
-    const { claim } = unknown;
-    if (call !== null) account?.rate?.count();
-    base = { ...base, estimate: claim.estimate };
-    const repeated = { call, post: () => sendUnder(claim, windowFrom(budgetMs)) };
-    return ended(await sendSameKey(deps.journal, key, unknown, repeated, who.now), claim);
-  }
-  if (opened.do === 'pending') return pending(opened.claim);
-  // Recorded before: the call was paid for, or refused permanently. Nothing is sent.
-  if (opened.do === 'return') {
-    // Without its account the request cannot be compared with one of another run.
-    if (account === undefined && opened.claim?.runId !== runId)
-      return ended(await kept(missingAnswer(base, NO_ACCOUNT.missing)));
-    const owed = base.mayBeOwed === true ? { mayBeOwed: true } : {};
-    const recorded = opened.outcome.answer as Answer;
-    const whole =
-      spec.recordedOnly === true || account === undefined
-        ? undefined
-        : await spec.complete?.({ account, base, key, claim: opened.claim, recorded });
-    const answer = withSameKeyOf({ ...(whole ?? recorded), sent: false, ...owed }, opened.claim, who.now());
-    return ended(answer, opened.claim, true);
-  }
-
-  if (deps.journal !== 'none' && isLost(spec, stands, opened.intents)) {
-    if (account === undefined) return pending(null);
-    const { operation, request } = spec.paid;
-    const lost = { operation, model: request.model, ...spec.facts, account: account.name, fingerprint };
-    const cause = causeOfUnproved(before, stands.journalId);
-    return ended(
-      await recordPlaceholder(deps.journal, key, who, { ...base, ...lost, lastHeartbeat: before, cause }),
-    );
-  }
-  if (spec.recordedOnly === true) {
-    const cause = deps.journal === 'none' ? 'no_journal' : NOT_RECORDED;
-    return ended(waitingAnswer(base, cause, 'Nothing is recorded under this key, and nothing was sent.'));
-  }
-  if (prepared.kind === 'unavailable') {
-    return ended(waitingAnswer(base, 'configuration_unavailable', prepared.message));
-  }
-  if (account === undefined || prepared.kind === 'missing') {
-    const { missing } = prepared.kind === 'missing' ? prepared : NO_ACCOUNT;
-    return ended(await kept(missingAnswer(base, missing)));
-  }
-  if (prepared.kind !== 'ready') return ended(invalidAnswer(base, prepared.issue));
-  base = { ...base, estimate: prepared.estimate };
-  if (costsMore(prepared.estimate, spec.agreedPrice)) return ended(priceChangedAnswer(base));
-  if (!(await account.hasKey())) return ended(await kept(missingAnswer(base, NO_KEY)));
-
-  const notYet = await turnOf(account, base);
-  if (notYet !== undefined) return ended(notYet);
-
-  if (spec.refuseWhileUnconfirmed === true) {
-    const call = { bodyHash: prepared.body.bodyHash, account: account.name };
-    const open = await otherOpenCall(deps.journal, key, call, who.now()).catch((error: unknown) =>
-      journalDown(base, error),
-    );
-    if (open !== undefined && 'outcome' in open) return ended(open);
-    if (open !== undefined) return ended(openElsewhereAnswer(base, open));
-  }
-  const admitted = await admit(deps, account, spec.paid, spec.creationKey, base);
-  if ('outcome' in admitted) return ended(admitted);
-  // Only now: admission may take its time at a store that is slow.
-  const window = windowFrom(prepared.budgetMs);
-  const sendKey = idempotencyKey(stands.journalId, key, base.sendAttempt);
-  const intent = intentOf(spec, account, prepared, fingerprint ?? '', who, policy, window, sendKey);
-  let claimed: Awaited<ReturnType<typeof claimSendAttempt>>;
-  try {
-    claimed = await claimSendAttempt(deps.journal, key, base.sendAttempt, intent);
-  } catch (error) {
-    await admitted.unused();
-    return ended(journalDown(base, error));
-  }
-  if (claimed === 'lost') {
-    await admitted.unused();
-    // Claimed between the read and the write; only that claim shows whether it was the same request.
-    const taken = await openSendAttempt(deps.journal, key, base.sendAttempt, asker).catch((error: unknown) =>
-      journalDown(base, error),
-    );
-    if (!('do' in taken)) return ended(taken);
-    base = { ...base, sendAttempt: taken.sendAttempt };
-    if (taken.do === 'conflict') return ended(conflictAnswer(base));
-    return pending('claim' in taken ? taken.claim : null);
-  }
-  const answer = admitted.answered(await sentOrNot(intent, claimed));
-  const { recorded, standing, fault } = await recordOutcome(deps.journal, key, intent.nonce, answer);
-  if (recorded) await admitted.settle(intent, answer, standing);
-  if (recorded && deps.journal !== 'none' && !isOpenAnswer(standing))
-    await deps.journal.forgetOpen({ ...key, sendAttempt: base.sendAttempt }, intent.bodyHash);
-  if (!recorded && deps.journal !== 'none') {
-    log.warn('The outcome of a paid call could not be written to the journal', {
-      creationKey: spec.creationKey,
-      cause: journalFault(fault),
-    });
-  }
-  return ended(
-    deps.journal === 'none' ? (standing as Answer) : withSameKeyOf(standing as Answer, intent, who.now()),
-    intent,
-  );
-
-  /** The outcome of the send attempt that this call claimed, reported to the gate in every case. */
-  async function sentOrNot(
-    intent: ClaimIntent,
-    claimed: 'won' | 'unsure',
-  ): Promise<Answer | NotSent | UnconfirmedCall> {
-    if (claimed === 'unsure') return { ...journalDown(base, UNSURE), sendAttemptUsed: true };
-    return sendUnder(intent, window);
-  }
-
-  /** Sends nothing when too little time or no money is left, or when the server has not acknowledged the intent. */
-  async function sendUnder(
-    intent: ClaimIntent,
-    window: SendWindow,
-  ): Promise<Answer | NotSent | UnconfirmedCall> {
-    const stopped =
-      stopsBeforeSend(base, who, window) ?? (await payerStops(deps.journal, spec.payer, who, base));
-    if (stopped !== undefined) return stopped;
-    spec.sender.lastsUntil(certainlyOverAt(window));
-    const acknowledgement = await spec.sender
-      .announce(intent.nonce)
-      .catch(otherwise('unacknowledged' as const));
-    // A process that was suspended meanwhile continues long after the server gave up its attempt.
-    const unsent = unannounced(base, acknowledgement) ?? stopsBeforeSend(base, who, window);
-    if (unsent !== undefined) return unsent;
-    return post(intent, window).catch((error: unknown) => {
-      // It is unknown whether anything was sent, and an outcome must be recorded.
-      reportMistake(error);
-      return unconfirmedAfterIntent(intent, base.sendAttempt, INTERNAL_ERROR);
-    });
-  }
-
-  function windowFrom(budgetMs: number): SendWindow {
-    return sendWindow(who, { budgetMs, afterMs: spec.afterReplyMs });
-  }
-
-  function post(intent: ClaimIntent, window: SendWindow): Promise<Answer> {
-    return spec.post({
-      account: account as Account,
-      ready: prepared as ReadyCall<Body>,
-      intent,
-      base: { ...base, sent: true },
-      options: {
-        policy,
-        idempotencyKey: intent.idempotencyKey,
-        deadlineMs: window.budgetMs,
-      },
-      window,
-    });
-  }
-}
-
-function costsMore(estimate: Money | null, agreed: number | null | undefined): boolean {
-  return typeof agreed === 'number' && (estimate === null || estimate.microUnits > agreed);
+  return { account, prepared, fingerprint, policy };
 }
 
 /** The fault of a store or of a file. */
-async function unprepared(account: Account, error: unknown): Promise<Prepared<never>> {
+async function unprepared(account: Account, error: unknown): Promise<Prepared> {
   throwBug(error);
   const reason = error instanceof Error ? error.message : String(error);
   const message = `The request could not be prepared on this worker: ${clearOf([await account.client.redactor()])(reason)}`;
   return { kind: 'unavailable', message, fileHashes: new Map<string, string>() };
+}
+
+function askerOf({ who, spec, fingerprint }: OpenedCall): LogCaller {
+  const { sender, runId, attemptAt } = who;
+  const { retries, again } = spec;
+  return { sender, runId, fingerprint, attemptAt, now: who.now(), retries, again };
+}
+
+/** What the log says about the call; undefined where nothing stands in the way of a send. */
+async function fromRecords(opened: OpenedCall): Promise<SendOnceResult | undefined> {
+  const { who, spec, log, base } = opened;
+  const again = spec.sameKey === undefined ? undefined : unknownCall(log, spec.sameKey, who.now());
+  if (again !== undefined) return sendAgain(opened, again);
+  const licence = decide(log.state, askerOf(opened));
+  const unseen = log.state.bought === null ? await unseenSend(opened) : undefined;
+  if (unseen !== undefined) return unseen;
+  switch (licence.do) {
+    case 'conflict':
+    case 'return':
+    case 'pending':
+      return bySend(opened, licence);
+    case 'fenced':
+      return ended(fencedAnswer(base));
+    case 'send':
+      if (spec.recordedOnly !== true) return undefined;
+      return ended(notRecorded(opened));
+  }
+}
+
+function notRecorded({ deps, base }: OpenedCall): NotSent {
+  const cause = keepsNothing(deps.journal) ? 'no_journal' : NOT_RECORDED;
+  return waitingAnswer(base, cause, 'Nothing is recorded under this key, and nothing was sent.');
+}
+
+/** The answer where a send of the log decides. */
+async function bySend(
+  opened: OpenedCall,
+  { do: verdict, at }: Extract<Licence, { at: number }>,
+): Promise<SendOnceResult> {
+  const { spec, log, base, account, who } = opened;
+  const send = log.state.sends[at] as Send;
+  if (verdict === 'conflict')
+    return ended(spec.keepsBooks === true ? heldByAnotherAnswer(base, send) : conflictAnswer(base));
+  if (verdict === 'pending') return inFlight(opened, at);
+  // Recorded before: the call was paid for, or refused. Without its account the request cannot be compared with one of
+  // another run.
+  if (account === undefined && send.sent.runId !== who.runId)
+    return ended(await kept(missingAnswer(base, NO_ACCOUNT.missing)));
+  const recorded = { ...recordedAnswer(log.state, at, who.now()), sent: false };
+  const whole =
+    spec.recordedOnly === true || account === undefined
+      ? undefined
+      : await spec.complete?.({ account, base: { ...base, sendAttempt: at }, log, send, recorded });
+  const unsent = { ...(whole ?? recorded), sent: false };
+  const answer = isOnlyUnknown(log.state, at) ? withSameKeyOf(unsent, send.sent, who.now()) : unsent;
+  return { kind: 'answer', answer, send: send.sent, isRecorded: true };
+}
+
+/** A send is in flight. An activity that retries is its own reconciliation: once no sender can be alive, the fate is unknown. */
+async function inFlight({ deps, who, spec, log, base }: OpenedCall, at: number): Promise<SendOnceResult> {
+  const { sent } = log.state.sends[at] as Send;
+  const waiting = { base: { ...base, sendAttempt: at }, send: sent as IntentEntry, announced: sent.nonce };
+  if (!spec.retries || mayBeAlive(log.state, who.serverTime())) return { kind: 'pending', ...waiting };
+  const { state } = await giveUpOpen(deps.journal, log);
+  // Its sender may have recorded its answer just now.
+  return ended(recordedAnswer(state, tellingSend(state, at), who.now()), sent);
+}
+
+/** Where an earlier try may have sent under an intent that this log does not have, that send is of unknown fate. */
+async function unseenSend(opened: OpenedCall): Promise<SendOnceResult | undefined> {
+  const { deps, who, spec, stands, log, base, account, fingerprint } = opened;
+  const heard = { sender: who.sender, announced: spec.sender.announced ?? spec.sameKey ?? null };
+  const since = spec.recordedSince ?? (who.isLater ? who.scheduledAt : undefined);
+  // One send that waits, or is in flight, is enough where nobody knows of another one.
+  const isHeld = log.state.open !== null || log.state.unknown !== null;
+  const isTooOld = !isHeld && since !== undefined && mayHaveUsedAnother(since, stands.boundSince);
+  const isHeard = isUnseen(log, heard);
+  if (!isHeard && !isTooOld) return undefined;
+  const trace = isHeard ? heard : { ...heard, announced: null };
+  const isDecidedSince = isDecided(log, trace);
+  // An activity that retries goes by the decision. For another one the next call does.
+  if (isDecidedSince && spec.retries) return undefined;
+  if (account === undefined || isDecidedSince)
+    return { kind: 'pending', base, send: null, announced: trace.announced };
+  const { operation, request } = spec.paid;
+  const facts = { operation, ...spec.facts, model: request.model, account: account.name, fingerprint };
+  const noted = await noteUnseen(deps.journal, log, { ...sentBy(who), ...facts, ...trace });
+  return ended(noted.answer);
+}
+
+/** Sends a call of unknown fate once more under its idempotency key, where that is the same call. */
+async function sendAgain(
+  opened: OpenedCall,
+  unknown: NonNullable<ReturnType<typeof unknownCall>>,
+): Promise<SendOnceResult> {
+  const { deps, who, spec, account, prepared, policy, log } = opened;
+  const { intent, at } = unknown;
+  const ready = prepared.kind === 'ready' ? prepared : undefined;
+  const budgetMs = ready?.budgetMs ?? 0;
+  const base = { ...opened.base, sendAttempt: at, estimate: intent.estimate };
+  const isStopped = stopsBeforeSend(base, who, windowFor(who, spec, budgetMs)) !== undefined;
+  const isMade = account !== undefined && ready !== undefined && !isStopped && (await account.hasKey());
+  const call = isMade
+    ? { account: account.name, bodyHash: ready.body.bodyHash, budgetMs, idempotency: policy.idempotency }
+    : null;
+  if (call !== null) account?.rate?.count();
+  const post = () =>
+    sendUnder(
+      { ...opened, base, account: account as Account, ready: ready as ReadyCall },
+      intent,
+      windowFor(who, spec, budgetMs),
+    );
+  return ended(await sendSameKey(deps.journal, log, unknown, { call, post }, who.now), intent);
+}
+
+function windowFor(who: Caller, spec: PaidSpec, budgetMs: number): SendWindow {
+  return sendWindow(who, { budgetMs, afterMs: spec.afterReplyMs });
+}
+
+/** Sends a call under a new intent, and records what became of it. */
+async function sendNew(opened: OpenedCall): Promise<SendOnceResult> {
+  const { deps, who, spec, stands, log, policy, fingerprint } = opened;
+  const refused = await admitCall(opened);
+  if ('outcome' in refused) return ended(refused);
+  const { admission, call } = refused;
+  const { account, ready, base } = call;
+  // Only now: admission may take its time at a store that is slow.
+  const window = windowFor(who, spec, ready.budgetMs);
+  const place = { journalId: stands.journalId, index: base.sendAttempt };
+  const intent = intentOf(spec, { account, ready, policy, window }, who, fingerprint ?? '', place);
+  const appended = await append(deps.journal, log, intent).catch((error: unknown) =>
+    journalDown(base, error),
+  );
+  if ('outcome' in appended || appended.is === 'lost') await admission.unused();
+  if ('outcome' in appended) return unlessLater(opened, appended);
+  if (appended.is === 'lost') return overtaken(opened);
+  const answer =
+    appended.is === 'unsure'
+      ? { ...journalDown(base, UNSURE), sendAttemptUsed: true }
+      : await sendUnder(call, intent, window);
+  return recorded(call, admission, appended.log, intent, admission.answered(answer));
+}
+
+/** "Not sent" of a caller that was not alone: a later try proves nothing about an earlier one, which may live. */
+function unlessLater({ who, base }: OpenedCall, answer: NotSent): SendOnceResult {
+  return who.isLater ? { kind: 'pending', base, send: null, announced: null } : ended(answer);
+}
+
+/** The position was the licence: whoever lost it reads again only to answer. */
+async function overtaken(opened: OpenedCall): Promise<SendOnceResult> {
+  const { deps, base } = opened;
+  const log = await openLog(deps.journal, opened.log.key).catch((error: unknown) => journalDown(base, error));
+  if ('outcome' in log) return unlessLater(opened, log);
+  const licence = decide(log.state, askerOf(opened));
+  if ('at' in licence) return bySend({ ...opened, log }, licence);
+  return unlessLater(opened, overtakenAnswer({ ...base, sendAttempt: log.state.sends.length }));
+}
+
+/** Sends nothing when too little time or no money is left, or when the server has not acknowledged the intent. */
+async function sendUnder(
+  { deps, who, spec, policy, base, account, ready }: AdmittedCall,
+  intent: IntentEntry,
+  window: SendWindow,
+): Promise<RecordedAnswer> {
+  const stopped =
+    stopsBeforeSend(base, who, window) ?? (await payerStops(deps.journal, spec.payer, who, base));
+  if (stopped !== undefined) return stopped;
+  spec.sender.lastsUntil(certainlyOverAt(window));
+  const acknowledgement = await spec.sender
+    .announce(intent.nonce)
+    .catch(otherwise('unacknowledged' as const));
+  // A process that was suspended meanwhile continues long after the server gave up its attempt.
+  const unsent = unannounced(base, acknowledgement) ?? stopsBeforeSend(base, who, window);
+  if (unsent !== undefined) return unsent;
+  const options = { policy, idempotencyKey: intent.idempotencyKey, deadlineMs: window.budgetMs };
+  const call = { account, ready, intent, base: { ...base, sent: true }, options, window };
+  return spec.post(call).catch((error: unknown) => {
+    // It is unknown whether anything was sent, and an answer must be recorded.
+    reportMistake(error);
+    const send = { sent: intent, answer: null, decision: null };
+    return unconfirmedBySend(send, base.sendAttempt, INTERNAL_ERROR);
+  });
+}
+
+/** Records the answer of a send; then it may be told. What is recorded by then, a purchase or a decision, counts. */
+async function recorded(
+  { deps, who, spec, base }: AdmittedCall,
+  admission: Admission,
+  log: KeyLog,
+  intent: IntentEntry,
+  answer: RecordedAnswer,
+): Promise<SendOnceResult> {
+  const { nonce } = intent;
+  const told = await recordAnswer(deps.journal, log, nonce, answer);
+  if (told.recorded) {
+    const { state } = told.log;
+    const own = state.sends.findIndex(({ sent }) => sent.nonce === nonce);
+    const at = tellingSend(state, own);
+    // A purchase counts beside a decision, a refusal does not.
+    const counts = at === own && (isPaid(answer) || state.sends[own]?.decision === null);
+    const standing = counts ? answer : recordedAnswer(state, at);
+    await admission.settle(intent, answer, standing);
+    // Bought twice, by decision: this task is found by its id, too.
+    if (!counts) await indexCreated(deps.journal, log.key, answer, intent);
+    return ended(withSameKeyOf(standing, intent, who.now()), intent);
+  }
+  logger.warn('The outcome of a paid call could not be written to the journal', {
+    creationKey: spec.creationKey,
+    cause: journalFault(told.fault),
+  });
+  // A purchase is told whatever the journal says. What is not recorded is not said to be free.
+  if (answer.outcome === 'not_sent' || answer.outcome === 'refused_for_now' || answer.outcome === 'rejected')
+    return { kind: 'pending', base, send: intent, announced: nonce, unrecorded: { nonce, answer } };
+  return ended(isPaid(answer) ? answer : withSameKeyOf(answer, intent, who.now()), intent);
+}
+
+/** Another sender of the key began first; by now it may be sent again. */
+function overtakenAnswer(base: AnswerBase): NotSent {
+  return waitingAnswer(
+    base,
+    'overtaken',
+    'Another call of this id began first, and this one has sent nothing.',
+  );
+}
+
+function conflictAnswer(base: AnswerBase): RejectedCall {
+  return rejectedAnswer(
+    { ...base, sent: false },
+    'creation_key_conflict',
+    'This creation key was used for another request before. Nothing was sent. Use another key, or repeat the first request unchanged.',
+    { field: 'creationKey' },
+  );
+}
+
+/**
+ * The same for a caller that accounts for everything under its keys: with what the other request may have cost, and its
+ * task.
+ */
+function heldByAnotherAnswer(base: AnswerBase, send: Send): RejectedCall {
+  const conflict = conflictAnswer(base);
+  if (!mayHaveCost(send)) return conflict;
+  const bought = purchaseOf(send);
+  const task = bought?.outcome === 'created' ? ` as the task ${bought.video.taskId}` : '';
+  return {
+    ...conflict,
+    estimate: send.sent.kind === 'intent' ? send.sent.estimate : null,
+    mayBeOwed: true,
+    message: `Another text was bought under this key before${task}, or may have been: it is on the books. This text is not bought by itself. Nothing was sent.`,
+  };
 }

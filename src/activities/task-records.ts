@@ -35,7 +35,7 @@ export type TaskRecord =
 
 /**
  * Settles creates of unknown fate without a person, where a service lists its tasks (a console's API, a bill, a
- * gateway's log) (failure model: The journal). The contract of the service itself has no such endpoint.
+ * gateway's log) (failure model: The log). The contract of the service itself has no such endpoint.
  */
 export interface TaskRecords {
   /** How long the service may work on a request before its record appears, in milliseconds; at most 10 minutes. */

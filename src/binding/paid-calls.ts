@@ -2,7 +2,8 @@ import { type Client } from '@temporalio/client';
 import { type Payload } from '@temporalio/common';
 import { activityKey } from '../domain/creation-key';
 import { ACTIVITY, baseTaskQueue } from '../domain/names';
-import { heartbeatOf } from '../domain/journal-proof';
+import { senderName } from '../domain/paid-call';
+import { announcedIn } from '../domain/sender-trace';
 import { decodePayloads } from '../client/read-payloads';
 import { type StandaloneDescription } from '../client/standalone-activities';
 
@@ -14,7 +15,10 @@ export interface PaidCallSeen {
   readonly activityId: string;
   readonly type: string;
   readonly creationKey: string;
-  readonly sendAttempt: number;
+  /** Names its activity in the log of the key. */
+  readonly sender: string;
+  /** The intent that its last known heartbeat names; null where none is known. */
+  readonly announced: string | null;
   /** ISO 8601. */
   readonly scheduledAt: string;
   /** Input of its activity, or of the row of a group; null where it is not an object. */
@@ -138,17 +142,19 @@ async function callsIn(client: Client, scheduled: Scheduled): Promise<readonly P
     const isRow = row !== input;
     const answers = asObject(result)?.['answers'];
     const answer = asObject(isRow ? (answers as readonly unknown[] | undefined)?.[index] : result);
-    const heartbeat = heartbeatOf(beat, isRow ? index : undefined);
+    const announced = announcedIn(beat, isRow ? index : undefined);
     // Nothing leaves before the server has acknowledged its intent (docs/adr/0015). Details of another form may name
     // one.
-    const mayHaveSent = told != null && (beat === null || (heartbeat?.intent ?? null) !== null);
+    const mayHaveSent = told != null && (beat === null || announced !== null);
     if (!mayHaveLeft(answer, scheduled.lost || mayHaveSent)) return [];
     const given = own?.['creationKey'];
     const creationKey = typeof given === 'string' ? given : activityKey(workflowId, runId, activityId);
-    const sendAttempt = answer?.['sendAttempt'] ?? own?.['sendAttempt'] ?? 0;
+    // That of a group stands in the input of its activity.
+    const named = input?.['sender'];
+    const sender = typeof named === 'string' ? named : senderName(runId, activityId);
     const scheduledAt = new Date(scheduledSeconds * 1000).toISOString();
     const place = { workflowId, runId, activityId, type, creationKey };
-    return [{ ...place, sendAttempt: Number(sendAttempt), scheduledAt, input: own, answer }];
+    return [{ ...place, sender, announced, scheduledAt, input: own, answer }];
   });
 }
 

@@ -3,15 +3,9 @@ import { ValueError } from '@temporalio/common';
 import { otherwise } from '../domain/bug';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type CreateJournal } from '../domain/journal';
-import { type AskStanding, type Standing } from '../domain/journal-binding';
+import { type AskStanding, HEARD_WITHIN_MS, type Standing } from '../domain/journal-binding';
 import { baseTaskQueue } from '../domain/names';
 import { bindJournal, JournalBindingError } from './bind-journal';
-
-/**
- * How long an answer is reused, in milliseconds: a rebound queue is noticed within this time, and most creates need
- * no query.
- */
-const HOLDS_MS = 60_000;
 
 /**
  * Time between two marks of a queue on which money is spent, in milliseconds: a copy of the journal is at least as
@@ -33,8 +27,16 @@ function isRefusal(error: unknown): boolean {
 }
 
 interface Asked {
+  /** When, by both clocks. */
   readonly at: number;
+  readonly wall: number;
   readonly standing: Promise<Standing>;
+}
+
+/** By either clock: the one steps, and the other stands still while the machine is suspended. */
+function isRecent({ at, wall }: Asked): boolean {
+  // oxlint-disable-next-line house/no-wall-clock-durations -- counts while the machine is suspended
+  return performance.now() - at < HEARD_WITHIN_MS && Date.now() - wall < HEARD_WITHIN_MS;
 }
 
 /**
@@ -80,8 +82,8 @@ export function standingOf(
     const context = Context.current();
     const key = `${context.info.namespace}\n${baseTaskQueue(context.info.taskQueue)}`;
     const before = asked.get(key);
-    if (before !== undefined && !fresh && performance.now() - before.at < HOLDS_MS) return before.standing;
-    const now: Asked = { at: performance.now(), standing: ask(context, key, before) };
+    if (before !== undefined && !fresh && isRecent(before)) return before.standing;
+    const now: Asked = { at: performance.now(), wall: Date.now(), standing: ask(context, key, before) };
     asked.set(key, now);
     const forget = () => {
       if (asked.get(key) === now) asked.delete(key);

@@ -91,7 +91,7 @@ export interface ArtifactStoreFacts {
  * Activity types and signatures without their code: the part that workflow code may import (architecture: Folders).
  */
 export interface MediaActivities extends CampaignActivities {
-  /** Sends one create, at most once for its creation key and send attempt. */
+  /** Sends one create, at most once for its creation key (failure model: The log). */
   [ACTIVITY.createVideo](input: CreateVideoInput): Promise<CreateVideoAnswer>;
   /** Finds out what became of a create whose answer was lost. Sends nothing that is paid. */
   [ACTIVITY.reconcileCreate](input: ReconcileCreateInput): Promise<CreateVideoAnswer>;

@@ -8,14 +8,12 @@ import {
 
 /**
  * State of create-once, whose decisions use no timers or activities (architecture: Create, failure model: The
- * journal). Pure and synchronous, so that its whole state space can be walked; plain data, so that it survives
+ * log). Pure and synchronous, so that its whole state space can be walked; plain data, so that it survives
  * continue-as-new.
  */
 export interface CreateOnceState {
   readonly v: 1;
   readonly creationKey: string;
-  /** Send attempt of the next `media.createVideo`. */
-  readonly sendAttempt: number;
   /** Sends that reached the wire and were provably refused. */
   readonly sends: number;
   /** Failed sends and failed connections, which the limit counts. */
@@ -28,7 +26,7 @@ export interface CreateOnceState {
   readonly firstSendAt: number | null;
   /** A person had an earlier send of unknown fate sent again: whatever follows, that send may have cost (C7.10). */
   readonly mayBeOwed?: true;
-  /** The send of `sendAttempt` whose fate is unknown, while it is sent again under the same idempotency key. */
+  /** A send of unknown fate, while it is sent again under its idempotency key. */
   readonly unknown?: UnconfirmedCall;
 }
 
@@ -62,7 +60,6 @@ export function beginCreate(creationKey: string, now: number): CreateOnceState {
   return {
     v: 1,
     creationKey,
-    sendAttempt: 0,
     sends: 0,
     tries: 0,
     waits: 0,
@@ -129,9 +126,9 @@ export function nextStep(
   }
 }
 
-/** Whether the next create of this state repeats a send of unknown fate under its idempotency key. */
-export function isSentAgain({ sendAttempt, unknown }: CreateOnceState): boolean {
-  return unknown?.sendAttempt === sendAttempt;
+/** The send of unknown fate that the next create of this state repeats under its idempotency key. */
+export function sentAgain({ unknown }: CreateOnceState): string | undefined {
+  return unknown?.evidence.sendId ?? undefined;
 }
 
 /**
@@ -140,20 +137,16 @@ export function isSentAgain({ sendAttempt, unknown }: CreateOnceState): boolean 
  */
 export function withDebts(answer: SettledCreate, state: CreateOnceState): SettledCreate {
   const { unknown } = state;
-  if (
-    unknown?.sendAttempt === answer.sendAttempt &&
-    answer.outcome === 'rejected' &&
-    answer.reason !== 'declared_lost'
-  )
-    return unknown;
+  if (unknown !== undefined && answer.outcome === 'rejected' && answer.reason !== 'declared_lost') {
+    const isOfLaterSend = answer.sent && answer.sendAttempt > unknown.sendAttempt;
+    if (!isOfLaterSend) return unknown;
+  }
   return answer.outcome === 'rejected' && state.mayBeOwed === true ? { ...answer, mayBeOwed: true } : answer;
 }
 
 /** Next step of a cancelled caller after a `recordedOnly` create. */
 export type CancelledStep =
   | { readonly do: 'settle'; readonly answer: CreatedVideo | UnconfirmedCall }
-  /** This send attempt is over; a later one may hold more. */
-  | { readonly do: 'ask'; readonly sendAttempt: number }
   | { readonly do: 'end'; readonly mayBeOwed: boolean };
 
 /** Next step of a cancelled run. Money that another run owes is never reported as none (C1.8). */
@@ -163,12 +156,7 @@ export function cancelledStep(answer: CreateVideoAnswer): CancelledStep {
     case 'unconfirmed':
       return { do: 'settle', answer };
     case 'not_sent':
-      // A worker that does not know `recordedOnly` has used the send attempt up; asking again would use up the next
-      // one.
-      if (answer.permanent) return { do: 'end', mayBeOwed: true };
-      return answer.sendAttemptUsed
-        ? { do: 'ask', sendAttempt: answer.sendAttempt + 1 }
-        : { do: 'end', mayBeOwed: answer.mayBeOwed === true || answer.cause !== NOT_RECORDED };
+      return { do: 'end', mayBeOwed: answer.mayBeOwed === true || answer.cause !== NOT_RECORDED };
     case 'refused_for_now':
       return { do: 'end', mayBeOwed: answer.mayBeOwed === true };
     case 'rejected':
@@ -178,8 +166,14 @@ export function cancelledStep(answer: CreateVideoAnswer): CancelledStep {
   }
 }
 
-/** Causes with which a send attempt was used up although no connection was tried. */
-const FREE_CAUSES: ReadonlySet<string> = new Set(['fenced', 'worker_shutdown', 'server_not_notified']);
+/** Causes without a connection that was tried: the next worker may start at once. */
+const FREE_CAUSES: ReadonlySet<string> = new Set([
+  'fenced',
+  'overtaken',
+  'decided',
+  'worker_shutdown',
+  'server_not_notified',
+]);
 
 /**
  * Sends again under the same idempotency key where that is one purchase; otherwise the service's task records may
@@ -197,7 +191,7 @@ function afterUnknown(state: CreateOnceState, answer: UnconfirmedCall, context: 
       return {
         do: 'wait',
         until,
-        state: { ...counted, sendAttempt: answer.sendAttempt, unknown: told },
+        state: { ...counted, unknown: told },
         why,
       };
     }
@@ -223,11 +217,7 @@ function afterFailedConnection(
 
 function afterUnsent(state: CreateOnceState, answer: NotSentAnswer, context: StepContext): CreateStep {
   const waits = state.waits + 1;
-  const next = inSendAttempt(
-    owing(state, answer),
-    answer.sendAttemptUsed ? answer.sendAttempt + 1 : answer.sendAttempt,
-    { waits },
-  );
+  const next = { ...owing(state, answer), waits };
   const until = unsentUntil(answer, waits, context);
   if (until > state.startedAt + context.startLimitMs) {
     const refusal = refusalOf(answer);
@@ -243,7 +233,6 @@ function unsentUntil(
 ): number {
   const { now, random } = context;
   if (heldUntil !== undefined) return afterHold(heldUntil, waits, context);
-  // After a fence or a shutdown the next worker may start at once.
   if (FREE_CAUSES.has(cause) && waits < 10) return now;
   // Another worker may have what this one lacks: its turn comes sooner than after an outage.
   return now + backoff(waits, reason === undefined ? MAX_UNSENT_DELAY_MS : MAX_DELAY_MS, random);
@@ -269,7 +258,7 @@ function afterStanding(state: CreateOnceState, answer: RejectedCall, context: St
   const until = afterHold(answer.heldUntil ?? new Date(context.now).toISOString(), waits, context);
   if (until > state.startedAt + context.startLimitMs) return { do: 'settle', answer };
   const sends = state.sends + (answer.sent ? 1 : 0);
-  const next = inSendAttempt(owing(state, answer), answer.sendAttempt + 1, { sends, waits });
+  const next = { ...settledUnknown(owing(state, answer), answer), sends, waits };
   const status = answer.httpStatus === undefined ? '' : ` with HTTP ${answer.httpStatus}`;
   return { do: 'wait', until, state: next, why: `The service refuses it${status}: ${answer.message}` };
 }
@@ -284,20 +273,20 @@ function counting(
   counts: boolean,
   now: number,
 ): CreateOnceState {
-  return inSendAttempt(owing(state, answer), answer.sendAttempt + 1, {
+  return {
+    ...settledUnknown(owing(state, answer), answer),
     sends: state.sends + (answer.sent ? 1 : 0),
     tries: state.tries + (counts ? 1 : 0),
     firstSendAt: state.firstSendAt ?? now,
-  });
+  };
 }
 
-/** `unknown` belongs to its send attempt: in a later one the fate is known, or a person has decided. */
-function inSendAttempt(
+/** Once there is an answer about a later send, the fate of the unknown one is known, or a person has decided. */
+function settledUnknown(
   { unknown, ...state }: CreateOnceState,
-  sendAttempt: number,
-  changes: Partial<Pick<CreateOnceState, 'sends' | 'tries' | 'waits' | 'firstSendAt'>>,
+  { sendAttempt }: { readonly sendAttempt: number },
 ): CreateOnceState {
-  return { ...state, ...changes, sendAttempt, ...(unknown?.sendAttempt === sendAttempt && { unknown }) };
+  return { ...state, ...(unknown?.sendAttempt === sendAttempt && { unknown }) };
 }
 
 function exhausted(state: CreateOnceState, until: number): boolean {

@@ -1,3 +1,9 @@
+/**
+ * Every worker hears of a binding within this time, in milliseconds: until then one that has not may send with the journal
+ * of before.
+ */
+export const HEARD_WITHIN_MS = 60_000;
+
 /** Which journal a task queue belongs to (architecture: Create). */
 interface JournalBinding {
   readonly journalId: string;
@@ -23,7 +29,10 @@ export interface BindRequest extends JournalBinding {
 /** State of the ledger of a queue. */
 export interface Ledger {
   readonly binding: JournalBinding;
-  /** ISO 8601, in server time: a call that was scheduled earlier may have been sent with another journal. */
+  /**
+   * ISO 8601, in server time: a call that was scheduled earlier may have been sent with another journal. The beginning of
+   * time for the first journal of a queue; {@link HEARD_WITHIN_MS} after a rebind.
+   */
   readonly boundSince: string;
   readonly artifacts: string | null;
   /** Accounts of all workers since then, in order of arrival. */
@@ -54,14 +63,18 @@ export function differenceOf(ledger: Ledger | null, request: BindRequest): Ledge
     : undefined;
 }
 
+/** No call was ever sent with another journal. */
+const FIRST = new Date(0).toISOString();
+
 /**
  * The ledger after a request; the same object when the request is refused or changes nothing.
- * @param at of a new binding; empty for the time at which it is written
+ * @param at of a rebind; empty for the time at which it is written
  */
 export function nextLedger(ledger: Ledger | null, request: BindRequest, at = ''): Ledger {
   if (ledger === null || request.rebind === true) {
     const { journalId, hostId, artifacts, accounts, mark } = request;
-    return { binding: { journalId, hostId }, boundSince: at, artifacts, accounts, mark };
+    const boundSince = request.rebind === true ? at : FIRST;
+    return { binding: { journalId, hostId }, boundSince, artifacts, accounts, mark };
   }
   if (differenceOf(ledger, request) !== undefined) return ledger;
   const artifacts = ledger.artifacts ?? request.artifacts;

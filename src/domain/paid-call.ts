@@ -1,6 +1,6 @@
 import { type RejectReason } from './failure-table';
 import { type CreatePolicy, createPolicyCheck } from './create-policy';
-import { type SenderTrace, type SenderHeartbeat } from './journal-proof';
+import { type SenderTrace } from './sender-trace';
 import { creationKeyCheck } from './creation-key';
 import { type JsonValue } from './json';
 import { baseTaskQueue, idCheck } from './names';
@@ -12,15 +12,8 @@ import {
   type ImageGenerationRequest,
   type VideoRequest,
 } from './request';
-import { exactly, flag, listOf, name, optional, type ShapeOf, text, whole } from './shape';
+import { exactly, flag, listOf, name, optional, type ShapeOf, text } from './shape';
 import { type ErrorKind, type TaskError, type VideoTask } from './video-task';
-
-/** One send attempt of one creation key: at most one request is sent in it (failure model: The journal). */
-interface SendAttemptKey {
-  readonly creationKey: string;
-  /** 0 for the first send; the next opens only after a proven refusal or an authorisation. */
-  readonly sendAttempt: number;
-}
 
 /** The workflows above the one that calls: a reset of one of them asks for the key again. */
 export interface Ancestry {
@@ -28,7 +21,23 @@ export interface Ancestry {
   readonly ancestors?: readonly string[];
 }
 
-interface PaidInput extends SendAttemptKey, Ancestry {
+/** Names an activity in the logs of the journal. */
+export interface NamedSender {
+  /**
+   * Unique to the activity, and the same in all of its tries: a reconciliation asks for it when the activity brought no
+   * answer. @default {@link senderName}
+   */
+  readonly sender?: string;
+}
+
+/** The name of an activity that was given none. */
+export function senderName(runId: string | null, activityId: string): string {
+  return `${runId ?? ''}/${activityId}`;
+}
+
+interface PaidInput extends Ancestry, NamedSender {
+  /** The authorisation of this call: at most one purchase is made for it. */
+  readonly creationKey: string;
   /** Credential name, or `name@digest` to require one service address; default `default`. */
   readonly account?: string;
   readonly policy?: CreatePolicy;
@@ -44,8 +53,8 @@ export interface CreateVideoInput extends PaidInput {
   readonly request: VideoRequest;
   /** Returns what is recorded under the key and sends nothing. For a cancelled caller. */
   readonly recordedOnly?: true;
-  /** An earlier answer allowed this send attempt to be sent again under its idempotency key. */
-  readonly sameKey?: true;
+  /** The send of unknown fate (`sendId`) that an earlier answer allowed to be sent again under its idempotency key. */
+  readonly sameKey?: string;
 }
 
 /** The parameters of a create, without its texts. */
@@ -53,23 +62,24 @@ export type CallFacts = Pick<VideoTask, 'durationSeconds' | 'resolution' | 'refe
   readonly model: string;
 };
 
-export interface ReconcileCreateInput extends SendAttemptKey, Ancestry {
+export interface ReconcileCreateInput extends Ancestry {
+  readonly creationKey: string;
   readonly account?: string;
   /**
    * Set when the create itself compared requests and matched its own: the fingerprint, null where it could not be
    * computed.
    */
   readonly fingerprint?: string | null;
-  /**
-   * What is known of the attempts that may have sent: only the journal that they named can prove that they did not.
-   */
-  readonly senders: SenderTrace;
+  /** The activity that brought no answer: only the journal that it used can prove that it did not send. */
+  readonly trace: SenderTrace;
+  /** What became of a send, where the journal could not be written: the reconciliation records it. */
+  readonly unrecorded?: UnrecordedAnswer;
   /** Facts for a person, in case that no journal has them. */
   readonly facts: CallFacts;
   readonly policy?: CreatePolicy;
 }
 
-/** `creationKey` and `sendAttempt` are optional for a raw image activity; a call without a key is not reset-safe. */
+/** `creationKey` is optional for a raw image activity; a call without a key is not reset-safe. */
 export interface GenerateImageInput extends Partial<PaidInput> {
   readonly request: ImageGenerationRequest;
   /**
@@ -96,7 +106,7 @@ export interface EditImageInput extends Partial<PaidInput> {
 const PAID_INPUT = {
   request: true,
   creationKey: true,
-  sendAttempt: optional(whole(0)),
+  sender: optional(text(300)),
   ancestors: optional(listOf(idCheck, 2)),
   account: optional(name()),
   policy: optional(createPolicyCheck),
@@ -113,9 +123,8 @@ export const IMAGE_INPUT_SHAPE = {
 export const CREATE_VIDEO_INPUT_SHAPE = {
   ...PAID_INPUT,
   creationKey: creationKeyCheck,
-  sendAttempt: whole(0),
   recordedOnly: optional(exactly(true)),
-  sameKey: optional(exactly(true)),
+  sameKey: optional(text(200)),
 } satisfies ShapeOf<CreateVideoInput>;
 
 /** Evidence for settling a create of unknown fate; no prompt, key or address (failure model: Foreign bytes). */
@@ -156,7 +165,7 @@ export interface CreateEvidence {
 
 /** Fields that every answer of a paid activity carries. */
 interface PaidAnswer {
-  /** Send attempt of this answer; later than the requested one when earlier send attempts were proven refusals. */
+  /** Which send of its key the answer is about, from 0; the next one where nothing was sent. */
   readonly sendAttempt: number;
   /** Whether this activity execution put a request on the wire. */
   readonly sent: boolean;
@@ -171,7 +180,7 @@ interface PaidAnswer {
   readonly mayBeOwed?: true;
 }
 
-/** Provably nothing left this machine, or the fence was written; another send attempt may open (class N). */
+/** Provably nothing left this machine, or its sender is excluded for good: the key may be sent (class N). */
 export interface NotSent extends PaidAnswer {
   readonly outcome: 'not_sent';
   /**
@@ -179,7 +188,7 @@ export interface NotSent extends PaidAnswer {
    * `worker_shutdown`, …
    */
   readonly cause: string;
-  /** False when the send attempt was left untouched (nothing was recorded), so the same send attempt is used again. */
+  /** Whether an intent was recorded, under which nothing was sent. */
   readonly sendAttemptUsed: boolean;
   /** True when waiting cannot help (for example, a certificate that is not trusted). */
   readonly permanent: boolean;
@@ -220,34 +229,41 @@ export interface RejectedCall extends PaidAnswer {
 /** Scope of a standing refusal. */
 export type StandingScope = 'account' | 'model';
 
-/** The claim is taken and has no outcome yet: the send of another execution may be in flight. */
-export interface PendingCall extends PaidAnswer {
-  readonly outcome: 'pending';
-  /** Journal and nonce of the intent, for the reconciliation. */
-  readonly heartbeat?: SenderHeartbeat;
-  /** Set when the intent is for this very request; for the reconciliation. */
+/** An answer that could not be written to the journal, and the nonce of its send. */
+export interface UnrecordedAnswer {
+  readonly nonce: string;
+  readonly answer: NotSent | RefusedForNow | RejectedCall;
+}
+
+/** What a reconciliation has to know of an answer that left a send open. */
+interface ToReconcile {
+  /** Nonce of the send that it is about. */
+  readonly announced?: string;
+  /** Set when that send is of this very request. */
   readonly fingerprint?: string | null;
 }
 
+/** The key has a send without an answer: it may be in flight. */
+export interface PendingCall extends PaidAnswer, ToReconcile {
+  readonly outcome: 'pending';
+  readonly unrecorded?: UnrecordedAnswer;
+}
+
 /** The request may have been accepted (class U). Never sent again without an authorisation (C4.4c). */
-export interface UnconfirmedCall extends PaidAnswer {
+export interface UnconfirmedCall extends PaidAnswer, ToReconcile {
   readonly outcome: 'unconfirmed';
   readonly evidence: CreateEvidence;
   /** ISO 8601: the service asked not to be called before this time, although its reply proves no refusal. */
   readonly notBefore?: string;
   /**
-   * ISO 8601: until then this send attempt may be sent again under its key, which the operator vouches that the
-   * service honours.
+   * ISO 8601: until then it may be sent again under its idempotency key, which the operator vouches that the service
+   * honours.
    */
   readonly sameKeyUntil?: string;
   /** Sent more than once, under one key. */
   readonly resent?: true;
   /** The worker can query the service's task records: `media.reconcileCreate` may still settle the fate. */
   readonly inspectable?: true;
-  /** Journal and nonce of the intent, for the reconciliation. */
-  readonly heartbeat?: SenderHeartbeat;
-  /** Set when the intent is for this very request; for the reconciliation. */
-  readonly fingerprint?: string | null;
 }
 
 /** A task exists (class C). */

@@ -8,7 +8,7 @@ import { taskIdCheck } from './task-id';
 import { type ValidationIssue } from './validation-issue';
 
 /**
- * A person's decision about a paid call of unknown fate (failure model: The journal).
+ * A person's decision about a paid call of unknown fate (failure model: The log).
  * - `adopt`: it was accepted, and this is its task.
  * - `declareLost`: nothing was accepted. It stays unsent under this key.
  * - `resubmit`: send once more; the first send may have been accepted and cost too.

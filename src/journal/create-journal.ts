@@ -1,42 +1,39 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type CampaignRecord } from '../domain/campaign/budget-book';
 import {
-  type Claim,
   type CreateJournal,
+  type EntryPlace,
   type JournalIdentity,
-  type JournalKey,
   type JournalPage,
-  type SendAttemptKey,
-  type SendAttemptView,
   type TaskIndexEntry,
 } from '../domain/journal';
+import { type JournalKey, type LogEntry } from '../domain/log-entries';
 import { parseCampaignRecord } from './campaign-records';
 import {
-  attemptIn,
-  attemptName,
   campaignName,
+  entryName,
   hashIn,
   IDENTITY,
   keyPrefix,
   KEYS,
   markName,
+  numberIn,
   openName,
   openPrefix,
   prefixOfHash,
   removalName,
+  sha256,
   taskName,
   taskPrefix,
 } from './record-names';
 import { type RecordStore } from './record-store';
 import {
   JournalRecordError,
-  parseClaim,
+  parseEntry,
   parseIdentity,
   parseIndexEntry,
-  parseOutcome,
   parsePlace,
   parseRemoval,
-  parseResolution,
 } from './records';
 import { SEALING_KEY } from './sealed-text';
 
@@ -78,64 +75,60 @@ export function createJournal(records: RecordStore): CreateJournal {
       return (await records.names(markName(mark), null, 1)).length > 0;
     },
 
-    async read(key, sendAttempt): Promise<SendAttemptView> {
-      const found = await records.readAll(`${keyPrefix(key)}${sendAttempt}.`);
-      const text = (record: 'claim' | 'outcome' | 'resolution') =>
-        found.get(attemptName(key, sendAttempt, record)) ?? null;
-      const [outcome, resolution] = [text('outcome'), text('resolution')];
-      // The claim is older than the others: a listing that was made while it was written must not hide it.
-      const isOvertaken = text('claim') === null && (outcome !== null || resolution !== null);
-      const claim = isOvertaken ? await records.read(attemptName(key, sendAttempt, 'claim')) : text('claim');
-      return {
-        claim: claim === null ? null : parseClaim(claim),
-        outcome: outcome === null ? null : parseOutcome(outcome),
-        resolution: resolution === null ? null : parseResolution(resolution),
-      };
+    async read(key): Promise<readonly LogEntry[]> {
+      const prefix = keyPrefix(key);
+      const found = await records.readAll(prefix);
+      const length = Math.max(-1, ...[...found.keys()].flatMap((name) => numberIn(name) ?? [])) + 1;
+      const entries: LogEntry[] = [];
+      for (let n = 0; n < length; n++) {
+        const name = entryName(prefix, n);
+        // It is older than those after it: a listing that was made while it was written must not hide it.
+        const text = found.get(name) ?? (await records.read(name));
+        if (text === null) throw new JournalRecordError(LOST);
+        entries.push(parseEntry(text));
+      }
+      return entries;
     },
 
-    async putClaim(key, sendAttempt, claim: Claim): Promise<'won' | 'lost'> {
-      if (sendAttempt > 0) await requireEarlier(key, sendAttempt);
-      // Before the claim, so that a kill between the two leaves a superfluous hint and never a missing one.
-      if (claim.kind === 'intent') {
-        const place = { ...key, sendAttempt };
-        await records.note(openName(place, claim.bodyHash), JSON.stringify({ v: 1, ...place }));
+    async append(key, n, entry): Promise<'won' | 'lost'> {
+      // Who writes a later entry has read those before it. What became of a send is kept whatever happened to them.
+      const follows = n > 0 && entry.kind !== 'answer';
+      if (follows) await requireEarlier(key, n);
+      // Before the intent, so that a kill between the two leaves a superfluous hint and never a missing one.
+      if (entry.kind === 'intent') {
+        const { namespace, creationKey } = key;
+        const place = { namespace, creationKey, n };
+        await records.note(openName(place, entry.bodyHash), JSON.stringify({ v: 1, ...place }));
       }
-      const end = await records.create(attemptName(key, sendAttempt, 'claim'), JSON.stringify(claim));
-      // The caller of a later send attempt has read the one before. If that was removed meanwhile, this claim is the
-      // only one, and the next caller takes the key for new.
-      if (sendAttempt > 0) await requireEarlier(key, sendAttempt);
+      const end = await records.create(entryName(keyPrefix(key), n), JSON.stringify(entry));
+      // If the earlier ones were removed meanwhile, this one is alone, and nobody can read the log.
+      if (follows) await requireEarlier(key, n);
       return end;
     },
 
-    putOutcome: (key, sendAttempt, outcome) =>
-      records.create(attemptName(key, sendAttempt, 'outcome'), JSON.stringify(outcome)),
-
-    putResolution: (key, sendAttempt, resolution) =>
-      records.create(attemptName(key, sendAttempt, 'resolution'), JSON.stringify(resolution)),
-
     async scan(after, limit): Promise<JournalPage> {
-      const keys: JournalPage['keys'][number][] = [];
+      const logs: (readonly LogEntry[])[] = [];
       for await (const { hash, names } of keysIn(records, after)) {
-        const sendAttempts = await readSendAttempts(records, names);
-        if (sendAttempts.length === 0) continue;
-        keys.push({ sendAttempts });
-        if (keys.length >= limit) return { keys, next: hash };
+        const log = await readEntries(records, names);
+        if (log.length === 0) continue;
+        logs.push(log.map(({ entry }) => entry));
+        if (logs.length >= limit) return { logs, next: hash };
       }
-      return { keys, next: null };
+      return { logs, next: null };
     },
 
-    async findOpenByBody(bodyHash): Promise<readonly SendAttemptKey[]> {
-      const places: SendAttemptKey[] = [];
+    async findOpenByBody(bodyHash): Promise<readonly EntryPlace[]> {
+      const places: EntryPlace[] = [];
       for await (const names of pagesOf(records, openPrefix(bodyHash))) {
-        // A hint may be removed meanwhile, and one that is half written is ignored: its claim was never made.
+        // A hint may be removed meanwhile, and one that is half written is ignored: its intent was never written.
         const texts = await Promise.all(names.map((name) => records.read(name)));
         places.push(...texts.flatMap((text) => (text === null ? [] : (parsePlace(text) ?? []))));
       }
       return places;
     },
 
-    async forgetOpen(place, bodyHash): Promise<void> {
-      await records.note(openName(place, bodyHash), null);
+    async forgetOpen(intent, bodyHash): Promise<void> {
+      await records.note(openName(intent, bodyHash), null);
     },
 
     async indexTask(entry: TaskIndexEntry): Promise<void> {
@@ -157,30 +150,30 @@ export function createJournal(records: RecordStore): CreateJournal {
     checkWritable: () => checkStore(records),
   };
 
-  async function requireEarlier(key: JournalKey, sendAttempt: number): Promise<void> {
-    // In this order: a removal ends with its note, so that a key without a note and with its earlier claim is whole.
-    const removal = await records.read(removalName(keyPrefix(key)));
-    if (removal !== null && (await isUnderRemoval(key, removal))) {
+  async function requireEarlier(key: JournalKey, n: number): Promise<void> {
+    const prefix = keyPrefix(key);
+    // In this order: a removal ends with its note, so that a log without a note and with its earlier entry is whole.
+    const removal = await records.read(removalName(prefix));
+    if (removal !== null && (await isUnderRemoval(prefix, removal))) {
       throw new JournalRecordError(
         'A prune of the journal is removing the records of this creation key, or was killed while it did. If this lasts, run `temporal-media journal prune` again, an hour after the one that was killed: it ends the removal.',
       );
     }
-    if ((await records.read(attemptName(key, sendAttempt - 1, 'claim'))) === null) {
-      throw new JournalRecordError(
-        'The journal has lost the send attempt before this one: its key was pruned. Nothing is sent in it.',
-      );
-    }
+    if ((await records.read(entryName(prefix, n - 1))) === null) throw new JournalRecordError(LOST);
   }
 
   /**
-   * A removal takes the first claim last. Where that is one that the note does not name, everything that it names is gone,
+   * A removal takes the first entry last. Where that is one that the note does not name, everything that it names is gone,
    * and the prune was killed before it took its note away: the key was used anew since.
    */
-  async function isUnderRemoval(key: JournalKey, note: string): Promise<boolean> {
-    const first = await records.read(attemptName(key, 0, 'claim'));
-    return first === null || parseRemoval(note).nonces.includes(parseClaim(first).nonce);
+  async function isUnderRemoval(prefix: string, note: string): Promise<boolean> {
+    const first = await records.read(entryName(prefix, 0));
+    return first === null || parseRemoval(note).entries.includes(sha256(first));
   }
 }
+
+const LOST =
+  'The journal has lost an earlier entry of this creation key: it was pruned meanwhile, or a part of the journal is missing. Nothing is sent under that key.';
 
 /** How many callers try at once whether exactly one of them can create a record. */
 const PROBES = 4;
@@ -241,34 +234,24 @@ export async function* pagesOf(
   }
 }
 
-export type NumberedSendAttempt = SendAttemptView & { readonly sendAttempt: number };
+/** An entry as it stands in the store. */
+export interface StoredEntry {
+  readonly n: number;
+  readonly name: string;
+  readonly digest: string;
+  readonly entry: LogEntry;
+}
 
-/** All send attempts of a key that have a claim, in order. */
-export async function readSendAttempts(
+/** The entries among the records of a key, in order: also of one that is half removed, or that grows meanwhile. */
+export async function readEntries(
   records: RecordStore,
   names: readonly string[],
-): Promise<NumberedSendAttempt[]> {
-  const found = names.flatMap((name) => {
-    const attempt = attemptIn(name);
-    return attempt === undefined ? [] : [{ ...attempt, name }];
+): Promise<readonly StoredEntry[]> {
+  const read = names.map(async (name): Promise<readonly StoredEntry[]> => {
+    const n = numberIn(name);
+    const text = n === undefined ? null : await records.read(name);
+    if (n === undefined || text === null) return [];
+    return [{ n, name, digest: sha256(text), entry: parseEntry(text) }];
   });
-  const texts = new Map(
-    await Promise.all(found.map(async ({ name }) => [name, await records.read(name)] as const)),
-  );
-  const claims = found
-    .filter(({ record }) => record === 'claim')
-    .sort((a, b) => a.sendAttempt - b.sendAttempt);
-  return claims.flatMap(({ sendAttempt, name }) => {
-    const of = (record: string) => texts.get(name.replace(/claim$/, record)) ?? null;
-    const [claim, outcome, resolution] = [of('claim'), of('outcome'), of('resolution')];
-    if (claim === null) return [];
-    return [
-      {
-        sendAttempt,
-        claim: parseClaim(claim),
-        outcome: outcome === null ? null : parseOutcome(outcome),
-        resolution: resolution === null ? null : parseResolution(resolution),
-      },
-    ];
-  });
+  return (await Promise.all(read)).flat().sort((one, other) => one.n - other.n);
 }

@@ -44,8 +44,7 @@ export function createFileRecords({ root, shared = false }: FileRecordsOptions):
         .map((name) => `${prefix.slice(0, cut)}${name}`)
         .filter((name) => name.startsWith(prefix) && !isDraft(name));
       const texts = new Map<string, string>();
-      // Backwards, so that `0.claim` is read after `0.outcome`.
-      for (const name of names.reverse()) {
+      for (const name of names) {
         const text = await files.text(fileOf(name));
         if (text !== null) texts.set(name, text);
       }

@@ -4,9 +4,7 @@ import { type Metrics } from '../domain/metrics';
 /** The operations that are measured, in `snake_case` as labels are. The others run once, at the start of a worker. */
 const OPERATIONS = {
   read: 'read',
-  putClaim: 'put_claim',
-  putOutcome: 'put_outcome',
-  putResolution: 'put_resolution',
+  append: 'append',
   scan: 'scan',
   findOpenByBody: 'find_open_by_body',
   forgetOpen: 'forget_open',

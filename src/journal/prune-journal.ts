@@ -1,14 +1,9 @@
-import { type ClaimIntent, isUndecided } from '../domain/journal';
-import {
-  type KeyRecords,
-  keysIn,
-  type NumberedSendAttempt,
-  pagesOf,
-  readSendAttempts,
-} from './create-journal';
+import { type IntentEntry, type LostEntry } from '../domain/log-entries';
+import { stateOf } from '../domain/paid-log';
+import { type KeyRecords, keysIn, pagesOf, readEntries, type StoredEntry } from './create-journal';
 import { openName, prefixOfHash, removalName, taskName } from './record-names';
 import { type RecordStore } from './record-store';
-import { parseRemoval } from './records';
+import { JournalRecordError, parseRemoval } from './records';
 
 export interface PruneOptions {
   readonly records: RecordStore;
@@ -17,7 +12,7 @@ export interface PruneOptions {
   /** Counts without removing. */
   readonly dryRun: boolean;
   /** Whether the workflow that sent it runs, or can still be reset: its key is in use. */
-  readonly inUse: (claim: ClaimIntent) => Promise<boolean>;
+  readonly inUse: (sent: IntentEntry | LostEntry) => Promise<boolean>;
   /** Milliseconds since the Unix epoch. @default the clock */
   readonly now?: () => number;
 }
@@ -42,16 +37,21 @@ export async function pruneJournal(options: PruneOptions): Promise<Pruned> {
   return counts;
 }
 
-async function end(key: KeyRecords, options: PruneOptions): Promise<ReasonToKeep | 'removed'> {
-  const earlier = await earlierRemoval(key, options);
+async function end({ hash, names }: KeyRecords, options: PruneOptions): Promise<ReasonToKeep | 'removed'> {
+  const prefix = prefixOfHash(hash);
+  const earlier = await earlierRemoval(prefix, options);
   if (earlier === 'under_way') return 'keptYoung';
   if (earlier === 'used_again') {
-    // Without its note the next prune judges it, as any other key.
-    if (!options.dryRun) await options.records.remove(removalName(prefixOfHash(key.hash)));
+    // Without its notes the next prune judges it, as any other key.
+    if (!options.dryRun)
+      for (const note of await notesOf(prefix, options)) await options.records.remove(note);
     return 'keptYoung';
   }
-  const goesOn = earlier === 'goes_on';
-  return (await reasonToKeep(key, options, goesOn)) ?? (await removed(key, options, goesOn));
+  const goesOn = earlier !== 'none';
+  const log = await readEntries(options.records, names);
+  const kept = await reasonToKeep(log, options, goesOn);
+  if (kept !== undefined || options.dryRun) return kept ?? 'removed';
+  return removed(prefix, options, goesOn ? earlier : log.map(({ digest }) => digest), goesOn);
 }
 
 type ReasonToKeep = 'keptOpen' | 'keptRunning' | 'keptYoung';
@@ -60,100 +60,101 @@ type ReasonToKeep = 'keptOpen' | 'keptRunning' | 'keptYoung';
 const UNDER_WAY_MS = 3_600_000;
 
 async function reasonToKeep(
-  key: KeyRecords,
+  log: readonly StoredEntry[],
   options: PruneOptions,
   goesOn: boolean,
 ): Promise<ReasonToKeep | undefined> {
-  const sendAttempts = await readSendAttempts(options.records, key.names);
   // A key that is half removed looks as if it waited for a decision; all that is left of it was judged before.
-  const kept = goesOn
-    ? isYoung(sendAttempts, options)
-      ? 'keptYoung'
-      : undefined
-    : unsettled(sendAttempts, options);
+  const kept = goesOn ? (isYoung(log, options) ? 'keptYoung' : undefined) : unsettled(log, options);
   if (kept !== undefined) return kept;
-  for (const { claim } of sendAttempts)
-    if (claim?.kind === 'intent' && (await options.inUse(claim))) return 'keptRunning';
+  for (const { entry } of log)
+    if ((entry.kind === 'intent' || entry.kind === 'lost') && (await options.inUse(entry)))
+      return 'keptRunning';
   return undefined;
 }
 
 /**
- * What the note of an earlier prune means: it is under way, or was killed and goes on, or is of a key that was used
- * again since, so that the key is judged as any other.
+ * What the notes of earlier prunes mean: one is under way, or was killed and goes on with the entries that it judged (their
+ * digests), or is of a key that was used again since, so that the key is judged as any other.
  */
 async function earlierRemoval(
-  { hash, names }: KeyRecords,
-  { records, now = Date.now }: PruneOptions,
-): Promise<'none' | 'under_way' | 'goes_on' | 'used_again'> {
-  const text = await records.read(removalName(prefixOfHash(hash)));
-  if (text === null) return 'none';
-  const { at, nonces } = parseRemoval(text);
-  if (!(Date.parse(at) < now() - UNDER_WAY_MS)) return 'under_way';
-  const left = await readSendAttempts(records, names);
-  return left.every(({ claim }) => claim !== null && nonces.includes(claim.nonce)) ? 'goes_on' : 'used_again';
-}
-
-function unsettled(
-  sendAttempts: readonly NumberedSendAttempt[],
+  prefix: string,
   options: PruneOptions,
-): 'keptOpen' | 'keptYoung' | undefined {
-  // One without a claim is about to get one.
-  if (sendAttempts.length === 0 || isYoung(sendAttempts, options)) return 'keptYoung';
-  return sendAttempts.some(isUndecided) ? 'keptOpen' : undefined;
+): Promise<'none' | 'under_way' | 'used_again' | readonly string[]> {
+  const { records, now = Date.now } = options;
+  const text = await records.read(removalName(prefix));
+  if (text === null) return 'none';
+  // As they are now: the names of this page may have been listed minutes ago.
+  const names = await namesOf(prefix, records);
+  for (const name of names.filter((one) => one.startsWith(removalName(prefix)))) {
+    const note = await records.read(name);
+    if (note !== null && !(Date.parse(parseRemoval(note).at) < now() - UNDER_WAY_MS)) return 'under_way';
+  }
+  const { entries } = parseRemoval(text);
+  const left = await readEntries(records, names);
+  return left.every(({ digest }) => entries.includes(digest)) ? entries : 'used_again';
 }
 
-function isYoung(sendAttempts: readonly NumberedSendAttempt[], { before }: PruneOptions): boolean {
-  const times = sendAttempts.flatMap(({ claim, outcome, resolution }) => [
-    claim?.at,
-    outcome?.at,
-    resolution?.at,
-  ]);
-  // An unreadable time counts as now.
-  return times.some((at) => at !== undefined && !(Date.parse(at) < before.getTime()));
+/** The notes of removals of a key; the first one, which keeps others from its log, comes last. */
+async function notesOf(prefix: string, { records }: PruneOptions): Promise<readonly string[]> {
+  const names = await namesOf(prefix, records);
+  return names.filter((name) => name.startsWith(removalName(prefix))).reverse();
+}
+
+function unsettled(log: readonly StoredEntry[], options: PruneOptions): 'keptOpen' | 'keptYoung' | undefined {
+  // A key without an entry is about to get one.
+  if (log.length === 0 || isYoung(log, options)) return 'keptYoung';
+  // Where an entry is missing, nobody knows what it said.
+  if (log.some(({ n }, index) => n !== index)) return 'keptOpen';
+  const { open, unknown } = stateOf(log.map(({ entry }) => entry));
+  return open !== null || unknown !== null ? 'keptOpen' : undefined;
+}
+
+/** An unreadable time counts as now. */
+function isYoung(log: readonly StoredEntry[], { before }: PruneOptions): boolean {
+  return log.some(({ entry }) => !(Date.parse(entry.at) < before.getTime()));
 }
 
 /**
  * Removes a key as a whole, because a part of it would be read as "nothing was sent here". First a note says so; from
- * then on nobody takes a later send attempt of the key, and what was written before the note is seen below it. Whoever
- * writes the note removes the key, and nobody else for an hour. A prune that is killed leaves the note, and a later one
- * goes on.
+ * then on nobody appends to its log, and what was written before the note is seen below it. Whoever writes the note
+ * removes the key, and nobody else for an hour. A prune that is killed leaves the note, and a later one goes on.
+ * @param judged digests of the entries that may go
  */
 async function removed(
-  { hash }: KeyRecords,
+  prefix: string,
   options: PruneOptions,
+  judged: readonly string[],
   goesOn: boolean,
-): Promise<'removed' | 'keptOpen' | 'keptYoung'> {
-  const { records, dryRun, now = Date.now } = options;
-  if (dryRun) return 'removed';
-  const prefix = prefixOfHash(hash);
+): Promise<'removed' | 'keptYoung'> {
+  const { records, now = Date.now } = options;
   const note = removalName(prefix);
-  const judged = await readSendAttempts(records, await namesOf(prefix, records));
-  const nonces = judged.flatMap(({ claim }) => (claim === null ? [] : [claim.nonce]));
-  // Of several prunes one writes the note, and one in an hour goes on with what was killed; the note stays until the end.
-  const mine = goesOn ? `${note}.${Math.floor(now() / UNDER_WAY_MS)}` : note;
-  const written = JSON.stringify({ v: 1, at: new Date(now()).toISOString(), nonces });
-  if ((await records.create(mine, written)) === 'lost') return 'keptYoung';
+  const startedAt = now();
+  const text = JSON.stringify({ v: 1, at: new Date(startedAt).toISOString(), entries: judged });
+  // Of several prunes one writes the note, and one in an hour goes on with what was killed; the first note stays until the end.
+  const hour = `${note}.${Math.floor(startedAt / UNDER_WAY_MS)}`;
+  if ((await records.create(goesOn ? hour : note, text)) === 'lost') return 'keptYoung';
   const names = await namesOf(prefix, records);
-  const sendAttempts = await readSendAttempts(records, names);
-  const isSame = sendAttempts.every(({ claim }) => claim !== null && nonces.includes(claim.nonce));
-  const late =
-    !isSame || isYoung(sendAttempts, options)
-      ? 'keptYoung'
-      : goesOn
-        ? undefined
-        : unsettled(sendAttempts, options);
-  if (late !== undefined) {
-    if (mine !== note) await records.remove(mine);
-    await records.remove(note);
-    return late;
+  const log = await readEntries(records, names);
+  const isJudged = log.every(({ digest }) => judged.includes(digest));
+  // What was written since then is of somebody who uses the key; and of a log that is whole, nothing may be left behind.
+  if (!isJudged || (!goesOn && log.length < judged.length) || isYoung(log, options)) {
+    for (const one of await notesOf(prefix, options)) await records.remove(one);
+    return 'keptYoung';
   }
-  for (const pointer of pointersTo(sendAttempts)) await records.remove(pointer);
-  // Backwards: the first claim goes last, so that no part of the key looks like a new one, and then the note.
-  const parts = names.filter((name) => name !== note).reverse();
-  for (const name of parts) await records.remove(name);
-  await records.remove(note);
+  // Backwards: the first entry goes last, so that no part of the log looks like a new one, and then the notes.
+  const entries = log.map(({ name }) => name).reverse();
+  const others = names.filter((name) => name !== note && !entries.includes(name));
+  for (const part of [...pointersTo(log), ...entries, ...others, note]) {
+    // Another prune may have gone on meanwhile, and the key may be used anew: what stands there now is not ours.
+    if (now() > startedAt + UNDER_WAY_MS / 2) throw new JournalRecordError(SLEPT);
+    await records.remove(part);
+  }
   return 'removed';
 }
+
+const SLEPT =
+  'The removal of a creation key took longer than half an hour, and ends here: this machine stood still, or the store is very slow. Run `temporal-media journal prune` again in an hour: it goes on.';
 
 async function namesOf(prefix: string, records: RecordStore): Promise<readonly string[]> {
   const names: string[] = [];
@@ -162,13 +163,13 @@ async function namesOf(prefix: string, records: RecordStore): Promise<readonly s
 }
 
 /** Records elsewhere that refer to the key. */
-function pointersTo(sendAttempts: readonly NumberedSendAttempt[]): string[] {
-  return sendAttempts.flatMap(({ sendAttempt, claim, outcome, resolution }) => {
-    const tasks = [outcome?.answer, resolution?.answer].flatMap((answer) =>
-      answer?.outcome === 'created' ? [taskName(answer.video.taskId, answer.video.account)] : [],
-    );
-    if (claim?.kind !== 'intent') return tasks;
-    const { namespace, creationKey, bodyHash } = claim;
-    return [...tasks, openName({ namespace, creationKey, sendAttempt }, bodyHash)];
+function pointersTo(log: readonly StoredEntry[]): string[] {
+  return log.flatMap(({ n, entry }) => {
+    if (entry.kind === 'intent') {
+      const { namespace, creationKey, bodyHash } = entry;
+      return [openName({ namespace, creationKey, n }, bodyHash)];
+    }
+    const answer = entry.kind === 'answer' || entry.kind === 'decision' ? entry.answer : null;
+    return answer?.outcome === 'created' ? [taskName(answer.video.taskId, answer.video.account)] : [];
   });
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CampaignLog } from '../domain/campaign/budget-book';
-import { type JournalKey, type SendAttemptKey } from '../domain/journal';
+import { type EntryPlace } from '../domain/journal';
+import { type JournalKey } from '../domain/log-entries';
 
 /** Where each record of a journal is, in every store (architecture: Stores). Names are API: journals outlive versions. */
 
@@ -25,17 +26,15 @@ export function hashIn(name: string): string | undefined {
   return /^keys\/[0-9a-f]{2}\/([0-9a-f]{64})\//.exec(name)?.[1];
 }
 
-/** What a send attempt may have, each at most once. */
-export type AttemptRecord = 'claim' | 'outcome' | 'resolution';
-
-export function attemptName(key: JournalKey, sendAttempt: number, record: AttemptRecord): string {
-  return `${keyPrefix(key)}${sendAttempt}.${record}`;
+/** Entry `n` of a log, from 0; by the prefix of its key. */
+export function entryName(prefix: string, n: number): string {
+  return `${prefix}${n}.entry`;
 }
 
-/** Number and kind of a record within its key; undefined for one that belongs to no send attempt. */
-export function attemptIn(name: string): { sendAttempt: number; record: AttemptRecord } | undefined {
-  const match = /\/(\d+)\.(claim|outcome|resolution)$/.exec(name);
-  return match === null ? undefined : { sendAttempt: Number(match[1]), record: match[2] as AttemptRecord };
+/** The number of an entry within its log; undefined for a name of another form. */
+export function numberIn(name: string): number | undefined {
+  const match = /\/(0|[1-9]\d*)\.entry$/.exec(name);
+  return match === null ? undefined : Number(match[1]);
 }
 
 /** Says that a key is being removed. */
@@ -53,14 +52,15 @@ export function taskName(taskId: string, account: string): string {
   return `${taskPrefix(taskId)}${sha256(account).slice(0, 16)}.json`;
 }
 
-/** The hints to send attempts that have an intent for this body and may still be open. */
+/** The hints to intents for this body that may still be open. */
 export function openPrefix(bodyHash: string): string {
   const hash = sha256(bodyHash);
   return `open/${hash.slice(0, 2)}/${hash}/`;
 }
 
-export function openName({ namespace, creationKey, sendAttempt }: SendAttemptKey, bodyHash: string): string {
-  return `${openPrefix(bodyHash)}${sha256(`${namespace}\n${creationKey}`)}.${sendAttempt}.json`;
+/** One for each intent: what is known of an earlier one takes nothing from a later one. */
+export function openName({ namespace, creationKey, n }: EntryPlace, bodyHash: string): string {
+  return `${openPrefix(bodyHash)}${sha256(`${namespace}\n${creationKey}`)}.${n}.json`;
 }
 
 /** A mark that a ledger was sent. */
@@ -77,6 +77,6 @@ export function campaignName({ namespace, name }: CampaignLog, n: number): strin
   return `${CAMPAIGNS}${hash.slice(0, 2)}/${hash}/${n}.record`;
 }
 
-function sha256(text: string): string {
+export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

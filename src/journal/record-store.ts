@@ -3,7 +3,7 @@
  * a store of your own gets the whole journal by {@link createJournal}.
  *
  * A name is a path of a few segments of lowercase letters, digits, `.` and `-`, at most 200 characters:
- * `keys/3f/<64 hex digits>/0.claim`. Text is UTF-8, seldom more than a few kilobytes, at most 1 MiB.
+ * `keys/3f/<64 hex digits>/0.entry`. Text is UTF-8, seldom more than a few kilobytes, at most 1 MiB.
  *
  * Every method throws when it cannot do what it says. Nothing is guessed: a read that fails is not "absent", a write
  * that may or may not have happened is not "lost". A message contains no secret: no key, no password, no signed address.
@@ -19,8 +19,8 @@ export interface RecordStore {
   read(name: string): Promise<string | null>;
 
   /**
-   * All records whose names begin with this, by name: `keys/3f/…/0.` or `tasks/3f/…/`. Ends inside the last segment
-   * of the names. Sees every record whose `create` returned before the call.
+   * All records whose names begin with this, by name: `keys/3f/…/` or `tasks/3f/…/`. Ends with the folder of the names
+   * or inside their last segment. Sees every record whose `create` returned before the call.
    */
   readAll(prefix: string): Promise<ReadonlyMap<string, string>>;
 

@@ -1,13 +1,8 @@
 import { z } from 'zod';
 import { throwBug } from '../domain/bug';
-import {
-  type SendAttemptKey,
-  type OutcomeRecord,
-  type Resolution,
-  type Claim,
-  type TaskIndexEntry,
-} from '../domain/journal';
+import { type EntryPlace, type TaskIndexEntry } from '../domain/journal';
 import { parseOwnJson } from '../domain/json';
+import { type LogEntry } from '../domain/log-entries';
 import { isUsableTaskId } from '../domain/task-id';
 
 const identity = z.object({
@@ -20,25 +15,32 @@ const identity = z.object({
 const time = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
 const task = z.looseObject({ taskId: z.string().refine(isUsableTaskId), account: z.string() });
 
-const intent = z.looseObject({
-  v: z.literal(1),
-  kind: z.literal('intent'),
+const written = { v: z.literal(1), at: z.string() };
+const sent = {
+  ...written,
   nonce: z.string(),
+  sender: z.string(),
   namespace: z.string(),
   creationKey: z.string(),
+  workflowId: z.string().nullable(),
   runId: z.string().nullable(),
   fingerprint: z.string().nullable(),
-  at: z.string(),
+  attemptAt: time,
+  ancestors: z.array(z.string()).optional(),
+};
+const intent = z.looseObject({
+  ...sent,
+  kind: z.literal('intent'),
+  bodyHash: z.string(),
   sendWindowEnd: time,
-  attemptAt: time.optional(),
   idempotencyKey: z.string(),
   idempotency: z.looseObject({ header: z.string(), lastSendAt: time }).optional(),
   payer: z.string().optional(),
-  ancestors: z.array(z.string()).optional(),
 });
-const fence = z.looseObject({ v: z.literal(1), kind: z.literal('fence'), nonce: z.string(), at: z.string() });
+const lost = z.looseObject({ ...sent, kind: z.literal('lost'), cause: z.string() });
+const fence = z.looseObject({ ...written, kind: z.literal('fence'), sender: z.string() });
 /** The fields that decisions depend on; all others are passed on as written. */
-const answer = z
+const result = z
   .looseObject({
     outcome: z.enum([
       'created',
@@ -54,23 +56,33 @@ const answer = z
     video: task.optional(),
   })
   .refine(({ outcome, video }) => outcome !== 'created' || video !== undefined);
-const outcome = z.looseObject({
-  v: z.literal(1),
+const answer = z.looseObject({
+  ...written,
+  kind: z.literal('answer'),
   nonce: z.string(),
-  at: z.string(),
-  answer,
+  answer: result,
 });
-const resolution = z.looseObject({
-  v: z.literal(1),
-  decision: z.enum(['adopt', 'declareLost', 'resubmit']),
-  by: z.string(),
-  reason: z.string(),
-  at: z.string(),
-  answer: answer.nullable(),
-});
-/** What a removal leaves in the key before it begins: the claims that it has judged, and when. */
-const removal = z.object({ v: z.literal(1), at: z.string(), nonces: z.array(z.string()) });
-const place = z.looseObject({ namespace: z.string(), creationKey: z.string(), sendAttempt: z.number() });
+/** Results that each decision has: what was adopted, that nothing was accepted, or none. */
+const DECIDED: { readonly [decision: string]: readonly (string | undefined)[] } = {
+  adopt: ['created', 'completed'],
+  declareLost: ['rejected'],
+  resubmit: [undefined],
+};
+const decision = z
+  .looseObject({
+    ...written,
+    kind: z.literal('decision'),
+    about: z.string(),
+    decision: z.enum(['adopt', 'declareLost', 'resubmit']),
+    by: z.string(),
+    reason: z.string(),
+    answer: result.nullable(),
+  })
+  .refine(({ decision: made, answer: end }) => DECIDED[made]?.includes(end?.outcome) === true);
+const entry = z.discriminatedUnion('kind', [intent, lost, answer, fence, decision]);
+/** What a removal leaves in the key before it begins: digests of the entries that it has judged, and when. */
+const removal = z.object({ ...written, entries: z.array(z.string()) });
+const place = z.looseObject({ namespace: z.string(), creationKey: z.string(), n: z.int().min(0) });
 const indexEntry = z.looseObject({
   v: z.literal(1),
   creationKey: z.string(),
@@ -84,12 +96,8 @@ export class JournalRecordError extends Error {
 
 export const parseIdentity = (text: string): z.infer<typeof identity> =>
   parseRecord(identity, text, 'identity');
-export const parseClaim = (text: string): Claim =>
-  parseRecord(z.union([intent, fence]), text, 'claim') as unknown as Claim;
-export const parseOutcome = (text: string): OutcomeRecord =>
-  parseRecord(outcome, text, 'outcome') as unknown as OutcomeRecord;
-export const parseResolution = (text: string): Resolution =>
-  parseRecord(resolution, text, 'decision') as unknown as Resolution;
+export const parseEntry = (text: string): LogEntry =>
+  parseRecord(entry, text, 'log entry') as unknown as LogEntry;
 export const parseIndexEntry = (text: string): TaskIndexEntry =>
   parseRecord(indexEntry, text, 'task index entry') as unknown as TaskIndexEntry;
 
@@ -117,10 +125,10 @@ export function parseRecord<T>(schema: z.ZodType<T>, text: string, what: string)
 }
 
 /** A hint that cannot be read is ignored: nothing depends on it. */
-export function parsePlace(text: string): SendAttemptKey | undefined {
+export function parsePlace(text: string): EntryPlace | undefined {
   try {
-    const { namespace, creationKey, sendAttempt } = place.parse(JSON.parse(text));
-    return { namespace, creationKey, sendAttempt };
+    const { namespace, creationKey, n } = place.parse(JSON.parse(text));
+    return { namespace, creationKey, n };
   } catch (error) {
     throwBug(error);
     return undefined;

@@ -137,7 +137,7 @@ function keepsAttempt(
   { outcome, temporary }: Pick<PreviousRow, 'outcome' | 'temporary'>,
   select: RowSelection,
 ): boolean {
-  // The journal opens another send attempt under the same key when the previous one is proved to cost nothing (ADR 3).
+  // The journal lets the same key be sent again when the last send is proved to cost nothing (ADR 3).
   if (outcome === 'rejected' && temporary) return true;
   if (select.rows === 'retry') return false;
   // The row was between two attempts: the last one in the ledger is over.

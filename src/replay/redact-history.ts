@@ -31,6 +31,9 @@ const KEPT: Readonly<Record<string, RegExp>> = {
 };
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+/** The name that a workflow makes for an activity that pays: random, and made again in a replay. */
+const RANDOM: ReadonlySet<string> = new Set(['sender']);
+
 /** Keys of maps, and names of fields in markers, that the SDK writes and reads. */
 const WORDS_OF_THE_SDK: readonly string[] = [
   'TemporalChangeVersion',
@@ -121,9 +124,11 @@ export function redactHistory(
   for (const id of serverIds(history)) names.keep(id);
   if (label !== undefined) names.label(label);
   const fields: ReadonlySet<string> = new Set(keep);
-  if (fields.size > 0)
-    for (const payload of payloadsIn(history))
-      for (const text of textsOf(jsonOf(payload), fields)) if (WORD.test(text)) names.keep(text);
+  for (const payload of payloadsIn(history)) {
+    const value = jsonOf(payload);
+    for (const text of textsOf(value, fields)) if (WORD.test(text)) names.keep(text);
+    for (const text of textsOf(value, RANDOM)) if (UUID.test(text)) names.keep(text);
+  }
   for (const word of [...PUBLIC_WORDS, ...WORDS_OF_THE_SDK]) names.keep(word);
   const redaction = new Redaction(names);
   // Summaries of our workflows name no content; that of a start is the caller's.

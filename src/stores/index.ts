@@ -18,20 +18,22 @@ export {
 } from '../artifacts/artifact-store';
 export { FileArtifactStore } from '../artifacts/file-store';
 export {
-  type Claim,
-  type ClaimFence,
-  type ClaimIntent,
   type CreateJournal,
+  type EntryPlace,
   type JournalIdentity,
-  type JournalKey,
   type JournalPage,
-  type OutcomeRecord,
-  type RecordedAnswer,
-  type Resolution,
-  type SendAttemptKey,
-  type SendAttemptView,
   type TaskIndexEntry,
 } from '../domain/journal';
+export {
+  type AnswerEntry,
+  type DecisionEntry,
+  type FenceEntry,
+  type IntentEntry,
+  type JournalKey,
+  type LogEntry,
+  type LostEntry,
+  type RecordedAnswer,
+} from '../domain/log-entries';
 export { type CampaignLog, type CampaignRecord } from '../domain/campaign/budget-book';
 export { type ArtifactRef } from '../domain/request';
 export { createJournal } from '../journal/create-journal';

@@ -5,6 +5,7 @@ import {
   isCancellation,
   sleep,
   TimeoutFailure,
+  uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
 import { byClockOf } from '../domain/answer-times';
@@ -13,13 +14,13 @@ import {
   cancelledStep,
   type CreateOnceState,
   DEFAULT_START_LIMIT_MS,
-  isSentAgain,
   nextStep,
+  sentAgain,
   type SettledCreate,
   withDebts,
 } from '../domain/create-once';
 import { type CreatePolicy } from '../domain/create-policy';
-import { type SenderTrace, heartbeatInAnswer, heartbeatOf } from '../domain/journal-proof';
+import { announcedIn, type SenderTrace } from '../domain/sender-trace';
 import { ACTIVITY, RECORDED_BY_ANOTHER_RUN } from '../domain/names';
 import {
   type CallFacts,
@@ -83,7 +84,7 @@ export async function createOnce(
   let state = start;
   let elsewhere = isResetRun();
   for (;;) {
-    // Stop before every send attempt when the workflow was cancelled.
+    // Stop before every send when the workflow was cancelled.
     if (CancellationScope.current().consideredCancelled) return endCancelled(state, options, elsewhere);
     options.onState?.(state, null);
     const sent = await sendOnce(state, options);
@@ -93,7 +94,7 @@ export async function createOnce(
     let step = nextStep(state, answer, stepContext(options, sent.reconciled));
     if (step.do === 'reconcile') {
       const found = await CancellationScope.nonCancellable(() =>
-        reconcileSendAttempt(state, reconcileOptions(options), sent.answer, sent.senders),
+        reconcileCreate(state, reconcileOptions(options), sent.answer, sent.trace),
       );
       // The evidence of the send itself says more than a reconciliation that found nothing.
       answer = sent.answer.outcome === 'unconfirmed' && found.outcome === 'unconfirmed' ? sent.answer : found;
@@ -149,26 +150,17 @@ async function endCancelled(
   // No start limit of its own: the wait for a worker is that after any cancellation (ADR 5), about a minute.
   const asking = { ...options, startLimitMs: 0, recordedOnly: true as const };
   return CancellationScope.nonCancellable(async () => {
-    for (let sendAttempt = state.sendAttempt; ;) {
-      const asked = await raceCreate({ ...state, sendAttempt }, asking);
-      if (!('answer' in asked)) return { kind: 'cancelled', mayBeOwed: true };
-      const { answer } = asked;
-      const pending = answer.outcome === 'pending';
-      const step = cancelledStep(
-        pending
-          ? await reconcileSendAttempt(
-              { ...state, sendAttempt: answer.sendAttempt },
-              reconcileOptions(asking),
-              answer,
-              asked.senders,
-            )
-          : answer,
-      );
-      if (step.do === 'settle') return { kind: 'settled', answer: step.answer, sends: state.sends };
-      if (step.do === 'end')
-        return { kind: 'cancelled', mayBeOwed: step.mayBeOwed || state.mayBeOwed === true };
-      sendAttempt = step.sendAttempt;
-    }
+    const asked = await raceCreate(state, asking);
+    if (!('answer' in asked)) return { kind: 'cancelled', mayBeOwed: true };
+    const { answer, trace } = asked;
+    const known =
+      answer.outcome === 'pending'
+        ? await reconcileCreate(state, reconcileOptions(asking), answer, trace)
+        : answer;
+    const step = cancelledStep(known);
+    return step.do === 'settle'
+      ? { kind: 'settled', answer: step.answer, sends: state.sends }
+      : { kind: 'cancelled', mayBeOwed: step.mayBeOwed || state.mayBeOwed === true };
   });
 }
 
@@ -180,45 +172,47 @@ function stepContext(
 }
 
 /**
- * One send attempt: the create, and one reconciliation when it returned no value. A cancellation reaches the create: it
+ * One create, and one reconciliation when it returned no value. A cancellation reaches the create: it
  * drops one that no worker has yet, settles one before its send as not sent, and lets one after its send finish. The
  * reconciliation cannot be cancelled.
  */
 async function sendOnce(
   state: CreateOnceState,
   options: Placed,
-): Promise<{ answer: CreateVideoAnswer; senders: SenderTrace; reconciled: boolean }> {
+): Promise<{ answer: CreateVideoAnswer; trace: SenderTrace; reconciled: boolean }> {
   const first = await raceCreate(state, options);
-  const { senders } = first;
-  if ('answer' in first) return { answer: first.answer, senders, reconciled: false };
+  const { trace } = first;
+  if ('answer' in first) return { answer: first.answer, trace, reconciled: false };
   const answer = await CancellationScope.nonCancellable(() =>
-    reconcileSendAttempt(state, reconcileOptions(options), first, senders),
+    reconcileCreate(state, reconcileOptions(options), first, trace),
   );
-  return { answer, senders, reconciled: true };
+  return { answer, trace, reconciled: true };
 }
 
 async function raceCreate(
   state: CreateOnceState,
   options: Placed & { readonly recordedOnly?: true },
-): Promise<({ readonly answer: CreateVideoAnswer } | NoValue) & { readonly senders: SenderTrace }> {
+): Promise<({ readonly answer: CreateVideoAnswer } | NoValue) & { readonly trace: SenderTrace }> {
+  // In the input, so that it is the same in a run that was reset after the create.
+  const sender = uuid4();
   const scheduledAt = new Date().toISOString();
   const startLimitMs = remainingStart(state, options);
   const create = activity(ACTIVITY.createVideo, {
     taskQueue: options.taskQueue,
     startLimitMs,
-    summary: `${options.recordedOnly === true ? 'what is recorded' : 'create'}, send attempt ${state.sendAttempt}`,
+    summary: options.recordedOnly === true ? 'what is recorded' : createSummary(state),
   });
   const wait = { since: Date.now(), limitMs: startLimitMs };
   const answered = create({
     creationKey: state.creationKey,
-    sendAttempt: state.sendAttempt,
+    sender,
     ...ancestry(),
     request: options.request,
     ...given({ account: options.account, policy: options.policy }),
     ...(options.refuseWhileUnconfirmed === true && { refuseWhileUnconfirmed: true }),
     ...(options.again === true && { again: true }),
     ...(options.recordedOnly === true && { recordedOnly: true }),
-    ...(isSentAgain(state) && { sameKey: true }),
+    ...given({ sameKey: sentAgain(state) }),
   }).then(
     (answer) => ({ answer: byClockOf(Date.now(), answer) }),
     (error: unknown) => noValue(error, wait),
@@ -230,7 +224,12 @@ async function raceCreate(
     summary: 'limit of the create',
   });
   const came = first === 'lost' ? NO_ANSWER : first;
-  return { ...came, senders: senderTrace('answer' in came ? came.answer : came, scheduledAt) };
+  return { ...came, trace: senderTrace('answer' in came ? came.answer : came, { sender, scheduledAt }) };
+}
+
+function createSummary({ sends, tries }: CreateOnceState): string {
+  const before = Math.max(sends, tries);
+  return before === 0 ? 'create' : `create, try ${before + 1}`;
 }
 
 /** The rest of the start limit; at least a minute, so that a re-send after a long wait still finds a worker. */
@@ -275,19 +274,21 @@ export function noValue(error: unknown, wait: StartWait): NoValue {
 }
 
 /**
- * What is known of the possible senders. For an activity that no worker had and none can still get, the server proves
- * that nothing was sent, whichever journal the queue belongs to later. @param index of a row in its group
+ * What is known of a create that brought no answer, or left its send open. For an activity that no worker had and none can
+ * still get, the server proves that nothing was sent, whichever journal the queue belongs to later.
+ * @param index of a row in its group
  */
 export function senderTrace(
   got: NoValue | CreateVideoAnswer,
-  scheduledAt: string,
+  { sender, scheduledAt }: Pick<SenderTrace, 'sender' | 'scheduledAt'>,
   index?: number,
 ): SenderTrace {
-  if ('outcome' in got) return { lastHeartbeat: heartbeatInAnswer(got), scheduledAt };
-  return {
-    lastHeartbeat: heartbeatOf(got.heartbeat, index),
-    scheduledAt: got.neverStarted ? LATEST : scheduledAt,
-  };
+  if ('outcome' in got) {
+    const announced = 'announced' in got ? (got.announced ?? null) : null;
+    return { sender, announced, scheduledAt };
+  }
+  const announced = announcedIn(got.heartbeat, index);
+  return { sender, announced, scheduledAt: got.neverStarted ? LATEST : scheduledAt };
 }
 
 /** The latest time that a `Date` can represent. */
@@ -301,21 +302,24 @@ interface ReconcileOptions {
   readonly facts: CallFacts;
 }
 
-/** The fingerprint in an answer that compared requests, as an input of the reconciliation. */
-function comparedIn(answer: CreateVideoAnswer): Pick<ReconcileCreateInput, 'fingerprint'> {
-  return 'fingerprint' in answer ? { fingerprint: answer.fingerprint } : {};
+/** What an answer says for the reconciliation: whether it compared requests, and what could not be recorded. */
+function saidIn(got: CreateVideoAnswer): Pick<ReconcileCreateInput, 'fingerprint' | 'unrecorded'> {
+  if (got.outcome !== 'pending' && got.outcome !== 'unconfirmed') return {};
+  return {
+    ...(got.fingerprint !== undefined && { fingerprint: got.fingerprint }),
+    ...(got.outcome === 'pending' && given({ unrecorded: got.unrecorded })),
+  };
 }
 
 /**
- * Reconciles one send attempt (failure model: The journal) after a create that left it open.
- * @param got why the create returned nothing, or its answer: another sender holds the claim, or its fate is unknown
- * @param senders what is known of the possible senders
+ * Reconciles a create that left its send open (failure model: The log).
+ * @param got why the create returned nothing, or its answer: another send is in flight, or its fate is unknown
  */
-export async function reconcileSendAttempt(
-  { creationKey, sendAttempt }: Pick<CreateOnceState, 'creationKey' | 'sendAttempt'>,
+export async function reconcileCreate(
+  { creationKey }: Pick<CreateOnceState, 'creationKey'>,
   { taskQueue, account, policy, facts }: ReconcileOptions,
   got: NoValue | CreateVideoAnswer,
-  senders: SenderTrace,
+  trace: SenderTrace,
 ): Promise<CreateVideoAnswer> {
   const lost = 'outcome' in got ? null : got;
   const look = activity(ACTIVITY.reconcileCreate, {
@@ -323,22 +327,21 @@ export async function reconcileSendAttempt(
     // If no worker took the create, do not wait as long again for one here. After a possible send the limit for unsent
     // creates does not apply: a recorded task id must not be given up because a worker is away.
     startLimitMs: lost?.neverStarted === true ? 60_000 : DEFAULT_START_LIMIT_MS,
-    summary: `reconcile, send attempt ${sendAttempt}`,
+    summary: 'reconcile',
   });
   try {
     const found = await look({
       creationKey,
-      sendAttempt,
       ...ancestry(),
-      senders,
+      trace,
       facts,
       ...given({ account, policy }),
-      ...('outcome' in got && comparedIn(got)),
+      ...('outcome' in got && saidIn(got)),
     });
     return byClockOf(Date.now(), found);
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    const common = { sendAttempt, sent: false, account: account ?? null, estimate: null };
+    const common = { sendAttempt: 0, sent: false, account: account ?? null, estimate: null };
     if (lost?.neverStarted === true) {
       return {
         ...common,

@@ -59,7 +59,7 @@ async function create(
       if (decided.kind === 'resubmit') {
         // An authorised send is a new create: attempts and times are counted again. The earlier send may have cost
         // money.
-        state = { ...beginCreate(key, Date.now()), sendAttempt: decided.sendAttempt, mayBeOwed: true };
+        state = { ...beginCreate(key, Date.now()), mayBeOwed: true };
         continue;
       }
       ({ answer } = decided);

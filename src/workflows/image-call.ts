@@ -75,7 +75,6 @@ export async function imageCall(
   const startLimitMs = Math.max(1000, asked);
   const call = {
     creationKey: own.key,
-    sendAttempt: 0,
     ...ancestry(),
     waits: true as const,
     ...(input.account === undefined ? {} : { account: input.account }),

@@ -16,13 +16,13 @@ interface StartLimit {
   readonly startLimitMs: number;
 }
 
-/** Never retried, not even after a timeout: `update-options` cannot make it run again (failure model: The journal). */
+/** Never retried, not even after a timeout: `update-options` cannot make it run again (failure model: The log). */
 const ONCE: NonNullable<ActivityOptions['retry']> = {
   maximumAttempts: 1,
   nonRetryableErrorTypes: ['TemporalTimeout:StartToClose', 'TemporalTimeout:Heartbeat'],
 };
 
-/** Of one create, and of a group of them: each row has its own key and claim. */
+/** Of one create, and of a group of them: each row has its own key and log. */
 const createOptions = ({ startLimitMs }: StartLimit): ActivityOptions => ({
   scheduleToStartTimeout: startLimitMs,
   startToCloseTimeout: CREATE_TIMEOUTS.startToCloseMs,

@@ -13,7 +13,7 @@ import { activity } from './proxies';
 
 /**
  * Carries out a person's decision about an unconfirmed call after the workflow that sent it has ended
- * (failure model: The journal). The journal keeps the decision for the next start of the same id. Sends nothing.
+ * (failure model: The log). The journal keeps the decision for the next start of the same id. Sends nothing.
  */
 export async function resolveUnconfirmed(input: ResolveUnconfirmedInput): Promise<ResolveUnconfirmedResult> {
   const creationKey = typeof input?.creationKey === 'string' ? input.creationKey : '';

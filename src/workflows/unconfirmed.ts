@@ -24,7 +24,7 @@ import { executionExpiresAt } from './timers';
 export type Decided =
   | { readonly kind: 'settled'; readonly answer: SettledCreate }
   /** A person authorised another send after this one; the journal is read again first, as an id may have come late. */
-  | { readonly kind: 'resubmit'; readonly sendAttempt: number };
+  | { readonly kind: 'resubmit' };
 
 interface AwaitDecisionOptions {
   readonly creationKey: string;
@@ -33,7 +33,7 @@ interface AwaitDecisionOptions {
 
 /**
  * Waits until a person decides about an unconfirmed create
- * (failure model: The journal, issue of the input `onUnconfirmed`). The decision counts once it is in the journal. When
+ * (failure model: The log, issue of the input `onUnconfirmed`). The decision counts once it is in the journal. When
  * cancelled or about to expire, the result stays unconfirmed.
  */
 export async function awaitDecision(
@@ -74,7 +74,7 @@ async function decide(
     if (result.answer !== null && isSettled(result.answer)) return { kind: 'settled', answer: result.answer };
     // A decision that was recorded elsewhere counts like one that arrived here.
     const stands = result.resolved ? result : result.stands;
-    if (stands?.decision === 'resubmit') return { kind: 'resubmit', sendAttempt: stands.sendAttempt };
+    if (stands?.decision === 'resubmit') return { kind: 'resubmit' };
   }
 }
 

@@ -60,7 +60,7 @@ describe('what an account allows to be sent', () => {
     const activity = createCreateVideo(deps);
     const answers: CreateVideoAnswer[] = [];
     for (const [place, model] of models.entries()) {
-      const call = { creationKey: `${deps.models.fingerprint()} ${sent} ${place}`, sendAttempt: 0 };
+      const call = { creationKey: `${deps.models.fingerprint()} ${sent} ${place}` };
       const env = new MockActivityEnvironment({ startToCloseTimeoutMs: 300_000 });
       answers.push(await env.run(activity, { ...call, request: { model, prompt: 'a kite' } }));
     }
@@ -140,7 +140,7 @@ describe('what an account allows to be sent', () => {
     expect(answers[1]).toMatchObject({ cause: 'account_rate', sendAttemptUsed: false, permanent: false });
     expect(answers[1]).toHaveProperty('heldUntil');
     expect(sent).toBe(1);
-    expect((await journal.scan(null, 10)).keys).toHaveLength(1);
+    expect((await journal.scan(null, 10)).logs).toHaveLength(1);
   });
 
   it('by its own models and create policy', async () => {

@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CreateJournal, type RecordedAnswer } from '../../src/domain/journal';
+import { type CreateJournal } from '../../src/domain/journal';
+import { type LogEntry } from '../../src/domain/log-entries';
+import { stateOf } from '../../src/domain/paid-log';
 import { keepLostCalls, type LostCall } from '../../src/guard-lost-calls';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { answers } from '../domain/create-answers';
-import { RESUBMITTED, claimIntent } from './claim-intent';
-
-const KEY = { namespace: 'default', creationKey: 'order-1' };
+import { answerEntry, decisionEntry, intentEntry, LOG_KEY as KEY } from '../support/log-entries';
 
 describe('a paid call that brought no answer, when its queue is bound to a journal', () => {
   let folder: string;
@@ -20,100 +20,132 @@ describe('a paid call that brought no answer, when its queue is bound to a journ
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const call: LostCall = {
+    sender: 'the lost one',
+    announced: null,
     workflowId: 'wf',
     runId: 'lost',
     ancestors: [],
     activityId: '7',
     creationKey: KEY.creationKey,
-    sendAttempt: 0,
     attemptAt: new Date(0).toISOString(),
     operation: 'create_video',
     model: 'cine-1',
   };
-  const refused: RecordedAnswer = {
-    outcome: 'rejected',
-    reason: 'credentials',
-    message: 'no',
-    sendAttempt: 0,
-    sent: true,
-    account: 'default@00000000',
-    estimate: null,
+  const created = answers.created(0);
+  const refused = answers.rejected(0, 'credentials');
+  /** Its own send, and sends of another activity. */
+  const own = intentEntry({ sender: call.sender, runId: 'lost', nonce: 'own' });
+  const another = intentEntry({ sender: 'another', runId: 'before', nonce: 'theirs' });
+  const saying = (nonce: string, answer: Parameters<typeof answerEntry>[0]) => answerEntry(answer, { nonce });
+
+  async function write(...entries: readonly LogEntry[]): Promise<void> {
+    for (const entry of entries) await journal.append(KEY, (await journal.read(KEY)).length, entry);
+  }
+  /** What was written. */
+  const guard = async (...lost: readonly LostCall[]): Promise<readonly LogEntry[]> => {
+    const before = await journal.read(KEY);
+    await keepLostCalls(journal, KEY.namespace, lost.length === 0 ? [call] : lost);
+    return (await journal.read(KEY)).slice(before.length);
   };
-  /** Whether it was written. */
-  const guard = async (lost = call): Promise<boolean> => {
-    const held = async () => JSON.stringify([await journal.read(KEY, 0), await journal.read(KEY, 1)]);
-    const before = await held();
-    await keepLostCalls(journal, KEY.namespace, [lost]);
-    return (await held()) !== before;
-  };
+  const noted = { kind: 'lost', nonce: call.sender, sender: call.sender, runId: 'lost', model: 'cine-1' };
 
-  it('[C4.4c] stands in it beyond refusals over which it may have gone on, once', async () => {
-    await journal.putClaim(KEY, 0, { ...KEY, ...claimIntent({ runId: 'before', nonce: 'n' }) });
-    await journal.putOutcome(KEY, 0, { v: 1, nonce: 'n', at: '', answer: refused });
-    expect(await guard()).toBe(true);
-    expect((await journal.read(KEY, 1)).outcome?.answer).toMatchObject({
-      outcome: 'unconfirmed',
-      sendAttempt: 1,
-    });
-    expect(await guard()).toBe(false);
+  it.each<[string, readonly LogEntry[]]>([
+    ['nothing', []],
+    ['a refusal over which it may have gone on', [another, saying('theirs', refused)]],
+    [
+      'a refusal of another request, which it may have corrected',
+      [another, saying('theirs', answers.rejected(0, 'invalid_request'))],
+    ],
+    ['a send of somebody else that is open here: that may have been refused since', [another]],
+    [
+      'another that a person has sent again',
+      [another, saying('theirs', answers.unconfirmed(0)), decisionEntry({ about: 'theirs' })],
+    ],
+  ])('[C4.4c] is noted beyond %s, once', async (_, before) => {
+    await write(...before);
+    expect(await guard()).toMatchObject([noted]);
+    expect(stateOf(await journal.read(KEY)).unknown).not.toBeNull();
+    expect(await guard()).toEqual([]);
   });
 
-  it('[C4.4c] stands in it beyond a refusal of another request, which it may have corrected', async () => {
-    await journal.putClaim(KEY, 0, { ...KEY, ...claimIntent({ runId: 'before', nonce: 'n' }) });
-    const answer = { ...refused, reason: 'invalid_request' } as const;
-    await journal.putOutcome(KEY, 0, { v: 1, nonce: 'n', at: '', answer });
-    expect(await guard()).toBe(true);
-    expect((await journal.read(KEY, 1)).outcome?.answer).toMatchObject({
-      outcome: 'unconfirmed',
-      sendAttempt: 1,
-    });
+  it('[C4.4c] is noted beyond its own refusal where it is an image, which is sent again by itself', async () => {
+    await write(own, saying('own', refused));
+    expect(await guard()).toEqual([]);
+    expect(await guard({ ...call, operation: 'generate_image' })).toMatchObject([noted]);
   });
 
-  it('[C4.4c] stands in it beyond its own refusal where it is an image, which is sent again by itself', async () => {
-    await journal.putClaim(KEY, 0, {
-      ...KEY,
-      ...claimIntent({ runId: 'lost', activityId: '7', nonce: 'n' }),
-    });
-    await journal.putOutcome(KEY, 0, { v: 1, nonce: 'n', at: '', answer: refused });
-    expect(await guard()).toBe(false);
-    expect(await guard({ ...call, operation: 'generate_image' })).toBe(true);
-  });
-
-  it('[C4.4c] stands in it beyond another that a person has sent again', async () => {
-    expect(await guard()).toBe(true);
-    await journal.putResolution(KEY, 0, RESUBMITTED);
+  it('[C4.4c] is noted beyond another that was noted and decided', async () => {
+    expect(await guard()).toMatchObject([noted]);
+    await write(decisionEntry({ about: call.sender }));
     // The journal is set back to here after the send that this has allowed.
-    await keepLostCalls(journal, KEY.namespace, [{ ...call, runId: 'later', sendAttempt: 1 }]);
-    expect((await journal.read(KEY, 1)).outcome?.answer).toMatchObject({
-      outcome: 'unconfirmed',
-      sendAttempt: 1,
-    });
+    const later = { ...call, runId: 'later', sender: 'later' };
+    expect(await guard(later)).toMatchObject([{ kind: 'lost', nonce: 'later' }]);
     // What was decided is not asked again.
-    expect(await guard()).toBe(false);
+    await write(decisionEntry({ about: 'later' }));
+    expect(await guard()).toEqual([]);
   });
 
-  it('is known where its own intent stands', async () => {
-    await journal.putClaim(KEY, 0, { ...KEY, ...claimIntent({ runId: 'lost', activityId: '7' }) });
-    expect(await guard()).toBe(false);
+  it.each<[string, readonly LogEntry[]]>([
+    ['its own intent stands', [own]],
+    ['its own send was refused', [own, saying('own', refused)]],
+    ['a fence has excluded it', [{ v: 1, kind: 'fence', sender: call.sender, at: '' }]],
+    ['a purchase was in its way', [another, saying('theirs', created)]],
+    ['a send of unknown fate was in its way', [another, saying('theirs', answers.unconfirmed(0))]],
+  ])('is known where %s', async (_, before) => {
+    await write(...before);
+    expect(await guard()).toEqual([]);
   });
 
-  it('is known where a fence has shut it out', async () => {
-    await journal.putClaim(KEY, 0, { v: 1, kind: 'fence', nonce: 'f', at: new Date(0).toISOString() });
-    expect(await guard()).toBe(false);
+  it('is not known by a fence that excludes another', async () => {
+    await write({ v: 1, kind: 'fence', sender: 'another', at: '' });
+    expect(await guard()).toMatchObject([noted]);
   });
 
-  it('[C4.4c] stands in it beyond a send of somebody else that stands open here: that may have been refused since', async () => {
-    await journal.putClaim(KEY, 0, { ...KEY, ...claimIntent({ runId: 'another' }) });
-    expect(await guard()).toBe(true);
-    expect((await journal.read(KEY, 1)).outcome?.answer).toMatchObject({
-      outcome: 'unconfirmed',
-      sendAttempt: 1,
+  it('[C4.4c] an image that was noted before is noted once more beyond what it has sent since, with a decision of its own', async () => {
+    const image = { ...call, operation: 'generate_image' } as const;
+    expect(await guard(image)).toMatchObject([noted]);
+    await write(decisionEntry({ about: call.sender }), own, saying('own', answers.refused(0)));
+    const [again] = await guard(image);
+    expect(again).toMatchObject({ ...noted, nonce: expect.any(String) as string });
+    const { nonce: about } = again as LogEntry & { readonly nonce: string };
+    const unknown = async () => {
+      const state = stateOf(await journal.read(KEY));
+      return state.unknown === null ? null : state.sends[state.unknown]?.sent.nonce;
+    };
+    // The first decision says nothing about it.
+    await write(decisionEntry({ about: call.sender }));
+    expect(await unknown()).toBe(about);
+    await write(decisionEntry({ about }));
+    expect(await unknown()).toBeNull();
+  });
+
+  describe('whose history has its task', () => {
+    const bought = { ...call, created };
+    const answered = (nonce: string) => ({ kind: 'answer', nonce, answer: { outcome: 'created' } });
+
+    it('[C4.4b] is found again under its key', async () => {
+      expect(await guard(bought)).toMatchObject([noted, answered(call.sender)]);
+      expect(stateOf(await journal.read(KEY)).bought).toBe(0);
+      expect(await guard(bought)).toEqual([]);
     });
-  });
 
-  it('is known where a purchase was in its way', async () => {
-    await journal.putClaim(KEY, 0, { ...KEY, ...claimIntent({ runId: 'another', nonce: 'n' }) });
-    await journal.putOutcome(KEY, 0, { v: 1, nonce: 'n', at: '', answer: answers.created(0) });
-    expect(await guard()).toBe(false);
+    it('[C4.4b] is the answer to its own intent, where that is here', async () => {
+      await write(own);
+      expect(await guard(bought)).toMatchObject([answered('own')]);
+    });
+
+    it.each<[string, readonly LogEntry[]]>([
+      ['a send of unknown fate', [another, saying('theirs', answers.unconfirmed(0))]],
+      ['a send that is open here', [another]],
+    ])('[C4.4b] is never left to a decision because of %s', async (_, before) => {
+      await write(...before);
+      expect(await guard(bought)).toMatchObject([noted, answered(call.sender)]);
+      expect(stateOf(await journal.read(KEY)).bought).toBe(1);
+    });
+
+    it('[C4.4b] is kept also where a later call of its key was noted first', async () => {
+      const later = { ...call, runId: 'later', sender: 'later' };
+      expect(await guard(later, bought)).toMatchObject([{ kind: 'lost' }, noted, answered(call.sender)]);
+    });
   });
 });

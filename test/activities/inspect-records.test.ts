@@ -8,22 +8,23 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { createReconcileCreate } from '../../src/activities/reconcile-create';
 import { type SentCreate, type TaskRecord } from '../../src/activities/task-records';
 import { type CreateJournal } from '../../src/domain/journal';
+import { type LogEntry } from '../../src/domain/log-entries';
+import { stateOf } from '../../src/domain/paid-log';
 import { type CreatePolicy } from '../../src/domain/create-policy';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { makeVideoTask } from '../domain/make-video-task';
-import { claimIntent } from './claim-intent';
+import { intentEntry, LOG_KEY as KEY } from '../support/log-entries';
 import { UNHEARD } from '../support/standing';
 import { paidDeps } from './paid-deps';
 
-const KEY = { namespace: 'default', creationKey: 'order-1' };
 const MINUTE = 60_000;
 
 const OURS = accountRegistry([
   { name: 'default@00000000', client: clientOf('http://127.0.0.1:9'), hasKey: async () => true },
 ]);
 
-/** The service's own records settle a create of unknown fate only where they prove something (failure model: The journal). */
+/** The service's own records settle a create of unknown fate only where they prove something (failure model: The log). */
 describe('task records', () => {
   let folder: string;
   let journal: CreateJournal;
@@ -37,9 +38,15 @@ describe('task records', () => {
     asked = [];
     beat = undefined;
     const at = new Date(Date.now() - 20 * MINUTE).toISOString();
-    await journal.putClaim(KEY, 0, claimIntent({ runId: 'run', at, sendWindowEnd: at, durationSeconds: 2 }));
+    await write(intentEntry({ at, sendWindowEnd: at }));
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  async function write(entry: LogEntry): Promise<void> {
+    await journal.append(KEY, (await journal.read(KEY)).length, entry);
+  }
+  /** What was decided about the send; null while nobody has. */
+  const decided = async () => stateOf(await journal.read(KEY)).sends[0]?.decision ?? null;
 
   interface Look {
     readonly says: TaskRecord | Error;
@@ -79,7 +86,7 @@ describe('task records', () => {
           },
         },
       }),
-      { creationKey: KEY.creationKey, sendAttempt: 0, ...UNHEARD },
+      { creationKey: KEY.creationKey, ...UNHEARD, trace: { ...UNHEARD.trace, sender: 'run/1' } },
     );
   }
 
@@ -93,7 +100,7 @@ describe('task records', () => {
     const found = await reconcile({ says: { found: 'task', taskId: 'video_7' } });
     expect(found).toMatchObject({ outcome: 'created', video: { taskId: 'video_7', durationSeconds: 2 } });
     expect(asked).toMatchObject([{ operation: 'create_video', model: 'm', bodyHash: 'b'.repeat(64) }]);
-    expect((await journal.read(KEY, 0)).resolution).toMatchObject({ decision: 'adopt', by: 'task records' });
+    expect(await decided()).toMatchObject({ decision: 'adopt', by: 'task records' });
     expect(await journal.findTask('video_7')).toMatchObject([{ creationKey: KEY.creationKey }]);
     // Whoever looks later needs no records.
     expect(await reconcile({ says: new Error('away') })).toMatchObject({ outcome: 'created' });
@@ -120,7 +127,7 @@ describe('task records', () => {
     ];
     for (const says of answers)
       expect(await reconcile({ says, onAbsent: 'resend' })).toMatchObject({ outcome: 'unconfirmed' });
-    expect((await journal.read(KEY, 0)).resolution).toBeNull();
+    expect(await decided()).toBeNull();
   });
 
   it('[C4.4a] a worker without the account leaves them to another one, and never sends again by its own policy', async () => {
@@ -128,14 +135,14 @@ describe('task records', () => {
     beat = { absentSince: Date.now() - MINUTE };
     await expect(reconcile(look)).rejects.toMatchObject({ details: [{ class: 'account_not_configured' }] });
     expect(await reconcile({ ...look, attempt: 6 })).toMatchObject({ outcome: 'unconfirmed' });
-    expect((await journal.read(KEY, 0)).resolution).toBeNull();
+    expect(await decided()).toBeNull();
   });
 
   it('[C4.4a] one look that finds nothing proves nothing: the second comes a minute later', async () => {
     const look: Look = { says: { found: 'none' }, onAbsent: 'resend' };
     expect(await waits(look)).toBeGreaterThan(MINUTE - 1);
     expect(await waits(look)).toBeLessThanOrEqual(MINUTE + 100);
-    expect((await journal.read(KEY, 0)).resolution).toBeNull();
+    expect(await decided()).toBeNull();
     beat = { absentSince: Date.now() - MINUTE };
     expect(await reconcile(look)).toMatchObject({
       outcome: 'not_sent',
@@ -143,14 +150,13 @@ describe('task records', () => {
       sendAttempt: 0,
       sendAttemptUsed: true,
     });
-    expect((await journal.read(KEY, 0)).resolution).toMatchObject({ decision: 'resubmit', answer: null });
+    expect(await decided()).toMatchObject({ decision: 'resubmit', answer: null });
   });
 
   it('[C4.4a] nor before the longest time that the service may work on a request', async () => {
-    const recent = { ...KEY, creationKey: 'order-1' };
     await rm(join(folder, 'journal'), { recursive: true });
     const at = new Date().toISOString();
-    await journal.putClaim(recent, 0, claimIntent({ runId: 'run', at, sendWindowEnd: at }));
+    await write(intentEntry({ at, sendWindowEnd: at }));
     beat = { absentSince: Date.now() - 2 * MINUTE };
     const look: Look = { says: { found: 'none' }, onAbsent: 'resend', longestRequestMs: 5 * MINUTE };
     expect(await waits(look)).toBeGreaterThan(4 * MINUTE);
@@ -160,16 +166,16 @@ describe('task records', () => {
     await rm(join(folder, 'journal'), { recursive: true });
     const at = new Date(Date.now() - 20 * MINUTE).toISOString();
     const idempotency = { header: 'Idempotency-Key', lastSendAt: new Date().toISOString() };
-    await journal.putClaim(KEY, 0, claimIntent({ runId: 'run', at, sendWindowEnd: at, idempotency }));
+    await write(intentEntry({ at, sendWindowEnd: at, idempotency }));
     beat = { absentSince: Date.now() - 2 * MINUTE };
     const look: Look = { says: { found: 'none' }, onAbsent: 'resend', longestRequestMs: 15 * MINUTE };
     expect(await waits(look)).toBeGreaterThan(12 * MINUTE);
-    expect((await journal.read(KEY, 0)).resolution).toBeNull();
+    expect(await decided()).toBeNull();
   });
 
   it('two looks that find nothing stay unconfirmed unless the operator vouches for the records', async () => {
     beat = { absentSince: Date.now() - MINUTE };
     expect(await reconcile({ says: { found: 'none' } })).toMatchObject({ outcome: 'unconfirmed' });
-    expect((await journal.read(KEY, 0)).resolution).toBeNull();
+    expect(await decided()).toBeNull();
   });
 });

@@ -25,7 +25,7 @@ describe('a journal that is down', () => {
       models: createModelSource(),
     });
   }
-  const call = { creationKey: 'order-1', sendAttempt: 0, request: { model: 'm', prompt: 'a kite' } };
+  const call = { creationKey: 'order-1', request: { model: 'm', prompt: 'a kite' } };
   const attempt = (number: number) => new MockActivityEnvironment({ attempt: number });
 
   it('[C4.4c] at the first attempt of a create nothing was sent; at a later one nobody knows', async () => {

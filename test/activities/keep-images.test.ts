@@ -3,6 +3,7 @@ import { type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { NO_JOURNAL } from '../../src/journal/no-journal';
 import { createCreateVideo } from '../../src/activities/create-video';
 import { keepImages } from '../../src/activities/keep-images';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
@@ -46,7 +47,7 @@ describe('bytes that do not come', () => {
         artifacts: new FileArtifactStore(join(folder, 'artifacts')),
         requested: 1,
         warnings: [],
-        journal: 'none',
+        journal: NO_JOURNAL,
         deadlineAt: performance.now() + deadlineMs,
       },
     );
@@ -105,7 +106,6 @@ describe('bytes that do not come', () => {
     });
     const input: CreateVideoInput = {
       creationKey: 'order-1',
-      sendAttempt: 0,
       request: {
         model: 'video-1',
         prompt: 'a reference from nowhere',

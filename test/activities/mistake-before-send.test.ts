@@ -42,7 +42,7 @@ describe('a mistake of ours while a paid call is prepared', () => {
     });
 
   const create = async (own: Partial<GroupedCreate> = {}, attempt = {}): Promise<unknown> => {
-    const row = { page: PAGE, index: 0, creationKey: 'row-0', sendAttempt: 0, ...own };
+    const row = { page: PAGE, index: 0, creationKey: 'row-0', ...own };
     const call = createCreateVideos(deps, harness.pages);
     const { answers } = await environment(attempt).run<[CreateVideosInput], CreateVideosResult, typeof call>(
       call,
@@ -66,9 +66,9 @@ describe('a mistake of ours while a paid call is prepared', () => {
 
   it('[C4.4c] is no proof that nothing was sent where another journal may have the call', async () => {
     await expect(image({ recordedSince: new Date(0).toISOString() }, LATE_BINDING)).rejects.toThrow();
-    const answer = await create({ sameKey: true }).catch((error: unknown) => error);
+    const answer = await create({ sameKey: 'lost' }).catch((error: unknown) => error);
     expect(answer).not.toMatchObject({ outcome: 'not_sent' });
-    const lost = { journalId: 'lost', intent: 'sent', intents: ['sent'], taskIds: [null] };
+    const lost = { intents: ['sent'], taskIds: [null] };
     const later = await create({}, { attempt: 2, heartbeatDetails: lost }).catch((error: unknown) => error);
     expect(later).not.toMatchObject({ outcome: 'not_sent' });
   });

@@ -1,317 +1,381 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
-import { MockActivityEnvironment } from '@temporalio/testing';
+import { NO_JOURNAL } from '../../src/journal/no-journal';
 import { type PaidDeps } from '../../src/activities/paid-context';
-import { createReconcileCreate } from '../../src/activities/reconcile-create';
-import { type CreateJournal, type RecordedAnswer, type ClaimIntent } from '../../src/domain/journal';
+import { type CreateJournal } from '../../src/domain/journal';
+import { type LogEntry, type RecordedAnswer } from '../../src/domain/log-entries';
 import { type CreateVideoAnswer, evidence, type ReconcileCreateInput } from '../../src/domain/paid-call';
-import { PERHAPS } from '../../src/domain/journal-proof';
-import { createFileJournal } from '../../src/journal/file-journal';
-import { makeVideoTask } from '../domain/make-video-task';
-import { claimIntent } from './claim-intent';
-import { UNHEARD } from '../support/standing';
-import { paidDeps } from './paid-deps';
+import { PERHAPS } from '../../src/domain/sender-trace';
+import { answers } from '../domain/create-answers';
+import { answerEntry, decisionEntry, intentEntry, lostEntry } from '../support/log-entries';
+import { type LogBench, openLogBench, traceOf } from './log-bench';
 
-const KEY = { namespace: 'default', creationKey: 'order-1' };
+const { fingerprint } = intentEntry();
+const LATER = new Date(Date.now() + 60_000).toISOString();
 
 describe('media.reconcileCreate', () => {
-  let folder: string;
-  let journal: CreateJournal;
-
+  let bench: LogBench;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'temporal-media-reconcile-'));
-    journal = createFileJournal({ root: join(folder, 'journal') });
+    bench = await openLogBench();
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
+  afterEach(() => bench.close());
 
-  const intent = (runId: string, sendWindowEnd: number): ClaimIntent =>
-    claimIntent({ nonce: runId, runId, sendWindowEnd: new Date(sendWindowEnd).toISOString() });
-  const base = { sent: true, account: 'default@00000000', estimate: null };
-  const refused: RecordedAnswer = {
-    ...base,
-    sendAttempt: 0,
-    outcome: 'rejected',
-    reason: 'credentials',
-    message: 'no',
-  };
-  const created: RecordedAnswer = {
-    ...base,
-    sendAttempt: 1,
-    outcome: 'created',
-    status: 'queued',
-    warnings: [],
-    video: makeVideoTask({ taskId: 'video_1' }),
-  };
+  const created: RecordedAnswer = answers.created(0);
+  const refused: RecordedAnswer = answers.rejected(0, 'credentials');
 
-  async function record(
-    sendAttempt: number,
-    runId: string,
-    answer?: RecordedAnswer,
-    windowEnd = 0,
-  ): Promise<void> {
-    await journal.putClaim(KEY, sendAttempt, intent(runId, windowEnd));
-    if (answer !== undefined)
-      await journal.putOutcome(KEY, sendAttempt, { v: 1, nonce: runId, at: '', answer });
+  /** A send of the activity that has the name of its run; its window is over unless said otherwise. */
+  async function record(runId: string, answer?: RecordedAnswer, windowEnd = 0): Promise<void> {
+    const sendWindowEnd = new Date(windowEnd).toISOString();
+    await bench.write(intentEntry({ nonce: runId, sender: runId, runId, sendWindowEnd }));
+    if (answer !== undefined) await bench.write(answerEntry(answer, { nonce: runId }));
   }
 
-  function reconcile(
+  const reconcile = (
     runId: string,
     input: Partial<ReconcileCreateInput> = {},
-    store = journal,
-    taskRecords?: PaidDeps['taskRecords'],
-  ): Promise<CreateVideoAnswer> {
-    const deps: PaidDeps = { ...paidDeps(folder, store), taskRecords };
-    const env = new MockActivityEnvironment({
-      workflowExecution: { workflowId: 'wf', runId },
-      currentAttemptScheduledTimestampMs: Date.now(),
-    });
-    return env.run(createReconcileCreate(deps), {
-      creationKey: KEY.creationKey,
-      sendAttempt: 0,
-      ...UNHEARD,
-      ...input,
-    });
-  }
+    changes: Partial<PaidDeps> = {},
+  ): Promise<CreateVideoAnswer> =>
+    bench.reconcile(
+      { ...traceOf(runId), ...input },
+      { workflowExecution: { workflowId: 'wf', runId } },
+      changes,
+    );
 
-  it('[C4.4c] a send of a journal that was lost is not looked for in records: no task could be told to be it', async () => {
-    await journal.putClaim(KEY, 0, { ...intent('first', 0), bodyHash: '' });
-    const find = jest.fn(async () => ({ found: 'none' }) as const);
-    const answer = await reconcile('first', { policy: { onAbsent: 'resend' } }, journal, {
-      longestRequestMs: 1000,
-      find,
+  describe('a send that this journal did not see', () => {
+    it('[C4.4c] is not looked for in records: no task could be told to be it', async () => {
+      await bench.write(lostEntry({ nonce: 'first', sender: 'first', runId: 'first' }));
+      const find = jest.fn(async () => ({ found: 'none' }) as const);
+      const taskRecords = { longestRequestMs: 1000, find };
+      const answer = await reconcile('first', { policy: { onAbsent: 'resend' } }, { taskRecords });
+      expect(answer).toMatchObject({ outcome: 'unconfirmed', sendAttempt: 0 });
+      expect(find).not.toHaveBeenCalled();
     });
-    expect(answer).toMatchObject({ outcome: 'unconfirmed', sendAttempt: 0 });
-    expect(find).not.toHaveBeenCalled();
+
+    it('[C4.4c] is of every run of its key: nobody can tell whose it was', async () => {
+      await bench.write(lostEntry({ nonce: 'first', runId: 'first', fingerprint: null }));
+      const lost = { outcome: 'unconfirmed', sendAttempt: 0, sent: true };
+      expect(await reconcile('later')).toMatchObject({ ...lost, evidence: { cause: 'journal_changed' } });
+      expect(await bench.kinds()).toEqual(['lost']);
+    });
+
+    it('[C4.4c] of a worker that was lost, and whose last word left open whether it sent, is no other journal', async () => {
+      expect(await reconcile('first', traceOf('first', `${PERHAPS}1`))).toMatchObject({
+        outcome: 'unconfirmed',
+        evidence: { cause: 'worker_lost' },
+        sendAttempt: 0,
+      });
+    });
+
+    it('[C4.4c] is none where the intent of that worker is here, whatever its last word was', async () => {
+      await record('first', refused);
+      expect(await reconcile('first', traceOf('first', `${PERHAPS}1`))).toMatchObject({
+        outcome: 'rejected',
+      });
+    });
+
+    it.each([
+      ['a refusal of another run', answers.rejected(0, 'invalid_request')],
+      ['another run whose fate is unknown', undefined],
+    ])('[C4.4c] is not called unsent because of %s', async (_, answer) => {
+      await record('first', answer);
+      const told = { outcome: 'unconfirmed', evidence: { cause: 'journal_changed' }, sendAttempt: 1 };
+      for (const other of [{}, { fingerprint: 'another' }])
+        expect(await reconcile('later', { ...traceOf('later', 'unseen'), ...other })).toMatchObject(told);
+      // It is noted once.
+      expect((await bench.kinds()).filter((kind) => kind === 'lost')).toHaveLength(1);
+    });
+
+    it('[C4.4c] is proved by an intent only: an answer to it, or a note of it, is not enough', async () => {
+      await bench.write(lostEntry({ nonce: 'unseen', sender: 'later' }));
+      await bench.write(answerEntry(answers.refused(0), { nonce: 'unseen' }));
+      expect(await reconcile('later', traceOf('later', 'unseen'))).toMatchObject({
+        outcome: 'refused_for_now',
+      });
+      expect(await reconcile('later', traceOf('later', 'yet another'))).toMatchObject({
+        outcome: 'unconfirmed',
+        evidence: { sendId: 'yet another' },
+      });
+    });
+
+    it('[C4.4c] beside a purchase of another run the create compares the requests, whatever journal it was sent with', async () => {
+      await record('first', created);
+      const told = { outcome: 'not_sent', cause: 'recorded_by_another_run', sendAttemptUsed: false };
+      expect(await reconcile('later', traceOf('later', 'unseen'))).toMatchObject(told);
+      expect(await reconcile('later', { ...traceOf('later', 'unseen'), fingerprint })).toMatchObject({
+        outcome: 'created',
+      });
+    });
+
+    it('[C4.4c] may be with another journal where its worker had not heard of this one', async () => {
+      const boundSince = new Date(1_000).toISOString();
+      const standing = async () => ({ bound: true, journalId: 'new', boundSince }) as const;
+      for (const [scheduledAt, told] of [
+        [boundSince, { outcome: 'not_sent', cause: 'fenced' }],
+        [new Date(999).toISOString(), { outcome: 'unconfirmed', evidence: { cause: 'journal_changed' } }],
+      ] as const)
+        expect(
+          await reconcile(scheduledAt, traceOf(scheduledAt, null, scheduledAt), { standing }),
+        ).toMatchObject(told);
+      // Somebody has to decide before anything is sent under the key.
+      expect(await bench.kinds()).toEqual(['fence', 'lost']);
+    });
+
+    it('[C4.4c] is not called unsent while the queue is bound to another journal', async () => {
+      const standing = async () => ({ bound: false, message: 'bound elsewhere' }) as const;
+      await expect(reconcile('later', {}, { standing })).rejects.toMatchObject({
+        nonRetryable: false,
+        details: [{ class: 'journal_not_bound' }],
+      });
+      expect(await bench.kinds()).toEqual([]);
+    });
   });
 
-  it('[C4.4c] what stands in for a lost send is of every run of its key: nobody can tell whose it was', async () => {
-    await journal.putClaim(KEY, 0, { ...intent('first', 0), bodyHash: '', fingerprint: null });
-    const lost = {
-      ...base,
+  it('[C4.4c] a time that cannot be read proves nothing', async () => {
+    expect(await reconcile('later', traceOf('later', null, 'yesterday'))).toMatchObject({
       outcome: 'unconfirmed',
-      sendAttempt: 0,
-      evidence: evidence('journal_changed', {}),
-    } as const;
-    await journal.putOutcome(KEY, 0, { v: 1, nonce: 'first', at: '', answer: lost });
-    expect(await reconcile('later')).toMatchObject({ ...lost, sent: true });
-    expect((await journal.read(KEY, 1)).claim).toBeNull();
-  });
-
-  it('[C4.4c] a worker that was lost, and whose last word left open whether it sent, is no other journal', async () => {
-    const lastHeartbeat = { journalId: 'the-journal', intent: PERHAPS };
-    const senders = { ...UNHEARD.senders, lastHeartbeat };
-    expect(await reconcile('first', { senders })).toMatchObject({
-      outcome: 'unconfirmed',
-      evidence: { cause: 'worker_lost' },
-      sendAttempt: 0,
     });
   });
 
-  const ELSEWHERE = {
-    lastHeartbeat: { journalId: 'another', intent: 'its own' },
-    scheduledAt: UNHEARD.senders.scheduledAt,
-  };
-  it.each([
-    ['a refusal of another run', { ...refused, reason: 'invalid_request' } as const],
-    ['another run whose fate is unknown', undefined],
-  ])('[C4.4c] a send that another journal knew is not called unsent because of %s', async (_, answer) => {
-    await record(0, 'first', answer);
-    const told = { outcome: 'unconfirmed', evidence: { cause: 'journal_changed' }, sendAttempt: 1 };
-    for (const fingerprint of [undefined, 'another'])
-      expect(
-        await reconcile('later', { senders: ELSEWHERE, ...(fingerprint !== undefined && { fingerprint }) }),
-      ).toMatchObject(told);
-  });
-
-  it('[C4.4c] beside a purchase of another run the create compares the requests, whatever journal it was sent with', async () => {
-    await record(0, 'first', { ...created, sendAttempt: 0 });
-    const told = { outcome: 'not_sent', cause: 'recorded_by_another_run', sendAttempt: 0 };
-    expect(await reconcile('later', { senders: ELSEWHERE })).toMatchObject(told);
-  });
-
-  it('[C4.4a] looks where its run was allowed to send: beyond the refusal that an earlier run recorded', async () => {
-    await record(0, 'first', refused);
-    await record(1, 'later', created);
-    expect(await reconcile('later')).toMatchObject({ outcome: 'created', sendAttempt: 1 });
-  });
-
-  it('[C4.4c] a sender that died beyond an earlier refusal leaves the create unconfirmed, not rejected', async () => {
-    await record(0, 'first', refused);
-    await record(1, 'later', undefined, Date.now() - 1);
-    expect(await reconcile('later')).toMatchObject({ outcome: 'unconfirmed', sendAttempt: 1 });
-  });
-
-  it('[C4.4c] a sender whose clock was ahead is followed: it went on although our clock says too early', async () => {
-    await record(0, 'first', { ...refused, notBefore: new Date(Date.now() + 60_000).toISOString() });
-    await record(1, 'later', undefined, Date.now() - 1);
-    expect(await reconcile('later')).toMatchObject({ outcome: 'unconfirmed', sendAttempt: 1 });
-  });
-
-  const LATER = new Date(Date.now() + 60_000).toISOString();
-  it.each([
-    ['a refusal of another run that is not over', { ...refused, notBefore: LATER }, 0],
-    ['another run that sends just now', undefined, Date.now() + 60_000],
-    ['another run whose fate is unknown', undefined, 0],
-  ])('[C7.10] shuts its own lost create out beyond %s', async (_, answer, windowEnd) => {
-    await record(0, 'first', answer, windowEnd);
-    const told = {
-      outcome: 'not_sent',
-      cause: 'recorded_by_another_run',
-      sendAttempt: 0,
-      sendAttemptUsed: false,
-    };
-    expect(await reconcile('later')).toMatchObject(told);
-    expect((await journal.read(KEY, 1)).claim?.kind).toBe('fence');
-    // One is enough, and it moves nobody on before the time.
-    expect(await reconcile('later')).toMatchObject(told);
-    expect((await journal.read(KEY, 2)).claim).toBeNull();
-  });
-
-  it('[C7.10] needs no fence where no create of its run can be on its way, or can ever go on', async () => {
-    await record(0, 'first', { ...refused, notBefore: LATER });
-    await reconcile('first');
-    await reconcile('later', { fingerprint: claimIntent().fingerprint });
-    expect((await journal.read(KEY, 1)).claim).toBeNull();
-  });
-
-  it('[C7.10] needs no fence beyond what is final', async () => {
-    await record(0, 'first', { ...created, sendAttempt: 0 });
-    await reconcile('later');
-    expect((await journal.read(KEY, 1)).claim).toBeNull();
-  });
-
-  it('[C7.10] stands beyond what another run has started, and is found there', async () => {
-    await record(0, 'first', {
-      ...base,
-      sendAttempt: 0,
-      outcome: 'unconfirmed',
-      evidence: evidence('reset'),
+  describe('beyond sends of others', () => {
+    it('[C4.4a] finds the purchase of its own activity', async () => {
+      await record('first', refused);
+      await record('later', created);
+      expect(await reconcile('later')).toMatchObject({ outcome: 'created', sendAttempt: 1 });
     });
-    const given = { decision: 'declareLost', by: 'me', reason: 'yes', at: '' } as const;
-    const answer = { ...refused, reason: 'declared_lost' } as const;
-    await journal.putResolution(KEY, 0, { v: 1, ...given, answer });
-    await record(1, 'another');
-    for (const _ of ['once', 'again'])
-      expect(await reconcile('later')).toMatchObject({
+
+    it.each([
+      ['a refusal', refused],
+      ['a refusal that is not over by our clock', answers.refused(0, LATER)],
+    ])('[C4.4c] a sender that died beyond %s leaves the create unconfirmed', async (_, answer) => {
+      await record('first', answer);
+      await record('later', undefined, Date.now() - 1);
+      expect(await reconcile('later')).toMatchObject({ outcome: 'unconfirmed', sendAttempt: 1 });
+      expect(await bench.state()).toMatchObject({ open: null, unknown: 1 });
+    });
+
+    it.each<[string, RecordedAnswer | undefined, number]>([
+      ['a refusal of another run that is not over', answers.refused(0, LATER), 0],
+      ['another run that sends just now', undefined, Date.now() + 60_000],
+      ['another run whose fate is unknown', undefined, 0],
+      ['a purchase of another run', created, 0],
+    ])(
+      '[C7.10] excludes its own lost create beside %s, and hands nothing out uncompared',
+      async (_, answer, end) => {
+        await record('first', answer, end);
+        const before = await bench.log();
+        const told = { outcome: 'not_sent', sendAttempt: 1, sendAttemptUsed: false };
+        const cause = 'recorded_by_another_run';
+        expect(await reconcile('later')).toMatchObject({ ...told, cause });
+        expect(await reconcile('later')).toMatchObject(told);
+        // One fence is enough, and it changes nothing for the other.
+        expect((await bench.log()).slice(before.length)).toMatchObject([{ kind: 'fence', sender: 'later' }]);
+        expect(await bench.create({ sender: 'later' })).toMatchObject({ sent: false });
+        expect(bench.posts()).toBe(0);
+      },
+    );
+
+    it('[C7.10] excludes it beside what was declared lost', async () => {
+      await record('first', answers.unconfirmed(0));
+      const answer = answers.rejected(0, 'declared_lost');
+      await bench.write(decisionEntry({ about: 'first', decision: 'declareLost', answer }));
+      const cause = 'recorded_by_another_run';
+      expect(await reconcile('later')).toMatchObject({ outcome: 'not_sent', cause });
+      expect(await reconcile('later')).toMatchObject({ outcome: 'not_sent' });
+      expect((await bench.kinds()).filter((kind) => kind === 'fence')).toHaveLength(1);
+    });
+
+    it('[C7.10] excludes nobody where the activity has its answer', async () => {
+      await record('first', answers.refused(0, LATER));
+      expect(await reconcile('first')).toMatchObject({ outcome: 'refused_for_now', sendAttempt: 0 });
+      expect(await bench.kinds()).toEqual(['intent', 'answer']);
+    });
+
+    it("[C4.4a] another run's outcome is handed out only once the create has compared the requests", async () => {
+      await record('first', created);
+      expect(await reconcile('later', { fingerprint })).toMatchObject({ outcome: 'created', sendAttempt: 0 });
+      expect(await reconcile('later', { fingerprint: 'another' })).toMatchObject({
+        cause: 'recorded_by_another_run',
+      });
+    });
+
+    it("[C4.4a] another run's unknown fate is told only once the create has compared the requests", async () => {
+      await record('first', undefined, Date.now() - 1);
+      expect(await reconcile('later')).toMatchObject({ outcome: 'not_sent', sendAttemptUsed: false });
+      expect(await reconcile('later', { fingerprint })).toMatchObject({
+        outcome: 'unconfirmed',
+        sendAttempt: 0,
+      });
+    });
+
+    it('[C4.4a] what another request came to is handed out to nobody, and beyond a refusal a lost create is excluded', async () => {
+      await record('first', answers.rejected(0, 'invalid_request'));
+      expect(await reconcile('later', { fingerprint: 'corrected' })).toMatchObject({ cause: 'fenced' });
+      await record('second', created);
+      expect(await reconcile('later', { fingerprint: 'corrected' })).toMatchObject({
         outcome: 'not_sent',
         cause: 'recorded_by_another_run',
       });
-    expect((await journal.read(KEY, 2)).claim).toMatchObject({ kind: 'fence' });
-    expect((await journal.read(KEY, 3)).claim).toBeNull();
-  });
+    });
 
-  it('[C7.10] looks again where a sender took the place of that fence', async () => {
-    await record(0, 'first', { ...refused, notBefore: LATER });
-    const read = journal.read.bind(journal);
-    const stale = { ...journal, read: (key: typeof KEY, at: number) => read(key, at === 1 ? 5 : at) };
-    await record(1, 'later');
-    const failure = await reconcile('later', {}, stale).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ nonRetryable: false, details: [{ class: 'claim_taken' }] });
-  });
-
-  it('says that the journal is down where it cannot shut it out', async () => {
-    await record(0, 'first', { ...refused, notBefore: LATER });
-    let reads = 0;
-    const fails = (key: typeof KEY, at: number): ReturnType<CreateJournal['read']> =>
-      at === 1 && (reads += 1) === 2 ? Promise.reject(new Error('away')) : journal.read(key, at);
-    await expect(reconcile('later', {}, { ...journal, read: fails })).rejects.toMatchObject({
-      type: 'MediaJournalUnavailable',
-      nonRetryable: false,
+    it('[C4.4a] what a corrected request bought is not the result of the one that was refused', async () => {
+      await record('first', answers.rejected(0, 'invalid_request'));
+      await bench.write(
+        intentEntry({ nonce: 'second', sender: 'second', runId: 'second', fingerprint: 'corrected' }),
+        answerEntry(created, { nonce: 'second' }),
+      );
+      expect(await reconcile('first')).toMatchObject({ outcome: 'rejected', sendAttempt: 0 });
     });
   });
 
-  it('the fence is taken in the send attempt in which a send could still begin', async () => {
-    await record(0, 'first', refused);
-    expect(await reconcile('later', { fingerprint: claimIntent().fingerprint })).toMatchObject({
-      outcome: 'not_sent',
-      cause: 'fenced',
-      sendAttempt: 1,
-      sendAttemptUsed: true,
+  describe('where the activity can have sent nothing', () => {
+    it('[C4.4c] excludes its sender, in all of its tries, and nobody else', async () => {
+      for (const _again of [1, 2])
+        expect(await reconcile('ours')).toMatchObject({
+          outcome: 'not_sent',
+          cause: 'fenced',
+          sendAttempt: 0,
+          sendAttemptUsed: false,
+          permanent: false,
+        });
+      expect(await bench.kinds()).toEqual(['fence']);
+      expect(await bench.create({ sender: 'ours' })).toMatchObject({ cause: 'fenced', sent: false });
+      expect(bench.posts()).toBe(0);
+      expect(await bench.create({ sender: 'another' })).toMatchObject({ outcome: 'created', sent: true });
     });
-    expect((await journal.read(KEY, 1)).claim?.kind).toBe('fence');
+
+    it.each([
+      ['compared', { fingerprint }],
+      ['uncompared', {}],
+    ])('excludes it beyond a refusal that may have ended, %s', async (_, input) => {
+      await record('first', refused);
+      const fenced = { outcome: 'not_sent', cause: 'fenced', sendAttempt: 1, sendAttemptUsed: false };
+      expect(await reconcile('later', input)).toMatchObject(fenced);
+      expect(await bench.kinds()).toEqual(['intent', 'answer', 'fence']);
+      expect(await reconcile('later', input)).toMatchObject(fenced);
+    });
+
+    it('looks again where a sender took the place of that fence', async () => {
+      const journal: CreateJournal = {
+        ...bench.journal,
+        append: async (key, n, entry) => {
+          if (entry.kind === 'fence' && n === 0) await record('ours');
+          return bench.journal.append(key, n, entry);
+        },
+      };
+      await expect(reconcile('ours', {}, { journal })).rejects.toMatchObject({
+        nonRetryable: false,
+        details: [{ class: 'overtaken' }],
+      });
+      expect(await bench.kinds()).toEqual(['intent']);
+    });
+
+    it('says that the journal is down where it cannot exclude it', async () => {
+      const journal = { ...bench.journal, append: () => Promise.reject(new Error('away')) };
+      await expect(reconcile('ours', {}, { journal })).rejects.toMatchObject({
+        type: 'MediaJournalUnavailable',
+        nonRetryable: false,
+      });
+    });
   });
 
-  it("[C4.4a] beyond another run's send attempts the create goes back to compare the requests", async () => {
-    await record(0, 'first', refused);
-    const back = {
-      outcome: 'not_sent',
-      cause: 'fenced',
-      sendAttempt: 0,
-      sendAttemptUsed: false,
-      permanent: false,
-    };
-    expect(await reconcile('later')).toMatchObject(back);
-    expect((await journal.read(KEY, 1)).claim?.kind).toBe('fence');
-    expect(await reconcile('later')).toMatchObject(back);
-  });
-
-  it('the run that was refused gets its own refusal back', async () => {
-    await record(0, 'first', refused);
+  it('the activity that was refused gets its own refusal back', async () => {
+    await record('first', refused);
     expect(await reconcile('first')).toMatchObject({
       outcome: 'rejected',
       reason: 'credentials',
       sendAttempt: 0,
+      sent: true,
     });
   });
 
-  it("another run's outcome is handed out only once the create has compared the requests", async () => {
-    await record(0, 'first', { ...created, sendAttempt: 0 });
-    expect(await reconcile('later')).toMatchObject({
+  it('[C4.4c] looks at all sends of an activity: the last one counts', async () => {
+    await record('first', answers.unconfirmed(0));
+    await bench.write(decisionEntry({ about: 'first' }));
+    expect(await reconcile('first')).toMatchObject({
       outcome: 'not_sent',
-      sendAttemptUsed: false,
-      sendAttempt: 0,
+      cause: 'decided',
+      mayBeOwed: true,
     });
-    expect(await reconcile('later', { fingerprint: claimIntent().fingerprint })).toMatchObject({
-      outcome: 'created',
-      sendAttempt: 0,
-    });
-  });
-
-  it('[C4.4a] what another request came to is handed out to nobody, and beyond a refusal a lost create is shut out', async () => {
-    const refusal = { ...refused, reason: 'invalid_request', sendAttempt: 0 } as const;
-    await record(0, 'first', refusal);
-    const unread = {
-      outcome: 'not_sent',
-      cause: 'recorded_by_another_run',
-      sendAttemptUsed: false,
-      sendAttempt: 0,
-    };
-    expect(await reconcile('later', { fingerprint: 'corrected' })).toMatchObject({
-      sendAttempt: 1,
-      cause: 'fenced',
-    });
-    expect(await reconcile('later')).toMatchObject(unread);
-    expect((await journal.read(KEY, 1)).claim).toMatchObject({ kind: 'fence' });
-    await record(2, 'second', { ...created, sendAttempt: 2 });
-    expect(await reconcile('later', { fingerprint: 'corrected' })).toMatchObject({
-      cause: 'fenced',
-      sendAttempt: 1,
-    });
-    expect(await reconcile('later', { fingerprint: 'corrected', sendAttempt: 2 })).toMatchObject({
-      ...unread,
-      sendAttempt: 2,
-    });
-  });
-
-  it("[C4.4a] another run's unknown fate is told only once the create has compared the requests", async () => {
-    await record(0, 'first', undefined, Date.now() - 1);
-    expect(await reconcile('later')).toMatchObject({
-      outcome: 'not_sent',
-      sendAttemptUsed: false,
-      sendAttempt: 0,
-    });
-    expect(await reconcile('later', { fingerprint: claimIntent().fingerprint })).toMatchObject({
+    await bench.write(intentEntry({ nonce: 'second', sender: 'first', runId: 'first' }));
+    expect(await reconcile('first')).toMatchObject({
       outcome: 'unconfirmed',
-      sendAttempt: 0,
+      sendAttempt: 1,
+      mayBeOwed: true,
     });
   });
 
   it('waits for a sender that may still be alive by a retry of its own', async () => {
-    await record(0, 'later', undefined, Date.now() + 60_000);
+    await record('later', undefined, Date.now() + 60_000);
     const failure = await reconcile('later').catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ApplicationFailure);
     expect(failure).toMatchObject({ nonRetryable: false, details: [{ class: 'waiting_for_sender' }] });
+  });
+
+  it.each<[string, number, string]>([
+    ['two seconds', 2_000, 'refused_for_now'],
+    ['an hour', 3_600_000, 'refused_for_now'],
+  ])(
+    '[C8.7] a refusal by a clock that is %s ahead is waited for as long as the service asked',
+    async (_, ahead, is) => {
+      const at = (ms: number): string => new Date(Date.now() + ahead + ms).toISOString();
+      await bench.write(
+        intentEntry({ nonce: 'first', sender: 'first' }),
+        answerEntry(answers.refused(0, at(5_000)), { nonce: 'first', at: at(0) }),
+      );
+      const answer = await reconcile('first');
+      expect(answer.outcome).toBe(is);
+      const { notBefore } = answer as Extract<CreateVideoAnswer, { outcome: 'refused_for_now' }>;
+      expect(Date.parse(notBefore ?? '') - Date.now()).toBeLessThanOrEqual(5_000);
+    },
+  );
+
+  describe('that gives up a send whose sender is late, not dead', () => {
+    /** The sender records its answer just before the reconciliation records that there is none. */
+    const late = (answer: RecordedAnswer): Partial<PaidDeps> => {
+      let isFirst = true;
+      const append: CreateJournal['append'] = async (key, n, entry) => {
+        if (isFirst && entry.kind === 'answer') {
+          isFirst = false;
+          await bench.write(answerEntry(answer, { nonce: 'first' }));
+        }
+        return bench.journal.append(key, n, entry);
+      };
+      return { journal: { ...bench.journal, append } };
+    };
+    const compared = { fingerprint };
+
+    it.each<[string, RecordedAnswer, string, object]>([
+      ['its own purchase', created, 'first', { outcome: 'created' }],
+      ['its own refusal', answers.refused(0), 'first', { outcome: 'refused_for_now', sendAttempt: 0 }],
+      ['its own refusal for good', refused, 'first', { outcome: 'rejected' }],
+      ['the purchase of another activity', created, 'later', { outcome: 'created', sendAttempt: 0 }],
+      // Only the fence proves that this one has not sent.
+      [
+        'the refusal of another activity',
+        answers.refused(0),
+        'later',
+        { outcome: 'not_sent', cause: 'fenced' },
+      ],
+    ])('[C4.4a] finds %s', async (_, answer, runId, told) => {
+      await record('first');
+      expect(await reconcile(runId, compared, late(answer))).toMatchObject(told);
+      const { open, unknown } = await bench.state();
+      expect([open, unknown]).toEqual([null, null]);
+    });
+
+    it('[C4.4b] a purchase that comes after that counts all the same', async () => {
+      await record('first');
+      expect(await reconcile('first')).toMatchObject({ outcome: 'unconfirmed' });
+      await bench.write(answerEntry(created, { nonce: 'first' }));
+      expect(await reconcile('first')).toMatchObject({ outcome: 'created', sendAttempt: 0 });
+    });
+  });
+
+  it('[C4.4c] knows nothing without a journal', async () => {
+    expect(await reconcile('first', {}, { journal: NO_JOURNAL })).toMatchObject({
+      outcome: 'unconfirmed',
+      evidence: evidence('no_journal'),
+    });
+    const log: readonly LogEntry[] = await bench.log();
+    expect(log).toEqual([]);
   });
 });

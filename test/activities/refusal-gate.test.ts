@@ -4,8 +4,8 @@ import {
   type Pass,
   type StandingRefusal,
 } from '../../src/activities/refusal-gate';
-import { heldAnswer } from '../../src/activities/paid-answers';
-import { type RecordedAnswer } from '../../src/domain/journal';
+import { heldAnswer } from '../../src/activities/admission';
+import { type RecordedAnswer } from '../../src/domain/log-entries';
 import { type StandingScope } from '../../src/domain/paid-call';
 
 const WALL = Date.parse('2026-01-01T00:00:00Z');

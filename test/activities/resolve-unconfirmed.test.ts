@@ -7,7 +7,15 @@ import { createCreateVideo } from '../../src/activities/create-video';
 import { type PaidDeps } from '../../src/activities/paid-context';
 import { createReconcileCreate } from '../../src/activities/reconcile-create';
 import { createResolveUnconfirmed } from '../../src/activities/resolve-unconfirmed';
-import { type CreateJournal, type JournalKey, type OutcomeRecord } from '../../src/domain/journal';
+import { type CreateJournal } from '../../src/domain/journal';
+import {
+  type DecisionEntry,
+  type IntentEntry,
+  type JournalKey,
+  type LogEntry,
+  type RecordedAnswer,
+} from '../../src/domain/log-entries';
+import { stateOf } from '../../src/domain/paid-log';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
 import {
   type ResolveUnconfirmedCall,
@@ -19,15 +27,15 @@ import { type MediaClient } from '../../src/service/media-client';
 import { answers } from '../domain/create-answers';
 import { makeVideoTask } from '../domain/make-video-task';
 import { json, loopback, type Loopback } from '../service/loopback-service';
-import { claimIntent } from './claim-intent';
+import { answerEntry, intentEntry, LOG_KEY as KEY, lostEntry } from '../support/log-entries';
 import { UNHEARD } from '../support/standing';
+import { traceOf } from './log-bench';
 import { paidDeps } from './paid-deps';
 
-const KEY: JournalKey = { namespace: 'default', creationKey: 'order-1' };
 const REQUEST = { model: 'm', prompt: 'a call of unknown fate' };
 const HOUR = 60 * 60_000;
 
-/** The decision of a person, down to the records of a real journal and the requests of a real service. */
+/** The decision of a person, down to the entries of a real journal and the requests of a real service. */
 describe('a decision about a paid call of unknown fate', () => {
   let folder: string;
   let journal: CreateJournal;
@@ -60,16 +68,23 @@ describe('a decision about a paid call of unknown fate', () => {
 
   const environment = (runId: string) =>
     new MockActivityEnvironment({
+      scheduledTimestampMs: Date.now(),
       workflowExecution: { workflowId: 'wf', runId },
       workflowNamespace: KEY.namespace,
       startToCloseTimeoutMs: 70_000,
       currentAttemptScheduledTimestampMs: Date.now(),
     });
 
-  /** The send of this send attempt, as its evidence names it. */
-  async function sendOf(sendAttempt = 0, creationKey = KEY.creationKey): Promise<string> {
-    return (await journal.read({ ...KEY, creationKey }, sendAttempt)).claim?.nonce ?? 'none';
+  /** The name of a send, as its evidence names it. */
+  async function sendOf(at = 0, creationKey = KEY.creationKey): Promise<string> {
+    const { sends } = stateOf(await journal.read({ ...KEY, creationKey }));
+    return sends[at]?.sent.nonce ?? 'none';
   }
+  async function write(entry: LogEntry, key: JournalKey = KEY): Promise<void> {
+    await journal.append(key, (await journal.read(key)).length, entry);
+  }
+  const decisions = async (key: JournalKey = KEY): Promise<readonly DecisionEntry[]> =>
+    (await journal.read(key)).filter((entry): entry is DecisionEntry => entry.kind === 'decision');
 
   /** About the first send, unless the call names another one. */
   const decide = async (
@@ -87,33 +102,29 @@ describe('a decision about a paid call of unknown fate', () => {
     return environment('a person').run(createResolveUnconfirmed(deps(changes)), made);
   };
 
-  const create = (runId = 'a later run', sendAttempt = 0): Promise<CreateVideoAnswer> =>
-    environment(runId).run(createCreateVideo(deps()), {
-      creationKey: KEY.creationKey,
-      sendAttempt,
-      request: REQUEST,
-    });
+  /** Each run has another activity. */
+  const create = (runId = 'a later run'): Promise<CreateVideoAnswer> =>
+    environment(runId).run(createCreateVideo(deps()), { creationKey: KEY.creationKey, request: REQUEST });
 
   const posts = (): number => service.seen.filter(({ method }) => method === 'POST').length;
 
   /** A create of this very request whose sender died after the intent; its window is over unless said otherwise. */
   async function lostSender(key = KEY, windowEndsIn = -HOUR): Promise<void> {
     const scratch = createFileJournal({ root: join(folder, 'scratch') });
-    const first = environment('first run');
-    await first.run(createCreateVideo(deps({ journal: scratch })), {
+    await environment('first run').run(createCreateVideo(deps({ journal: scratch })), {
       creationKey: 'scratch',
-      sendAttempt: 0,
       request: REQUEST,
     });
-    const { claim } = await scratch.read({ ...KEY, creationKey: 'scratch' }, 0);
-    if (claim?.kind !== 'intent') throw new Error('no intent was written');
+    const [intent] = await scratch.read({ ...KEY, creationKey: 'scratch' });
+    if (intent?.kind !== 'intent') throw new Error('no intent was written');
     service.seen.length = 0;
     const sendWindowEnd = new Date(Date.now() + windowEndsIn).toISOString();
-    await journal.putClaim(key, 0, { ...claim, ...key, sendWindowEnd });
+    const lost: IntentEntry = { ...intent, ...key, sendWindowEnd };
+    await write(lost, key);
   }
 
-  const lateOutcome = (answer: OutcomeRecord['answer']): Promise<unknown> =>
-    journal.putOutcome(KEY, 0, { v: 1, nonce: 'ours', at: new Date().toISOString(), answer });
+  const lateAnswer = async (answer: RecordedAnswer): Promise<void> =>
+    write(answerEntry(answer, { nonce: await sendOf(), at: new Date().toISOString() }));
   const refusal = {
     outcome: 'rejected',
     sendAttempt: 0,
@@ -128,7 +139,7 @@ describe('a decision about a paid call of unknown fate', () => {
     await lostSender(KEY, 30_000);
     const failure = (await decide({}).catch((error: unknown) => error)) as ApplicationFailure;
     expect(failure).toMatchObject({ nonRetryable: false, details: [{ class: 'waiting_for_sender' }] });
-    expect((await journal.read(KEY, 0)).resolution).toBeNull();
+    expect(await journal.read(KEY)).toHaveLength(1);
   });
 
   it('[C4.4a] authorises one send, however often and by however many it is made', async () => {
@@ -136,7 +147,7 @@ describe('a decision about a paid call of unknown fate', () => {
     const made = await Promise.allSettled([decide({ by: 'ada' }), decide({ by: 'bob' })]);
     // Of two at once the loser looks again: its next attempt finds the same decision.
     expect(made.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(1);
-    const stands = (await journal.read(KEY, 0)).resolution;
+    const [stands] = await decisions();
     const [first, second] = stands?.by === 'ada' ? ['ada', 'bob'] : ['bob', 'ada'];
     // Carried out again, as after a reset, it is the same one; of anybody else it comes too late.
     expect(await decide({ by: first })).toMatchObject({ resolved: true, sendAttempt: 0 });
@@ -149,7 +160,7 @@ describe('a decision about a paid call of unknown fate', () => {
     expect(await create('yet another run')).toMatchObject({ outcome: 'created', sent: false });
     expect(posts()).toBe(1);
     expect(await decide({})).toMatchObject({ resolved: false, reason: 'already_known' });
-    expect((await journal.read(KEY, 1)).resolution).toBeNull();
+    expect(await decisions()).toHaveLength(1);
   });
 
   it('[C4.4a] about one send says nothing about the next one under the same key, also when it is carried out again', async () => {
@@ -166,19 +177,19 @@ describe('a decision about a paid call of unknown fate', () => {
       });
     expect(await decide({ sendId: first })).toMatchObject({ resolved: true, sendAttempt: 0 });
     expect(await decide({ sendId: 'nobody' })).toMatchObject({ reason: 'already_decided' });
-    expect((await journal.read(KEY, 1)).resolution).toBeNull();
+    expect(await decisions()).toHaveLength(1);
     expect(await create('restarted')).toMatchObject({ outcome: 'unconfirmed', evidence: { sendId: second } });
     expect(posts()).toBe(1);
     createReply = { status: 200, body: { id: 'video_2', status: 'queued' } };
     expect(await decide({ sendId: second })).toMatchObject({ resolved: true, sendAttempt: 1 });
-    expect(await create('restarted')).toMatchObject({ outcome: 'created', sendAttempt: 2 });
+    expect(await create('restarted once more')).toMatchObject({ outcome: 'created', sendAttempt: 2 });
     expect(posts()).toBe(2);
   });
 
   it('[C4.4a] of two different ones at once one stands, and the other is told which', async () => {
     await lostSender();
     await Promise.allSettled([decide({ decision: 'resubmit' }), decide({ decision: 'declareLost' })]);
-    const stands = (await journal.read(KEY, 0)).resolution?.decision;
+    const stands = (await decisions())[0]?.decision;
     const other = stands === 'resubmit' ? 'declareLost' : 'resubmit';
     expect(await decide({ decision: other })).toMatchObject({
       resolved: false,
@@ -195,8 +206,8 @@ describe('a decision about a paid call of unknown fate', () => {
       forgetOpen: () => Promise.reject(new Error('killed')),
     };
     await expect(decide(call, { journal: dies })).rejects.toThrow('killed');
-    const { claim } = await journal.read(KEY, 0);
-    const bodyHash = claim?.kind === 'intent' ? claim.bodyHash : '';
+    const [intent] = await journal.read(KEY);
+    const bodyHash = intent?.kind === 'intent' ? intent.bodyHash : '';
     expect(await journal.findOpenByBody(bodyHash)).toHaveLength(1);
     await rm(join(folder, 'journal', 'tasks'), { recursive: true });
     expect(await decide(call)).toMatchObject({ resolved: true, answer: { video: { taskId: 'video_1' } } });
@@ -224,23 +235,56 @@ describe('a decision about a paid call of unknown fate', () => {
     const wanted = { decision: 'adopt', taskId: 'video_1' } as const;
     const made = await Promise.all([decide(wanted), decide({ ...wanted, creationKey: 'order-2' })]);
     expect(made.map(({ resolved }) => resolved).sort()).toEqual([false, true]);
-    const adopted = await Promise.all([journal.read(KEY, 0), journal.read(other, 0)]);
-    expect(adopted.filter(({ resolution }) => resolution)).toHaveLength(1);
+    expect([...(await decisions()), ...(await decisions(other))]).toHaveLength(1);
   });
 
-  it('[C4.4a] is not taken about a call that somebody went past: that it was not sent was known', async () => {
+  it('[C4.4a] is not taken about a send whose fate is known: bought, or refused', async () => {
     await lostSender();
-    await journal.putClaim(KEY, 1, claimIntent({ ...KEY, runId: 'first run' }));
-    await journal.putOutcome(KEY, 1, { v: 1, nonce: 'n', at: '', answer: answers.created(1) });
+    await lateAnswer(refusal);
+    expect(await decide({ decision: 'declareLost' })).toMatchObject({ reason: 'nothing_unconfirmed' });
+    await write(intentEntry({ nonce: 'second', sender: 'first run' }));
+    await write(answerEntry(answers.created(1), { nonce: 'second' }));
     expect(await decide({ decision: 'declareLost' })).toMatchObject({ reason: 'already_known' });
-    expect((await journal.read(KEY, 0)).resolution).toBeNull();
+    expect(await decisions()).toEqual([]);
+  });
+
+  it('[C4.4a] is not taken where its sender was late, not dead: what it has recorded by then counts', async () => {
+    await lostSender();
+    const nonce = await sendOf();
+    let isFirst = true;
+    const append: CreateJournal['append'] = async (key, n, entry) => {
+      if (isFirst && entry.kind === 'answer') {
+        isFirst = false;
+        await write(answerEntry(answers.created(0), { nonce }));
+      }
+      return journal.append(key, n, entry);
+    };
+    expect(await decide({}, { journal: { ...journal, append } })).toMatchObject({
+      resolved: false,
+      reason: 'already_known',
+    });
+    expect(await decisions()).toEqual([]);
+    expect(await create()).toMatchObject({ outcome: 'created', sent: false });
+  });
+
+  it('[C4.4c] is about one of several sends of unknown fate: the key is free once all were decided', async () => {
+    await lostSender();
+    await write(answerEntry(answers.unconfirmed(0), { nonce: await sendOf() }));
+    await write(lostEntry({ nonce: 'unseen', sender: 'another', fingerprint: null }));
+    const first = await sendOf();
+    expect(await decide({ sendId: 'unseen' })).toMatchObject({ resolved: true, sendAttempt: 1 });
+    expect(await create()).toMatchObject({ outcome: 'unconfirmed', sendAttempt: 0 });
+    expect(posts()).toBe(0);
+    expect(await decide({ sendId: first })).toMatchObject({ resolved: true, sendAttempt: 0 });
+    expect(await create()).toMatchObject({ outcome: 'created', sendAttempt: 2, mayBeOwed: true });
+    expect(posts()).toBe(1);
   });
 
   it('[C4.4b] of a resubmission is not undone by a refusal that comes late: the second task is not hidden', async () => {
     await lostSender();
     await decide({});
     expect(await create()).toMatchObject({ outcome: 'created', video: { taskId: 'video_2' } });
-    await lateOutcome(refusal);
+    await lateAnswer(refusal);
     expect(await create('restarted')).toMatchObject({ outcome: 'created', video: { taskId: 'video_2' } });
     expect(posts()).toBe(1);
   });
@@ -250,7 +294,7 @@ describe('a decision about a paid call of unknown fate', () => {
     const made = await decide({});
     expect(made).toMatchObject({ resolved: true, sendAttempt: 0 });
     const video = makeVideoTask({ taskId: 'video_9' });
-    await lateOutcome({
+    await lateAnswer({
       outcome: 'created',
       sendAttempt: 0,
       sent: true,
@@ -260,9 +304,8 @@ describe('a decision about a paid call of unknown fate', () => {
       status: 'queued',
       warnings: [],
     });
-    // A workflow that waited goes on from the send attempt that the decision names.
-    const from = 'sendAttempt' in made ? made.sendAttempt : -1;
-    expect(await create('first run', from)).toMatchObject({
+    // A workflow that waited goes on.
+    expect(await create('first run')).toMatchObject({
       outcome: 'created',
       video: { taskId: 'video_9' },
     });
@@ -277,8 +320,8 @@ describe('a decision about a paid call of unknown fate', () => {
     expect(await create('restarted')).toMatchObject({ outcome: 'rejected', mayBeOwed: true });
     const found = await environment('a later run').run(createReconcileCreate(deps()), {
       creationKey: KEY.creationKey,
-      sendAttempt: 0,
       ...UNHEARD,
+      ...traceOf('a later run/test'),
     });
     expect(found).toMatchObject({ outcome: 'rejected', mayBeOwed: true });
   });
@@ -292,11 +335,10 @@ describe('a decision about a paid call of unknown fate', () => {
   });
 
   it('[C1.8] results that were paid for and lost stay owed when they are declared lost', async () => {
-    const at = new Date(0).toISOString();
-    await journal.putClaim(KEY, 0, claimIntent({ operation: 'generate_image' }));
+    await write(intentEntry({ operation: 'generate_image' }));
     const base = { sendAttempt: 0, sent: true, account: null, estimate: null, images: [], created: null };
     const answer = { ...base, outcome: 'results_lost', reason: 'storage', message: 'lost' } as const;
-    await journal.putOutcome(KEY, 0, { v: 1, nonce: 'ours', at, answer });
+    await write(answerEntry(answer));
     expect(await decide({ decision: 'declareLost' })).toMatchObject({
       resolved: true,
       answer: { outcome: 'rejected', reason: 'declared_lost', mayBeOwed: true },
@@ -309,7 +351,7 @@ describe('a decision about a paid call of unknown fate', () => {
     expect(await decide({ by: 'ada\u001B[2J', reason, decision: 'declareLost' })).toMatchObject({
       resolved: true,
     });
-    const kept = JSON.stringify((await journal.read(KEY, 0)).resolution);
+    const kept = JSON.stringify(await decisions());
     expect(kept).toContain('ada');
     expect(kept).not.toMatch(/sig=|v\.mp4|the-key-of-this-worker|\\u00|\\n|\u202E/);
   });
@@ -317,6 +359,6 @@ describe('a decision about a paid call of unknown fate', () => {
   it('is refused when nothing readable is left of who decides', async () => {
     await lostSender();
     expect(await decide({ by: '\u0000\u0001' })).toMatchObject({ reason: 'invalid_decision' });
-    expect((await journal.read(KEY, 0)).resolution).toBeNull();
+    expect(await decisions()).toEqual([]);
   });
 });

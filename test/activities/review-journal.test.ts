@@ -2,12 +2,14 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { NO_JOURNAL } from '../../src/journal/no-journal';
 import { createReviewJournal } from '../../src/activities/review-journal';
-import { type CreateJournal, type ClaimIntent } from '../../src/domain/journal';
+import { type CreateJournal } from '../../src/domain/journal';
+import { type IntentEntry, type LogEntry } from '../../src/domain/log-entries';
 import { type ReviewJournalInput, type ReviewJournalPage } from '../../src/domain/unconfirmed-decision';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { answers } from '../domain/create-answers';
-import { claimIntent } from './claim-intent';
+import { answerEntry, decisionEntry, intentEntry, lostEntry } from '../support/log-entries';
 
 const SECOND = 1000;
 
@@ -21,18 +23,19 @@ describe('a page of what the journal holds', () => {
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 
-  const review = (
-    input: ReviewJournalInput,
-    store: CreateJournal | 'none' = journal,
-  ): Promise<ReviewJournalPage> =>
+  const review = (input: ReviewJournalInput, store: CreateJournal = journal): Promise<ReviewJournalPage> =>
     new MockActivityEnvironment({ workflowNamespace: 'default' }).run(
       createReviewJournal({ journal: store }),
       input,
     );
 
-  async function sent(creationKey: string, own: Partial<ClaimIntent> = {}): Promise<void> {
-    const key = { namespace: own.namespace ?? 'default', creationKey };
-    await journal.putClaim(key, 0, claimIntent({ ...key, ...own }));
+  async function write(creationKey: string, entry: LogEntry, namespace = 'default'): Promise<void> {
+    const key = { namespace, creationKey };
+    await journal.append(key, (await journal.read(key)).length, entry);
+  }
+  async function sent(creationKey: string, own: Partial<IntentEntry> = {}): Promise<void> {
+    const namespace = own.namespace ?? 'default';
+    await write(creationKey, intentEntry({ namespace, creationKey, ...own }), namespace);
   }
   const keysOf = ({ unconfirmed }: ReviewJournalPage) => unconfirmed.map(({ creationKey }) => creationKey);
 
@@ -64,55 +67,57 @@ describe('a page of what the journal holds', () => {
     await sent('lost', { operation: 'generate_image' });
     const base = { sendAttempt: 0, sent: true, account: null, estimate: null, images: [], created: null };
     const lost = { ...base, outcome: 'results_lost', reason: 'storage', message: 'lost' } as const;
-    const at = new Date(0).toISOString();
-    const lostKey = { namespace: 'default', creationKey: 'lost' };
-    await journal.putOutcome(lostKey, 0, { v: 1, nonce: 'n', at, answer: lost });
+    await write('lost', answerEntry(lost));
     await sent('adopted');
-    const adoptedKey = { namespace: 'default', creationKey: 'adopted' };
-    const made = { v: 1, by: 'ada', reason: 'console', at, decision: 'adopt' } as const;
-    await journal.putResolution(adoptedKey, 0, { ...made, answer: answers.created(0) });
+    await write('adopted', answerEntry(answers.unconfirmed(0)));
+    await write('adopted', decisionEntry({ decision: 'adopt', answer: answers.created(0) }));
+    await write('unseen', lostEntry({ creationKey: 'unseen' }));
     const { unconfirmed } = await review({ list: 'unconfirmed' });
     const states = unconfirmed.map(({ creationKey, state }) => [creationKey, state]);
     expect(Object.fromEntries(states)).toEqual({
       'in flight': 'in_flight',
       unconfirmed: 'unconfirmed',
       lost: 'results_lost',
+      unseen: 'unconfirmed',
     });
     const { taskId } = answers.created(0).video;
     expect((await review({ list: 'created' })).created).toMatchObject([{ creationKey: 'adopted', taskId }]);
     expect((await review({ list: 'decided' })).decided).toMatchObject([{ creationKey: 'adopted', taskId }]);
   });
 
-  it('names no call that somebody went past, but one beyond which only a fence stands', async () => {
-    const at = new Date(0).toISOString();
-    for (const creationKey of ['passed', 'fenced', 'recorded']) await sent(creationKey);
-    const next = (creationKey: string) => ({ namespace: 'default', creationKey });
-    await journal.putClaim(next('passed'), 1, claimIntent(next('passed')));
-    await journal.putOutcome(next('passed'), 1, { v: 1, nonce: 'n', at, answer: answers.created(1) });
-    await journal.putClaim(next('fenced'), 1, { v: 1, kind: 'fence', nonce: 'f', at });
-    await journal.putOutcome(next('recorded'), 0, { v: 1, nonce: 'n', at, answer: answers.unconfirmed(0) });
-    await journal.putClaim(next('recorded'), 1, claimIntent(next('recorded')));
+  it('names each send once its fate is unknown, and none that was decided, refused or bought', async () => {
+    for (const creationKey of ['bought', 'refused', 'decided', 'fenced', 'recorded']) await sent(creationKey);
+    await write('bought', answerEntry(answers.created(0)));
+    await write('refused', answerEntry(answers.refused(0)));
+    await write('decided', answerEntry(answers.unconfirmed(0)));
+    await write('decided', decisionEntry());
+    await write('fenced', { v: 1, kind: 'fence', sender: 'another', at: '' });
+    await write('recorded', answerEntry(answers.unconfirmed(0)));
+    await write('recorded', decisionEntry());
+    await sent('recorded', { nonce: 'second' });
+    await write('recorded', answerEntry(answers.unconfirmed(1), { nonce: 'second' }));
     const { unconfirmed } = await review({ list: 'unconfirmed' });
     const open = unconfirmed.map(({ creationKey, sendAttempt }) => `${creationKey} ${sendAttempt}`);
-    expect(open.sort()).toEqual(['fenced 0', 'recorded 0', 'recorded 1']);
-    expect((await review({ list: 'unconfirmed', creationKey: 'passed' })).unconfirmed).toEqual([]);
+    expect(open.sort()).toEqual(['fenced 0', 'recorded 1']);
+    expect((await review({ list: 'unconfirmed', creationKey: 'decided' })).unconfirmed).toEqual([]);
+    const { decided } = await review({ list: 'decided', creationKey: 'recorded' });
+    expect(decided).toMatchObject([{ sendAttempt: 0, sendId: 'ours', decision: 'resubmit' }]);
   });
 
   it('says at once that a record is unreadable: no retry reads it', async () => {
     await sent('broken');
-    const [folder] = (await readdir(root)).filter((name) => /^[0-9a-f]{2}$/.test(name));
-    const [hash] = await readdir(join(root, folder ?? ''));
-    await writeFile(join(root, folder ?? '', hash ?? '', '0.claim'), '{}');
+    const files = await readdir(root, { recursive: true });
+    await writeFile(join(root, files.find((name) => name.endsWith('0.entry')) ?? ''), '{}');
     await expect(review({ list: 'unconfirmed' })).rejects.toMatchObject({
       type: 'MediaJournalUnavailable',
       nonRetryable: true,
-      message: expect.stringContaining('holds a claim of an unknown version') as string,
+      message: expect.stringContaining('holds a log entry of an unknown version') as string,
     });
     const away = { ...journal, scan: () => Promise.reject(new Error('the disk is away')) };
     await expect(review({ list: 'unconfirmed' }, away)).rejects.toMatchObject({ nonRetryable: false });
   });
 
   it('is empty without a journal', async () => {
-    expect(await review({ list: 'unconfirmed' }, 'none')).toMatchObject({ unconfirmed: [], next: null });
+    expect(await review({ list: 'unconfirmed' }, NO_JOURNAL)).toMatchObject({ unconfirmed: [], next: null });
   });
 });

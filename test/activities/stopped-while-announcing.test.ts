@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createCreateVideo } from '../../src/activities/create-video';
-import { heartbeatOf } from '../../src/domain/journal-proof';
+import { announcedIn } from '../../src/domain/sender-trace';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { json, loopback } from '../service/loopback-service';
@@ -26,12 +26,12 @@ describe('a worker that was stopped while it told the server of its send', () =>
     const env = new MockActivityEnvironment({ startToCloseTimeoutMs: 70_000 });
     const clock = Date.now.bind(Date);
     env.on('heartbeat', (details: unknown) => {
-      if (heartbeatOf(details)?.intent != null)
+      if (announcedIn(details) !== null)
         jest.spyOn(Date, 'now').mockImplementation(() => clock() + 15 * 60_000);
     });
     try {
       const request = { model: 'm', prompt: 'stopped' };
-      const answer: unknown = await env.run(activity, { creationKey: 'order-1', sendAttempt: 0, request });
+      const answer: unknown = await env.run(activity, { creationKey: 'order-1', request });
       expect(answer).toMatchObject({ outcome: 'not_sent', cause: 'own_deadline', sent: false });
       expect(requests).toBe(0);
     } finally {

@@ -5,7 +5,7 @@ import { WorkflowTexts } from '../../src/cli/artifacts/workflow-texts';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type ArtifactRef } from '../../src/domain/request';
 import { createFileJournal } from '../../src/journal/file-journal';
-import { claimIntent } from '../activities/claim-intent';
+import { intentEntry } from '../support/log-entries';
 import { newEncryption } from '../support/encryption';
 import { eventually } from '../support/eventually';
 import { type MediaStack, startMediaStack } from '../support/media-stack';
@@ -102,7 +102,7 @@ describe('artifacts prune', () => {
     });
     // A namespace that the server does not have any more has no workflows.
     const elsewhere = { namespace: 'long-gone', creationKey: 'order-1' };
-    await createFileJournal({ root: stack.config.journal }).putClaim(elsewhere, 0, claimIntent(elsewhere));
+    await createFileJournal({ root: stack.config.journal }).append(elsewhere, 0, intentEntry(elsewhere));
     await makeOld();
     const young = await put('stored today');
     const all = await stored();
@@ -205,7 +205,7 @@ describe('artifacts prune', () => {
   it('refuses a journal with a record that cannot be read', async () => {
     const journal = createFileJournal({ root: stack.config.journal });
     const key = { namespace: stack.server.namespace, creationKey: 'damaged' };
-    await journal.putClaim(key, 0, claimIntent({ ...key, sendWindowEnd: 'never' }));
+    await journal.append(key, 0, intentEntry({ ...key, sendWindowEnd: 'never' }));
     const all = await stored();
     const refused = await prune();
     expect([refused.code, refused.reply.error?.type]).toEqual([73, 'journal_unusable']);

@@ -6,8 +6,8 @@ import { type Connected } from '../../src/cli/connect';
 import { prune } from '../../src/cli/journal/prune';
 import { type MediaConfig } from '../../src/config';
 import { createFileJournal } from '../../src/journal/file-journal';
-import { claimIntent } from '../activities/claim-intent';
 import { answers } from '../domain/create-answers';
+import { answerEntry, intentEntry, LOG_KEY, lostEntry } from '../support/log-entries';
 
 const DAY = 24 * 60 * 60_000;
 const OLD = new Date(Date.now() - 100 * DAY).toISOString();
@@ -21,12 +21,15 @@ describe('journal prune', () => {
   afterEach(() => rm(root, { recursive: true, force: true }));
 
   /** The reply of a server that keeps histories for a day and has the workflow `known`. */
-  async function pruned(claim: { workflowId: string; namespace: string }): Promise<unknown> {
+  async function pruned(
+    sent: { workflowId: string; namespace: string; ancestors?: readonly string[] },
+    isLost = false,
+  ): Promise<unknown> {
     const journal = createFileJournal({ root });
     await journal.identity();
-    const key = { namespace: 'default', creationKey: 'order-1' };
-    await journal.putClaim(key, 0, claimIntent({ ...claim, at: OLD }));
-    await journal.putOutcome(key, 0, { v: 1, nonce: 'ours', at: OLD, answer: answers.created(0) });
+    const entry = isLost ? lostEntry({ ...sent, at: OLD }) : intentEntry({ ...sent, at: OLD });
+    await journal.append(LOG_KEY, 0, entry);
+    await journal.append(LOG_KEY, 1, answerEntry(answers.created(0), { at: OLD }));
     const client = {
       options: { namespace: 'default' },
       workflowService: {
@@ -62,6 +65,17 @@ describe('journal prune', () => {
     expect(await pruned({ workflowId, namespace })).toMatchObject({
       ok: true,
       data: { keys: 1, removed, keptRunning: 1 - removed },
+    });
+  });
+
+  it('[C4.4a] keeps a key for the workflows above the one that sent, and for a send that this journal did not see', async () => {
+    const forgotten = { workflowId: 'forgotten', namespace: 'default' };
+    expect(await pruned({ ...forgotten, ancestors: ['parent', 'known'] })).toMatchObject({
+      data: { keys: 1, keptRunning: 1 },
+    });
+    await rm(root, { recursive: true, force: true });
+    expect(await pruned({ ...forgotten, workflowId: 'known' }, true)).toMatchObject({
+      data: { keys: 1, keptRunning: 1 },
     });
   });
 });

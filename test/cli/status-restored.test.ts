@@ -1,6 +1,6 @@
 import { createFileJournal } from '../../src/journal/file-journal';
-import { claimIntent } from '../activities/claim-intent';
 import { answers } from '../domain/create-answers';
+import { answerEntry, intentEntry } from '../support/log-entries';
 import { startMediaStack } from '../support/media-stack';
 import { replyOf, startCli } from './support/run-cli';
 
@@ -14,12 +14,13 @@ describe('status of an id that the server has forgotten', () => {
       await journal.identity();
       const bought = { namespace, creationKey: stack.server.uniqueId('bought') };
       const answer = answers.created(0);
-      const { nonce, workflowId, runId, at } = claimIntent(bought);
-      await journal.putClaim(bought, 0, claimIntent(bought));
-      await journal.putOutcome(bought, 0, { v: 1, nonce, at, answer });
+      const intent = intentEntry(bought);
+      const { workflowId, runId } = intent;
+      await journal.append(bought, 0, intent);
+      await journal.append(bought, 1, answerEntry(answer));
       await journal.indexTask({ v: 1, ...bought, sendAttempt: 0, workflowId, runId, video: answer.video });
       const open = { namespace, creationKey: stack.server.uniqueId('open') };
-      await journal.putClaim(open, 0, claimIntent(open));
+      await journal.append(open, 0, intentEntry(open));
 
       const found = replyOf(await startCli(['status', bought.creationKey, '-o', 'json'], stack.env).ended);
       expect(found.data).toMatchObject({

@@ -40,7 +40,6 @@ describe('the log of temporal-media worker', () => {
         name,
         {
           creationKey: bench.server.uniqueId('key'),
-          sendAttempt: 0,
           request: { model: 'cine-1', prompt: PROMPT.value },
         },
         { taskQueue: `${queue}/create`, retry: { maximumAttempts: 1 } },

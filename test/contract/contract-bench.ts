@@ -87,7 +87,11 @@ export interface ContractBench {
     input: Parameters<MediaActivities[Name]>[0],
     info?: Partial<Info>,
   ): Promise<Awaited<ReturnType<MediaActivities[Name]>>>;
-  create(request: Partial<VideoRequest>, input?: Partial<CreateVideoInput>): Promise<CreateVideoAnswer>;
+  create(
+    request: Partial<VideoRequest>,
+    input?: Partial<CreateVideoInput>,
+    info?: Partial<Info>,
+  ): Promise<CreateVideoAnswer>;
   created(request?: Partial<VideoRequest>): Promise<CreatedVideo>;
   generate(
     request: Partial<ImageGenerationRequest>,
@@ -210,10 +214,10 @@ export async function openBench(options: BenchOptions = {}): Promise<ContractBen
         throw error;
       }
     },
-    create(request, input = {}) {
+    create(request, input = {}, info = {}) {
       const whole = { model: 'cine-1', prompt: 'a lighthouse at dusk', ...request };
       const creationKey = `create-${++count}`;
-      return bench.run('media.createVideo', { creationKey, sendAttempt: 0, ...input, request: whole });
+      return bench.run('media.createVideo', { creationKey, ...input, request: whole }, info);
     },
     async created(request = {}) {
       const answer = await bench.create(request);

@@ -1,5 +1,6 @@
 import { type LostReply } from '../../src/testing/sandbox';
 import { type ContractBench, openBench } from './contract-bench';
+import { scheduledAt } from '../support/schedule';
 import { UNHEARD } from '../support/standing';
 
 /** Contract 4 rule 4, with the counters of another process as the witness. */
@@ -48,9 +49,7 @@ describe('one creation', () => {
       expect(answer).toMatchObject({ outcome: 'unconfirmed', sent: true });
       expect(image).toMatchObject({ outcome: 'unconfirmed' });
       expect(await bench.create({}, { creationKey })).toMatchObject({ outcome: 'unconfirmed', sent: false });
-      expect(
-        await bench.run('media.reconcileCreate', { creationKey, sendAttempt: 0, ...UNHEARD }),
-      ).toMatchObject({
+      expect(await bench.run('media.reconcileCreate', { creationKey, ...UNHEARD })).toMatchObject({
         outcome: 'unconfirmed',
         evidence: { bodyHash: expect.stringMatching(/^[0-9a-f]{64}$/) as string, model: 'cine-1' },
       });
@@ -100,23 +99,43 @@ describe('one creation', () => {
     expect((await bench.admin.counters()).creates).toEqual({ received: 1, accepted: 1 });
   });
 
-  test('[C4.4a] two callers with one key at once put one create on the wire', async () => {
-    await bench.fault('create', { type: 'delay', ms: 200 });
-    const creationKey = 'two-at-once';
-    const answers = await Promise.all([1, 2, 3].map(() => bench.create({}, { creationKey })));
-    expect(answers.map(({ outcome }) => outcome).sort()).toEqual(['created', 'pending', 'pending']);
-    expect((await bench.admin.counters()).creates).toEqual({ received: 1, accepted: 1 });
-    const other = await bench.create({ prompt: 'something else' }, { creationKey });
-    expect(other).toMatchObject({ outcome: 'rejected', reason: 'creation_key_conflict', sent: false });
-    expect((await bench.admin.counters()).creates.received).toBe(1);
-  });
+  test.each([
+    // The others wait for a while for the first one, and then read what stands.
+    [200, ['created', 'created', 'created']],
+    [4_000, ['created', 'pending', 'pending']],
+  ])(
+    '[C4.4a] callers with one key at once put one create on the wire (reply after %i ms)',
+    async (ms, outcomes) => {
+      await bench.fault('create', { type: 'delay', ms });
+      const creationKey = `at-once-${ms}`;
+      const answers = await Promise.all([1, 2, 3].map(() => bench.create({}, { creationKey })));
+      expect(answers.map(({ outcome }) => outcome).sort()).toEqual(outcomes);
+      expect(answers.filter(({ sent }) => sent)).toHaveLength(1);
+      expect((await bench.admin.counters()).creates).toEqual({ received: 1, accepted: 1 });
+      const other = await bench.create({ prompt: 'something else' }, { creationKey });
+      expect(other).toMatchObject({ outcome: 'rejected', reason: 'creation_key_conflict', sent: false });
+      expect((await bench.admin.counters()).creates.received).toBe(1);
+    },
+  );
 
-  test('[C4.4a] [C4.4c] a fence closes a send attempt for good: who comes later sends nothing', async () => {
+  test('[C4.4a] [C4.4c] a fence excludes its sender for good, in all of its tries, and nobody else', async () => {
     const creationKey = 'fenced';
-    const proved = await bench.run('media.reconcileCreate', { creationKey, sendAttempt: 0, ...UNHEARD });
-    expect(proved).toMatchObject({ outcome: 'not_sent', cause: 'fenced' });
-    expect(await bench.create({}, { creationKey })).toMatchObject({ outcome: 'not_sent', sent: false });
+    const proved = await bench.run('media.reconcileCreate', { creationKey, ...UNHEARD });
+    expect(proved).toMatchObject({ outcome: 'not_sent', cause: 'fenced', sendAttemptUsed: false });
+    const { sender } = UNHEARD.trace;
+    for (const info of [{}, { attempt: 2 }, scheduledAt(Date.now() + 60_000)])
+      expect(await bench.create({}, { creationKey, sender }, info)).toMatchObject({
+        outcome: 'not_sent',
+        cause: 'fenced',
+        sent: false,
+      });
     expect(await bench.seen()).toEqual([]);
+    expect(await bench.create({}, { creationKey, sender: 'another' })).toMatchObject({ outcome: 'created' });
+    expect(await bench.create({}, { creationKey, sender })).toMatchObject({
+      outcome: 'created',
+      sent: false,
+    });
+    expect(await bench.seen('create')).toHaveLength(1);
   });
 
   test('[C4.4a] every create has a connection of its own', async () => {

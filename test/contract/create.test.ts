@@ -101,13 +101,13 @@ describe('a create request', () => {
     const found = await bench.run('media.findVideoTask', { taskId: answer.video.taskId });
     expect(found.video).toMatchObject({ ...facts, source: 'journal' });
     const files = await readdir(join(bench.root, 'journal'), { recursive: true });
-    const outcomes = files.filter((name) => name.endsWith('.outcome'));
+    const entries = files.filter((name) => name.endsWith('.entry'));
     const texts = await Promise.all(
-      outcomes.map((name) => readFile(join(bench.root, 'journal', name), 'utf8')),
+      entries.map((name) => readFile(join(bench.root, 'journal', name), 'utf8')),
     );
-    const recorded = texts.map((text) => JSON.parse(text) as { answer: { video?: { taskId: string } } });
+    const recorded = texts.map((text) => JSON.parse(text) as { answer?: { video?: { taskId: string } } });
     expect(
-      recorded.find(({ answer: one }) => one.video?.taskId === facts.taskId)?.answer.video,
+      recorded.find(({ answer: one }) => one?.video?.taskId === facts.taskId)?.answer?.video,
     ).toMatchObject(facts);
   });
 });

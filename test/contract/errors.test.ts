@@ -1,5 +1,6 @@
 import { type ImageOutcome } from '../../src/domain/outcome';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
+import { scheduledAt } from '../support/schedule';
 import { type ContractBench, type LaterTry, laterTry, openBench } from './contract-bench';
 
 /** Contract 7 over the wire: what replies to paid calls become. */
@@ -31,10 +32,11 @@ describe('errors of paid calls', () => {
       for (const operation of ['create', 'generate'] as const)
         await bench.fault(operation, { type: 'status', status, body });
       const [creationKey, imageKey] = [`final-${status}`, `final-image-${status}`];
+      const sender = 'the same activity';
       for (let attempt = 0; attempt < 3; attempt++)
         for (const outcome of [
-          await bench.create({}, { creationKey }),
-          await bench.generate({}, { creationKey: imageKey }),
+          await bench.create({}, { creationKey, sender }),
+          await bench.generate({}, { creationKey: imageKey, sender }),
         ]) {
           expect(outcome).toMatchObject({
             outcome: 'rejected',
@@ -82,15 +84,22 @@ describe('errors of paid calls', () => {
         await bench.fault(operation, { type: 'status', status, headers });
       const creationKey = `again-${status}-${retryAfter}`;
       const before = Date.now();
-      const answer = await bench.create({}, { creationKey });
-      // The send attempt that had this answer is over: only the workflow opens another one.
-      expect(await bench.create({}, { creationKey })).toMatchObject({ outcome: answer.outcome, sent: false });
+      const answer = await bench.create({}, { creationKey, sender: 'the first' });
+      // The activity that had this answer never sends again: only the workflow schedules another one.
+      expect(await bench.create({}, { creationKey, sender: 'the first' })).toMatchObject({
+        outcome: answer.outcome,
+        sent: false,
+      });
       if (again) {
         expect(answer).toMatchObject({ outcome: 'refused_for_now', httpStatus: status });
         const { notBefore } = answer as Extract<CreateVideoAnswer, { outcome: 'refused_for_now' }>;
         if (retryAfter === undefined) expect(notBefore).toBeNull();
         else expect(Date.parse(notBefore!)).toBeGreaterThanOrEqual(before + 7_000);
-        expect(await bench.create({}, { creationKey, sendAttempt: 1 })).toMatchObject({
+        const second = { creationKey, sender: 'the second' };
+        // It is held back like the first one until the time that the service named.
+        if (retryAfter !== undefined)
+          expect(await bench.create({}, second)).toMatchObject({ outcome: 'refused_for_now', sent: false });
+        expect(await bench.create({}, second, scheduledAt(Date.now() + 8_000))).toMatchObject({
           outcome: 'created',
           sendAttempt: 1,
         });

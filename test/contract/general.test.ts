@@ -163,7 +163,6 @@ describe('the service as a whole', () => {
     const kept = await bench.run('media.findVideoTask', { taskId: video.taskId });
     const standing = await bench.run('media.reconcileCreate', {
       creationKey: kept.creationKey!,
-      sendAttempt: 0,
       ...UNHEARD,
     });
     expect(standing).toMatchObject({ outcome: 'created', estimate });

@@ -21,15 +21,15 @@ describe('the intent of a paid call', () => {
   /** Milliseconds from each intent to the end of its window, by model. */
   async function windows(): Promise<Record<string, number>> {
     const journal = createFileJournal({ root: join(bench.root, 'journal') });
-    const { keys } = await journal.scan(null, 100);
+    const { logs } = await journal.scan(null, 100);
     return Object.fromEntries(
-      keys.flatMap(({ sendAttempts }) =>
-        sendAttempts.flatMap(({ claim }) =>
-          claim?.kind === 'intent'
-            ? [[claim.model, Date.parse(claim.sendWindowEnd) - Date.parse(claim.at)]]
+      logs
+        .flat()
+        .flatMap((entry) =>
+          entry.kind === 'intent'
+            ? [[entry.model, Date.parse(entry.sendWindowEnd) - Date.parse(entry.at)]]
             : [],
         ),
-      ),
     );
   }
 

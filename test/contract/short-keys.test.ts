@@ -17,8 +17,9 @@ describe('keys that are words', () => {
   const journal = async () => {
     const root = join(bench.root, 'journal');
     const names = await readdir(root, { recursive: true });
-    const files = names.filter((name) => name.endsWith('.outcome'));
-    return (await Promise.all(files.map((name) => readFile(join(root, name), 'utf8')))).join('\n');
+    const files = names.filter((name) => name.endsWith('.entry'));
+    const texts = await Promise.all(files.map((name) => readFile(join(root, name), 'utf8')));
+    return texts.filter((text) => (JSON.parse(text) as { kind: string }).kind === 'answer').join('\n');
   };
   const createdAs = async (id: string) => {
     await bench.fault('create', { type: 'accept_then_status', status: 200, body: { id, status: 'queued' } });

@@ -8,11 +8,6 @@ describe('a cancelled run', () => {
     expect(cancelledStep(answer)).toEqual({ do: 'settle', answer });
   });
 
-  it('looks into the next send attempt behind one that is used up', () => {
-    expect(cancelledStep(answers.notSent(2, { cause: 'fenced' }))).toEqual({ do: 'ask', sendAttempt: 3 });
-    expect(cancelledStep(answers.notSent(0))).toEqual({ do: 'ask', sendAttempt: 1 });
-  });
-
   it.each([
     ['nothing is recorded', answers.notSent(0, { cause: NOT_RECORDED, sendAttemptUsed: false })],
     ['the last send was refused', answers.refused(0)],

@@ -11,7 +11,7 @@ import { makeVideoTask } from './make-video-task';
 
 const base = { account: 'default@00000000', estimate: null };
 
-/** Answers of `media.createVideo`, one builder per outcome. `sendAttempt` is the send attempt that the answer is about. */
+/** Answers of `media.createVideo`, one builder per outcome. `sendAttempt` is the send of its key that the answer is about. */
 export const answers = {
   created: (sendAttempt: number): CreatedVideo => ({
     ...base,

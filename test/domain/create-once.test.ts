@@ -29,22 +29,21 @@ function waitOf(step: CreateStep): Extract<CreateStep, { do: 'wait' }> {
 }
 
 interface Walk {
-  readonly sentSendAttempts: number[];
+  /** How many creates were scheduled. */
+  readonly creates: number;
   readonly gaps: number[];
   readonly end: CreateStep;
   readonly endedAt: number;
 }
 
-/** Drives one creation in virtual time: `answer` says what the service does with each send. */
-function walk(answer: (state: CreateOnceState, now: number) => CreateVideoAnswer, random = 0.5): Walk {
+/** Drives one creation in virtual time: `answer` says what the service does with each create. */
+function walk(answer: (create: number, now: number) => CreateVideoAnswer, random = 0.5): Walk {
   let state = started;
   let now = START;
-  const sentSendAttempts: number[] = [];
   const gaps: number[] = [];
-  for (let turn = 0; turn < 10_000; turn++) {
-    sentSendAttempts.push(state.sendAttempt);
-    const step = nextStep(state, answer(state, now), at(now, { random }));
-    if (step.do !== 'wait') return { sentSendAttempts, gaps, end: step, endedAt: now };
+  for (let create = 0; create < 10_000; create++) {
+    const step = nextStep(state, answer(create, now), at(now, { random }));
+    if (step.do !== 'wait') return { creates: create + 1, gaps, end: step, endedAt: now };
     gaps.push(step.until - now);
     now = step.until;
     state = JSON.parse(JSON.stringify(step.state)) as CreateOnceState;
@@ -60,21 +59,21 @@ describe('an answer that is final', () => {
     },
   );
 
-  it('[C4.4c] a claim without an outcome is reconciled, never sent again', () => {
+  it('[C4.4c] an intent without an answer is reconciled, never sent again', () => {
     expect(nextStep(started, answers.pending(0), at(START))).toEqual({ do: 'reconcile' });
   });
 });
 
 describe('a proven refusal', () => {
   it.each([0, 0.25, 0.999])('[C8.6] is sent at most five times (random %p)', (random) => {
-    const { sentSendAttempts, gaps, end } = walk((state) => answers.refused(state.sendAttempt), random);
-    expect(sentSendAttempts).toEqual([0, 1, 2, 3, 4]);
+    const { creates, gaps, end } = walk((create) => answers.refused(create), random);
+    expect(creates).toBe(5);
     expect(gaps.every((gap) => gap >= 500 && gap <= 60_000)).toBe(true);
     expect(end).toMatchObject({ do: 'settle', answer: { outcome: 'rejected', reason: 'retry_later' } });
   });
 
   it('grows its delay from a second towards a minute', () => {
-    const backoff = walk((state) => answers.refused(state.sendAttempt), 0.9999).gaps;
+    const backoff = walk((create) => answers.refused(create), 0.9999).gaps;
     expect(backoff.map((gap) => Math.round(gap / 1000))).toEqual([2, 4, 8, 16]);
   });
 
@@ -82,7 +81,7 @@ describe('a proven refusal', () => {
     const notBefore = iso(START + 400_000);
     const step = waitOf(nextStep(started, answers.refused(0, notBefore), at(START)));
     expect(step.until).toBe(START + 400_000);
-    expect(step.state).toMatchObject({ sendAttempt: 1, sends: 1, tries: 1, firstSendAt: START });
+    expect(step.state).toMatchObject({ sends: 1, tries: 1, firstSendAt: START });
   });
 
   it('[C7.5] a Retry-After beyond the window ends with retry_later and the real time, nothing clamped', () => {
@@ -97,49 +96,37 @@ describe('a proven refusal', () => {
   });
 
   it('[C8.6] all sends lie within fifteen minutes of the first', () => {
-    const { end, endedAt, sentSendAttempts } = walk((state, now) =>
-      answers.refused(state.sendAttempt, iso(now + 240_000)),
-    );
-    expect(sentSendAttempts).toEqual([0, 1, 2, 3]);
+    const { end, endedAt, creates } = walk((create, now) => answers.refused(create, iso(now + 240_000)));
+    expect(creates).toBe(4);
     expect(endedAt - START).toBeLessThanOrEqual(RESEND_WINDOW_MS);
     expect(end).toMatchObject({ do: 'settle', answer: { reason: 'retry_later' } });
   });
 
   it('that another execution recorded is its send, unless the reconciliation found it', () => {
     const recorded = answers.refused(3, null, false);
-    expect(waitOf(nextStep(started, recorded, at(START))).state).toMatchObject({
-      sendAttempt: 4,
-      sends: 0,
-      tries: 0,
-    });
-    expect(waitOf(nextStep(started, recorded, at(START, { reconciled: true }))).state).toMatchObject({
-      sendAttempt: 4,
-      tries: 1,
-    });
+    expect(waitOf(nextStep(started, recorded, at(START))).state).toMatchObject({ sends: 0, tries: 0 });
+    const found = nextStep(started, recorded, at(START, { reconciled: true }));
+    expect(waitOf(found).state).toMatchObject({ tries: 1 });
   });
 });
 
 describe('nothing was sent', () => {
   it('[C7.6] a connection that failed is tried again at most five times, then rejected as not sent', () => {
-    const { sentSendAttempts, end } = walk((state) => answers.notSent(state.sendAttempt));
-    expect(sentSendAttempts).toHaveLength(MAX_SENDS);
+    const { creates, end } = walk((create) => answers.notSent(create));
+    expect(creates).toBe(MAX_SENDS);
     expect(end).toMatchObject({ do: 'settle', answer: { outcome: 'rejected', reason: 'not_sent' } });
   });
 
   it('what waiting cannot mend ends at once', () => {
-    const { sentSendAttempts, end } = walk((state) =>
-      answers.notSent(state.sendAttempt, { permanent: true }),
-    );
-    expect(sentSendAttempts).toEqual([0]);
+    const { creates, end } = walk((create) => answers.notSent(create, { permanent: true }));
+    expect(creates).toBe(1);
     expect(end).toMatchObject({ answer: { reason: 'not_sent' } });
   });
 
-  it('a configuration that is down is waited for until the start limit, in the same send attempt and as no try', () => {
+  it('a configuration that is down is waited for until the start limit, as no try', () => {
     const down = { cause: 'configuration_unavailable', sendAttemptUsed: false };
-    const { sentSendAttempts, gaps, end, endedAt } = walk((state) =>
-      answers.notSent(state.sendAttempt, down),
-    );
-    expect(new Set(sentSendAttempts)).toEqual(new Set([0]));
+    const { creates, gaps, end, endedAt } = walk(() => answers.notSent(0, down));
+    expect(creates).toBeGreaterThan(MAX_SENDS);
     expect(Math.max(...gaps)).toBeLessThanOrEqual(5 * 60_000);
     expect(endedAt - START).toBeGreaterThan(DEFAULT_START_LIMIT_MS - 5 * 60_000);
     expect(endedAt - START).toBeLessThanOrEqual(DEFAULT_START_LIMIT_MS);
@@ -158,11 +145,18 @@ describe('nothing was sent', () => {
     expect(nextStep(late, answers.refused(0), at(START))).toMatchObject({ do: 'wait' });
   });
 
-  it.each(['fenced', 'worker_shutdown'])('%s costs a send attempt, no try and at first no time', (cause) => {
-    const step = waitOf(nextStep(started, answers.notSent(0, { cause }), at(START)));
-    expect(step).toMatchObject({ until: START, state: { sendAttempt: 1, sends: 0, tries: 0, waits: 1 } });
+  it.each([
+    ['fenced', false],
+    ['overtaken', false],
+    ['decided', false],
+    ['worker_shutdown', true],
+    ['server_not_notified', true],
+  ])('%s costs no try and at first no time', (cause, sendAttemptUsed) => {
+    const unsent = answers.notSent(0, { cause, sendAttemptUsed });
+    const step = waitOf(nextStep(started, unsent, at(START)));
+    expect(step).toMatchObject({ until: START, state: { sends: 0, tries: 0, waits: 1 } });
     expect(step.state.firstSendAt).toBeNull();
-    const tenth = waitOf(nextStep({ ...started, waits: 9 }, answers.notSent(0, { cause }), at(START)));
+    const tenth = waitOf(nextStep({ ...started, waits: 9 }, unsent, at(START)));
     expect(tenth.until).toBeGreaterThan(START);
   });
 });
@@ -172,7 +166,14 @@ describe('whatever the service answers', () => {
     fc.record({ kind: fc.constant('refused' as const), after: fc.option(fc.nat(RESEND_WINDOW_MS * 2)) }),
     fc.record({
       kind: fc.constant('not_sent' as const),
-      cause: fc.constantFrom('connection_refused', 'configuration_unavailable', 'fenced', 'worker_shutdown'),
+      cause: fc.constantFrom(
+        'connection_refused',
+        'configuration_unavailable',
+        'fenced',
+        'overtaken',
+        'decided',
+        'worker_shutdown',
+      ),
       sendAttemptUsed: fc.boolean(),
       permanent: fc.constant(false),
     }),
@@ -180,7 +181,7 @@ describe('whatever the service answers', () => {
     fc.record({ kind: fc.constant('pending' as const) }),
   );
 
-  it('[C4.4a] a send attempt is never sent again once it may have been accepted, and never twice after a send', () => {
+  it('[C4.4a] nothing is sent after what may have been accepted, nor before the time that a refusal named', () => {
     fc.assert(
       fc.property(
         fc.array(answer, { maxLength: 40 }),
@@ -189,23 +190,17 @@ describe('whatever the service answers', () => {
           let state = started;
           let now = START;
           let earliest = 0;
-          const used = new Set<number>();
-          for (const item of script) {
+          for (const [send, item] of script.entries()) {
             expect(now).toBeGreaterThanOrEqual(earliest);
-            expect(used.has(state.sendAttempt)).toBe(false);
-            const { sendAttempt } = state;
             let given: CreateVideoAnswer;
             if (item.kind === 'refused') {
               const notBefore = item.after === null ? null : now + item.after;
               earliest = notBefore ?? 0;
-              given = answers.refused(sendAttempt, notBefore === null ? null : iso(notBefore));
-              used.add(sendAttempt);
+              given = answers.refused(send, notBefore === null ? null : iso(notBefore));
             } else if (item.kind === 'not_sent') {
-              given = answers.notSent(sendAttempt, item);
-              if (item.sendAttemptUsed) used.add(sendAttempt);
+              given = answers.notSent(send, item);
             } else {
-              given = answers[item.kind](sendAttempt);
-              used.add(sendAttempt);
+              given = answers[item.kind](send);
             }
             const step = nextStep(state, given, at(now, { random }));
             if (step.do !== 'wait') {

@@ -1,9 +1,9 @@
 import {
   beginCreate,
   DEFAULT_START_LIMIT_MS,
-  isSentAgain,
   MAX_SENDS,
   nextStep,
+  sentAgain,
   withDebts,
   type CreateOnceState,
   type CreateStep,
@@ -29,8 +29,10 @@ function waitOf(made: CreateStep): Extract<CreateStep, { do: 'wait' }> {
   if (made.do !== 'wait') throw new Error(`expected a wait, got ${JSON.stringify(made)}`);
   return made;
 }
+const SENT = 'the send of unknown fate';
 const unknown = (changes: Partial<UnconfirmedCall> = {}): UnconfirmedCall => ({
   ...answers.unconfirmed(0),
+  evidence: { ...answers.unconfirmed(0).evidence, sendId: SENT },
   sameKeyUntil: UNTIL,
   ...changes,
 });
@@ -45,12 +47,12 @@ describe('the window of a key that the service is vouched to honour', () => {
     expect(honouredKey(policy, START, 60_000)).toBeUndefined();
   });
 
-  const claim = { idempotency: { header: 'Idempotency-Key', lastSendAt: UNTIL } };
+  const intent = { idempotency: { header: 'Idempotency-Key', lastSendAt: UNTIL } };
   const now = Date.parse(UNTIL);
   it('is over at its end, and never began where no key was sent', () => {
     const lost = evidence('connection_lost_after_send');
-    expect(sameKeyUntil(claim, lost, now)).toBe(UNTIL);
-    expect(sameKeyUntil(claim, lost, now + 1)).toBeUndefined();
+    expect(sameKeyUntil(intent, lost, now)).toBe(UNTIL);
+    expect(sameKeyUntil(intent, lost, now + 1)).toBeUndefined();
     expect(sameKeyUntil({}, lost, now)).toBeUndefined();
   });
 
@@ -71,7 +73,7 @@ describe('the window of a key that the service is vouched to honour', () => {
     ['http_418', { httpStatus: 418 }, false],
     ['same_key_refused', { httpStatus: 401 }, false],
   ])('%s %j may be asked again: %s', (cause, facts, may) => {
-    expect(sameKeyUntil(claim, evidence(cause, facts), now) !== undefined).toBe(may);
+    expect(sameKeyUntil(intent, evidence(cause, facts), now) !== undefined).toBe(may);
   });
 });
 
@@ -80,11 +82,11 @@ describe('a create of unknown fate whose key is honoured', () => {
     expect(step(started, answers.unconfirmed(0))).toEqual({ do: 'settle', answer: answers.unconfirmed(0) });
   });
 
-  it('is sent again in its own send attempt, after a wait', () => {
+  it('is sent again by its name, after a wait', () => {
     const wait = waitOf(step(started, unknown()));
     expect(wait.until).toBeGreaterThan(START);
-    expect(wait.state).toMatchObject({ sendAttempt: 0, sends: 1, tries: 1, firstSendAt: START });
-    expect(isSentAgain(wait.state)).toBe(true);
+    expect(wait.state).toMatchObject({ sends: 1, tries: 1, firstSendAt: START });
+    expect(sentAgain(wait.state)).toBe(SENT);
   });
 
   it('[C8.6] is sent five times at most, and then says how often it was', () => {
@@ -120,13 +122,13 @@ describe('a create of unknown fate whose key is honoured', () => {
     expect(withDebts(answers.created(0), state)).toEqual(answers.created(0));
   });
 
-  it('what was unknown belongs to its send attempt: a later one is no repetition', () => {
+  it('what was unknown is about one send: the answer of a later one ends it', () => {
     const { state } = waitOf(step(started, unknown()));
     const next = waitOf(step(state, answers.refused(1))).state;
-    expect(next).toMatchObject({ sendAttempt: 2 });
     expect(next.unknown).toBeUndefined();
+    expect(sentAgain(next)).toBeUndefined();
     const down = answers.notSent(0, { cause: 'journal_unavailable', sendAttemptUsed: false });
-    expect(isSentAgain(waitOf(step(state, down)).state)).toBe(true);
+    expect(sentAgain(waitOf(step(state, down)).state)).toBe(SENT);
   });
 
   it('looks into task records once the sends are over', () => {

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { batchNumber, batchWorkflowId } from '../../src/domain/campaign/budget-book';
 import { type BatchResult } from '../../src/domain/campaign/messages';
 import { type CampaignInput } from '../../src/domain/campaign/plan';
+import { createFileJournal } from '../../src/journal/file-journal';
 import { campaignStateOf, resultsOf, startCampaign } from '../support/campaign';
 import { accepted, bought, expectExact, PRICE, total, videos } from '../support/campaign-books';
 import { eventually } from '../support/eventually';
 import { resetWorkflow } from '../support/reset-workflow';
 import { runChain } from '../support/run-chain';
 import { sharedStack } from '../support/shared-stack';
-import { journalKeys } from '../proof/campaign-kills/site';
 
 const LIMIT_MS = 240_000;
 
@@ -167,10 +167,10 @@ describe('rows that a batch hands back', () => {
       await expectExact(media, rows, result);
       // What the first one had on its way is not counted: it names the batches that were to pay for it.
       const paidAnew = new Set<string>();
-      for (const [key, views] of await journalKeys(join(media.dataDir, 'journal')))
-        for (const { claim } of views)
-          if (claim?.kind === 'intent' && (batchNumber(handle.workflowId, claim.payer ?? '') ?? -1) > last)
-            paidAnew.add(key.split('/').at(-2) as string);
+      const { logs } = await createFileJournal({ root: join(media.dataDir, 'journal') }).scan(null, 10_000);
+      for (const entry of logs.flat())
+        if (entry.kind === 'intent' && (batchNumber(handle.workflowId, entry.payer ?? '') ?? -1) > last)
+          paidAnew.add(entry.creationKey.split('/').at(-2) as string);
       const ids = new Map(rows.map(({ prompt, id }) => [prompt, id as string]));
       const creates = await media.sandbox.admin.requests({ operation: 'create' });
       const first = creates.find(({ json }) =>

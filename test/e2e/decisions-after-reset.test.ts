@@ -6,7 +6,7 @@ import { sharedStack } from '../support/shared-stack';
 
 /**
  * A server that is reset applies the Updates of its history again. A decision names the send that a person looked into,
- * so that it authorises no other one (failure model: The journal).
+ * so that it authorises no other one (failure model: The log).
  */
 describe('a decision that is applied again', () => {
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 200 } } });

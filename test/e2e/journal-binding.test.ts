@@ -14,7 +14,7 @@ import { startMediaStack, type MediaStack } from '../support/media-stack';
 /** What ran on a queue since its last paid call, and was none. */
 const SINCE = 60;
 
-/** One create queue, one journal: two could buy one video twice (failure model: The journal, assumption A1). */
+/** One create queue, one journal: two could buy one video twice (failure model: The log, assumption A1). */
 describe('the journal of a create queue', () => {
   let stack: MediaStack;
 

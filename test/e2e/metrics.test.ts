@@ -179,7 +179,7 @@ describe('what a worker reports', () => {
     expect(sum(METRICS.downloads.name, { account, outcome: 'downloaded', reason: '' })).toBe(2);
     expect(sum(METRICS.downloadedBytes.name, { account })).toBeGreaterThan(1_000);
     expect(sum(METRICS.images.name, { model: 'image-2', outcome: 'stored' })).toBe(1);
-    expect(sum(`${METRICS.journalLatency.name}_count`, { operation: 'put_claim', kind: 'file' })).toBe(8);
+    expect(sum(`${METRICS.journalLatency.name}_count`, { operation: 'append', kind: 'file' })).toBe(16);
     expect(sum(METRICS.journalFailures.name, {})).toBe(0);
     expect(sum(METRICS.accountsServed.name, {})).toBe(3);
   });

@@ -13,7 +13,7 @@ import { TEST_WORKFLOWS } from '../support/test-bundle';
 
 /**
  * Children and batches end, and the server forgets them, long before the workflow above them. A reset of that one asks
- * for their keys again (failure model: The journal).
+ * for their keys again (failure model: The log).
  */
 describe('journal prune', () => {
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 200 } } }, (started) =>

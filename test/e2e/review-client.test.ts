@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { TemporalMediaClient } from '../../src/client';
-import { type CreatedVideo, evidence, type UnconfirmedCall } from '../../src/domain/paid-call';
+import { type CreatedVideo, evidence, senderName, type UnconfirmedCall } from '../../src/domain/paid-call';
 import { fingerprintText } from '../../src/domain/fingerprint';
 import { ACTIVITY } from '../../src/domain/names';
 import { type VideoRequest } from '../../src/domain/request';
@@ -12,6 +12,7 @@ import { accepted, received } from '../support/accepted';
 import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';
 import { SANDBOX_KEY } from '../support/media-stack';
+import { answerEntry, intentEntry } from '../support/log-entries';
 import { sharedStack } from '../support/shared-stack';
 
 /** What the first wait could not bring, a person gets by asking again: never by buying again (architecture: Wait). */
@@ -76,28 +77,19 @@ describe('asking again', () => {
       const created: CreatedVideo = { ...base, outcome: 'created', video, status: 'queued', warnings: [] };
       const key = { namespace: server.namespace, creationKey: id };
       const at = new Date().toISOString();
-      await journal.putClaim(key, 0, {
-        v: 1,
-        kind: 'intent',
-        nonce: 'lost',
-        operation: 'create_video',
+      const intent = intentEntry({
         ...key,
         workflowId: id,
         runId: first.runId,
-        activityId: '1',
+        sender: senderName(first.runId, '1'),
         fingerprint: sha256(fingerprintText({ operation: 'create_video', request }, account)),
-        bodyHash: sha256(''),
-        idempotencyKey: 'k',
         account,
         model: request.model,
-        durationSeconds: 2,
-        resolution: null,
-        referenceMode: 'none',
-        estimate: null,
         at,
         sendWindowEnd: at,
       });
-      await journal.putOutcome(key, 0, { v: 1, nonce: 'lost', at, answer: created });
+      await journal.append(key, 0, intent);
+      await journal.append(key, 1, answerEntry(created, { at }));
 
       const second = await media.startVideo({ request }, { id });
       expect(second.isNew).toBe(true);

@@ -61,14 +61,19 @@ describe('the first paid call of a queue that no ledger knows', () => {
       taskQueue,
     );
     await worker.runUntil(async () => {
-      const lost = await order(own, taskQueue, 'lost');
-      await eventually('a create that was given up', async () =>
-        (await lost.fetchHistory()).events?.some((event) => event.activityTaskTimedOutEventAttributes),
-      );
-      const next = await order(own, taskQueue, 'next');
-      expect(await next.result()).toMatchObject({ outcome: 'completed' });
-      expect(await accepted(own, 'lost')).toBe(0);
-      over.reject(new Error('The worker is stopped.'));
+      try {
+        const lost = await order(own, taskQueue, 'lost');
+        await eventually('a create that was given up', async () =>
+          (await lost.fetchHistory()).events?.some((event) => event.activityTaskTimedOutEventAttributes),
+        );
+        const next = await order(own, taskQueue, 'next');
+        expect(await next.result()).toMatchObject({ outcome: 'completed' });
+        // The first journal of the queue proves that it was not sent: it is sent then, once.
+        expect(await lost.result()).toMatchObject({ outcome: 'completed' });
+        expect(await accepted(own, 'lost')).toBe(1);
+      } finally {
+        over.reject(new Error('The worker is stopped.'));
+      }
     });
   });
 

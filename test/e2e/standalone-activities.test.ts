@@ -122,7 +122,6 @@ describe('a paid call without a workflow', () => {
       args: [
         {
           creationKey: stack.server.uniqueId('film'),
-          sendAttempt: 0,
           request: { model: 'cine-1', prompt: 'a film of an activity', durationSeconds: 2 },
         },
       ],

@@ -48,10 +48,10 @@ describe('every timer and every activity has a summary', () => {
     const summaries = await summariesOf(handle);
     expect(new Set(summaries)).toEqual(
       new Set([
-        'create, send attempt 0',
+        'create',
         'limit of the create',
         'wait before the next create',
-        'create, send attempt 1',
+        'create, try 2',
         'next poll of 1 video',
         'poll 1 video',
         'download',

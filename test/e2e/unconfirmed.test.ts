@@ -14,7 +14,7 @@ import { handMadeWorker } from '../support/hand-made-worker';
 import { sharedStack } from '../support/shared-stack';
 import { alwaysBound } from '../support/standing';
 
-/** What a person decides about a paid call of unknown fate, and what follows from it (failure model: The journal). */
+/** What a person decides about a paid call of unknown fate, and what follows from it (failure model: The log). */
 describe('a create of unknown fate', () => {
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 } } });
 

@@ -24,7 +24,7 @@ describe('keys that nobody knows', () => {
   }
 
   describe('of a paid call', () => {
-    const campaign = { request: VIDEO, creationKey: 'k', sendAttempt: 0 };
+    const campaign = { request: VIDEO, creationKey: 'k' };
     it.each<[name: string, field: string, near: string, type: string, args: unknown[]]>([
       [
         'a request of a video',

@@ -6,13 +6,12 @@ import { basename, dirname, join } from 'node:path';
 import { bareFiles } from '../../src/files/bare-files';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { JournalRecordError } from '../../src/journal/records';
-import { claimIntent } from '../activities/claim-intent';
 import { answers } from '../domain/create-answers';
 import { makeVideoTask } from '../domain/make-video-task';
+import { answerEntry, fenceEntry, intentEntry, LOG_KEY as KEY } from '../support/log-entries';
 import { createFileRecords, hostId } from '../../src/journal/file-records';
 import { createJournalConformance, recordStoreConformance } from '../../src/testing';
 
-const KEY = { namespace: 'default', creationKey: 'order-1' };
 const HASH = createHash('sha256').update('default\norder-1').digest('hex');
 
 let folder: string;
@@ -50,11 +49,10 @@ describe('a journal in files', () => {
     const root = await newRoot();
     const journal = createFileJournal({ root });
     expect(journal.kind).toBe('file');
-    await journal.putClaim(KEY, 0, claimIntent());
-    for (let sendAttempt = 1; sendAttempt <= 12; sendAttempt++)
-      await journal.putClaim(KEY, sendAttempt, claimIntent());
+    for (let n = 0; n <= 12; n++) await journal.append(KEY, n, intentEntry());
     const place = join(root, HASH.slice(0, 2), HASH);
-    expect((await readdir(place)).sort()).toEqual(expect.arrayContaining(['0.claim', '12.claim']));
+    expect(await readdir(place)).toHaveLength(13);
+    expect(await readdir(place)).toEqual(expect.arrayContaining(['0.entry', '12.entry']));
     await journal.putMark('one');
     const mark = join(root, 'marks', `${createHash('sha256').update('one').digest('hex')}.mark`);
     expect(await readFile(mark, 'utf8')).toBe('');
@@ -65,7 +63,7 @@ describe('a journal in files', () => {
     });
     expect(await readdir(join(root, 'campaigns', log.slice(0, 2), log))).toEqual(['3.record']);
     if (process.platform === 'win32') return;
-    expect((await stat(join(place, '0.claim'))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(place, '0.entry'))).mode & 0o777).toBe(0o600);
     expect((await stat(place)).mode & 0o777).toBe(0o700);
     const open = join(root, 'open');
     for (const name of await readdir(open, { recursive: true })) {
@@ -84,25 +82,27 @@ describe('a journal in files', () => {
   it('stops at a record that it cannot read, and says which', async () => {
     const root = await newRoot();
     const journal = createFileJournal({ root });
-    await journal.putClaim(KEY, 0, claimIntent());
-    const claim = join(root, HASH.slice(0, 2), HASH, '0.claim');
-    await writeFile(claim, '{"v":1,');
-    await expect(journal.read(KEY, 0)).rejects.toThrow(
-      new JournalRecordError('The journal holds a claim that is not JSON; nothing is sent because of it.'),
-    );
-    await writeFile(claim, '{"v":2}');
-    await expect(journal.read(KEY, 0)).rejects.toThrow(
+    await journal.append(KEY, 0, intentEntry());
+    const entry = join(root, HASH.slice(0, 2), HASH, '0.entry');
+    await writeFile(entry, '{"v":1,');
+    await expect(journal.read(KEY)).rejects.toThrow(
       new JournalRecordError(
-        'The journal holds a claim of an unknown version or shape; nothing is sent because of it.',
+        'The journal holds a log entry that is not JSON; nothing is sent because of it.',
+      ),
+    );
+    await writeFile(entry, '{"v":2}');
+    await expect(journal.read(KEY)).rejects.toThrow(
+      new JournalRecordError(
+        'The journal holds a log entry of an unknown version or shape; nothing is sent because of it.',
       ),
     );
     await expect(journal.scan(null, 10)).rejects.toThrow(JournalRecordError);
   });
 
-  it('passes over a hint that it cannot read: only claims decide', async () => {
+  it('passes over a hint that it cannot read: only entries decide', async () => {
     const root = await newRoot();
     const journal = createFileJournal({ root });
-    await journal.putClaim(KEY, 0, claimIntent({ bodyHash: 'same' }));
+    await journal.append(KEY, 0, intentEntry({ bodyHash: 'same' }));
     const hints = (await readdir(join(root, 'open'), { recursive: true })).filter((name) =>
       name.endsWith('.json'),
     );
@@ -115,14 +115,14 @@ describe('a journal in files', () => {
   it('lists only folders of keys, whatever else lies there', async () => {
     const root = await newRoot();
     const journal = createFileJournal({ root });
-    await journal.putClaim(KEY, 0, claimIntent());
+    await journal.append(KEY, 0, intentEntry());
     await journal.checkWritable();
     await mkdir(join(root, HASH.slice(0, 2), `${HASH}.old`));
     await mkdir(join(root, 'lost+found'));
     await mkdir(join(root, '0ff'));
-    expect((await journal.scan(null, 10)).keys).toHaveLength(1);
-    expect(await journal.scan(HASH, 10)).toEqual({ keys: [], next: null });
-    expect((await journal.scan('0'.repeat(64), 10)).keys).toHaveLength(1);
+    expect((await journal.scan(null, 10)).logs).toHaveLength(1);
+    expect(await journal.scan(HASH, 10)).toEqual({ logs: [], next: null });
+    expect((await journal.scan('0'.repeat(64), 10)).logs).toHaveLength(1);
     expect((await journal.scan(null, 1)).next).toBe(HASH);
   });
 
@@ -130,27 +130,27 @@ describe('a journal in files', () => {
     const root = await newRoot();
     const journal = createFileJournal({ root });
     for (let index = 0; index < 24; index += 1)
-      await journal.putClaim({ ...KEY, creationKey: `order-${index}` }, 0, claimIntent());
+      await journal.append({ ...KEY, creationKey: `order-${index}` }, 0, intentEntry());
     const all = await readdir(root, { recursive: true });
     const folders = all.filter((name) => /^[0-9a-f]{2}.[0-9a-f]{64}$/.test(name));
     const hashes = folders.map((name) => basename(name)).sort();
     expect(hashes).toHaveLength(24);
     for (const [index, hash] of hashes.entries()) {
-      expect((await journal.scan(hash, 100)).keys).toHaveLength(23 - index);
+      expect((await journal.scan(hash, 100)).logs).toHaveLength(23 - index);
       const before = `${hash.slice(0, 2)}${'0'.repeat(62)}`;
-      expect((await journal.scan(before, 100)).keys.length).toBeGreaterThanOrEqual(24 - index);
+      expect((await journal.scan(before, 100)).logs.length).toBeGreaterThanOrEqual(24 - index);
     }
     // Names that only look like it.
     await mkdir(join(root, `x${hashes[0]!.slice(0, 2)}`, 'a'.repeat(64)), { recursive: true });
     await mkdir(join(root, `${hashes[0]!.slice(0, 2)}x`, 'a'.repeat(64)), { recursive: true });
     await mkdir(join(root, hashes[0]!.slice(0, 2), `x${'a'.repeat(64)}`));
-    expect((await journal.scan(null, 100)).keys).toHaveLength(24);
+    expect((await journal.scan(null, 100)).logs).toHaveLength(24);
   });
 
-  it('notes open send attempts of intents only, and leaves no trace of a check', async () => {
+  it('hints to intents only, and leaves no trace of a check', async () => {
     const root = await newRoot();
     const journal = createFileJournal({ root });
-    await journal.putClaim(KEY, 0, { v: 1, kind: 'fence', nonce: 'f', at: new Date(0).toISOString() });
+    await journal.append(KEY, 0, fenceEntry());
     await journal.checkWritable();
     expect((await readdir(root)).sort()).toEqual([HASH.slice(0, 2), 'checks'].sort());
     expect(await readdir(join(root, 'checks'))).toEqual([]);
@@ -173,29 +173,54 @@ describe('a journal in files', () => {
     expect(await journal.findTask('video_1')).toHaveLength(1);
   });
 
-  it('reads an outcome also where its claim is lost', async () => {
+  it('[C4.4a] keeps an answer also where its intent is lost, and takes that for no empty log', async () => {
     const root = await newRoot();
     const journal = createFileJournal({ root });
-    await journal.putOutcome(KEY, 0, { v: 1, nonce: 'n', at: '', answer: answers.created(0) });
-    expect(await journal.read(KEY, 0)).toMatchObject({
-      claim: null,
-      outcome: { answer: { outcome: 'created' } },
-      resolution: null,
-    });
+    const answer = answerEntry(answers.created(0));
+    expect(await journal.append(KEY, 1, answer)).toBe('won');
+    await expect(journal.read(KEY)).rejects.toThrow('The journal has lost an earlier entry');
+    expect((await journal.scan(null, 10)).logs).toEqual([[answer]]);
   });
 
-  it('finds out with one look that a send attempt is unused, also beside others', async () => {
+  it('[C4.4a] reads no log of which an entry is missing, wherever it is, and appends nothing to it', async () => {
+    for (const gone of [0, 1, 4]) {
+      const root = await newRoot();
+      const journal = createFileJournal({ root });
+      for (let n = 0; n <= 5; n++) await journal.append(KEY, n, fenceEntry({ sender: `sender ${n}` }));
+      await rm(join(root, HASH.slice(0, 2), HASH, `${gone}.entry`));
+      await expect(journal.read(KEY)).rejects.toThrow(JournalRecordError);
+      await expect(journal.append(KEY, gone + 1, fenceEntry())).rejects.toThrow(JournalRecordError);
+    }
+  });
+
+  it('reads entries of its own names only', async () => {
     const root = await newRoot();
     const journal = createFileJournal({ root });
-    for (let sendAttempt = 0; sendAttempt <= 10; sendAttempt++)
-      await journal.putClaim(KEY, sendAttempt, claimIntent());
-    await rm(join(root, HASH.slice(0, 2), HASH, '1.claim'));
+    await journal.append(KEY, 0, intentEntry());
+    for (const name of [
+      '00.entry',
+      '01.entry',
+      '1.entry.bak',
+      '1.entries',
+      'x1.entry',
+      '.1.entry',
+      '-1.entry',
+    ])
+      await writeFile(join(root, HASH.slice(0, 2), HASH, name), '{');
+    expect(await journal.read(KEY)).toEqual([intentEntry()]);
+    expect((await journal.scan(null, 10)).logs).toEqual([[intentEntry()]]);
+  });
+
+  it('finds out with one look that a key is unused, and reads nothing', async () => {
+    const root = await newRoot();
+    const journal = createFileJournal({ root });
+    for (let n = 0; n <= 10; n++) await journal.append(KEY, n, intentEntry());
     const read = jest.spyOn(fs, 'readFileSync');
-    for (const sendAttempt of [1, 11])
-      expect(await journal.read(KEY, sendAttempt)).toEqual({ claim: null, outcome: null, resolution: null });
-    expect(read).not.toHaveBeenCalled();
-    expect((await journal.read(KEY, 10)).claim).not.toBeNull();
-    expect(read).toHaveBeenCalledTimes(1);
+    const look = jest.spyOn(fs, 'readdirSync');
+    expect(await journal.read({ ...KEY, creationKey: 'order-2' })).toEqual([]);
+    expect([read, look].map(({ mock }) => mock.calls.length)).toEqual([0, 1]);
+    expect(await journal.read(KEY)).toHaveLength(11);
+    expect([read, look].map(({ mock }) => mock.calls.length)).toEqual([11, 2]);
   });
 
   it('never waits for a file system of several hosts on the event loop', async () => {
@@ -203,21 +228,21 @@ describe('a journal in files', () => {
     const look = jest.spyOn(fs, 'readdirSync');
     const read = jest.spyOn(fs, 'readFileSync');
     const shared = createFileJournal({ root, shared: true });
-    await shared.putClaim(KEY, 0, claimIntent());
-    expect((await shared.read(KEY, 0)).claim).toEqual(claimIntent());
+    await shared.append(KEY, 0, intentEntry());
+    expect(await shared.read(KEY)).toEqual([intentEntry()]);
     expect([look, read].map(({ mock }) => mock.calls.length)).toEqual([0, 0]);
     // On a disk of this host it is faster than to hand the work to threads.
-    expect((await createFileJournal({ root }).read(KEY, 0)).claim).toEqual(claimIntent());
+    expect(await createFileJournal({ root }).read(KEY)).toEqual([intentEntry()]);
     expect([look, read].map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
   });
 
-  it('[C4.4a] fails where it cannot look or write: nobody may take that for an empty send attempt', async () => {
+  it('[C4.4a] fails where it cannot look or write: nobody may take that for an empty log', async () => {
     const root = await newRoot();
     await mkdir(dirname(root), { recursive: true });
     await writeFile(root, 'a file where the journal should be');
     const journal = createFileJournal({ root });
-    await expect(journal.read(KEY, 0)).rejects.toMatchObject({ code: 'ENOTDIR' });
-    await expect(journal.putClaim(KEY, 0, claimIntent())).rejects.toThrow(/ENOTDIR|EEXIST/);
+    await expect(journal.read(KEY)).rejects.toMatchObject({ code: 'ENOTDIR' });
+    await expect(journal.append(KEY, 0, intentEntry())).rejects.toThrow(/ENOTDIR|EEXIST/);
     await expect(journal.findTask('video_1')).rejects.toMatchObject({ code: 'ENOTDIR' });
     await expect(journal.findOpenByBody('same')).rejects.toMatchObject({ code: 'ENOTDIR' });
     await expect(journal.checkWritable()).rejects.toThrow(/EEXIST|ENOTDIR/);

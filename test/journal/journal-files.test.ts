@@ -7,7 +7,7 @@ import { asyncFiles, syncFiles } from '../../src/journal/file-records';
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'temporal-media-files-'));
-  for (const name of ['b.claim', 'a.claim', 'c.outcome']) await writeFile(join(folder, name), `${name} ü`);
+  for (const name of ['b.entry', 'a.entry', 'c.entry']) await writeFile(join(folder, name), `${name} ü`);
 });
 afterEach(() => {
   jest.restoreAllMocks();
@@ -19,10 +19,10 @@ describe.each([
   ['on a disk of this host', syncFiles],
 ])('the files of a journal %s', (_, files) => {
   it('are listed in the order of their names', async () => {
-    const names = ['c.outcome', 'b.claim', 'a.claim'];
+    const names = ['c.entry', 'b.entry', 'a.entry'];
     jest.spyOn(fs, 'readdirSync').mockReturnValue(names as never);
     jest.spyOn(fs.promises, 'readdir').mockResolvedValue(names as never);
-    expect(await files.names(folder)).toEqual(['a.claim', 'b.claim', 'c.outcome']);
+    expect(await files.names(folder)).toEqual(['a.entry', 'b.entry', 'c.entry']);
   });
 
   it('are none where there is no folder, and have no text where there is no file', async () => {
@@ -31,11 +31,11 @@ describe.each([
   });
 
   it('are text', async () => {
-    expect(await files.text(join(folder, 'a.claim'))).toBe('a.claim ü');
+    expect(await files.text(join(folder, 'a.entry'))).toBe('a.entry ü');
   });
 
   it('that cannot be read are not taken for none', async () => {
-    const file = join(folder, 'a.claim');
+    const file = join(folder, 'a.entry');
     await expect(files.names(file)).rejects.toMatchObject({ code: 'ENOTDIR' });
     await expect(files.text(join(file, 'b'))).rejects.toMatchObject({ code: 'ENOTDIR' });
   });

@@ -4,9 +4,7 @@ import { join } from 'node:path';
 import { type MetricKey, type Metrics } from '../../src/domain/metrics';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { measuredJournal, showNoFailures } from '../../src/journal/measured-journal';
-
-const FENCE = { v: 1, kind: 'fence', nonce: 'n', at: new Date(0).toISOString() } as const;
-const KEY = { namespace: 'default', creationKey: 'order-1' };
+import { fenceEntry, LOG_KEY as KEY } from '../support/log-entries';
 
 describe('a measured journal', () => {
   let folder: string;
@@ -22,11 +20,11 @@ describe('a measured journal', () => {
     let now = 0;
     const journal = measuredJournal(createFileJournal({ root: folder }), metrics, () => (now += 3));
     expect(await journal.identity()).toEqual(await createFileJournal({ root: folder }).identity());
-    expect(await journal.putClaim(KEY, 0, FENCE)).toBe('won');
-    expect(await journal.putClaim(KEY, 0, FENCE)).toBe('lost');
-    expect((await journal.read(KEY, 0)).claim).toEqual(FENCE);
+    expect(await journal.append(KEY, 0, fenceEntry())).toBe('won');
+    expect(await journal.append(KEY, 0, fenceEntry())).toBe('lost');
+    expect(await journal.read(KEY)).toEqual([fenceEntry()]);
     expect(seen).toEqual(
-      ['put_claim', 'put_claim', 'read'].map((operation) => ({
+      ['append', 'append', 'read'].map((operation) => ({
         key: 'journalLatency',
         value: 3,
         labels: { operation, kind: 'file' },
@@ -38,7 +36,7 @@ describe('a measured journal', () => {
     const broken = createFileJournal({ root: folder });
     const error = new Error('disk');
     const journal = measuredJournal({ ...broken, read: () => Promise.reject(error) }, metrics);
-    await expect(journal.read(KEY, 0)).rejects.toBe(error);
+    await expect(journal.read(KEY)).rejects.toBe(error);
     expect(seen.filter(({ key }) => key === 'journalFailures')).toEqual([
       { key: 'journalFailures', value: 1, labels: { operation: 'read', kind: 'file' } },
     ]);

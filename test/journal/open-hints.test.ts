@@ -5,9 +5,8 @@ import { createJournal } from '../../src/journal/create-journal';
 import { createFileRecords } from '../../src/journal/file-records';
 import { openName } from '../../src/journal/record-names';
 import { type RecordStore } from '../../src/journal/record-store';
-import { claimIntent } from '../activities/claim-intent';
-
-const KEY = { namespace: 'default', creationKey: 'order-1' };
+import { answers } from '../domain/create-answers';
+import { answerEntry, intentEntry, LOG_KEY as KEY } from '../support/log-entries';
 
 /** While the same request is unconfirmed under another key, nothing is sent: that depends on the hint of that call. */
 describe('the hint of a call that may be open', () => {
@@ -19,23 +18,39 @@ describe('the hint of a call that may be open', () => {
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 
-  it('[C4.4a] is there before the claim, or there is no claim', async () => {
+  it('[C4.4a] is there before the intent, or there is no intent', async () => {
     const failing = createJournal({ ...records, note: () => Promise.reject(new Error('no connection')) });
-    await expect(failing.putClaim(KEY, 0, claimIntent())).rejects.toThrow('no connection');
-    expect((await createJournal(records).read(KEY, 0)).claim).toBeNull();
+    await expect(failing.append(KEY, 0, intentEntry())).rejects.toThrow('no connection');
+    expect(await createJournal(records).read(KEY)).toEqual([]);
   });
 
   it('[C4.4a] that cannot be read is not taken for none', async () => {
-    await createJournal(records).putClaim(KEY, 0, claimIntent({ bodyHash: 'same' }));
+    await createJournal(records).append(KEY, 0, intentEntry({ bodyHash: 'same' }));
     const failing = createJournal({ ...records, read: () => Promise.reject(new Error('no connection')) });
     await expect(failing.findOpenByBody('same')).rejects.toThrow('no connection');
   });
 
+  it('[C4.4a] of a later intent is not taken away with that of an earlier one of its key', async () => {
+    const journal = createJournal(records);
+    await journal.append(KEY, 0, intentEntry({ bodyHash: 'same' }));
+    await journal.append(KEY, 1, answerEntry(answers.rejected(0, 'credentials')));
+    // The next sender has read the refusal, and has left its hint; the first one tidies up only now.
+    const slow = createJournal({
+      ...records,
+      create: async (name, text) => {
+        await journal.forgetOpen({ ...KEY, n: 0 }, 'same');
+        return records.create(name, text);
+      },
+    });
+    expect(await slow.append(KEY, 2, intentEntry({ bodyHash: 'same', nonce: 'next' }))).toBe('won');
+    expect(await journal.findOpenByBody('same')).toEqual([{ ...KEY, n: 2 }]);
+  });
+
   it('is found however many there are of one body', async () => {
-    const places = Array.from({ length: 1_001 }, (_, n) => ({
+    const places = Array.from({ length: 1_001 }, (_, index) => ({
       ...KEY,
-      creationKey: `order-${n}`,
-      sendAttempt: 0,
+      creationKey: `order-${index}`,
+      n: 0,
     }));
     for (const place of places)
       await records.note(openName(place, 'same'), JSON.stringify({ v: 1, ...place }));

@@ -2,14 +2,16 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bookLog } from '../../src/domain/campaign/budget-book';
-import { type CreateJournal, type ClaimIntent } from '../../src/domain/journal';
+import { type CreateJournal } from '../../src/domain/journal';
+import { type IntentEntry, type LostEntry } from '../../src/domain/log-entries';
 import { type CreatedVideo } from '../../src/domain/paid-call';
 import { createJournal } from '../../src/journal/create-journal';
 import { createFileRecords } from '../../src/journal/file-records';
 import { type Pruned, pruneJournal } from '../../src/journal/prune-journal';
+import { keyPrefix } from '../../src/journal/record-names';
 import { type RecordStore } from '../../src/journal/record-store';
-import { claimIntent } from '../activities/claim-intent';
 import { answers } from '../domain/create-answers';
+import { answerEntry, decisionEntry, fenceEntry, intentEntry, lostEntry } from '../support/log-entries';
 
 const DAY = 24 * 60 * 60_000;
 const OLD = new Date(Date.now() - 100 * DAY).toISOString();
@@ -53,28 +55,32 @@ describe('pruning a journal', () => {
 
   const keyOf = (creationKey: string) => ({ namespace: 'default', creationKey });
 
-  async function sent(name: string, changes: Partial<ClaimIntent> = {}): Promise<ClaimIntent> {
-    const claim = claimIntent({ ...keyOf(name), bodyHash: `body of ${name}`, at: OLD, ...changes });
-    await journal.putClaim(keyOf(name), 0, claim);
-    return claim;
+  async function sent(name: string, changes: Partial<IntentEntry> = {}): Promise<IntentEntry> {
+    const intent = intentEntry({ ...keyOf(name), bodyHash: `body of ${name}`, at: OLD, ...changes });
+    await journal.append(keyOf(name), 0, intent);
+    return intent;
   }
 
   async function bought(name: string, at = OLD): Promise<CreatedVideo> {
-    const claim = await sent(name);
+    const { workflowId, runId } = await sent(name);
     const answer = answers.created(0);
-    const { workflowId, runId } = claim;
-    await journal.putOutcome(keyOf(name), 0, { v: 1, nonce: 'ours', at, answer });
+    await journal.append(keyOf(name), 1, answerEntry(answer, { at }));
     await journal.indexTask({ v: 1, ...keyOf(name), sendAttempt: 0, workflowId, runId, video: answer.video });
     return answer;
   }
 
+  const refused = (name: string, n: number, nonce = 'ours') =>
+    journal.append(keyOf(name), n, answerEntry(answers.rejected(0, 'credentials'), { at: OLD, nonce }));
+
   const prune = (
-    inUse: (claim: ClaimIntent) => Promise<boolean> = async () => false,
+    inUse: (sent: IntentEntry | LostEntry) => Promise<boolean> = async () => false,
     dryRun = false,
   ): Promise<Pruned> =>
     pruneJournal({ records: prunes, before: BEFORE, dryRun, inUse, now: () => Date.now() + later });
   const isThere = async (name: string): Promise<boolean> =>
-    (await journal.read(keyOf(name), 0)).claim !== null;
+    (await records.names(keyPrefix(keyOf(name)), null, 10)).some((one) => one.endsWith('/0.entry'));
+  const young = (name: string, nonce = 'young'): IntentEntry =>
+    intentEntry({ ...keyOf(name), nonce, at: new Date().toISOString() });
 
   it('leaves the books of campaigns, however old', async () => {
     const log = bookLog('default', 'spring');
@@ -101,29 +107,49 @@ describe('pruning a journal', () => {
   it('removes every old key', async () => {
     await bought('old');
     await bought('older');
-    // What stands in nobody's way: a key that was fenced off, of which no workflow can be asked.
-    await journal.putClaim(keyOf('fenced'), 0, { v: 1, kind: 'fence', nonce: 'f', at: OLD });
+    // What stands in nobody's way: a sender that was fenced off, of which no workflow can be asked.
+    await journal.append(keyOf('fenced'), 0, fenceEntry({ at: OLD }));
     const asked: string[] = [];
-    const counts = await prune(async ({ bodyHash }) => {
-      asked.push(bodyHash);
+    const counts = await prune(async (one) => {
+      asked.push(one.creationKey);
       return false;
     });
     expect(counts).toEqual({ ...NONE, keys: 3, removed: 3 });
-    expect(asked.sort()).toStrictEqual(['body of old', 'body of older']);
+    expect(asked.sort()).toStrictEqual(['old', 'older']);
   });
 
-  it('[C4.4a] keeps a key of which one send attempt waits for a decision, and one that is just as old as it may be', async () => {
-    await sent('half open');
-    await journal.putOutcome(keyOf('half open'), 0, {
-      v: 1,
-      nonce: 'n',
-      at: OLD,
-      answer: answers.rejected(0),
+  it('asks about every send of a log, also one that this journal did not see', async () => {
+    await bought('old');
+    await journal.append(
+      keyOf('old'),
+      2,
+      lostEntry({ ...keyOf('old'), nonce: 'unseen', at: OLD, workflowId: 'x' }),
+    );
+    await journal.append(keyOf('old'), 3, decisionEntry({ about: 'unseen', at: OLD }));
+    const asked: unknown[] = [];
+    const counts = await prune(async ({ nonce, workflowId }) => {
+      asked.push([nonce, workflowId]);
+      return workflowId === 'x';
     });
-    await journal.putClaim(keyOf('half open'), 1, claimIntent({ ...keyOf('half open'), at: OLD }));
+    expect(asked).toEqual([
+      ['ours', 'wf'],
+      ['unseen', 'x'],
+    ]);
+    expect(counts).toEqual({ ...NONE, keys: 1, keptRunning: 1 });
+  });
+
+  it('[C4.4a] keeps a key of which one send waits for a decision, and one that is just as old as it may be', async () => {
+    await sent('half open');
+    await refused('half open', 1);
+    await journal.append(
+      keyOf('half open'),
+      2,
+      intentEntry({ ...keyOf('half open'), at: OLD, nonce: 'next' }),
+    );
+    await journal.append(keyOf('unseen'), 0, lostEntry({ ...keyOf('unseen'), at: OLD }));
     await bought('of that very moment', BEFORE.toISOString());
     const nobody = () => Promise.reject(new Error('asked about a key that stays anyway'));
-    expect(await prune(nobody)).toEqual({ ...NONE, keys: 2, keptOpen: 1, keptYoung: 1 });
+    expect(await prune(nobody)).toEqual({ ...NONE, keys: 3, keptOpen: 2, keptYoung: 1 });
   });
 
   it('only counts when it is asked to', async () => {
@@ -137,56 +163,83 @@ describe('pruning a journal', () => {
     await bought('of unreadable age', 'long ago');
     await sent('open');
     await sent('used', { workflowId: 'used' });
-    await journal.putOutcome(keyOf('used'), 0, { v: 1, nonce: 'n', at: OLD, answer: answers.rejected(0) });
+    await refused('used', 1);
     const counts = await prune(async ({ workflowId }) => workflowId === 'used');
     expect(counts).toEqual({ ...NONE, keys: 4, keptYoung: 2, keptOpen: 1, keptRunning: 1 });
   });
 
   it('removes an old one that somebody has decided about', async () => {
     await sent('decided');
-    const made = { v: 1, by: 'ada', reason: 'gone', answer: answers.rejected(0) } as const;
-    await journal.putResolution(keyOf('decided'), 0, { ...made, decision: 'declareLost', at: OLD });
+    await journal.append(keyOf('decided'), 1, answerEntry(answers.unconfirmed(0), { at: OLD }));
+    const answer = answers.rejected(0, 'declared_lost');
+    await journal.append(keyOf('decided'), 2, decisionEntry({ decision: 'declareLost', answer, at: OLD }));
     expect(await prune()).toEqual({ ...NONE, keys: 1, removed: 1 });
   });
 
-  it('[C4.4a] keeps a key that is used again while the server is asked about it', async () => {
-    await bought('old');
-    const counts = await prune(async () => {
-      await journal.putClaim(keyOf('old'), 1, claimIntent({ at: new Date().toISOString() }));
-      return false;
-    });
-    expect(counts).toEqual({ ...NONE, keys: 1, keptYoung: 1 });
-    expect(await isThere('old')).toBe(true);
-    expect((await journal.read(keyOf('old'), 1)).claim).not.toBeNull();
+  it('[C4.4a] keeps a key that is used again while the server is asked about it, whatever its clock says', async () => {
+    for (const at of [new Date().toISOString(), OLD]) {
+      const name = `used ${at}`;
+      await sent(name);
+      await refused(name, 1);
+      const counts = await prune(async () => {
+        await journal.append(keyOf(name), 2, { ...young(name), at });
+        return false;
+      });
+      expect(counts).toMatchObject({ removed: 0 });
+      expect(await journal.read(keyOf(name))).toHaveLength(3);
+      await rm(root, { recursive: true });
+    }
   });
 
   it('[C4.4a] keeps a key that is used again in the very moment in which its removal begins', async () => {
     const { video } = await bought('old');
     prunes = watched(async (name) => {
-      if (name.endsWith('removal'))
-        await journal.putClaim(keyOf('old'), 1, claimIntent({ at: new Date().toISOString() }));
+      if (name.endsWith('removal')) await journal.append(keyOf('old'), 2, young('old'));
     });
     expect(await prune()).toEqual({ ...NONE, keys: 1, keptYoung: 1 });
-    for (const sendAttempt of [0, 1])
-      expect((await journal.read(keyOf('old'), sendAttempt)).claim?.kind).toBe('intent');
+    const kinds = (await journal.read(keyOf('old'))).map(({ kind }) => kind);
+    expect(kinds).toEqual(['intent', 'answer', 'intent']);
     expect(await journal.findTask(video.taskId)).toHaveLength(1);
     expect(await journal.findOpenByBody('body of old')).toHaveLength(1);
     // Nothing of the removal is left: the key goes on.
-    await journal.putOutcome(keyOf('old'), 1, { v: 1, nonce: 'n', at: OLD, answer: answers.rejected(1) });
-    expect(await journal.putClaim(keyOf('old'), 2, claimIntent())).toBe('won');
+    await refused('old', 3, 'young');
+    expect(await journal.append(keyOf('old'), 4, young('old', 'next'))).toBe('won');
   });
 
-  it('[C4.4a] lets nobody take a later send attempt of a key that is being removed', async () => {
+  it('[C4.4a] lets nobody append to a key that is being removed', async () => {
     await bought('old');
     const ends: unknown[] = [];
     prunes = watched(undefined, async (name) => {
-      const claim = claimIntent({ at: new Date().toISOString(), nonce: `while ${name} goes` });
-      ends.push(await journal.putClaim(keyOf('old'), 1, claim).catch((error: Error) => error.message));
+      const entries = [
+        { ...young('old'), nonce: `while ${name} goes` },
+        fenceEntry({ sender: `while ${name} goes` }),
+        decisionEntry(),
+        lostEntry({ nonce: `while ${name} goes` }),
+      ];
+      for (const entry of entries)
+        ends.push(await journal.append(keyOf('old'), 2, entry).catch((error: Error) => error.message));
     });
     expect(await prune()).toEqual({ ...NONE, keys: 1, removed: 1 });
     expect(ends.length).toBeGreaterThanOrEqual(5);
-    for (const end of ends)
-      expect(end).toMatch(/prune of the journal is removing|lost the send attempt before this one/);
+    for (const end of ends) expect(end).toMatch(/prune of the journal is removing|has lost an earlier entry/);
+  });
+
+  it('[C4.4a] no part of a log that is being removed allows a send', async () => {
+    const name = 'refused and bought';
+    await sent(name);
+    await refused(name, 1);
+    await journal.append(keyOf(name), 2, intentEntry({ ...keyOf(name), at: OLD, nonce: 'next' }));
+    await journal.append(keyOf(name), 3, answerEntry(answers.created(1), { at: OLD, nonce: 'next' }));
+    const seen: number[] = [];
+    prunes = watched(undefined, async () => {
+      const log = await journal.read(keyOf(name));
+      seen.push(log.length);
+      if (log.length > 0)
+        await expect(journal.append(keyOf(name), log.length, young(name))).rejects.toThrow(/prune|has lost/);
+    });
+    expect(await prune()).toEqual({ ...NONE, keys: 1, removed: 1 });
+    // Pointers, then the entries from the last one on, then the note: every part was read.
+    expect(new Set(seen)).toEqual(new Set([4, 3, 2, 1, 0]));
   });
 
   it('[C4.4a] goes on with a removal that was killed at any point, and nobody takes the rest for a new key', async () => {
@@ -205,10 +258,9 @@ describe('pruning a journal', () => {
         break;
       }
       const isNew = !(await isThere(name));
-      const young = claimIntent({ ...keyOf(name), nonce: 'young', at: new Date().toISOString() });
-      expect(await journal.putClaim(keyOf(name), 0, young)).toBe(isNew ? 'won' : 'lost');
-      // Only a first claim that the removal does not name proves that it is over.
-      const next = journal.putClaim(keyOf(name), 1, young).catch(() => 'stopped');
+      expect(await journal.append(keyOf(name), 0, young(name))).toBe(isNew ? 'won' : 'lost');
+      // Only a first entry that the removal does not name proves that it is over.
+      const next = journal.append(keyOf(name), isNew ? 1 : 2, young(name, 'next')).catch(() => 'stopped');
       expect(await next).toBe(isNew ? 'won' : 'stopped');
       prunes = records;
       // While it may be under way, nobody else touches the key.
@@ -216,7 +268,7 @@ describe('pruning a journal', () => {
       later = 2 * 3_600_000;
       expect(await prune()).toEqual({ ...NONE, keys: 1, ...(isNew ? { keptYoung: 1 } : { removed: 1 }) });
       if (isNew) await rm(root, { recursive: true });
-      expect((await journal.scan(null, 10)).keys).toEqual([]);
+      expect((await journal.scan(null, 10)).logs).toEqual([]);
     }
   });
 
@@ -226,16 +278,15 @@ describe('pruning a journal', () => {
       if (name.endsWith('removal')) throw new Error('killed');
     });
     await expect(prune()).rejects.toThrow('killed');
-    const young = (nonce: string) => claimIntent({ ...keyOf('old'), nonce, at: new Date().toISOString() });
-    await expect(journal.putClaim(keyOf('old'), 1, young('too early'))).rejects.toThrow('prune');
-    expect(await journal.putClaim(keyOf('old'), 0, young('anew'))).toBe('won');
-    const refused = { v: 1, nonce: 'anew', at: OLD, answer: answers.rejected(0, 'credentials') } as const;
-    await journal.putOutcome(keyOf('old'), 0, refused);
-    expect(await journal.putClaim(keyOf('old'), 1, young('after the refusal'))).toBe('won');
+    await expect(journal.append(keyOf('old'), 1, young('old', 'too early'))).rejects.toThrow('prune');
+    expect(await journal.append(keyOf('old'), 0, young('old', 'anew'))).toBe('won');
+    await refused('old', 1, 'anew');
+    expect(await journal.append(keyOf('old'), 2, young('old', 'after the refusal'))).toBe('won');
     prunes = records;
     later = 2 * 3_600_000;
     expect(await prune()).toEqual({ ...NONE, keys: 1, keptYoung: 1 });
-    expect((await journal.read(keyOf('old'), 1)).claim?.nonce).toBe('after the refusal');
+    const [, , last] = await journal.read(keyOf('old'));
+    expect(last).toMatchObject({ nonce: 'after the refusal' });
   });
 
   it('[C4.4a] asks about a key again that a killed removal left whole, and judges one anew that was used since', async () => {
@@ -248,8 +299,7 @@ describe('pruning a journal', () => {
     later = 2 * 3_600_000;
     expect(await prune(async () => true)).toEqual({ ...NONE, keys: 1, keptRunning: 1 });
     // Removed but for the note, and bought again under its id: that nobody knows its fate must not be lost.
-    const hash = (await records.names('keys/', null, 10))[0]!.split('/')[2]!;
-    for (const name of await records.names(`keys/${hash.slice(0, 2)}/${hash}/`, null, 10))
+    for (const name of await records.names(keyPrefix(keyOf('asked for')), null, 10))
       if (!name.endsWith('removal')) await records.remove(name);
     await sent('asked for', { nonce: 'another' });
     expect(await prune()).toEqual({ ...NONE, keys: 1, keptYoung: 1 });
@@ -261,26 +311,61 @@ describe('pruning a journal', () => {
     await bought('old');
     const both = await Promise.all([prune(), prune()]);
     expect(both.reduce((sum, { removed }) => sum + removed, 0)).toBe(1);
-    expect((await journal.scan(null, 10)).keys).toEqual([]);
+    expect((await journal.scan(null, 10)).logs).toEqual([]);
   });
 
-  it('[C4.4a] takes nothing of a key away that a writer goes on with: a later send attempt never stands alone', async () => {
-    await sent('refused');
-    const over = { v: 1, nonce: 'ours', at: OLD, answer: answers.rejected(0, 'credentials') } as const;
-    await journal.putOutcome(keyOf('refused'), 0, over);
-    // The writer has read the refusal, and the key is removed before it takes the next send attempt.
+  it('[C4.4a] lets one prune go on with one that was killed, also where another hour begins meanwhile', async () => {
+    await bought('old');
+    prunes = watched(undefined, async (name) => {
+      if (name.endsWith('1.entry')) throw new Error('killed');
+    });
+    await expect(prune()).rejects.toThrow('killed');
+    later = 2 * 3_600_000;
+    let second: Pruned | undefined;
+    prunes = watched(undefined, async () => {
+      prunes = records;
+      later += 20 * 60_000;
+      second ??= await prune();
+      later -= 20 * 60_000;
+    });
     expect(await prune()).toEqual({ ...NONE, keys: 1, removed: 1 });
-    await expect(journal.putClaim(keyOf('refused'), 1, claimIntent({ at: OLD }))).rejects.toThrow();
-    expect((await journal.scan(null, 10)).keys).toEqual([]);
-    // As a new key it begins with its first send attempt.
-    expect(await journal.putClaim(keyOf('refused'), 0, claimIntent({ at: OLD }))).toBe('won');
-    expect(await journal.putClaim(keyOf('refused'), 1, claimIntent({ at: OLD }))).toBe('won');
+    expect(second).toEqual({ ...NONE, keys: 1, keptYoung: 1 });
   });
 
-  it('[C4.4a] keeps what has no claim yet', async () => {
-    await journal.putOutcome(keyOf('early'), 0, { v: 1, nonce: 'n', at: OLD, answer: answers.created(0) });
-    expect(await prune()).toEqual({ ...NONE, keys: 1, keptYoung: 1 });
-    expect((await journal.read(keyOf('early'), 0)).outcome).not.toBeNull();
+  it('[C4.4a] removes nothing more when it stood still: another one may have ended its work, and the key be used anew', async () => {
+    await bought('old');
+    prunes = watched(undefined, async (name) => {
+      if (!name.endsWith('1.entry')) return;
+      // For two hours, in which another prune goes on, and the key is used again.
+      later = 2 * 3_600_000;
+      prunes = records;
+      expect(await prune()).toEqual({ ...NONE, keys: 1, removed: 1 });
+      await journal.append(keyOf('old'), 0, young('old'));
+    });
+    await expect(prune()).rejects.toThrow('took longer than half an hour');
+    expect(await journal.read(keyOf('old'))).toMatchObject([{ nonce: young('old').nonce }]);
+  });
+
+  it('[C4.4a] takes nothing of a key away that a writer goes on with: a later entry never stands alone', async () => {
+    await sent('refused');
+    await refused('refused', 1);
+    // The writer has read the refusal, and the key is removed before it appends the next intent.
+    expect(await prune()).toEqual({ ...NONE, keys: 1, removed: 1 });
+    const next = intentEntry({ ...keyOf('refused'), at: OLD });
+    await expect(journal.append(keyOf('refused'), 2, next)).rejects.toThrow();
+    expect((await journal.scan(null, 10)).logs).toEqual([]);
+    // As a new key it begins with its first entry.
+    expect(await journal.append(keyOf('refused'), 0, next)).toBe('won');
+    expect(await journal.append(keyOf('refused'), 1, next)).toBe('won');
+  });
+
+  it('[C4.4a] keeps a log of which an entry is missing: nobody knows what it said', async () => {
+    await journal.append(keyOf('early'), 1, answerEntry(answers.created(0), { at: OLD }));
+    for (let n = 0; n < 3; n++)
+      await journal.append(keyOf('torn'), n, fenceEntry({ sender: `s${n}`, at: OLD }));
+    await records.remove(`${keyPrefix(keyOf('torn'))}1.entry`);
+    expect(await prune()).toEqual({ ...NONE, keys: 2, keptOpen: 2 });
+    expect((await journal.scan(null, 10)).logs).toHaveLength(2);
   });
 
   it('finds every key exactly once, page by page', async () => {
@@ -290,9 +375,8 @@ describe('pruning a journal', () => {
     const sizes: number[] = [];
     for (let after: string | null = null; ;) {
       const page = await journal.scan(after, 3);
-      sizes.push(page.keys.length);
-      for (const { sendAttempts } of page.keys)
-        for (const { claim } of sendAttempts) seen.push(claim?.kind === 'intent' ? claim.creationKey : null);
+      sizes.push(page.logs.length);
+      for (const [first] of page.logs) seen.push(first?.kind === 'intent' ? first.creationKey : null);
       if (page.next === null) break;
       after = page.next;
     }

@@ -1,45 +1,40 @@
-import {
-  JournalRecordError,
-  parseIdentity,
-  parseIndexEntry,
-  parseOutcome,
-  parseClaim,
-} from '../../src/journal/records';
+import { JournalRecordError, parseEntry, parseIdentity, parseIndexEntry } from '../../src/journal/records';
 import { parseCampaignRecord } from '../../src/journal/campaign-records';
-import { claimIntent } from '../activities/claim-intent';
 import { makeVideoTask } from '../domain/make-video-task';
+import { answerEntry, intentEntry } from '../support/log-entries';
 
 const PAID = { sendAttempt: 0, sent: true, account: 'default@00000000', estimate: null };
-const outcome = (answer: object) =>
-  JSON.stringify({ v: 1, nonce: 'n', at: '2026-01-01T00:00:00Z', answer: { ...PAID, ...answer } });
+const outcome = (answer: object) => JSON.stringify({ ...answerEntry(), answer: { ...PAID, ...answer } });
 const video = makeVideoTask({ taskId: 't1' });
 
 it('takes what the journal itself writes, later fields included', () => {
-  const claim = claimIntent();
-  expect(parseClaim(JSON.stringify(claim))).toEqual(claim);
-  expect(parseClaim(JSON.stringify({ ...claim, later: { x: 1 } }))).toEqual({ ...claim, later: { x: 1 } });
-  expect(parseOutcome(outcome({ outcome: 'created', video })).answer).toMatchObject({ video });
+  const intent = intentEntry();
+  expect(parseEntry(JSON.stringify(intent))).toEqual(intent);
+  expect(parseEntry(JSON.stringify({ ...intent, later: { x: 1 } }))).toEqual({ ...intent, later: { x: 1 } });
+  expect(parseEntry(outcome({ outcome: 'created', video }))).toMatchObject({ answer: { video } });
   const identity = { v: 1, journalId: 'j', sealingKey: Buffer.alloc(32).toString('base64') };
   expect(parseIdentity(JSON.stringify(identity))).toEqual(identity);
 });
 
 it.each([
-  ['a created task without a task', parseOutcome, outcome({ outcome: 'created' })],
+  ['a created task without a task', parseEntry, outcome({ outcome: 'created' })],
   [
     'a task id that fits into no path',
-    parseOutcome,
+    parseEntry,
     outcome({ outcome: 'created', video: { ...video, taskId: '..' } }),
   ],
-  ['a word that no version knows', parseOutcome, outcome({ outcome: 'maybe' })],
-  ['a send attempt below 0', parseOutcome, outcome({ outcome: 'not_sent', sendAttempt: -1 })],
-  ['a time that is none', parseOutcome, outcome({ outcome: 'refused_for_now', notBefore: 'soon' })],
-  ['a send window without an end', parseClaim, JSON.stringify({ ...claimIntent(), sendWindowEnd: 'never' })],
-  ['an intent of no run', parseClaim, JSON.stringify({ ...claimIntent(), runId: undefined })],
-  ['another version', parseClaim, JSON.stringify({ ...claimIntent(), v: 2 })],
+  ['a word that no version knows', parseEntry, outcome({ outcome: 'maybe' })],
+  ['a send below 0', parseEntry, outcome({ outcome: 'not_sent', sendAttempt: -1 })],
+  ['a time that is none', parseEntry, outcome({ outcome: 'refused_for_now', notBefore: 'soon' })],
+  ['a send window without an end', parseEntry, JSON.stringify({ ...intentEntry(), sendWindowEnd: 'never' })],
+  ['an intent of no run', parseEntry, JSON.stringify({ ...intentEntry(), runId: undefined })],
+  ['a try of no time', parseEntry, JSON.stringify({ ...intentEntry(), attemptAt: 'soon' })],
+  ['a kind that no version knows', parseEntry, JSON.stringify({ ...intentEntry(), kind: 'claim' })],
+  ['another version', parseEntry, JSON.stringify({ ...intentEntry(), v: 2 })],
   [
     'a field __proto__',
-    parseClaim,
-    JSON.stringify(claimIntent()).replace('"nonce"', '"__proto__":{},"nonce"'),
+    parseEntry,
+    JSON.stringify(intentEntry()).replace('"nonce"', '"__proto__":{},"nonce"'),
   ],
   ['a key that is too short', parseIdentity, '{"v":1,"journalId":"j","sealingKey":"AAAA"}'],
   ...[`A${'A'.repeat(43)}=`, `${'A'.repeat(43)}=A`].map(
@@ -52,11 +47,11 @@ it.each([
   ),
   ...[{}, { header: 'x-key' }, { header: 'x-key', lastSendAt: 'soon' }, { lastSendAt: '2026-01-01' }].map(
     (idempotency) =>
-      ['half an idempotency key', parseClaim, JSON.stringify({ ...claimIntent(), idempotency })] as const,
+      ['half an idempotency key', parseEntry, JSON.stringify({ ...intentEntry(), idempotency })] as const,
   ),
-  ['half a record', parseClaim, JSON.stringify(claimIntent()).slice(0, 40)],
+  ['half a record', parseEntry, JSON.stringify(intentEntry()).slice(0, 40)],
   ['an entry without an id', parseIndexEntry, '{"v":1,"creationKey":"k","video":{"account":"a"}}'],
-  ['a deep nest', parseOutcome, '['.repeat(200_000)],
+  ['a deep nest', parseEntry, '['.repeat(200_000)],
 ] as const)('refuses %s: nothing is sent on its word', (_name, parse, text) => {
   expect(() => parse(text)).toThrow(JournalRecordError);
 });

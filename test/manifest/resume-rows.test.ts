@@ -105,7 +105,7 @@ describe('a row with an earlier result', () => {
     ['skipped before anything', result('skipped_budget', []), 0],
     ['skipped after a failure', result('skipped_budget', [line()]), 1],
     ...['retry_later', 'not_sent', 'credentials', 'quota', 'account_not_configured', 'capacity'].map(
-      // The journal opens another send attempt of the same key: not every one of these was asked what it holds.
+      // The journal lets the same key be sent again: not every one of these was asked what it holds.
       (reason) => [`rejected: ${reason}`, result('rejected', [none], { reason }), 0] as const,
     ),
     ...['moderation', 'invalid_request', 'declared_lost', 'creation_key_conflict'].map(

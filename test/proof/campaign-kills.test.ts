@@ -167,9 +167,9 @@ describeDeep('a campaign whose worker and server are killed at random times', ()
 /** Batches that were to pay for a send. */
 async function payersOf(journal: string): Promise<ReadonlySet<string>> {
   const payers = new Set<string>();
-  for (const views of (await journalKeys(journal)).values())
-    for (const { claim } of views)
-      if (claim?.kind === 'intent' && claim.payer !== undefined) payers.add(claim.payer);
+  for (const log of (await journalKeys(journal)).values())
+    for (const entry of log)
+      if (entry.kind === 'intent' && entry.payer !== undefined) payers.add(entry.payer);
   return payers;
 }
 

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -8,7 +9,7 @@ import { artifactUri, isArtifactRef, sha256OfArtifactUri } from '../../src/domai
 import { isUsableTaskId } from '../../src/domain/task-id';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { accountName, apiUrl, normaliseBaseUrl } from '../../src/service/base-url';
-import { answers } from '../domain/create-answers';
+import { fenceEntry } from '../support/log-entries';
 
 const any = fc.string({ unit: 'binary', maxLength: 40 });
 const hash = fc.stringMatching(/^[0-9a-f]{64}$/);
@@ -106,15 +107,12 @@ describe('ids and paths', () => {
     await fc.assert(
       fc.asyncProperty(key, key, async (a, b) => {
         fc.pre(JSON.stringify(a) !== JSON.stringify(b));
-        const sendAttempt = Math.floor(Math.random() * 2 ** 40);
-        await journal.putOutcome(a, sendAttempt, {
-          v: 1,
-          nonce: 'n',
-          at: '',
-          answer: answers.created(sendAttempt),
-        });
-        expect((await journal.read(b, sendAttempt)).outcome).toBeNull();
-        expect((await journal.read(a, sendAttempt)).outcome?.nonce).toBe('n');
+        const own = await journal.read(a);
+        const others = await journal.read(b);
+        const entry = fenceEntry({ sender: randomUUID() });
+        expect(await journal.append(a, own.length, entry)).toBe('won');
+        expect(await journal.read(b)).toEqual(others);
+        expect(await journal.read(a)).toEqual([...own, entry]);
       }),
       { numRuns: 50 },
     );

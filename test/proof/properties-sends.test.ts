@@ -4,7 +4,8 @@ import {
   DEFAULT_CREATE_POLICY,
   resolveCreatePolicy,
 } from '../../src/domain/create-policy';
-import { decideSendAttempt, isRefusal, isReopenable, type RecordedAnswer } from '../../src/domain/journal';
+import { type RecordedAnswer } from '../../src/domain/log-entries';
+import { decide, type LogCaller, stateOf } from '../../src/domain/paid-log';
 import {
   beginCreate,
   MAX_SENDS,
@@ -14,7 +15,7 @@ import {
 } from '../../src/domain/create-once';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
 import { meaningOfPaid } from '../../src/service/errors';
-import { claimIntent } from '../activities/claim-intent';
+import { answerEntry, intentEntry } from '../support/log-entries';
 
 const NOW = Date.UTC(2026, 0, 1);
 const kind = fc.constantFrom('moderation', 'capacity', 'invalid', 'quota', 'unknown');
@@ -125,19 +126,22 @@ describe('sends of one creation', () => {
     );
   });
 
-  it('whatever is answered, refusals end after five sends, and a send attempt is never used twice', () => {
+  it('whatever is answered, refusals end after five tries, and each that reached the service counts', () => {
     fc.assert(
       fc.property(fc.array(answer, { minLength: 1, maxLength: 40 }), context, (answers, rest) => {
         let state = beginCreate('k', NOW);
         let now = NOW;
         for (const given of answers) {
           const at: StepContext = { ...rest, now, reconciled: false };
-          const step = nextStep(state, { ...given, sendAttempt: state.sendAttempt }, at);
+          const step = nextStep(state, given, at);
           if (step.do !== 'wait') break;
-          const used =
-            given.outcome === 'refused_for_now' || (given.outcome === 'not_sent' && given.sendAttemptUsed);
-          expect(step.state.sendAttempt).toBe(state.sendAttempt + (used ? 1 : 0));
-          expect(step.state.sends).toBeLessThan(MAX_SENDS);
+          const isTried =
+            given.outcome === 'not_sent'
+              ? given.sendAttemptUsed && !['fenced', 'worker_shutdown'].includes(given.cause)
+              : given.sent;
+          expect(step.state.tries).toBe(state.tries + (isTried ? 1 : 0));
+          expect(step.state.sends).toBe(state.sends + (given.sent ? 1 : 0));
+          expect(step.state.tries).toBeLessThan(MAX_SENDS);
           state = step.state;
           now = step.until;
         }
@@ -146,48 +150,52 @@ describe('sends of one creation', () => {
   });
 });
 
-describe('records of a send attempt', () => {
-  const recorded = fc.oneof(
-    fc.record({ outcome: fc.constantFrom('created', 'unconfirmed', 'completed', 'results_lost') }),
-    fc.record({ outcome: fc.constant('refused_for_now'), notBefore: fc.option(iso) }),
-    fc.record({
-      outcome: fc.constant('rejected'),
-      reason: fc.constantFrom('invalid_request', 'moderation', 'credentials', 'quota', 'capacity'),
-    }),
-    fc.record({ outcome: fc.constant('not_sent') }),
-  );
+describe('the log of a key', () => {
+  const recorded = fc
+    .oneof(
+      fc.record({ outcome: fc.constantFrom('created', 'unconfirmed', 'completed', 'results_lost') }),
+      fc.record({ outcome: fc.constant('refused_for_now'), notBefore: fc.option(iso) }),
+      fc.record({
+        outcome: fc.constant('rejected'),
+        reason: fc.constantFrom('invalid_request', 'moderation', 'credentials', 'quota', 'capacity'),
+      }),
+      fc.record({ outcome: fc.constant('not_sent') }),
+    )
+    .map((answer) => ({ ...paid, ...answer }) as RecordedAnswer);
+  const caller: fc.Arbitrary<LogCaller> = fc.record({
+    sender: fc.constantFrom('run/1', 'run/2'),
+    runId: fc.constantFrom('run', 'r'),
+    fingerprint: fc.option(fc.constantFrom('f', 'g')),
+    attemptAt: fc.constant(new Date(NOW).toISOString()),
+    now: fc.constant(NOW),
+    retries: fc.boolean(),
+    again: fc.boolean(),
+  });
+  const isRefusal = ({ outcome }: RecordedAnswer): boolean =>
+    ['not_sent', 'refused_for_now', 'rejected'].includes(outcome);
+  const isPaused = (answer: RecordedAnswer): boolean =>
+    answer.outcome === 'refused_for_now' && Date.parse(answer.notBefore ?? '1970') > NOW;
+  const at = new Date(NOW).toISOString();
 
-  it('nothing is sent where a claim is taken, and only into an empty one', () => {
+  it('nothing is sent where a send may have been accepted, and anybody sends where there is none', () => {
     fc.assert(
-      fc.property(
-        fc.option(recorded),
-        fc.option(fc.constantFrom('f', 'g')),
-        fc.boolean(),
-        fc.boolean(),
-        (answer, fingerprint, taken, reopenOwn) => {
-          const claim = taken ? claimIntent({ fingerprint: 'f' }) : null;
-          const outcome =
-            answer === null || !taken
-              ? null
-              : ({ v: 1, nonce: 'n', at: '', answer: { ...paid, ...answer } } as never);
-          const decision = decideSendAttempt(
-            { claim, outcome },
-            { fingerprint, runId: 'r', now: NOW, reopenOwn },
-          );
-          expect(decision.do === 'send').toBe(!taken);
-          if (!taken || fingerprint !== 'g') return;
-          const isOver = outcome !== null && isRefusal({ ...paid, ...answer } as RecordedAnswer, NOW);
-          expect(decision.do).toBe(isOver ? 'next_send_attempt' : 'conflict');
-        },
-      ),
+      fc.property(fc.option(recorded), fc.boolean(), caller, (answer, isTaken, who) => {
+        const intent = intentEntry({ fingerprint: 'f', at });
+        const log = isTaken ? [intent, ...(answer === null ? [] : [answerEntry(answer, { at })])] : [];
+        const licence = decide(stateOf(log), who);
+        if (!isTaken) return expect(licence.do).toBe('send');
+        const isOver = answer !== null && isRefusal(answer) && !isPaused(answer);
+        if (!isOver) expect(licence.do).not.toBe('send');
+        if (who.fingerprint === 'g') expect(licence.do).toBe(isOver ? 'send' : 'conflict');
+      }),
     );
   });
 
-  it('what may have been accepted is never reopened, and nothing before its time', () => {
+  it('what may have been accepted is never sent again, and nothing before its time', () => {
     fc.assert(
-      fc.property(recorded, (given) => {
-        const answer = { ...paid, ...given } as RecordedAnswer;
-        if (!isReopenable(answer, NOW)) return;
+      fc.property(recorded, caller, (answer, who) => {
+        const log = [intentEntry({ fingerprint: 'f', at }), answerEntry(answer, { at })];
+        if (decide(stateOf(log), who).do !== 'send') return;
         expect(['not_sent', 'refused_for_now', 'rejected']).toContain(answer.outcome);
         if (answer.outcome === 'refused_for_now')
           expect(Date.parse(answer.notBefore ?? '1970')).toBeLessThanOrEqual(NOW);

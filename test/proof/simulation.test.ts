@@ -6,7 +6,7 @@ import { inThread, inThreads } from './simulation/threads';
 
 /**
  * The real activities, the real paid exchange and the real `createOnce` in virtual time, under seeded faults of workers,
- * journal, service, server and people (failure model: The journal).
+ * journal, service, server and people (failure model: The log).
  *
  * `SIM_SEED=… npx jest test/proof/simulation.test.ts` repeats one schedule and prints what happens in it;
  * `SIM_FROM=…` begins with another seed.
@@ -58,8 +58,8 @@ describe('after every schedule', () => {
   it('[C4.4a] no create was accepted beyond the first and one per authorisation', () =>
     expectHolds('accepted without authorisation'));
 
-  it('[C4.4c] no send attempt was sent twice, whatever became of its reply', () =>
-    expectHolds('second sends of one send attempt'));
+  it('[C4.4c] no place of a log was sent from twice, whatever became of the reply', () =>
+    expectHolds('second sends from one place of a log'));
 
   it('[C8.7] nothing was sent before a Retry-After', () => expectHolds('sends before Retry-After'));
 
@@ -70,6 +70,9 @@ describe('after every schedule', () => {
 
   it('[C7.10] nobody was told "nothing owed" when a send of its own was accepted', () =>
     expectHolds('called free although a send of its own was accepted'));
+
+  it('[C4.4c] a create that was called unsent for good was never sent', () =>
+    expectHolds('called unsent although it was sent'));
 
   it('[C8.6] everything came to an end', () => expectHolds('schedules without an end'));
 

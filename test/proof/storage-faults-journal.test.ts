@@ -15,7 +15,7 @@ import { filesIn } from './storage-faults/files-in';
 import { mountSmallDisk, type SmallDisk } from './storage-faults/small-disk';
 import { alwaysBound } from '../support/standing';
 
-const counts = { disks: 0, unsent: 0, sent: 0, lostOutcomes: 0, twice: 0 };
+const counts = { disks: 0, unsent: 0, sent: 0, lostAnswers: 0, twice: 0 };
 let folder: string;
 let disk: SmallDisk | undefined;
 
@@ -33,7 +33,7 @@ afterAll(async () => {
     'small file systems mounted': counts.disks,
     'creates while the journal could not be written': counts.unsent,
     'of them sent': counts.sent,
-    'creates whose outcome could not be written': counts.lostOutcomes,
+    'creates whose outcome could not be written': counts.lostAnswers,
     'of them sent twice': counts.twice,
   });
 });
@@ -115,12 +115,12 @@ describe('the journal', () => {
       expect(await create()).toMatchObject({ outcome: 'created', video: { taskId: 'task-1' } });
       small.readOnly(false);
       await small.free();
-      // The claim is taken and no outcome stands: whoever comes later has to look, never to send.
+      // The intent stands and no answer: whoever comes later has to look, never to send.
       expect(await create()).toMatchObject({ outcome: 'pending' });
-      counts.lostOutcomes += 1;
+      counts.lostAnswers += 1;
       counts.twice += service.seen.length - 1;
       expect(service.seen).toHaveLength(1);
-      expect((await filesIn(root)).filter((name) => name.endsWith('.claim'))).toHaveLength(1);
+      expect((await filesIn(root)).filter((name) => name.endsWith('.entry'))).toHaveLength(1);
       for (const name of await filesIn(root)) expect((await stat(name)).size).toBeGreaterThan(0);
       await close();
     },

@@ -9,6 +9,7 @@ import { makeMp4 } from '../artifacts/make-media';
 import { proved } from '../support/proof';
 import { filesIn } from './storage-faults/files-in';
 import { mountSmallDisk, type SmallDisk } from './storage-faults/small-disk';
+import { fenceEntry, LOG_KEY } from '../support/log-entries';
 import { startWriter } from './storage-faults/writer-process';
 
 const counts = { disks: 0, faults: 0, kills: 0, writers: 0, reads: 0, partial: 0 };
@@ -245,22 +246,18 @@ describe('a writer that is killed', () => {
   });
 
   it.concurrent.each(POINTS)(
-    '[C4.4a] at "%s" of a claim leaves a claim or none, and one owner of the send attempt',
+    '[C4.4a] at "%s" of an entry leaves an entry or none, and one owner of its place in the log',
     async (point) => {
-      const root = join(await killAt('claim', point), 'journal');
+      const root = join(await killAt('entry', point), 'journal');
       const journal = createFileJournal({ root });
-      const key = { namespace: 'default', creationKey: 'order-1' };
-      const { claim } = await journal.read(key, 0);
-      expect(claim?.nonce).toBe(isThere(point) ? 'of the writer' : undefined);
-      const mine = {
-        v: 1,
-        kind: 'fence',
-        nonce: 'mine',
-        runId: 'run',
-        at: '2026-01-01T00:00:00.000Z',
-      } as const;
-      expect(await journal.putClaim(key, 0, mine)).toBe(isThere(point) ? 'lost' : 'won');
-      expect((await journal.read(key, 0)).claim?.nonce).toBe(isThere(point) ? 'of the writer' : 'mine');
+      expect(await journal.read(LOG_KEY)).toMatchObject(isThere(point) ? [{ sender: 'of the writer' }] : []);
+      expect(await journal.append(LOG_KEY, 0, fenceEntry({ sender: 'mine' }))).toBe(
+        isThere(point) ? 'lost' : 'won',
+      );
+      const standing = isThere(point) ? 'of the writer' : 'mine';
+      expect(await journal.read(LOG_KEY)).toMatchObject([{ sender: standing }]);
+      // The log goes on behind whatever stands there.
+      expect(await journal.append(LOG_KEY, 1, fenceEntry())).toBe('won');
     },
   );
 });

@@ -127,7 +127,7 @@ const brokenA6 = BROKEN_A6.map(([status, retryAfter, policy, accepted]) => {
     script,
     policy,
     accepts: true,
-    sendAttempts: 2,
+    creates: 2,
   }));
   return { status, retryAfter, policy, accepted, cells };
 });

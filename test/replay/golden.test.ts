@@ -41,7 +41,7 @@ describe('golden histories replay against the compiled workflows', () => {
     expect(new Set([...found.values()].map(({ verdict }) => verdict))).toEqual(new Set(['diverges']));
     expect(found.get('generateVideo.completed.v1.json')).toMatchObject({
       divergence: {
-        event: { eventId: 5, eventType: 'ActivityTaskScheduled', summary: 'create, send attempt 0' },
+        event: { eventId: 5, eventType: 'ActivityTaskScheduled', summary: 'create' },
         produced: { kind: 'timer', ms: 1000 },
         at: [{ file: MUTATED, line: 10, in: 'generateVideo' }],
       },

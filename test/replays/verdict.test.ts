@@ -134,13 +134,7 @@ const KINDS: readonly Kind[] = [
     what: 'the activities were renamed',
     changes: [{ file: 'domain/names.ts', find: "'media.", replace: "'film.", all: true }],
     rows: [
-      renamed(
-        'generateVideo.completed',
-        'create, send attempt 0',
-        'createVideo',
-        'workflows/create-once.ts',
-        'create({',
-      ),
+      renamed('generateVideo.completed', 'create', 'createVideo', 'workflows/create-once.ts', 'create({'),
       {
         ...renamed(
           'awaitVideo.content-unavailable',
@@ -248,7 +242,7 @@ const KINDS: readonly Kind[] = [
     rows: [
       swapped(
         'generateVideo.completed',
-        'create, send attempt 0',
+        'create',
         { kind: 'timer', summary: 'limit of the create' },
         'workflows/timers.ts',
         '.run(() => sleep(ms, { summary }))',

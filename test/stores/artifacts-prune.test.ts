@@ -7,7 +7,7 @@ import { type Connected } from '../../src/cli/connect';
 import { type CommandContext } from '../../src/cli/context';
 import { readConfig } from '../../src/config';
 import { openArtifactStore, openJournal } from '../../src/stores/open-stores';
-import { claimIntent } from '../activities/claim-intent';
+import { answerEntry, intentEntry } from '../support/log-entries';
 import { describeWithS3, newBucket } from './support/s3';
 
 const DAY_MS = 86_400_000;
@@ -50,16 +50,10 @@ describeWithS3()('artifacts prune on a bucket', () => {
     const journal = await openJournal(config);
     await journal.identity();
     const key = { namespace: 'default', creationKey: 'map' };
-    await journal.putClaim(key, 0, claimIntent(key));
-    await journal.putOutcome(key, 0, {
-      v: 1,
-      nonce: 'ours',
-      at: old.toISOString(),
-      answer: {
-        ...{ outcome: 'completed', sendAttempt: 0, sent: true, account: 'default@00000000', estimate: null },
-        ...{ images: [image], created: null, warnings: [] },
-      },
-    });
+    await journal.append(key, 0, intentEntry(key));
+    const paid = { sendAttempt: 0, sent: true, account: 'default@00000000', estimate: null } as const;
+    const answer = { ...paid, outcome: 'completed', images: [image], created: null, warnings: [] } as const;
+    await journal.append(key, 1, answerEntry(answer, { at: old.toISOString() }));
     for (const text of ['refused long ago', 'refused today']) {
       const part = await store.stage(text, { fresh: true });
       await part.write(Buffer.from(text));

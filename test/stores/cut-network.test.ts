@@ -80,7 +80,7 @@ describeWithS3()('a worker whose way to its stores is broken', () => {
   }
 
   test.each(['goes on without its record', 'is killed while it is cut off'])(
-    '[C4.4a] [C4.4b] between claim and outcome: the worker %s, then another one takes over',
+    '[C4.4a] [C4.4b] between intent and answer: the worker %s, then another one takes over',
     async (how) => {
       const first = await startWorker('first', proxy.endpoint);
       const id = stack.server.uniqueId('video');
@@ -88,7 +88,7 @@ describeWithS3()('a worker whose way to its stores is broken', () => {
         { operation: 'create', promptIncludes: id, action: { type: 'delay', ms: 3_000 } },
       ]);
       const video = await startVideo(id);
-      await eventually('the claim', async () => (await claimOf(id)) !== null, PATIENCE_MS);
+      await eventually('the intent', async () => (await logOf(id)).length > 0, PATIENCE_MS);
       await eventually('the request', () => seen(id), PATIENCE_MS);
       // From here on nothing of this worker reaches the bucket, and nothing comes back.
       proxy.rule = () => ({ when: 'before', what: 'cut' });
@@ -171,9 +171,9 @@ describeWithS3()('a worker whose way to its stores is broken', () => {
     expect(await acceptedOf(video.id)).toBe(1);
   }, 300_000);
 
-  async function claimOf(id: string): Promise<unknown> {
+  async function logOf(id: string): Promise<readonly unknown[]> {
     const { namespace } = stack.server;
-    return (await journal().read({ namespace, creationKey: id }, 0)).claim;
+    return journal().read({ namespace, creationKey: id });
   }
 
   async function seen(prompt: string): Promise<boolean> {

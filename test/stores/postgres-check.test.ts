@@ -16,7 +16,7 @@ async function refusal(url: string): Promise<string> {
     () => 'accepted',
     (error: unknown) => (error instanceof PostgresError ? error.message : String(error)),
   );
-  await expect(records.create('keys/a/0.claim', 'text')).rejects.toThrow(PostgresError);
+  await expect(records.create('keys/a/0.entry', 'text')).rejects.toThrow(PostgresError);
   await records.close();
   return checked;
 }
@@ -82,7 +82,7 @@ describeWith('postgres')('a database that may not hold the journal', () => {
     const records = createPostgresRecords({ url });
     await expect(records.check()).rejects.toThrow(/no table/);
     await migratePostgres(url);
-    expect(await records.create('keys/a/0.claim', 'text')).toBe('won');
+    expect(await records.create('keys/a/0.entry', 'text')).toBe('won');
     await records.close();
   });
 
@@ -120,12 +120,12 @@ describeWith('postgres')('a database that may not hold the journal', () => {
       const { Client } = require('pg');
       (async () => {
         const records = createPostgresRecords({ url: process.env.MEDIA_JOURNAL });
-        console.log(await records.create('keys/a/0.claim', 'a'));
+        console.log(await records.create('keys/a/0.entry', 'a'));
         const other = new Client({ connectionString: process.env.MEDIA_JOURNAL });
         await other.connect();
         await other.query("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'temporal-media'");
         await other.end();
-        console.log(await records.create('keys/b/0.claim', 'b'));
+        console.log(await records.create('keys/b/0.entry', 'b'));
         setImmediate(() => console.log(process.getActiveResourcesInfo().filter((name) => /TCP|Timeout/.test(name))));
       })();`;
     const run = await promisify(execFile)(process.execPath, ['-e', script], {
@@ -151,7 +151,7 @@ describeWith('postgres')('a server that may not hold the journal', () => {
     server = await startPostgres();
     await migratePostgres(server.url);
     const before = createPostgresRecords({ url: server.url, ...SOON });
-    expect(await before.create('keys/a/0.claim', 'text')).toBe('won');
+    expect(await before.create('keys/a/0.entry', 'text')).toBe('won');
     await server.kill();
     const signal = path.join(server.dir, 'data', 'standby.signal');
     writeFileSync(signal, '');
@@ -160,10 +160,10 @@ describeWith('postgres')('a server that may not hold the journal', () => {
     await server.start();
     expect(await refusal(server.url)).toMatch(/replica.*primary/);
     // Old reads would look as if nothing had been sent.
-    await expect(before.read('keys/a/0.claim')).rejects.toThrow(/replica/);
+    await expect(before.read('keys/a/0.entry')).rejects.toThrow(/replica/);
     await expect(before.readAll('keys/')).rejects.toThrow(/replica/);
     await expect(before.names('', null, 10)).rejects.toThrow(/replica/);
-    await expect(before.create('keys/b/0.claim', 'text')).rejects.toThrow(/read-only.*Nothing was changed/);
+    await expect(before.create('keys/b/0.entry', 'text')).rejects.toThrow(/read-only.*Nothing was changed/);
     await before.close();
   });
 });

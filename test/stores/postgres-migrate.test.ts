@@ -20,8 +20,8 @@ describeWith('postgres')('the table of the journal', () => {
 
   async function createsAndReads(address: string): Promise<void> {
     const records = createPostgresRecords({ url: address });
-    expect(await records.create('keys/a/0.claim', 'text')).toBe('won');
-    expect(await records.read('keys/a/0.claim')).toBe('text');
+    expect(await records.create('keys/a/0.entry', 'text')).toBe('won');
+    expect(await records.read('keys/a/0.entry')).toBe('text');
     await records.close();
   }
 
@@ -30,7 +30,7 @@ describeWith('postgres')('the table of the journal', () => {
     await createsAndReads(url);
     expect(await migratePostgres(url)).toEqual({ from: 1, version: 1 });
     expect(await sql(url, 'SELECT name, body FROM media_journal')).toEqual([
-      { name: 'keys/a/0.claim', body: 'text' },
+      { name: 'keys/a/0.entry', body: 'text' },
     ]);
     expect(await sql(url, COMMENT)).toEqual(VERSION_1);
   });

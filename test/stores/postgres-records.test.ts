@@ -60,34 +60,34 @@ function suite(way: Way, describeWay: jest.Describe): void {
       const stores = [open(), open()];
       for (let n = 0; n < 20; n += 1) {
         const tries = Array.from({ length: 16 }, (_, one) =>
-          (stores[one % 2] as PostgresRecords).create(`keys/${n}/0.claim`, `of ${one}`),
+          (stores[one % 2] as PostgresRecords).create(`keys/${n}/0.entry`, `of ${one}`),
         );
         const results = await Promise.all(tries);
         expect(results.filter((result) => result === 'won')).toHaveLength(1);
-        expect(await stores[0]?.read(`keys/${n}/0.claim`)).toBe(`of ${results.indexOf('won')}`);
+        expect(await stores[0]?.read(`keys/${n}/0.entry`)).toBe(`of ${results.indexOf('won')}`);
       }
     });
 
     it('a record of the same text that is there already is lost: it is of another caller', async () => {
       const records = open();
-      expect(await records.create('keys/a/0.claim', 'text')).toBe('won');
-      expect(await records.create('keys/a/0.claim', 'text')).toBe('lost');
+      expect(await records.create('keys/a/0.entry', 'text')).toBe('won');
+      expect(await records.create('keys/a/0.entry', 'text')).toBe('lost');
     });
 
     it('gives back any text, sees what another pool has created, and null for what is not there', async () => {
       const text = JSON.stringify({ text: `ü 漢字 🎬 "' \\ \\' $1 $$ ? \u2028 \0 -- ;` }).repeat(2_000);
       const [one, other] = [open(), open()];
-      await one.create('keys/a/0.claim', text);
-      expect(await other.read('keys/a/0.claim')).toBe(text);
-      expect(await other.readAll('keys/a/')).toEqual(new Map([['keys/a/0.claim', text]]));
+      await one.create('keys/a/0.entry', text);
+      expect(await other.read('keys/a/0.entry')).toBe(text);
+      expect(await other.readAll('keys/a/')).toEqual(new Map([['keys/a/0.entry', text]]));
       expect(await other.read('keys/a/0')).toBeNull();
       expect(await other.readAll('keys/b/')).toEqual(new Map());
     });
 
     it('refuses a text that PostgreSQL cannot hold whole, instead of cutting it', async () => {
       const records = open();
-      await expect(records.create('keys/a/0.claim', 'before\0after')).rejects.toThrow(/Nothing was changed/);
-      expect(await records.read('keys/a/0.claim')).toBeNull();
+      await expect(records.create('keys/a/0.entry', 'before\0after')).rejects.toThrow(/Nothing was changed/);
+      expect(await records.read('keys/a/0.entry')).toBeNull();
     });
 
     it('names come in the order of their bytes, whatever the language of the database', async () => {
@@ -152,37 +152,37 @@ function suite(way: Way, describeWay: jest.Describe): void {
       const records = open(throughProxy());
       await records.check();
       proxy.arm('after');
-      expect(await records.create('keys/a/0.claim', 'ours')).toBe('won');
+      expect(await records.create('keys/a/0.entry', 'ours')).toBe('won');
       proxy.arm('after', 'after');
-      expect(await records.create('keys/a/0.claim', 'other')).toBe('lost');
+      expect(await records.create('keys/a/0.entry', 'other')).toBe('lost');
       expect(proxy.armed()).toBe(0);
-      expect(await records.read('keys/a/0.claim')).toBe('ours');
+      expect(await records.read('keys/a/0.entry')).toBe('ours');
     });
 
     it('a create that is cut before it reaches the server wins by the next try', async () => {
       const records = open(throughProxy());
       await records.check();
       proxy.arm('before', 'before');
-      expect(await records.create('keys/a/0.claim', 'ours')).toBe('won');
+      expect(await records.create('keys/a/0.entry', 'ours')).toBe('won');
       expect(proxy.armed()).toBe(0);
-      expect(await open().create('keys/a/0.claim', 'ours')).toBe('lost');
+      expect(await open().create('keys/a/0.entry', 'ours')).toBe('lost');
     });
 
     it('a create whose answers are all lost throws, and says that it is unknown whether it was written', async () => {
       const records = open(throughProxy(), { patienceMs: 1_000 });
       await records.check();
       proxy.arm(...Array.from({ length: 1_000 }, () => 'after' as const));
-      await expect(records.create('keys/a/0.claim', 'ours')).rejects.toThrow(
+      await expect(records.create('keys/a/0.entry', 'ours')).rejects.toThrow(
         /unknown whether the database was changed/,
       );
       proxy.disarm();
-      expect(await records.read('keys/a/0.claim')).toBe('ours');
+      expect(await records.read('keys/a/0.entry')).toBe('ours');
     });
 
     it('a server that is killed while four writers create 500 records loses none that was won, and has one winner each', async () => {
       const stores = [open(), open(), open(url, { maxConnections: 3 }), open(url, { maxConnections: 3 })];
       await Promise.all(stores.map((store) => store.check()));
-      const names = Array.from({ length: 500 }, (_, n) => `keys/${n}/0.claim`);
+      const names = Array.from({ length: 500 }, (_, n) => `keys/${n}/0.entry`);
       let done = 0;
       let reached: () => void;
       const middle = new Promise<void>((resolve) => (reached = resolve));
@@ -214,7 +214,7 @@ function suite(way: Way, describeWay: jest.Describe): void {
         else expect([name, ...unknown, undefined]).toContain(kept.get(name));
         expect([name, said('lost').length > 0 && !kept.has(name)]).toEqual([name, false]);
       }
-      expect(await open().create('keys/500/0.claim', 'afterwards')).toBe('won');
+      expect(await open().create('keys/500/0.entry', 'afterwards')).toBe('won');
     });
 
     it('a statement that hangs is given up in bounded time, at the server too, and the next one works', async () => {
@@ -224,8 +224,8 @@ function suite(way: Way, describeWay: jest.Describe): void {
       const client = await holder.connect();
       await client.query('BEGIN; LOCK TABLE media_journal IN ACCESS EXCLUSIVE MODE');
       const results = await Promise.allSettled([
-        records.create('keys/a/0.claim', 'ours'),
-        records.read('keys/a/0.claim'),
+        records.create('keys/a/0.entry', 'ours'),
+        records.read('keys/a/0.entry'),
         records.names('keys/', null, 10),
       ]);
       expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
@@ -237,24 +237,24 @@ function suite(way: Way, describeWay: jest.Describe): void {
       await client.query('COMMIT');
       client.release();
       await holder.end();
-      expect(await records.read('keys/a/0.claim')).toBeNull();
-      expect(await records.create('keys/a/0.claim', 'ours')).toBe('won');
+      expect(await records.read('keys/a/0.entry')).toBeNull();
+      expect(await records.create('keys/a/0.entry', 'ours')).toBe('won');
     });
 
     it('connections that are open when their host is gone are all replaced after the first that does not answer', async () => {
       const records = open(throughProxy());
       // Ten connections are open and idle then: one after the other they would use up the patience.
-      await Promise.all(Array.from({ length: 50 }, (_, n) => records.create(`keys/${n}/0.claim`, 'first')));
+      await Promise.all(Array.from({ length: 50 }, (_, n) => records.create(`keys/${n}/0.entry`, 'first')));
       proxy.freeze();
-      expect(await records.create('keys/a/0.claim', 'ours')).toBe('won');
+      expect(await records.create('keys/a/0.entry', 'ours')).toBe('won');
     });
 
     it('takes a pool of the user, and leaves it open', async () => {
       const pool = new Pool({ connectionString: url, max: 2 });
       const records = createPostgresRecords({ pool, schema: 'public' });
-      expect(await records.create('keys/a/0.claim', 'ours')).toBe('won');
+      expect(await records.create('keys/a/0.entry', 'ours')).toBe('won');
       await records.close();
-      await expect(records.read('keys/a/0.claim')).rejects.toThrow(/was closed/);
+      await expect(records.read('keys/a/0.entry')).rejects.toThrow(/was closed/);
       expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }]);
       await pool.end();
     });

@@ -55,7 +55,7 @@ describeWithS3()('records in a bucket', () => {
   it('let one of sixteen creators on two clients win, and all read its text', async () => {
     const other = open();
     for (let round = 0; round < 10; round += 1) {
-      const name = `keys/ab/${round}/0.claim`;
+      const name = `keys/ab/${round}/0.entry`;
       const answers = await Promise.all(
         Array.from({ length: 16 }, async (_, index) => {
           const text = `text of ${index}`;
@@ -78,7 +78,7 @@ describeWithS3()('records in a bucket', () => {
   });
 
   it('answer null for what is not there', async () => {
-    expect(await records.read('keys/none/0.claim')).toBeNull();
+    expect(await records.read('keys/none/0.entry')).toBeNull();
     expect(await records.readAll('keys/none/')).toEqual(new Map());
     expect(await records.names('', null, 10)).toEqual([]);
   });
@@ -86,13 +86,13 @@ describeWithS3()('records in a bucket', () => {
   it('read all records of a name at once, as soon as another client has created them', async () => {
     const other = open();
     await Promise.all(
-      ['keys/ab/1/0.claim', 'keys/ab/1/0.outcome', 'keys/ab/1/1.claim', 'keys/ab/12/0.claim'].map((name) =>
+      ['keys/ab/1/0.entry', 'keys/ab/1/0.note', 'keys/ab/1/1.entry', 'keys/ab/12/0.entry'].map((name) =>
         other.create(name, `of ${name}`),
       ),
     );
     expect([...(await records.readAll('keys/ab/1/0.'))]).toEqual([
-      ['keys/ab/1/0.claim', 'of keys/ab/1/0.claim'],
-      ['keys/ab/1/0.outcome', 'of keys/ab/1/0.outcome'],
+      ['keys/ab/1/0.entry', 'of keys/ab/1/0.entry'],
+      ['keys/ab/1/0.note', 'of keys/ab/1/0.note'],
     ]);
     expect([...(await records.readAll('keys/ab/1/')).keys()]).toHaveLength(3);
   });
@@ -237,7 +237,7 @@ describeWithS3()('records in a bucket', () => {
       proxy.rule = () => (Math.random() < 0.4 ? all[Math.floor(Math.random() * all.length)]! : null);
       const wrong: string[] = [];
       const counts = { won: 0, lost: 0, unknown: 0 };
-      const name = (index: number) => `keys/${index}/0.claim`;
+      const name = (index: number) => `keys/${index}/0.entry`;
       await Promise.all(
         Array.from({ length: 120 }, async (_, index) => {
           const text = randomUUID();

@@ -14,10 +14,10 @@ async function die() {
 function crashing(journal, at) {
   return {
     ...journal,
-    async putOutcome(...args) {
-      const taken = await journal.putOutcome(...args);
-      if (at === 'after_outcome') await die();
-      return taken;
+    async append(...args) {
+      const end = await journal.append(...args);
+      if (at === 'after_outcome' && args[2].kind === 'answer') await die();
+      return end;
     },
   };
 }

@@ -1,5 +1,5 @@
 import { type AskStanding } from '../../src/domain/journal-binding';
-import { type SenderTrace } from '../../src/domain/journal-proof';
+import { type SenderTrace } from '../../src/domain/sender-trace';
 import { type CallFacts } from '../../src/domain/paid-call';
 
 /** A journal that its queue belongs to since ever, for activities without a server. */
@@ -9,8 +9,8 @@ export const alwaysBound: AskStanding = async () => ({
   boundSince: new Date(0).toISOString(),
 });
 
-/** Of a create of which nobody lastHeartbeat, for reconciliations. */
-export const UNHEARD: { readonly senders: SenderTrace; readonly facts: CallFacts } = {
-  senders: { lastHeartbeat: null, scheduledAt: new Date(1).toISOString() },
+/** Of a create of which the server heard nothing, for reconciliations. */
+export const UNHEARD: { readonly trace: SenderTrace; readonly facts: CallFacts } = {
+  trace: { sender: 'run/activity', announced: null, scheduledAt: new Date(1).toISOString() },
   facts: { model: 'm', durationSeconds: null, resolution: null, referenceMode: null },
 };

@@ -1,24 +1,33 @@
-import { provesNotSent } from '../../src/domain/journal-proof';
+import { mayHaveUsedAnother } from '../../src/activities/unseen-send';
 import { NO_ANSWER, senderTrace } from '../../src/workflows/create-once';
+import { answers } from '../domain/create-answers';
 
-const SCHEDULED = '2026-05-01T10:00:00.000Z';
+const SCHEDULED = { sender: 'its own', scheduledAt: '2026-05-01T10:00:00.000Z' };
 /** The queue got another journal while the create waited for a worker. */
-const REBOUND = { journalId: 'new', boundSince: '2026-05-01T11:00:00.000Z', intents: [] };
+const REBOUND = '2026-05-01T11:00:00.000Z';
 
-describe('what is known of those who may have sent', () => {
+describe('what is known of a create that brought no answer', () => {
   it.each([
     ['a create', undefined],
     ['a row of a group', 0],
   ])('%s that no worker had is proved unsent in whichever journal', (_title, place) => {
     const never = { cause: 'no_worker', neverStarted: true, heartbeat: null };
-    expect(provesNotSent(senderTrace(never, SCHEDULED, place), REBOUND)).toBe(true);
-    expect(provesNotSent(senderTrace(NO_ANSWER, SCHEDULED, place), REBOUND)).toBe(false);
+    const proved = senderTrace(never, SCHEDULED, place);
+    expect(proved).toMatchObject({ sender: 'its own', announced: null });
+    expect(mayHaveUsedAnother(proved.scheduledAt, REBOUND)).toBe(false);
+    expect(mayHaveUsedAnother(senderTrace(NO_ANSWER, SCHEDULED, place).scheduledAt, REBOUND)).toBe(true);
   });
 
   it('of a group is the word of its place', () => {
-    const heartbeat = { journalId: 'old', intents: [null, 'n'], taskIds: [null, null] };
+    const heartbeat = { intents: [null, 'n'], taskIds: [null, null] };
     const lost = { cause: 'worker_lost', neverStarted: false, heartbeat };
-    expect(senderTrace(lost, SCHEDULED, 1).lastHeartbeat).toEqual({ journalId: 'old', intent: 'n' });
-    expect(senderTrace(lost, SCHEDULED, 0).lastHeartbeat).toEqual({ journalId: 'old', intent: null });
+    expect(senderTrace(lost, SCHEDULED, 1)).toEqual({ ...SCHEDULED, announced: 'n' });
+    expect(senderTrace(lost, SCHEDULED, 0)).toEqual({ ...SCHEDULED, announced: null });
+  });
+
+  it('is what an answer says that left its send open: which one it is about', () => {
+    const pending = { ...answers.pending(0), announced: 'n' };
+    expect(senderTrace(pending, SCHEDULED)).toEqual({ ...SCHEDULED, announced: 'n' });
+    expect(senderTrace(answers.pending(0), SCHEDULED)).toEqual({ ...SCHEDULED, announced: null });
   });
 });

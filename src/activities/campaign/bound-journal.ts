@@ -1,3 +1,4 @@
+import { keepsNothing } from '../../journal/no-journal';
 import { log } from '@temporalio/activity';
 import { CancelledFailure } from '@temporalio/common';
 import { ArtifactError } from '../../artifacts/artifact-store';
@@ -7,7 +8,6 @@ import { journalFault } from '../../journal/journal-fault';
 import { JournalRecordError } from '../../journal/records';
 import { clearOf } from '../failures';
 import { type PaidDeps } from '../paid-context';
-import { standing } from '../sender';
 
 /**
  * Runs `work` with the journal that the queue is bound to. Where there is none, or something cannot be read or written
@@ -17,9 +17,9 @@ export async function withBoundJournal<T>(
   deps: PaidDeps,
   work: (journal: CreateJournal) => Promise<T>,
 ): Promise<T | BooksUnavailable> {
-  if (deps.journal === 'none') return { unavailable: NO_JOURNAL };
+  if (keepsNothing(deps.journal)) return { unavailable: NO_JOURNAL };
   try {
-    const stands = await standing(deps);
+    const stands = await deps.standing();
     return stands.bound ? await work(deps.journal) : { unavailable: stands.message };
   } catch (error) {
     if (error instanceof CancelledFailure) throw error;

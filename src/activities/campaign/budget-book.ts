@@ -25,7 +25,7 @@ import { caller, type PaidDeps } from '../paid-context';
 import { newestEntry } from '../newest-entry';
 import { fenceBatch } from '../payer-stops';
 import { withBoundJournal, UnreadableBookError } from './bound-journal';
-import { givenBack } from './free-send-attempts';
+import { givenBack } from './free-sends';
 import { type PageReader } from './open-page';
 
 /**

@@ -12,6 +12,7 @@ import { createOneVideo } from '../create-video';
 import { type AnswerBase, pendingAnswer, rejectedAnswer } from '../paid-answers';
 import { caller, type Caller, type PaidDeps } from '../paid-context';
 import { type Sender, withSenders } from '../sender';
+import { keepsNothing } from '../../journal/no-journal';
 import { READS_AT_ONCE, type PageReader, withoutPage } from './open-page';
 
 /** Largest number of rows in one activity, because they share its start-to-close timeout and its worker. */
@@ -21,7 +22,7 @@ const MAX_GROUP = 25;
 const MAX_LOOKS = 500;
 
 /**
- * `media.createVideos`: creates rows of a campaign, each with its own key, claim, outcome and index entry, exactly as
+ * `media.createVideos`: creates rows of a campaign, each with its own key, log and index entry, exactly as
  * `media.createVideo` would alone. Answers are in the order of the rows, and no row affects another.
  */
 export function createCreateVideos(
@@ -30,11 +31,11 @@ export function createCreateVideos(
 ): (input: CreateVideosInput) => Promise<CreateVideosResult> {
   return async (input) => {
     const { rows } = input;
-    const sends = rows.some(({ recordedOnly, sameKey }) => recordedOnly !== true || sameKey === true);
+    const sends = rows.some(({ recordedOnly, sameKey }) => recordedOnly !== true || sameKey !== undefined);
     const most = sends ? MAX_GROUP : MAX_LOOKS;
     if (rows.length > most) throw new RangeError(`At most ${most} rows travel in one activity.`);
     // A single attempt of this activity is not enough: a workflow that is reset sends its group again.
-    if (deps.journal === 'none') return { answers: rows.map((row) => withoutJournal(baseOf(row, input))) };
+    if (keepsNothing(deps.journal)) return { answers: rows.map(() => withoutJournal(baseOf(input))) };
     // The rows share the start-to-close timeout, which no send may exceed.
     const who = caller(input);
     return withSenders(deps, rows.length, async (senders) => {
@@ -44,12 +45,12 @@ export function createCreateVideos(
           const sender = senders[index] as Sender;
           const page = await pages.page(row.page).catch(otherwise(undefined));
           if (page === undefined) {
-            const unsent = await withoutPage(deps, who, { ...row, sender }, baseOf(row, input));
-            answers[index] = unsent ?? pendingAnswer(baseOf(row, input));
+            const unsent = await withoutPage(deps, who, { ...row, sender }, baseOf(input));
+            answers[index] = unsent ?? pendingAnswer(baseOf(input));
           } else answers[index] = await createRow(deps, who, row, input, page, sender);
         } catch (error) {
           // Other rows go on. A single create would have failed its activity; as then, its outcome is read from the journal.
-          answers[index] = reported(pendingAnswer(baseOf(row, input)))(error);
+          answers[index] = reported(pendingAnswer(baseOf(input)))(error);
         }
       });
       return { answers };
@@ -74,7 +75,7 @@ async function createRow(
   const planned = page.rows[row.index];
   if (planned?.call.operation !== 'create_video') {
     const message = 'The page of this campaign has no video at that index. Nothing was sent.';
-    return rejectedAnswer(baseOf(row, input), 'invalid_request', message, { field: 'index' });
+    return rejectedAnswer(baseOf(input), 'invalid_request', message, { field: 'index' });
   }
   const { policy } = input;
   const account = planned.account ?? input.account;
@@ -83,13 +84,12 @@ async function createRow(
     who,
     {
       creationKey: row.creationKey,
-      sendAttempt: row.sendAttempt,
       request: planned.call.request,
       agreedPrice: planned.estimate,
       keepsBooks: true,
       ...(input.payer !== undefined && { payer: input.payer }),
       ...(row.recordedOnly === true && { recordedOnly: true }),
-      ...(row.sameKey === true && { sameKey: true }),
+      ...(row.sameKey !== undefined && { sameKey: row.sameKey }),
       ...(account === undefined ? {} : { account }),
       ...(policy === undefined ? {} : { policy }),
     },
@@ -97,6 +97,6 @@ async function createRow(
   );
 }
 
-function baseOf({ sendAttempt }: GroupedCreate, { account }: CreateVideosInput): AnswerBase {
-  return { sendAttempt, sent: false, account: account ?? null, estimate: null };
+function baseOf({ account }: CreateVideosInput): AnswerBase {
+  return { sendAttempt: 0, sent: false, account: account ?? null, estimate: null };
 }

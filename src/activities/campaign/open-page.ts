@@ -13,38 +13,32 @@ import { type PlanIndex } from '../../domain/campaign/plan';
 import { type CampaignPage, type CampaignRow } from '../../domain/campaign/row';
 import { isBooked } from '../../domain/campaign/row-result';
 import { unpackRows } from '../../domain/campaign/row-set';
-import {
-  type CreateJournal,
-  type SendAttemptView,
-  type JournalKey,
-  mayHaveCost,
-  type ClaimIntent,
-} from '../../domain/journal';
+import { type CreateJournal } from '../../domain/journal';
+import { type IntentEntry, type JournalKey, mayHaveCost, type Send } from '../../domain/log-entries';
 import { rowCreationKey } from '../../domain/creation-key';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { referenceModeOf } from '../../domain/request';
 import { type CreatedVideo, type NotSent } from '../../domain/paid-call';
 import { readJson } from '../../manifest/manifest-text';
-import { indexCreated } from '../send-attempts';
+import { indexCreated, openLog } from '../key-log';
 import { type AnswerBase, waitingAnswer } from '../paid-answers';
 import { caller, type Caller, type PaidDeps } from '../paid-context';
 import { ownsBatch } from '../payer-stops';
-import { isFirstTry, isUnsent, type KnownCall } from '../sender';
+import { isFirstTry, isUnsent, type KnownCall } from '../unseen-send';
 
 interface OpenPageDeps {
   readonly pages: PageReader;
-  /** @default 'none': it is unknown what was started before */
-  readonly journal?: CreateJournal | 'none';
+  readonly journal: CreateJournal;
 }
 
 /**
  * Implements `media.openPage`: returns what a batch must know of the rows of a page, and what the journal has of them.
  * Prompts, sources and model-specific fields stay in the artifact, because this answer enters a history (C5.4c).
  */
-export function createOpenPage({ pages, journal = 'none' }: OpenPageDeps) {
+export function createOpenPage({ pages, journal }: OpenPageDeps) {
   return async ({ index, page, campaign, rows: wanted, payer }: OpenPageInput): Promise<OpenedPage> => {
     const { rows } = await pages.page({ index, page });
-    if (payer !== undefined && journal !== 'none') {
+    if (payer !== undefined) {
       // Before the journal is read: from here on no other run of this batch sends anything.
       const { namespace, runId } = caller();
       if (!(await ownsBatch(journal, namespace, payer, runId))) return { specs: [], rows: [], closed: true };
@@ -52,7 +46,7 @@ export function createOpenPage({ pages, journal = 'none' }: OpenPageDeps) {
     const only = wanted === undefined ? undefined : unpackRows(wanted);
     const isWanted = (position: number) => only?.has(position) !== false;
     const started =
-      campaign === undefined || journal === 'none'
+      campaign === undefined
         ? []
         : await startedOfRows(journal, campaign, rows, (_, position) => isWanted(position));
     const numbers = new Map<string, number>();
@@ -77,7 +71,7 @@ export function createOpenPage({ pages, journal = 'none' }: OpenPageDeps) {
         ...started[position]?.started,
       };
     });
-    const created = journal === 'none' ? [] : await createdOf(journal, { index, page }, started);
+    const created = await createdOf(journal, { index, page }, started);
     return { specs, rows: opened, ...(created.length > 0 && { created }) };
   };
 }
@@ -99,12 +93,12 @@ async function createdOf(
   };
   const found: (readonly [number, CreatedVideo])[] = [];
   await mapConcurrently(started.entries(), READS_AT_ONCE, async ([position, { created }]) => {
-    if (created?.claim.payer === undefined) return;
-    const { key, video, claim } = created;
-    const record = await recordOf(key, created.claim.payer);
+    if (created?.intent.payer === undefined) return;
+    const { key, video, intent } = created;
+    const record = await recordOf(key, created.intent.payer);
     if (record?.kind !== 'batch' || !record.rows.some((set) => set.index === index && set.page === page))
       return;
-    await indexCreated(journal, key, video, claim);
+    await indexCreated(journal, key, video, intent);
     found.push([position, video]);
   });
   return found;
@@ -168,18 +162,18 @@ interface StartedRow {
   readonly created?: {
     readonly key: JournalKey;
     readonly video: CreatedVideo;
-    readonly claim: ClaimIntent;
+    readonly intent: IntentEntry;
   };
 }
 
-/** An attempt of a row that was started, with every send attempt of it that has a claim. */
+/** An attempt of a row that was started, with what was sent for it; nothing where its sender was only excluded. */
 interface StartedAttempt {
   readonly attempt: number;
   readonly creationKey: string;
-  readonly sendAttempts: readonly SendAttemptView[];
+  readonly sends: readonly Send[];
 }
 
-/** Every attempt of a row that was started: attempts have no gaps, and each leaves a claim. */
+/** Every attempt of a row that was started: attempts have no gaps, and each leaves an entry. */
 export async function attemptsOf(
   journal: CreateJournal,
   namespace: string,
@@ -189,9 +183,9 @@ export async function attemptsOf(
   const attempts: StartedAttempt[] = [];
   for (let { attempt } = row; ; attempt++) {
     const creationKey = rowCreationKey(campaign, row, attempt);
-    const sendAttempts = await sendAttemptsOf(journal, { namespace, creationKey });
-    if (sendAttempts.length === 0) return attempts;
-    attempts.push({ attempt, creationKey, sendAttempts });
+    const { entries, state } = await openLog(journal, { namespace, creationKey });
+    if (entries.length === 0) return attempts;
+    attempts.push({ attempt, creationKey, sends: state.sends });
   }
 }
 
@@ -209,10 +203,10 @@ export async function startedBefore(
   let since: string | undefined;
   let bought = 0;
   const attempts = await attemptsOf(journal, namespace, campaign, row);
-  for (const { attempt, creationKey, sendAttempts } of attempts) {
+  for (const { attempt, creationKey, sends } of attempts) {
     started = attempt;
-    since = sendAttempts.flatMap(({ claim }) => (claim?.kind === 'intent' ? claim.at : [])).at(-1);
-    if (sendAttempts.some(mayHaveCost) && !isBooked(row.was?.ledger ?? [], creationKey)) bought += 1;
+    since = sends.at(-1)?.sent.at;
+    if (sends.some(mayHaveCost) && !isBooked(row.was?.ledger ?? [], creationKey)) bought += 1;
   }
   if (started === undefined) return { started: {} };
   const created = onlyCreated(namespace, attempts);
@@ -233,27 +227,22 @@ function onlyCreated(
   namespace: string,
   [first, ...others]: readonly StartedAttempt[],
 ): StartedRow['created'] {
-  const [only, ...later] = first?.sendAttempts ?? [];
+  const [only, ...later] = first?.sends ?? [];
   if (first === undefined || only === undefined || others.length > 0 || later.length > 0) return undefined;
-  const { claim, outcome, resolution } = only;
-  const answer = outcome?.answer;
-  if (claim?.kind !== 'intent' || answer?.outcome !== 'created' || resolution !== null) return undefined;
-  return { key: { namespace, creationKey: first.creationKey }, video: { ...answer, sent: false }, claim };
+  const { sent, answer, decision } = only;
+  if (sent.kind !== 'intent' || answer?.answer.outcome !== 'created' || decision !== null) return undefined;
+  const key = { namespace, creationKey: first.creationKey };
+  return { key, video: { ...answer.answer, sent: false }, intent: sent };
 }
 
 /** Whether something may have been bought with this fingerprint under the first key of a row. */
 export async function isFirstText(
   journal: CreateJournal,
-  key: Parameters<CreateJournal['read']>[0],
+  key: JournalKey,
   fingerprint: string | null,
 ): Promise<boolean> {
-  const sendAttempts = await sendAttemptsOf(journal, key);
-  return sendAttempts.some(
-    (sendAttempt) =>
-      sendAttempt.claim?.kind === 'intent' &&
-      sendAttempt.claim.fingerprint === fingerprint &&
-      mayHaveCost(sendAttempt),
-  );
+  const { state } = await openLog(journal, key);
+  return state.sends.some((send) => send.sent.fingerprint === fingerprint && mayHaveCost(send));
 }
 
 /** Rows that are read from the journal concurrently. */
@@ -274,19 +263,6 @@ async function startedOfRows(
   return started;
 }
 
-/** Every send attempt of a key that has a claim, in order. */
-export async function sendAttemptsOf(
-  journal: CreateJournal,
-  key: Parameters<CreateJournal['read']>[0],
-): Promise<SendAttemptView[]> {
-  const views: SendAttemptView[] = [];
-  for (;;) {
-    const view = await journal.read(key, views.length);
-    if (view.claim === null) return views;
-    views.push(view);
-  }
-}
-
 const UNREADABLE = 'The page of the campaign that holds this request cannot be read. Nothing was sent.';
 
 /**
@@ -299,8 +275,7 @@ export async function withoutPage(
   row: KnownCall,
   base: AnswerBase,
 ): Promise<NotSent | undefined> {
-  const unsent = await isUnsent(deps, who, row, base.sendAttempt).catch(otherwise(isFirstTry(who, row)));
-  if (!unsent) return undefined;
+  if (!(await isUnsent(deps, who, row).catch(otherwise(isFirstTry(who, row))))) return undefined;
   const { standing } = row.sender;
   return standing.bound
     ? waitingAnswer(base, 'page_unavailable', UNREADABLE)

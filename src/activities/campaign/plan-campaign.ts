@@ -23,6 +23,7 @@ import { startHeartbeat } from '../heartbeat';
 import { caller } from '../paid-context';
 import { signedAddress } from '../signed-address';
 import { realInputFile } from '../sources';
+import { keepsNothing } from '../../journal/no-journal';
 import { startedBefore, isFirstText } from './open-page';
 
 interface ManifestBytesDeps {
@@ -139,7 +140,7 @@ export interface PlanCampaignDeps {
   readonly artifacts: ArtifactStore;
   readonly models: ModelSource;
   readonly inputRoots: readonly string[];
-  readonly journal: CreateJournal | 'none';
+  readonly journal: CreateJournal;
   readonly standing: AskStanding;
   readonly createsPerSecond?: number | undefined;
 }
@@ -152,7 +153,7 @@ async function othersOf({
   journal,
   standing,
 }: PlanCampaignDeps): Promise<readonly { readonly name: string }[] | undefined> {
-  if (journal === 'none') return [];
+  if (keepsNothing(journal)) return [];
   const stands = await standing();
   return stands.bound ? (stands.accounts ?? []).map((name) => ({ name })) : undefined;
 }
@@ -219,8 +220,8 @@ export function createPlanCampaign(deps: PlanCampaignDeps) {
         sink: artifacts,
         file: (path) => inputFile(path, artifacts, inputRoots),
         unaddressable: unaddressable(artifacts, (name) => accounts.find(name ?? input.account)),
-        hasJournal: journal !== 'none',
-        ...(journal !== 'none' && {
+        hasJournal: !keepsNothing(journal),
+        ...(!keepsNothing(journal) && {
           isBought: async (row) =>
             (await startedBefore(journal, namespace, campaign, row)).started.bought !== undefined,
           isFirstText: async (row) => {

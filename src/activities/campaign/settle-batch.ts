@@ -7,14 +7,8 @@ import {
 } from '../../domain/campaign/activities';
 import { batchLog, batchWorkflowId, type BatchRecord } from '../../domain/campaign/budget-book';
 import { rowsOf } from '../../domain/campaign/row-set';
-import {
-  type CreateJournal,
-  type SendAttemptView,
-  type SendAttemptKey,
-  mayBeOwed,
-  type ClaimIntent,
-  wasCharged,
-} from '../../domain/journal';
+import { type CreateJournal } from '../../domain/journal';
+import { type IntentEntry, mayBeOwed, type Send, wasCharged } from '../../domain/log-entries';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { readSegment } from '../../manifest/results';
 import { timeLeft } from '../await-sender';
@@ -23,7 +17,8 @@ import { caller, type PaidDeps } from '../paid-context';
 import { fenceBatch } from '../payer-stops';
 import { attemptsOf, READS_AT_ONCE, type PageReader } from './open-page';
 import { withBoundJournal } from './bound-journal';
-import { freeOfSendAttempt, noteFree } from './free-send-attempts';
+import { openLog } from '../key-log';
+import { freeOfSend, noteFree, type SendKey } from './free-sends';
 
 /**
  * Implements `media.settleBatch`: computes the cost of a batch that can no longer report it. The batch is fenced first,
@@ -46,20 +41,16 @@ export function createSettleBatch(
       try {
         const unpaid = await unpaidKeys(deps, segments);
         const free: string[] = [];
-        const own: OwnSendAttempt[] = [];
+        const own: OwnSend[] = [];
         for (const set of record.rows) {
           const { rows } = await pages.page(set);
           await mapConcurrently(rowsOf(set, rows), READS_AT_ONCE, async (row) => {
-            for (const { creationKey, sendAttempts } of await attemptsOf(journal, namespace, campaign, row)) {
-              const others = sendAttempts.filter(
-                ({ claim }) => claim?.kind === 'intent' && claim.payer !== payer,
-              );
+            for (const { creationKey, sends } of await attemptsOf(journal, namespace, campaign, row)) {
+              const paysFor = ({ sent }: Send) => sent.kind === 'intent' && sent.payer === payer;
+              const others = sends.filter((send) => send.sent.kind === 'intent' && !paysFor(send));
               if (unpaid.has(creationKey) && others.some(wasCharged)) free.push(creationKey);
-              for (const [sendAttempt, view] of sendAttempts.entries()) {
-                const { claim } = view;
-                if (claim?.kind === 'intent' && claim.payer === payer)
-                  own.push({ key: { namespace, creationKey, sendAttempt }, claim, view });
-              }
+              for (const [sendAttempt, send] of sends.entries())
+                if (paysFor(send)) own.push({ key: { namespace, creationKey, sendAttempt }, send });
             }
             looked.rows += 1;
           });
@@ -72,12 +63,13 @@ export function createSettleBatch(
     });
 }
 
-/** A send attempt that the batch pays for. */
-interface OwnSendAttempt {
-  readonly key: SendAttemptKey;
-  readonly claim: ClaimIntent;
-  readonly view: SendAttemptView;
+/** A send that the batch pays for. */
+interface OwnSend {
+  readonly key: SendKey;
+  readonly send: Send;
 }
+
+const intentOf = ({ send }: OwnSend): IntentEntry => send.sent as IntentEntry;
 
 /** Creation keys of attempts that have cost nothing by the results: the newest line counts. */
 async function unpaidKeys(
@@ -98,26 +90,28 @@ const MARGIN_MS = 1_000;
 const FIRST_LOOK_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
-/** Waits until each send attempt has an outcome, or its sender is certainly done, and returns them. */
+/** Waits until each send has an answer, or its sender is certainly done, and returns them. */
 async function outcomesOf(
   journal: CreateJournal,
-  own: readonly OwnSendAttempt[],
+  own: readonly OwnSend[],
   looked: { waiting: number },
   now: () => number,
-): Promise<readonly OwnSendAttempt[]> {
-  const ended: OwnSendAttempt[] = [];
+): Promise<readonly OwnSend[]> {
+  const ended: OwnSend[] = [];
   let waiting = own;
   for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-    const isOver = ({ claim, view }: OwnSendAttempt): boolean =>
-      view.outcome !== null || timeLeft(claim, now()) < -MARGIN_MS;
+    const isOver = (one: OwnSend): boolean =>
+      one.send.answer !== null || timeLeft(intentOf(one), now()) < -MARGIN_MS;
     const [over, open] = [waiting.filter(isOver), waiting.filter((one) => !isOver(one))];
     ended.push(...over);
     looked.waiting = open.length;
     if (open.length === 0) return ended;
     await Context.current().sleep(pauseMs);
-    const again: OwnSendAttempt[] = [];
-    await mapConcurrently(open, READS_AT_ONCE, async ({ key, claim }) => {
-      again.push({ key, claim, view: await journal.read(key, key.sendAttempt) });
+    const again: OwnSend[] = [];
+    await mapConcurrently(open, READS_AT_ONCE, async ({ key, send }) => {
+      const { state } = await openLog(journal, key);
+      // A send that the journal has lost meanwhile is counted.
+      again.push({ key, send: state.sends[key.sendAttempt] ?? send });
     });
     waiting = again;
   }
@@ -127,15 +121,16 @@ async function outcomesOf(
 async function costOf(
   journal: CreateJournal,
   payer: string,
-  own: readonly OwnSendAttempt[],
+  own: readonly OwnSend[],
   unpaid: ReadonlySet<string>,
 ): Promise<number> {
   let spent = 0;
-  await mapConcurrently(own, READS_AT_ONCE, async ({ key, claim, view }) => {
-    if (!wasCharged(view) || (await freeOfSendAttempt(journal, key)) !== null) return;
-    if (!mayBeOwed(view) || unpaid.has(key.creationKey))
+  await mapConcurrently(own, READS_AT_ONCE, async (one) => {
+    const { key, send } = one;
+    if (!wasCharged(send) || (await freeOfSend(journal, key)) !== null) return;
+    if (!mayBeOwed(send) || unpaid.has(key.creationKey))
       await noteFree(journal, key, { by: payer, deducts: false });
-    else spent += claim.estimate?.microUnits ?? 0;
+    else spent += intentOf(one).estimate?.microUnits ?? 0;
   });
   return spent;
 }

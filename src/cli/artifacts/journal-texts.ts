@@ -8,8 +8,8 @@ import { type Connected } from '../connect';
 import { CliError, failureOf, withoutSecrets } from '../errors';
 import { shownLocation } from '../text';
 
-/** Keys that are read at a time. */
-const KEYS = 200;
+/** Logs that are read at a time. */
+const LOGS = 200;
 const NOTHING_REMOVED = 'Nothing was removed.';
 
 /** The journal of the workers, which names the images that were paid for. @throws CliError when there is none here */
@@ -80,7 +80,7 @@ async function boundQueues({ client, taskQueue }: Connected): Promise<ReadonlySe
 }
 
 /**
- * Passes on every record of the journal.
+ * Passes on every log of the journal.
  * @returns the namespaces whose paid calls it records
  * @throws CliError `journal_unusable`
  */
@@ -92,10 +92,10 @@ export async function readJournal(
   let after: string | null = null;
   do {
     const from: string | null = after;
-    const page: JournalPage = await readable(() => journal.scan(from, KEYS));
-    for (const { sendAttempts } of page.keys) {
-      sink(JSON.stringify(sendAttempts));
-      for (const { claim } of sendAttempts) if (claim?.kind === 'intent') namespaces.add(claim.namespace);
+    const page: JournalPage = await readable(() => journal.scan(from, LOGS));
+    for (const log of page.logs) {
+      sink(JSON.stringify(log));
+      for (const entry of log) if ('namespace' in entry) namespaces.add(entry.namespace);
     }
     after = page.next;
   } while (after !== null);

@@ -2,7 +2,7 @@ import { type Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import { describeStandalone } from '../../client/standalone-activities';
 import { type MediaConfig } from '../../config';
-import { type ClaimIntent } from '../../domain/journal';
+import { type IntentEntry, type LostEntry } from '../../domain/log-entries';
 import { pruneJournal } from '../../journal/prune-journal';
 import { pruneSpend } from '../../journal/prune-spend';
 import { existingRecords } from '../../stores/open-stores';
@@ -50,19 +50,22 @@ export async function prune(
  * ago it sent. So can those above it, which run for months after a child or a batch has ended and was forgotten. A key
  * of another or an unknown namespace cannot be checked here and is kept.
  */
-export function usedBy({ client, namespace }: Connected): (claim: ClaimIntent) => Promise<boolean> {
+export function usedBy({
+  client,
+  namespace,
+}: Connected): (sent: IntentEntry | LostEntry) => Promise<boolean> {
   const known = new LRUCache<string, Promise<boolean>>({ max: 10_000 });
   const has = (workflowId: string): Promise<boolean> => {
     const asked = known.get(workflowId) ?? hasWorkflow(client, namespace, workflowId);
     known.set(workflowId, asked);
     return asked;
   };
-  return async (claim) => {
-    if (claim.namespace !== namespace) return true;
+  return async (sent) => {
+    if (sent.namespace !== namespace) return true;
     // Without a workflow, the same id started again asks for the key.
-    if (claim.workflowId === null)
-      return (await describeStandalone(client, namespace, { ...claim, runId: '' })) !== undefined;
-    for (const id of [claim.workflowId, ...(claim.ancestors ?? [])]) if (await has(id)) return true;
+    if (sent.workflowId === null)
+      return (await describeStandalone(client, namespace, { ...sent, runId: '' })) !== undefined;
+    for (const id of [sent.workflowId, ...(sent.ancestors ?? [])]) if (await has(id)) return true;
     return false;
   };
 }

@@ -1,7 +1,9 @@
 import { type Client } from '@temporalio/client';
 import { otherwise, throwBug } from '../../domain/bug';
 import { type FoundVideoTask } from '../../domain/activities';
-import { type CreateJournal, type JournalKey } from '../../domain/journal';
+import { type CreateJournal } from '../../domain/journal';
+import { purchaseOf } from '../../domain/log-entries';
+import { stateOf } from '../../domain/paid-log';
 import { type DecidedEntry } from '../../domain/unconfirmed-decision';
 import { type VideoTask } from '../../domain/video-task';
 import { findTask, reviewJournal } from '../ask-worker';
@@ -92,14 +94,12 @@ export class JournalLookup {
 
   private async localKey(creationKey: string): Promise<SentUnder | undefined> {
     if (this.local === undefined) return undefined;
-    const key: JournalKey = { namespace: this.client.options.namespace, creationKey };
-    let found: SentUnder | undefined;
-    for (let sendAttempt = 0; ; sendAttempt++) {
-      const { claim, outcome, resolution } = await this.local.read(key, sendAttempt);
-      if (claim === null) return found;
-      const answer = outcome?.answer.outcome === 'created' ? outcome.answer : resolution?.answer;
-      const workflowId = claim.kind === 'intent' ? claim.workflowId : null;
-      found = { taskId: answer?.outcome === 'created' ? answer.video.taskId : null, workflowId };
-    }
+    const { namespace } = this.client.options;
+    const { sends, bought } = stateOf(await this.local.read({ namespace, creationKey }));
+    const send = sends[bought ?? sends.length - 1];
+    if (send === undefined) return undefined;
+    const answer = purchaseOf(send);
+    const taskId = answer?.outcome === 'created' ? answer.video.taskId : null;
+    return { taskId, workflowId: send.sent.workflowId };
   }
 }

@@ -2,7 +2,13 @@ import { type CreatePolicy } from '../create-policy';
 import { type ACTIVITY } from '../names';
 import { type Downloaded, type FailedTry } from '../download';
 import { type ImageOutcome } from '../outcome';
-import { type Ancestry, type CreatedVideo, type CreateVideoAnswer, type WaitingImage } from '../paid-call';
+import {
+  type Ancestry,
+  type NamedSender,
+  type CreatedVideo,
+  type CreateVideoAnswer,
+  type WaitingImage,
+} from '../paid-call';
 import { type PaidOperation } from '../request';
 import { type VideoTask } from '../video-task';
 import { type CampaignPlan, type PlanCampaignInput } from './plan';
@@ -75,18 +81,17 @@ export interface GroupedCreate {
   readonly page: PageAddress;
   readonly index: number;
   readonly creationKey: string;
-  readonly sendAttempt: number;
   /** Returns what is recorded; nothing is sent. */
   readonly recordedOnly?: true;
-  /** The send attempt may be sent again under its idempotency key. */
-  readonly sameKey?: true;
+  /** The send of unknown fate that may be sent again under its idempotency key. */
+  readonly sameKey?: string;
 }
 
 /**
- * Input of `media.createVideos`: 10 to 25 creates, each with its own key, claim, outcome and answer; up to 500 where
+ * Input of `media.createVideos`: 10 to 25 creates, each with its own key, log and answer; up to 500 where
  * all of them are `recordedOnly`.
  */
-export interface CreateVideosInput extends Ancestry {
+export interface CreateVideosInput extends Ancestry, NamedSender {
   readonly rows: readonly GroupedCreate[];
   /** The batch that pays for them. */
   readonly payer?: string;

@@ -123,7 +123,7 @@ export interface BatchFence extends Written {
   readonly nonce: string;
 }
 
-/** The charge for this send attempt has turned out to be nothing, and is given back once. */
+/** The charge for this send has turned out to be nothing, and is given back once. */
 export interface FreeRecord extends Written {
   readonly kind: 'free';
   /** The payer whose closing gives it back. */
@@ -161,7 +161,7 @@ export function fenceLog(namespace: string, payer: string): CampaignLog {
   return { namespace, name: `fence/${payer}` };
 }
 
-/** Records are numbered by the send attempts of the creation key. */
+/** Records are numbered by the sends of the creation key. */
 export function freeLog(namespace: string, creationKey: string): CampaignLog {
   return { namespace, name: `free/${creationKey}` };
 }

@@ -215,7 +215,7 @@ export function readCreate(operation: Operation, story: Story): void {
     story.shown,
   ) ?? { ...withoutAnswer(operation), facts: {}, outcome: null, isSent: false };
   const facts = {
-    ...present<Fact>({ creationKey: key, sendAttempt: numberOf(input['sendAttempt']) }),
+    ...present<Fact>({ creationKey: key }),
     ...said.facts,
     ...workFacts(operation),
   };

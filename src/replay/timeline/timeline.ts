@@ -181,7 +181,7 @@ export interface TimelineRow {
   readonly tone: Tone;
   readonly model: string | null;
   readonly taskId: string | null;
-  /** Send attempts and attempts under another key. */
+  /** Creates under its key and under those of later attempts. */
   readonly creates: number;
   readonly polls: number;
   /** ISO 8601 */

@@ -10,15 +10,16 @@ import {
   freeLog,
   ownerLog,
 } from '../../domain/campaign/budget-book';
+import { type CreateJournal, type TaskIndexEntry } from '../../domain/journal';
 import {
-  type ClaimFence,
-  type ClaimIntent,
-  type CreateJournal,
+  type AnswerEntry,
+  type DecisionEntry,
+  type FenceEntry,
+  type IntentEntry,
   type JournalKey,
-  type OutcomeRecord,
-  type Resolution,
-  type TaskIndexEntry,
-} from '../../domain/journal';
+  type LogEntry,
+  type LostEntry,
+} from '../../domain/log-entries';
 import { type CreatedVideo } from '../../domain/paid-call';
 import { DEFAULT_POLLING } from '../../domain/polling-profile';
 import { type ConformanceCheck } from './conformance-check';
@@ -67,108 +68,142 @@ export function createJournalConformance(
         for (const asked of [journal, again]) assert.equal(await asked.hasMark(mark), true);
       assert.equal(await journal.hasMark('three'), false);
     }),
-    check('says nothing about a send attempt that nobody used', async (journal) => {
-      assert.deepEqual(await journal.read(KEY, 0), { claim: null, outcome: null, resolution: null });
+    check('has an empty log for a key that nobody used', async (journal) => {
+      assert.deepEqual(await journal.read(KEY), []);
+    }),
+    check('keeps the first entry of each number, and says so to the second', async (journal, again) => {
+      assert.equal(await journal.append(KEY, 0, intent({ nonce: 'first' })), 'won');
+      assert.equal(await again.append(KEY, 0, fence('second')), 'lost');
+      assert.equal(await journal.append(KEY, 1, answer('first')), 'won');
+      assert.equal(await again.append(KEY, 1, answer('second')), 'lost');
+      assert.equal(await journal.append(KEY, 2, decision('first')), 'won');
+      assert.equal(await again.append(KEY, 2, decision('second')), 'lost');
+      assert.deepEqual(await again.read(KEY), [
+        intent({ nonce: 'first' }),
+        answer('first'),
+        decision('first'),
+      ]);
     }),
     check(
-      'keeps the first claim, outcome and resolution of a send attempt, and says so to the second',
+      'keeps every kind of entry as it was written, in the order of their numbers',
       async (journal, again) => {
-        assert.equal(await journal.putClaim(KEY, 0, intent({ nonce: 'first' })), 'won');
-        assert.equal(await again.putClaim(KEY, 0, fence('second')), 'lost');
-        assert.equal(await journal.putOutcome(KEY, 0, outcome('first')), 'won');
-        assert.equal(await again.putOutcome(KEY, 0, outcome('second')), 'lost');
-        assert.equal(await journal.putResolution(KEY, 0, resolution('first')), 'won');
-        assert.equal(await again.putResolution(KEY, 0, resolution('second')), 'lost');
-        assert.deepEqual(await again.read(KEY, 0), {
-          claim: intent({ nonce: 'first' }),
-          outcome: outcome('first'),
-          resolution: resolution('first'),
-        });
+        const log: LogEntry[] = [];
+        for (const entry of [intent(), answer('ours'), lost(), decision('unseen'), fence('another')])
+          log.push(entry, { ...entry, at: LATER });
+        log.push(intent({ ...EXTRAS, nonce: 'third' }));
+        for (const [n, entry] of log.entries()) assert.equal(await journal.append(KEY, n, entry), 'won');
+        assert.deepEqual(await again.read(KEY), log);
       },
     ),
-    check('keeps keys, namespaces and send attempts apart', async (journal) => {
-      await journal.putClaim(KEY, 0, fence('mine'));
-      const others: readonly (readonly [JournalKey, number])[] = [
-        [KEY, 1],
-        [{ ...KEY, creationKey: 'order-2' }, 0],
-        [{ ...KEY, namespace: 'other' }, 0],
-      ];
-      for (const [key, sendAttempt] of others)
-        assert.equal((await journal.read(key, sendAttempt)).claim, null);
+    check('keeps keys and namespaces apart', async (journal) => {
+      await journal.append(KEY, 0, fence('mine'));
+      for (const other of [
+        { ...KEY, creationKey: 'order-2' },
+        { ...KEY, namespace: 'other' },
+      ])
+        assert.deepEqual(await journal.read(other), []);
     }),
     check(
-      '[C4.4a] takes a later send attempt only where the one before it is: a key that is gone begins anew',
+      '[C4.4a] takes a later entry only where the one before it is: a key that is gone begins anew',
       async (journal) => {
-        await assert.rejects(journal.putClaim(KEY, 1, fence('alone')));
-        assert.deepEqual(await journal.scan(null, 10), { keys: [], next: null });
-        await journal.putClaim(KEY, 0, fence('first'));
-        await assert.rejects(journal.putClaim(KEY, 2, fence('third')));
-        assert.equal(await journal.putClaim(KEY, 1, fence('second')), 'won');
+        for (const entry of [intent(), lost(), fence('alone'), decision('ours')])
+          await assert.rejects(journal.append(KEY, 1, entry));
+        assert.deepEqual(await journal.read(KEY), []);
+        assert.deepEqual(await journal.scan(null, 10), { logs: [], next: null });
+        await journal.append(KEY, 0, fence('first'));
+        await assert.rejects(journal.append(KEY, 2, intent()));
+        assert.equal(await journal.append(KEY, 1, intent()), 'won');
+      },
+    ),
+    check(
+      '[C4.4a] keeps an answer whatever happened to the entries before it, and reads no log without them',
+      async (journal) => {
+        assert.equal(await journal.append(KEY, 1, answer('ours')), 'won');
+        await assert.rejects(journal.read(KEY));
+        await assert.rejects(journal.append(KEY, 3, intent()));
+        assert.equal(await journal.append(KEY, 0, intent()), 'won');
+        assert.deepEqual(await journal.read(KEY), [intent(), answer('ours')]);
       },
     ),
     check('[C4.4a] lets one of sixteen writers win', async (journal, again) => {
       const nonces = Array.from({ length: 16 }, (_, index) => `writer-${index}`);
       const ends = await Promise.all(
-        nonces.map((nonce, index) => (index % 2 === 0 ? journal : again).putClaim(KEY, 0, intent({ nonce }))),
+        nonces.map((nonce, index) => (index % 2 === 0 ? journal : again).append(KEY, 0, intent({ nonce }))),
       );
       assert.equal(ends.filter((end) => end === 'won').length, 1);
-      const { claim } = await journal.read(KEY, 0);
-      assert.equal(claim?.nonce, nonces[ends.indexOf('won')]);
+      assert.deepEqual(await journal.read(KEY), [intent({ nonce: nonces[ends.indexOf('won')]! })]);
+    }),
+    check('[C4.4a] reads each log as it was at some moment, while it is written', async (journal, again) => {
+      const written = Array.from({ length: 30 }, (_, n) => fence(`sender-${n}`));
+      let before = 0;
+      const looked = async () => {
+        const log = await again.read(KEY);
+        assert.deepEqual(log, written.slice(0, log.length));
+        assert.ok(log.length >= before, 'an entry that was read is missing');
+        before = log.length;
+      };
+      for (const [n, entry] of written.entries())
+        await Promise.all([journal.append(KEY, n, entry), looked(), looked()]);
+      assert.deepEqual(await again.read(KEY), written);
     }),
     check(
-      'lists every key once, page by page, with its send attempts in the order of their numbers',
+      'lists every log once, page by page, with its entries in the order of their numbers',
       async (journal) => {
         const keys = Array.from({ length: 7 }, (_, index) => ({ ...KEY, creationKey: `order-${index}` }));
         const third = keys[3]!;
-        for (const key of keys) await journal.putClaim(key, 0, intent({ workflowId: key.creationKey }));
-        for (let sendAttempt = 1; sendAttempt <= 10; sendAttempt++)
-          await journal.putClaim(third, sendAttempt, fence(`send-attempt-${sendAttempt}`));
-        await journal.putOutcome(third, 0, outcome('n'));
+        for (const key of keys) await journal.append(key, 0, intent({ workflowId: key.creationKey }));
+        await journal.append(third, 1, answer('ours'));
+        for (let n = 2; n <= 11; n++) await journal.append(third, n, fence(`sender-${n}`));
         const pages = [];
         for (let after: string | null = null; ;) {
           const page = await journal.scan(after, 3);
-          pages.push(page.keys);
+          pages.push(page.logs);
           if (page.next === null) break;
           after = page.next;
         }
         assert.ok(pages.every((page) => page.length <= 3));
-        const owners = pages
-          .flat()
-          .map(({ sendAttempts: [first] }) =>
-            first?.claim?.kind === 'intent' ? first.claim.workflowId : '',
-          );
+        const owners = pages.flat().map(([first]) => (first?.kind === 'intent' ? first.workflowId : ''));
         assert.deepEqual(
           owners.sort(),
           keys.map(({ creationKey }) => creationKey),
         );
-        const found = pages.flat().find(({ sendAttempts }) => sendAttempts.length > 1);
-        assert.deepEqual(
-          found?.sendAttempts.map(({ sendAttempt }) => sendAttempt),
-          Array.from({ length: 11 }, (_, sendAttempt) => sendAttempt),
-        );
-        assert.deepEqual(found?.sendAttempts[0], { sendAttempt: 0, ...(await journal.read(third, 0)) });
+        const found = pages.flat().find((log) => log.length > 1);
+        assert.equal(found?.length, 12);
+        assert.deepEqual(found, await journal.read(third));
       },
     ),
     check('has nothing to list when nobody has written', async (journal) => {
-      assert.deepEqual(await journal.scan(null, 10), { keys: [], next: null });
+      assert.deepEqual(await journal.scan(null, 10), { logs: [], next: null });
     }),
-    check('finds open send attempts by their body until they are forgotten', async (journal, again) => {
-      const other = { ...KEY, creationKey: 'order-2' };
-      await journal.putClaim(KEY, 0, intent({ bodyHash: 'same' }));
-      await journal.putClaim(other, 0, fence('before'));
-      await journal.putClaim(other, 1, intent({ bodyHash: 'same' }));
-      await journal.putClaim({ ...KEY, creationKey: 'order-3' }, 0, intent({ bodyHash: 'another' }));
-      await journal.putClaim({ ...KEY, creationKey: 'order-4' }, 0, fence('f'));
-      const places = async (asked: CreateJournal) =>
-        (await asked.findOpenByBody('same'))
-          .map(({ namespace, creationKey, sendAttempt }) => `${namespace} ${creationKey} ${sendAttempt}`)
-          .sort();
-      assert.deepEqual(await places(again), ['default order-1 0', 'default order-2 1']);
-      await again.forgetOpen({ ...KEY, sendAttempt: 0 }, 'same');
-      await again.forgetOpen({ ...KEY, sendAttempt: 0 }, 'same');
-      assert.deepEqual(await places(journal), ['default order-2 1']);
-      assert.deepEqual(await journal.findOpenByBody('unheard of'), []);
-    }),
+    check(
+      'finds open intents by their body until they are forgotten, each by itself',
+      async (journal, again) => {
+        const other = { ...KEY, creationKey: 'order-2' };
+        await journal.append(KEY, 0, intent({ bodyHash: 'same' }));
+        await journal.append(other, 0, fence('before'));
+        await journal.append(other, 1, intent({ bodyHash: 'same' }));
+        await journal.append(other, 2, answer('ours'));
+        await journal.append(other, 3, intent({ bodyHash: 'same', nonce: 'next' }));
+        await journal.append({ ...KEY, creationKey: 'order-3' }, 0, intent({ bodyHash: 'another' }));
+        await journal.append({ ...KEY, creationKey: 'order-4' }, 0, fence('f'));
+        await journal.append({ ...KEY, creationKey: 'order-5' }, 0, lost());
+        const places = async (asked: CreateJournal) =>
+          (await asked.findOpenByBody('same'))
+            .map(({ namespace, creationKey, n }) => `${namespace} ${creationKey} ${n}`)
+            .sort();
+        assert.deepEqual(await places(again), [
+          'default order-1 0',
+          'default order-2 1',
+          'default order-2 3',
+        ]);
+        await again.forgetOpen({ ...KEY, n: 0 }, 'same');
+        await again.forgetOpen({ ...KEY, n: 0 }, 'same');
+        // Of one key, what became of an earlier intent takes nothing from a later one.
+        await again.forgetOpen({ ...other, n: 1 }, 'same');
+        assert.deepEqual(await places(journal), ['default order-2 3']);
+        assert.deepEqual(await journal.findOpenByBody('unheard of'), []);
+      },
+    ),
     check('finds a task by its id, once per account, as it was first written', async (journal, again) => {
       await journal.indexTask(entry('a@00000000', 'order-1'));
       await journal.indexTask(entry('a@00000000', 'order-2'));
@@ -194,8 +229,8 @@ export function createJournalConformance(
         const others = [bookLog('other', 'spring'), bookLog('default', 'summer'), { ...log, name: 'spring' }];
         for (const other of others) assert.equal(await journal.readRecord(other, 0), null);
         const asKey = { namespace: log.namespace, creationKey: log.name };
-        assert.equal((await journal.read(asKey, 0)).claim, null);
-        assert.deepEqual(await journal.scan(null, 10), { keys: [], next: null });
+        assert.deepEqual(await journal.read(asKey), []);
+        assert.deepEqual(await journal.scan(null, 10), { logs: [], next: null });
       },
     ),
     check('lets one of sixteen writers win a record', async (journal, again) => {
@@ -223,38 +258,58 @@ export function createJournalConformance(
     check('tells that it can be written, and leaves nothing behind', async (journal) => {
       await journal.checkWritable();
       await journal.checkWritable();
-      assert.deepEqual(await journal.scan(null, 10), { keys: [], next: null });
+      assert.deepEqual(await journal.scan(null, 10), { logs: [], next: null });
     }),
   ];
 }
 
 const AT = '2026-01-01T00:00:00.000Z';
+const LATER = '2026-01-02T00:00:00.000Z';
 const KEY: JournalKey = { namespace: 'default', creationKey: 'order-1' };
 
-const intent = (own: Partial<ClaimIntent> = {}): ClaimIntent => ({
+const SENT = {
   v: 1,
-  kind: 'intent',
-  nonce: 'ours',
-  operation: 'create_video',
   ...KEY,
+  nonce: 'ours',
+  sender: 'run/1',
+  operation: 'create_video',
   workflowId: 'wf',
   runId: 'run',
   activityId: '1',
+  attemptAt: AT,
   fingerprint: 'f'.repeat(64),
-  bodyHash: 'b'.repeat(64),
-  idempotencyKey: 'k'.repeat(64),
   account: 'default@00000000',
   model: 'm',
   durationSeconds: 2,
   resolution: null,
   referenceMode: 'none',
-  estimate: null,
   at: AT,
+} as const;
+
+const intent = (own: Partial<IntentEntry> = {}): IntentEntry => ({
+  ...SENT,
+  kind: 'intent',
+  bodyHash: 'b'.repeat(64),
+  estimate: null,
+  idempotencyKey: 'k'.repeat(64),
   sendWindowEnd: AT,
   ...own,
 });
 
-const fence = (nonce: string): ClaimFence => ({ v: 1, kind: 'fence', nonce, at: AT });
+/** What an intent may say besides. */
+const EXTRAS = {
+  workflowId: null,
+  runId: null,
+  fingerprint: null,
+  ancestors: ['batch', 'root'],
+  estimate: { microUnits: 250_000, currency: 'USD' },
+  payer: batchWorkflowId('spring', 3),
+  idempotency: { header: 'Idempotency-Key', lastSendAt: AT },
+} satisfies Partial<IntentEntry>;
+
+const lost = (): LostEntry => ({ ...SENT, kind: 'lost', nonce: 'unseen', cause: 'journal_changed' });
+
+const fence = (sender: string): FenceEntry => ({ v: 1, kind: 'fence', sender, at: AT });
 
 const video = (taskId: string, account: string): CreatedVideo['video'] => ({
   taskId,
@@ -268,8 +323,9 @@ const video = (taskId: string, account: string): CreatedVideo['video'] => ({
   source: 'create_reply',
 });
 
-const outcome = (nonce: string): OutcomeRecord => ({
+const answer = (nonce: string): AnswerEntry => ({
   v: 1,
+  kind: 'answer',
   nonce,
   at: AT,
   answer: {
@@ -284,10 +340,12 @@ const outcome = (nonce: string): OutcomeRecord => ({
   },
 });
 
-const resolution = (by: string): Resolution => ({
+const decision = (about: string): DecisionEntry => ({
   v: 1,
+  kind: 'decision',
+  about,
   decision: 'resubmit',
-  by,
+  by: 'ada',
   reason: 'the service says no',
   at: AT,
   answer: null,

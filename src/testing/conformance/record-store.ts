@@ -30,19 +30,19 @@ export function recordStoreConformance(open: () => Promise<() => RecordStore>): 
 
   return [
     check('has nothing at first', async (one) => {
-      assert.equal(await one.read(`${KEY}0.claim`), null);
+      assert.equal(await one.read(`${KEY}0.entry`), null);
       assert.equal((await one.readAll(KEY)).size, 0);
       assert.deepEqual(await one.names('keys/', null, 10), []);
     }),
     check('keeps the first text under a name, and says so to the second writer', async (one, other) => {
-      assert.equal(await one.create(`${KEY}0.claim`, 'first'), 'won');
-      assert.equal(await other.create(`${KEY}0.claim`, 'second'), 'lost');
-      assert.equal(await other.create(`${KEY}0.claim`, 'first'), 'lost', 'also with the same text');
-      assert.equal(await other.read(`${KEY}0.claim`), 'first');
+      assert.equal(await one.create(`${KEY}0.entry`, 'first'), 'won');
+      assert.equal(await other.create(`${KEY}0.entry`, 'second'), 'lost');
+      assert.equal(await other.create(`${KEY}0.entry`, 'first'), 'lost', 'also with the same text');
+      assert.equal(await other.read(`${KEY}0.entry`), 'first');
     }),
     check('lets one of sixteen writers win', async (one, other) => {
       for (let round = 0; round < 4; round += 1) {
-        const name = `${KEY}${round}.claim`;
+        const name = `${KEY}${round}.entry`;
         const writers = Array.from({ length: 16 }, (_, n) =>
           (n % 2 === 0 ? one : other).create(name, `${n}`),
         );
@@ -53,12 +53,12 @@ export function recordStoreConformance(open: () => Promise<() => RecordStore>): 
     }),
     check('gives every text back as it was', async (one, other) => {
       const texts = ['', 'ü € 🎬 \\ "quoted" \n\t', '{"a":[1,null]}', 'x'.repeat(200_000)];
-      for (const [n, text] of texts.entries()) await one.create(`${KEY}${n}.claim`, text);
-      for (const [n, text] of texts.entries()) assert.equal(await other.read(`${KEY}${n}.claim`), text);
+      for (const [n, text] of texts.entries()) await one.create(`${KEY}${n}.entry`, text);
+      for (const [n, text] of texts.entries()) assert.equal(await other.read(`${KEY}${n}.entry`), text);
     }),
     check('reads all that begins with a prefix, and nothing beside it', async (one, other) => {
-      const names = ['1.claim', '1.outcome', '10.claim', '2.claim'].map((name) => `${KEY}${name}`);
-      for (const name of [...names, `keys/aa/${'b'.repeat(64)}/1.claim`, `keys/ab/${'a'.repeat(64)}/1.claim`])
+      const names = ['1.entry', '1.note', '10.entry', '2.entry'].map((name) => `${KEY}${name}`);
+      for (const name of [...names, `keys/aa/${'b'.repeat(64)}/1.entry`, `keys/ab/${'a'.repeat(64)}/1.entry`])
         await one.create(name, `text of ${name}`);
       const of = (...chosen: number[]) => new Map(chosen.map((n) => [names[n]!, `text of ${names[n]}`]));
       assert.deepEqual(sorted(await other.readAll(`${KEY}1.`)), sorted(of(0, 1)));
@@ -67,7 +67,7 @@ export function recordStoreConformance(open: () => Promise<() => RecordStore>): 
     check('lists names in the order of their bytes, page by page', async (one, other) => {
       const hashes = ['00', '0f', '1a', 'a0', 'a1', 'ff'];
       const names = hashes.flatMap((hash) =>
-        ['0.claim', '0.outcome', '1.claim', '10.claim', '2.claim', 'removal'].map(
+        ['0.entry', '0.note', '1.entry', '10.entry', '2.entry', 'removal'].map(
           (name) => `keys/${hash}/${hash.repeat(32)}/${name}`,
         ),
       );
@@ -91,7 +91,7 @@ export function recordStoreConformance(open: () => Promise<() => RecordStore>): 
     }),
     check('sees at once what another one has written or removed', async (one, other) => {
       for (let n = 0; n < 20; n += 1) {
-        const name = `${KEY}${n}.claim`;
+        const name = `${KEY}${n}.entry`;
         assert.equal(await other.read(name), null);
         await one.create(name, `${n}`);
         assert.equal(await other.read(name), `${n}`);
@@ -103,11 +103,11 @@ export function recordStoreConformance(open: () => Promise<() => RecordStore>): 
       }
     }),
     check('removes what is there, and does not mind what is not', async (one, other) => {
-      await one.create(`${KEY}0.claim`, 'first');
-      await other.remove(`${KEY}0.claim`);
-      await other.remove(`${KEY}0.claim`);
-      assert.equal(await one.create(`${KEY}0.claim`, 'second'), 'won');
-      assert.equal(await other.read(`${KEY}0.claim`), 'second');
+      await one.create(`${KEY}0.entry`, 'first');
+      await other.remove(`${KEY}0.entry`);
+      await other.remove(`${KEY}0.entry`);
+      assert.equal(await one.create(`${KEY}0.entry`, 'second'), 'won');
+      assert.equal(await other.read(`${KEY}0.entry`), 'second');
     }),
     check('writes hints over each other, and drops them', async (one, other) => {
       await one.note('open/aa/a/x.json', 'first');
@@ -118,10 +118,10 @@ export function recordStoreConformance(open: () => Promise<() => RecordStore>): 
       assert.equal(await other.read('open/aa/a/x.json'), null);
     }),
     check('is kept when it is closed and opened again', async (one, _other, openAgain) => {
-      await one.create(`${KEY}0.claim`, 'kept');
+      await one.create(`${KEY}0.entry`, 'kept');
       await one.close?.();
       const again = openAgain();
-      assert.equal(await again.read(`${KEY}0.claim`), 'kept');
+      assert.equal(await again.read(`${KEY}0.entry`), 'kept');
       await again.close?.();
     }),
   ];

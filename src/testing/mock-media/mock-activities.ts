@@ -61,11 +61,10 @@ export function mockMediaActivities(options: MockMediaOptions = {}): MockMediaAc
     'mockMedia.video': async (asked) =>
       asked.taskId === null ? videos.bought(asked) : videos.awaited(asked.taskId),
     'mockMedia.image': image,
-    [ACTIVITY.createVideo]: async ({ creationKey, sendAttempt, request }) =>
-      createAnswer(videos.bought({ creationKey, request, taskId: null }), sendAttempt),
+    [ACTIVITY.createVideo]: async ({ creationKey, request }) =>
+      createAnswer(videos.bought({ creationKey, request, taskId: null })),
     // Asked where a create gave no answer, because the function of the test threw: it is not asked again.
-    [ACTIVITY.reconcileCreate]: async ({ creationKey, sendAttempt }) =>
-      createAnswer(videos.known(creationKey) ?? LOST, sendAttempt),
+    [ACTIVITY.reconcileCreate]: async ({ creationKey }) => createAnswer(videos.known(creationKey) ?? LOST),
     [ACTIVITY.findVideoTask]: async ({ taskId, account = 'default@00000000' }) => {
       const outcome = videos.awaited(taskId);
       const video = 'video' in outcome && outcome.video !== null ? outcome.video : undefined;
@@ -160,11 +159,11 @@ function withKey<Outcome extends VideoOutcome | ImageOutcome>(
   return 'creationKey' in outcome && creationKey !== null ? { ...outcome, creationKey } : outcome;
 }
 
-function createAnswer(outcome: VideoOutcome, sendAttempt: number): CreateVideoAnswer {
+function createAnswer(outcome: VideoOutcome): CreateVideoAnswer {
   const estimate = estimateOf(outcome.billing);
   const owed = outcome.billing.state === 'needs_review' ? ({ mayBeOwed: true } as const) : {};
   const account = 'video' in outcome ? (outcome.video?.account ?? null) : null;
-  const answer = { sendAttempt, sent: true, account, estimate };
+  const answer = { sendAttempt: 0, sent: true, account, estimate };
   if (outcome.outcome === 'unconfirmed')
     return { ...answer, outcome: 'unconfirmed', evidence: outcome.evidence };
   if (outcome.outcome === 'rejected') {

@@ -1,21 +1,22 @@
+import { uuid4 } from '@temporalio/workflow';
 import {
   beginCreate,
   DEFAULT_START_LIMIT_MS,
-  isSentAgain,
   nextStep,
+  sentAgain,
   withDebts,
   type CreateOnceState,
   type CreateStep,
 } from '../../domain/create-once';
 import { byClockOf } from '../../domain/answer-times';
-import { type SenderTrace } from '../../domain/journal-proof';
+import { type SenderTrace } from '../../domain/sender-trace';
 import { ACTIVITY, NOT_RECORDED } from '../../domain/names';
 import { type CreateVideoAnswer } from '../../domain/paid-call';
 import { CREATE_TIMEOUTS } from '../../domain/timeouts';
 import { type BatchSettings } from '../../domain/campaign/messages';
 import { activity, createScheduleToCloseMs } from '../proxies';
 import { raceTimer } from '../timers';
-import { NO_ANSWER, noValue, type NoValue, reconcileSendAttempt, senderTrace } from '../create-once';
+import { NO_ANSWER, noValue, type NoValue, reconcileCreate, senderTrace } from '../create-once';
 import { type BatchWork } from './batch-work';
 import { isBatchClosed } from './batch-closed';
 import { creationKeyOf, isStarted, type Row } from './row';
@@ -34,8 +35,8 @@ export interface RowAnswer {
 }
 
 /**
- * Sends one group of creates, each row by the rules of create-once: its own key, send attempt and claim. A lost
- * group is reconciled row by row, so that only rows whose claim holds an intent stay unconfirmed. Never throws.
+ * Sends one group of creates, each row by the rules of create-once, with a log of its own. A lost group is reconciled
+ * row by row, so that only rows whose log has an intent stay unconfirmed. Never throws.
  * @param onRow called once for each row, as soon as its step is known
  */
 export async function createRows(
@@ -44,8 +45,9 @@ export async function createRows(
   onRow: (row: Row, answer: RowAnswer) => void,
 ): Promise<void> {
   const states = rows.map((row) => row.create ?? beginCreate(creationKeyOf(campaign, row), Date.now()));
-  const scheduledAt = new Date().toISOString();
-  const answers = await sendGroup(rows, states, settings, payer);
+  // In the input, so that it is the same in a run that was reset after the creates.
+  const sender = { sender: uuid4(), scheduledAt: new Date().toISOString() };
+  const answers = await sendGroup(rows, states, settings, { payer, sender: sender.sender });
   const open: Promise<void>[] = [];
   // Promises only where something is awaited (docs/adr/0011).
   const known = rows.map((row, index) => {
@@ -55,7 +57,7 @@ export async function createRows(
     const step = 'outcome' in got ? stepOf(row, state, got, false) : undefined;
     if (step === undefined)
       open.push(
-        reconciled(row, state, got, settings, senderTrace(got, scheduledAt, index)).then((answer) =>
+        reconciled(row, state, got, settings, senderTrace(got, sender, index)).then((answer) =>
           onRow(row, answer),
         ),
       );
@@ -75,7 +77,7 @@ async function sendGroup(
   rows: readonly Row[],
   states: readonly CreateOnceState[],
   { account, policy, queues }: BatchSettings,
-  payer: string,
+  from: { readonly payer: string; readonly sender: string },
 ): Promise<{ readonly all: readonly CreateVideoAnswer[] } | { readonly lost: NoValue }> {
   const create = activity(ACTIVITY.createVideos, {
     taskQueue: queues.create,
@@ -84,21 +86,18 @@ async function sendGroup(
   });
   const asked = rows.map((row, index) => {
     const state = states[index] as CreateOnceState;
-    const { creationKey, sendAttempt } = state;
+    const again = sentAgain(state);
     return {
       page: { index: row.set.set.index, page: row.set.set.page },
       index: row.index,
-      creationKey,
-      sendAttempt,
-      ...(isSentAgain(state)
-        ? { sameKey: true as const }
-        : isStarted(row) && { recordedOnly: true as const }),
+      creationKey: state.creationKey,
+      ...(again !== undefined ? { sameKey: again } : isStarted(row) && { recordedOnly: true as const }),
     };
   });
   const wait = { since: Date.now(), limitMs: DEFAULT_START_LIMIT_MS };
   const sent = create({
     rows: asked,
-    payer,
+    ...from,
     ...ancestry(),
     ...(account === undefined ? {} : { account }),
     ...(policy === undefined ? {} : { policy }),
@@ -142,9 +141,9 @@ async function reconciled(
   state: CreateOnceState,
   got: CreateVideoAnswer | NoValue,
   settings: BatchSettings,
-  senders: SenderTrace,
+  trace: SenderTrace,
 ): Promise<RowAnswer> {
-  const found = await reconcile(row, state, settings, got, senders);
+  const found = await reconcile(row, state, settings, got, trace);
   // The evidence of the send itself says more than a reconciliation that found nothing.
   const keepsOwn = 'outcome' in got && got.outcome === 'unconfirmed' && found.outcome === 'unconfirmed';
   const step = stepOf(row, state, keepsOwn ? got : found, true);
@@ -154,7 +153,7 @@ async function reconciled(
 
 /**
  * Whether the journal says that an attempt which was started before bought nothing. A worker that could not read the
- * journal proves nothing, nor does a fence: what was sent after it is in the next send attempt.
+ * journal proves nothing.
  */
 function isAbsent(row: Row, answer: CreateVideoAnswer): boolean {
   if (!isStarted(row) || row.create?.unknown !== undefined) return false;
@@ -167,10 +166,10 @@ function reconcile(
   state: CreateOnceState,
   { account, policy, queues }: BatchSettings,
   got: CreateVideoAnswer | NoValue,
-  senders: SenderTrace,
+  trace: SenderTrace,
 ): Promise<CreateVideoAnswer> {
   const { model, durationSeconds, resolution, referenceMode } = row.spec;
-  return reconcileSendAttempt(
+  return reconcileCreate(
     state,
     {
       taskQueue: queues.create,
@@ -179,6 +178,6 @@ function reconcile(
       facts: { model, durationSeconds, resolution, referenceMode },
     },
     got,
-    senders,
+    trace,
   );
 }

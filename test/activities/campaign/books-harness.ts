@@ -17,12 +17,13 @@ import {
 import { batchWorkflowId } from '../../../src/domain/campaign/budget-book';
 import { type CampaignRow, type LedgerLine } from '../../../src/domain/campaign/row';
 import { type RowSet } from '../../../src/domain/campaign/row-set';
-import { type CreateJournal, type RecordedAnswer, type ClaimIntent } from '../../../src/domain/journal';
+import { type CreateJournal } from '../../../src/domain/journal';
+import { type IntentEntry, type LogEntry, type RecordedAnswer } from '../../../src/domain/log-entries';
 import { rowCreationKey } from '../../../src/domain/creation-key';
 import { createFileJournal } from '../../../src/journal/file-journal';
 import { answers } from '../../domain/create-answers';
 import { paidDeps } from '../paid-deps';
-import { claimIntent } from '../claim-intent';
+import { answerEntry, intentEntry } from '../../support/log-entries';
 import { plannedRow, storedPages } from './stored-pages';
 
 export const CAMPAIGN = 'spring';
@@ -119,15 +120,20 @@ export class BooksHarness {
   }
 
   /** A request of this row was about to leave, paid for by this batch. */
-  async started(row: number, batch: number, own: Partial<ClaimIntent> = {}, sendAttempt = 0): Promise<void> {
+  async started(row: number, batch: number, own: Partial<IntentEntry> = {}): Promise<void> {
     const estimate = { microUnits: PRICE, currency: 'USD' };
-    const claim = claimIntent({ ...this.key(row), payer: payerOf(batch), estimate, ...own });
-    await this.journal.putClaim(this.key(row), sendAttempt, claim);
+    await this.write(row, intentEntry({ ...this.key(row), payer: payerOf(batch), estimate, ...own }));
   }
 
-  async ended(row: number, answer: RecordedAnswer = answers.created(0)): Promise<void> {
-    const record = { v: 1, nonce: 'ours', at: new Date(0).toISOString(), answer } as const;
-    await this.journal.putOutcome(this.key(row), answer.sendAttempt, record);
+  /** The answer of the send `ours` of this row, or of another one. */
+  async ended(row: number, answer: RecordedAnswer = answers.created(0), nonce = 'ours'): Promise<void> {
+    await this.write(row, answerEntry(answer, { nonce }));
+  }
+
+  /** Appends an entry to the log of a row. */
+  async write(row: number, entry: LogEntry): Promise<void> {
+    const key = this.key(row);
+    await this.journal.append(key, (await this.journal.read(key)).length, entry);
   }
 
   async bought(row: number, batch: number): Promise<void> {

@@ -1,3 +1,4 @@
+import { NO_JOURNAL } from '../../../src/journal/no-journal';
 import { batchLog, bookLog, fenceLog, freeLog, ownerLog } from '../../../src/domain/campaign/budget-book';
 import { type KeepBooksInput } from '../../../src/domain/campaign/activities';
 import { packRows } from '../../../src/domain/campaign/row-set';
@@ -235,7 +236,7 @@ describe('media.keepBooks', () => {
       expect(free).toMatchObject({ deducts: false });
     });
 
-    it('is nothing for a send attempt that nobody was charged for', async () => {
+    it('is nothing for a send that nobody was charged for', async () => {
       await afterFirst();
       await books.started(2, 0);
       const { account, estimate } = { account: 'a', estimate: null };
@@ -254,7 +255,7 @@ describe('media.keepBooks', () => {
   it('says to a person why it cannot be kept now', async () => {
     const unavailable = async (...args: Parameters<BooksHarness['keep']>) =>
       ((await books.keep(...args)) as { unavailable?: string }).unavailable;
-    expect(await unavailable(opening(null), { deps: { journal: 'none' } })).toMatch(/no create journal/);
+    expect(await unavailable(opening(null), { deps: { journal: NO_JOURNAL } })).toMatch(/no create journal/);
     const standing = async () =>
       ({ bound: false, message: 'The queue belongs to another journal.' }) as const;
     expect(await unavailable(opening(null), { deps: { standing } })).toMatch(/another journal/);

@@ -68,9 +68,9 @@ export class CreateHarness {
   }
 
   /** As the only call of its worker: no refusal of another holds it back. */
-  single(creationKey: string, request: VideoRequest, sendAttempt = 0): Promise<CreateVideoAnswer> {
+  single(creationKey: string, request: VideoRequest): Promise<CreateVideoAnswer> {
     const alone = createCreateVideo({ ...this.deps, gate: new RefusalGate() });
-    return this.environment.run(alone, { creationKey, sendAttempt, request });
+    return this.environment.run(alone, { creationKey, request });
   }
 
   /** All rows of the page in one activity; keys are given by place. */
@@ -85,7 +85,6 @@ export class CreateHarness {
       page: PAGE,
       index: row.row,
       creationKey: key(row.row),
-      sendAttempt: 0,
       ...asked,
     }));
     const { answers } = await this.environment.run<

@@ -1,9 +1,11 @@
 import { type ServerResponse } from 'node:http';
+import { NO_JOURNAL } from '../../../src/journal/no-journal';
 import { NOT_RECORDED } from '../../../src/domain/names';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { type VideoRequest } from '../../../src/domain/request';
 import { modelSource } from '../../manifest/models';
 import { json, type SeenRequest } from '../../service/loopback-service';
+import { fenceEntry } from '../../support/log-entries';
 import { CreateHarness, promptOf, rowOf, video } from './create-harness';
 
 /** What the service does with a prompt. */
@@ -37,7 +39,6 @@ describe('media.createVideos', () => {
 
   it('[C4.4a] a look for what was bought finds it beyond fences, and says that nothing was where nothing is', async () => {
     const key = { namespace: 'default', creationKey: 'row-0' };
-    const fence = { v: 1, kind: 'fence', nonce: 'n', at: new Date(0).toISOString() } as const;
     harness.rows = [rowOf(0, video('accepted kite'))];
     const look = async () => {
       const [answer] = await harness.batch(
@@ -48,12 +49,12 @@ describe('media.createVideos', () => {
       );
       return answer;
     };
-    for (const sendAttempt of [0, 1]) await harness.journal.putClaim(key, sendAttempt, fence);
+    for (const n of [0, 1]) await harness.journal.append(key, n, fenceEntry({ sender: `other/${n}` }));
     expect(await look()).toMatchObject({ outcome: 'not_sent', cause: NOT_RECORDED, sendAttemptUsed: false });
     expect(harness.service.seen).toHaveLength(0);
-    const bought = await harness.single('row-0', { model: 'm', prompt: 'accepted kite' }, 2);
-    expect(bought).toMatchObject({ outcome: 'created', sendAttempt: 2 });
-    expect(await look()).toMatchObject({ outcome: 'created', sendAttempt: 2, sent: false });
+    const bought = await harness.single('row-0', { model: 'm', prompt: 'accepted kite' });
+    expect(bought).toMatchObject({ outcome: 'created', sendAttempt: 0 });
+    expect(await look()).toMatchObject({ outcome: 'created', sendAttempt: 0, sent: false });
     expect(harness.service.seen).toHaveLength(1);
   });
 
@@ -75,7 +76,7 @@ describe('media.createVideos', () => {
     expect(new Set(together.map(({ outcome }) => outcome))).toEqual(
       new Set(['created', 'rejected', 'refused_for_now', 'unconfirmed']),
     );
-    // The same again sends nothing: every row has a claim and an outcome of its own.
+    // The same again sends nothing: every row has a log of its own.
     const again = await harness.batch((index) => `together-${index}`);
     expect(again.map(({ outcome }) => outcome)).toEqual(together.map(({ outcome }) => outcome));
     expect(harness.service.seen).toHaveLength(2 * sent);
@@ -83,7 +84,7 @@ describe('media.createVideos', () => {
 
   it('[C4.4a] without a journal nothing is sent: a workflow that is reset would send its group again', async () => {
     harness.rows = ['one', 'two'].map((prompt, row) => rowOf(row, video(prompt)));
-    const answers = await harness.batch((index) => `row-${index}`, harness.rows, { journal: 'none' });
+    const answers = await harness.batch((index) => `row-${index}`, harness.rows, { journal: NO_JOURNAL });
     expect(answers).toMatchObject(
       harness.rows.map(() => ({ outcome: 'rejected', reason: 'unsafe_retry_policy', sent: false })),
     );
@@ -122,15 +123,19 @@ describe('media.createVideos', () => {
     const ids = answers.map((answer) => (answer.outcome === 'created' ? answer.video.taskId : null));
     expect(ids).toEqual([expect.any(String), null, expect.any(String)]);
     for (const [index, answer] of answers.entries()) {
-      const view = await harness.journal.read({ namespace: 'default', creationKey: `row-${index}` }, 0);
-      expect(view.claim).toMatchObject({ kind: 'intent', creationKey: `row-${index}` });
-      expect(view.outcome?.answer.outcome).toBe(answer.outcome);
+      expect(await harness.journal.read({ namespace: 'default', creationKey: `row-${index}` })).toMatchObject(
+        [
+          { kind: 'intent', creationKey: `row-${index}` },
+          { kind: 'answer', answer: { outcome: answer.outcome } },
+        ],
+      );
       if (answer.outcome === 'created')
         expect(await harness.journal.findTask(answer.video.taskId)).toMatchObject([
           { creationKey: `row-${index}` },
         ]);
     }
-    expect(harness.heartbeats.at(-1)).toMatchObject({ journalId: 'the-journal', taskIds: ids });
+    const intents = ids.map(() => expect.any(String) as unknown);
+    expect(harness.heartbeats.at(-1)).toEqual({ intents, taskIds: ids });
   });
 
   it('[C4.4a] a group that runs again sends only what was never sent', async () => {

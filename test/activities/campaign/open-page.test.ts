@@ -1,6 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { NO_JOURNAL } from '../../../src/journal/no-journal';
 import { createFileJournal } from '../../../src/journal/file-journal';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createFoldResults, createRecordRows } from '../../../src/activities/campaign/record-rows';
@@ -11,11 +12,12 @@ import { packRows } from '../../../src/domain/campaign/row-set';
 import { NO_MONEY } from '../../../src/domain/campaign/results';
 import { type CampaignRowResult } from '../../../src/domain/campaign/row';
 import { rowCreationKey } from '../../../src/domain/creation-key';
-import { type CreateJournal, type JournalKey, type ClaimIntent } from '../../../src/domain/journal';
+import { type CreateJournal } from '../../../src/domain/journal';
+import { type JournalKey } from '../../../src/domain/log-entries';
 import { readResults } from '../../../src/manifest/results';
 import { memoryStore } from '../../manifest/memory-store';
 import { createdVideo } from '../created-video';
-import { claimIntent } from '../claim-intent';
+import { answerEntry, intentEntry } from '../../support/log-entries';
 import { plannedRow as row, storedPages as stored } from './stored-pages';
 
 describe('media.openPage', () => {
@@ -50,7 +52,10 @@ describe('media.openPage', () => {
         }),
       ],
     ]);
-    const opened = await createOpenPage({ pages: createPageReader(store) })({ index, page: 0 });
+    const opened = await createOpenPage({ pages: createPageReader(store), journal: NO_JOURNAL })({
+      index,
+      page: 0,
+    });
     const video = {
       operation: 'create_video',
       model: 'cine-1',
@@ -87,14 +92,12 @@ describe('media.openPage', () => {
   it('tells the rows that are wanted, and asks the journal about no others', async () => {
     const { store, index } = await stored([[row(0), row(1), row(2), row(3)]]);
     const asked: string[] = [];
-    const intent = { kind: 'intent', nonce: 'x' } as unknown as ClaimIntent;
     const keyOf = (number: number, attempt = 0) => rowCreationKey('spring', row(number), attempt);
     const started = keyOf(2);
     const journal = {
-      read: (key: JournalKey, sendAttempt: number) => {
-        asked.push(`${key.creationKey}@${sendAttempt}`);
-        const claim = key.creationKey === started && sendAttempt === 0 ? intent : null;
-        return Promise.resolve({ claim, outcome: null, resolution: null });
+      read: ({ creationKey }: JournalKey) => {
+        asked.push(creationKey);
+        return Promise.resolve(creationKey === started ? [intentEntry()] : []);
       },
     } as unknown as CreateJournal;
     const openPage = createOpenPage({ pages: createPageReader(store), journal });
@@ -105,14 +108,12 @@ describe('media.openPage', () => {
       rows: packRows([0, 2]),
     });
     expect(rows.map((opened) => opened && (opened.started ?? 'new'))).toEqual(['new', null, 0, null]);
-    expect(asked.sort()).toEqual(
-      [`${keyOf(0)}@0`, `${started}@0`, `${started}@1`, `${keyOf(2, 1)}@0`].sort(),
-    );
+    expect(asked.sort()).toEqual([keyOf(0), started, keyOf(2, 1)].sort());
     asked.length = 0;
     const only = { ...input, rows: packRows([1, 3]) };
     const part = await environment.run<[OpenPageInput], OpenedPage, typeof openPage>(openPage, only);
     expect(part.rows.map((opened) => opened?.key)).toEqual([undefined, 'r1', undefined, 'r3']);
-    expect(asked.sort()).toEqual([`${keyOf(1)}@0`, `${keyOf(3)}@0`].sort());
+    expect(asked.sort()).toEqual([keyOf(1), keyOf(3)].sort());
   });
 
   it('has the videos that batches of this plan have bought, and none that was bought with another text', async () => {
@@ -122,10 +123,8 @@ describe('media.openPage', () => {
     const at = new Date(0).toISOString();
     const bought = async (number: number, payer: string) => {
       const key = { namespace, creationKey: rowCreationKey('spring', row(number), 0) };
-      const claim = claimIntent({ payer });
-      await journal.putClaim(key, 0, claim);
-      const answer = createdVideo(`video_${number}`);
-      await journal.putOutcome(key, 0, { v: 1, nonce: claim.nonce, at, answer });
+      await journal.append(key, 0, intentEntry({ payer }));
+      await journal.append(key, 1, answerEntry(createdVideo(`video_${number}`)));
     };
     const plan = async (payer: string, ofPlan: string) => {
       const rows = [{ index: ofPlan, page: 0, generation: 0, size: 3 }];
@@ -161,9 +160,9 @@ describe('media.openPage', () => {
 
   it('says so when a plan has no such page', async () => {
     const { store, index } = await stored([[row(0)]]);
-    await expect(createOpenPage({ pages: createPageReader(store) })({ index, page: 1 })).rejects.toThrow(
-      RangeError,
-    );
+    await expect(
+      createOpenPage({ pages: createPageReader(store), journal: NO_JOURNAL })({ index, page: 1 }),
+    ).rejects.toThrow(RangeError);
   });
 });
 

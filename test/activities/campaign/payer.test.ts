@@ -18,7 +18,11 @@ import {
 import { type CreateJournal } from '../../../src/domain/journal';
 import { type CreatePolicy } from '../../../src/domain/create-policy';
 import { type ImageOutcome } from '../../../src/domain/outcome';
-import { type CreateVideoAnswer, type WaitingImage } from '../../../src/domain/paid-call';
+import {
+  type CreateVideoAnswer,
+  type UnconfirmedCall,
+  type WaitingImage,
+} from '../../../src/domain/paid-call';
 import { json } from '../../service/loopback-service';
 import { CreateHarness, PAGE, rowOf, video } from './create-harness';
 
@@ -70,7 +74,7 @@ describe('a create that a batch pays for', () => {
       CreateVideosResult,
       (input: CreateVideosInput) => Promise<CreateVideosResult>
     >(createCreateVideos(deps, harness.pages), {
-      rows: [{ page: PAGE, index: 0, creationKey: KEY.creationKey, sendAttempt: 0, ...row }],
+      rows: [{ page: PAGE, index: 0, creationKey: KEY.creationKey, ...row }],
       payer,
       ...(policy && { policy }),
     });
@@ -79,14 +83,14 @@ describe('a create that a batch pays for', () => {
 
   /** The journal, with something that happens right after one of its answers. */
   const withAfter = (
-    after: Partial<Record<'putClaim' | 'readRecord', (log: CampaignLog) => Promise<unknown>>>,
+    after: Partial<Record<'append' | 'readRecord', (log: CampaignLog) => Promise<unknown>>>,
   ) =>
     ({
       ...harness.journal,
-      putClaim: async (...args: Parameters<CreateJournal['putClaim']>) => {
-        const put = await harness.journal.putClaim(...args);
-        await after.putClaim?.({ namespace: '', name: '' });
-        return put;
+      append: async (...args: Parameters<CreateJournal['append']>) => {
+        const end = await harness.journal.append(...args);
+        if (args[2].kind === 'intent') await after.append?.({ namespace: '', name: '' });
+        return end;
       },
       readRecord: async (...args: Parameters<CreateJournal['readRecord']>) => {
         const record = await harness.journal.readRecord(...args);
@@ -97,7 +101,7 @@ describe('a create that a batch pays for', () => {
 
   it('says who pays in its intent, and who sends for the payer', async () => {
     expect(await create()).toMatchObject({ outcome: 'created' });
-    expect((await harness.journal.read(KEY, 0)).claim).toMatchObject({ payer: PAYER });
+    expect(await harness.journal.read(KEY)).toMatchObject([{ kind: 'intent', payer: PAYER }, {}]);
     expect(await harness.journal.readRecord(ownerLog(NAMESPACE, PAYER), 0)).toMatchObject({ run: 'run' });
   });
 
@@ -105,7 +109,7 @@ describe('a create that a batch pays for', () => {
     await fence();
     expect(await create()).toMatchObject(CLOSED);
     expect(harness.service.seen).toHaveLength(0);
-    expect((await harness.journal.read(KEY, 0)).outcome?.answer).toMatchObject(CLOSED);
+    expect(await harness.journal.read(KEY)).toMatchObject([{}, { kind: 'answer', answer: CLOSED }]);
     expect(await create({ payer: NEXT, runId: 'next' })).toMatchObject({
       outcome: 'created',
       sendAttempt: 1,
@@ -113,23 +117,23 @@ describe('a create that a batch pays for', () => {
     expect(harness.service.seen).toHaveLength(1);
   });
 
-  it('sends nothing where the fence comes between the claim and the send', async () => {
-    const journal = withAfter({ putClaim: () => fence() });
+  it('sends nothing where the fence comes between the intent and the send', async () => {
+    const journal = withAfter({ append: () => fence() });
     expect(await create({ journal })).toMatchObject(CLOSED);
     expect(harness.service.seen).toHaveLength(0);
   });
 
   it('where the fence comes after it was looked for, its intent is there for whoever put the fence', async () => {
-    let claim: unknown;
+    let entries: unknown;
     const journal = withAfter({
       readRecord: async ({ name }) => {
         if (!name.startsWith('fence/')) return;
         await fence();
-        ({ claim } = await harness.journal.read(KEY, 0));
+        entries = await harness.journal.read(KEY);
       },
     });
     expect(await create({ journal })).toMatchObject({ outcome: 'created' });
-    expect(claim).toMatchObject({ kind: 'intent', payer: PAYER });
+    expect(entries).toMatchObject([{ kind: 'intent', payer: PAYER }]);
     expect(harness.service.seen).toHaveLength(1);
   });
 
@@ -168,15 +172,17 @@ describe('a create that a batch pays for', () => {
       idempotency: { header: 'Idempotency-Key', honoured: true, windowSeconds: 86_400 },
     };
     reply = { status: 502, body: {} };
-    expect(await create({ policy })).toMatchObject({ outcome: 'unconfirmed' });
+    const unknown = await create({ policy });
+    expect(unknown).toMatchObject({ outcome: 'unconfirmed' });
+    const sameKey = (unknown as UnconfirmedCall).evidence.sendId as string;
     await fence();
-    const again = await create({ policy, row: { sameKey: true } });
+    const again = await create({ policy, row: { sameKey } });
     expect(again).toMatchObject({ outcome: 'unconfirmed', sent: false });
     expect(harness.service.seen).toHaveLength(1);
     reply = { status: 200, body: { id: 'video_1', status: 'queued' } };
-    const other = { payer: NEXT, runId: 'next', policy, row: { sameKey: true } } as const;
+    const other = { payer: NEXT, runId: 'next', policy, row: { sameKey } };
     expect(await create(other)).toMatchObject({ outcome: 'created' });
-    expect((await harness.journal.read(KEY, 0)).claim).toMatchObject({ payer: PAYER });
+    expect(await harness.journal.read(KEY)).toMatchObject([{ payer: PAYER }, {}, {}]);
   });
 
   it('an image says at once that its batch is closed, and is not tried again', async () => {
@@ -204,7 +210,7 @@ describe('rows of which only what is recorded is wanted', () => {
     try {
       harness.rows = [rowOf(0, video('a kite'))];
       const look = (rows: number, extra: Partial<GroupedCreate> = {}) => {
-        const row = { page: PAGE, index: 0, sendAttempt: 0, recordedOnly: true, ...extra } as const;
+        const row = { page: PAGE, index: 0, recordedOnly: true, ...extra } as const;
         return harness.environment.run<
           [CreateVideosInput],
           CreateVideosResult,
@@ -219,7 +225,7 @@ describe('rows of which only what is recorded is wanted', () => {
         new Set(['not_recorded']),
       );
       await expect(look(501)).rejects.toThrow(RangeError);
-      await expect(look(26, { sameKey: true })).rejects.toThrow(RangeError);
+      await expect(look(26, { sameKey: 'ours' })).rejects.toThrow(RangeError);
       expect(harness.service.seen).toHaveLength(0);
     } finally {
       await harness.close();

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { alwaysBound } from '../../support/standing';
+import { NO_JOURNAL } from '../../../src/journal/no-journal';
 import { type Account, accountRegistry } from '../../../src/accounts/registry';
 import { createPlanCampaign, type PlanCampaignDeps } from '../../../src/activities/campaign/plan-campaign';
 import { createPageReader } from '../../../src/activities/campaign/open-page';
@@ -262,7 +263,7 @@ describe('media.planCampaign', () => {
 
   it('[C4.4a] refuses every campaign of a worker without a journal', async () => {
     const artifact = await stored(MANIFEST);
-    const result = await plan({ artifact }, {}, modelSource(), new MockActivityEnvironment(), 'none');
+    const result = await plan({ artifact }, {}, modelSource(), new MockActivityEnvironment(), NO_JOURNAL);
     expect(result).toMatchObject({ planned: 0, pages: 0, refused: { reason: 'no_journal' } });
   });
 

@@ -1,7 +1,9 @@
+import { NO_JOURNAL } from '../../../src/journal/no-journal';
 import { fenceLog, freeLog } from '../../../src/domain/campaign/budget-book';
 import { packRows } from '../../../src/domain/campaign/row-set';
 import { type CreateJournal } from '../../../src/domain/journal';
 import { answers } from '../../domain/create-answers';
+import { decisionEntry } from '../../support/log-entries';
 import { BooksHarness, NAMESPACE, payerOf, PRICE } from './books-harness';
 
 const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1_000).toISOString();
@@ -30,8 +32,8 @@ describe('media.settleBatch', () => {
     await books.bought(4, 0);
     await books.started(5, 0);
     await books.ended(5, answers.refused(0));
-    await books.started(5, 0, {}, 1);
-    await books.ended(5, answers.unconfirmed(1));
+    await books.started(5, 0, { nonce: 'next' });
+    await books.ended(5, answers.unconfirmed(1), 'next');
     expect(await books.settle(0)).toEqual({ spent: 3 * PRICE, free: [] });
   });
 
@@ -48,14 +50,8 @@ describe('media.settleBatch', () => {
     await open();
     for (const row of [0, 2, 3, 5]) await books.bought(row, 0);
     await books.started(1, 0);
-    await books.journal.putResolution(books.key(1), 0, {
-      v: 1,
-      decision: 'declareLost',
-      by: 'ada',
-      reason: 'r',
-      at: inSeconds(0),
-      answer: answers.rejected(0),
-    });
+    await books.ended(1, answers.unconfirmed(0));
+    await books.write(1, decisionEntry({ decision: 'declareLost', answer: answers.rejected(0) }));
     await books.journal.putRecord(freeLog(NAMESPACE, books.key(3).creationKey), 0, {
       v: 1,
       kind: 'free',
@@ -76,14 +72,7 @@ describe('media.settleBatch', () => {
     await open();
     await books.started(0, 0);
     await books.ended(0, answers.unconfirmed(0));
-    await books.journal.putResolution(books.key(0), 0, {
-      v: 1,
-      decision: 'resubmit',
-      by: 'ada',
-      reason: 'r',
-      at: inSeconds(0),
-      answer: null,
-    });
+    await books.write(0, decisionEntry());
     expect(await books.settle(0)).toEqual({ spent: PRICE, free: [] });
     expect(await freeOf(0)).toBeNull();
   });
@@ -97,13 +86,13 @@ describe('media.settleBatch', () => {
     let looks = 0;
     const journal: CreateJournal = {
       ...books.journal,
-      read: async (key, sendAttempt) => {
-        const view = await books.journal.read(key, sendAttempt);
-        if (key.creationKey === books.key(0).creationKey && sendAttempt === 0 && (looks += 1) === 3) {
+      read: async (key) => {
+        const entries = await books.journal.read(key);
+        if (key.creationKey === books.key(0).creationKey && (looks += 1) === 3) {
           await books.ended(0);
           await books.ended(1, answers.refused(0));
         }
-        return view;
+        return entries;
       },
     };
     expect(await books.settle(0, [], { deps: { journal } })).toEqual({ spent: PRICE, free: [] });
@@ -118,11 +107,26 @@ describe('media.settleBatch', () => {
     expect(await books.settle(0)).toEqual({ spent: PRICE, free: [] });
   });
 
+  it('[C7.10] counts a send on its way that the journal has lost meanwhile', async () => {
+    await open();
+    await books.started(0, 0, { sendWindowEnd: inSeconds(-0.5) });
+    let looks = 0;
+    const journal: CreateJournal = {
+      ...books.journal,
+      read: (key) =>
+        key.creationKey === books.key(0).creationKey && (looks += 1) > 1
+          ? Promise.resolve([])
+          : books.journal.read(key),
+    };
+    expect(await books.settle(0, [], { deps: { journal } })).toEqual({ spent: PRICE, free: [] });
+    expect(looks).toBeGreaterThan(1);
+  });
+
   it('says to a person why it cannot be settled now', async () => {
     await open();
     const unavailable = async (...args: Parameters<BooksHarness['settle']>) =>
       ((await books.settle(...args)) as { unavailable?: string }).unavailable;
     expect(await unavailable(0, ['f'.repeat(64)])).toMatch(/artifact store/);
-    expect(await unavailable(0, [], { deps: { journal: 'none' } })).toMatch(/no create journal/);
+    expect(await unavailable(0, [], { deps: { journal: NO_JOURNAL } })).toMatch(/no create journal/);
   });
 });

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { startedBefore } from '../../../src/activities/campaign/open-page';
 import { type CampaignRow } from '../../../src/domain/campaign/row';
 import { createFileJournal } from '../../../src/journal/file-journal';
+import { answers } from '../../domain/create-answers';
 import { createdVideo } from '../created-video';
-import { claimIntent } from '../claim-intent';
+import { answerEntry, decisionEntry, intentEntry } from '../../support/log-entries';
 
 const ROW: CampaignRow = {
   row: 0,
@@ -34,29 +35,10 @@ describe('what the journal knows of a row', () => {
 
   it('[C4.4a] names the last attempt, so that an earlier one which was refused is not sent again', async () => {
     const journal = createFileJournal({ root });
-    await journal.putClaim(key(0), 0, claimIntent());
-    const refused = {
-      outcome: 'not_sent',
-      sendAttempt: 0,
-      sent: false,
-      account: 'a',
-      estimate: null,
-    } as const;
-    const answer = {
-      ...refused,
-      cause: 'connection',
-      sendAttemptUsed: true,
-      permanent: false,
-      message: 'No.',
-    };
-    await journal.putOutcome(key(0), 0, {
-      v: 1,
-      nonce: 'ours',
-      at: new Date(0).toISOString(),
-      answer,
-    });
+    await journal.append(key(0), 0, intentEntry());
+    await journal.append(key(0), 1, answerEntry(answers.notSent(0)));
     const since = '2026-01-01T00:00:00.000Z';
-    await journal.putClaim(key(1), 0, claimIntent({ at: since, payer: 'spring/batch/3' }));
+    await journal.append(key(1), 0, intentEntry({ at: since, payer: 'spring/batch/3' }));
     const started = { started: 1, since };
     await expect(startedBefore(journal, 'n', 'spring', ROW)).resolves.toEqual({
       started: { ...started, bought: 1 },
@@ -78,22 +60,34 @@ describe('what the journal knows of a row', () => {
 
   it('has the video of a row whose only create was accepted', async () => {
     const journal = createFileJournal({ root });
-    const claim = claimIntent();
+    const intent = intentEntry();
     const answer = createdVideo('video_1');
-    await journal.putClaim(key(0), 0, claim);
-    await journal.putOutcome(key(0), 0, { v: 1, nonce: claim.nonce, at: '', answer });
+    await journal.append(key(0), 0, intent);
+    await journal.append(key(0), 1, answerEntry(answer));
     const created = async () => (await startedBefore(journal, 'n', 'spring', ROW)).created;
-    await expect(created()).resolves.toMatchObject({ video: { ...answer, sent: false }, claim });
+    await expect(created()).resolves.toMatchObject({ video: { ...answer, sent: false }, intent });
     // Another attempt was started since: which of them is the row's video is asked one by one.
-    await journal.putClaim(key(1), 0, claimIntent());
+    await journal.append(key(1), 0, intentEntry());
     await expect(created()).resolves.toBeUndefined();
   });
 
   it('leaves to a look-up what somebody has decided about, and what was sent twice', async () => {
     const journal = createFileJournal({ root });
-    await journal.putClaim(key(0), 0, claimIntent());
-    await expect(startedBefore(journal, 'n', 'spring', ROW)).resolves.not.toHaveProperty('created');
-    await journal.putClaim(key(0), 1, claimIntent());
-    await expect(startedBefore(journal, 'n', 'spring', ROW)).resolves.not.toHaveProperty('created');
+    const isLeft = () =>
+      expect(startedBefore(journal, 'n', 'spring', ROW)).resolves.not.toHaveProperty('created');
+    await journal.append(key(0), 0, intentEntry());
+    await isLeft();
+    await journal.append(key(0), 1, answerEntry(answers.unconfirmed(0)));
+    await journal.append(key(0), 2, decisionEntry());
+    await isLeft();
+    // It was accepted after all.
+    await journal.append(key(0), 3, answerEntry(createdVideo('video_1')));
+    await isLeft();
+    await journal.append(key(1), 0, intentEntry({ nonce: 'first' }));
+    await journal.append(key(1), 1, answerEntry(answers.refused(0), { nonce: 'first' }));
+    await journal.append(key(1), 2, intentEntry());
+    await journal.append(key(1), 3, answerEntry(createdVideo('video_2')));
+    const twice = { ...ROW, attempt: 1 };
+    await expect(startedBefore(journal, 'n', 'spring', twice)).resolves.not.toHaveProperty('created');
   });
 });

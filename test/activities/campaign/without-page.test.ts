@@ -10,6 +10,11 @@ import { type AskStanding } from '../../../src/domain/journal-binding';
 import { CreateHarness, PAGE } from './create-harness';
 
 const elsewhere: AskStanding = async () => ({ bound: false, message: 'The queue has another journal.' });
+const later: AskStanding = async () => ({
+  bound: true,
+  journalId: 'the-journal',
+  boundSince: new Date(1).toISOString(),
+});
 const UNSENT = { outcome: 'not_sent', cause: 'page_unavailable', sendAttemptUsed: false, permanent: false };
 
 describe('a row whose page cannot be read, and whose journal is not the one that an attempt before had', () => {
@@ -23,6 +28,7 @@ describe('a row whose page cannot be read, and whose journal is not the one that
   const info = { startToCloseTimeoutMs: 480_000, heartbeatTimeoutMs: 10_000 };
   interface Attempt {
     readonly attempt: number;
+    readonly scheduledTimestampMs?: number;
     readonly heartbeatDetails?: object;
   }
   const image = (
@@ -44,7 +50,7 @@ describe('a row whose page cannot be read, and whose journal is not the one that
     standing = harness.deps.standing,
   ): Promise<unknown> => {
     const call = createCreateVideos({ ...harness.deps, standing }, harness.pages);
-    const row = { page: PAGE, index: 0, creationKey: 'row-0', sendAttempt: 0, ...own };
+    const row = { page: PAGE, index: 0, creationKey: 'row-0', ...own };
     const input: CreateVideosInput = { rows: [row] };
     const environment = new MockActivityEnvironment({ ...info, ...attempt });
     const result = await environment.run<[CreateVideosInput], CreateVideosResult, typeof call>(call, input);
@@ -53,10 +59,10 @@ describe('a row whose page cannot be read, and whose journal is not the one that
 
   const lost = {
     attempt: 2,
-    heartbeatDetails: { journalId: 'lost', intent: 'sent', intents: ['sent'], taskIds: [null] },
+    heartbeatDetails: { intent: 'sent', intents: ['sent'], taskIds: [null] },
   };
 
-  it('[C4.4c] is not called unsent where its sender spoke of a journal that is lost', async () => {
+  it('[C4.4c] is not called unsent where its sender spoke of an intent that is lost', async () => {
     await expect(image(lost)).rejects.toMatchObject({ details: [{ class: 'page_unavailable' }] });
     expect(await videos(lost)).toMatchObject({ outcome: 'pending' });
   });
@@ -72,17 +78,22 @@ describe('a row whose page cannot be read, and whose journal is not the one that
 
   it('[C4.4c] nor where it is to be sent once more under its key, and nothing is known of the first time', async () => {
     const first = { attempt: 1 };
-    expect(await videos(first, { sameKey: true })).toMatchObject({ outcome: 'pending' });
-    expect(await videos(first, { sameKey: true }, elsewhere)).toMatchObject({ outcome: 'pending' });
+    expect(await videos(first, { sameKey: 'ours' })).toMatchObject({ outcome: 'pending' });
+    expect(await videos(first, { sameKey: 'ours' }, elsewhere)).toMatchObject({ outcome: 'pending' });
+  });
+
+  it('[C4.4c] nor where an attempt before may have been with a worker of another journal', async () => {
+    const attempt = { attempt: 2, scheduledTimestampMs: 0 };
+    await expect(image(attempt, later)).rejects.toMatchObject({ details: [{ class: 'page_unavailable' }] });
+    expect(await videos(attempt, {}, later)).toMatchObject({ outcome: 'pending' });
+    // It was scheduled when every worker had heard of this one.
+    const since = { ...attempt, scheduledTimestampMs: 1 };
+    expect(await image(since, later)).toMatchObject(UNSENT);
+    expect(await videos(since, {}, later)).toMatchObject(UNSENT);
   });
 
   it('[C4.4c] nor where a call of before is looked up that only another journal may know', async () => {
     const since = new Date(0).toISOString();
-    const later: AskStanding = async () => ({
-      bound: true,
-      journalId: 'the-journal',
-      boundSince: new Date(1).toISOString(),
-    });
     for (const standing of [later, elsewhere])
       await expect(image({ attempt: 1 }, standing, { recordedSince: since })).rejects.toMatchObject({
         details: [{ class: 'page_unavailable' }],
@@ -90,7 +101,7 @@ describe('a row whose page cannot be read, and whose journal is not the one that
   });
 
   it('waits unsent where no attempt was before it, or one that wrote nothing in this journal', async () => {
-    const idle = { journalId: 'the-journal', intent: null, intents: [null], taskIds: [null] };
+    const idle = { intent: null, intents: [null], taskIds: [null] };
     for (const attempt of [{ attempt: 1 }, { attempt: 2, heartbeatDetails: idle }]) {
       expect(await image(attempt)).toMatchObject(UNSENT);
       expect(await videos(attempt)).toMatchObject(UNSENT);

@@ -9,13 +9,9 @@ const WINDOW_MS = 12_000;
 function hasty(journal) {
   return {
     ...journal,
-    putClaim: (key, sendAttempt, claim) => {
-      const end = new Date(Date.now() + WINDOW_MS).toISOString();
-      return journal.putClaim(
-        key,
-        sendAttempt,
-        claim.kind === 'intent' ? { ...claim, sendWindowEnd: end } : claim,
-      );
+    append: (key, n, entry) => {
+      const sendWindowEnd = new Date(Date.now() + WINDOW_MS).toISOString();
+      return journal.append(key, n, entry.kind === 'intent' ? { ...entry, sendWindowEnd } : entry);
     },
   };
 }

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { type SendAttemptView } from '../../../src/domain/journal';
+import { type LogEntry } from '../../../src/domain/log-entries';
 import { type SandboxOptions } from '../../../src/testing/sandbox';
 import { startMediaStack, type MediaStack } from '../../support/media-stack';
 import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process';
 import { dataDirOf, journalAt, STORES } from '../../support/store-places';
 import { startKillableServer } from '../temporal-faults/killable-server';
-import { sendAttemptWord } from '../kills/create-facts';
+import { hasOpenIntent } from '../kills/create-facts';
 
 /** What a kill hits. */
 export type Target = 'worker' | 'server' | 'both';
@@ -98,24 +98,22 @@ async function site(
 
 const moment = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms));
 
-/** Keys with an intent and no outcome. */
+/** Keys with an intent and no answer. */
 async function openKeys(root: string): Promise<string[]> {
   const open: string[] = [];
-  for (const [key, views] of await journalKeys(root))
-    if (views.some((view) => sendAttemptWord(view) === 'intent')) open.push(key);
+  for (const [key, log] of await journalKeys(root)) if (hasOpenIntent(log)) open.push(key);
   return open;
 }
 
 /** Everything in a journal, by creation key. */
-export async function journalKeys(root: string): Promise<Map<string, readonly SendAttemptView[]>> {
+export async function journalKeys(root: string): Promise<Map<string, readonly LogEntry[]>> {
   const journal = await journalAt(root);
-  const keys = new Map<string, readonly SendAttemptView[]>();
+  const keys = new Map<string, readonly LogEntry[]>();
   for (let after: string | null = null; ;) {
     const page = await journal.scan(after, 1_000);
-    for (const { sendAttempts } of page.keys) {
-      const intent = sendAttempts.map(({ claim }) => claim).find((claim) => claim?.kind === 'intent');
-      if (intent?.kind === 'intent' && intent.creationKey !== undefined)
-        keys.set(intent.creationKey, sendAttempts);
+    for (const log of page.logs) {
+      const intent = log.find((entry) => entry.kind === 'intent');
+      if (intent !== undefined) keys.set(intent.creationKey, log);
     }
     after = page.next;
     if (after === null) return keys;

@@ -6,7 +6,7 @@ const AT_ONCE = 3;
 export function* create(world: World, one: Create): Steps {
   const { claims, random, rules } = world;
   for (;;) {
-    const place = placeOf(one.row, one.sendAttempt);
+    const place = placeOf(one.row, one.at);
     const claim = claims.get(place);
     yield;
     if (claim === undefined) {
@@ -18,11 +18,11 @@ export function* create(world: World, one: Create): Steps {
       one.done = claim;
       return;
     }
-    one.sendAttempt += 1;
+    one.at += 1;
   }
   const intent = { payer: one.batch, outcome: null, fails: false, isFree: false } as Create['intent'] &
     object;
-  claims.set(placeOf(one.row, one.sendAttempt), intent);
+  claims.set(placeOf(one.row, one.at), intent);
   one.intent = intent;
   yield;
   const isOwner = !rules.owner || world.ownerOf(one.batch, one.run) === one.run;
@@ -59,7 +59,7 @@ export function* batch(world: World, own: Batch, run: number): Steps {
   /** What a create came to that was answered, or whose worker is gone. */
   function* settled(one: Create): Steps {
     creates.delete(one);
-    const place = placeOf(one.row, one.sendAttempt);
+    const place = placeOf(one.row, one.at);
     let came = one.done;
     if (came === null) {
       yield;
@@ -107,7 +107,7 @@ export function* batch(world: World, own: Batch, run: number): Steps {
         row: next,
         batch: own.n,
         run,
-        sendAttempt: 0,
+        at: 0,
         intent: null,
         done: null,
         isLost: false,
@@ -128,8 +128,8 @@ export function* batch(world: World, own: Batch, run: number): Steps {
   /** Without money rows are only looked up. */
   function* adoptRest(): Steps {
     for (const row of todo)
-      for (let sendAttempt = 0; ; sendAttempt += 1) {
-        const claim = world.claims.get(placeOf(row, sendAttempt));
+      for (let at = 0; ; at += 1) {
+        const claim = world.claims.get(placeOf(row, at));
         yield;
         while (claim !== undefined && claim !== 'fence' && world.isUnderWay(claim)) yield;
         if (claim === undefined || isGone()) break;

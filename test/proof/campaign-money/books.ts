@@ -125,8 +125,8 @@ export function* settleBatch(
   let spent = 0;
   const free: string[] = [];
   for (const row of world.batchRows.get(batch) ?? [])
-    for (let sendAttempt = 0; ; sendAttempt += 1) {
-      const place = placeOf(row, sendAttempt);
+    for (let at = 0; ; at += 1) {
+      const place = placeOf(row, at);
       const claim = claims.get(place);
       yield;
       if (claim === undefined) break;

@@ -52,7 +52,7 @@ export interface Create {
   readonly row: string;
   readonly batch: number;
   readonly run: number;
-  sendAttempt: number;
+  at: number;
   intent: Intent | null;
   done: 'closed' | 'refused' | Intent | null;
   /** Its worker was killed. */
@@ -88,7 +88,7 @@ export interface Actor {
 
 /** The journal, the service and everybody who is at work. */
 export class World {
-  /** By row and send attempt. */
+  /** By row and place in its log. */
   readonly claims = new Map<string, Claim>();
   readonly entries: BookEntry[] = [];
   readonly batchRows = new Map<number, readonly string[]>();
@@ -140,8 +140,8 @@ export function* waits({ random }: World): Steps {
   for (let left = random.chance(0.15) ? random.between(1, 150) : 0; left > 0; left -= 1) yield;
 }
 
-export const placeOf = (row: string, sendAttempt: number): string => `${row}/${sendAttempt}`;
+export const placeOf = (row: string, at: number): string => `${row}/${at}`;
 
-/** Whether the send attempt may have cost something. */
+/** Whether the send may have cost something. */
 export const wasCharged = (claim: Claim | undefined): claim is Intent =>
   claim !== undefined && claim !== 'fence' && claim.outcome !== 'none';

@@ -1,15 +1,20 @@
 import { successors } from './successors';
-import { firstWorld, type Bounds, type SendAttempt, type Rules, type World } from './world';
+import { Logs } from './read-log';
+import { keyOf } from './world-key';
+import { bitsOf, firstWorld, type Bounds, type Rules, type World } from './world';
 
 export interface Exploration {
   readonly states: number;
   /** Worlds with more accepted creates than the first and one per authorisation. */
   readonly unauthorised: number;
-  /** Worlds in which a workflow says "rejected" although a send of its own was accepted and nobody decided. */
+  /**
+   * Worlds in which a workflow says "rejected" although a send of its own was accepted and nobody decided, or in which a
+   * create was called unsent although its send was accepted.
+   */
   readonly falseRejections: number;
   /** Worlds in which somebody was given the result of another request. */
   readonly mixedUp: number;
-  /** Worlds in which somebody was told "unconfirmed" while the journal had the task. */
+  /** Worlds in which somebody was told "unconfirmed", or that it was given up, while the journal had the task. */
   readonly lostIds: number;
   /** Words that a workflow ended with, all walks together. */
   readonly ends: ReadonlySet<string>;
@@ -22,11 +27,12 @@ export type Flaw = 'unauthorised' | 'falseRejections' | 'mixedUp' | 'lostIds';
 
 export const FLAWS: Readonly<Record<Flaw, (world: World) => boolean>> = {
   unauthorised: ({ accepted, authorised }) => accepted > 1 + authorised,
-  falseRejections: ({ callers, acceptedOf, decisions }) =>
-    decisions === 0 &&
-    callers.some(
-      ({ end }, index) => end !== null && end.startsWith('rejected') && (acceptedOf & (1 << index)) !== 0,
-    ),
+  falseRejections: ({ callers, acceptedOf, unsentOf, decisions }) =>
+    (acceptedOf & unsentOf) !== 0 ||
+    (decisions === 0 &&
+      callers.some(
+        ({ end }, index) => end !== null && end.startsWith('rejected') && (acceptedOf & bitsOf(index)) !== 0,
+      )),
   mixedUp: ({ mixedUp }) => mixedUp,
   lostIds: ({ lostId }) => lostId,
 };
@@ -37,9 +43,10 @@ export function explore(rules: Rules, bounds: Bounds, until?: Flaw): Exploration
   const open: World[] = [];
   const ends = new Set<string>();
   const found: Record<Flaw, number> = { unauthorised: 0, falseRejections: 0, mixedUp: 0, lostIds: 0 };
+  const logs = new Logs(bounds, rules);
   let shared = false;
   const visit = (world: World): void => {
-    const key = keyOf(world);
+    const key = keyOf(world, bounds, logs);
     if (seen.has(key)) return;
     seen.add(key);
     open.push(world);
@@ -51,34 +58,7 @@ export function explore(rules: Rules, bounds: Bounds, until?: Flaw): Exploration
     shared ||= world.accepted === 1 && world.callers.every(({ end }) => end === 'created');
     if (until !== undefined && found[until] > 0) break;
     // In reverse, most flaws are met in a tenth of the states.
-    for (const next of successors(world, rules, bounds).reverse()) visit(next);
+    for (const next of successors(world, rules, bounds, logs).reverse()) visit(next);
   }
   return { states: seen.size, ...found, ends, shared };
-}
-
-/** One short text per world: the order of senders means nothing. */
-function keyOf({ sendAttempts, senders, callers, ...rest }: World): string {
-  const { accepted, authorised, decisions, lateWrites, acceptedOf, mixedUp, lostId } = rest;
-  const { journal, losses, backup } = rest;
-  let key = `${accepted}${authorised}${decisions}${lateWrites}${acceptedOf}${mixedUp ? 'x' : ''}${lostId ? 'l' : ''}`;
-  key += `${journal}${losses}${journalKey(sendAttempts)}${backup === null ? '' : `b${journalKey(backup)}`}`;
-  for (const { sendAttempt, phase, fenceAt, sameRequest, creates, end, ...known } of callers) {
-    key += `;${sendAttempt}${phase[0]}${phase === 'fencing' ? fenceAt : ''}${sameRequest ? 's' : ''}${creates}${end ?? ''}`;
-    if (known.heard !== null) key += `h${known.heard.journal}${known.heard.sendAttempt}${known.heard.holder}`;
-    key += `${known.early ? 'e' : ''}${known.hasTask ? 't' : ''}`;
-  }
-  const texts = senders.map(
-    ({ caller, zombie, sendAttempt, step, fate, lost }) =>
-      `${caller}${zombie ? 'z' : ''}${lost ? 'l' : ''}${sendAttempt}${step[0]}${step[2]}${fate ?? ''}`,
-  );
-  return `${key}/${texts.sort().join()}`;
-}
-
-function journalKey(sendAttempts: readonly SendAttempt[]): string {
-  return sendAttempts
-    .map(
-      ({ claim, outcome, decision }) =>
-        `|${claim === 'fence' ? 'f' : (claim ?? '')}${outcome ?? ''}${decision ?? ''}`,
-    )
-    .join('');
 }

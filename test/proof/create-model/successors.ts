@@ -1,21 +1,23 @@
-import { type SendAttemptDecision, isRefusal } from '../../../src/domain/journal';
+import { recordedAnswer } from '../../../src/activities/recorded-answers';
 import { beginCreate, DEFAULT_START_LIMIT_MS, nextStep } from '../../../src/domain/create-once';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
+import { type KeyState, type Licence } from '../../../src/domain/paid-log';
 import { answers } from '../../domain/create-answers';
-import { fenceBefore, loseJournal, provesNotSent, recordPlaceholder, unknownBefore } from './lost-journal';
+import { loseJournal } from './lost-journal';
+import { type Logs, undecided } from './read-log';
+import { Reconciliation } from './reconciliation';
 import {
-  again,
+  activityOf,
   answerOf,
+  bitOf,
   copyOf,
-  copyOfJournal,
-  decide,
+  callerOf,
   FATES,
-  fenced,
-  isUndecided,
   newSender,
+  unsent,
   type Bounds,
   type Caller,
-  type SendAttempt,
+  type Entry,
   type Fate,
   type Rules,
   type Sender,
@@ -23,9 +25,12 @@ import {
 } from './world';
 
 /** Every world that one event can lead to. A killed sender is one that never moves again, which every walk allows. */
-export function successors(world: World, rules: Rules, bounds: Bounds): World[] {
-  return new Step(world, rules, bounds).all();
+export function successors(world: World, rules: Rules, bounds: Bounds, logs: Logs): World[] {
+  return new Step(world, rules, bounds, logs).all();
 }
+
+/** Causes of "not sent" that say nothing about the create itself: a person has decided about its send. */
+const SAYS_NOTHING: ReadonlySet<string> = new Set(['decided']);
 
 class Step {
   private readonly next: World[] = [];
@@ -34,6 +39,7 @@ class Step {
     private readonly world: World,
     private readonly rules: Rules,
     private readonly bounds: Bounds,
+    private readonly logs: Logs,
   ) {}
 
   all(): World[] {
@@ -53,20 +59,19 @@ class Step {
   private sender(index: number): void {
     const forked = (change: (copy: World, own: Sender) => void): void =>
       this.fork((copy) => change(copy, copy.senders[index] as Sender));
-    const { step, lost } = this.world.senders[index] as Sender;
+    const { step, lost, place } = this.world.senders[index] as Sender;
     switch (step) {
       case 'read':
         // Its clock may say that a Retry-After is over, or that it is not.
         for (const late of [true, false]) forked((copy, own) => this.read(copy, own, late));
         return;
-      case 'claim':
-        return this.claim(index);
+      case 'append':
+        return this.append(index);
       case 'announce':
         // The server has it; a sender that its workflow has given up is told so.
         forked((copy, own) => {
-          const caller = copy.callers[own.caller] as Caller;
           if (own.zombie) return void Object.assign(own, { step: 'record', fate: 'not_sent' });
-          caller.heard = { journal: copy.journal, sendAttempt: own.sendAttempt, holder: own.caller };
+          (copy.callers[callerOf(own.of)] as Caller).heard = own.of;
           own.step = 'send';
         });
         // The server does not answer: nothing leaves.
@@ -77,117 +82,122 @@ class Step {
           forked((copy, own) => {
             if (accepted) {
               copy.accepted += 1;
-              copy.acceptedOf |= 1 << own.caller;
+              copy.acceptedOf |= bitOf(own.of);
             }
             if (lost) leave(copy, own);
             else Object.assign(own, { step: 'record', fate });
           });
         return;
       case 'record':
-        forked((copy, own) => {
-          const sendAttempt = sendAttemptOf(copy, own.sendAttempt);
-          sendAttempt.outcome ??= own.fate;
-          this.deliver(copy, own, answerOf(sendAttempt.outcome as Fate, own.sendAttempt));
-        });
-        // The journal is down: the workflow is told all the same.
-        forked((copy, own) => this.deliver(copy, own, answerOf(own.fate as Fate, own.sendAttempt)));
+        forked((copy, own) => this.record(copy, own));
+        // The journal is down: a purchase is told all the same, and so is an unknown fate.
+        forked((copy, own) => this.unrecorded(copy, own));
         return;
       case 'late write':
         forked((copy, own) => {
-          sendAttemptOf(copy, own.sendAttempt).claim ??= own.caller;
+          if (copy.log.length === place) copy.log = [...copy.log, { kind: 'intent', of: own.of }];
           leave(copy, own);
         });
     }
   }
 
   private read(copy: World, own: Sender, late: boolean): void {
-    if (!this.rules.journal) {
-      own.step = 'claim';
-      return;
-    }
-    const asker = { caller: own.caller, compares: true, late, asks: true };
-    const unknown = unknownBefore(copy, own.sendAttempt, this.rules);
-    if (unknown !== undefined) own.sendAttempt = unknown;
-    const decision = decide(copy, own.sendAttempt, asker, this.bounds, this.rules);
-    switch (decision.do) {
+    own.place = copy.log.length;
+    if (!this.rules.journal) return void (own.step = 'append');
+    const licence = this.logs.decide(copy.log, own.of, { compares: true, late, asks: true });
+    if (licence.do === 'send') own.step = 'append';
+    else this.tellRecorded(copy, own, licence);
+  }
+
+  /** What the log says, instead of a send. */
+  private tellRecorded(copy: World, own: Sender, licence: Licence): void {
+    const { state } = this.logs.of(copy.log);
+    switch (licence.do) {
       case 'send':
-        own.step = 'claim';
-        return;
-      case 'next_send_attempt':
-        own.sendAttempt += 1;
-        if (own.sendAttempt >= this.bounds.sendAttempts) leave(copy, own);
-        return;
+        return this.deliver(copy, own, unsent('overtaken'));
       case 'return':
-        return this.deliver(copy, own, {
-          ...decision.outcome.answer,
-          sendAttempt: own.sendAttempt,
-        } as CreateVideoAnswer);
+        return this.deliver(copy, own, { ...told(state, licence.at), sent: false });
       case 'fenced':
-        return this.deliver(copy, own, fenced(own.sendAttempt));
+        return this.deliver(copy, own, unsent('fenced'));
       case 'conflict':
-        return this.deliver(copy, own, answers.rejected(own.sendAttempt, 'creation_key_conflict'));
-      case 'pending':
-        return this.deliver(copy, own, answers.pending(own.sendAttempt));
+        return this.deliver(copy, own, {
+          ...answers.rejected(state.sends.length, 'creation_key_conflict'),
+          sent: false,
+        });
+      case 'pending': {
+        const announced = state.sends[licence.at]?.sent.nonce ?? '';
+        return this.deliver(copy, own, { ...answers.pending(licence.at), announced });
+      }
     }
   }
 
-  private claim(index: number): void {
-    const forked = (change: (copy: World, own: Sender, sendAttempt: SendAttempt) => void): void =>
-      this.fork((copy) => {
-        const own = copy.senders[index] as Sender;
-        change(copy, own, sendAttemptOf(copy, own.sendAttempt));
+  private append(index: number): void {
+    const forked = (change: (copy: World, own: Sender) => void): void =>
+      this.fork((copy) => change(copy, copy.senders[index] as Sender));
+    const { place } = this.world.senders[index] as Sender;
+    const { journal, placeIsLicence, announces, unsureIsUnsent } = this.rules;
+    if (journal && placeIsLicence && this.world.log.length !== place)
+      return forked((copy, own) => {
+        const asker = { compares: true, late: false, asks: true };
+        this.tellRecorded(copy, own, this.logs.decide(copy.log, own.of, asker));
       });
-    const { claim } = sendAttemptOf(this.world, (this.world.senders[index] as Sender).sendAttempt);
-    if (claim !== null && this.rules.journal && this.rules.createIfAbsent) {
-      forked((copy, own) => {
-        const asker = { caller: own.caller, compares: true, late: false, asks: true };
-        const conflicts = decide(copy, own.sendAttempt, asker, this.bounds, this.rules).do === 'conflict';
-        const answer = conflicts
-          ? answers.rejected(own.sendAttempt, 'creation_key_conflict')
-          : answers.pending(own.sendAttempt);
-        this.deliver(copy, own, answer);
-      });
-      return;
-    }
-    const begin = this.bounds.losses > 0 && this.rules.announces ? 'announce' : 'send';
-    forked((copy, own, sendAttempt) => {
-      fenceBefore(copy, own.sendAttempt);
-      sendAttempt.claim = own.caller;
+    const sends = this.world.log.filter(({ kind }) => kind === 'intent').length;
+    if (sends >= this.bounds.sends) return forked(leave);
+    const begin = this.bounds.losses > 0 && announces ? 'announce' : 'send';
+    const write = (copy: World, own: Sender): void => {
+      copy.log = [...copy.log, { kind: 'intent', of: own.of }];
+    };
+    forked((copy, own) => {
+      write(copy, own);
       own.step = begin;
     });
-    if (!this.rules.journal) return;
+    if (!journal) return;
     // Written, and an error all the same: it may not be durable.
-    forked((copy, own, sendAttempt) => {
-      fenceBefore(copy, own.sendAttempt);
-      sendAttempt.claim = own.caller;
-      if (this.rules.unsureIsUnsent) Object.assign(own, { step: 'record', fate: 'not_sent' });
-      else {
-        sendAttempt.claim = null;
-        own.step = 'send';
-      }
+    forked((copy, own) => {
+      if (!unsureIsUnsent) return void (own.step = 'send');
+      write(copy, own);
+      Object.assign(own, { step: 'record', fate: 'not_sent' });
     });
-    forked((copy, own) => this.deliver(copy, own, again(own.sendAttempt, 'journal_unavailable')));
+    forked((copy, own) => this.deliver(copy, own, unsent('journal_unavailable')));
     if (this.world.lateWrites < this.bounds.lateWrites)
       forked((copy, own) => {
         copy.lateWrites += 1;
         copy.senders.push({ ...own, zombie: true, step: 'late write' });
-        this.deliver(copy, own, again(own.sendAttempt, 'journal_unavailable'));
+        this.deliver(copy, own, unsent('journal_unavailable'));
       });
+  }
+
+  /** What is recorded by then, a purchase or a decision, counts. */
+  private record(copy: World, own: Sender): void {
+    copy.log = [...copy.log, { kind: 'answer', nonce: own.of, fate: own.fate as Fate }];
+    const { state } = this.logs.of(copy.log);
+    const sent = state.sends.findIndex((send) => send.sent.nonce === own.of);
+    const at = state.bought ?? Math.max(0, sent);
+    const isOwn = state.sends[at]?.answer?.nonce === own.of;
+    this.deliver(copy, own, isOwn || sent < 0 ? answerOf(own.fate as Fate, at) : told(state, at));
+  }
+
+  private unrecorded(copy: World, own: Sender): void {
+    const { sends } = this.logs.of(copy.log).state;
+    const at = Math.max(
+      0,
+      sends.findIndex(({ sent }) => sent.nonce === own.of),
+    );
+    if (own.fate === 'created' || own.fate === 'unconfirmed')
+      return this.deliver(copy, own, answerOf(own.fate, at));
+    if (!own.zombie) (copy.callers[callerOf(own.of)] as Caller).unrecorded = own.fate;
+    this.deliver(copy, own, { ...answers.pending(at), announced: own.of });
   }
 
   /** The answer reaches the workflow, unless the workflow has given this activity up. */
   private deliver(copy: World, own: Sender, answer: CreateVideoAnswer): void {
     leave(copy, own);
     if (own.zombie) return;
+    const index = callerOf(own.of);
     // What is in the way is named.
-    const holder = answer.outcome === 'pending' ? copy.sendAttempts[answer.sendAttempt]?.claim : undefined;
-    if (this.bounds.losses > 0 && holder != null)
-      (copy.callers[own.caller] as Caller).heard = {
-        journal: copy.journal,
-        sendAttempt: answer.sendAttempt,
-        holder,
-      };
-    this.step(copy, own.caller, answer, false);
+    if (this.bounds.losses > 0 && answer.outcome === 'pending')
+      (copy.callers[index] as Caller).heard = answer.announced ?? null;
+    this.step(copy, index, answer, false);
   }
 
   private caller(index: number): void {
@@ -196,151 +206,100 @@ class Step {
     const { phase } = this.world.callers[index] as Caller;
     // A timeout of the create, whether its sender is dead or slow.
     const timeout = (copy: World, own: Caller): void => {
-      for (const sender of copy.senders) if (sender.caller === index) sender.zombie = true;
+      for (const sender of copy.senders) if (callerOf(sender.of) === index) sender.zombie = true;
       Object.assign(own, { phase: 'reconcile', sameRequest: false });
     };
     if (phase === 'creating') {
       forked(timeout);
       // The workflow's own timer was first: what the server heard is not known.
-      if (this.bounds.losses > 0)
+      if (this.bounds.losses > 0 && this.bounds.unnoticed !== true)
         forked((copy, own) => {
           timeout(copy, own);
           own.heard = null;
         });
     }
+    const reconciled = (copy: World): Reconciliation =>
+      new Reconciliation(copy, index, this.rules, this.logs, (answer) =>
+        this.step(copy, index, answer, true),
+      );
     if (phase === 'reconcile')
-      for (const late of [true, false]) forked((copy, own) => this.reconcile(copy, own, index, late));
-    if (phase === 'fencing') {
-      forked((copy, own) => this.fence(copy, own, index));
-      // Written or not, the journal fails: it is looked at again.
-      forked((copy, own) => {
-        if (this.rules.fence) {
-          fenceBefore(copy, own.fenceAt);
-          sendAttemptOf(copy, own.fenceAt).claim ??= 'fence';
-        }
-        own.phase = 'reconcile';
-      });
+      for (const late of [true, false]) forked((copy) => reconciled(copy).read(late));
+    if (phase === 'writing') {
+      forked((copy) => reconciled(copy).write());
+      // Written or not, the journal fails: the log is read again.
+      forked((copy) => reconciled(copy).writeUnheard());
     }
   }
 
   private step(copy: World, index: number, answer: CreateVideoAnswer, reconciled: boolean): void {
     const own = copy.callers[index] as Caller;
-    const state = { ...beginCreate('key', 0), sendAttempt: own.sendAttempt };
+    if (answer.outcome === 'not_sent' && !SAYS_NOTHING.has(answer.cause))
+      copy.unsentOf |= bitOf(activityOf(index, own.creates - 1));
     const context = { now: 0, random: 0, startLimitMs: DEFAULT_START_LIMIT_MS, reconciled };
-    const decided = nextStep(state, answer, context);
+    const decided = nextStep(beginCreate('key', 0), answer, context);
     if (decided.do === 'settle') {
       const { outcome } = decided.answer;
       const kept = decided.answer.outcome === 'rejected' ? `rejected ${decided.answer.reason}` : outcome;
-      Object.assign(own, { phase: 'done', end: kept });
+      Object.assign(own, { phase: 'done', end: kept, unrecorded: null });
       own.hasTask ||= outcome === 'created';
+      const { sends } = this.logs.of(copy.log).state;
       copy.lostId ||=
-        outcome === 'unconfirmed' &&
-        copy.decisions === 0 &&
-        copy.sendAttempts.some((sendAttempt) => sendAttempt.outcome === 'created');
-      const holder = copy.sendAttempts[decided.answer.sendAttempt]?.claim;
-      if (outcome === 'created' && typeof holder === 'number')
-        copy.mixedUp ||= this.bounds.requests[holder] !== this.bounds.requests[index];
+        (outcome === 'unconfirmed' || kept === 'rejected declared_lost') &&
+        copy.log.some((entry) => entry.kind === 'answer' && entry.fate === 'created');
+      const holder = sends[decided.answer.sendAttempt]?.sent;
+      if (outcome === 'created' && holder !== undefined)
+        copy.mixedUp ||= this.bounds.requests[callerOf(holder.sender)] !== this.bounds.requests[index];
     } else if (decided.do === 'reconcile') Object.assign(own, { phase: 'reconcile', sameRequest: true });
-    else this.create(copy, index, decided.state.sendAttempt);
+    else this.create(copy, index);
   }
 
-  private create(copy: World, index: number, sendAttempt: number): void {
+  private create(copy: World, index: number): void {
     const own = copy.callers[index] as Caller;
-    if (sendAttempt >= this.bounds.sendAttempts || own.creates >= this.bounds.creates)
-      Object.assign(own, { phase: 'done', end: 'bound' });
-    else {
-      const anew = { heard: null, early: false } as const;
-      Object.assign(own, { phase: 'creating', sendAttempt, end: null, creates: own.creates + 1, ...anew });
-      copy.senders.push(newSender(index, sendAttempt));
-    }
-  }
-
-  /** Follows the way that a sender of this run may have taken, and stands where that one would stand. */
-  private reconcile(copy: World, own: Caller, index: number, late: boolean): void {
-    const { comparesAgain, goesForward, leavesForeign, pendingIsUnknown } = this.rules;
-    const tell = (answer: CreateVideoAnswer): void => this.step(copy, index, answer, true);
-    const proved = !this.rules.ownJournal || provesNotSent(copy, own);
-    const changed = (): void => {
-      const at = recordPlaceholder(copy, index, 'unconfirmed');
-      if (at === undefined) Object.assign(own, { phase: 'done', end: 'bound' });
-      else tell(answers.unconfirmed(at));
-    };
-    for (
-      let at = unknownBefore(copy, own.sendAttempt, this.rules) ?? own.sendAttempt;
-      at < this.bounds.sendAttempts;
-      at++
-    ) {
-      const { claim } = sendAttemptOf(copy, at);
-      const asker = { caller: index, compares: comparesAgain && own.sameRequest, late, asks: false };
-      const decision = decide(copy, at, asker, this.bounds, this.rules);
-      if (decision.do === 'next_send_attempt' && goesForward) continue;
-      if (decision.do === 'conflict') return tell(again(own.sendAttempt));
-      const unseen = leavesForeign && !own.sameRequest;
-      if (unseen && claim !== null && claim !== 'fence' && claim !== index)
-        return this.shutOut(copy, at, decision) ? tell(again(own.sendAttempt)) : undefined;
-      if ((decision.do === 'fenced' || decision.do === 'send') && !proved) return changed();
-      if (decision.do === 'fenced')
-        return tell(unseen && at > own.sendAttempt ? again(own.sendAttempt) : fenced(at));
-      if (decision.do === 'pending') return tell(pendingIsUnknown ? answers.unconfirmed(at) : fenced(at));
-      if (decision.do === 'send') return void Object.assign(own, { phase: 'fencing', fenceAt: at });
-      const recorded = decision.do === 'return' ? decision.outcome.answer : answerOf('credentials', at);
-      return tell({ ...recorded, sendAttempt: at } as CreateVideoAnswer);
-    }
-    Object.assign(own, { phase: 'done', end: 'bound' });
-  }
-
-  /** Where its lost create would send next, if it ever goes on. False when somebody sends there: it looks again. */
-  private shutOut(copy: World, at: number, decision: SendAttemptDecision): boolean {
-    const sendAttempt = copy.sendAttempts[at + 1];
-    const final = decision.do === 'return' && !isRefusal(decision.outcome.answer, Infinity);
-    // `next_send_attempt`: one that does not go forward has no eye for what is beyond.
-    if (!this.rules.shutsOut || final || decision.do === 'next_send_attempt' || sendAttempt === undefined)
-      return true;
-    sendAttempt.claim ??= 'fence';
-    return sendAttempt.claim === 'fence';
-  }
-
-  private fence(copy: World, own: Caller, index: number): void {
-    const sendAttempt = sendAttemptOf(copy, own.fenceAt);
-    if (this.rules.fence && this.rules.fenceLooks && sendAttempt.claim !== null) {
-      own.phase = 'reconcile';
-      return;
-    }
-    if (this.rules.fence) {
-      fenceBefore(copy, own.fenceAt);
-      sendAttempt.claim = 'fence';
-    }
-    const unseen = this.rules.leavesForeign && !own.sameRequest && own.fenceAt > own.sendAttempt;
-    this.step(copy, index, unseen ? again(own.sendAttempt) : fenced(own.fenceAt), true);
+    if (own.creates >= (this.bounds.creates[index] ?? 1))
+      return void Object.assign(own, { phase: 'done', end: 'bound' });
+    const anew = { heard: null, early: false, unrecorded: null, sameRequest: false } as const;
+    Object.assign(own, { phase: 'creating', end: null, creates: own.creates + 1, ...anew });
+    copy.senders.push(newSender(activityOf(index, own.creates - 1)));
   }
 
   /** The journal is lost, or set back to a copy of it. */
   private losses(): void {
-    const { backup } = this.world;
-    if (backup === null) this.fork((copy) => (copy.backup = copyOfJournal(copy.sendAttempts)));
+    const { backup, log } = this.world;
+    if (backup === null) this.fork((copy) => (copy.backup = log));
     for (const found of backup === null ? [null] : [null, backup])
-      this.fork((copy) => loseJournal(copy, found, this.bounds, this.rules));
+      this.fork((copy) => loseJournal(copy, found, this.rules, this.logs));
+    if (backup !== null && this.bounds.unnoticed === true)
+      this.fork((copy) => {
+        copy.losses += 1;
+        copy.log = backup;
+        copy.senders = copy.senders.filter(({ step }) => step === 'send');
+        for (const sender of copy.senders) sender.lost = true;
+      });
   }
 
   /** Somebody decides about a create of unknown fate; after a resubmission the workflow that waited goes on. */
   private people(): void {
-    this.world.sendAttempts.forEach((_, at) => {
-      if (!isUndecided(this.world, at, this.bounds)) return;
-      for (const decision of ['adopt', 'declareLost', 'resubmit'] as const)
-        this.fork((copy) => {
-          copy.decisions += 1;
-          sendAttemptOf(copy, at).decision = decision;
-          if (decision !== 'resubmit') return;
-          copy.authorised += 1;
-          copy.callers.forEach(({ end }, index) => {
-            if (end === 'unconfirmed') this.create(copy, index, at + 1);
-          });
+    const found = undecided(this.logs.of(this.world.log));
+    if (found === undefined) return;
+    const { nonce } = found.send.sent;
+    for (const decision of ['adopt', 'declareLost', 'resubmit'] as const)
+      this.fork((copy) => {
+        copy.decisions += 1;
+        const isGivenUp: readonly Entry[] = found.isOpen
+          ? [{ kind: 'answer', nonce, fate: 'unconfirmed' }]
+          : [];
+        copy.log = [...copy.log, ...isGivenUp, { kind: 'decision', nonce, decision }];
+        if (decision !== 'resubmit') return;
+        copy.authorised += 1;
+        copy.callers.forEach(({ end }, index) => {
+          if (end === 'unconfirmed') this.create(copy, index);
         });
-    });
+      });
   }
 }
 
-const sendAttemptOf = (world: World, index: number): SendAttempt => world.sendAttempts[index] as SendAttempt;
+const told = (state: KeyState, at: number): CreateVideoAnswer =>
+  recordedAnswer(state, at) as CreateVideoAnswer;
 
 function leave(world: World, sender: Sender): void {
   world.senders.splice(world.senders.indexOf(sender), 1);

@@ -1,83 +1,86 @@
-import {
-  decideSendAttempt,
-  type SendAttemptDecision,
-  type SendAttemptView,
-  isOpenFate,
-  mayFollow,
-  type Resolution,
-  type ClaimIntent,
-} from '../../../src/domain/journal';
-import { RECORDED_BY_ANOTHER_RUN } from '../../../src/domain/names';
+import { type LogEntry } from '../../../src/domain/log-entries';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { answers } from '../../domain/create-answers';
 
 /** Rules of create-once; a walk with one of them switched off has to go wrong. */
 export interface Rules {
-  /** Whether "the claim is empty" is made true for ever before it counts as "not sent". */
+  /** Whether "nothing was sent" is made true for ever before it counts as "not sent". */
   readonly fence: boolean;
-  /** Whether a fence is written only where no claim is. */
+  /** Whether a fence is written only at the place up to which the log was read. */
   readonly fenceLooks: boolean;
-  /** Whether a claim is taken by create-if-absent, or simply written. */
-  readonly createIfAbsent: boolean;
-  /** Whether there is a journal: records are looked at, and claims taken, before a send. */
+  /** Whether who loses the place that it has read up to sends nothing. */
+  readonly placeIsLicence: boolean;
+  /** Whether there is a journal: the log is read, and an intent written, before a send. */
   readonly journal: boolean;
-  /** Whether a reconciliation goes on where a sender of its run would go on, or looks at one send attempt only. */
-  readonly goesForward: boolean;
-  /** Whether a taken claim without an outcome may hide a send. */
+  /** Whether an intent without an answer may hide a send. */
   readonly pendingIsUnknown: boolean;
   /** Whether an intent that may not be durable is given up. */
   readonly unsureIsUnsent: boolean;
+  /** Whether a reconciliation looks for a send of its own create before all else. */
+  readonly ownSends: boolean;
   /** Whether a reconciliation compares the requests, where its create has. */
   readonly comparesAgain: boolean;
-  /** Whether a reconciliation tells of another run's send attempts only after the create has compared the requests. */
+  /** Whether a reconciliation compares its own send with what was bought since. */
+  readonly comparesPurchases: boolean;
+  /** Whether a reconciliation tells of another run's send only after the create has compared the requests. */
   readonly leavesForeign: boolean;
-  /** Whether a reconciliation that ends at another run's send attempt shuts out its own lost create beyond it. */
+  /** Whether a reconciliation that ends at another run's send shuts out its own lost create. */
   readonly shutsOut: boolean;
-  /** Whether a send attempt without an outcome is left behind where somebody sent in a later one. */
-  readonly follows: boolean;
-  /** Whether only the journal that a sender named, while it has what was named, proves "not sent". */
+  /** Whether a purchase counts whenever its answer arrives. */
+  readonly latePurchases: boolean;
+  /** Whether only a journal that has the intent that was announced proves "not sent". */
   readonly ownJournal: boolean;
+  /** Whether a journal proves nothing about a create that was scheduled before it was bound. */
+  readonly boundBefore: boolean;
   /** Whether the server has heard of an intent before its request leaves. */
   readonly announces: boolean;
   /** Whether what was lost with a journal stands in the next one as an unknown fate. */
   readonly standsIn: boolean;
-  /** Whether a caller sees what stands in before the send attempt where it begins. */
-  readonly looksBack: boolean;
+  /** Whether a decision is about one send, and leaves every other one of unknown fate to its own. */
+  readonly eachDecided: boolean;
 }
 
 export const SOUND: Rules = {
   fence: true,
   fenceLooks: true,
-  createIfAbsent: true,
+  placeIsLicence: true,
   journal: true,
-  goesForward: true,
   pendingIsUnknown: true,
   unsureIsUnsent: true,
+  ownSends: true,
   comparesAgain: true,
+  comparesPurchases: true,
   leavesForeign: true,
   shutsOut: true,
-  follows: true,
+  latePurchases: true,
   ownJournal: true,
+  boundBefore: true,
   announces: true,
   standsIn: true,
-  looksBack: true,
+  eachDecided: true,
 };
 
 /** How large the walked space is. */
 export interface Bounds {
-  readonly sendAttempts: number;
+  /** Most intents of one log. */
+  readonly sends: number;
   /** Request of each caller: callers with equal numbers ask for the same. */
   readonly requests: readonly number[];
   /** Callers whose person wants a refused request sent again. */
   readonly again?: readonly number[];
-  /** Create activities of one caller. */
-  readonly creates: number;
+  /** Create activities of each caller. */
+  readonly creates: readonly number[];
   /** Decisions of people. */
   readonly decisions: number;
-  /** Claims that are written after their writer was told of an error. */
+  /** Intents that are written after their writer was told of an error. */
   readonly lateWrites: number;
   /** Journals that are lost, or set back to a copy: a person binds the next one once no worker uses the last one any more. */
   readonly losses: number;
+  /**
+   * A journal may be set back without anybody who notices: it has its id, and no queue is bound anew. Then the server has to
+   * know of a send: with its heartbeat and its entry nothing would be left of it (assumption A1).
+   */
+  readonly unnoticed?: boolean;
 }
 
 export type Fate = 'created' | 'unconfirmed' | 'refused' | 'credentials' | 'invalid' | 'not_sent';
@@ -92,84 +95,93 @@ export const FATES: readonly { readonly fate: Fate; readonly accepted: boolean }
   { fate: 'not_sent', accepted: false },
 ];
 
-/** Number of the caller that holds the claim, or a fence. */
-export type Holder = number | 'fence';
+/** A create activity: the number of its caller, and which one of it. Its intent, of which it has one, has the same name. */
+export type Activity = `${number}.${number}`;
 
-export interface SendAttempt {
-  claim: Holder | null;
-  outcome: Fate | null;
-  decision: 'adopt' | 'declareLost' | 'resubmit' | null;
-}
+export type Entry =
+  | { readonly kind: 'intent' | 'fence'; readonly of: Activity }
+  | { readonly kind: 'lost'; readonly of: Activity; readonly nonce: string }
+  | { readonly kind: 'answer'; readonly nonce: string; readonly fate: Fate }
+  | {
+      readonly kind: 'decision';
+      readonly nonce: string;
+      readonly decision: 'adopt' | 'declareLost' | 'resubmit';
+    };
+
 export interface Sender {
-  readonly caller: number;
+  readonly of: Activity;
   /** Its workflow has given it up, or it is the one that the workflow waits for. */
   zombie: boolean;
-  sendAttempt: number;
-  step: 'read' | 'claim' | 'announce' | 'send' | 'record' | 'late write';
+  step: 'read' | 'append' | 'announce' | 'send' | 'record' | 'late write';
+  /** How far it has read the log. */
+  place: number;
   fate: Fate | null;
   /** Its process has ended; what it sent is still on the way. */
   lost: boolean;
 }
-/** What the server was told of a create. */
-export interface Word {
-  readonly journal: number;
-  readonly sendAttempt: number;
-  readonly holder: Holder;
-}
+
 export interface Caller {
-  sendAttempt: number;
-  phase: 'creating' | 'reconcile' | 'fencing' | 'done';
-  /** Send attempt of the fence that is to be taken. */
-  fenceAt: number;
+  phase: 'creating' | 'reconcile' | 'writing' | 'done';
+  /** What its reconciliation is about to write, how far it has read the log, and what it says after a fence. */
+  writes: {
+    readonly entry: Entry;
+    readonly place: number;
+    readonly cause?: string;
+  } | null;
   sameRequest: boolean;
   creates: number;
   end: string | null;
-  /** Of its create, or of the one that was in its way. */
-  heard: Word | null;
+  /** The intent that the server heard of: of its create, or of the one that was in its way. */
+  heard: string | null;
+  /** What its create could not record of its send. */
+  unrecorded: Fate | null;
   /** Its create was scheduled before the journal of now was bound. */
   early: boolean;
   /** Its history names a task. */
   hasTask: boolean;
 }
+
 export interface World {
   /** Number of the journal of now. */
   journal: number;
   losses: number;
   /** A copy of the journal, kept elsewhere. */
-  backup: SendAttempt[] | null;
-  sendAttempts: SendAttempt[];
+  backup: readonly Entry[] | null;
+  log: readonly Entry[];
   senders: Sender[];
   callers: Caller[];
   accepted: number;
   authorised: number;
   decisions: number;
   lateWrites: number;
-  /** Callers of which a send was accepted, as bits. */
+  /** Activities of which a send was accepted, as bits. */
   acceptedOf: number;
+  /** Activities that were called unsent, as bits. */
+  unsentOf: number;
   /** Somebody was given the result of another request. */
   mixedUp: boolean;
-  /** Somebody was told "unconfirmed" while the journal had the task. */
+  /** Somebody was told "unconfirmed", or that it was given up, while the journal had the task. */
   lostId: boolean;
 }
 
 /** Time before which a refusal of the model forbids a send; readers' clocks say anything. */
 export const NOT_BEFORE = 1000;
 
-export function firstWorld({ sendAttempts, requests }: Bounds): World {
+export function firstWorld({ requests }: Bounds): World {
   return {
     journal: 0,
     losses: 0,
     backup: null,
-    sendAttempts: emptyJournal(sendAttempts),
-    senders: requests.map((_, caller) => newSender(caller, 0)),
+    log: [],
+    senders: requests.map((_, caller) => newSender(activityOf(caller, 0))),
     callers: requests.map(() => ({
-      sendAttempt: 0,
       phase: 'creating',
-      fenceAt: 0,
+      writes: null,
       sameRequest: false,
       creates: 1,
       end: null,
       heard: null,
+      unrecorded: null,
       early: false,
       hasTask: false,
     })),
@@ -178,111 +190,68 @@ export function firstWorld({ sendAttempts, requests }: Bounds): World {
     decisions: 0,
     lateWrites: 0,
     acceptedOf: 0,
+    unsentOf: 0,
     mixedUp: false,
     lostId: false,
   };
 }
 
-export function emptyJournal(sendAttempts: number): SendAttempt[] {
-  return Array.from({ length: sendAttempts }, () => ({ claim: null, outcome: null, decision: null }));
-}
+export const activityOf = (caller: number, create: number): Activity => `${caller}.${create}`;
+export const callerOf = (activity: string): number => Number(activity.split('.')[0]);
 
-export function newSender(caller: number, sendAttempt: number): Sender {
-  return { caller, zombie: false, sendAttempt, step: 'read', fate: null, lost: false };
+/** Creates of one caller that a bit mask has room for. */
+const MOST_CREATES = 4;
+export function bitOf(activity: Activity): number {
+  const [caller = 0, create = 0] = activity.split('.').map(Number);
+  return 1 << (caller * MOST_CREATES + create);
+}
+export const bitsOf = (caller: number): number => ((1 << MOST_CREATES) - 1) << (caller * MOST_CREATES);
+
+export function newSender(of: Activity): Sender {
+  return { of, zombie: false, step: 'read', place: 0, fate: null, lost: false };
 }
 
 export function copyOf(world: World): World {
   return {
     ...world,
-    sendAttempts: copyOfJournal(world.sendAttempts),
     senders: world.senders.map((sender) => ({ ...sender })),
     callers: world.callers.map((caller) => ({ ...caller })),
   };
 }
 
-export function copyOfJournal(sendAttempts: readonly SendAttempt[]): SendAttempt[] {
-  return sendAttempts.map((sendAttempt) => ({ ...sendAttempt }));
-}
+export const runOf = (caller: number): string => `run-${caller}`;
+export const requestOf = (caller: number, { requests }: Bounds): string => `request-${requests[caller]}`;
 
-const runOf = (caller: number): string => `run-${caller}`;
+const AT = new Date(0).toISOString();
 
-/** What the journal holds of a send attempt, as the real decisions read it. */
-export function viewOf({ sendAttempts }: World, at: number, { requests }: Bounds): SendAttemptView {
-  const { claim, outcome, decision } = sendAttempts[at] as SendAttempt;
-  return {
-    claim:
-      claim === null
-        ? null
-        : claim === 'fence'
-          ? { v: 1, kind: 'fence', nonce: 'f', at: '' }
-          : ({
-              kind: 'intent',
-              fingerprint: `request-${requests[claim]}`,
-              runId: runOf(claim),
-            } as ClaimIntent),
-    outcome: outcome === null ? null : { v: 1, nonce: 'n', at: '', answer: answerOf(outcome, at) },
-    resolution:
-      decision === null
-        ? null
-        : ({
-            decision,
-            at: '',
-            answer:
-              decision === 'adopt'
-                ? answers.created(at)
-                : decision === 'declareLost'
-                  ? answers.rejected(at, 'declared_lost')
-                  : null,
-          } as Resolution),
-  };
-}
-
-const decided = new Map<string, SendAttemptDecision>();
-
-interface Asker {
-  readonly caller: number;
-  readonly compares: boolean;
-  readonly late: boolean;
-  /** Says what its person wants. */
-  readonly asks: boolean;
-}
-
-/** The real decision, with the real way over send attempts that another clock has opened (src/activities/send-attempts.ts). */
-export function decide(
-  world: World,
-  at: number,
-  { caller, compares, late, asks }: Asker,
-  { requests, again, ...bounds }: Bounds,
-  { follows }: Rules,
-): SendAttemptDecision {
-  const { claim, outcome, decision } = world.sendAttempts[at] as SendAttempt;
-  const request = requests[caller];
-  const passed = isPassed(world, at, (holder) => !compares || requests[holder] === request);
-  const repeats = asks && again?.includes(caller) === true;
-  const name = `${follows} ${at} ${claim} ${outcome} ${decision} ${passed} ${caller} ${compares} ${late} ${repeats} ${requests.join()}`;
-  const known = decided.get(name);
-  if (known !== undefined) return known;
-  const view = viewOf(world, at, { requests, ...bounds });
-  const who = {
-    fingerprint: compares ? `request-${request}` : null,
-    runId: runOf(caller),
-    now: late ? NOT_BEFORE : 0,
-    again: repeats,
-  };
-  const own = decideSendAttempt(view, who);
-  const opens = passed && mayFollow(view, who) && (follows || own.do !== 'pending');
-  const made: SendAttemptDecision = opens ? { do: 'next_send_attempt' } : own;
-  decided.set(name, made);
-  return made;
-}
-
-function isPassed({ sendAttempts }: World, at: number, counts: (holder: number) => boolean): boolean {
-  for (const { claim } of sendAttempts.slice(at + 1)) {
-    if (claim === null) return false;
-    if (claim !== 'fence' && counts(claim)) return true;
+/** An entry as the real rule reads it; only what it looks at. */
+export function entryOf(entry: Entry, bounds: Bounds): LogEntry {
+  switch (entry.kind) {
+    case 'intent':
+    case 'lost': {
+      const caller = callerOf(entry.of);
+      const sent = { sender: entry.of, runId: runOf(caller), at: AT, attemptAt: AT };
+      const nonce = entry.kind === 'lost' ? entry.nonce : entry.of;
+      const fingerprint = entry.kind === 'lost' ? null : requestOf(caller, bounds);
+      return { v: 1, kind: entry.kind, nonce, fingerprint, ...sent } as LogEntry;
+    }
+    case 'fence':
+      return { v: 1, kind: 'fence', sender: entry.of, at: AT };
+    case 'answer':
+      return { v: 1, kind: 'answer', nonce: entry.nonce, at: AT, answer: answerOf(entry.fate, 0) };
+    case 'decision': {
+      const { nonce: about, decision } = entry;
+      const words = { v: 1, by: 'ada', reason: 'r', at: AT } as const;
+      return { ...words, kind: 'decision', about, decision, answer: DECIDED[decision] };
+    }
   }
-  return false;
 }
+
+const DECIDED = {
+  adopt: answers.created(0),
+  declareLost: answers.rejected(0, 'declared_lost'),
+  resubmit: null,
+};
 
 export function answerOf(
   fate: Fate,
@@ -307,13 +276,6 @@ export function answerOf(
   }
 }
 
-export const fenced = (sendAttempt: number): CreateVideoAnswer =>
-  answers.notSent(sendAttempt, { cause: 'fenced' });
-/** Nothing is known or done: the same send attempt is asked for again. */
-export const again = (sendAttempt: number, cause = RECORDED_BY_ANOTHER_RUN): CreateVideoAnswer =>
-  answers.notSent(sendAttempt, { cause, sendAttemptUsed: false });
-
-/** Whether somebody may decide about this send attempt now. */
-export function isUndecided(world: World, at: number, bounds: Bounds): boolean {
-  return world.sendAttempts[at]?.decision === null && isOpenFate(viewOf(world, at, bounds));
-}
+/** Nothing was sent, and nothing is recorded of it: another create may send. */
+export const unsent = (cause: string): CreateVideoAnswer =>
+  answers.notSent(0, { cause, sendAttemptUsed: false });

@@ -2,14 +2,13 @@ import { estimatePrice, formatMoney, type Money } from '../../../src/domain/pric
 import { type ConfigurationReading, readModelConfiguration } from '../../../src/models/schema';
 import {
   JournalRecordError,
+  parseEntry,
   parseIdentity,
   parseIndexEntry,
-  parseOutcome,
-  parseResolution,
-  parseClaim,
+  parseRemoval,
 } from '../../../src/journal/records';
 import { sandboxModels } from '../../../src/testing/sandbox/models';
-import { claimIntent } from '../../activities/claim-intent';
+import { answerEntry, decisionEntry, fenceEntry, intentEntry, lostEntry } from '../../support/log-entries';
 import { type FuzzedParser } from './fuzzed-parser';
 import { wordsOf } from './wire-samples';
 
@@ -31,10 +30,9 @@ const ANSWER = {
   account: 'default@00000000',
   estimate: { microUnits: 5, currency: 'USD' },
 };
-const outcome = (answer: object) =>
-  bytes({ v: 1, nonce: 'n', at: VIDEO.createdAt, answer: { ...ANSWER, ...answer } });
+const outcome = (answer: object) => bytes({ ...answerEntry(), answer: { ...ANSWER, ...answer } });
 const decision = (word: string, answer: object | null) =>
-  bytes({ v: 1, decision: word, by: 'ops', reason: 'r', at: VIDEO.createdAt, answer });
+  bytes({ ...decisionEntry(), decision: word, answer });
 const COMMON = ['__proto__', 'constructor', '{"v":1', '"', '[', '}', '\u0000', 'null', '1e999', 'v', 'kind'];
 
 const journal = (name: string, seeds: readonly Buffer[], parse: (text: string) => unknown): FuzzedParser => ({
@@ -81,12 +79,12 @@ const isMoney = (money: Money) =>
 /** Readers of what lies in files of ours, which others may have touched. */
 export const RECORD_PARSERS: readonly FuzzedParser[] = [
   journal(
-    'journal claim',
-    [bytes(claimIntent()), bytes({ v: 1, kind: 'fence', nonce: 'n', at: VIDEO.createdAt })],
-    parseClaim,
+    'journal entry of a sender',
+    [bytes(intentEntry()), bytes(lostEntry()), bytes(fenceEntry())],
+    parseEntry,
   ),
   journal(
-    'journal outcome',
+    'journal entry of an answer',
     [
       outcome({ outcome: 'created', video: VIDEO, status: 'queued', phase: 'queued' }),
       outcome({ outcome: 'rejected', reason: 'invalid_request', message: 'm', httpStatus: 400 }),
@@ -98,7 +96,7 @@ export const RECORD_PARSERS: readonly FuzzedParser[] = [
       }),
       outcome({ outcome: 'unconfirmed', evidence: { cause: 'http_502' } }),
     ],
-    parseOutcome,
+    parseEntry,
   ),
   journal(
     'journal index entry',
@@ -116,9 +114,14 @@ export const RECORD_PARSERS: readonly FuzzedParser[] = [
     parseIndexEntry,
   ),
   journal(
-    'journal decision',
+    'journal entry of a decision',
     [decision('adopt', { ...ANSWER, outcome: 'created', video: VIDEO }), decision('resubmit', null)],
-    parseResolution,
+    parseEntry,
+  ),
+  journal(
+    'journal note of a removal',
+    [bytes({ v: 1, at: VIDEO.createdAt, entries: ['a'.repeat(64)] })],
+    parseRemoval,
   ),
   journal(
     'journal identity',

@@ -1,11 +1,11 @@
 import { type CellFacts } from './crash-points';
 
-const KEPT: CellFacts = { outcome: 'completed', sends: 1, accepted: 1, sendAttempts: ['created'] };
+const KEPT: CellFacts = { outcome: 'completed', sends: 1, accepted: 1, log: ['created'] };
 const UNCONFIRMED: CellFacts = {
   outcome: 'unconfirmed',
   sends: 1,
   accepted: 1,
-  sendAttempts: ['unconfirmed'],
+  log: ['lost'],
 };
 const UNCONFIRMED_UNSENT: CellFacts = { ...UNCONFIRMED, sends: 0, accepted: 0 };
 
@@ -21,8 +21,8 @@ export interface ChangedPoint {
  * one that was bound later proves nothing, be it another one or an earlier copy.
  */
 export const CHANGED_POINTS: readonly ChangedPoint[] = [
-  { name: 'before_claim', when: 'before the claim', expected: UNCONFIRMED_UNSENT },
-  { name: 'claim_durable', when: 'when the claim is durable', expected: UNCONFIRMED_UNSENT },
+  { name: 'before_intent', when: 'before the intent', expected: UNCONFIRMED_UNSENT },
+  { name: 'intent_durable', when: 'when the intent is durable', expected: UNCONFIRMED_UNSENT },
   { name: 'first_byte', when: 'just before the first byte', expected: UNCONFIRMED_UNSENT },
   { name: 'request_written', when: 'when the service has the request', expected: UNCONFIRMED },
   {
@@ -31,8 +31,8 @@ export const CHANGED_POINTS: readonly ChangedPoint[] = [
     expected: UNCONFIRMED,
   },
   {
-    name: 'outcome_durable',
-    when: 'when the outcome is durable and nobody was told',
+    name: 'answer_durable',
+    when: 'when the answer is durable and nobody was told',
     expected: UNCONFIRMED,
   },
   {

@@ -12,8 +12,8 @@ export interface CellFacts {
   /** Creates that reached the service. */
   readonly sends: number;
   readonly accepted: number;
-  /** What each send attempt of the journal holds: an outcome, a fence, or an `intent` without outcome. */
-  readonly sendAttempts: readonly string[];
+  /** Sends and fences of its log, in order: the answer of a send, a `fence`, or an `intent` without an answer. */
+  readonly log: readonly string[];
 }
 
 export interface CrashPoint {
@@ -25,11 +25,11 @@ export interface CrashPoint {
   readonly expected: Readonly<Record<Strike, CellFacts>>;
 }
 
-const SENT_ONCE: CellFacts = { outcome: 'completed', sends: 1, accepted: 1, sendAttempts: ['created'] };
-const FENCED_THEN_SENT: CellFacts = { ...SENT_ONCE, sendAttempts: ['fence', 'created'] };
+const SENT_ONCE: CellFacts = { outcome: 'completed', sends: 1, accepted: 1, log: ['created'] };
+const FENCED_THEN_SENT: CellFacts = { ...SENT_ONCE, log: ['fence', 'created'] };
 /** The stopped sender finds itself late, settles that it sends nothing, and that is proof enough. */
-const SETTLED_THEN_SENT: CellFacts = { ...SENT_ONCE, sendAttempts: ['not_sent', 'created'] };
-const UNCONFIRMED: CellFacts = { outcome: 'unconfirmed', sends: 1, accepted: 1, sendAttempts: ['intent'] };
+const SETTLED_THEN_SENT: CellFacts = { ...SENT_ONCE, log: ['not_sent', 'created'] };
+const UNCONFIRMED: CellFacts = { outcome: 'unconfirmed', sends: 1, accepted: 1, log: ['unconfirmed'] };
 const UNCONFIRMED_UNSENT: CellFacts = { ...UNCONFIRMED, sends: 0, accepted: 0 };
 
 /** Its reply was lost, and a person had it sent once more. */
@@ -37,7 +37,7 @@ const SENT_BY_DECISION: CellFacts = {
   outcome: 'completed',
   sends: 2,
   accepted: 2,
-  sendAttempts: ['unconfirmed', 'created'],
+  log: ['unconfirmed', 'created'],
 };
 
 const always = (facts: CellFacts): Record<Strike, CellFacts> => ({
@@ -49,11 +49,11 @@ const always = (facts: CellFacts): Record<Strike, CellFacts> => ({
 /** Milliseconds from the first create to the strike, or to going on, beyond which a machine is slow for these times. */
 const SLOW_MS: Readonly<Record<Strike, number>> = { SIGKILL: 5_000, SIGTERM: 5_000, SIGSTOP: 40_000 };
 
-/** Send attempts in which provably nothing was sent: a create that comes too late for its send settles that, and goes on. */
-const UNSENT_SEND_ATTEMPTS: ReadonlySet<string> = new Set(['not_sent', 'fence']);
+/** Entries by which provably nothing was sent: a create that comes too late for its send settles that, and goes on. */
+const UNSENT: ReadonlySet<string> = new Set(['not_sent', 'fence']);
 
 /**
- * Whether facts are those of a slow machine: more send attempts in which nothing was sent, or a stopped create without time
+ * Whether facts are those of a slow machine: more entries by which nothing was sent, or a stopped create without time
  * left for its reply, which is unconfirmed. Nothing is sent twice in either.
  */
 export function isTooSlow(strike: Strike, facts: CellFacts, expected: CellFacts, heldMs: number): boolean {
@@ -70,27 +70,27 @@ export function isUnfenced(point: CrashPoint, strike: Strike, facts: CellFacts):
 function withoutUnsent(facts: CellFacts): CellFacts {
   return {
     ...facts,
-    sendAttempts: facts.sendAttempts.filter((sendAttempt) => !UNSENT_SEND_ATTEMPTS.has(sendAttempt)),
+    log: facts.log.filter((word) => !UNSENT.has(word)),
   };
 }
 
 /** The named moments of a paid video, in the order in which a worker comes by (failure model: rows 4 to 10 and 12). */
 export const CRASH_POINTS: readonly CrashPoint[] = [
   {
-    name: 'before_claim',
-    when: 'before the claim',
+    name: 'before_intent',
+    when: 'before the intent',
     rules: ['C7.6'],
     expected: { SIGKILL: FENCED_THEN_SENT, SIGTERM: SENT_ONCE, SIGSTOP: FENCED_THEN_SENT },
   },
   {
-    name: 'claim_linked',
-    when: 'when the claim has its name and its folder is not synced',
+    name: 'intent_linked',
+    when: 'when the intent has its name and its folder is not synced',
     rules: ['C4.4c'],
     expected: { SIGKILL: UNCONFIRMED_UNSENT, SIGTERM: SENT_ONCE, SIGSTOP: SETTLED_THEN_SENT },
   },
   {
-    name: 'claim_durable',
-    when: 'when the claim is durable',
+    name: 'intent_durable',
+    when: 'when the intent is durable',
     rules: ['C4.4c'],
     expected: { SIGKILL: UNCONFIRMED_UNSENT, SIGTERM: SENT_ONCE, SIGSTOP: SETTLED_THEN_SENT },
   },
@@ -119,8 +119,8 @@ export const CRASH_POINTS: readonly CrashPoint[] = [
     expected: { SIGKILL: UNCONFIRMED, SIGTERM: SENT_ONCE, SIGSTOP: SENT_ONCE },
   },
   {
-    name: 'outcome_durable',
-    when: 'when the outcome is durable and nobody was told',
+    name: 'answer_durable',
+    when: 'when the answer is durable and nobody was told',
     rules: ['C4.4b'],
     expected: always(SENT_ONCE),
   },

@@ -1,43 +1,50 @@
 import { stat } from 'node:fs/promises';
-import { type JournalKey, type SendAttemptView } from '../../../src/domain/journal';
 import { type VideoOutcome } from '../../../src/domain';
+import { type JournalKey, type LogEntry, type Send } from '../../../src/domain/log-entries';
+import { stateOf } from '../../../src/domain/paid-log';
 import { fileOfRecord } from '../../../src/journal/file-records';
-import { attemptName } from '../../../src/journal/record-names';
-import { journalAt, STORES } from '../../support/store-places';
+import { entryName, keyPrefix } from '../../../src/journal/record-names';
 import { type SandboxRequest, type SandboxTask } from '../../../src/testing/sandbox';
+import { journalAt, STORES } from '../../support/store-places';
 
-/** What is recorded of a send attempt, and when its outcome was written: a record says when it was made, before that. */
-export type WrittenSendAttempt = SendAttemptView & { readonly writtenAt: number | null };
+/** An entry of a log, and when it was written: an entry says when it was made, before that. */
+export interface WrittenEntry {
+  readonly entry: LogEntry;
+  readonly writtenAt: number;
+}
 
-/** Everything that was recorded under a creation key, send attempt by send attempt. */
-export async function readSendAttempts(
+/** Everything that was recorded under a creation key. */
+export async function readLog(
   root: string,
   namespace: string,
   creationKey: string,
-): Promise<WrittenSendAttempt[]> {
-  const journal = await journalAt(root);
+): Promise<readonly WrittenEntry[]> {
   const key = { namespace, creationKey };
-  const views: WrittenSendAttempt[] = [];
-  for (;;) {
-    const sendAttempt = views.length;
-    const view = await journal.read(key, sendAttempt);
-    if (view.claim === null) return views;
-    const writtenAt =
-      view.outcome === null ? null : await writtenAtOf(root, key, sendAttempt, view.outcome.at);
-    views.push({ ...view, writtenAt });
-  }
+  const entries = await (await journalAt(root)).read(key);
+  return Promise.all(
+    entries.map(async (entry, n) => ({ entry, writtenAt: await writtenAtOf(root, key, n, entry.at) })),
+  );
 }
 
-/** A record says when it was made; its file says when it was written. */
-async function writtenAtOf(root: string, key: JournalKey, sendAttempt: number, at: string): Promise<number> {
+/** An entry says when it was made; its file says when it was written. */
+async function writtenAtOf(root: string, key: JournalKey, n: number, at: string): Promise<number> {
   if (STORES !== 'files') return Date.parse(at);
-  return (await stat(fileOfRecord(root, attemptName(key, sendAttempt, 'outcome')))).mtimeMs;
+  return (await stat(fileOfRecord(root, entryName(keyPrefix(key), n)))).mtimeMs;
 }
 
-/** One word for a send attempt: what its outcome says, or what took it. */
-export function sendAttemptWord({ claim, outcome }: SendAttemptView): string {
-  return outcome?.answer.outcome ?? claim?.kind ?? 'open';
+/** One word for each send and each fence of a log: what the answer of a send says, or that it has none. */
+export function wordsOf(log: readonly LogEntry[]): string[] {
+  const { sends } = stateOf(log);
+  const wordOf = (nonce: string): string | undefined =>
+    sends.find(({ sent }) => sent.nonce === nonce)?.answer?.answer.outcome;
+  return log.flatMap((entry) => {
+    if (entry.kind === 'fence') return ['fence'];
+    return entry.kind === 'intent' || entry.kind === 'lost' ? [wordOf(entry.nonce) ?? entry.kind] : [];
+  });
 }
+
+/** Whether a log has an intent without an answer. */
+export const hasOpenIntent = (log: readonly LogEntry[]): boolean => stateOf(log).open !== null;
 
 /** What is written in the last moments of the window may be there too late. */
 const WRITE_MS = 2_000;
@@ -46,18 +53,22 @@ const WRITE_MS = 2_000;
  * Task ids that a worker read in a reply and recorded while somebody still waited for them. One that is recorded after
  * the send window is in the journal all the same: a person who looks into the unconfirmed create finds it there.
  */
-export function recordedTaskIds(views: readonly WrittenSendAttempt[]): string[] {
-  return views.flatMap(({ claim, outcome, writtenAt }) => {
-    if (outcome?.answer.outcome !== 'created') return [];
-    const late = claim?.kind === 'intent' && (writtenAt ?? 0) > Date.parse(claim.sendWindowEnd) - WRITE_MS;
-    return late ? [] : [outcome.answer.video.taskId];
+export function recordedTaskIds(log: readonly WrittenEntry[]): string[] {
+  const { sends } = stateOf(log.map(({ entry }) => entry));
+  return log.flatMap(({ entry, writtenAt }) => {
+    if (entry.kind !== 'answer' || entry.answer.outcome !== 'created') return [];
+    const sent = sends.find((send) => send.sent.nonce === entry.nonce)?.sent;
+    const late = sent?.kind === 'intent' && writtenAt > Date.parse(sent.sendWindowEnd) - WRITE_MS;
+    return late ? [] : [entry.answer.video.taskId];
   });
 }
 
-/** Send attempts that were opened although an earlier one holds an intent without any outcome: a create sent again by itself. */
-export function sentAgainUnproved(views: readonly SendAttemptView[]): number {
-  const first = views.findIndex((view) => sendAttemptWord(view) === 'intent');
-  return first < 0 ? 0 : views.slice(first + 1).filter(({ claim }) => claim?.kind === 'intent').length;
+/** Intents that were written although an earlier send of the key was of unknown fate: a create sent again by itself. */
+export function sentAgainUnproved(log: readonly LogEntry[]): number {
+  const isUnproved = ({ answer, decision }: Send): boolean =>
+    decision === null && (answer === null || answer.answer.outcome === 'unconfirmed');
+  return log.filter((entry, n) => entry.kind === 'intent' && stateOf(log.slice(0, n)).sends.some(isUnproved))
+    .length;
 }
 
 export function taskIdOf(outcome: VideoOutcome): string | undefined {

@@ -1,5 +1,5 @@
 import { type MediaStack } from '../../support/media-stack';
-import { readSendAttempts, recordedTaskIds, sentAgainUnproved, serviceFacts, taskIdOf } from './create-facts';
+import { readLog, recordedTaskIds, sentAgainUnproved, serviceFacts, taskIdOf } from './create-facts';
 import { type LaneResult, type LaneVideo } from './kill-lane';
 
 /** What was measured, by the words of the report. */
@@ -49,11 +49,11 @@ export async function judgeLanes(
     counts.kills += lane.kills;
     for (const video of lane.videos) {
       const facts = factsOf(video.id);
-      const views = await readSendAttempts(lane.journal, stack.server.namespace, video.id);
+      const log = await readLog(lane.journal, stack.server.namespace, video.id);
       const outcome = video.outcome?.outcome;
       const kept = video.outcome === undefined ? undefined : taskIdOf(video.outcome);
-      const lost = recordedTaskIds(views).filter((id) => id !== kept).length;
-      const again = sentAgainUnproved(views);
+      const lost = recordedTaskIds(log).filter((id) => id !== kept).length;
+      const again = sentAgainUnproved(log.map(({ entry }) => entry));
       const completed = outcome === 'completed';
       counts.workflows += 1;
       counts['open creates hit outside the window'] += video.killsOutside;

@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually';
 import { type MediaStack } from '../../support/media-stack';
 import { startWorkerProcess } from '../../support/worker-process';
 import { dataDirOf, newJournalPlace } from '../../support/store-places';
-import { sendAttemptWord, readSendAttempts } from './create-facts';
+import { hasOpenIntent, readLog } from './create-facts';
 
 /** The workflows of a round start within this, so that at any time some creates are under way. */
 const STARTS_WITHIN_MS = 3_000;
@@ -21,7 +21,7 @@ export interface LaneVideo {
   startedAt: number;
   /** Kills while its workflow was open and a worker that died held nothing of it that nobody can know. */
   killsOutside: number;
-  /** Whether a killed worker left an intent without an outcome: from then on nobody can know. */
+  /** Whether a killed worker left an intent without an answer: from then on nobody can know. */
   inside: boolean;
   outcome: VideoOutcome | undefined;
 }
@@ -71,9 +71,7 @@ export async function killLane(
         }),
       );
       const at = random() * (STARTS_WITHIN_MS + REST_MS);
-      await untilTime(at, round, (video) =>
-        readSendAttempts(env.MEDIA_JOURNAL, stack.server.namespace, video.id),
-      );
+      await untilTime(at, round, (video) => readLog(env.MEDIA_JOURNAL, stack.server.namespace, video.id));
       const killedAt = Date.now();
       worker.signal('SIGKILL');
       await Promise.all([starts, worker.gone]);
@@ -98,14 +96,13 @@ export async function killLane(
 async function untilTime(
   at: number,
   round: readonly LaneVideo[],
-  sendAttemptsOf: (video: LaneVideo) => Promise<readonly unknown[]>,
+  logOf: (video: LaneVideo) => Promise<readonly unknown[]>,
 ): Promise<void> {
   const gapMs = STARTS_WITHIN_MS / round.length;
   const started = Math.min(round.length, Math.floor(at / gapMs));
   await eventually(
     `${started} creates`,
-    async () =>
-      (await Promise.all(round.map(sendAttemptsOf))).filter(({ length }) => length > 0).length >= started,
+    async () => (await Promise.all(round.map(logOf))).filter(({ length }) => length > 0).length >= started,
     300_000,
   );
   await delay(at - started * gapMs);
@@ -138,8 +135,8 @@ async function noteKill(
       return;
     }
     if (video.inside) return;
-    const views = await readSendAttempts(journal, namespace, video.id);
-    video.inside = views.some((view) => sendAttemptWord(view) === 'intent');
+    const log = await readLog(journal, namespace, video.id);
+    video.inside = hasOpenIntent(log.map(({ entry }) => entry));
     if (!video.inside && video.startedAt < killedAt) video.killsOutside += 1;
   };
   await Promise.all(videos.filter(({ outcome }) => outcome === undefined).map(note));

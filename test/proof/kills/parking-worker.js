@@ -16,7 +16,7 @@ const say = (line) => process.stdout.write(`${line}\n`);
 
 /** Stops the workflow of this activity here if the point is its own, the first time that it comes by. */
 async function park(point) {
-  if (ownPoint() !== point) return;
+  if (point === undefined || ownPoint() !== point) return;
   await stop(point);
 }
 
@@ -34,7 +34,7 @@ files.link = async (source, destination) => {
   if (artifact) await park('part_before_publish');
   await link(source, destination);
   if (artifact) await park('part_published');
-  if (destination.endsWith('.claim')) await park('claim_linked');
+  if (destination.endsWith('.entry')) await park('intent_linked');
 };
 
 const { activityInfo } = require('@temporalio/activity');
@@ -48,28 +48,24 @@ function ownPoint() {
   }
 }
 
+/** Points before and after an entry is written; its first one is the intent of a send. */
+const POINTS = {
+  intent: ['before_intent', 'intent_durable'],
+  fence: ['reconcile', undefined],
+  answer: ['reply_read', 'answer_durable'],
+  decision: ['before_decision', 'decision_durable'],
+};
+
 function parking(journal) {
   return {
     ...journal,
-    async putClaim(key, sendAttempt, claim) {
-      if (claim.kind === 'fence') await park('reconcile');
-      else if (ownPoint() === 'reconcile') await stop('reconcile:create');
-      else await park('before_claim');
-      const taken = await journal.putClaim(key, sendAttempt, claim);
-      await park('claim_durable');
-      return taken;
-    },
-    async putOutcome(...args) {
-      await park('reply_read');
-      const taken = await journal.putOutcome(...args);
-      await park('outcome_durable');
-      return taken;
-    },
-    async putResolution(...args) {
-      await park('before_decision');
-      const taken = await journal.putResolution(...args);
-      await park('decision_durable');
-      return taken;
+    async append(key, n, entry) {
+      const [before, after] = POINTS[entry.kind] ?? [];
+      if (entry.kind === 'intent' && ownPoint() === 'reconcile') await stop('reconcile:create');
+      else await park(before);
+      const end = await journal.append(key, n, entry);
+      await park(after);
+      return end;
     },
   };
 }
@@ -102,7 +98,7 @@ function parkingRecords(records) {
     ...records,
     async create(name, text) {
       const end = await records.create(name, text);
-      if (name.endsWith('.claim')) await park('claim_linked');
+      if (name.endsWith('.entry')) await park('intent_linked');
       return end;
     },
   };

@@ -11,14 +11,7 @@ import { resetWorkflow } from '../../support/reset-workflow';
 import { startMediaStack, type MediaStack } from '../../support/media-stack';
 import { dataDirOf, newJournalPlace } from '../../support/store-places';
 import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process';
-import {
-  sendAttemptWord,
-  readSendAttempts,
-  recordedTaskIds,
-  sentAgainUnproved,
-  serviceFacts,
-  taskIdOf,
-} from './create-facts';
+import { readLog, recordedTaskIds, sentAgainUnproved, serviceFacts, taskIdOf, wordsOf } from './create-facts';
 import { type CellFacts, isOfDecision, type Strike } from './crash-points';
 
 /** What a struck worker's create came to. */
@@ -232,14 +225,14 @@ class StrikeGroup {
     }
   }
 
-  /** Until the server has given up what the process holds of this workflow, and somebody has its send attempt. */
+  /** Until the server has given up what the process holds of this workflow, and there is an entry under its key. */
   private async takenOver(handle: WorkflowHandle, identity: string): Promise<void> {
     await givenUp(handle, identity);
     const { MEDIA_JOURNAL } = this.env;
     const { namespace } = this.stack.server;
     await eventually(
-      'a claim',
-      async () => (await readSendAttempts(MEDIA_JOURNAL, namespace, handle.workflowId)).length > 0,
+      'an entry',
+      async () => (await readLog(MEDIA_JOURNAL, namespace, handle.workflowId)).length > 0,
       PATIENCE_MS,
     );
   }
@@ -275,16 +268,17 @@ class StrikeGroup {
     const cells = new Map<string, StruckCell>();
     for (const [point, id, outcome] of ended) {
       const { sends, accepted, taskIds } = facts(id);
-      const views = await readSendAttempts(this.env.MEDIA_JOURNAL, server.namespace, id);
+      const written = await readLog(this.env.MEDIA_JOURNAL, server.namespace, id);
+      const log = written.map(({ entry }) => entry);
       const kept = taskIdOf(outcome);
-      const idsLost = recordedTaskIds(views).filter((recorded) => recorded !== kept).length;
+      const idsLost = recordedTaskIds(written).filter((recorded) => recorded !== kept).length;
       if (kept !== undefined && !taskIds.includes(kept)) throw new Error(`${point}: a task of somebody else`);
       cells.set(point, {
         kept: keptFacts(outcome),
         heldMs: this.heldMs,
-        facts: { outcome: outcome.outcome, sends, accepted, sendAttempts: views.map(sendAttemptWord) },
+        facts: { outcome: outcome.outcome, sends, accepted, log: wordsOf(log) },
         acceptedBeyondOne: Math.max(0, accepted - (isOfDecision(point) ? 2 : 1)),
-        sentAgainUnproved: sentAgainUnproved(views),
+        sentAgainUnproved: sentAgainUnproved(log),
         idsLost,
       });
     }

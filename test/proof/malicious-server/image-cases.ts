@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { NO_JOURNAL } from '../../../src/journal/no-journal';
 import { keepImages } from '../../../src/activities/keep-images';
 import { FileArtifactStore } from '../../../src/artifacts/file-store';
 import { type Answer } from '../../activities/download-harness';
@@ -247,7 +248,7 @@ export async function runImageCase({
       artifacts: new FileArtifactStore(folder),
       requested: 1,
       warnings: [],
-      journal: 'none',
+      journal: NO_JOURNAL,
       // A result that never comes is given up by then; the others take milliseconds.
       deadlineAt: performance.now() + 1_500,
     });

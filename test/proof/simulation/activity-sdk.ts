@@ -14,9 +14,11 @@ export interface Execution extends Actor {
     readonly workflowExecution: { readonly workflowId: string; readonly runId: string };
     readonly activityId: string;
     readonly attempt: number;
+    readonly scheduledTimestampMs: number;
     readonly currentAttemptScheduledTimestampMs: number;
     readonly heartbeatDetails: unknown;
     readonly startToCloseTimeoutMs: number;
+    readonly scheduleToCloseTimeoutMs: number;
     readonly heartbeatTimeoutMs: number | undefined;
     readonly retryPolicy: { readonly maximumAttempts: number };
   };
@@ -27,8 +29,9 @@ export interface Execution extends Actor {
   readonly tell: (details: unknown) => Promise<void>;
   /** Of its input. */
   readonly creationKey: string;
-  /** Send attempt whose claim it has tried to take last, and the nonce it wrote there. */
-  claim: { readonly sendAttempt: number; readonly nonce: string } | undefined;
+  readonly sender: string;
+  /** Place of the log that it has tried to take last, and the nonce it wrote there. */
+  intent: { readonly place: number; readonly nonce: string } | undefined;
 }
 
 /** The execution whose promises run now. */

@@ -1,5 +1,6 @@
 import { mayHaveLeft, type PaidCallSeen } from '../../../src/binding/paid-calls';
-import { heartbeatOf } from '../../../src/domain/journal-proof';
+import { senderName } from '../../../src/domain/paid-call';
+import { announcedIn } from '../../../src/domain/sender-trace';
 import { type Execution } from './activity-sdk';
 import { type Timer } from './virtual-time';
 import { type ActivityOptions, type Run } from './workflow-sdk';
@@ -11,7 +12,7 @@ export interface Activity {
   readonly name: string;
   readonly id: string;
   readonly options: ActivityOptions;
-  readonly input: { readonly creationKey: string; readonly sendAttempt: number };
+  readonly input: { readonly creationKey: string; readonly sender?: string };
   readonly run: Run;
   readonly scheduledAt: number;
   readonly closesAt: number;
@@ -21,6 +22,8 @@ export interface Activity {
   attempt: number;
   /** The attempt that may complete it; another one is "not found". */
   current: Execution | undefined;
+  /** When this attempt was scheduled. */
+  dispatchedAt: number;
   dispatches: number;
   started: boolean;
   stuck: boolean;
@@ -34,7 +37,7 @@ export interface Activity {
 export function paidCallOf(activity: Activity): PaidCallSeen | undefined {
   const { name, id, input, run, scheduledAt, end, started, lastBeat } = activity;
   const answer = end !== undefined && 'value' in end ? (end.value as PaidCallSeen['answer']) : null;
-  const heard = heartbeatOf(lastBeat)?.intent ?? null;
+  const heard = announcedIn(lastBeat);
   // What ended before any worker had it has no end of its own there.
   const lost = end !== undefined && started ? true : run.closed || (end === undefined && heard !== null);
   if (!mayHaveLeft(answer, lost)) return undefined;
@@ -44,7 +47,8 @@ export function paidCallOf(activity: Activity): PaidCallSeen | undefined {
     activityId: id,
     type: name,
     creationKey: input.creationKey,
-    sendAttempt: Number(answer?.['sendAttempt'] ?? input.sendAttempt),
+    sender: input.sender ?? senderName(run.runId, id),
+    announced: heard,
     scheduledAt: new Date(scheduledAt).toISOString(),
     input,
     answer,

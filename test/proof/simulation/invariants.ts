@@ -11,7 +11,7 @@ interface Invariant {
 const by = <T extends { readonly key: string }>(all: readonly T[], key: string): readonly T[] =>
   all.filter((one) => one.key === key);
 
-/** What must be true after every schedule (failure model: The journal). */
+/** What must be true after every schedule (failure model: The log). */
 export const INVARIANTS = [
   {
     name: 'accepted without authorisation',
@@ -23,11 +23,12 @@ export const INVARIANTS = [
       }),
   },
   {
-    name: 'second sends of one send attempt',
+    name: 'second sends from one place of a log',
     broken: ({ sends }) => {
       const seen = new Map<string, string | null>();
-      return sends.flatMap(({ key, sendAttempt, journal, idempotencyKey }) => {
-        const name = `${key}#${sendAttempt} of journal ${journal}`;
+      return sends.flatMap(({ key, place, journal, idempotencyKey }) => {
+        // A repetition whose intent was written, and whose first request never left, is known by its key alone.
+        const name = place < 0 ? `${idempotencyKey}` : `${key}#${place} of journal ${journal}`;
         const before = seen.get(name);
         // One key that the service honours is one purchase, however often it comes.
         if (before !== undefined && (before === null || before !== idempotencyKey))
@@ -55,20 +56,20 @@ export const INVARIANTS = [
                 !by(ledger.authorised, refusal.key).some((one) => one.at > refusal.at && one.at <= at),
             )
             .map(
-              ({ at, sendAttempt }) =>
-                `send attempt ${sendAttempt} was sent ${refusal.until - at} ms before HTTP ${refusal.status} allowed it`,
+              ({ at, place }) =>
+                `the send at ${place} was made ${refusal.until - at} ms before HTTP ${refusal.status} allowed it`,
             ),
         ),
   },
   {
     name: 'results of another request handed out',
-    broken: ({ told, accepted, kept, placeholders }) =>
+    broken: ({ told, accepted, kept, notes }) =>
       told.flatMap(({ answer, prompt, key }) => {
         if (answer.outcome !== 'created') return [];
         const task = accepted.find(({ taskId }) => taskId === answer.video.taskId);
         if (task === undefined) return [`${answer.video.taskId} was never accepted`];
         // Which request a call had that stands in a journal after it was lost, nobody can tell.
-        return (task.send.prompt === prompt || kept + placeholders > 0) && task.send.key === key
+        return (task.send.prompt === prompt || kept + notes > 0) && task.send.key === key
           ? []
           : [`${task.taskId} is of ${task.send.prompt}`];
       }),
@@ -87,6 +88,14 @@ export const INVARIANTS = [
           ? [`${own.map(({ taskId }) => taskId).join()} told as ${answer.outcome}`]
           : [];
       }),
+  },
+  {
+    name: 'called unsent although it was sent',
+    broken: ({ sends, fenced }) =>
+      sends
+        // A repetition is a send of the intent that stands.
+        .filter(({ sender, isRepetition }) => fenced.has(sender) && !isRepetition)
+        .map(({ key, place }) => `the send of ${key} at ${place}`),
   },
   {
     name: 'schedules without an end',

@@ -1,4 +1,4 @@
-import { type OutcomeRecord } from '../../../src/domain/journal';
+import { type AnswerEntry } from '../../../src/domain/log-entries';
 import { type SettledCreate } from '../../../src/domain/create-once';
 import { type JournalChange } from '../../support/changed-journal';
 
@@ -7,8 +7,11 @@ export interface Send {
   readonly key: string;
   /** Which journal its intent stands in. */
   readonly journal: number;
-  readonly sendAttempt: number;
+  /** Place of its intent in the log of its key: the licence to send once. */
+  readonly place: number;
   readonly nonce: string;
+  /** The create activity that sent it. */
+  readonly sender: string;
   readonly runId: string;
   readonly prompt: string;
   readonly at: number;
@@ -16,7 +19,7 @@ export interface Send {
   readonly startedAt: number;
   /** What its header carried; null where the service is not vouched to honour keys. */
   readonly idempotencyKey: string | null;
-  /** It took no claim: an intent under its key was there before. */
+  /** It wrote no intent: one under its idempotency key was there before. */
   readonly isRepetition: boolean;
 }
 
@@ -32,7 +35,7 @@ export interface Refusal {
   readonly status: number;
   readonly at: number;
   readonly until: number;
-  /** The send took no claim, so that no record of its reply is kept. */
+  /** The send has no intent of its own, so that no record of its reply is kept. */
   readonly ofRepetition: boolean;
   /** Whether its sender read the reply: what a worker that is gone was asked, nobody knows. */
   heard: boolean;
@@ -55,10 +58,14 @@ export class Ledger {
   readonly accepted: Accepted[] = [];
   readonly refusals: Refusal[] = [];
   readonly told: Told[] = [];
-  /** Outcomes of which a journal said that they are durable. */
-  recorded: { readonly key: string; readonly sendAttempt: number; readonly record: OutcomeRecord }[] = [];
+  /** Answers of which a journal said that they are durable. */
+  recorded: { readonly key: string; readonly record: AnswerEntry }[] = [];
   /** Sends that somebody looked into and wanted sent once more. */
   readonly resubmits = new Set<string>();
+  /** Sends that the task records let be made once more. */
+  private readonly absent = new Set<string>();
+  /** Create activities of which a reconciliation said that they never send. */
+  readonly fenced = new Set<string>();
   /** Decisions to send once more that count, by creation key. */
   readonly authorised: { readonly key: string; readonly at: number }[] = [];
   /** Creation keys with a task that a person named, or a create that a person gave up. */
@@ -73,8 +80,16 @@ export class Ledger {
   readonly journals: Record<JournalChange, number> = { lost: 0, restored: 0, rebound: 0 };
   /** Calls that a rebind wrote into the next journal. */
   kept = 0;
-  /** Intents that stand for a call whose own is lost, and do not say what it asked for. */
-  placeholders = 0;
+  /** Notes of a send whose intent is lost, which do not say what it asked for. */
+  notes = 0;
   lateCompletions = 0;
   recovered = 0;
+
+  /** Whether a decision to send once more counts: one for each send that was looked into. */
+  mayResubmit(about: string, by: string): boolean {
+    if (by !== 'task records') return this.resubmits.delete(about);
+    const isNew = !this.absent.has(about);
+    this.absent.add(about);
+    return isNew;
+  }
 }

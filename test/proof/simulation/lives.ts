@@ -81,8 +81,7 @@ export class Lives {
 
   /**
    * Carries a decision out as the workflow `resolveUnconfirmed` does: one activity. After a resubmission the same run
-   * reads the journal again and sends in its next send attempt (src/workflows/generate-video.ts), or the id is started
-   * again.
+   * reads the log again and sends (src/workflows/generate-video.ts), or the id is started again.
    */
   private carryOut(life: Life, call: ResolveUnconfirmedCall): void {
     const { time } = this.world;
@@ -98,7 +97,7 @@ export class Lives {
           if (!life.ended || time.random.chance(0.5)) return void this.start(life.key, life.prompt);
           life.ended = false;
           time.after(0, life.run, () => {
-            this.go(life, { ...beginCreate(life.key, Date.now()), sendAttempt: stands.sendAttempt });
+            this.go(life, beginCreate(life.key, Date.now()));
           });
         },
         () => time.say(() => 'the decision could not be carried out'),
@@ -131,7 +130,7 @@ export class Lives {
     Object.assign(life, { over: false, ended: false });
     const back = random.chance(0.5) || life.points.length === 0 ? undefined : random.pick(life.points);
     this.world.time.say(
-      () => `${life.workflowId} is reset to send attempt ${back?.state.sendAttempt ?? 0}: ${life.run.runId}`,
+      () => `${life.workflowId} is reset to its try ${back?.state.tries ?? 0}: ${life.run.runId}`,
     );
     this.go(life, back?.state, back?.waitsUntil);
     for (const call of life.decisions)
@@ -183,7 +182,7 @@ export class Lives {
     const { time, ledger } = this.world;
     run.closed = true;
     if (result.kind === 'handover') {
-      time.say(() => `continues as new in send attempt ${result.state.sendAttempt}`);
+      time.say(() => `continues as new after ${result.state.tries} tries`);
       life.run = this.makeRun(life.workflowId);
       life.runIds.push(life.run.runId);
       if (run.scope.consideredCancelled) life.run.scope.cancel();

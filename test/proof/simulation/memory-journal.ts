@@ -1,13 +1,12 @@
+import { type CreateJournal, type TaskIndexEntry } from '../../../src/domain/journal';
 import {
-  type CreateJournal,
-  type SendAttemptView,
-  isUndecided,
+  type DecisionEntry,
+  isOpenAnswer,
   type JournalKey,
-  type OutcomeRecord,
-  type Resolution,
-  type Claim,
-  type TaskIndexEntry,
-} from '../../../src/domain/journal';
+  type LogEntry,
+  type Send,
+} from '../../../src/domain/log-entries';
+import { stateOf } from '../../../src/domain/paid-log';
 import { type Ledger } from './ledger';
 import { currentTime } from './virtual-globals';
 
@@ -34,23 +33,20 @@ export interface StoreFaults {
   readonly latestMs: number;
 }
 
-interface Cell {
-  claim: Claim | null;
-  outcome: OutcomeRecord | null;
-  resolution: Resolution | null;
+interface Written {
+  readonly entry: LogEntry;
+  /** After how many events of the schedule. */
+  readonly at: number;
 }
-/** After how many events of the schedule each of them was written. */
-type Written = Partial<Record<keyof Cell, number>>;
 
 /**
- * A linearizable store of records (assumption A1) behind a network that loses, delays and repeats. Each object is
- * written at one moment; a view of a send attempt is several reads, and anything may happen between them.
+ * A linearizable store of logs (assumption A1) behind a network that loses, delays and repeats. Each entry is written at
+ * one moment, and what a reader gets may be old when it arrives.
  */
 export class MemoryJournal implements CreateJournal {
   readonly kind = 's3';
-  private readonly cells = new Map<string, Cell>();
-  private readonly written = new Map<Cell, Written>();
-  private readonly entries: { readonly entry: TaskIndexEntry; readonly written: number }[] = [];
+  private readonly logs = new Map<string, Written[]>();
+  private readonly tasks: { readonly entry: TaskIndexEntry; readonly written: number }[] = [];
 
   constructor(
     private readonly faults: StoreFaults,
@@ -63,85 +59,53 @@ export class MemoryJournal implements CreateJournal {
   /** A copy that somebody kept when the schedule had so many events. */
   copyOf(events: number, life: number): MemoryJournal {
     const copy = new MemoryJournal(this.faults, this.ledger, this.journalId, life);
-    for (const [name, cell] of this.cells) {
-      const written = this.written.get(cell) ?? {};
-      const then = <Name extends keyof Cell>(what: Name): Cell[Name] | null =>
-        (written[what] ?? Infinity) <= events ? cell[what] : null;
-      const kept = { claim: then('claim'), outcome: then('outcome'), resolution: then('resolution') };
-      copy.cells.set(name, kept);
-      copy.written.set(kept, written);
-    }
-    copy.entries.push(...this.entries.filter((one) => one.written <= events));
+    for (const [key, log] of this.logs)
+      copy.logs.set(
+        key,
+        log.filter(({ at }) => at <= events),
+      );
+    copy.tasks.push(...this.tasks.filter(({ written }) => written <= events));
     return copy;
   }
 
-  /** Outcomes that it holds. */
+  /** Answers that it holds. */
   recorded(): Ledger['recorded'] {
-    return [...this.cells].flatMap(([name, { outcome }]) => {
-      const [key = '', sendAttempt] = name.split('#');
-      return outcome === null ? [] : [{ key, sendAttempt: Number(sendAttempt), record: outcome }];
-    });
-  }
-
-  /** What is really there, for the audit. */
-  cell({ creationKey }: JournalKey, sendAttempt: number): Cell {
-    const name = `${creationKey}#${sendAttempt}`;
-    let cell = this.cells.get(name);
-    if (cell === undefined) this.cells.set(name, (cell = { claim: null, outcome: null, resolution: null }));
-    return cell;
-  }
-
-  /** The outcome first and the claim last, as the file journal does: no view has an outcome without its claim. */
-  async read(key: JournalKey, sendAttempt: number): Promise<SendAttemptView> {
-    const cell = this.cell(key, sendAttempt);
-    const resolution = await this.get(() => cell.resolution);
-    const outcome = await this.get(() => cell.outcome);
-    const claim = await this.get(() => cell.claim);
-    return resolution === null ? { claim, outcome } : { claim, outcome, resolution };
-  }
-
-  putClaim(key: JournalKey, sendAttempt: number, claim: Claim): Promise<'won' | 'lost'> {
-    return this.put(`claim ${sendAttempt} ${claim.kind}`, key, this.cell(key, sendAttempt), 'claim', claim);
-  }
-
-  putOutcome(key: JournalKey, sendAttempt: number, outcome: OutcomeRecord): Promise<'won' | 'lost'> {
-    return this.put(
-      `outcome ${sendAttempt} ${outcome.answer.outcome}`,
-      key,
-      this.cell(key, sendAttempt),
-      'outcome',
-      outcome,
+    return [...this.logs].flatMap(([key, log]) =>
+      log.flatMap(({ entry }) => (entry.kind === 'answer' ? [{ key, record: entry }] : [])),
     );
   }
 
-  putResolution(key: JournalKey, sendAttempt: number, resolution: Resolution): Promise<'won' | 'lost'> {
-    const what = `resolution ${sendAttempt} ${resolution.decision}`;
-    return this.put(what, key, this.cell(key, sendAttempt), 'resolution', resolution);
+  /** What is really there. */
+  private logOf({ creationKey }: JournalKey): Written[] {
+    let log = this.logs.get(creationKey);
+    if (log === undefined) this.logs.set(creationKey, (log = []));
+    return log;
   }
 
-  private get<T>(look: () => T): Promise<T> {
+  read(key: JournalKey): Promise<readonly LogEntry[]> {
     const time = currentTime();
     const caller = time.current;
+    const log = this.logOf(key);
     const trouble = this.trouble(['lost', 'slow']);
     const there = trouble === 'slow' ? time.random.between(1_000, 40_000) : time.random.between(0, 2);
+    const back = trouble === 'slow' ? time.random.between(1_000, 40_000) : time.random.between(0, 2);
     return new Promise((resolve, reject) => {
-      time.after(there, caller, () => {
-        if (trouble === 'lost') reject(new Error('the store did not answer'));
-        else resolve(look());
+      time.after(there, time.world, () => {
+        const entries = log.map(({ entry }) => entry);
+        time.after(back, caller, () => {
+          if (trouble === 'lost') reject(new Error('the store did not answer'));
+          else resolve(entries);
+        });
       });
     });
   }
 
-  private put<Name extends keyof Cell>(
-    what: string,
-    key: JournalKey,
-    cell: Cell,
-    name: Name,
-    value: Exclude<Cell[Name], null>,
-  ): Promise<'won' | 'lost'> {
+  append(key: JournalKey, n: number, entry: LogEntry): Promise<'won' | 'lost'> {
     const time = currentTime();
     const { random } = time;
     const caller = time.current;
+    const log = this.logOf(key);
+    const what = `${entry.kind} at ${n}${entry.kind === 'answer' ? ` ${entry.answer.outcome}` : ''}`;
     const trouble = this.trouble(['lost', 'ambiguous', 'late', 'echo', 'slow']);
     const there = trouble === 'slow' ? random.between(1_000, 40_000) : random.between(0, 3);
     return new Promise((resolve, reject) => {
@@ -153,10 +117,10 @@ export class MemoryJournal implements CreateJournal {
         });
       };
       const apply = (): 'won' | 'lost' => {
-        if (cell[name] !== null) return 'lost';
-        cell[name] = value;
-        this.written.set(cell, { ...this.written.get(cell), [name]: time.events });
-        if (name === 'resolution') this.noteDecision(key, value as Resolution, cell.claim?.nonce ?? '');
+        if (n < log.length) return 'lost';
+        if (n > log.length) throw new Error(`${what} would leave a hole`);
+        log.push({ entry, at: time.events });
+        if (entry.kind === 'decision') this.noteDecision(key, entry);
         time.say(() => `the store holds ${what}`);
         return 'won';
       };
@@ -181,32 +145,32 @@ export class MemoryJournal implements CreateJournal {
   /** A decision counts from the moment at which the store holds it, whoever was told. */
   private noteDecision(
     { creationKey: key }: JournalKey,
-    { decision, by, answer }: Resolution,
-    about: string,
+    { about, decision, by, answer }: DecisionEntry,
   ): void {
     if (answer?.outcome === 'created') this.ledger.adopted.push({ key, taskId: answer.video.taskId });
     if (decision !== 'resubmit') this.ledger.decided.add(key);
     // What a person authorised counts for the send that was looked into, and once.
-    else if (by === 'task records' || this.ledger.resubmits.delete(about))
-      this.ledger.authorised.push({ key, at: currentTime().now });
+    else if (this.ledger.mayResubmit(about, by)) this.ledger.authorised.push({ key, at: currentTime().now });
   }
 
   /** The newest send under this key that nobody has decided about. */
-  undecided(key: string): string | undefined {
-    return [...this.cells]
-      .filter(([name, cell]) => name.startsWith(`${key}#`) && isUndecided(cell))
-      .at(-1)?.[1].claim?.nonce;
+  undecided(creationKey: string): string | undefined {
+    const { sends } = stateOf((this.logs.get(creationKey) ?? []).map(({ entry }) => entry));
+    const isOpen = ({ answer, decision }: Send): boolean =>
+      decision === null && (answer === null || isOpenAnswer(answer.answer));
+    return sends.findLast(isOpen)?.sent.nonce;
   }
 
   /** The nonce of the intent that was written then. */
   nonceOf(intentAt: string): string | undefined {
-    return [...this.cells.values()].find(({ claim }) => claim?.kind === 'intent' && claim.at === intentAt)
-      ?.claim?.nonce;
+    const entries = [...this.logs.values()].flat().map(({ entry }) => entry);
+    const intent = entries.find((entry) => entry.kind === 'intent' && entry.at === intentAt);
+    return intent?.kind === 'intent' ? intent.nonce : undefined;
   }
 
   async indexTask(entry: TaskIndexEntry): Promise<void> {
     await currentTime().pause(1);
-    this.entries.push({ entry, written: currentTime().events });
+    this.tasks.push({ entry, written: currentTime().events });
   }
 
   findOpenByBody(): Promise<readonly []> {
@@ -219,7 +183,7 @@ export class MemoryJournal implements CreateJournal {
 
   async findTask(taskId: string): Promise<readonly TaskIndexEntry[]> {
     await currentTime().pause(1);
-    return this.entries.flatMap(({ entry }) => (entry.video.taskId === taskId ? [entry] : []));
+    return this.tasks.flatMap(({ entry }) => (entry.video.taskId === taskId ? [entry] : []));
   }
 
   identity(): never {

@@ -1,70 +1,76 @@
-import { type CreateJournal, type OutcomeRecord, type RecordedAnswer } from '../../../src/domain/journal';
+import { type CreateJournal } from '../../../src/domain/journal';
+import { type LogEntry, type RecordedAnswer } from '../../../src/domain/log-entries';
 import { type MediaClient, type VideoSendResult } from '../../../src/service/media-client';
 import { currentTime } from './virtual-globals';
 import { type Mutant } from './world';
 
-/** Rules of failure model: The journal, each broken at a seam. The simulation has to find every one of them. */
+/** Rules of failure model: The log, each broken at a seam. The simulation has to find every one of them. */
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a fence is believed without being written',
-    breaks: 'accepted without authorisation',
+    breaks: 'called unsent although it was sent',
     journal: (journal) =>
       withMethods(journal, {
-        putClaim: (key, sendAttempt, claim) =>
-          claim.kind === 'fence' ? Promise.resolve('won') : journal.putClaim(key, sendAttempt, claim),
+        append: (key, n, entry) =>
+          entry.kind === 'fence' ? Promise.resolve('won') : journal.append(key, n, entry),
       }),
   },
   {
-    name: 'a claim is taken by whoever writes it',
+    name: 'a place is taken by whoever writes it',
     breaks: 'accepted without authorisation',
     journal: (journal) =>
       withMethods(journal, {
-        putClaim: async (key, sendAttempt, claim) => {
-          await journal.putClaim(key, sendAttempt, claim);
-          return 'won';
+        append: async (key, n, entry) => {
+          const end = await journal.append(key, n, entry);
+          return entry.kind === 'intent' ? 'won' : end;
         },
       }),
   },
   {
-    name: 'an ambiguous claim counts as taken',
-    breaks: 'second sends of one send attempt',
+    name: 'an ambiguous intent counts as written',
+    breaks: 'second sends from one place of a log',
     journal: (journal) =>
       withMethods(journal, {
-        putClaim: (key, sendAttempt, claim) =>
-          journal.putClaim(key, sendAttempt, claim).catch(() => 'won' as const),
+        append: (key, n, entry) => {
+          const end = journal.append(key, n, entry);
+          return entry.kind === 'intent' ? end.catch(() => 'won' as const) : end;
+        },
       }),
   },
   {
-    name: 'an outcome is written after it is told',
+    name: 'an answer is written after it is told',
     breaks: 'recorded ids lost',
     journal: (journal) =>
       withMethods(journal, {
-        putOutcome: (key, sendAttempt, record) => {
+        append: (key, n, entry) => {
+          if (entry.kind !== 'answer') return journal.append(key, n, entry);
           const time = currentTime();
           time.after(time.random.between(1, 20), time.current, () => {
-            journal.putOutcome(key, sendAttempt, record).catch(() => undefined);
+            journal.append(key, n, entry).catch(() => undefined);
           });
           return Promise.resolve('won');
         },
       }),
   },
   {
-    name: 'a send attempt reopens after an unknown fate',
+    name: 'a key is free after an unknown fate',
     breaks: 'accepted without authorisation',
     journal: (journal) =>
-      withAnswers(journal, (answer) => (answer.outcome === 'unconfirmed' ? notSent(answer) : answer)),
+      withEntries(journal, (entry) =>
+        entry.kind === 'answer' && entry.answer.outcome === 'unconfirmed'
+          ? { ...entry, answer: notSent(entry.answer) }
+          : entry,
+      ),
   },
   {
-    name: 'a taken claim without an outcome counts as not sent',
+    name: 'an intent without an answer counts as not sent',
     breaks: 'accepted without authorisation',
     journal: (journal) =>
-      withMethods(journal, {
-        read: async (key, sendAttempt) => {
-          const view = await journal.read(key, sendAttempt);
-          if (view.claim?.kind !== 'intent' || view.outcome !== null) return view;
-          const answer = notSent({ sendAttempt, sent: true, account: null, estimate: null });
-          return { ...view, outcome: { v: 1, nonce: view.claim.nonce, at: view.claim.at, answer } };
-        },
+      withEntries(journal, (entry, log) => {
+        if (entry.kind !== 'intent') return entry;
+        const { v, nonce, at } = entry;
+        const isAnswered = log.some((other) => other.kind === 'answer' && other.nonce === nonce);
+        return isAnswered ? entry : { v, kind: 'fence', sender: 'nobody', at };
       }),
   },
   {
@@ -103,7 +109,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'the client sends again when a reply is lost',
-    breaks: 'second sends of one send attempt',
+    breaks: 'second sends from one place of a log',
     client: (client) =>
       withMethods(client, {
         createVideo: async (body, options) => {
@@ -134,17 +140,13 @@ function withReplies(client: MediaClient, change: (reply: VideoSendResult) => Vi
   });
 }
 
-function withAnswers(
+/** The journal as whoever misreads its entries sees it. */
+function withEntries(
   journal: CreateJournal,
-  change: (answer: RecordedAnswer) => RecordedAnswer,
+  change: (entry: LogEntry, log: readonly LogEntry[]) => LogEntry,
 ): CreateJournal {
-  const changed = (outcome: OutcomeRecord | null): OutcomeRecord | null =>
-    outcome === null ? null : { ...outcome, answer: change(outcome.answer) };
   return withMethods(journal, {
-    read: async (key, sendAttempt) => {
-      const view = await journal.read(key, sendAttempt);
-      return { ...view, outcome: changed(view.outcome) };
-    },
+    read: async (key) => (await journal.read(key)).map((entry, _, log) => change(entry, log)),
   });
 }
 

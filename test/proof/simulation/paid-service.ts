@@ -136,7 +136,7 @@ export class PaidService {
   ): void {
     const time = currentTime();
     const send = this.noteSend(caller, request);
-    time.say(() => `sends send attempt ${send.sendAttempt}: ${reaction}`);
+    time.say(() => `sends from place ${send.place}: ${reaction}`);
     const reply = (delay: number, answer: () => void): void => void time.after(delay, caller, answer);
     const respond = (
       status: number,
@@ -206,22 +206,23 @@ export class PaidService {
   private noteSend(caller: Execution, { body, headers }: Request): Send {
     const { info } = caller;
     const idempotencyKey = this.honoursForMs > 0 ? (headers['idempotency-key'] ?? null) : null;
-    // A repetition takes no claim: it is a send of the send attempt that its key belongs to.
+    // A repetition writes no intent: it is a send of the one that its key belongs to.
     const first = this.ledger.sends.find(
       (send) => idempotencyKey !== null && send.idempotencyKey === idempotencyKey,
     );
-    const claim = first ?? caller.claim;
+    const intent = first ?? caller.intent;
     const send: Send = {
       key: caller.creationKey,
       journal: this.journal(),
-      sendAttempt: claim?.sendAttempt ?? -1,
-      nonce: claim?.nonce ?? 'none',
+      place: intent?.place ?? -1,
+      nonce: intent?.nonce ?? 'none',
+      sender: caller.sender,
       runId: info.workflowExecution.runId,
       prompt: (JSON.parse(body) as { prompt: string }).prompt,
       at: currentTime().now,
       startedAt: info.currentAttemptScheduledTimestampMs,
       idempotencyKey,
-      isRepetition: caller.claim === undefined,
+      isRepetition: caller.intent === undefined,
     };
     this.ledger.sends.push(send);
     return send;
@@ -235,7 +236,7 @@ export class PaidService {
     const taskId = `video_${(this.tasks += 1)}`;
     this.ledger.accepted.push({ send, taskId });
     if (key !== null) this.byKey.set(key, { taskId, at: send.at });
-    currentTime().say(() => `the service accepts ${taskId} (send attempt ${send.sendAttempt})`);
+    currentTime().say(() => `the service accepts ${taskId} (place ${send.place})`);
     return taskId;
   }
 

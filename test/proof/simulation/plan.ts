@@ -36,6 +36,8 @@ export interface Plan {
   readonly stuck: number;
   readonly slowestMs: number;
   readonly beatLost: number;
+  /** How often a server that was set back answers for an attempt that it has given up. */
+  readonly split: number;
   /** Whether workers beat in the background too. */
   readonly beats: boolean;
   readonly modelsDown: number;
@@ -115,6 +117,8 @@ export function drawPlan(random: Random): Plan {
     stuck: some(0.05, [0.3]),
     slowestMs: random.pick([4, 400, 60_000]),
     beatLost: some(0.2, [0.05, 0.4]),
+    // With entries of the journal lost as well, nothing would be left of a send (assumption A1).
+    split: blows.some(({ kind }) => kind.startsWith('journal')) ? 0 : some(0.15, [0.5, 1]),
     beats: random.chance(0.03),
     modelsDown: some(0.08, [0.3]),
     handOver: some(0.15, [0.5]),

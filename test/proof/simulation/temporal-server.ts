@@ -19,6 +19,8 @@ export interface ServerFaults {
   slowestMs: number;
   /** Probability that a heartbeat that is to be answered, or its answer, is lost or late. */
   beatLost: number;
+  /** Probability that a heartbeat of an attempt that was given up is answered: the server was set back, or failed over. */
+  split: number;
 }
 
 const BEAT_TROUBLES = ['lost', 'unanswered', 'late'] as const;
@@ -138,6 +140,7 @@ export class TemporalServer {
         open: true,
         attempt: 0,
         current: undefined,
+        dispatchedAt: time.now,
         dispatches: 0,
         started: false,
         stuck: name === ACTIVITY.createVideo && time.random.chance(this.faults.stuck),
@@ -158,6 +161,8 @@ export class TemporalServer {
   private dispatch(activity: Activity): void {
     activity.started = false;
     activity.current = undefined;
+    // The server takes a while to hand it out again.
+    if (activity.dispatches > 0) activity.dispatchedAt = Math.max(this.time.now, activity.scheduledAt + 1);
     activity.dispatches += 1;
     const mine = activity.dispatches;
     const limit = activity.options.scheduleToStartTimeout;
@@ -190,7 +195,8 @@ export class TemporalServer {
     const attempt: Execution = {
       process: worker,
       creationKey: activity.input.creationKey,
-      claim: undefined,
+      sender: activity.input.sender ?? activity.id,
+      intent: undefined,
       signal: { aborted: false },
       beat: (details) =>
         void time.after(time.random.between(0, BEAT_LATEST_MS), time.world, () => {
@@ -203,9 +209,11 @@ export class TemporalServer {
         workflowExecution: { workflowId: run.workflowId, runId: run.runId },
         activityId: activity.id,
         attempt: activity.attempt,
-        currentAttemptScheduledTimestampMs: time.now,
+        scheduledTimestampMs: activity.scheduledAt,
+        currentAttemptScheduledTimestampMs: activity.dispatchedAt,
         heartbeatDetails: activity.lastBeat,
         startToCloseTimeoutMs: startToClose,
+        scheduleToCloseTimeoutMs: activity.closesAt - activity.scheduledAt,
         heartbeatTimeoutMs: options.heartbeatTimeout,
         retryPolicy: { maximumAttempts: options.retry.maximumAttempts ?? 0 },
       },
@@ -234,7 +242,8 @@ export class TemporalServer {
 
   /** What an attempt hears when its heartbeat has arrived. */
   private hears(activity: Activity, attempt: Execution, details: unknown): Error | undefined {
-    if (!activity.open || activity.current !== attempt) return named('ActivityNotFoundError');
+    if (!activity.open || activity.current !== attempt)
+      return this.time.random.chance(this.faults.split) ? undefined : named('ActivityNotFoundError');
     activity.lastBeat = details;
     if (activity.cancelRequested) return named('ActivityCancelledError');
     return activity.reset ? named('ActivityResetError') : undefined;
@@ -334,7 +343,7 @@ function activityFailure(activity: Activity, cause: Error): ActivityFailure {
 function summaryOf(how: End): string {
   if ('error' in how) return how.error.message;
   const { outcome, sendAttempt, cause, reason } = how.value as Readonly<Record<string, unknown>>;
-  return [outcome, `send attempt ${String(sendAttempt)}`, cause, reason]
+  return [outcome, `send ${String(sendAttempt)}`, cause, reason]
     .map(String)
     .join(', ')
     .replaceAll(', undefined', '');

@@ -123,6 +123,9 @@ export function isCancellation(error: unknown): boolean {
   return error instanceof CancelledFailure;
 }
 
+/** Unique: what a reset replays keeps its own, and nothing of it is scheduled again here. */
+export const uuid4 = (): string => `uuid-${currentTime().random.next()}`;
+
 export const patched = (): boolean => true;
 
 export const workflowInfo = (): Pick<Run, 'workflowId' | 'runId' | 'originalExecutionRunId'> => run();

@@ -5,8 +5,8 @@ import { createReconcileCreate } from '../../../src/activities/reconcile-create'
 import { createResolveUnconfirmed } from '../../../src/activities/resolve-unconfirmed';
 import { RefusalGate } from '../../../src/activities/refusal-gate';
 import { type ArtifactStore } from '../../../src/artifacts/artifact-store';
-import { type CreateJournal, isPlaceholder } from '../../../src/domain/journal';
-import { ACTIVITY } from '../../../src/domain/names';
+import { type CreateJournal } from '../../../src/domain/journal';
+import { ACTIVITY, RECORDED_BY_ANOTHER_RUN } from '../../../src/domain/names';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { createMediaClient } from '../../../src/service/create-media-client';
 import { type MediaClient } from '../../../src/service/media-client';
@@ -106,7 +106,13 @@ export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefi
   const server = new TemporalServer(
     time,
     ledger,
-    { pollLost: plan.pollLost, stuck: plan.stuck, slowestMs: plan.slowestMs, beatLost: plan.beatLost },
+    {
+      pollLost: plan.pollLost,
+      stuck: plan.stuck,
+      slowestMs: plan.slowestMs,
+      beatLost: plan.beatLost,
+      split: plan.split,
+    },
     functionsOf(depsNow(), ledger),
   );
   time.beats = plan.beats;
@@ -151,7 +157,7 @@ export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefi
     calm() {
       faults.left = 0;
       modelsDown = 0;
-      Object.assign(server.faults, { pollLost: 0, stuck: 0, slowestMs: 4, beatLost: 0 });
+      Object.assign(server.faults, { pollLost: 0, stuck: 0, slowestMs: 4, beatLost: 0, split: 0 });
       service.weights = { accepts: 1 };
     },
   };
@@ -179,7 +185,7 @@ function functionsOf(deps: PaidDeps, ledger: Ledger): TemporalServer['functions'
       ({ outcome, sent }) => outcome === 'created' && !sent,
     ),
     [ACTIVITY.reconcileCreate]: counting(
-      createReconcileCreate(deps),
+      fencing(createReconcileCreate(deps), ledger),
       ledger,
       ({ outcome }) => outcome === 'created',
     ),
@@ -187,7 +193,22 @@ function functionsOf(deps: PaidDeps, ledger: Ledger): TemporalServer['functions'
   };
 }
 
-/** Notes which claim an execution tries to take, and which outcomes its journal says are durable. */
+/** Notes which creates a reconciliation has called unsent for good. */
+function fencing(
+  reconcile: ReturnType<typeof createReconcileCreate>,
+  ledger: Ledger,
+): ReturnType<typeof createReconcileCreate> {
+  return async (input) => {
+    const answer = await reconcile(input);
+    const isFenced = answer.outcome === 'not_sent' && FENCES.has(answer.cause);
+    if (isFenced) ledger.fenced.add(input.trace.sender);
+    return answer;
+  };
+}
+
+const FENCES: ReadonlySet<string> = new Set(['fenced', RECORDED_BY_ANOTHER_RUN]);
+
+/** Notes which place an execution tries to take, and which answers its journal says are durable. */
 function observed(journal: CreateJournal, ledger: Ledger): CreateJournal {
   return {
     kind: journal.kind,
@@ -195,18 +216,15 @@ function observed(journal: CreateJournal, ledger: Ledger): CreateJournal {
     sealingKey: () => journal.sealingKey(),
     putMark: (mark) => journal.putMark(mark),
     hasMark: (mark) => journal.hasMark(mark),
-    read: (key, sendAttempt) => journal.read(key, sendAttempt),
-    putClaim: (key, sendAttempt, claim) => {
-      if (claim.kind === 'intent') execution().claim = { sendAttempt, nonce: claim.nonce };
-      if (claim.kind === 'intent' && isPlaceholder(claim)) ledger.placeholders += 1;
-      return journal.putClaim(key, sendAttempt, claim);
+    read: (key) => journal.read(key),
+    append: async (key, n, entry) => {
+      if (entry.kind === 'intent') execution().intent = { place: n, nonce: entry.nonce };
+      if (entry.kind === 'lost') ledger.notes += 1;
+      const end = await journal.append(key, n, entry);
+      if (end === 'won' && entry.kind === 'answer')
+        ledger.recorded.push({ key: key.creationKey, record: entry });
+      return end;
     },
-    putOutcome: async (key, sendAttempt, record) => {
-      const put = await journal.putOutcome(key, sendAttempt, record);
-      if (put === 'won') ledger.recorded.push({ key: key.creationKey, sendAttempt, record });
-      return put;
-    },
-    putResolution: (key, sendAttempt, resolution) => journal.putResolution(key, sendAttempt, resolution),
     scan: (after, limit) => journal.scan(after, limit),
     findOpenByBody: (hash) => journal.findOpenByBody(hash),
     forgetOpen: (place, hash) => journal.forgetOpen(place, hash),

@@ -14,11 +14,11 @@ const bytes = Buffer.alloc(200_000, 'artifact ');
 const store = new FileArtifactStore(path.join(root, 'store'));
 const journal = createFileJournal({ root: path.join(root, 'journal') });
 const key = { namespace: 'default', creationKey: 'order-1' };
-const claim = { v: 1, kind: 'fence', nonce: 'of the writer', runId: 'run', at: '2026-01-01T00:00:00.000Z' };
+const entry = { v: 1, kind: 'fence', sender: 'of the writer', at: '2026-01-01T00:00:00.000Z' };
 
 const WORK = {
   artifact: () => store.putBuffer(bytes, { mediaType: 'video/mp4' }),
-  claim: () => journal.putClaim(key, 0, claim),
+  entry: () => journal.append(key, 0, entry),
   async file() {
     const ref = await store.putBuffer(bytes, { mediaType: 'video/mp4' });
     stopAt(point);

@@ -41,7 +41,7 @@ const PHASES: readonly Phase[] = [
       return handle;
     },
     cancelled: { sends: 1, accepted: 0, outcomes: ['cancelled'] },
-    // The refusal proves that nothing was accepted: the next send is a new send attempt of the same key.
+    // The refusal proves that nothing was accepted: the next send is under the same key.
     again: { sends: 2, accepted: 1, outcomes: ['completed'] },
   },
   {

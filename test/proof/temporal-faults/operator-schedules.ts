@@ -170,7 +170,7 @@ const drained = OPERATIONS.map((operation): Schedule => ({
   },
 }));
 
-/** Nobody serves the create queue while the create's fate is looked up (failure model: The journal). */
+/** Nobody serves the create queue while the create's fate is looked up (failure model: The log). */
 const awayDuringReconcile: Schedule = {
   operation: 'create_video',
   name: 'its result is lost after the record, and no worker is there for the reconciliation until later',

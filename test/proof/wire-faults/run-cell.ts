@@ -6,7 +6,8 @@ import { accountRegistry } from '../../../src/accounts/registry';
 import { createMediaActivities } from '../../../src/activities/create-media-activities';
 import { FileArtifactStore } from '../../../src/artifacts/file-store';
 import { type MediaActivities } from '../../../src/domain/activities';
-import { type RecordedAnswer } from '../../../src/domain/journal';
+import { type RecordedAnswer } from '../../../src/domain/log-entries';
+import { stateOf } from '../../../src/domain/paid-log';
 import { type CreatePolicy } from '../../../src/domain/create-policy';
 import { videoTaskById } from '../../../src/domain/video-task';
 import { createModelSource } from '../../../src/models/model-source';
@@ -26,8 +27,8 @@ export interface Cell {
   /** False where the reply is a refusal, which a service gives before it takes anything (assumption A6). */
   readonly accepts: boolean;
   readonly policy?: CreatePolicy;
-  /** Most send attempts that are opened one after the other, as a workflow does after a refusal for now. @default 1 */
-  readonly sendAttempts?: number;
+  /** Most creates that follow one another, as those of a workflow do after a refusal for now. @default 1 */
+  readonly creates?: number;
   /** Something between the client and the server: gets its port, gives the one to call. */
   readonly through?: (port: number) => Promise<Between>;
   /** The client has little patience although the script is no hanging one. */
@@ -94,12 +95,8 @@ export async function runCell(bench: Bench, witness: Witness, cell: Cell): Promi
     const headsBefore = witness.heads(origin);
     const startedAt = Date.now();
     let came = { came: '', waitMs: null } as Pick<CellResult, 'came' | 'waitMs'>;
-    for (
-      let sendAttempt = 0;
-      sendAttempt < (cell.sendAttempts ?? 1) && /^(?:$|R for now)/.test(came.came);
-      sendAttempt += 1
-    )
-      came = await call.once(`${name}-key`, sendAttempt, startedAt);
+    for (let create = 0; create < (cell.creates ?? 1) && /^(?:$|R for now)/.test(came.came); create += 1)
+      came = await call.once(`${name}-key`, create, startedAt);
     const first = { ...server.seen };
     const heads = witness.heads(origin) - headsBefore;
     const { marks } = call;
@@ -161,13 +158,9 @@ class Call {
     });
   }
 
-  async once(
-    key: string,
-    sendAttempt: number,
-    since = Date.now(),
-  ): Promise<Pick<CellResult, 'came' | 'waitMs'>> {
+  async once(key: string, create: number, since = Date.now()): Promise<Pick<CellResult, 'came' | 'waitMs'>> {
     const { operation } = this.cell;
-    if (isPaid(operation)) return this.#paid(operation, key, sendAttempt, since);
+    if (isPaid(operation)) return this.#paid(operation, key, create, since);
     return operation === 'poll' ? this.#poll() : this.#content();
   }
 
@@ -208,24 +201,24 @@ class Call {
     };
   }
 
-  async #paid(operation: 'create' | 'edit', creationKey: string, sendAttempt: number, since: number) {
+  async #paid(operation: 'create' | 'edit', creationKey: string, create: number, since: number) {
     const { bench, name } = this;
     const large = this.cell.script.at === 'half';
-    const activity = `${name}-${creationKey}-${sendAttempt}`;
+    const sender = `${name}-${creationKey}-${create}`;
     if (operation === 'create') {
       const prompt = large ? 'p'.repeat(LARGE) : 'a lighthouse';
       const request = { model: 'video-1', prompt };
-      const given = { creationKey, sendAttempt, request };
-      await execute(activity, () => this.#activities['media.createVideo'](given), 1);
+      const given = { creationKey, sender, request };
+      await execute(sender, () => this.#activities['media.createVideo'](given), 1);
     } else {
       const images = [{ file: large ? bench.pictures.large : bench.pictures.small }];
       const request = { model: 'image-2', prompt: 'a boat', images };
-      const given = { creationKey, sendAttempt, request };
-      await execute(activity, () => this.#activities['media.editImage'](given), 1);
+      const given = { creationKey, sender, request };
+      await execute(sender, () => this.#activities['media.editImage'](given), 1);
     }
-    const { outcome } = await bench.journal.read({ namespace: NAMESPACE, creationKey }, sendAttempt);
-    if (outcome === null) throw new Error(`No outcome was recorded for ${operation}.`);
-    const { answer } = outcome;
+    const { sends } = stateOf(await bench.journal.read({ namespace: NAMESPACE, creationKey }));
+    const answer = sends.at(-1)?.answer?.answer;
+    if (answer === undefined) throw new Error(`No answer was recorded for ${operation}.`);
     const notBefore = 'notBefore' in answer ? (answer.notBefore ?? null) : null;
     return { came: classOf(answer), waitMs: notBefore === null ? null : Date.parse(notBefore) - since };
   }

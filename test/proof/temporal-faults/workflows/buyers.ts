@@ -84,7 +84,7 @@ function buy(plan: Plan, tryCancel = false): Promise<unknown> {
   const retry = childRetries === true ? { retry: RETRY } : {};
   const key = input.creationKey === undefined ? {} : { creationKey: input.creationKey };
   const here = { taskQueue: workflowInfo().taskQueue };
-  const raw = { ...key, sendAttempt: 0 };
+  const raw = key;
   const image = input.request as ImageGenerationRequest;
   const edit = input.request as ImageEditRequest;
   switch (plan.call) {

@@ -5,9 +5,17 @@ import {
   type BookEntry,
   type FreeRecord,
 } from '../../domain/campaign/budget-book';
-import { type CreateJournal, type SendAttemptKey, wasCharged } from '../../domain/journal';
+import { type CreateJournal } from '../../domain/journal';
+import { type JournalKey, wasCharged } from '../../domain/log-entries';
 import { mapConcurrently } from '../../domain/map-concurrently';
-import { sendAttemptsOf, READS_AT_ONCE } from './open-page';
+import { openLog } from '../key-log';
+import { READS_AT_ONCE } from './open-page';
+
+/** One send of a key. */
+export interface SendKey extends JournalKey {
+  /** Its index in the log, from 0. */
+  readonly sendAttempt: number;
+}
 
 /** The close of a batch, based on the newest entry that is known. */
 export interface Closing {
@@ -19,7 +27,7 @@ export interface Closing {
 
 /**
  * Records that the charges under these keys have cost nothing, and sums up what this close deducts for them. The record
- * of each send attempt is written once, so that nothing is deducted twice. Only charges of closed batches are deducted:
+ * of each send is written once, so that nothing is deducted twice. Only charges of closed batches are deducted:
  * an open one leaves them out when it is settled.
  */
 export async function givenBack(
@@ -29,39 +37,39 @@ export async function givenBack(
 ): Promise<number> {
   let sum = 0;
   await mapConcurrently(creationKeys, READS_AT_ONCE, async (creationKey) => {
-    const sendAttempts = await sendAttemptsOf(journal, { namespace, creationKey });
-    for (const [sendAttempt, view] of sendAttempts.entries()) {
-      const { claim } = view;
-      if (claim?.kind !== 'intent' || claim.payer === undefined || !wasCharged(view)) continue;
-      const number = batchNumber(campaign, claim.payer);
-      const deducts = claim.payer !== payer && number !== undefined && isClosed(book, number);
+    const { state } = await openLog(journal, { namespace, creationKey });
+    for (const [sendAttempt, send] of state.sends.entries()) {
+      const { sent } = send;
+      if (sent.kind !== 'intent' || sent.payer === undefined || !wasCharged(send)) continue;
+      const number = batchNumber(campaign, sent.payer);
+      const deducts = sent.payer !== payer && number !== undefined && isClosed(book, number);
       const free = await noteFree(journal, { namespace, creationKey, sendAttempt }, { by: payer, deducts });
-      if (free.by === payer && free.deducts) sum += claim.estimate?.microUnits ?? 0;
+      if (free.by === payer && free.deducts) sum += sent.estimate?.microUnits ?? 0;
     }
   });
   return sum;
 }
 
 /**
- * Records that the charge of a send attempt has cost nothing. Returns the record that exists then, its own or an
+ * Records that the charge of a send has cost nothing. Returns the record that exists then, its own or an
  * earlier one.
  */
 export async function noteFree(
   journal: CreateJournal,
-  key: SendAttemptKey,
+  key: SendKey,
   { by, deducts }: Pick<FreeRecord, 'by' | 'deducts'>,
 ): Promise<FreeRecord> {
-  const standing = await freeOfSendAttempt(journal, key);
+  const standing = await freeOfSend(journal, key);
   if (standing !== null) return standing;
   const log = freeLog(key.namespace, key.creationKey);
   const record: FreeRecord = { v: 1, kind: 'free', by, deducts, at: new Date().toISOString() };
   if ((await journal.putRecord(log, key.sendAttempt, record)) === 'won') return record;
-  return (await freeOfSendAttempt(journal, key)) ?? record;
+  return (await freeOfSend(journal, key)) ?? record;
 }
 
-export async function freeOfSendAttempt(
+export async function freeOfSend(
   journal: CreateJournal,
-  { namespace, creationKey, sendAttempt }: SendAttemptKey,
+  { namespace, creationKey, sendAttempt }: SendKey,
 ): Promise<FreeRecord | null> {
   return (await journal.readRecord(freeLog(namespace, creationKey), sendAttempt)) as FreeRecord | null;
 }

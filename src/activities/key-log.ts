@@ -1,0 +1,243 @@
+import { canonical } from '../domain/fingerprint';
+import { type CreateJournal, type TaskIndexEntry } from '../domain/journal';
+import {
+  type DecisionEntry,
+  type IntentEntry,
+  isOpenAnswer,
+  type JournalKey,
+  type LogEntry,
+  type LostEntry,
+  type RecordedAnswer,
+} from '../domain/log-entries';
+import { type CreatedVideo, type CreateVideoAnswer } from '../domain/paid-call';
+import { apply, isUnknown, type KeyState, stateOf } from '../domain/paid-log';
+import { retryLater } from './failures';
+import { journalUnavailable, UNSURE } from './journal-failures';
+import { reported } from './mistakes';
+import { factsIn, unconfirmedBySend } from './recorded-answers';
+
+/** The log of one creation key, as it was read. */
+export interface KeyLog {
+  readonly key: JournalKey;
+  readonly entries: readonly LogEntry[];
+  readonly state: KeyState;
+}
+
+/** Reads the log of a key. @throws when the journal fails */
+export async function openLog(journal: CreateJournal, key: JournalKey): Promise<KeyLog> {
+  const entries = await journal.read(key);
+  return { key, entries, state: stateOf(entries) };
+}
+
+/** {@link openLog}, whose failure the server retries. */
+export function openOrRetry(journal: CreateJournal, key: JournalKey): Promise<KeyLog> {
+  return openLog(journal, key).catch((error: unknown) => {
+    throw journalUnavailable(error);
+  });
+}
+
+/** What became of an append: the longer log; `lost`, another entry stands there; `unsure`, ours does, perhaps not for good. */
+type Appended = { readonly is: 'won' | 'unsure'; readonly log: KeyLog } | { readonly is: 'lost' };
+
+/**
+ * Appends an entry behind those that were read. An ambiguous write is read back: our own entry may stand there, although
+ * the journal failed, and may not be durable. @throws when it is unknown what stands there
+ */
+export async function append(journal: CreateJournal, log: KeyLog, entry: LogEntry): Promise<Appended> {
+  const { key, entries, state } = log;
+  const longer = { key, entries: [...entries, entry], state: apply(state, entry) };
+  const end = await journal.append(key, entries.length, entry).catch((error: unknown) => ({ error }));
+  if (end === 'won') return { is: 'won', log: longer };
+  const standing = (await journal.read(key))[entries.length];
+  if (standing !== undefined && isSame(standing, entry))
+    return { is: end === 'lost' ? 'won' : 'unsure', log: longer };
+  if (end === 'lost') return { is: 'lost' };
+  throw end.error;
+}
+
+const textOf = (entry: LogEntry): string => JSON.stringify(canonical(entry));
+
+/** Whether the entry that stands is the one that was written. An answer or a decision has no name of its own. */
+function isSame(standing: LogEntry, written: LogEntry): boolean {
+  if (standing.kind === 'intent') return written.kind === 'intent' && standing.nonce === written.nonce;
+  return textOf(standing) === textOf(written);
+}
+
+/** {@link append}, for an activity that is retried: it reads the log again where this throws. */
+export async function appendOrRetry(journal: CreateJournal, log: KeyLog, entry: LogEntry): Promise<KeyLog> {
+  const appended = await append(journal, log, entry).catch((error: unknown) => {
+    throw journalUnavailable(error);
+  });
+  if (appended.is === 'unsure') throw journalUnavailable(UNSURE);
+  if (appended.is === 'lost')
+    throw retryLater({ class: 'overtaken', message: 'Another entry was written just now.', delayMs: 100 });
+  return appended.log;
+}
+
+const RECORD_TRIES = 4;
+
+/**
+ * Records what became of a send, before it is told. A failure of the journal cannot undo the send: `recorded: false`
+ * lets the caller say so. Where the journal has lost the intent meanwhile, the send is noted first: an answer alone says
+ * nothing.
+ */
+export async function recordAnswer(
+  journal: CreateJournal,
+  log: KeyLog,
+  nonce: string,
+  answer: RecordedAnswer,
+): Promise<{ readonly recorded: boolean; readonly log: KeyLog; readonly fault?: unknown }> {
+  const at = new Date().toISOString();
+  const entry: LogEntry = { v: 1, kind: 'answer', nonce, at, answer: withoutForeignText(answer) };
+  const sent = sentOf(log, nonce);
+  let now = log;
+  for (let faults = 0; ;) {
+    try {
+      const isLost = sent !== null && sentOf(now, nonce) === null;
+      const appended = await append(journal, now, isLost ? lostEntryOf(sent, at) : entry);
+      if (appended.is === 'won' && !isLost) {
+        await forgetSettled(journal, appended.log, nonce);
+        return { recorded: true, log: appended.log };
+      }
+      now = await openLog(journal, log.key);
+      // The write was made, and its answer lost.
+      if (now.entries.some((other) => isSame(other, entry))) return { recorded: true, log: now };
+    } catch (fault) {
+      faults += 1;
+      if (faults >= RECORD_TRIES) return { recorded: false, log: now, fault };
+      await new Promise((resolve) => setTimeout(resolve, 50 * 2 ** faults));
+    }
+  }
+}
+
+/** Notes a send whose intent this journal has lost. */
+function lostEntryOf(sent: IntentEntry | LostEntry, at: string): LostEntry {
+  const { v, nonce, namespace, creationKey, sender, operation, workflowId, runId, ancestors } = sent;
+  const { activityId, attemptAt, fingerprint } = sent;
+  const above = ancestors === undefined ? {} : { ancestors };
+  const who = { sender, workflowId, runId, ...above, activityId, attemptAt };
+  const facts = { operation, fingerprint, ...factsIn(sent) };
+  return { v, kind: 'lost', nonce, namespace, creationKey, ...who, ...facts, cause: 'journal_changed', at };
+}
+
+/** The same as {@link recordAnswer}, for an activity that is retried where the journal fails. */
+export async function recordOrRetry(
+  journal: CreateJournal,
+  log: KeyLog,
+  nonce: string,
+  answer: RecordedAnswer,
+): Promise<KeyLog> {
+  const { recorded, log: longer, fault } = await recordAnswer(journal, log, nonce, answer);
+  if (!recorded) throw journalUnavailable(fault);
+  return longer;
+}
+
+/** Records that the sender of the open intent can no longer be alive: its fate is unknown. */
+export function giveUpOpen(journal: CreateJournal, log: KeyLog): Promise<KeyLog> {
+  const { sends, open } = log.state;
+  const send = open === null ? undefined : sends[open];
+  if (send === undefined) return Promise.resolve(log);
+  return recordOrRetry(journal, log, send.sent.nonce, unconfirmedBySend(send, open as number));
+}
+
+/** Records a decision, and what follows from it. */
+export async function recordDecision(
+  journal: CreateJournal,
+  log: KeyLog,
+  decision: Omit<DecisionEntry, 'v' | 'kind' | 'at'>,
+): Promise<KeyLog> {
+  const at = new Date().toISOString();
+  const longer = await appendOrRetry(journal, log, { v: 1, kind: 'decision', at, ...decision });
+  await followDecision(journal, longer, decision);
+  return longer;
+}
+
+/** What follows from a decision; repeated whenever it is repeated. */
+export async function followDecision(
+  journal: CreateJournal,
+  log: KeyLog,
+  { about, answer }: Pick<DecisionEntry, 'about' | 'answer'>,
+): Promise<void> {
+  await forgetSettled(journal, log, about);
+  if (answer !== null) await indexCreated(journal, log.key, answer, sentOf(log, about));
+}
+
+/** The fate of a send is known: others with the same body need not look at it. */
+async function forgetSettled(
+  journal: CreateJournal,
+  { key, entries, state: { sends } }: KeyLog,
+  nonce: string,
+): Promise<void> {
+  const send = sends.find(({ sent }) => sent.nonce === nonce);
+  if (send?.sent.kind !== 'intent' || isUnknown(send)) return;
+  const n = entries.findIndex((entry) => entry.kind === 'intent' && entry.nonce === nonce);
+  await journal.forgetOpen({ ...key, n }, send.sent.bodyHash);
+}
+
+export function sentOf({ state }: KeyLog, nonce: string): IntentEntry | LostEntry | null {
+  return state.sends.find(({ sent }) => sent.nonce === nonce)?.sent ?? null;
+}
+
+/**
+ * Removes the service's own text, which may echo a prompt: a journal is a diagnostic (C5.4c). Kind, code and our
+ * message stay.
+ */
+function withoutForeignText(answer: RecordedAnswer): RecordedAnswer {
+  if (!('error' in answer) || answer.error === undefined || isOpenAnswer(answer)) return answer;
+  return { ...answer, error: { ...answer.error, message: null } };
+}
+
+/** Whether a task of the same account belongs to another creation key; equal keys in two namespaces are different. */
+export function isForeign(
+  owner: TaskIndexEntry,
+  key: JournalKey,
+  { account }: { readonly account: string },
+): boolean {
+  const same = owner.creationKey === key.creationKey && owner.namespace === key.namespace;
+  return !same && owner.video.account === account;
+}
+
+/**
+ * Claims a task for a creation key before it is adopted: two keys, or two people, that search for their task at the
+ * same time never get the same one. False when another key has it.
+ */
+export async function claimTask(
+  journal: CreateJournal,
+  key: JournalKey,
+  sent: IntentEntry | LostEntry,
+  { sendAttempt, video }: CreatedVideo,
+): Promise<boolean> {
+  const { workflowId, runId } = sent;
+  try {
+    await journal.indexTask({ v: 1, ...key, sendAttempt, workflowId, runId, video });
+    const owners = await journal.findTask(video.taskId);
+    return !owners.some((owner) => isForeign(owner, key, sent));
+  } catch (error) {
+    throw journalUnavailable(error);
+  }
+}
+
+/**
+ * Makes a created task findable by its id alone. Repeated whenever a recorded creation is read: a kill may have
+ * prevented it.
+ */
+export async function indexCreated(
+  journal: CreateJournal,
+  { namespace, creationKey }: JournalKey,
+  answer: CreateVideoAnswer | RecordedAnswer,
+  sent: IntentEntry | LostEntry | null,
+): Promise<void> {
+  if (answer.outcome !== 'created') return;
+  const { taskId, account } = answer.video;
+  // A recorded answer is usually indexed already, and another try would cost a draft file and two disk syncs.
+  if (!answer.sent) {
+    const known = await journal.findTask(taskId).catch(reported([]));
+    if (known.some(({ video }) => video.account === account)) return;
+  }
+  const { sendAttempt, video } = answer;
+  const run = { workflowId: sent?.workflowId ?? null, runId: sent?.runId ?? null };
+  await journal
+    .indexTask({ v: 1, namespace, creationKey, sendAttempt, ...run, video })
+    // The index only shortens a search; the outcome itself is recorded.
+    .catch(reported(undefined));
+}

@@ -1,0 +1,44 @@
+/** What a paid activity reports to the server before its request can leave, and while it runs (docs/adr/0015). */
+export interface SenderHeartbeat {
+  /** Nonce of the intent under which it sends; null before. */
+  readonly intent: string | null;
+  readonly taskId?: string;
+}
+
+/** The same of a group of creates: one entry for each of its rows, by index. */
+export interface GroupHeartbeat {
+  readonly intents: readonly (string | null)[];
+  readonly taskIds: readonly (string | null)[];
+}
+
+/**
+ * Begins the name of an intent that may not exist: a heartbeat that may arrive late must not deny that there is one.
+ * What follows is unique to the attempt, because decisions name the send that they are about.
+ */
+export const PERHAPS = 'perhaps:';
+
+/** What is known of an activity that brought no answer. */
+export interface SenderTrace {
+  /** Names the activity in the log of its key, in all of its tries. */
+  readonly sender: string;
+  /** The intent that the server last heard of; null when there was none. */
+  readonly announced: string | null;
+  /** ISO 8601 time at which the activity was scheduled, or earlier. */
+  readonly scheduledAt: string;
+}
+
+/** The intent that the details of an attempt's last heartbeat name; null when they name none. @param index of a row */
+export function announcedIn(details: unknown, index?: number): string | null {
+  if (typeof details !== 'object' || details === null) return null;
+  const { intent, intents } = details as Partial<SenderHeartbeat & GroupHeartbeat>;
+  const own: unknown = index === undefined ? intent : intents?.[index];
+  return typeof own === 'string' ? own : null;
+}
+
+/**
+ * Why the fate of an announced send is unknown when this journal does not have it: the journal was replaced or set back;
+ * or the last heartbeat, of an attempt that was lost, did not say whether it had started to send.
+ */
+export function causeOfUnseen(announced: string | null): 'worker_lost' | 'journal_changed' {
+  return announced?.startsWith(PERHAPS) === true ? 'worker_lost' : 'journal_changed';
+}

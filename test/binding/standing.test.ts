@@ -1,0 +1,67 @@
+import { type Client } from '@temporalio/client';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { bindJournal } from '../../src/binding/bind-journal';
+import { standingOf } from '../../src/binding/standing';
+import { type ArtifactStore } from '../../src/artifacts/artifact-store';
+import { type CreateJournal } from '../../src/domain/journal';
+import { HEARD_WITHIN_MS } from '../../src/domain/journal-binding';
+
+jest.mock('../../src/binding/bind-journal', () => ({
+  ...jest.requireActual<object>('../../src/binding/bind-journal'),
+  bindJournal: jest.fn(),
+}));
+
+/** What a worker knows of the ledger of its queue is used for a while: as long as every rebind waits to be heard. */
+describe('the answer of the ledger that a worker knows', () => {
+  const bind = jest.mocked(bindJournal);
+  const clocks = { steady: 0, wall: Date.parse('2026-05-01T10:00:00.000Z') };
+  const client = { withAbortSignal: <T>(_signal: AbortSignal, run: () => T) => run() };
+  const environment = new MockActivityEnvironment({}, { client: client as unknown as Client });
+
+  beforeEach(() => {
+    bind.mockReset().mockResolvedValue({
+      binding: { journalId: 'j', hostId: null },
+      boundSince: new Date(0).toISOString(),
+      artifacts: null,
+      accounts: [],
+      mark: null,
+    });
+    jest.spyOn(performance, 'now').mockImplementation(() => clocks.steady);
+    jest.spyOn(Date, 'now').mockImplementation(() => clocks.wall);
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  const pass = (steadyMs: number, wallMs = steadyMs): void => {
+    clocks.steady += steadyMs;
+    clocks.wall += wallMs;
+  };
+  const standing = standingOf({} as CreateJournal, {} as ArtifactStore, () => []);
+  const asks = async (): Promise<number> => {
+    const before = bind.mock.calls.length;
+    const answer = await environment.run(() => standing());
+    expect(answer).toMatchObject({ bound: true, journalId: 'j' });
+    return bind.mock.calls.length - before;
+  };
+
+  it('is used within the time in which a rebind is heard, and not after it', async () => {
+    expect(await asks()).toBe(1);
+    pass(HEARD_WITHIN_MS - 1);
+    expect(await asks()).toBe(0);
+    pass(1);
+    expect(await asks()).toBe(1);
+  });
+
+  it('[C4.4a] is not used by a worker whose machine was suspended meanwhile', async () => {
+    pass(HEARD_WITHIN_MS);
+    expect(await asks()).toBe(1);
+    pass(1, HEARD_WITHIN_MS);
+    expect(await asks()).toBe(1);
+  });
+
+  it('is not used for longer because the clock of the worker was set back', async () => {
+    pass(HEARD_WITHIN_MS);
+    expect(await asks()).toBe(1);
+    pass(HEARD_WITHIN_MS, -HEARD_WITHIN_MS);
+    expect(await asks()).toBe(1);
+  });
+});

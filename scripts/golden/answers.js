@@ -29,12 +29,14 @@ const created = (name, more = {}) => ({
   ...more,
 });
 
-/** Answers in the send attempt that was asked for, as the real activity does. */
-const inItsSendAttempt = (answer) => (_activities, input) => ({ ...answer, sendAttempt: input.sendAttempt });
+/** Says which send of its key an answer is about, as the real activity does. */
+const inItsSend = (answer) => (activities, input) => activities.inItsSend(answer, input);
 
-const refusedForNow = (notBeforeMs) => (_activities, input) => ({
+const refusedForNow = (notBeforeMs) => (activities, input) =>
+  activities.inItsSend(refused(notBeforeMs), input);
+
+const refused = (notBeforeMs) => ({
   ...paid,
-  sendAttempt: input.sendAttempt,
   outcome: 'refused_for_now',
   httpStatus: 429,
   error: { kind: 'capacity', code: 'rate_limited', message: 'too many requests' },
@@ -42,7 +44,7 @@ const refusedForNow = (notBeforeMs) => (_activities, input) => ({
 });
 
 const notSent = (more) =>
-  inItsSendAttempt({
+  inItsSend({
     ...paid,
     sent: false,
     outcome: 'not_sent',
@@ -107,7 +109,7 @@ module.exports = {
   created,
   downloaded,
   evidence,
-  inItsSendAttempt,
+  inItsSend,
   notSent,
   pollError,
   record,

@@ -81,7 +81,7 @@ const decisionCases = [
     'resubmitted-by-update',
     'completed',
     (name) => ({
-      'media.createVideo': [unconfirmed('http_502'), answers.inItsSendAttempt(created(name))],
+      'media.createVideo': [unconfirmed('http_502'), answers.inItsSend(created(name))],
       'media.resolveUnconfirmed': [fails, resolved('resubmit', null)],
       ...goesWell,
     }),
@@ -114,7 +114,7 @@ const decisionCases = [
   scripted('generateVideo.sent-again-by-task-records', 'completed', (name) => ({
     'media.createVideo': [
       { ...unconfirmed('http_502'), inspectable: true },
-      answers.inItsSendAttempt(created(name)),
+      answers.inItsSend(created(name)),
     ],
     'media.reconcileCreate': [
       answers.notSent({ sent: true, cause: 'absent_from_records', sendAttemptUsed: true }),

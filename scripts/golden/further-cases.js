@@ -145,7 +145,7 @@ const continued = [
         answers.refusedForNow(1500),
         answers.refusedForNow(4000),
         answers.refusedForNow(1500),
-        answers.inItsSendAttempt(created(name)),
+        answers.inItsSend(created(name)),
       ],
       ...finishes,
     }),

@@ -50,6 +50,13 @@ class ScriptedActivities {
     return typeof answer === 'function' ? answer(this, input) : answer;
   }
 
+  /** The answer, about the next send of its key. */
+  inItsSend(answer, { creationKey }) {
+    const sendAttempt = this.calls.get(`sends ${creationKey}`) ?? 0;
+    if (answer.sent) this.calls.set(`sends ${creationKey}`, sendAttempt + 1);
+    return { ...answer, sendAttempt };
+  }
+
   /** Waits until the activity is cancelled or the recording ends, heartbeating or not. */
   async wait({ heartbeats, limitMs = 3_600_000 }) {
     const { cancellationSignal, heartbeat } = heartbeats ? Context.current() : {};

@@ -30,16 +30,12 @@ const creates = [
     ...goesWell,
   })),
   scripted('generateVideo.completed-after-fence', 'completed', (name) => ({
-    ...create(silent, answers.inItsSendAttempt(created(name))),
+    ...create(silent, answers.inItsSend(created(name))),
     'media.reconcileCreate': [answers.notSent({ cause: 'fenced', sendAttemptUsed: true })],
     ...goesWell,
   })),
   scripted('generateVideo.completed-after-refusals', 'completed', (name) => ({
-    ...create(
-      answers.refusedForNow(2000),
-      answers.refusedForNow(null),
-      answers.inItsSendAttempt(created(name)),
-    ),
+    ...create(answers.refusedForNow(2000), answers.refusedForNow(null), answers.inItsSend(created(name))),
     ...goesWell,
   })),
   scripted('generateVideo.rejected-retry-later', 'rejected', () => create(answers.refusedForNow(null))),
@@ -87,7 +83,7 @@ const creates = [
     'generateVideo.completed-with-summaries',
     'completed',
     (name) => ({
-      ...create(answers.refusedForNow(1500), answers.inItsSendAttempt(created(name))),
+      ...create(answers.refusedForNow(1500), answers.inItsSend(created(name))),
       ...goesWell,
     }),
     { start: { workflowExecutionTimeout: '10 minutes' } },

@@ -40,7 +40,7 @@ const searchableCases = [
     'generateVideo.searchable-resubmitted',
     'completed',
     (name) => ({
-      'media.createVideo': [unconfirmed('http_502'), answers.inItsSendAttempt(created(name))],
+      'media.createVideo': [unconfirmed('http_502'), answers.inItsSend(created(name))],
       'media.resolveUnconfirmed': [resolved('resubmit', null)],
       ...goesWell,
     }),

@@ -13,15 +13,14 @@ export function timeLeft({ at, sendWindowEnd }: Window, now: number): number {
   return Math.min(end - now, end - Date.parse(at));
 }
 
-/** The open intent of a key; undefined where there is none. Only an intent is ever open. */
-export function openIntent({ sends, open }: KeyState): IntentEntry | undefined {
-  return open === null ? undefined : (sends[open]?.sent as IntentEntry);
+/** The same of the open send of a key; 0 where there is none. Only an intent is ever open. */
+function timeLeftOpen({ sends, open }: KeyState, now: number): number {
+  return open === null ? 0 : timeLeft(sends[open]?.sent as IntentEntry, now);
 }
 
 /** Whether the sender of the open intent still has time. */
 export function mayBeAlive(state: KeyState, now: number): boolean {
-  const intent = openIntent(state);
-  return intent !== undefined && timeLeft(intent, now) > 0;
+  return timeLeftOpen(state, now) > 0;
 }
 
 /** Throws while the sender of the open intent may still be alive and record its answer. */
@@ -30,8 +29,7 @@ export function awaitSender(
   now: number,
   { message, everyMs }: { readonly message: string; readonly everyMs: number },
 ): void {
-  const intent = openIntent(state);
-  const left = intent === undefined ? 0 : timeLeft(intent, now);
+  const left = timeLeftOpen(state, now);
   if (left <= 0) return;
   throw retryLater({ class: 'waiting_for_sender', message, delayMs: Math.min(everyMs, left + 100) });
 }

@@ -189,8 +189,7 @@ function specOf(
 /** Another sender may be alive: retries wait for its outcome. The last one says what is known. */
 function afterOtherSender(send: IntentEntry | null, sendAttempt: number, who: Caller): Answer {
   const left = send === null ? 1000 : timeLeft(send, who.serverTime());
-  if (send !== null && who.isLastAttempt)
-    return unconfirmedBySend({ sent: send, answer: null, decision: null }, sendAttempt);
+  if (send !== null && who.isLastAttempt) return unconfirmedBySend({ sent: send }, sendAttempt);
   throw retryLater({
     class: 'waiting_for_sender',
     message: 'A sender of this call may still be alive; its outcome is awaited.',

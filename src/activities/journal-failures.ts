@@ -9,7 +9,7 @@ import { type AnswerBase, waitingAnswer } from './paid-answers';
 
 const UNUSABLE = 'The create journal cannot be read or written, and nothing is sent without it.';
 
-/** A claim was written although its write failed. */
+/** An entry was written although its write failed. */
 export const UNSURE = new JournalRecordError(
   'A record may not survive a loss of power: its write failed, although it can be read.',
 );
@@ -29,6 +29,14 @@ export function journalDown(base: AnswerBase, error: unknown): NotSent {
   const cause = causeOf(error);
   warnOnce(error, cause);
   return waitingAnswer(base, 'journal_unavailable', `${UNUSABLE} ${cause}`);
+}
+
+/** Tells those who run the worker that what became of a send is not in the journal. */
+export function warnUnrecorded(creationKey: string, fault: unknown): void {
+  log.warn('The outcome of a paid call could not be written to the journal', {
+    creationKey,
+    cause: journalFault(fault),
+  });
 }
 
 /** Attempts that have their line: one activity may hold hundreds of calls, which all fail for the same cause. */

@@ -10,7 +10,7 @@ import {
   type RecordedAnswer,
 } from '../domain/log-entries';
 import { type CreatedVideo, type CreateVideoAnswer } from '../domain/paid-call';
-import { apply, isUnknown, type KeyState, stateOf } from '../domain/paid-log';
+import { apply, indexOfSend, isUnknown, type KeyState, stateOf } from '../domain/paid-log';
 import { retryLater } from './failures';
 import { journalUnavailable, UNSURE } from './journal-failures';
 import { reported } from './mistakes';
@@ -36,8 +36,12 @@ export function openOrRetry(journal: CreateJournal, key: JournalKey): Promise<Ke
   });
 }
 
-/** What became of an append: the longer log; `lost`, another entry stands there; `unsure`, ours does, perhaps not for good. */
-type Appended = { readonly is: 'won' | 'unsure'; readonly log: KeyLog } | { readonly is: 'lost' };
+/** What became of an append: `lost`, another entry stands there; `unsure`, ours does, perhaps not for good. */
+interface Appended {
+  readonly is: 'won' | 'lost' | 'unsure';
+  /** With the entry; where it lost, as it stands. */
+  readonly log: KeyLog;
+}
 
 /**
  * Appends an entry behind those that were read. An ambiguous write is read back: our own entry may stand there, although
@@ -48,10 +52,11 @@ export async function append(journal: CreateJournal, log: KeyLog, entry: LogEntr
   const longer = { key, entries: [...entries, entry], state: apply(state, entry) };
   const end = await journal.append(key, entries.length, entry).catch((error: unknown) => ({ error }));
   if (end === 'won') return { is: 'won', log: longer };
-  const standing = (await journal.read(key))[entries.length];
+  const now = await openLog(journal, key);
+  const standing = now.entries[entries.length];
   if (standing !== undefined && isSame(standing, entry))
     return { is: end === 'lost' ? 'won' : 'unsure', log: longer };
-  if (end === 'lost') return { is: 'lost' };
+  if (end === 'lost') return { is: 'lost', log: now };
   throw end.error;
 }
 
@@ -99,7 +104,8 @@ export async function recordAnswer(
         await forgetSettled(journal, appended.log, nonce);
         return { recorded: true, log: appended.log };
       }
-      now = await openLog(journal, log.key);
+      // One that is unsure is read again: it may be gone.
+      now = appended.is === 'unsure' ? await openLog(journal, log.key) : appended.log;
       // The write was made, and its answer lost.
       if (now.entries.some((other) => isSame(other, entry))) return { recorded: true, log: now };
     } catch (fault) {
@@ -165,17 +171,17 @@ export async function followDecision(
 /** The fate of a send is known: others with the same body need not look at it. */
 async function forgetSettled(
   journal: CreateJournal,
-  { key, entries, state: { sends } }: KeyLog,
+  { key, entries, state }: KeyLog,
   nonce: string,
 ): Promise<void> {
-  const send = sends.find(({ sent }) => sent.nonce === nonce);
+  const send = state.sends[indexOfSend(state, nonce)];
   if (send?.sent.kind !== 'intent' || isUnknown(send)) return;
   const n = entries.findIndex((entry) => entry.kind === 'intent' && entry.nonce === nonce);
   await journal.forgetOpen({ ...key, n }, send.sent.bodyHash);
 }
 
 export function sentOf({ state }: KeyLog, nonce: string): IntentEntry | LostEntry | null {
-  return state.sends.find(({ sent }) => sent.nonce === nonce)?.sent ?? null;
+  return state.sends[indexOfSend(state, nonce)]?.sent ?? null;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type Standing } from '../domain/journal-binding';
-import { type JournalKey, owesBefore, purchaseOf, type Send } from '../domain/log-entries';
+import { type JournalKey, purchaseOf, type Send } from '../domain/log-entries';
 import { type CreateVideoAnswer, evidence, type ReconcileCreateInput } from '../domain/paid-call';
 import { decide, type Licence, tellingSend } from '../domain/paid-log';
 import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
@@ -11,7 +11,7 @@ import { sentBy } from './intent-of';
 import { appendOrRetry, giveUpOpen, indexCreated, type KeyLog, openOrRetry, recordOrRetry } from './key-log';
 import { type AnswerBase, fencedAnswer, waitingAnswer } from './paid-answers';
 import { caller, type Caller, type PaidDeps } from './paid-context';
-import { recordedAnswer } from './recorded-answers';
+import { nextSend, recordedAnswer } from './recorded-answers';
 import { isDecided, isUnseen, mayHaveUsedAnother, noteUnseen } from './unseen-send';
 
 /** The answer of a sender that may still be alive is looked for often, so that it is returned as soon as it is recorded. */
@@ -53,9 +53,7 @@ export function createReconcileCreate(
     const read = await openOrRetry(journal, key);
     const isMissing = unrecorded !== undefined && isOpen(read, unrecorded.nonce);
     const log = isMissing ? await recordOrRetry(journal, read, unrecorded.nonce, unrecorded.answer) : read;
-    const sendAttempt = log.state.sends.length;
-    const owed = owesBefore(log.state) ? { mayBeOwed: true as const } : {};
-    const base = { ...named, sendAttempt, ...owed };
+    const base = { ...named, ...nextSend(log.state) };
     const answer = await answerOf({ deps, input, who, stands, log, base });
     if (answer.outcome === 'unconfirmed')
       deps.events?.lost(creationKey, answer, deps.accounts.find(account)?.name);

@@ -2,6 +2,7 @@ import { notOfTheFuture } from '../domain/answer-times';
 import {
   type IntentEntry,
   type LostEntry,
+  owesBefore,
   owesBesides,
   purchaseOf,
   type RecordedAnswer,
@@ -35,8 +36,13 @@ export function recordedAnswer(state: KeyState, at: number, now = Infinity): Rec
   return { ...told, sendAttempt: at, ...(owesBesides(state, at) && { mayBeOwed: true as const }) };
 }
 
+/** What every answer about the next send of a key says, before anything is known of it. */
+export function nextSend(state: KeyState): { readonly sendAttempt: number; readonly mayBeOwed?: true } {
+  return { sendAttempt: state.sends.length, ...(owesBefore(state) && { mayBeOwed: true as const }) };
+}
+
 /** A send without an answer whose sender cannot be alive any more: its own entry is the evidence. */
-export function unconfirmedBySend({ sent }: Send, at: number, cause?: string): UnconfirmedCall {
+export function unconfirmedBySend({ sent }: Pick<Send, 'sent'>, at: number, cause?: string): UnconfirmedCall {
   const facts = factsIn(sent);
   const common = { outcome: 'unconfirmed', sendAttempt: at, sent: true, account: sent.account } as const;
   if (sent.kind === 'lost') {

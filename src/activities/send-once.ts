@@ -1,19 +1,16 @@
-import { log as logger } from '@temporalio/activity';
 import { resolveCreatePolicy } from '../domain/create-policy';
 import { otherwise, throwBug } from '../domain/bug';
 import {
   type IntentEntry,
   isPaid,
   mayHaveCost,
-  owesBefore,
   purchaseOf,
   type RecordedAnswer,
   type Send,
 } from '../domain/log-entries';
 import { INTERNAL_ERROR, NOT_RECORDED } from '../domain/names';
-import { decide, type Licence, type LogCaller, tellingSend } from '../domain/paid-log';
+import { decide, indexOfSend, type Licence, type LogCaller, tellingSend } from '../domain/paid-log';
 import { type NotSent, type RejectedCall } from '../domain/paid-call';
-import { journalFault } from '../journal/journal-fault';
 import { type Account } from '../accounts/registry';
 import { keepsNothing } from '../journal/no-journal';
 import { type Admission, admitCall } from './admission';
@@ -27,9 +24,9 @@ import { kept, NO_ACCOUNT, stopsBeforeSend, unannounced } from './before-send';
 import { type AnswerBase, fencedAnswer, missingAnswer, rejectedAnswer, waitingAnswer } from './paid-answers';
 import { type Caller, type PaidDeps, preferred, type Prepared, type ReadyCall } from './paid-context';
 import { type AdmittedCall, type OpenedCall, type PaidSpec, type SendOnceResult } from './paid-spec';
-import { journalDown, UNSURE } from './journal-failures';
+import { journalDown, UNSURE, warnUnrecorded } from './journal-failures';
 import { payerStops } from './payer-stops';
-import { recordedAnswer, unconfirmedBySend } from './recorded-answers';
+import { nextSend, recordedAnswer, unconfirmedBySend } from './recorded-answers';
 import { isOnlyUnknown, sendSameKey, unknownCall, withSameKeyOf } from './send-same-key';
 import { certainlyOverAt, sendWindow, type SendWindow } from './send-window';
 import { isDecided, isUnseen, mayHaveUsedAnother, noteUnseen } from './unseen-send';
@@ -43,27 +40,41 @@ export async function sendOnce(deps: PaidDeps, who: Caller, spec: PaidSpec): Pro
   const named = { sendAttempt: 0, sent: false, account: spec.account ?? null, estimate: null };
   // An earlier try may have sent: only the journal of the queue knows.
   const unread = (answer: NotSent): SendOnceResult =>
-    who.isLater ? { kind: 'pending', base: named, send: null, announced } : ended(answer);
+    who.isLater ? unanswered(named, announced) : ended(answer);
   if (!stands.bound) return unread(waitingAnswer(named, 'journal_not_bound', stands.message));
   const call = await prepareCall(deps, spec);
   const key = { namespace: who.namespace, creationKey: spec.creationKey };
   const log = await openLog(deps.journal, key).catch((error: unknown) => journalDown(named, error));
   if ('outcome' in log) return unread(log);
-  const sendAttempt = log.state.sends.length;
   const account = call.account?.name ?? named.account;
-  const owed = owesBefore(log.state) ? { mayBeOwed: true as const } : {};
-  const opened = { deps, who, spec, stands, ...call, log, base: { ...named, account, sendAttempt, ...owed } };
+  const opened = {
+    deps,
+    who,
+    spec,
+    stands,
+    ...call,
+    log,
+    base: { ...named, account, ...nextSend(log.state) },
+  };
   const result = (await fromRecords(opened)) ?? (await sendNew(opened));
   // A later try proves nothing about an earlier one, which may live: the reconciliation excludes it first.
-  const provesNothing = who.isLater && !spec.retries && spec.recordedOnly !== true && isUnsent(result);
-  return provesNothing ? { kind: 'pending', base: opened.base, send: null, announced } : result;
+  const provesNothing = who.isLater && !spec.retries && spec.recordedOnly !== true && saysUnsent(result);
+  return provesNothing ? unanswered(opened.base, announced) : result;
 }
 
-function isUnsent(result: SendOnceResult): boolean {
+function saysUnsent(result: SendOnceResult): boolean {
   if (result.kind !== 'answer' || result.send !== null) return false;
   const { answer } = result;
   return answer.outcome === 'rejected' || (answer.outcome === 'not_sent' && answer.cause !== 'fenced');
 }
+
+/** Only a reconciliation, or a later try, knows what became of the call. */
+const unanswered = (base: AnswerBase, announced: string | null): SendOnceResult => ({
+  kind: 'pending',
+  base,
+  send: null,
+  announced,
+});
 
 const ended = (answer: RecordedAnswer, send: Send['sent'] | null = null): SendOnceResult => ({
   kind: 'answer',
@@ -178,8 +189,7 @@ async function unseenSend(opened: OpenedCall): Promise<SendOnceResult | undefine
   const isDecidedSince = isDecided(log, trace);
   // An activity that retries goes by the decision. For another one the next call does.
   if (isDecidedSince && spec.retries) return undefined;
-  if (account === undefined || isDecidedSince)
-    return { kind: 'pending', base, send: null, announced: trace.announced };
+  if (account === undefined || isDecidedSince) return unanswered(base, trace.announced);
   const { operation, request } = spec.paid;
   const facts = { operation, ...spec.facts, model: request.model, account: account.name, fingerprint };
   const noted = await noteUnseen(deps.journal, log, { ...sentBy(who), ...facts, ...trace });
@@ -231,7 +241,7 @@ async function sendNew(opened: OpenedCall): Promise<SendOnceResult> {
   );
   if ('outcome' in appended || appended.is === 'lost') await admission.unused();
   if ('outcome' in appended) return unlessLater(opened, appended);
-  if (appended.is === 'lost') return overtaken(opened);
+  if (appended.is === 'lost') return overtaken({ ...opened, log: appended.log });
   const answer =
     appended.is === 'unsure'
       ? { ...journalDown(base, UNSURE), sendAttemptUsed: true }
@@ -241,16 +251,14 @@ async function sendNew(opened: OpenedCall): Promise<SendOnceResult> {
 
 /** "Not sent" of a caller that was not alone: a later try proves nothing about an earlier one, which may live. */
 function unlessLater({ who, base }: OpenedCall, answer: NotSent): SendOnceResult {
-  return who.isLater ? { kind: 'pending', base, send: null, announced: null } : ended(answer);
+  return who.isLater ? unanswered(base, null) : ended(answer);
 }
 
-/** The position was the licence: whoever lost it reads again only to answer. */
+/** The position was the licence: whoever lost it answers by what stands there, and sends nothing. */
 async function overtaken(opened: OpenedCall): Promise<SendOnceResult> {
-  const { deps, base } = opened;
-  const log = await openLog(deps.journal, opened.log.key).catch((error: unknown) => journalDown(base, error));
-  if ('outcome' in log) return unlessLater(opened, log);
+  const { log, base } = opened;
   const licence = decide(log.state, askerOf(opened));
-  if ('at' in licence) return bySend({ ...opened, log }, licence);
+  if ('at' in licence) return bySend(opened, licence);
   return unlessLater(opened, overtakenAnswer({ ...base, sendAttempt: log.state.sends.length }));
 }
 
@@ -275,8 +283,7 @@ async function sendUnder(
   return spec.post(call).catch((error: unknown) => {
     // It is unknown whether anything was sent, and an answer must be recorded.
     reportMistake(error);
-    const send = { sent: intent, answer: null, decision: null };
-    return unconfirmedBySend(send, base.sendAttempt, INTERNAL_ERROR);
+    return unconfirmedBySend({ sent: intent }, base.sendAttempt, INTERNAL_ERROR);
   });
 }
 
@@ -292,7 +299,7 @@ async function recorded(
   const told = await recordAnswer(deps.journal, log, nonce, answer);
   if (told.recorded) {
     const { state } = told.log;
-    const own = state.sends.findIndex(({ sent }) => sent.nonce === nonce);
+    const own = indexOfSend(state, nonce);
     const at = tellingSend(state, own);
     // A purchase counts beside a decision, a refusal does not.
     const counts = at === own && (isPaid(answer) || state.sends[own]?.decision === null);
@@ -302,10 +309,7 @@ async function recorded(
     if (!counts) await indexCreated(deps.journal, log.key, answer, intent);
     return ended(withSameKeyOf(standing, intent, who.now()), intent);
   }
-  logger.warn('The outcome of a paid call could not be written to the journal', {
-    creationKey: spec.creationKey,
-    cause: journalFault(told.fault),
-  });
+  warnUnrecorded(spec.creationKey, told.fault);
   // A purchase is told whatever the journal says. What is not recorded is not said to be free.
   if (answer.outcome === 'not_sent' || answer.outcome === 'refused_for_now' || answer.outcome === 'rejected')
     return { kind: 'pending', base, send: intent, announced: nonce, unrecorded: { nonce, answer } };

@@ -1,12 +1,13 @@
 import { cancellationSignal, log as logger } from '@temporalio/activity';
 import { otherwise } from '../domain/bug';
 import { type CreateJournal } from '../domain/journal';
-import { type IntentEntry, type RecordedAnswer } from '../domain/log-entries';
+import { type IntentEntry, type RecordedAnswer, type Send } from '../domain/log-entries';
 import { type IdempotencyPolicy } from '../domain/create-policy';
 import { type CreatedVideo, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
 import { isUnknown, type KeyState, tellingSend } from '../domain/paid-log';
 import { honouredKey, sameKeyUntil } from '../domain/same-key';
 import { mayBeAlive } from './await-sender';
+import { warnUnrecorded } from './journal-failures';
 import { giveUpOpen, indexCreated, type KeyLog, openLog, recordAnswer } from './key-log';
 import { recordedAnswer } from './recorded-answers';
 
@@ -79,21 +80,21 @@ export function isSameCall(
 }
 
 /** One more send of a call of unknown fate. */
-export interface RepeatedSend<Answer> {
+export interface RepeatedSend {
   /** The call as it would be made now; null where it cannot be made here at this time. */
   readonly call: SameCall | null;
-  readonly post: () => Promise<Answer>;
+  readonly post: () => Promise<RecordedAnswer>;
 }
 
 /**
  * Sends the call once more under its key (failure model: The log), with its own intent: one purchase, as long as the
  * service honours the key. Returns the purchase, or that it is still unknown; never a refusal.
  */
-export async function sendSameKey<Answer extends RecordedAnswer>(
+export async function sendSameKey(
   journal: CreateJournal,
   opened: KeyLog,
   { at, intent, unknown }: UnknownCall,
-  { call, post }: RepeatedSend<Answer>,
+  { call, post }: RepeatedSend,
   now: () => number,
 ): Promise<RecordedAnswer> {
   const unsent = { ...unknown, sent: false };
@@ -155,11 +156,8 @@ async function recordPurchase(
     bought.outcome === 'created' ? { ...bought, warnings: [...bought.warnings, ONE_KEY] } : bought;
   const now = await openLog(journal, log.key).catch(otherwise(log));
   if (now.state.bought !== null) return twice(journal, now, answer);
-  const { recorded, log: longer } = await recordAnswer(journal, now, nonce, answer);
-  if (!recorded)
-    logger.warn('The outcome of a paid call could not be written to the journal', {
-      creationKey: log.key.creationKey,
-    });
+  const { recorded, log: longer, fault } = await recordAnswer(journal, now, nonce, answer);
+  if (!recorded) warnUnrecorded(log.key.creationKey, fault);
   return recorded && longer.state.bought !== null ? twice(journal, longer, answer) : answer;
 }
 
@@ -180,12 +178,6 @@ function notHonoured(standing: CreatedVideo, other: CreatedVideo, creationKey: s
 }
 
 /** Adds to an unconfirmed answer until when it may be sent again under its key. */
-export function withSameKeyOf<Answer extends RecordedAnswer>(
-  answer: Answer,
-  sent: { readonly kind: string } | null,
-  now: number,
-): Answer | UnconfirmedCall {
-  return answer.outcome === 'unconfirmed' && sent?.kind === 'intent'
-    ? withSameKey(answer, sent as IntentEntry, now)
-    : answer;
+export function withSameKeyOf(answer: RecordedAnswer, sent: Send['sent'], now: number): RecordedAnswer {
+  return answer.outcome === 'unconfirmed' && sent.kind === 'intent' ? withSameKey(answer, sent, now) : answer;
 }

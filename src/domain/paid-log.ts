@@ -45,9 +45,9 @@ export function apply(state: KeyState, entry: LogEntry): KeyState {
     case 'fence':
       return { ...state, fenced: [...state.fenced, entry.sender] };
     case 'answer':
-      return answered(state, indexOf(state, entry.nonce), entry);
+      return answered(state, indexOfSend(state, entry.nonce), entry);
     case 'decision':
-      return decided(state, indexOf(state, entry.about), entry);
+      return decided(state, indexOfSend(state, entry.about), entry);
   }
 }
 
@@ -55,7 +55,8 @@ type Entry<Kind extends LogEntry['kind']> = Extract<LogEntry, { kind: Kind }>;
 
 const unanswered = (sent: Send['sent']): Send => ({ sent, answer: null, decision: null });
 
-const indexOf = ({ sends }: KeyState, nonce: string): number =>
+/** The send of this nonce; -1 where the log has none. */
+export const indexOfSend = ({ sends }: KeyState, nonce: string): number =>
   sends.findIndex(({ sent }) => sent.nonce === nonce);
 
 function changed({ sends }: KeyState, at: number, change: Partial<Send>): readonly Send[] {
@@ -146,10 +147,13 @@ export function decide(state: KeyState, caller: LogCaller): Licence {
   return { do: 'send' };
 }
 
-function isOther({ sends }: KeyState, at: number | null, caller: LogCaller): boolean {
-  const held = at === null ? null : (sends[at]?.sent.fingerprint ?? null);
-  return held !== null && caller.fingerprint !== null && held !== caller.fingerprint;
+function isOther({ sends }: KeyState, at: number | null, { fingerprint }: LogCaller): boolean {
+  return at !== null && !isSameRequest((sends[at] as Send).sent.fingerprint, fingerprint);
 }
+
+/** A fingerprint that is not known stands for any request. */
+const isSameRequest = (one: string | null, other: string | null): boolean =>
+  one === null || other === null || one === other;
 
 /** A decision is about its own request, and so is a pause that the service asked for: neither makes room for another one. */
 function heldByLast({ sends }: KeyState, { now }: LogCaller): number | null {
@@ -165,8 +169,7 @@ function staysRefused({ sent, answer, decision }: Send, caller: LogCaller): bool
   if (decision !== null || answer === null) return true;
   if (isPaused(answer, caller.now)) return true;
   // A corrected request goes past any refusal.
-  if (sent.fingerprint !== null && caller.fingerprint !== null && sent.fingerprint !== caller.fingerprint)
-    return false;
+  if (!isSameRequest(sent.fingerprint, caller.fingerprint)) return false;
   const refusal = answer.answer;
   const mayEnd = refusal.outcome !== 'rejected' || isTemporary(refusal.reason);
   if (sent.sender === caller.sender) {
@@ -182,8 +185,8 @@ function staysRefused({ sent, answer, decision }: Send, caller: LogCaller): bool
 /** The send that tells what a request came to: the purchase of its key, where that is of this request, or else its own one. */
 export function tellingSend({ sends, bought }: KeyState, own: number): number {
   if (bought === null) return own;
-  const [theirs, ours] = [bought, own].map((at) => sends[at]?.sent.fingerprint ?? null);
-  return theirs === null || ours === null || theirs === ours ? bought : own;
+  const [theirs = null, ours = null] = [bought, own].map((at) => sends[at]?.sent.fingerprint);
+  return isSameRequest(theirs, ours) ? bought : own;
 }
 
 /** Whether the service asked not to be called before a time to come (C8.7). */

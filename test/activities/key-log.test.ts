@@ -103,7 +103,7 @@ describe('an entry behind those that were read', () => {
     ['the decision of another person', decisionEntry({ by: 'ada' }), decisionEntry({ by: 'bob' })],
   ])('[C4.4a] is not taken for %s in the same millisecond', async (_, ours, standing) => {
     const journal = scripted({ append: async () => 'lost', read: async () => [intent, standing] });
-    expect(await append(journal, logOf(intent), ours)).toEqual({ is: 'lost' });
+    expect(await append(journal, logOf(intent), ours)).toEqual({ is: 'lost', log: logOf(intent, standing) });
   });
 
   it('without a journal is always written, and an empty log is read', async () => {

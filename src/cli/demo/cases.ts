@@ -48,11 +48,10 @@ const killedWorkerCase: DemoCase = {
       durationSeconds: 2,
     };
     const first = await fragile.startWorker();
-    const recorded = fragile.outcomeRecorded();
     const started = await fragile.media.startVideo({ request }, { id: id('killed-worker') });
-    await recorded;
+    await fragile.answerRecorded();
     first.kill();
-    say(`killed-worker: the outcome is recorded; worker ${first.pid} ended with ${await first.exited}`);
+    say(`killed-worker: the answer is recorded; worker ${first.pid} ended with ${await first.exited}`);
     const second = await fragile.startWorker();
     const { seen, ...rest } = resultOf(await started.result());
     const journal = (await fragile.activitiesOf(started.workflowId)).includes(ACTIVITY.reconcileCreate);

@@ -23,8 +23,8 @@ export interface DemoEnvironment {
 export interface FragileQueue {
   readonly media: TemporalMediaClient;
   readonly startWorker: () => Promise<RunningChild<object>>;
-  /** Resolves when the journal holds the outcome of a create. */
-  readonly outcomeRecorded: () => Promise<void>;
+  /** Resolves when the journal holds the answer to a create; rejects after a minute without. */
+  readonly answerRecorded: () => Promise<void>;
   /** Types of the activities that a workflow has scheduled. */
   readonly activitiesOf: (workflowId: string) => Promise<readonly string[]>;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
@@ -10,6 +10,7 @@ import { ingestFile } from '../../artifacts/ingest';
 import { TemporalMediaClient } from '../../client';
 import { mediaJournalScheduleId } from '../../domain/names';
 import { type ArtifactRef } from '../../domain/request';
+import { createFileJournal } from '../../journal/file-journal';
 import { promptHash } from '../../testing/sandbox/counters';
 import { SandboxAdmin } from '../../testing/sandbox/process';
 import { renderImage } from '../../testing/sandbox/render-image';
@@ -18,6 +19,7 @@ import {
   startTemporalServer,
 } from '../../testing/temporal-server/start-temporal-server';
 import { type RunningChild, startChild } from '../child-process';
+import { CliError } from '../errors';
 import { sandboxEnvironment, startDevSandbox, temporalEnvironment } from '../dev/state';
 import { type DemoEnvironment } from './demo-case';
 
@@ -40,6 +42,8 @@ interface OpenEnvironmentOptions {
 }
 
 const WORKER_GRACE_MS = 20_000;
+/** How long the answer of a create that takes a second may need on a slow machine, in milliseconds. */
+const ANSWER_LIMIT_MS = 60_000;
 
 /** Starts server, sandbox and the first worker for the demo, on its own task queues. Undoes everything on failure. */
 export async function openEnvironment(options: OpenEnvironmentOptions): Promise<OpenEnvironment> {
@@ -95,7 +99,7 @@ export async function openEnvironment(options: OpenEnvironmentOptions): Promise<
       fragile: {
         media: new TemporalMediaClient(client, { taskQueue: queues.fragile }),
         startWorker: () => startWorker(queues.fragile, fragileJournal),
-        outcomeRecorded: () => untilOutcome(fragileJournal),
+        answerRecorded: () => untilAnswered(fragileJournal),
         activitiesOf: (workflowId) => activitiesOf(client, workflowId),
       },
     };
@@ -106,13 +110,19 @@ export async function openEnvironment(options: OpenEnvironmentOptions): Promise<
   }
 }
 
-/** Resolves when a journal folder holds an outcome. */
-async function untilOutcome(journal: string): Promise<void> {
-  for (;;) {
-    const names = await readdir(journal, { recursive: true }).catch(otherwise([]));
-    if (names.some((name) => name.endsWith('.outcome'))) return;
+/** Resolves when the journal in a folder holds an answer. */
+async function untilAnswered(root: string): Promise<void> {
+  const journal = createFileJournal({ root });
+  const end = Date.now() + ANSWER_LIMIT_MS;
+  while (Date.now() < end) {
+    const { logs } = await journal.scan(null, 1);
+    if (logs.flat().some(({ kind }) => kind === 'answer')) return;
     await delay(1);
   }
+  throw new CliError(
+    'demo_failed',
+    `The worker that is to be killed recorded no answer within ${ANSWER_LIMIT_MS / 1000} s. Its log is in the "logs" folder of the data directory.`,
+  );
 }
 
 async function activitiesOf(client: Client, workflowId: string): Promise<string[]> {

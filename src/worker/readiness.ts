@@ -31,20 +31,20 @@ export function readinessOf(
   return () => {
     const at = now();
     if (last === undefined || at - last.at >= KEPT_MS)
-      last = { at, answer: answersInTime(Promise.all(stores.map((store) => store.checkWritable()))) };
+      last = { at, answer: answeredInTime(areWritable(stores)) };
     return last.answer;
   };
 }
 
-function answersInTime(check: Promise<unknown>): Promise<boolean> {
+/** A store may be anybody's: whatever it throws, no work is to go there. None is still asked when this resolves. */
+async function areWritable(stores: readonly Checked[]): Promise<boolean> {
+  const checks = await Promise.allSettled(stores.map(async (store) => store.checkWritable()));
+  return checks.every(({ status }) => status === 'fulfilled');
+}
+
+function answeredInTime(check: Promise<boolean>): Promise<boolean> {
   return new Promise((resolve) => {
     const limit = setTimeout(() => resolve(false), LIMIT_MS);
-    check
-      .then(
-        () => resolve(true),
-        // A store may be anybody's: whatever it throws, no work is to go there.
-        (_error: unknown) => resolve(false),
-      )
-      .finally(() => clearTimeout(limit));
+    void check.then(resolve).finally(() => clearTimeout(limit));
   });
 }

@@ -1,6 +1,4 @@
 import { Context } from '@temporalio/activity';
-import { ValueError } from '@temporalio/common';
-import { otherwise } from '../domain/bug';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type CreateJournal } from '../domain/journal';
 import { type AskStanding, HEARD_WITHIN_MS, type Standing } from '../domain/journal-binding';
@@ -15,16 +13,6 @@ const MARKED_EVERY_MS = 3_600_000;
 
 const STORES_DOWN =
   'The create journal or the artifact store of this worker cannot be read or written, and nothing is sent without them.';
-
-/** PERMISSION_DENIED, UNIMPLEMENTED and UNAUTHENTICATED of gRPC. */
-const REFUSALS: ReadonlySet<number> = new Set([7, 12, 16]);
-
-/** Whether the ledger can no longer be read by this worker, or was overwritten: no answer comes by waiting. */
-function isRefusal(error: unknown): boolean {
-  if (error instanceof ValueError) return true;
-  const { code, cause } = (error ?? {}) as { readonly code?: unknown; readonly cause?: unknown };
-  return REFUSALS.has(Number(code)) || (cause !== undefined && isRefusal(cause));
-}
 
 interface Asked {
   /** When, by both clocks. */
@@ -51,7 +39,7 @@ export function standingOf(
   const asked = new Map<string, Asked>();
   const marked = new Map<string, number>();
 
-  async function ask(context: Context, key: string, before: Asked | undefined): Promise<Standing> {
+  async function ask(context: Context, key: string): Promise<Standing> {
     const markedAt = marked.get(key);
     const mark = markedAt === undefined || performance.now() - markedAt >= MARKED_EVERY_MS;
     try {
@@ -70,11 +58,7 @@ export function standingOf(
       if (mark) marked.set(key, performance.now());
       return { bound: true, journalId: binding.journalId, boundSince, accounts: served };
     } catch (error) {
-      if (!(error instanceof JournalBindingError)) return { bound: false, message: STORES_DOWN };
-      const known = await before?.standing.catch(otherwise(undefined));
-      // No answer for a moment does not mean that the queue was bound to another journal; a refusal may mean it.
-      if (error.cause !== undefined && !isRefusal(error.cause) && known?.bound === true) return known;
-      return { bound: false, message: error.message };
+      return { bound: false, message: error instanceof JournalBindingError ? error.message : STORES_DOWN };
     }
   }
 
@@ -83,7 +67,7 @@ export function standingOf(
     const key = `${context.info.namespace}\n${baseTaskQueue(context.info.taskQueue)}`;
     const before = asked.get(key);
     if (before !== undefined && !fresh && isRecent(before)) return before.standing;
-    const now: Asked = { at: performance.now(), wall: Date.now(), standing: ask(context, key, before) };
+    const now: Asked = { at: performance.now(), wall: Date.now(), standing: ask(context, key) };
     asked.set(key, now);
     const forget = () => {
       if (asked.get(key) === now) asked.delete(key);

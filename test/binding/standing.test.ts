@@ -1,6 +1,6 @@
 import { type Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { bindJournal } from '../../src/binding/bind-journal';
+import { bindJournal, JournalBindingError } from '../../src/binding/bind-journal';
 import { standingOf } from '../../src/binding/standing';
 import { type ArtifactStore } from '../../src/artifacts/artifact-store';
 import { type CreateJournal } from '../../src/domain/journal';
@@ -63,5 +63,13 @@ describe('the answer of the ledger that a worker knows', () => {
     expect(await asks()).toBe(1);
     pass(HEARD_WITHIN_MS, -HEARD_WITHIN_MS);
     expect(await asks()).toBe(1);
+  });
+
+  it('[C4.4a] is not used for longer because the ledger cannot be read: the queue may have another journal by now', async () => {
+    expect(await asks()).toBe(0);
+    pass(HEARD_WITHIN_MS);
+    const message = 'The ledger cannot be read: the server does not answer.';
+    bind.mockRejectedValue(new JournalBindingError(message, { cause: new Error('unavailable') }));
+    expect(await environment.run(() => standing())).toEqual({ bound: false, message });
   });
 });

@@ -1,9 +1,8 @@
 import { type Client } from '@temporalio/client';
 import { openLog, recordOrRetry } from './activities/key-log';
 import { isUnseen, noteUnseen } from './activities/unseen-send';
-import { paidCallsOn } from './binding/earlier-calls';
+import { type PaidCallSeen, paidCallsOn, UnreadCallError } from './binding/paid-calls';
 import { JournalBindingError } from './binding/bind-journal';
-import { type PaidCallSeen, UnreadCallError } from './binding/paid-calls';
 import { type CreateJournal } from './domain/journal';
 import { isOpenAnswer, isPaid, type JournalKey } from './domain/log-entries';
 import { ACTIVITY, baseTaskQueue } from './domain/names';

@@ -9,13 +9,12 @@ import {
   type Send,
   wasCharged,
 } from '../domain/log-entries';
-import { type CreateJournal } from '../domain/journal';
+import { type CreateJournal, keepsNothing } from '../domain/journal';
 import { type NotSent, type RejectedCall } from '../domain/paid-call';
 import { isUnknown } from '../domain/paid-log';
 import { formatMoney, type Money } from '../domain/price';
 import { type PaidRequest } from '../domain/request';
-import { keepsNothing } from '../journal/no-journal';
-import { mayBeAlive } from './await-sender';
+import { mayBeAlive } from './send-window';
 import { kept, NO_ACCOUNT, NO_KEY } from './before-send';
 import { journalDown } from './journal-failures';
 import { openLog } from './key-log';

@@ -12,7 +12,7 @@ import {
 import { givenAt } from '../domain/answer-times';
 import { type CreatePolicy } from '../domain/create-policy';
 import { OTHER } from '../domain/ended-video-metrics';
-import { type CreateJournal } from '../domain/journal';
+import { type CreateJournal, keepsNothing, NO_JOURNAL } from '../domain/journal';
 import { type AskStanding } from '../domain/journal-binding';
 import { type Metrics, NO_METRICS, unfailing } from '../domain/metrics';
 import { ACTIVITY } from '../domain/names';
@@ -23,7 +23,6 @@ import { videoTaskById } from '../domain/video-task';
 import { type ModelSource } from '../models/model-source';
 import { createTellVideos, createWatchVideo } from '../watchers/join-watcher';
 import { WatchRecovery } from '../watchers/watch-recovery';
-import { keepsNothing, NO_JOURNAL } from '../journal/no-journal';
 import { leaveToAnotherWorker } from './another-worker';
 import { createKeepBooks } from './campaign/budget-book';
 import { createCampaignImage } from './campaign/campaign-image';

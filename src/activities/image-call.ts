@@ -22,12 +22,17 @@ import { estimateFor } from '../domain/price';
 import { type MediaClient } from '../service/media-client';
 import { type WireFile } from '../service/wire-body';
 import { wireEditBody, wireGenerationBody } from '../service/wire-image';
-import { timeLeft } from './await-sender';
+import { timeLeft } from './send-window';
 import { retryLater } from './failures';
-import { fetchLostImages } from './fetch-lost-images';
-import { keepImages, type KeepImages } from './keep-images';
+import { fetchLostImages, keepImages, type KeepImages } from './keep-images';
 import { sendInSpan } from './media-spans';
-import { type AnswerBase, failureAnswer, rejectedAnswer, warningsAfter } from './paid-answers';
+import {
+  type AnswerBase,
+  failureAnswer,
+  rejectedAnswer,
+  unconfirmedBySend,
+  warningsAfter,
+} from './paid-answers';
 import {
   caller,
   type Caller,
@@ -38,7 +43,6 @@ import {
   refuseUnsafeRetries,
   UNSENDABLE,
 } from './paid-context';
-import { unconfirmedBySend } from './recorded-answers';
 import { sendAndReport } from './send-and-report';
 import { type PaidSpec } from './paid-spec';
 import { type Sender, withSender } from './sender';

@@ -10,7 +10,7 @@ import { leaveToAnotherWorker } from './another-worker';
 import { retryLater } from './failures';
 import { claimTask, isForeign, type KeyLog, recordDecision } from './key-log';
 import { type Caller, type PaidDeps } from './paid-context';
-import { adoptedAnswer, factsIn } from './recorded-answers';
+import { adoptedAnswer, factsIn } from './paid-answers';
 import { isOnlyUnknown, withSameKey } from './send-same-key';
 import { type SentCreate, type TaskRecord, type TaskRecords } from './task-records';
 

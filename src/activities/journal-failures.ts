@@ -1,8 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { Context, log } from '@temporalio/activity';
 import { type NotSent } from '../domain/paid-call';
-import { journalFault } from '../journal/journal-fault';
-import { JournalRecordError } from '../journal/records';
+import { journalFault, JournalRecordError } from '../journal/records';
 import { clearOf, FAILURE } from './failures';
 import { reportIfMistake } from './mistakes';
 import { type AnswerBase, waitingAnswer } from './paid-answers';

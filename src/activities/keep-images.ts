@@ -1,18 +1,20 @@
 import { isDataUrl } from '../domain/data-url';
-import { type CreateJournal } from '../domain/journal';
+import { type CreateJournal, keepsNothing } from '../domain/journal';
 import { mapConcurrently } from '../domain/map-concurrently';
 import { type ArtifactRef } from '../domain/request';
 import { type CompletedImages, type ResultsLost } from '../domain/paid-call';
 import { checkImage } from '../artifacts/media-type';
 import { type ArtifactStore } from '../artifacts/artifact-store';
-import { sealText } from '../journal/sealed-text';
 import { readDataUrl } from '../service/read-data-url';
 import { type ImageItem, type ImagesAccepted, type MediaClient } from '../service/media-client';
-import { keepsNothing } from '../journal/no-journal';
 import { blockedLocation } from './blocked-location';
 import { type AnswerBase } from './paid-answers';
 import { readBounded } from './sources';
 import { reported } from './mistakes';
+import { type Send } from '../domain/log-entries';
+import { type KeyLog, recordDecision } from './key-log';
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { throwBug } from '../domain/bug';
 
 export interface KeepImages {
   readonly base: AnswerBase;
@@ -173,3 +175,73 @@ async function fetchImage(url: string, client: MediaClient, deadlineAt: number):
 
 const GONE =
   'The service has an address for the result, and nothing under it: it may have been deleted, or the address needs a header or an account that the worker does not have. Ask the service for the result of this call with its request id; it is paid.';
+
+interface LostImages {
+  readonly log: KeyLog;
+  readonly send: Send;
+  readonly recorded: ResultsLost;
+}
+
+/**
+ * Fetches the results that a paid image call could not keep, from the links of its reply; nothing is bought. A complete
+ * result is adopted for good, so that it stays when the links expire. Undefined where there are no links.
+ */
+export async function fetchLostImages(
+  { log, send, recorded }: LostImages,
+  keep: KeepImages,
+): Promise<CompletedImages | ResultsLost | undefined> {
+  const { journal } = keep;
+  const { sealedLinks, images, created, usage, estimate } = recorded;
+  if (keepsNothing(journal) || sealedLinks === undefined) return undefined;
+  const sealing = await journal.sealingKey().catch(reported(undefined));
+  const links = sealing && openSealed(sealedLinks, sealing);
+  if (links === undefined) return undefined;
+  const items = (JSON.parse(links) as readonly (string | null)[]).map((url): ImageItem =>
+    url === null ? { kind: 'unreadable', reason: 'kept_before' } : { kind: 'url', url },
+  );
+  const reply = { items, created, ...(usage === undefined ? {} : { usage }) };
+  const base = { ...keep.base, estimate };
+  const found = await keepImages(reply, { ...keep, base, before: images });
+  return found.outcome === 'completed' ? adopt(journal, log, send, found) : found;
+}
+
+/** A decision made meanwhile takes precedence in the journal; the caller gets the images all the same. */
+async function adopt(
+  journal: CreateJournal,
+  log: KeyLog,
+  { sent }: Send,
+  answer: CompletedImages,
+): Promise<CompletedImages> {
+  const reason = 'The results that were lost have been fetched after all.';
+  const decision = { about: sent.nonce, decision: 'adopt', by: 'worker', reason, answer } as const;
+  // The images are stored under their hashes: where the journal cannot be written now, the next start fetches them
+  // again.
+  await recordDecision(journal, log, decision).catch(reported(undefined));
+  return answer;
+}
+
+const CIPHER = 'aes-256-gcm';
+const IV = 12;
+const TAG = 16;
+const HEAD = IV + TAG;
+
+/** Encrypts a text with this random key, as Base64. Signed URLs are stored in no other form (C5.4b). */
+export function sealText(text: string, key: Uint8Array): string {
+  const iv = randomBytes(IV);
+  const cipher = createCipheriv(CIPHER, key, iv);
+  const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64');
+}
+
+/** Decrypts a sealed text; undefined when it was sealed with another key or is not sealed text. */
+export function openSealed(sealed: string, key: Uint8Array): string | undefined {
+  const bytes = Buffer.from(sealed, 'base64');
+  try {
+    const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV), { authTagLength: TAG });
+    decipher.setAuthTag(bytes.subarray(IV, HEAD));
+    return Buffer.concat([decipher.update(bytes.subarray(HEAD)), decipher.final()]).toString('utf8');
+  } catch (error) {
+    throwBug(error);
+    return undefined;
+  }
+}

@@ -14,7 +14,7 @@ import { apply, indexOfSend, isUnknown, type KeyState, stateOf } from '../domain
 import { retryLater } from './failures';
 import { journalUnavailable, UNSURE } from './journal-failures';
 import { reported } from './mistakes';
-import { factsIn, unconfirmedBySend } from './recorded-answers';
+import { factsIn, unconfirmedBySend } from './paid-answers';
 
 /** The log of one creation key, as it was read. */
 export interface KeyLog {

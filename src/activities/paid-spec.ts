@@ -4,7 +4,7 @@ import { type IntentEntry, type RecordedAnswer, type Send } from '../domain/log-
 import { type UnrecordedAnswer } from '../domain/paid-call';
 import { type Account } from '../accounts/registry';
 import { type PaidSendOptions } from '../service/media-client';
-import { type IntendedCall } from './intent-of';
+import { type IntendedCall } from './intent';
 import { type KeyLog } from './key-log';
 import { type AnswerBase } from './paid-answers';
 import { type Caller, type PaidDeps, type Prepared, type ReadyCall } from './paid-context';

@@ -3,15 +3,14 @@ import { type JournalKey, purchaseOf, type Send } from '../domain/log-entries';
 import { type CreateVideoAnswer, evidence, type ReconcileCreateInput } from '../domain/paid-call';
 import { decide, type Licence, tellingSend } from '../domain/paid-log';
 import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
-import { keepsNothing } from '../journal/no-journal';
-import { awaitSender } from './await-sender';
+import { keepsNothing } from '../domain/journal';
+import { awaitSender } from './send-window';
 import { retryLater } from './failures';
 import { inspected } from './inspect-records';
-import { sentBy } from './intent-of';
+import { sentBy } from './intent';
 import { appendOrRetry, giveUpOpen, indexCreated, type KeyLog, openOrRetry, recordOrRetry } from './key-log';
-import { type AnswerBase, fencedAnswer, waitingAnswer } from './paid-answers';
+import { type AnswerBase, fencedAnswer, nextSend, recordedAnswer, waitingAnswer } from './paid-answers';
 import { caller, type Caller, type PaidDeps } from './paid-context';
-import { nextSend, recordedAnswer } from './recorded-answers';
 import { isDecided, isUnseen, mayHaveUsedAnother, noteUnseen } from './unseen-send';
 
 /** The answer of a sender that may still be alive is looked for often, so that it is returned as soon as it is recorded. */

@@ -10,8 +10,8 @@ import {
   type UnresolvedReason,
 } from '../domain/unconfirmed-decision';
 import { isUsableTaskId } from '../domain/task-id';
-import { keepsNothing } from '../journal/no-journal';
-import { awaitSender } from './await-sender';
+import { keepsNothing } from '../domain/journal';
+import { awaitSender } from './send-window';
 import { leaveToAnotherWorker } from './another-worker';
 import { clearOf, redactorsOf } from './failures';
 import { journalUnavailable } from './journal-failures';
@@ -24,9 +24,8 @@ import {
   openOrRetry,
   recordDecision,
 } from './key-log';
-import { rejectedAnswer } from './paid-answers';
+import { adoptedAnswer, recordedAnswer, rejectedAnswer } from './paid-answers';
 import { caller, type PaidDeps } from './paid-context';
-import { adoptedAnswer, recordedAnswer } from './recorded-answers';
 
 /**
  * Writes a person's decision about a paid call of unknown fate into the journal (failure model: The log). Sends

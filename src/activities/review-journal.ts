@@ -12,9 +12,9 @@ import {
 import { FAILURE } from './failures';
 import { journalUnavailable } from './journal-failures';
 import { JournalRecordError } from '../journal/records';
-import { mayBeAlive } from './await-sender';
+import { mayBeAlive } from './send-window';
 import { caller } from './paid-context';
-import { recordedAnswer, unconfirmedBySend } from './recorded-answers';
+import { recordedAnswer, unconfirmedBySend } from './paid-answers';
 
 /** Creation keys of one scan of the journal; the activity may stop between two scans. */
 const BATCH = 100;

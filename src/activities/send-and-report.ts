@@ -2,7 +2,7 @@ import { type Account } from '../accounts/registry';
 import { isBug, otherwise } from '../domain/bug';
 import { INTERNAL_ERROR } from '../domain/names';
 import { type NotSent } from '../domain/paid-call';
-import { keepsNothing } from '../journal/no-journal';
+import { keepsNothing } from '../domain/journal';
 import { redactorsOf, sanitised } from './failures';
 import { reportMistake } from './mistakes';
 import { waitingAnswer } from './paid-answers';

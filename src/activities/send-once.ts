@@ -12,23 +12,28 @@ import { INTERNAL_ERROR, NOT_RECORDED } from '../domain/names';
 import { decide, indexOfSend, type Licence, type LogCaller, tellingSend } from '../domain/paid-log';
 import { type NotSent, type RejectedCall } from '../domain/paid-call';
 import { type Account } from '../accounts/registry';
-import { keepsNothing } from '../journal/no-journal';
+import { keepsNothing } from '../domain/journal';
 import { type Admission, admitCall } from './admission';
-import { mayBeAlive } from './await-sender';
-import { fingerprintOf } from './fingerprint-of';
+import { certainlyOverAt, mayBeAlive, sendWindow, type SendWindow } from './send-window';
+import { fingerprintOf, intentOf, sentBy } from './intent';
 import { clearOf } from './failures';
-import { intentOf, sentBy } from './intent-of';
 import { append, giveUpOpen, indexCreated, type KeyLog, openLog, recordAnswer } from './key-log';
 import { reportMistake } from './mistakes';
-import { kept, NO_ACCOUNT, stopsBeforeSend, unannounced } from './before-send';
-import { type AnswerBase, fencedAnswer, missingAnswer, rejectedAnswer, waitingAnswer } from './paid-answers';
+import { kept, NO_ACCOUNT, payerStops, stopsBeforeSend, unannounced } from './before-send';
+import {
+  type AnswerBase,
+  fencedAnswer,
+  missingAnswer,
+  nextSend,
+  recordedAnswer,
+  rejectedAnswer,
+  unconfirmedBySend,
+  waitingAnswer,
+} from './paid-answers';
 import { type Caller, type PaidDeps, preferred, type Prepared, type ReadyCall } from './paid-context';
 import { type AdmittedCall, type OpenedCall, type PaidSpec, type SendOnceResult } from './paid-spec';
 import { journalDown, UNSURE, warnUnrecorded } from './journal-failures';
-import { payerStops } from './payer-stops';
-import { nextSend, recordedAnswer, unconfirmedBySend } from './recorded-answers';
 import { isOnlyUnknown, sendSameKey, unknownCall, withSameKeyOf } from './send-same-key';
-import { certainlyOverAt, sendWindow, type SendWindow } from './send-window';
 import { isDecided, isUnseen, mayHaveUsedAnother, noteUnseen } from './unseen-send';
 
 /**

@@ -1,15 +1,20 @@
 import { cancellationSignal, log as logger } from '@temporalio/activity';
 import { otherwise } from '../domain/bug';
 import { type CreateJournal } from '../domain/journal';
-import { type IntentEntry, type RecordedAnswer, type Send } from '../domain/log-entries';
+import {
+  honouredKey,
+  type IntentEntry,
+  type RecordedAnswer,
+  sameKeyUntil,
+  type Send,
+} from '../domain/log-entries';
 import { type IdempotencyPolicy } from '../domain/create-policy';
 import { type CreatedVideo, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
 import { isUnknown, type KeyState, tellingSend } from '../domain/paid-log';
-import { honouredKey, sameKeyUntil } from '../domain/same-key';
-import { mayBeAlive } from './await-sender';
+import { mayBeAlive } from './send-window';
 import { warnUnrecorded } from './journal-failures';
 import { giveUpOpen, indexCreated, type KeyLog, openLog, recordAnswer } from './key-log';
-import { recordedAnswer } from './recorded-answers';
+import { recordedAnswer } from './paid-answers';
 
 /** A call of unknown fate, with the intent under whose key it was sent. */
 export interface UnknownCall {

@@ -3,7 +3,6 @@ import { type SpendRecord, spendLog, type CampaignLog } from '../domain/campaign
 import { type CreateJournal } from '../domain/journal';
 import { type SpendLimit, spendWindow } from '../domain/spend-limit';
 import { reported } from './mistakes';
-import { newestEntry } from './newest-entry';
 
 /** An estimate that counts against the limit until it is given back. */
 export interface Reserved {
@@ -14,7 +13,7 @@ export interface Reserved {
 }
 
 /** The limit of the window is reached. */
-export interface LimitReached {
+interface LimitReached {
   /** Micro-units that are spent or reserved in the window. */
   readonly spent: number;
   /** When the window ends, in milliseconds since the Unix epoch. */
@@ -165,3 +164,25 @@ class SpendBook {
 }
 
 const GONE = 'The journal does not hold what an account has spent any more: it was replaced or set back.';
+
+/**
+ * The number of the newest entry of a log without gaps, by doubling and bisection; null while there is none.
+ * @param known number of an entry that was there
+ */
+export async function newestEntry(
+  exists: (n: number) => Promise<boolean>,
+  known: number | null,
+): Promise<number | null> {
+  let there = known ?? -1;
+  let step = 1;
+  while (await exists(there + step)) {
+    there += step;
+    step *= 2;
+  }
+  for (let absent = there + step; absent - there > 1;) {
+    const middle = there + Math.floor((absent - there) / 2);
+    if (await exists(middle)) there = middle;
+    else absent = middle;
+  }
+  return there === -1 ? null : there;
+}

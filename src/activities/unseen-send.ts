@@ -8,7 +8,7 @@ import {
 import { causeOfUnseen, PERHAPS, type SenderTrace } from '../domain/sender-trace';
 import { appendOrRetry, type KeyLog, openLog } from './key-log';
 import { type Caller, type PaidDeps } from './paid-context';
-import { recordedAnswer } from './recorded-answers';
+import { recordedAnswer } from './paid-answers';
 import { type Sender } from './sender';
 
 /** Whether the server heard of an intent that this log does not have: it was written to another journal, or is lost from this one. */

@@ -11,7 +11,7 @@ import {
   nextLedger,
 } from '../domain/journal-binding';
 import { baseTaskQueue, mediaJournalScheduleId } from '../domain/names';
-import { anyPaidCall } from './earlier-calls';
+import { anyPaidCall } from './paid-calls';
 import { plainClient, readLedger, writeLedger } from './ledger';
 
 /** A worker whose journal is not that of its task queue buys nothing: two journals could buy twice. */
@@ -179,5 +179,15 @@ function refusal(taskQueue: string, difference: LedgerDifference): string {
     `${why} Remedies: ${difference === 'host' ? SAME_VOLUME : ''}${same}` +
     'give it a task queue of its own (MEDIA_TASK_QUEUE); or, when no worker uses the other one any more, start once with ' +
     'rebind (temporal-media worker --rebind).'
+  );
+}
+
+/** A warning when other workers have served the queue with accounts that this one lacks; undefined otherwise. */
+export function accountsOfOthers(accounts: readonly string[], own: readonly string[]): string | undefined {
+  const others = accounts.filter((account) => !own.includes(account));
+  if (others.length === 0) return undefined;
+  return (
+    `The task queue also had workers for ${others.join(', ')}, and this one serves ${own.join(', ')} only. What belongs to those accounts ` +
+    'waits for a worker that serves them. Accounts that are still used need workers that have them: give this worker their accounts too (MEDIA_ACCOUNTS), or start others.'
   );
 }

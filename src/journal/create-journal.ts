@@ -8,7 +8,15 @@ import {
   type TaskIndexEntry,
 } from '../domain/journal';
 import { type JournalKey, type LogEntry } from '../domain/log-entries';
-import { parseCampaignRecord } from './campaign-records';
+import {
+  JournalRecordError,
+  parseCampaignRecord,
+  parseEntry,
+  parseIdentity,
+  parseIndexEntry,
+  parsePlace,
+  parseRemoval,
+} from './records';
 import {
   campaignName,
   entryName,
@@ -27,18 +35,10 @@ import {
   taskPrefix,
 } from './record-names';
 import { type RecordStore } from './record-store';
-import {
-  JournalRecordError,
-  parseEntry,
-  parseIdentity,
-  parseIndexEntry,
-  parsePlace,
-  parseRemoval,
-} from './records';
-import { SEALING_KEY } from './sealed-text';
 
 /** Names of one page of a listing: those of some hundred keys. */
 const NAMES_PER_PAGE = 1_000;
+const SEALING_KEY_BYTES = 32;
 
 /**
  * The journal of paid sends in any store of records: files, a bucket, a table, or one of your own
@@ -49,7 +49,7 @@ export function createJournal(records: RecordStore): CreateJournal {
   async function readIdentity(): Promise<ReturnType<typeof parseIdentity>> {
     const text = await records.read(IDENTITY);
     if (text !== null) return parseIdentity(text);
-    const sealingKey = randomBytes(SEALING_KEY).toString('base64');
+    const sealingKey = randomBytes(SEALING_KEY_BYTES).toString('base64');
     await records.create(IDENTITY, JSON.stringify({ v: 1, journalId: randomUUID(), sealingKey }));
     return parseIdentity((await records.read(IDENTITY)) ?? '');
   }

@@ -4,6 +4,8 @@ import { type EntryPlace, type TaskIndexEntry } from '../domain/journal';
 import { parseOwnJson } from '../domain/json';
 import { type LogEntry } from '../domain/log-entries';
 import { isUsableTaskId } from '../domain/task-id';
+import { type CampaignRecord } from '../domain/campaign/budget-book';
+import { systemCode, systemFault } from '../files/system-code';
 
 const identity = z.object({
   v: z.literal(1),
@@ -89,6 +91,43 @@ const indexEntry = z.looseObject({
   video: task,
 });
 
+/** Micro-units are exact integers. */
+const money = z.int();
+const number = z.int().min(0);
+
+const book = z.object({
+  ...written,
+  kind: z.literal('book'),
+  nonce: z.string(),
+  closed: money,
+  open: z.array(z.tuple([number, money.min(0).nullable()])),
+  next: number,
+});
+const batch = z.object({
+  ...written,
+  kind: z.literal('batch'),
+  nonce: z.string(),
+  rows: z.array(
+    z.object({
+      index: z.string(),
+      page: number,
+      generation: number,
+      size: number,
+      rows: z
+        .string()
+        .regex(/^[0-9a-f]*$/)
+        .exactOptional(),
+      started: z.number().exactOptional(),
+    }),
+  ),
+});
+const owner = z.object({ ...written, kind: z.literal('owner'), run: z.string() });
+const batchFence = z.object({ ...written, kind: z.literal('fence'), nonce: z.string() });
+const free = z.object({ ...written, kind: z.literal('free'), by: z.string(), deducts: z.boolean() });
+const spend = z.object({ ...written, kind: z.literal('spend'), nonce: z.string(), spent: money.min(0) });
+
+const campaignRecord = z.discriminatedUnion('kind', [book, batch, owner, batchFence, free, spend]);
+
 /** A record that cannot be read stops the caller: guessing its content could spend money twice. */
 export class JournalRecordError extends Error {
   override readonly name = 'JournalRecordError';
@@ -104,8 +143,11 @@ export const parseIndexEntry = (text: string): TaskIndexEntry =>
 export const parseRemoval = (text: string): z.infer<typeof removal> =>
   parseRecord(removal, text, 'note of a removal');
 
+export const parseCampaignRecord = (text: string): CampaignRecord =>
+  parseRecord(campaignRecord, text, 'record of a campaign');
+
 /** Parses a record; throws a {@link JournalRecordError} when it does not have this shape. */
-export function parseRecord<T>(schema: z.ZodType<T>, text: string, what: string): T {
+function parseRecord<T>(schema: z.ZodType<T>, text: string, what: string): T {
   let json: unknown;
   try {
     json = parseOwnJson(text, foreignField);
@@ -138,4 +180,23 @@ export function parsePlace(text: string): EntryPlace | undefined {
 /** This package writes no field `__proto__`: a record with one has another origin. */
 function foreignField(): never {
   throw new SyntaxError('A field of that name is refused.');
+}
+
+/** Errors of journals that say what to change, and nothing secret. Known by name: the packages of some are optional. */
+const SAYS_WHY: ReadonlySet<string> = new Set(['JournalRecordError', 'PostgresError', 'S3Error']);
+
+/** The words of a store for its own fault; undefined for any other error, whose message may repeat a path. */
+export function wordsOfStore(error: unknown): string | undefined {
+  return error instanceof Error && SAYS_WHY.has(error.name) ? error.message : undefined;
+}
+
+/** Why a journal failed, as one sentence without a secret, an address or a path: for histories and logs. */
+export function journalFault(error: unknown): string {
+  const words = wordsOfStore(error);
+  if (words !== undefined) return words;
+  const code = systemCode(error);
+  if (code !== 'unknown') return `Its store answers ${systemFault(error)}.`;
+  // A name is a word of the code that threw, never a value.
+  const name = error instanceof Error && /^[A-Za-z]{1,60}$/.test(error.name) ? error.name : 'Error';
+  return `Its store failed with an error that is not repeated here (${name}).`;
 }

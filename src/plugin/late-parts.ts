@@ -10,7 +10,7 @@ import { type MediaActivities } from '../domain/activities';
 import { isBug, otherwise } from '../domain/bug';
 import { type CreateJournal } from '../domain/journal';
 import { ACTIVITY } from '../domain/names';
-import { journalFault } from '../journal/journal-fault';
+import { journalFault } from '../journal/records';
 import { createModelSource } from '../models/model-source';
 import { type MediaParts } from '../worker/media-parts';
 

@@ -37,7 +37,7 @@ export {
 export { type CampaignLog, type CampaignRecord } from '../domain/campaign/budget-book';
 export { type ArtifactRef } from '../domain/request';
 export { createJournal } from '../journal/create-journal';
-export { createFileRecords, type FileRecordsOptions } from '../journal/file-records';
+export { createFileRecords, type FileRecordsOptions } from '../journal/file-journal';
 export { type RecordStore } from '../journal/record-store';
 export { JournalRecordError } from '../journal/records';
 

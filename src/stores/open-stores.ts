@@ -4,7 +4,7 @@ import { FileArtifactStore } from '../artifacts/file-store';
 import { ConfigurationError, type MediaConfig, readConfig } from '../config';
 import { type CreateJournal } from '../domain/journal';
 import { createJournal } from '../journal/create-journal';
-import { createFileRecords } from '../journal/file-records';
+import { createFileRecords } from '../journal/file-journal';
 import { IDENTITY } from '../journal/record-names';
 import { type RecordStore } from '../journal/record-store';
 import type * as Postgres from '../postgres/index.js';

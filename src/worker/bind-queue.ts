@@ -1,7 +1,6 @@
 import { Client } from '@temporalio/client';
 import { type NativeConnection, Runtime, type WorkerOptions } from '@temporalio/worker';
-import { bindJournal } from '../binding/bind-journal';
-import { accountsOfOthers } from '../binding/served-accounts';
+import { accountsOfOthers, bindJournal } from '../binding/bind-journal';
 import { type CreateJournal } from '../domain/journal';
 import { findLostCalls, keepLostCalls, type LostCalls } from '../guard-lost-calls';
 import { lacksOfServer } from '../temporal-server-version';

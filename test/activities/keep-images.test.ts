@@ -3,7 +3,7 @@ import { type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { NO_JOURNAL } from '../../src/journal/no-journal';
+import { NO_JOURNAL } from '../../src/domain/journal';
 import { createCreateVideo } from '../../src/activities/create-video';
 import { keepImages } from '../../src/activities/keep-images';
 import { FileArtifactStore } from '../../src/artifacts/file-store';

@@ -1,4 +1,4 @@
-import { NO_JOURNAL } from '../../src/journal/no-journal';
+import { type CreateJournal, NO_JOURNAL, type TaskIndexEntry } from '../../src/domain/journal';
 import {
   append,
   claimTask,
@@ -7,7 +7,6 @@ import {
   openLog,
   recordAnswer,
 } from '../../src/activities/key-log';
-import { type CreateJournal, type TaskIndexEntry } from '../../src/domain/journal';
 import { type LogEntry } from '../../src/domain/log-entries';
 import { stateOf } from '../../src/domain/paid-log';
 import { answers } from '../domain/create-answers';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { otherOpenCall } from '../../src/activities/admission';
-import { recordedAnswer } from '../../src/activities/recorded-answers';
+import { recordedAnswer } from '../../src/activities/paid-answers';
 import { type CreateJournal } from '../../src/domain/journal';
 import {
   type IntentEntry,

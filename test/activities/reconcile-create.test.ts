@@ -1,7 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { NO_JOURNAL } from '../../src/journal/no-journal';
+import { type CreateJournal, NO_JOURNAL } from '../../src/domain/journal';
 import { type PaidDeps } from '../../src/activities/paid-context';
-import { type CreateJournal } from '../../src/domain/journal';
 import { type LogEntry, type RecordedAnswer } from '../../src/domain/log-entries';
 import { type CreateVideoAnswer, evidence, type ReconcileCreateInput } from '../../src/domain/paid-call';
 import { PERHAPS } from '../../src/domain/sender-trace';

@@ -1,5 +1,4 @@
-import { NO_JOURNAL } from '../../src/journal/no-journal';
-import { type CreateJournal } from '../../src/domain/journal';
+import { type CreateJournal, NO_JOURNAL } from '../../src/domain/journal';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
 import { answers } from '../domain/create-answers';
 import { answerEntry, decisionEntry, intentEntry } from '../support/log-entries';

@@ -4,12 +4,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { bareFiles } from '../../src/files/bare-files';
-import { createFileJournal } from '../../src/journal/file-journal';
+import { createFileJournal, createFileRecords, hostId } from '../../src/journal/file-journal';
 import { JournalRecordError } from '../../src/journal/records';
 import { answers } from '../domain/create-answers';
 import { makeVideoTask } from '../domain/make-video-task';
 import { answerEntry, fenceEntry, intentEntry, LOG_KEY as KEY } from '../support/log-entries';
-import { createFileRecords, hostId } from '../../src/journal/file-records';
 import { createJournalConformance, recordStoreConformance } from '../../src/testing';
 
 const HASH = createHash('sha256').update('default\norder-1').digest('hex');

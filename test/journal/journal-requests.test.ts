@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CreateJournal } from '../../src/domain/journal';
 import { createJournal } from '../../src/journal/create-journal';
-import { createFileRecords } from '../../src/journal/file-records';
+import { createFileRecords } from '../../src/journal/file-journal';
 import { type RecordStore } from '../../src/journal/record-store';
 import { answers } from '../domain/create-answers';
 import { answerEntry, fenceEntry, intentEntry, LOG_KEY as KEY } from '../support/log-entries';

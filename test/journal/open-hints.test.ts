@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createJournal } from '../../src/journal/create-journal';
-import { createFileRecords } from '../../src/journal/file-records';
+import { createFileRecords } from '../../src/journal/file-journal';
 import { openName } from '../../src/journal/record-names';
 import { type RecordStore } from '../../src/journal/record-store';
 import { answers } from '../domain/create-answers';

@@ -6,7 +6,7 @@ import { type CreateJournal } from '../../src/domain/journal';
 import { type IntentEntry, type LostEntry } from '../../src/domain/log-entries';
 import { type CreatedVideo } from '../../src/domain/paid-call';
 import { createJournal } from '../../src/journal/create-journal';
-import { createFileRecords } from '../../src/journal/file-records';
+import { createFileRecords } from '../../src/journal/file-journal';
 import { type Pruned, pruneJournal } from '../../src/journal/prune-journal';
 import { keyPrefix } from '../../src/journal/record-names';
 import { type RecordStore } from '../../src/journal/record-store';

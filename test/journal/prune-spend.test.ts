@@ -5,8 +5,8 @@ import { SpendBooks } from '../../src/activities/spend-book';
 import { bookLog, spendLog } from '../../src/domain/campaign/budget-book';
 import { type CreateJournal } from '../../src/domain/journal';
 import { createJournal } from '../../src/journal/create-journal';
-import { createFileRecords } from '../../src/journal/file-records';
-import { pruneSpend } from '../../src/journal/prune-spend';
+import { createFileRecords } from '../../src/journal/file-journal';
+import { pruneSpend } from '../../src/journal/prune-journal';
 import { type RecordStore } from '../../src/journal/record-store';
 
 const DAY = 86_400_000;

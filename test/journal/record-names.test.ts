@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { bookLog } from '../../src/domain/campaign/budget-book';
-import { fileOfRecord } from '../../src/journal/file-records';
+import { fileOfRecord } from '../../src/journal/file-journal';
 import {
   campaignName,
   entryName,

@@ -1,5 +1,10 @@
-import { JournalRecordError, parseEntry, parseIdentity, parseIndexEntry } from '../../src/journal/records';
-import { parseCampaignRecord } from '../../src/journal/campaign-records';
+import {
+  JournalRecordError,
+  parseCampaignRecord,
+  parseEntry,
+  parseIdentity,
+  parseIndexEntry,
+} from '../../src/journal/records';
 import { makeVideoTask } from '../domain/make-video-task';
 import { answerEntry, intentEntry } from '../support/log-entries';
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import { openSealed, SEALING_KEY, sealText } from '../../src/journal/sealed-text';
+import { openSealed, sealText } from '../../src/activities/keep-images';
 
 const LINKS = '["https://media.example/generated/1.png?signature=zz"]';
 
 describe('a text that is sealed with a key', () => {
-  const [one, two] = [randomBytes(SEALING_KEY), randomBytes(SEALING_KEY)];
+  const [one, two] = [randomBytes(32), randomBytes(32)];
 
   it('[C5.4b] shows nothing of itself, is another every time, and opens with that key alone', () => {
     const sealed = sealText(LINKS, one);

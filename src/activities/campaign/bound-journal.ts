@@ -1,11 +1,9 @@
-import { keepsNothing } from '../../journal/no-journal';
+import { type CreateJournal, keepsNothing } from '../../domain/journal';
 import { log } from '@temporalio/activity';
 import { CancelledFailure } from '@temporalio/common';
 import { ArtifactError } from '../../artifacts/artifact-store';
 import { type BooksUnavailable } from '../../domain/campaign/activities';
-import { type CreateJournal } from '../../domain/journal';
-import { journalFault } from '../../journal/journal-fault';
-import { JournalRecordError } from '../../journal/records';
+import { journalFault, JournalRecordError } from '../../journal/records';
 import { clearOf } from '../failures';
 import { type PaidDeps } from '../paid-context';
 

@@ -22,8 +22,8 @@ import {
 import { type RowSet, rowsOf } from '../../domain/campaign/row-set';
 import { type CreateJournal } from '../../domain/journal';
 import { caller, type PaidDeps } from '../paid-context';
-import { newestEntry } from '../newest-entry';
-import { fenceBatch } from '../payer-stops';
+import { newestEntry } from '../spend-book';
+import { fenceBatch } from '../before-send';
 import { withBoundJournal, UnreadableBookError } from './bound-journal';
 import { givenBack } from './free-sends';
 import { type PageReader } from './open-page';

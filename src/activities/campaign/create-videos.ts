@@ -12,7 +12,7 @@ import { createOneVideo } from '../create-video';
 import { type AnswerBase, pendingAnswer, rejectedAnswer } from '../paid-answers';
 import { caller, type Caller, type PaidDeps } from '../paid-context';
 import { type Sender, withSenders } from '../sender';
-import { keepsNothing } from '../../journal/no-journal';
+import { keepsNothing } from '../../domain/journal';
 import { READS_AT_ONCE, type PageReader, withoutPage } from './open-page';
 
 /** Largest number of rows in one activity, because they share its start-to-close timeout and its worker. */

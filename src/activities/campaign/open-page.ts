@@ -23,7 +23,7 @@ import { readJson } from '../../manifest/manifest-text';
 import { indexCreated, openLog } from '../key-log';
 import { type AnswerBase, waitingAnswer } from '../paid-answers';
 import { caller, type Caller, type PaidDeps } from '../paid-context';
-import { ownsBatch } from '../payer-stops';
+import { ownsBatch } from '../before-send';
 import { isFirstTry, isUnsent, type KnownCall } from '../unseen-send';
 
 interface OpenPageDeps {

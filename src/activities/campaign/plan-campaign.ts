@@ -6,7 +6,7 @@ import { ArtifactError, type ArtifactStore } from '../../artifacts/artifact-stor
 import { systemCode } from '../../files/system-code';
 import { ingestFile } from '../../artifacts/ingest';
 import { type CampaignPlan, type PlanCampaignInput } from '../../domain/campaign/plan';
-import { type CreateJournal } from '../../domain/journal';
+import { type CreateJournal, keepsNothing } from '../../domain/journal';
 import { type AskStanding } from '../../domain/journal-binding';
 import { rowCreationKey } from '../../domain/creation-key';
 import { type ArtifactRef, type MediaSource } from '../../domain/request';
@@ -18,12 +18,11 @@ import { type MediaClient } from '../../service/media-client';
 import { type Account, accountNamed, type AccountRegistry } from '../../accounts/registry';
 import { leaveToAnotherWorker } from '../another-worker';
 import { retryLater } from '../failures';
-import { fingerprintOf } from '../fingerprint-of';
+import { fingerprintOf } from '../intent';
 import { startHeartbeat } from '../heartbeat';
 import { caller } from '../paid-context';
 import { signedAddress } from '../signed-address';
 import { realInputFile } from '../sources';
-import { keepsNothing } from '../../journal/no-journal';
 import { startedBefore, isFirstText } from './open-page';
 
 interface ManifestBytesDeps {

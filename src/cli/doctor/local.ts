@@ -12,7 +12,7 @@ import { ConfigurationError, type MediaConfig, floatingJournal } from '../../con
 import { createModelSource } from '../../models/model-source';
 import { isOlder } from '../../older-version';
 import { sdkCopies, sdkCopiesWithApplication, type SdkCopy } from '../../sdk-copies';
-import { wordsOfStore } from '../../journal/journal-fault';
+import { wordsOfStore } from '../../journal/records';
 import { type CommandErrorType } from '../exit-codes';
 import { openArtifactStore, openJournal, schemeOf } from '../../stores/open-stores';
 import { type Check, failed, type Finding, ok, warning } from './check';

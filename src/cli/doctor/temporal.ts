@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { otherwise } from '../../domain/bug';
-import { isSetBack } from '../../binding/bind-journal';
+import { accountsOfOthers, isSetBack } from '../../binding/bind-journal';
 import { readLedger } from '../../binding/ledger';
-import { accountsOfOthers } from '../../binding/served-accounts';
 import { type JournalIdentity } from '../../domain/journal';
 import { differenceOf, DIFFERS, type Ledger } from '../../domain/journal-binding';
 import { activityQueues } from '../../domain/names';

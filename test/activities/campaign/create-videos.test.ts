@@ -1,5 +1,5 @@
 import { type ServerResponse } from 'node:http';
-import { NO_JOURNAL } from '../../../src/journal/no-journal';
+import { NO_JOURNAL } from '../../../src/domain/journal';
 import { NOT_RECORDED } from '../../../src/domain/names';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { type VideoRequest } from '../../../src/domain/request';

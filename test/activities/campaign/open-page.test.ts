@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { NO_JOURNAL } from '../../../src/journal/no-journal';
+import { type CreateJournal, NO_JOURNAL } from '../../../src/domain/journal';
 import { createFileJournal } from '../../../src/journal/file-journal';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createFoldResults, createRecordRows } from '../../../src/activities/campaign/record-rows';
@@ -12,7 +12,6 @@ import { packRows } from '../../../src/domain/campaign/row-set';
 import { NO_MONEY } from '../../../src/domain/campaign/results';
 import { type CampaignRowResult } from '../../../src/domain/campaign/row';
 import { rowCreationKey } from '../../../src/domain/creation-key';
-import { type CreateJournal } from '../../../src/domain/journal';
 import { type JournalKey } from '../../../src/domain/log-entries';
 import { readResults } from '../../../src/manifest/results';
 import { memoryStore } from '../../manifest/memory-store';

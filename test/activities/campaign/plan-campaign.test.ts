@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { alwaysBound } from '../../support/standing';
-import { NO_JOURNAL } from '../../../src/journal/no-journal';
+import { NO_JOURNAL } from '../../../src/domain/journal';
 import { type Account, accountRegistry } from '../../../src/accounts/registry';
 import { createPlanCampaign, type PlanCampaignDeps } from '../../../src/activities/campaign/plan-campaign';
 import { createPageReader } from '../../../src/activities/campaign/open-page';

@@ -1,4 +1,4 @@
-import { recordedAnswer } from '../../../src/activities/recorded-answers';
+import { recordedAnswer } from '../../../src/activities/paid-answers';
 import { isDecided, isUnseen } from '../../../src/activities/unseen-send';
 import { purchaseOf, type Send } from '../../../src/domain/log-entries';
 import { RECORDED_BY_ANOTHER_RUN } from '../../../src/domain/names';

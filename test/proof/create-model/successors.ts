@@ -1,4 +1,4 @@
-import { recordedAnswer } from '../../../src/activities/recorded-answers';
+import { recordedAnswer } from '../../../src/activities/paid-answers';
 import { beginCreate, DEFAULT_START_LIMIT_MS, nextStep } from '../../../src/domain/create-once';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { type KeyState, type Licence } from '../../../src/domain/paid-log';

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { type VideoOutcome } from '../../../src/domain';
 import { type JournalKey, type LogEntry, type Send } from '../../../src/domain/log-entries';
 import { stateOf } from '../../../src/domain/paid-log';
-import { fileOfRecord } from '../../../src/journal/file-records';
+import { fileOfRecord } from '../../../src/journal/file-journal';
 import { entryName, keyPrefix } from '../../../src/journal/record-names';
 import { type SandboxRequest, type SandboxTask } from '../../../src/testing/sandbox';
 import { journalAt, STORES } from '../../support/store-places';

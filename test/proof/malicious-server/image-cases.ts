@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { NO_JOURNAL } from '../../../src/journal/no-journal';
+import { NO_JOURNAL } from '../../../src/domain/journal';
 import { keepImages } from '../../../src/activities/keep-images';
 import { FileArtifactStore } from '../../../src/artifacts/file-store';
 import { type Answer } from '../../activities/download-harness';

@@ -1,11 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type IntentEntry } from '../domain/log-entries';
+import { honouredKey, type IntentEntry } from '../domain/log-entries';
 import { type ResolvedCreatePolicy } from '../domain/create-policy';
-import { honouredKey } from '../domain/same-key';
 import { type PaidRequest } from '../domain/request';
 import { type Account } from '../accounts/registry';
 import { type Caller, type ReadyCall } from './paid-context';
 import { recordedEnd, type SendWindow } from './send-window';
+import { fingerprintText } from '../domain/fingerprint';
 
 /** The parts of a paid call that its intent records. */
 export interface IntendedCall {
@@ -76,4 +76,19 @@ export function idempotencyKey(
 ): string {
   const parts = [journalId, namespace, creationKey, index];
   return createHash('sha256').update(parts.join('\n')).digest('hex');
+}
+
+/** Null where a file of the request could not be read: without its hash the same request would look like another. */
+export function fingerprintOf(
+  paid: PaidRequest,
+  account: Pick<Account, 'name'>,
+  fileHashes: ReadonlyMap<string, string>,
+): string | null {
+  let isKnown = true;
+  const text = fingerprintText(paid, account.name, (file) => {
+    const hash = fileHashes.get(file);
+    isKnown &&= hash !== undefined;
+    return hash ?? file;
+  });
+  return isKnown ? createHash('sha256').update(text).digest('hex') : null;
 }

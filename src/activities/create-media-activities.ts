@@ -36,7 +36,7 @@ import { createDeliverVideos, createDownloadVideos } from './deliver-videos';
 import { createDownloadVideo } from './download-video';
 import { redactorsOf, sanitised } from './failures';
 import { createImageCall } from './image-call';
-import { journalUnavailable } from './journal-failures';
+import { orRetry } from './journal-failures';
 import { pollInSpan } from './media-spans';
 import { reportIfMistake } from './mistakes';
 import { type PaidDeps } from './paid-context';
@@ -248,9 +248,7 @@ export function createFindVideoTask(deps: {
 }): (input: FindVideoTaskInput) => Promise<FoundVideoTask> {
   const find = async ({ taskId, account }: FindVideoTaskInput): Promise<FoundVideoTask> => {
     const wanted = deps.accounts.find(account)?.name ?? account;
-    const entries = await deps.journal.findTask(taskId).catch((error: unknown) => {
-      throw journalUnavailable(error);
-    });
+    const entries = await deps.journal.findTask(taskId).catch(orRetry);
     const entry =
       account === undefined
         ? (entries.find((candidate) => candidate.video.account === wanted) ?? entries[0])

@@ -23,6 +23,11 @@ export function journalUnavailable(error: unknown): ApplicationFailure {
   });
 }
 
+/** For a `catch`: the server retries the activity. */
+export function orRetry(error: unknown): never {
+  throw journalUnavailable(error);
+}
+
 /** The answer of a call that the journal keeps from being sent. Logs the cause, because a value is not logged by the SDK. */
 export function journalDown(base: AnswerBase, error: unknown): NotSent {
   const cause = causeOf(error);

@@ -12,8 +12,9 @@ import {
 import { type CreatedVideo, type CreateVideoAnswer } from '../domain/paid-call';
 import { apply, indexOfSend, isUnknown, type KeyState, stateOf } from '../domain/paid-log';
 import { retryLater } from './failures';
-import { journalUnavailable, UNSURE } from './journal-failures';
+import { orRetry, UNSURE } from './journal-failures';
 import { reported } from './mistakes';
+import { timeLeftOpen } from './send-window';
 import { factsIn, unconfirmedBySend } from './paid-answers';
 
 /** The log of one creation key, as it was read. */
@@ -27,13 +28,6 @@ export interface KeyLog {
 export async function openLog(journal: CreateJournal, key: JournalKey): Promise<KeyLog> {
   const entries = await journal.read(key);
   return { key, entries, state: stateOf(entries) };
-}
-
-/** {@link openLog}, whose failure the server retries. */
-export function openOrRetry(journal: CreateJournal, key: JournalKey): Promise<KeyLog> {
-  return openLog(journal, key).catch((error: unknown) => {
-    throw journalUnavailable(error);
-  });
 }
 
 /** What became of an append: `lost`, another entry stands there; `unsure`, ours does, perhaps not for good. */
@@ -70,10 +64,8 @@ function isSame(standing: LogEntry, written: LogEntry): boolean {
 
 /** {@link append}, for an activity that is retried: it reads the log again where this throws. */
 export async function appendOrRetry(journal: CreateJournal, log: KeyLog, entry: LogEntry): Promise<KeyLog> {
-  const appended = await append(journal, log, entry).catch((error: unknown) => {
-    throw journalUnavailable(error);
-  });
-  if (appended.is === 'unsure') throw journalUnavailable(UNSURE);
+  const appended = await append(journal, log, entry).catch(orRetry);
+  if (appended.is === 'unsure') orRetry(UNSURE);
   if (appended.is === 'lost')
     throw retryLater({ class: 'overtaken', message: 'Another entry was written just now.', delayMs: 100 });
   return appended.log;
@@ -134,8 +126,22 @@ export async function recordOrRetry(
   answer: RecordedAnswer,
 ): Promise<KeyLog> {
   const { recorded, log: longer, fault } = await recordAnswer(journal, log, nonce, answer);
-  if (!recorded) throw journalUnavailable(fault);
-  return longer;
+  return recorded ? longer : orRetry(fault);
+}
+
+/**
+ * {@link giveUpOpen}, once the sender of the open intent can no longer be alive. It may have recorded its answer just now:
+ * the caller goes by the log. @throws while that sender may still record it
+ */
+export async function afterSender(
+  journal: CreateJournal,
+  log: KeyLog,
+  now: number,
+  { message, everyMs }: { readonly message: string; readonly everyMs: number },
+): Promise<KeyLog> {
+  const left = timeLeftOpen(log.state, now);
+  if (left <= 0) return giveUpOpen(journal, log);
+  throw retryLater({ class: 'waiting_for_sender', message, delayMs: Math.min(everyMs, left + 100) });
 }
 
 /** Records that the sender of the open intent can no longer be alive: its fate is unknown. */
@@ -214,13 +220,9 @@ export async function claimTask(
   { sendAttempt, video }: CreatedVideo,
 ): Promise<boolean> {
   const { workflowId, runId } = sent;
-  try {
-    await journal.indexTask({ v: 1, ...key, sendAttempt, workflowId, runId, video });
-    const owners = await journal.findTask(video.taskId);
-    return !owners.some((owner) => isForeign(owner, key, sent));
-  } catch (error) {
-    throw journalUnavailable(error);
-  }
+  await journal.indexTask({ v: 1, ...key, sendAttempt, workflowId, runId, video }).catch(orRetry);
+  const owners = await journal.findTask(video.taskId).catch(orRetry);
+  return !owners.some((owner) => isForeign(owner, key, sent));
 }
 
 /**

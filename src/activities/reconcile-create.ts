@@ -4,11 +4,11 @@ import { type CreateVideoAnswer, evidence, type ReconcileCreateInput } from '../
 import { decide, type Licence, tellingSend } from '../domain/paid-log';
 import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
 import { keepsNothing } from '../domain/journal';
-import { awaitSender } from './send-window';
 import { retryLater } from './failures';
 import { inspected } from './inspect-records';
 import { sentBy } from './intent';
-import { appendOrRetry, giveUpOpen, indexCreated, type KeyLog, openOrRetry, recordOrRetry } from './key-log';
+import { orRetry } from './journal-failures';
+import { afterSender, appendOrRetry, indexCreated, type KeyLog, openLog, recordOrRetry } from './key-log';
 import { type AnswerBase, fencedAnswer, nextSend, recordedAnswer, waitingAnswer } from './paid-answers';
 import { caller, type Caller, type PaidDeps } from './paid-context';
 import { isDecided, isUnseen, mayHaveUsedAnother, noteUnseen } from './unseen-send';
@@ -49,7 +49,7 @@ export function createReconcileCreate(
     if (!stands.bound)
       throw retryLater({ class: 'journal_not_bound', message: stands.message, delayMs: 5_000 });
     const key: JournalKey = { namespace: who.namespace, creationKey };
-    const read = await openOrRetry(journal, key);
+    const read = await openLog(journal, key).catch(orRetry);
     const isMissing = unrecorded !== undefined && isOpen(read, unrecorded.nonce);
     const log = isMissing ? await recordOrRetry(journal, read, unrecorded.nonce, unrecorded.answer) : read;
     const base = { ...named, ...nextSend(log.state) };
@@ -88,9 +88,8 @@ async function ofOwnSend(call: Unanswered, at: number): Promise<CreateVideoAnswe
     return recorded(call, tellingSend(log.state, at));
   }
   if (open === at) {
-    awaitSender(log.state, who.serverTime(), SENDER);
-    // Its sender may have recorded its answer just now, and another request may have been bought since.
-    return answerOf({ ...call, log: await giveUpOpen(deps.journal, log) });
+    // Another request may have been bought since.
+    return answerOf({ ...call, log: await afterSender(deps.journal, log, who.serverTime(), SENDER) });
   }
   // Sent again by decision: the key is free, or another send has it by now.
   return decision?.decision === 'resubmit' ? waitingAnswer(base, 'decided', DECIDED) : recorded(call, at);
@@ -108,9 +107,8 @@ async function ofAnotherSend(
   if (verdict !== 'conflict' && isCompared) {
     if (verdict === 'return' && log.state.refused === at) return notSent(call);
     if (verdict === 'return') return recorded(call, at);
-    awaitSender(log.state, who.serverTime(), SENDER);
-    // Its sender may have recorded its answer just now: a refusal leaves the key to others.
-    return answerOf({ ...call, log: await giveUpOpen(deps.journal, log) });
+    // A refusal leaves the key to others.
+    return answerOf({ ...call, log: await afterSender(deps.journal, log, who.serverTime(), SENDER) });
   }
   // Only the create itself can compare the requests: it is asked again, by another activity.
   if (purchaseOf(send) === undefined && mayHaveUsedAnother(input.trace.scheduledAt, stands.boundSince))

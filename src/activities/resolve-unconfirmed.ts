@@ -11,17 +11,16 @@ import {
 } from '../domain/unconfirmed-decision';
 import { isUsableTaskId } from '../domain/task-id';
 import { keepsNothing } from '../domain/journal';
-import { awaitSender } from './send-window';
 import { leaveToAnotherWorker } from './another-worker';
 import { clearOf, redactorsOf } from './failures';
-import { journalUnavailable } from './journal-failures';
+import { orRetry } from './journal-failures';
 import {
+  afterSender,
   claimTask,
   followDecision,
-  giveUpOpen,
   isForeign,
   type KeyLog,
-  openOrRetry,
+  openLog,
   recordDecision,
 } from './key-log';
 import { adoptedAnswer, recordedAnswer, rejectedAnswer } from './paid-answers';
@@ -37,95 +36,89 @@ export function createResolveUnconfirmed(
 ): (input: ResolveUnconfirmedCall) => Promise<ResolveUnconfirmedResult> {
   return async (input) => {
     const { creationKey } = input;
-    const refused = (
-      reason: UnresolvedReason,
-      message: string,
-      answer: CreateVideoAnswer | null = null,
-      stands?: StandingDecision,
-    ): ResolveUnconfirmedResult => ({
-      resolved: false,
-      reason,
-      creationKey,
-      answer,
-      ...(stands !== undefined && { stands }),
-      message,
-    });
-
     const words = await said(input, deps);
-    const issue = decisionIssue({ ...input, ...words });
-    if (issue !== undefined) return refused('invalid_decision', issue);
-    const { journal } = deps;
-    if (keepsNothing(journal))
-      return refused('no_journal', 'This worker keeps no journal to write a decision into.');
-    const who = caller();
-    const key: JournalKey = { namespace: who.namespace, creationKey };
-    const log = await openOrRetry(journal, key);
-    const found = findNamed(log, { ...input, ...words });
-    switch (found.is) {
-      case 'repeated':
-        // An attempt may have died right after it wrote the entry, so the rest is repeated.
-        await followDecision(journal, log, found.decision);
-        return resolved(input, found.at, videoAnswer(found.decision));
-      case 'decided': {
-        const { decision } = found;
-        const stands = standing(found);
-        return refused('already_decided', decidedMessage(decision), videoAnswer(decision), stands);
-      }
-      case 'another':
-        return refused('already_decided', ANOTHER);
-      case 'known':
-        return refused('already_known', KNOWN, found.answer);
-      case 'nothing':
-        return refused('nothing_unconfirmed', NOTHING);
-      case 'open':
-        break;
-    }
-    const { at } = found;
-    if (log.state.open === at) awaitSender(log.state, who.serverTime(), SENDER);
-    const closed = log.state.open === at ? await giveUpOpen(journal, log) : log;
-    // Its sender may have recorded its answer just now.
-    const send = closed.state.sends[at] as Send;
-    if (!isUnknown(send)) return refused('already_known', KNOWN);
-    const made = await answerOf({ ...input, ...words }, { send, at, key }, deps);
-    if ('refused' in made) return refused(made.refused, made.message);
+    const done = await decided({ ...input, ...words }, deps);
+    if ('resolved' in done) return { ...done, creationKey };
+    const { sendAttempt, answer } = done;
     const { decision } = input;
-    const entry = { about: send.sent.nonce, decision, ...words, answer: made.answer };
-    await recordDecision(journal, closed, entry);
-    return resolved(input, at, made.answer);
+    return { resolved: true, decision, creationKey, sendAttempt, answer, message: MESSAGES[decision] };
   };
 }
 
-type Found =
-  | { readonly is: 'open'; readonly at: number }
-  | { readonly is: 'repeated' | 'decided'; readonly at: number; readonly decision: DecisionEntry }
-  /** Another send than the named one waits for a decision. */
-  | { readonly is: 'another' }
-  | { readonly is: 'known'; readonly answer: CreateVideoAnswer }
-  | { readonly is: 'nothing' };
+/** Why a decision is not carried out. */
+type Refusal = Omit<Extract<ResolveUnconfirmedResult, { resolved: false }>, 'creationKey'>;
 
-/** Finds the named send where it waits for a decision, else the reason why it does not. */
-function findNamed({ state }: KeyLog, call: ResolveUnconfirmedCall): Found {
+function refused(
+  reason: UnresolvedReason,
+  message: string,
+  answer: CreateVideoAnswer | null = null,
+  stands?: StandingDecision,
+): Refusal {
+  return { resolved: false, reason, answer, ...(stands !== undefined && { stands }), message };
+}
+
+interface Done {
+  readonly sendAttempt: number;
+  readonly answer: CreateVideoAnswer | null;
+}
+
+async function decided(call: ResolveUnconfirmedCall, deps: PaidDeps): Promise<Done | Refusal> {
+  const issue = decisionIssue(call);
+  if (issue !== undefined) return refused('invalid_decision', issue);
+  const { journal } = deps;
+  if (keepsNothing(journal))
+    return refused('no_journal', 'This worker keeps no journal to write a decision into.');
+  const who = caller();
+  const key: JournalKey = { namespace: who.namespace, creationKey: call.creationKey };
+  const log = await openLog(journal, key).catch(orRetry);
+  const found = findNamed(log, call);
+  if ('resolved' in found) return found;
+  const { at, repeated } = found;
+  if (repeated !== undefined) {
+    // An attempt may have died right after it wrote the entry, so the rest is repeated.
+    await followDecision(journal, log, repeated);
+    return { sendAttempt: at, answer: videoAnswer(repeated) };
+  }
+  const isOpen = log.state.open === at;
+  const closed = isOpen ? await afterSender(journal, log, who.serverTime(), SENDER) : log;
+  const send = closed.state.sends[at] as Send;
+  if (!isUnknown(send)) return refused('already_known', KNOWN);
+  const made = await answerOf(call, { send, at, key }, deps);
+  if (made !== null && 'resolved' in made) return made;
+  const { decision, by, reason } = call;
+  await recordDecision(journal, closed, { about: send.sent.nonce, decision, by, reason, answer: made });
+  return { sendAttempt: at, answer: made };
+}
+
+/** The named send where it waits for a decision, or has this very one already; else why it does not. */
+function findNamed(
+  { state }: KeyLog,
+  call: ResolveUnconfirmedCall,
+): { readonly at: number; readonly repeated?: DecisionEntry } | Refusal {
   const { sends, bought } = state;
   const isNamed = ({ sent }: Send) => sent.nonce === call.sendId;
   const isWaiting = (send: Send, at: number) => isUnknown(send) || state.open === at;
   const at = sends.findIndex((send, index) => isNamed(send) && isWaiting(send, index));
-  if (at !== -1) return { is: 'open', at };
+  if (at !== -1) return { at };
   // A late reply says more than the decision that came before it.
   const reply = bought === null ? undefined : sends[bought]?.answer?.answer;
   if (bought !== null && reply?.outcome === 'created')
-    return { is: 'known', answer: recordedAnswer(state, bought) as CreateVideoAnswer };
+    return refused('already_known', KNOWN, recordedAnswer(state, bought) as CreateVideoAnswer);
   const named = decisionIn(sends, isNamed);
-  if (named !== undefined) return { is: isRepeated(named.decision, call) ? 'repeated' : 'decided', ...named };
-  if (sends.some(isWaiting)) return { is: 'another' };
-  const last = decisionIn(sends, () => true);
-  return last === undefined ? { is: 'nothing' } : { is: 'decided', ...last };
+  if (named !== undefined && isRepeated(named.decision, call))
+    return { at: named.at, repeated: named.decision };
+  if (named === undefined && sends.some(isWaiting)) return refused('already_decided', ANOTHER);
+  const stands = named ?? decisionIn(sends, () => true);
+  return stands === undefined ? refused('nothing_unconfirmed', NOTHING) : decidedBefore(stands);
+}
+
+interface Decided {
+  readonly at: number;
+  readonly decision: DecisionEntry;
 }
 
 /** The newest decision about one of these sends. Images that were fetched later are no person's decision. */
-function decisionIn(
-  sends: readonly Send[],
-  isMeant: (send: Send) => boolean,
-): { readonly at: number; readonly decision: DecisionEntry } | undefined {
+function decisionIn(sends: readonly Send[], isMeant: (send: Send) => boolean): Decided | undefined {
   const at = sends.findLastIndex(
     (send) => isMeant(send) && send.decision !== null && send.decision.answer?.outcome !== 'completed',
   );
@@ -141,22 +134,20 @@ function isRepeated({ decision, by, reason, answer }: DecisionEntry, call: Resol
   return decision !== 'adopt' || (answer?.outcome === 'created' && answer.video.taskId === call.taskId);
 }
 
-const standing = ({ at, decision }: Extract<Found, { is: 'repeated' | 'decided' }>): StandingDecision => ({
-  sendId: decision.about,
-  sendAttempt: at,
-  decision: decision.decision,
-  by: decision.by,
-  at: decision.at,
-});
+function decidedBefore({ at: sendAttempt, decision }: Decided): Refusal {
+  const { about: sendId, by, at } = decision;
+  const message = `${by} decided ${decision.decision} at ${at}; a decision is final.`;
+  const stands = { sendId, sendAttempt, decision: decision.decision, by, at };
+  return refused('already_decided', message, videoAnswer(decision), stands);
+}
 
 const SENDER = {
   message: 'A sender of this call may still be alive; nothing is decided before it is certainly done.',
   everyMs: 5_000,
 };
 
-type Made =
-  | { readonly answer: CreatedVideo | RejectedCall | null }
-  | { readonly refused: UnresolvedReason; readonly message: string };
+/** What follows from a decision that can be carried out. */
+type Made = CreatedVideo | RejectedCall | null;
 
 interface Named {
   readonly send: Send;
@@ -164,8 +155,12 @@ interface Named {
   readonly key: JournalKey;
 }
 
-async function answerOf(input: ResolveUnconfirmedCall, named: Named, deps: PaidDeps): Promise<Made> {
-  if (input.decision === 'resubmit') return { answer: null };
+async function answerOf(
+  input: ResolveUnconfirmedCall,
+  named: Named,
+  deps: PaidDeps,
+): Promise<Made | Refusal> {
+  if (input.decision === 'resubmit') return null;
   if (input.decision === 'adopt') return adoption(input.taskId ?? '', named, deps);
   const { sent, answer } = named.send;
   const estimate = sent.kind === 'intent' ? sent.estimate : null;
@@ -173,47 +168,51 @@ async function answerOf(input: ResolveUnconfirmedCall, named: Named, deps: PaidD
   // Lost results prove that it was paid for: no decision can undo that.
   if (answer?.answer.outcome === 'results_lost') {
     const message = `It was paid for and its results were lost; ${input.by} declared that nothing more is done about it.`;
-    return { answer: rejectedAnswer({ ...base, mayBeOwed: true }, 'declared_lost', message) };
+    return rejectedAnswer({ ...base, mayBeOwed: true }, 'declared_lost', message);
   }
   const message = `Its fate was unknown; ${input.by} declared that nothing was accepted.`;
-  return { answer: rejectedAnswer(base, 'declared_lost', message) };
+  return rejectedAnswer(base, 'declared_lost', message);
 }
 
 /**
  * Checks that the service knows the task and that no other key owns it: a mistyped id would be polled for ever, and the
  * paid task lost.
  */
-async function adoption(taskId: string, { send: { sent }, at, key }: Named, deps: PaidDeps): Promise<Made> {
+async function adoption(
+  taskId: string,
+  { send: { sent }, at, key }: Named,
+  deps: PaidDeps,
+): Promise<CreatedVideo | Refusal> {
   const { journal } = deps;
-  const no = (refused: UnresolvedReason, message: string): Made => ({ refused, message });
   if (sent.operation !== 'create_video')
-    return no('no_task_to_adopt', 'An image call makes no task. Declare it lost, or resubmit it.');
-  if (!isUsableTaskId(taskId)) return no('invalid_decision', 'taskId is not a valid task id.');
+    return refused('no_task_to_adopt', 'An image call makes no task. Declare it lost, or resubmit it.');
+  if (!isUsableTaskId(taskId)) return refused('invalid_decision', 'taskId is not a valid task id.');
   const account = deps.accounts.find(sent.account);
   if (account === undefined) {
     leaveToAnotherWorker();
-    return no(
+    return refused(
       'account_not_configured',
       `This worker does not have the account ${sent.account}, which sent the create.`,
     );
   }
-  const owners = await journal.findTask(taskId).catch((error: unknown) => {
-    throw journalUnavailable(error);
-  });
-  if (owners.some((owner) => isForeign(owner, key, sent))) return no('task_of_another_key', FOREIGN);
+  const owners = await journal.findTask(taskId).catch(orRetry);
+  if (owners.some((owner) => isForeign(owner, key, sent))) return refused('task_of_another_key', FOREIGN);
   const seen = await account.client.getVideo(taskId);
   if (seen.kind === 'error') {
     const status = seen.httpStatus === undefined ? '' : ` (HTTP ${seen.httpStatus})`;
     return seen.error === 'not_found' || seen.error === 'bad_request'
-      ? no('task_unknown', `The service does not know this task id${status}. Check the id and the account.`)
-      : no(
+      ? refused(
+          'task_unknown',
+          `The service does not know this task id${status}. Check the id and the account.`,
+        )
+      : refused(
           'service_unavailable',
           `The service could not be asked for the task: ${seen.error}${status}. Try again.`,
         );
   }
   const { reported, status } = seen.record;
   if (sent.model !== '' && reported?.model !== undefined && reported.model !== sent.model)
-    return no(
+    return refused(
       'task_of_another_key',
       'The service reports another model for this task than the create asked for.',
     );
@@ -222,15 +221,7 @@ async function adoption(taskId: string, { send: { sent }, at, key }: Named, deps
   const polling = lookup?.found === 'entry' ? (lookup.entry as VideoModel).polling : undefined;
   const answer = adoptedAnswer(sent, at, taskId, status, polling);
   const ours = await claimTask(journal, key, sent, answer);
-  return ours ? { answer } : no('task_of_another_key', FOREIGN);
-}
-
-function resolved(
-  { decision, creationKey }: ResolveUnconfirmedCall,
-  sendAttempt: number,
-  answer: CreateVideoAnswer | null,
-): ResolveUnconfirmedResult {
-  return { resolved: true, decision, creationKey, sendAttempt, answer, message: MESSAGES[decision] };
+  return ours ? answer : refused('task_of_another_key', FOREIGN);
 }
 
 const MESSAGES = {
@@ -244,10 +235,6 @@ const ANOTHER =
   'Another send than the one of this decision has an unknown fate by now. Read its evidence, then decide about that one.';
 const KNOWN = 'The journal knows what became of this call; there is nothing to decide.';
 const NOTHING = 'No paid call under this key has an unknown fate. Check the key and the namespace.';
-
-function decidedMessage({ decision, by, at }: DecisionEntry): string {
-  return `${by} decided ${decision} at ${at}; a decision is final.`;
-}
 
 /** Cleans who decided and why for the journal, which is a diagnostic (C5.4a to C5.4c): people paste addresses. */
 async function said(

@@ -10,7 +10,7 @@ import {
   type UnconfirmedEntry,
 } from '../domain/unconfirmed-decision';
 import { FAILURE } from './failures';
-import { journalUnavailable } from './journal-failures';
+import { orRetry } from './journal-failures';
 import { JournalRecordError } from '../journal/records';
 import { mayBeAlive } from './send-window';
 import { caller } from './paid-context';
@@ -70,7 +70,7 @@ export function createReviewJournal(deps: {
       // A retry cannot read an unreadable record, so the failure is final and its message names the kind of record.
       if (error instanceof JournalRecordError)
         throw ApplicationFailure.nonRetryable(error.message, FAILURE.journalUnavailable);
-      throw journalUnavailable(error);
+      return orRetry(error);
     }
   };
 }

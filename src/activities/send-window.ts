@@ -2,7 +2,6 @@ import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type Caller } from './paid-context';
 import { type IntentEntry } from '../domain/log-entries';
 import { type KeyState } from '../domain/paid-log';
-import { retryLater } from './failures';
 
 /** When one send may start, and when all of it is over. Times are milliseconds of `performance.now`. */
 export interface SendWindow {
@@ -65,22 +64,11 @@ export function timeLeft({ at, sendWindowEnd }: Window, now: number): number {
 }
 
 /** The same of the open send of a key; 0 where there is none. Only an intent is ever open. */
-function timeLeftOpen({ sends, open }: KeyState, now: number): number {
+export function timeLeftOpen({ sends, open }: KeyState, now: number): number {
   return open === null ? 0 : timeLeft(sends[open]?.sent as IntentEntry, now);
 }
 
 /** Whether the sender of the open intent still has time. */
 export function mayBeAlive(state: KeyState, now: number): boolean {
   return timeLeftOpen(state, now) > 0;
-}
-
-/** Throws while the sender of the open intent may still be alive and record its answer. */
-export function awaitSender(
-  state: KeyState,
-  now: number,
-  { message, everyMs }: { readonly message: string; readonly everyMs: number },
-): void {
-  const left = timeLeftOpen(state, now);
-  if (left <= 0) return;
-  throw retryLater({ class: 'waiting_for_sender', message, delayMs: Math.min(everyMs, left + 100) });
 }

@@ -18,9 +18,8 @@ import { mayBeAlive } from './send-window';
 import { kept, NO_ACCOUNT, NO_KEY } from './before-send';
 import { journalDown } from './journal-failures';
 import { openLog } from './key-log';
-import { type AnswerBase, invalidAnswer, missingAnswer, rejectedAnswer, waitingAnswer } from './paid-answers';
-import { type PaidDeps } from './paid-context';
-import { type AdmittedCall, type OpenedCall } from './paid-spec';
+import { type AnswerBase, invalidAnswer, missingAnswer, rejectedAnswer, unsentAnswer } from './paid-answers';
+import { type AdmittedCall, type OpenedCall, type PaidDeps } from './paid-context';
 import { type GatedCall, type StandingRefusal } from './refusal-gate';
 import { type Reserved, spendBooksOf } from './spend-book';
 import { msUntil, timeAfter } from './wall-clock';
@@ -41,9 +40,9 @@ export async function admitCall(
 ): Promise<NotSent | RejectedCall | { readonly admission: Admission; readonly call: AdmittedCall }> {
   const { deps, spec, account, prepared, base: before } = opened;
   if (prepared.kind === 'unavailable')
-    return waitingAnswer(before, 'configuration_unavailable', prepared.message);
+    return unsentAnswer(before, 'configuration_unavailable', prepared.message);
   if (account === undefined || prepared.kind === 'missing')
-    return kept(missingAnswer(before, (prepared.kind === 'missing' ? prepared : NO_ACCOUNT).missing));
+    return kept(missingAnswer(before, prepared.kind === 'missing' ? prepared.missing : NO_ACCOUNT));
   if (prepared.kind !== 'ready') return invalidAnswer(before, prepared.issue);
   const base = { ...before, estimate: prepared.estimate };
   const call = { ...opened, account, ready: prepared, base };
@@ -66,9 +65,7 @@ async function openElsewhere(call: AdmittedCall): Promise<NotSent | RejectedCall
   if (call.spec.refuseWhileUnconfirmed !== true) return undefined;
   const { base, deps, log, account, who } = call;
   const sent = { bodyHash: call.ready.body.bodyHash, account: account.name };
-  const open = await otherOpenCall(deps.journal, log.key, sent, who.now()).catch((error: unknown) =>
-    journalDown(base, error),
-  );
+  const open = await otherOpenCall(deps.journal, log.key, sent, who.now()).catch(journalDown(base));
   if (open === undefined || 'outcome' in open) return open;
   const message = `The same request was sent under the id ${JSON.stringify(open.creationKey)} and its fate is unknown: it may have been accepted and cost money. Nothing was sent now. Settle that one first (adopt, declare lost or resubmit).`;
   return rejectedAnswer(base, 'unconfirmed_open', message, { field: 'creationKey' });
@@ -105,7 +102,7 @@ async function turnOf({ rate }: Account, base: AnswerBase): Promise<NotSent | un
   }
   const heldUntil = timeAfter(turn.heldForMs);
   const message = `The rate of the account ${base.account ?? ''} (createsPerSecond) allows no more for now, and nothing was sent. It is tried again at ${heldUntil}.`;
-  return { ...waitingAnswer(base, 'account_rate', message), heldUntil };
+  return unsentAnswer(base, 'account_rate', message, { heldUntil });
 }
 
 /** Lets a call pass that no standing refusal and no spend limit of its account holds back; else its answer. */
@@ -121,9 +118,7 @@ async function admit(
   const gated: GatedCall = { call, account: account.name, operation, model: request.model, key };
   const pass = await gate.enter(gated);
   if ('probeInMs' in pass) return heldAnswer(base, pass, request.model);
-  const reserved = await reserve({ journal, events }, account, base).catch((error: unknown) =>
-    journalDown(base, error),
-  );
+  const reserved = await reserve({ journal, events }, account, base).catch(journalDown(base));
   if (reserved !== undefined && 'outcome' in reserved) {
     pass.unused();
     return reserved;
@@ -177,7 +172,7 @@ async function reserve(
   // A person may raise the limit before the window ends, and what was refused is given back.
   const heldUntil = timeAfter(Math.min(msUntil(ends), LONGEST_HOLD_MS));
   const message = `The account ${name} may spend ${limit}, of which ${spentText} is spent or reserved. Nothing was sent. The next ${spendLimit.per} begins at ${ends}; it is tried again at ${heldUntil}.`;
-  return { ...waitingAnswer(base, 'spend_limit', message), reason: 'spend_limit', heldUntil };
+  return unsentAnswer(base, 'spend_limit', message, { reason: 'spend_limit', heldUntil });
 }
 
 /** Longest time between two tries of a call that the spend limit holds back, in milliseconds. */
@@ -191,7 +186,7 @@ export function heldAnswer(base: AnswerBase, refusal: StandingRefusal, model: st
   const whose = scope === 'account' ? account : `the model ${JSON.stringify(model)} for ${account}`;
   const status = httpStatus === null ? '' : ` with HTTP ${httpStatus}`;
   const text = `Since ${since} the service refuses calls of ${whose}${status}: ${message} Nothing was sent. One request at a time asks whether it still does, the next at ${heldUntil}.`;
-  return { ...waitingAnswer(base, 'refusal_stands', text), reason, heldUntil };
+  return unsentAnswer(base, 'refusal_stands', text, { reason, heldUntil });
 }
 
 /** A live configuration may change while a campaign runs for days, and its budget counts with the planned prices. */

@@ -2,8 +2,8 @@ import { cancellationSignal } from '@temporalio/activity';
 import { otherwise } from '../domain/bug';
 import { type NotSent } from '../domain/paid-call';
 import { type Acknowledgement } from './sender';
-import { type AnswerBase } from './paid-answers';
-import { type Caller, type MissingHere, type Prepared } from './paid-context';
+import { type AnswerBase, UNDER_INTENT, unsentAnswer } from './paid-answers';
+import { type Caller, type MissingHere } from './paid-context';
 import { isTooLate, type SendWindow } from './send-window';
 import { setTimeout } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
@@ -18,22 +18,19 @@ import { journalDown } from './journal-failures';
  */
 export function stopsBeforeSend(base: AnswerBase, who: Caller, window: SendWindow): NotSent | undefined {
   const { budgetMs } = window;
-  const notSent = { ...base, outcome: 'not_sent', sendAttemptUsed: true } as const;
   // No retry of this run gets more time.
   if (who.startToCloseMs < budgetMs) {
-    return { ...notSent, cause: 'execution_expires', permanent: true, message: tooShort(who, budgetMs) };
+    const final = { ...UNDER_INTENT, permanent: true };
+    return unsentAnswer(base, 'execution_expires', tooShort(who, budgetMs), final);
   }
-  const late = isTooLate(window);
-  if (!late && !cancellationSignal().aborted) return undefined;
-  return {
-    ...notSent,
-    cause: late ? 'own_deadline' : 'worker_shutdown',
-    permanent: false,
-    message: late
-      ? 'Preparing the request took too long, and nothing was sent.'
-      : 'The worker stopped before the request was sent.',
-  };
+  if (isTooLate(window)) return unsentAnswer(base, 'own_deadline', TOO_LATE, UNDER_INTENT);
+  return cancellationSignal().aborted
+    ? unsentAnswer(base, 'worker_shutdown', STOPPED, UNDER_INTENT)
+    : undefined;
 }
+
+const TOO_LATE = 'Preparing the request took too long, and nothing was sent.';
+const STOPPED = 'The worker stopped before the request was sent.';
 
 /** For what comes before and after the request, in milliseconds. */
 const LEAST_MARGIN_MS = 20_000;
@@ -49,16 +46,12 @@ function tooShort({ startToCloseMs, scheduleToCloseMs }: Caller, budgetMs: numbe
     : `The workflow would expire before the service had ${needed} to answer, so nothing was sent. Give it a longer execution or run timeout, and an activity of your own at least ${least} of scheduleToCloseTimeout.`;
 }
 
-export const NO_ACCOUNT: Extract<Prepared, { kind: 'missing' }> = {
-  kind: 'missing',
-  missing: {
-    cause: 'account_not_configured',
-    reason: 'account_not_configured',
-    message:
-      'This worker has no such account, and nothing was sent. A worker that has it takes the call; name an account that the workers have, or start one with that credential and base address.',
-    field: 'account',
-  },
-  fileHashes: new Map(),
+export const NO_ACCOUNT: MissingHere = {
+  cause: 'account_not_configured',
+  reason: 'account_not_configured',
+  message:
+    'This worker has no such account, and nothing was sent. A worker that has it takes the call; name an account that the workers have, or start one with that credential and base address.',
+  field: 'account',
 };
 
 export const NO_KEY: MissingHere = {
@@ -79,15 +72,13 @@ export async function kept<Answer>(answer: Answer): Promise<Answer> {
 /** A request is not sent unless the server knows of it: if the journal were lost, no trace would remain. */
 export function unannounced(base: AnswerBase, acknowledgement: Acknowledgement): NotSent | undefined {
   if (acknowledgement === 'acknowledged') return undefined;
-  const [cause, message] =
-    acknowledgement === 'stopped'
-      ? ['worker_shutdown', 'The call was cancelled or paused before the request was sent.']
-      : [
-          'server_not_notified',
-          'The Temporal server did not answer before the request, and nothing was sent.',
-        ];
-  return { ...base, outcome: 'not_sent', sendAttemptUsed: true, permanent: false, cause, message };
+  return acknowledgement === 'stopped'
+    ? unsentAnswer(base, 'worker_shutdown', CANCELLED, UNDER_INTENT)
+    : unsentAnswer(base, 'server_not_notified', NOT_HEARD, UNDER_INTENT);
 }
+
+const CANCELLED = 'The call was cancelled or paused before the request was sent.';
+const NOT_HEARD = 'The Temporal server did not answer before the request, and nothing was sent.';
 
 /**
  * Why a request whose intent is written may not be sent out of a batch's money; undefined where it may. The close of a
@@ -101,20 +92,13 @@ export async function payerStops(
   base: AnswerBase,
 ): Promise<NotSent | undefined> {
   if (payer === undefined) return undefined;
-  const notSent = {
-    ...base,
-    outcome: 'not_sent',
-    sent: false,
-    sendAttemptUsed: true,
-    permanent: false,
-  } as const;
   try {
     if (!(await ownsBatch(journal, namespace, payer, runId)))
-      return { ...notSent, cause: BATCH_CLOSED, message: NOT_THE_OWNER };
+      return unsentAnswer(base, BATCH_CLOSED, NOT_THE_OWNER, UNDER_INTENT);
     const fence = await journal.readRecord(fenceLog(namespace, payer), 0);
-    return fence === null ? undefined : { ...notSent, cause: BATCH_CLOSED, message: CLOSED };
+    return fence === null ? undefined : unsentAnswer(base, BATCH_CLOSED, CLOSED, UNDER_INTENT);
   } catch (error) {
-    return { ...journalDown(base, error), sendAttemptUsed: true };
+    return { ...journalDown(base)(error), ...UNDER_INTENT };
   }
 }
 

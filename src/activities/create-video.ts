@@ -1,4 +1,3 @@
-import { given } from '../domain/given';
 import { shapeIssue } from '../domain/shape';
 import { referenceModeOf } from '../domain/request';
 import {
@@ -9,12 +8,17 @@ import {
 } from '../domain/paid-call';
 import { DEFAULT_POLLING } from '../domain/polling-profile';
 import { indexCreated } from './key-log';
-import { sendInSpan } from './media-spans';
-import { failureAnswer, invalidAnswer, pendingAnswer, rejectedAnswer, warningsAfter } from './paid-answers';
-import { type Caller, caller, NOT_VALIDATED, type PaidDeps, refuseUnsafeRetries } from './paid-context';
+import {
+  compared,
+  failureAnswer,
+  invalidAnswer,
+  rejectedAnswer,
+  unreadBase,
+  warningsAfter,
+} from './paid-answers';
+import { type Caller, caller, type PaidDeps, type PaidSpec, refuseUnsafeRetries } from './paid-context';
 import { prepareVideo } from './prepare-video';
-import { sendAndReport } from './send-and-report';
-import { type PaidSpec } from './paid-spec';
+import { sendOnce } from './send-once';
 import { type Sender, withSender } from './sender';
 
 type VideoCall = CreateVideoInput & Pick<PaidSpec, 'agreedPrice' | 'keepsBooks' | 'payer'>;
@@ -31,25 +35,14 @@ export async function createOneVideo(
   input: VideoCall,
   sender: Sender,
 ): Promise<CreateVideoAnswer> {
-  const result = await sendAndReport(deps, who, specOf(input, deps, sender));
-  const { send } = result;
-  // A send in the result was compared with this request.
-  const compared = send === null ? {} : { fingerprint: send.fingerprint };
-  if (result.kind === 'pending') {
-    const { base, announced, unrecorded } = result;
-    return pendingAnswer(base, {
-      ...compared,
-      ...(announced !== null && { announced }),
-      ...given({ unrecorded }),
-    });
-  }
+  const { answer, send } = await sendOnce(deps, who, specOf(input, deps, sender));
+  if (answer.outcome === 'pending') return answer;
   const key = { namespace: who.namespace, creationKey: input.creationKey };
-  await indexCreated(deps.journal, key, result.answer, send);
+  await indexCreated(deps.journal, key, answer, send);
   // Not recorded, because it depends on the answering worker whether task records can be read.
-  const answer = result.answer as CreateVideoAnswer;
   return answer.outcome === 'unconfirmed' && deps.taskRecords !== undefined
-    ? { ...answer, inspectable: true, ...compared, ...given({ announced: send?.nonce }) }
-    : answer;
+    ? { ...answer, inspectable: true, ...compared(send) }
+    : (answer as CreateVideoAnswer);
 }
 
 function specOf(input: VideoCall, deps: PaidDeps, sender: Sender): PaidSpec {
@@ -60,34 +53,15 @@ function specOf(input: VideoCall, deps: PaidDeps, sender: Sender): PaidSpec {
     referenceMode: referenceModeOf(request.references),
   };
   return {
+    ...input,
     paid: { operation: 'create_video', request },
-    creationKey: input.creationKey,
-    account: input.account,
-    policy: input.policy,
-    refuseWhileUnconfirmed: input.refuseWhileUnconfirmed,
-    again: input.again,
     facts,
     afterReplyMs: 0,
     retries: false,
     sender,
-    agreedPrice: input.agreedPrice,
-    payer: input.payer,
-    ...(input.keepsBooks === true && { keepsBooks: true }),
-    ...(input.recordedOnly === true && { recordedOnly: true }),
-    sameKey: input.sameKey,
     prepare: (account) => prepareVideo(request, account, deps),
-    post: async ({ account, ready, intent, base, options }) => {
-      const isKnownModel = !ready.warnings.includes(NOT_VALIDATED);
-      const { sendAttempt } = base;
-      const { model } = request;
-      const call = {
-        operation: 'create_video',
-        account: account.name,
-        model,
-        isKnownModel,
-        sendAttempt,
-      } as const;
-      const reply = await sendInSpan(call, options, (sent) => account.client.createVideo(ready.body, sent));
+    post: async ({ account, ready, intent, base, exchange }) => {
+      const reply = await exchange((options) => account.client.createVideo(ready.body, options));
       if (reply.class !== 'accepted') return failureAnswer(reply, base, intent);
       sender.created(reply.taskId);
       const created: CreatedVideo = {
@@ -112,7 +86,7 @@ function specOf(input: VideoCall, deps: PaidDeps, sender: Sender): PaidSpec {
 
 /** Validates what an untyped caller may get wrong, before any lookup. */
 function rawInputIssue(input: CreateVideoInput): CreateVideoAnswer | undefined {
-  const base = { sendAttempt: 0, sent: false, account: null, estimate: null };
+  const base = unreadBase(undefined);
   const issue = shapeIssue(input, CREATE_VIDEO_INPUT_SHAPE);
   if (issue === undefined) return undefined;
   if (issue.field !== 'creationKey') return invalidAnswer(base, issue);

@@ -25,7 +25,6 @@ import { wireEditBody, wireGenerationBody } from '../service/wire-image';
 import { timeLeft } from './send-window';
 import { retryLater } from './failures';
 import { fetchLostImages, keepImages, type KeepImages } from './keep-images';
-import { sendInSpan } from './media-spans';
 import {
   type AnswerBase,
   failureAnswer,
@@ -39,12 +38,12 @@ import {
   type MissingHere,
   NOT_VALIDATED,
   type PaidDeps,
+  type PaidSpec,
   type Prepared,
   refuseUnsafeRetries,
   UNSENDABLE,
 } from './paid-context';
-import { sendAndReport } from './send-and-report';
-import { type PaidSpec } from './paid-spec';
+import { sendOnce } from './send-once';
 import { type Sender, withSender } from './sender';
 import { resolveSource } from './sources';
 import { msUntil } from './wall-clock';
@@ -107,11 +106,11 @@ export async function callForImages(
   const { workflowId, runId, activityId } = who;
   // Absent, null and empty are the same, as in workflows.
   const creationKey = input.creationKey || activityKey(workflowId, runId, activityId);
-  const result = await sendAndReport(deps, who, specOf(paid, creationKey, input, who, deps, sender));
+  const result = await sendOnce(deps, who, specOf(paid, creationKey, input, who, deps, sender));
   const answer =
-    result.kind === 'answer'
-      ? (result.answer as Answer)
-      : afterOtherSender(result.send, result.base.sendAttempt, who);
+    result.answer.outcome === 'pending'
+      ? afterOtherSender(result.send as IntentEntry | null, result.answer.sendAttempt, who)
+      : (result.answer as Answer);
   if (input.waits === true && isWaiting(answer)) return givenAt(answer, Date.now());
   return imageOutcome(answer, creationKey) ?? answerOrRetry(answer, creationKey, who);
 }
@@ -152,31 +151,19 @@ function specOf(
     journal: deps.journal,
   });
   return {
+    ...input,
     paid,
     creationKey,
-    account: input.account,
-    policy: input.policy,
-    refuseWhileUnconfirmed: input.refuseWhileUnconfirmed,
-    again: input.again,
     facts: { durationSeconds: null, resolution: null, referenceMode: null },
     afterReplyMs: IMAGE_TIMEOUTS.keepMs,
     retries: true,
     sender,
-    agreedPrice: input.agreedPrice,
-    payer: input.payer,
-    ...(input.keepsBooks === true && { keepsBooks: true }),
-    ...((input.recordedOnly === true || input.recordedSince !== undefined) && { recordedOnly: true }),
-    recordedSince: input.recordedSince,
+    ...(input.recordedSince !== undefined && { recordedOnly: true }),
     prepare: (account) => prepareImage(paid, account, deps),
-    post: async ({ account, ready, intent, base, options, window }) => {
-      const { client } = account;
-      const { operation, request } = paid;
-      const isKnownModel = !ready.warnings.includes(NOT_VALIDATED);
-      const { sendAttempt } = base;
-      const call = { operation, account: account.name, model: request.model, isKnownModel, sendAttempt };
+    post: async ({ account: { client }, ready, intent, base, window, exchange }) => {
       const { body } = ready;
-      const reply = await sendInSpan(call, options, (sent) =>
-        body.kind === 'json' ? client.generateImage(body, sent) : client.editImage(body, sent),
+      const reply = await exchange((options) =>
+        body.kind === 'json' ? client.generateImage(body, options) : client.editImage(body, options),
       );
       if (reply.class !== 'accepted') return failureAnswer(reply, base, intent);
       return keepImages(reply, keeping(client, base, ready.warnings, window.endsAt));
@@ -242,7 +229,7 @@ function finalOutcome(answer: Answer, creationKey: string): ImageOutcome {
 async function prepareImage(paid: PaidRequest, account: Account, deps: PaidDeps): Promise<Prepared> {
   // First, because the code below relies on the shape that only types promise.
   const [shapeIssue] = validateRequest(paid);
-  if (shapeIssue !== undefined) return { kind: 'unreadable', issue: shapeIssue };
+  if (shapeIssue !== undefined) return { kind: 'invalid', issue: shapeIssue, fileHashes: null };
   const fileHashes = new Map<string, string>();
   const files: WireFile[] = [];
   let mask: WireFile | undefined;
@@ -254,20 +241,18 @@ async function prepareImage(paid: PaidRequest, account: Account, deps: PaidDeps)
     if (paid.request.mask !== undefined) sources.push({ source: paid.request.mask, field: 'mask' });
     for (const { source, field } of sources) {
       const resolved = await resolveSource(source, field, deps);
-      if (resolved.kind === 'issue') return { kind: 'unreadable', issue: resolved.issue };
+      if (resolved.kind === 'issue') return { kind: 'invalid', issue: resolved.issue, fileHashes: null };
       if (resolved.kind === 'missing') {
         missing ??= resolved.missing;
         continue;
       }
       if (resolved.kind === 'url') {
         const message = 'An edit takes files: give {artifact} or {file}, not an address.';
-        return { kind: 'unreadable', issue: { field, message } };
+        return { kind: 'invalid', issue: { field, message }, fileHashes: null };
       }
       if (!resolved.file.mediaType.startsWith('image/')) {
-        return {
-          kind: 'unreadable',
-          issue: { field, message: 'An edit takes images only; by its bytes this file is not an image.' },
-        };
+        const message = 'An edit takes images only; by its bytes this file is not an image.';
+        return { kind: 'invalid', issue: { field, message }, fileHashes: null };
       }
       if ('file' in source) fileHashes.set(source.file, resolved.file.sha256);
       if (field === 'mask') mask = resolved.file;

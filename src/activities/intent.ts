@@ -1,20 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { honouredKey, type IntentEntry } from '../domain/log-entries';
-import { type ResolvedCreatePolicy } from '../domain/create-policy';
 import { type PaidRequest } from '../domain/request';
 import { type Account } from '../accounts/registry';
-import { type Caller, type ReadyCall } from './paid-context';
+import { type AdmittedCall, type Caller } from './paid-context';
 import { recordedEnd, type SendWindow } from './send-window';
 import { fingerprintText } from '../domain/fingerprint';
-
-/** The parts of a paid call that its intent records. */
-export interface IntendedCall {
-  readonly paid: PaidRequest;
-  readonly creationKey: string;
-  readonly facts: Pick<IntentEntry, 'durationSeconds' | 'resolution' | 'referenceMode'>;
-  /** The batch of a campaign that pays: nothing is sent once it is closed. */
-  readonly payer?: string | undefined;
-}
 
 /** Who sends, as every entry about a send names it. */
 export function sentBy({ namespace, workflowId, runId, ancestors, activityId, sender, attemptAt }: Caller) {
@@ -22,24 +12,12 @@ export function sentBy({ namespace, workflowId, runId, ancestors, activityId, se
   return { namespace, workflowId, runId, ...above, activityId, sender, attemptAt };
 }
 
-/** The intent that is written before a send, at the beginning of its window. @param index of the send in its log */
+/** The intent that is written before a send, at the beginning of its window. */
 export function intentOf(
-  { paid, creationKey, facts, payer }: IntendedCall,
-  {
-    account,
-    ready,
-    policy,
-    window,
-  }: {
-    readonly account: Account;
-    readonly ready: ReadyCall;
-    readonly policy: ResolvedCreatePolicy;
-    readonly window: SendWindow;
-  },
-  who: Caller,
-  fingerprint: string,
-  { journalId, index }: { readonly journalId: string; readonly index: number },
+  { spec, account, ready, policy, who, fingerprint, stands, base }: AdmittedCall,
+  window: SendWindow,
 ): IntentEntry {
+  const { paid, creationKey, facts, payer } = spec;
   const at = window.began.wall;
   const honoured = ready.isSigned === true ? undefined : honouredKey(policy.idempotency, at, window.budgetMs);
   return {
@@ -49,14 +27,14 @@ export function intentOf(
     operation: paid.operation,
     creationKey,
     ...sentBy(who),
-    fingerprint,
+    fingerprint: fingerprint ?? '',
     bodyHash: ready.body.bodyHash,
     account: account.name,
     model: paid.request.model,
     ...facts,
     estimate: ready.estimate,
     ...(payer !== undefined && { payer }),
-    idempotencyKey: idempotencyKey(journalId, who.namespace, creationKey, index),
+    idempotencyKey: idempotencyKey(stands.journalId, who.namespace, creationKey, base.sendAttempt),
     ...(honoured !== undefined && { idempotency: honoured }),
     at: new Date(at).toISOString(),
     sendWindowEnd: new Date(recordedEnd(window)).toISOString(),

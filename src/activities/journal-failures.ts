@@ -4,7 +4,7 @@ import { type NotSent } from '../domain/paid-call';
 import { journalFault, JournalRecordError } from '../journal/records';
 import { clearOf, FAILURE } from './failures';
 import { reportIfMistake } from './mistakes';
-import { type AnswerBase, waitingAnswer } from './paid-answers';
+import { type AnswerBase, unsentAnswer } from './paid-answers';
 
 const UNUSABLE = 'The create journal cannot be read or written, and nothing is sent without it.';
 
@@ -28,12 +28,17 @@ export function orRetry(error: unknown): never {
   throw journalUnavailable(error);
 }
 
-/** The answer of a call that the journal keeps from being sent. Logs the cause, because a value is not logged by the SDK. */
-export function journalDown(base: AnswerBase, error: unknown): NotSent {
-  const cause = causeOf(error);
-  warnOnce(error, cause);
-  return waitingAnswer(base, 'journal_unavailable', `${UNUSABLE} ${cause}`);
-}
+/**
+ * For a `catch`: the answer of a call that the journal keeps from being sent. Logs the cause, because a value is not logged
+ * by the SDK.
+ */
+export const journalDown =
+  (base: AnswerBase) =>
+  (error: unknown): NotSent => {
+    const cause = causeOf(error);
+    warnOnce(error, cause);
+    return unsentAnswer(base, 'journal_unavailable', `${UNUSABLE} ${cause}`);
+  };
 
 /** Tells those who run the worker that what became of a send is not in the journal. */
 export function warnUnrecorded(creationKey: string, fault: unknown): void {

@@ -15,7 +15,7 @@ export interface SpannedSend {
   readonly sendAttempt: number;
 }
 
-type Accepted = { readonly class: 'accepted'; readonly httpStatus: number; readonly taskId?: string };
+export type Accepted = { readonly class: 'accepted'; readonly httpStatus: number; readonly taskId?: string };
 
 /** `media.create`: one paid request and its reply, without what follows. The time that a tracer takes is the call's. */
 export function sendInSpan<Reply extends Accepted | PaidFailure>(

@@ -2,6 +2,7 @@ import { type Money } from '../domain/price';
 import {
   type IntentEntry,
   type LostEntry,
+  mayHaveCost,
   owesBefore,
   owesBesides,
   purchaseOf,
@@ -38,6 +39,11 @@ export interface AnswerBase {
   readonly mayBeOwed?: true;
 }
 
+/** What is known of a call whose log was not read. */
+export function unreadBase(account: string | undefined): AnswerBase {
+  return { sendAttempt: 0, sent: false, account: account ?? null, estimate: null };
+}
+
 /** Adds a warning to a purchase after a decision to send again (C7.10). */
 export function warningsAfter(base: AnswerBase, warnings: readonly string[]): readonly string[] {
   return base.mayBeOwed === true ? [...warnings, EARLIER_SEND] : warnings;
@@ -65,8 +71,13 @@ export function invalidAnswer(base: AnswerBase, issue: ValidationIssue): Rejecte
   return rejectedAnswer(base, 'invalid_request', issue.message, issue);
 }
 
-/** Nothing was recorded, and nothing was sent. */
-export function waitingAnswer(base: AnswerBase, cause: string, message: string): NotSent {
+/** Nothing was sent. @param more what waiting helps, and for how long; @default it may help, and no intent was recorded */
+export function unsentAnswer(
+  base: AnswerBase,
+  cause: string,
+  message: string,
+  more: Partial<NotSent> = {},
+): NotSent {
   return {
     ...base,
     sent: false,
@@ -75,24 +86,25 @@ export function waitingAnswer(base: AnswerBase, cause: string, message: string):
     sendAttemptUsed: false,
     permanent: false,
     message,
+    ...more,
   };
 }
 
+/** Nothing was sent under the intent that was recorded. */
+export const UNDER_INTENT = { sendAttemptUsed: true } as const;
+
 /** This worker lacks something that another may have: nothing was recorded, so that the other one can take the call. */
-export function missingAnswer(base: AnswerBase, { cause, reason, message, field }: MissingHere): NotSent {
-  return { ...waitingAnswer(base, cause, message), reason, ...(field === undefined ? {} : { field }) };
+export function missingAnswer(base: AnswerBase, { cause, message, ...more }: MissingHere): NotSent {
+  return unsentAnswer(base, cause, message, more);
 }
 
 export function fencedAnswer(base: AnswerBase): NotSent {
-  return {
-    ...base,
-    sent: false,
-    outcome: 'not_sent',
-    cause: 'fenced',
-    sendAttemptUsed: false,
-    permanent: false,
-    message: 'The journal proves that nothing was sent.',
-  };
+  return unsentAnswer(base, 'fenced', 'The journal proves that nothing was sent.');
+}
+
+/** The send that an answer is about, which was compared with its request. */
+export function compared(send: Send['sent'] | null): Pick<PendingCall, 'announced' | 'fingerprint'> {
+  return send === null ? {} : { announced: send.nonce, fingerprint: send.fingerprint };
 }
 
 export function pendingAnswer(
@@ -100,6 +112,28 @@ export function pendingAnswer(
   known?: Pick<PendingCall, 'announced' | 'fingerprint' | 'unrecorded'>,
 ): PendingCall {
   return { ...base, sent: false, outcome: 'pending', ...known };
+}
+
+/**
+ * Another request holds the key.
+ * @param held its send, for a caller that accounts for everything under its keys: with what that may have cost, and its task
+ */
+export function conflictAnswer(base: AnswerBase, held?: Send): RejectedCall {
+  const conflict = rejectedAnswer(
+    { ...base, sent: false },
+    'creation_key_conflict',
+    'This creation key was used for another request before. Nothing was sent. Use another key, or repeat the first request unchanged.',
+    { field: 'creationKey' },
+  );
+  if (held === undefined || !mayHaveCost(held)) return conflict;
+  const bought = purchaseOf(held);
+  const task = bought?.outcome === 'created' ? ` as the task ${bought.video.taskId}` : '';
+  return {
+    ...conflict,
+    estimate: held.sent.kind === 'intent' ? held.sent.estimate : null,
+    mayBeOwed: true,
+    message: `Another text was bought under this key before${task}, or may have been: it is on the books. This text is not bought by itself. Nothing was sent.`,
+  };
 }
 
 /** The answer of a send without success, with the facts of its intent. */
@@ -111,7 +145,7 @@ export function failureAnswer(
   switch (failure.class) {
     case 'not_sent': {
       const { cause, permanent, message } = failure;
-      return { ...base, sent: false, outcome: 'not_sent', cause, permanent, message, sendAttemptUsed: true };
+      return unsentAnswer(base, cause, message, { ...UNDER_INTENT, permanent });
     }
     case 'refused_for_now': {
       const { httpStatus, error, retryAfterMs } = failure;

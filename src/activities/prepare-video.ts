@@ -38,7 +38,7 @@ export async function prepareVideo(
   // First, because the code below relies on the shape that only types promise.
   const paid = { operation: 'create_video', request } as const;
   const [shapeIssue] = validateRequest(paid);
-  if (shapeIssue !== undefined) return { kind: 'unreadable', issue: shapeIssue };
+  if (shapeIssue !== undefined) return { kind: 'invalid', issue: shapeIssue, fileHashes: null };
   const lookup = await (account.models ?? deps.models).lookup(request.model, 'video');
   const model = lookup.found === 'entry' && lookup.entry.kind === 'video' ? lookup.entry : undefined;
   const references: FoundReference[] = [];
@@ -48,7 +48,7 @@ export async function prepareVideo(
     const mapping = mappingOf(reference, model?.references ?? []);
     const resolve = mapping?.form === 'url' ? resolveStored : resolveSource;
     const source = await resolve(reference.source, `references[${index}]`, deps);
-    if (source.kind === 'issue') return { kind: 'unreadable', issue: source.issue };
+    if (source.kind === 'issue') return { kind: 'invalid', issue: source.issue, fileHashes: null };
     if (source.kind === 'missing') {
       lacking ??= source.missing;
       continue;

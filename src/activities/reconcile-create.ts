@@ -9,7 +9,14 @@ import { inspected } from './inspect-records';
 import { sentBy } from './intent';
 import { orRetry } from './journal-failures';
 import { afterSender, appendOrRetry, indexCreated, type KeyLog, openLog, recordOrRetry } from './key-log';
-import { type AnswerBase, fencedAnswer, nextSend, recordedAnswer, waitingAnswer } from './paid-answers';
+import {
+  type AnswerBase,
+  fencedAnswer,
+  nextSend,
+  recordedAnswer,
+  unreadBase,
+  unsentAnswer,
+} from './paid-answers';
 import { caller, type Caller, type PaidDeps } from './paid-context';
 import { isDecided, isUnseen, mayHaveUsedAnother, noteUnseen } from './unseen-send';
 
@@ -41,7 +48,7 @@ export function createReconcileCreate(
   return async (input) => {
     const { journal } = deps;
     const { creationKey, account, trace, unrecorded } = input;
-    const named = { sendAttempt: 0, sent: false, account: account ?? null, estimate: null };
+    const named = unreadBase(account);
     if (keepsNothing(journal)) return { ...named, outcome: 'unconfirmed', evidence: evidence('no_journal') };
     const who = { ...caller(input), sender: trace.sender };
     // If the queue was rebound to another journal since, this one proves nothing: read the ledger again.
@@ -92,7 +99,7 @@ async function ofOwnSend(call: Unanswered, at: number): Promise<CreateVideoAnswe
     return answerOf({ ...call, log: await afterSender(deps.journal, log, who.serverTime(), SENDER) });
   }
   // Sent again by decision: the key is free, or another send has it by now.
-  return decision?.decision === 'resubmit' ? waitingAnswer(base, 'decided', DECIDED) : recorded(call, at);
+  return decision?.decision === 'resubmit' ? unsentAnswer(base, 'decided', DECIDED) : recorded(call, at);
 }
 
 /** Another sender has the key: this activity did not send, and never will. */
@@ -114,7 +121,7 @@ async function ofAnotherSend(
   if (purchaseOf(send) === undefined && mayHaveUsedAnother(input.trace.scheduledAt, stands.boundSince))
     return unseen(call);
   await fenceOff(call);
-  return waitingAnswer(base, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN);
+  return unsentAnswer(base, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN);
 }
 
 /** The log has no send of this activity. A fence proves that there will be none, where no other journal can have one. */
@@ -133,7 +140,7 @@ async function fenceOff({ deps, log, who: { sender } }: Unanswered): Promise<voi
 /** This journal does not show what the activity may have sent with another one. */
 async function unseen({ deps, log, input, who, base }: Unanswered): Promise<CreateVideoAnswer> {
   const { trace, facts, account } = input;
-  if (isDecided(log, trace)) return waitingAnswer(base, 'decided', DECIDED);
+  if (isDecided(log, trace)) return unsentAnswer(base, 'decided', DECIDED);
   const { sender, announced } = trace;
   const known = { operation: 'create_video', ...facts, account: account ?? '', fingerprint: null } as const;
   const { answer } = await noteUnseen(deps.journal, log, { ...sentBy(who), ...known, sender, announced });

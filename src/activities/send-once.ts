@@ -1,88 +1,129 @@
 import { resolveCreatePolicy } from '../domain/create-policy';
-import { otherwise, throwBug } from '../domain/bug';
-import {
-  type IntentEntry,
-  isPaid,
-  mayHaveCost,
-  purchaseOf,
-  type RecordedAnswer,
-  type Send,
-} from '../domain/log-entries';
+import { isBug, otherwise, throwBug } from '../domain/bug';
+import { keepsNothing } from '../domain/journal';
+import { type IntentEntry, isPaid, type RecordedAnswer, type Send } from '../domain/log-entries';
 import { INTERNAL_ERROR, NOT_RECORDED } from '../domain/names';
 import { decide, indexOfSend, type Licence, type LogCaller, tellingSend } from '../domain/paid-log';
-import { type NotSent, type RejectedCall } from '../domain/paid-call';
+import { type NotSent } from '../domain/paid-call';
 import { type Account } from '../accounts/registry';
-import { keepsNothing } from '../domain/journal';
 import { type Admission, admitCall } from './admission';
-import { certainlyOverAt, mayBeAlive, sendWindow, type SendWindow } from './send-window';
-import { fingerprintOf, intentOf, sentBy } from './intent';
-import { clearOf } from './failures';
-import { append, giveUpOpen, indexCreated, type KeyLog, openLog, recordAnswer } from './key-log';
-import { reportMistake } from './mistakes';
 import { kept, NO_ACCOUNT, payerStops, stopsBeforeSend, unannounced } from './before-send';
+import { clearOf, redactorsOf, sanitised } from './failures';
+import { fingerprintOf, intentOf, sentBy } from './intent';
+import { journalDown, UNSURE, warnUnrecorded } from './journal-failures';
+import { append, giveUpOpen, indexCreated, type KeyLog, openLog, recordAnswer } from './key-log';
+import { sendInSpan } from './media-spans';
+import { reportMistake } from './mistakes';
 import {
   type AnswerBase,
+  compared,
+  conflictAnswer,
   fencedAnswer,
   missingAnswer,
   nextSend,
+  pendingAnswer,
   recordedAnswer,
-  rejectedAnswer,
   unconfirmedBySend,
-  waitingAnswer,
+  unreadBase,
+  UNDER_INTENT,
+  unsentAnswer,
 } from './paid-answers';
-import { type Caller, type PaidDeps, preferred, type Prepared, type ReadyCall } from './paid-context';
-import { type AdmittedCall, type OpenedCall, type PaidSpec, type SendOnceResult } from './paid-spec';
-import { journalDown, UNSURE, warnUnrecorded } from './journal-failures';
+import {
+  type AdmittedCall,
+  type Caller,
+  isKnownModel,
+  type OpenedCall,
+  type PaidDeps,
+  type PaidSpec,
+  type PostedCall,
+  preferred,
+  type Prepared,
+  type ReadyCall,
+  type SendOnceResult,
+} from './paid-context';
 import { isOnlyUnknown, sendSameKey, unknownCall, withSameKeyOf } from './send-same-key';
-import { isDecided, isUnseen, mayHaveUsedAnother, noteUnseen } from './unseen-send';
+import { certainlyOverAt, mayBeAlive, sendWindow, type SendWindow } from './send-window';
+import { isDecided, isUnseen, isUnsent, mayHaveUsedAnother, noteUnseen } from './unseen-send';
 
 /**
  * Sends at most once (failure model: The log): read the log and decide, prepare, append the intent at the position that
- * was read, announce it, send, append the answer, and only then return it. Every outcome is a value.
+ * was read, announce it, send, append the answer, and only then return it. Every outcome is a value, and is reported to
+ * those who run the worker.
  */
 export async function sendOnce(deps: PaidDeps, who: Caller, spec: PaidSpec): Promise<SendOnceResult> {
+  let isKnown = false;
+  const prepare = async (account: Account): Promise<Prepared> => {
+    const prepared = await spec.prepare(account);
+    isKnown = isKnownModel(prepared);
+    return prepared;
+  };
+  const result = await sendByLog(deps, who, { ...spec, prepare }).catch((error: unknown) =>
+    afterMistake(deps, who, spec, error),
+  );
+  const { answer, isRecorded = false } = result;
+  // A reader of records is no call.
+  if (answer.outcome === 'pending' || (spec.recordedOnly === true && !answer.sent)) return result;
+  deps.events?.called({
+    operation: spec.paid.operation,
+    creationKey: spec.creationKey,
+    account: deps.accounts.find(spec.account)?.name,
+    model: spec.paid.request.model,
+    isKnownModel: isKnown,
+    answer,
+    isRecorded,
+    isRepeated: spec.sameKey !== undefined,
+  });
+  return result;
+}
+
+/**
+ * Where nothing was sent under its key the call ends, for it would meet the same mistake again. Where something may have
+ * been, here or by an earlier execution, the attempt fails, and the journal tells what became of it.
+ */
+async function afterMistake(
+  deps: PaidDeps,
+  who: Caller,
+  spec: PaidSpec,
+  error: unknown,
+): Promise<SendOnceResult> {
+  if (!isBug(error) || keepsNothing(deps.journal) || spec.recordedOnly === true) throw error;
+  if (!(await isUnsent(deps, who, spec).catch(otherwise(false)))) throw error;
+  reportMistake(error);
+  const { message } = (await sanitised(error, () => redactorsOf(deps.accounts))) as Error;
+  const final = { reason: INTERNAL_ERROR, permanent: true } as const;
+  return ended(unsentAnswer(unreadBase(spec.account), INTERNAL_ERROR, `Nothing was sent. ${message}`, final));
+}
+
+async function sendByLog(deps: PaidDeps, who: Caller, spec: PaidSpec): Promise<SendOnceResult> {
   const { standing: stands, announced } = spec.sender;
-  const named = { sendAttempt: 0, sent: false, account: spec.account ?? null, estimate: null };
+  const named = unreadBase(spec.account);
   // An earlier try may have sent: only the journal of the queue knows.
   const unread = (answer: NotSent): SendOnceResult =>
     who.isLater ? unanswered(named, announced) : ended(answer);
-  if (!stands.bound) return unread(waitingAnswer(named, 'journal_not_bound', stands.message));
+  if (!stands.bound) return unread(unsentAnswer(named, 'journal_not_bound', stands.message));
   const call = await prepareCall(deps, spec);
   const key = { namespace: who.namespace, creationKey: spec.creationKey };
-  const log = await openLog(deps.journal, key).catch((error: unknown) => journalDown(named, error));
+  const log = await openLog(deps.journal, key).catch(journalDown(named));
   if ('outcome' in log) return unread(log);
   const account = call.account?.name ?? named.account;
-  const opened = {
-    deps,
-    who,
-    spec,
-    stands,
-    ...call,
-    log,
-    base: { ...named, account, ...nextSend(log.state) },
-  };
+  const base = { ...named, account, ...nextSend(log.state) };
+  const opened = { deps, who, spec, stands, ...call, log, base };
   const result = (await fromRecords(opened)) ?? (await sendNew(opened));
   // A later try proves nothing about an earlier one, which may live: the reconciliation excludes it first.
   const provesNothing = who.isLater && !spec.retries && spec.recordedOnly !== true && saysUnsent(result);
-  return provesNothing ? unanswered(opened.base, announced) : result;
+  return provesNothing ? unanswered(base, announced) : result;
 }
 
-function saysUnsent(result: SendOnceResult): boolean {
-  if (result.kind !== 'answer' || result.send !== null) return false;
-  const { answer } = result;
+function saysUnsent({ answer, send }: SendOnceResult): boolean {
+  if (send !== null) return false;
   return answer.outcome === 'rejected' || (answer.outcome === 'not_sent' && answer.cause !== 'fenced');
 }
 
 /** Only a reconciliation, or a later try, knows what became of the call. */
-const unanswered = (base: AnswerBase, announced: string | null): SendOnceResult => ({
-  kind: 'pending',
-  base,
-  send: null,
-  announced,
-});
+const unanswered = (base: AnswerBase, announced: string | null): SendOnceResult =>
+  ended(pendingAnswer(base, announced === null ? {} : { announced }));
 
-const ended = (answer: RecordedAnswer, send: Send['sent'] | null = null): SendOnceResult => ({
-  kind: 'answer',
+const ended = (answer: SendOnceResult['answer'], send: Send['sent'] | null = null): SendOnceResult => ({
   answer,
   send,
 });
@@ -94,12 +135,12 @@ async function prepareCall(
 ): Promise<Pick<OpenedCall, 'account' | 'prepared' | 'fingerprint' | 'policy'>> {
   const account = deps.accounts.find(spec.account);
   // An error here is a fault of a store or of this package: nothing was sent, and the answer says so.
-  const prepared =
+  const prepared: Prepared =
     account === undefined
-      ? NO_ACCOUNT
+      ? { kind: 'missing', missing: NO_ACCOUNT, fileHashes: null }
       : await spec.prepare(account).catch((error: unknown) => unprepared(account, error));
   const fingerprint =
-    account === undefined || prepared.kind === 'unreadable'
+    account === undefined || prepared.fileHashes === null
       ? null
       : fingerprintOf(spec.paid, account, prepared.fileHashes);
   const policy = resolveCreatePolicy(deps.policy, account?.policy, preferred(prepared), spec.policy);
@@ -111,7 +152,7 @@ async function unprepared(account: Account, error: unknown): Promise<Prepared> {
   throwBug(error);
   const reason = error instanceof Error ? error.message : String(error);
   const message = `The request could not be prepared on this worker: ${clearOf([await account.client.redactor()])(reason)}`;
-  return { kind: 'unavailable', message, fileHashes: new Map<string, string>() };
+  return { kind: 'unavailable', message, fileHashes: new Map() };
 }
 
 function askerOf({ who, spec, fingerprint }: OpenedCall): LogCaller {
@@ -143,7 +184,7 @@ async function fromRecords(opened: OpenedCall): Promise<SendOnceResult | undefin
 
 function notRecorded({ deps, base }: OpenedCall): NotSent {
   const cause = keepsNothing(deps.journal) ? 'no_journal' : NOT_RECORDED;
-  return waitingAnswer(base, cause, 'Nothing is recorded under this key, and nothing was sent.');
+  return unsentAnswer(base, cause, 'Nothing is recorded under this key, and nothing was sent.');
 }
 
 /** The answer where a send of the log decides. */
@@ -153,13 +194,12 @@ async function bySend(
 ): Promise<SendOnceResult> {
   const { spec, log, base, account, who } = opened;
   const send = log.state.sends[at] as Send;
-  if (verdict === 'conflict')
-    return ended(spec.keepsBooks === true ? heldByAnotherAnswer(base, send) : conflictAnswer(base));
+  if (verdict === 'conflict') return ended(conflictAnswer(base, spec.keepsBooks === true ? send : undefined));
   if (verdict === 'pending') return inFlight(opened, at);
   // Recorded before: the call was paid for, or refused. Without its account the request cannot be compared with one of
   // another run.
   if (account === undefined && send.sent.runId !== who.runId)
-    return ended(await kept(missingAnswer(base, NO_ACCOUNT.missing)));
+    return ended(await kept(missingAnswer(base, NO_ACCOUNT)));
   const recorded = { ...recordedAnswer(log.state, at, who.now()), sent: false };
   const whole =
     spec.recordedOnly === true || account === undefined
@@ -167,14 +207,14 @@ async function bySend(
       : await spec.complete?.({ account, base: { ...base, sendAttempt: at }, log, send, recorded });
   const unsent = { ...(whole ?? recorded), sent: false };
   const answer = isOnlyUnknown(log.state, at) ? withSameKeyOf(unsent, send.sent, who.now()) : unsent;
-  return { kind: 'answer', answer, send: send.sent, isRecorded: true };
+  return { answer, send: send.sent, isRecorded: true };
 }
 
 /** A send is in flight. An activity that retries is its own reconciliation: once no sender can be alive, the fate is unknown. */
 async function inFlight({ deps, who, spec, log, base }: OpenedCall, at: number): Promise<SendOnceResult> {
   const { sent } = log.state.sends[at] as Send;
-  const waiting = { base: { ...base, sendAttempt: at }, send: sent as IntentEntry, announced: sent.nonce };
-  if (!spec.retries || mayBeAlive(log.state, who.serverTime())) return { kind: 'pending', ...waiting };
+  if (!spec.retries || mayBeAlive(log.state, who.serverTime()))
+    return ended(pendingAnswer({ ...base, sendAttempt: at }, compared(sent)), sent);
   const { state } = await giveUpOpen(deps.journal, log);
   // Its sender may have recorded its answer just now.
   return ended(recordedAnswer(state, tellingSend(state, at), who.now()), sent);
@@ -232,24 +272,20 @@ function windowFor(who: Caller, spec: PaidSpec, budgetMs: number): SendWindow {
 
 /** Sends a call under a new intent, and records what became of it. */
 async function sendNew(opened: OpenedCall): Promise<SendOnceResult> {
-  const { deps, who, spec, stands, log, policy, fingerprint } = opened;
   const refused = await admitCall(opened);
   if ('outcome' in refused) return ended(refused);
   const { admission, call } = refused;
-  const { account, ready, base } = call;
+  const { deps, who, spec, log, base, ready } = call;
   // Only now: admission may take its time at a store that is slow.
   const window = windowFor(who, spec, ready.budgetMs);
-  const place = { journalId: stands.journalId, index: base.sendAttempt };
-  const intent = intentOf(spec, { account, ready, policy, window }, who, fingerprint ?? '', place);
-  const appended = await append(deps.journal, log, intent).catch((error: unknown) =>
-    journalDown(base, error),
-  );
+  const intent = intentOf(call, window);
+  const appended = await append(deps.journal, log, intent).catch(journalDown(base));
   if ('outcome' in appended || appended.is === 'lost') await admission.unused();
   if ('outcome' in appended) return unlessLater(opened, appended);
   if (appended.is === 'lost') return overtaken({ ...opened, log: appended.log });
   const answer =
     appended.is === 'unsure'
-      ? { ...journalDown(base, UNSURE), sendAttemptUsed: true }
+      ? { ...journalDown(base)(UNSURE), ...UNDER_INTENT }
       : await sendUnder(call, intent, window);
   return recorded(call, admission, appended.log, intent, admission.answered(answer));
 }
@@ -264,8 +300,12 @@ async function overtaken(opened: OpenedCall): Promise<SendOnceResult> {
   const { log, base } = opened;
   const licence = decide(log.state, askerOf(opened));
   if ('at' in licence) return bySend(opened, licence);
-  return unlessLater(opened, overtakenAnswer({ ...base, sendAttempt: log.state.sends.length }));
+  const unsent = unsentAnswer({ ...base, sendAttempt: log.state.sends.length }, 'overtaken', OVERTAKEN);
+  return unlessLater(opened, unsent);
 }
+
+/** By now it may be sent again. */
+const OVERTAKEN = 'Another call of this id began first, and this one has sent nothing.';
 
 /** Sends nothing when too little time or no money is left, or when the server has not acknowledged the intent. */
 async function sendUnder(
@@ -283,8 +323,13 @@ async function sendUnder(
   // A process that was suspended meanwhile continues long after the server gave up its attempt.
   const unsent = unannounced(base, acknowledgement) ?? stopsBeforeSend(base, who, window);
   if (unsent !== undefined) return unsent;
+  const { paid } = spec;
   const options = { policy, idempotencyKey: intent.idempotencyKey, deadlineMs: window.budgetMs };
-  const call = { account, ready, intent, base: { ...base, sent: true }, options, window };
+  const { sendAttempt } = base;
+  const facts = { operation: paid.operation, account: account.name, model: paid.request.model, sendAttempt };
+  const spanned = { ...facts, isKnownModel: isKnownModel(ready) };
+  const exchange: PostedCall['exchange'] = (send) => sendInSpan(spanned, options, send);
+  const call = { account, ready, intent, base: { ...base, sent: true }, window, exchange };
   return spec.post(call).catch((error: unknown) => {
     // It is unknown whether anything was sent, and an answer must be recorded.
     reportMistake(error);
@@ -317,41 +362,6 @@ async function recorded(
   warnUnrecorded(spec.creationKey, told.fault);
   // A purchase is told whatever the journal says. What is not recorded is not said to be free.
   if (answer.outcome === 'not_sent' || answer.outcome === 'refused_for_now' || answer.outcome === 'rejected')
-    return { kind: 'pending', base, send: intent, announced: nonce, unrecorded: { nonce, answer } };
+    return ended(pendingAnswer(base, { ...compared(intent), unrecorded: { nonce, answer } }), intent);
   return ended(isPaid(answer) ? answer : withSameKeyOf(answer, intent, who.now()), intent);
-}
-
-/** Another sender of the key began first; by now it may be sent again. */
-function overtakenAnswer(base: AnswerBase): NotSent {
-  return waitingAnswer(
-    base,
-    'overtaken',
-    'Another call of this id began first, and this one has sent nothing.',
-  );
-}
-
-function conflictAnswer(base: AnswerBase): RejectedCall {
-  return rejectedAnswer(
-    { ...base, sent: false },
-    'creation_key_conflict',
-    'This creation key was used for another request before. Nothing was sent. Use another key, or repeat the first request unchanged.',
-    { field: 'creationKey' },
-  );
-}
-
-/**
- * The same for a caller that accounts for everything under its keys: with what the other request may have cost, and its
- * task.
- */
-function heldByAnotherAnswer(base: AnswerBase, send: Send): RejectedCall {
-  const conflict = conflictAnswer(base);
-  if (!mayHaveCost(send)) return conflict;
-  const bought = purchaseOf(send);
-  const task = bought?.outcome === 'created' ? ` as the task ${bought.video.taskId}` : '';
-  return {
-    ...conflict,
-    estimate: send.sent.kind === 'intent' ? send.sent.estimate : null,
-    mayBeOwed: true,
-    message: `Another text was bought under this key before${task}, or may have been: it is on the books. This text is not bought by itself. Nothing was sent.`,
-  };
 }

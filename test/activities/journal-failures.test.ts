@@ -51,7 +51,7 @@ describe('a journal that fails', () => {
     };
     const attempt = (fault: Error = faults.outage) =>
       new MockActivityEnvironment({}, { logger: { ...logger, ...spoken } as never }).run(async () =>
-        Promise.all([1, 2, 3].map(async () => journalDown(BASE, fault))),
+        Promise.all([1, 2, 3].map(async () => journalDown(BASE)(fault))),
       );
     await attempt();
     const warnings = () => lines.filter(({ level }) => level === 'WARN');

@@ -5,7 +5,7 @@ import { type ImageOutcome } from '../../domain/outcome';
 import { type WaitingImage } from '../../domain/paid-call';
 import { retryLater } from '../failures';
 import { callForImages } from '../image-call';
-import { rejectedAnswer } from '../paid-answers';
+import { rejectedAnswer, unreadBase } from '../paid-answers';
 import { caller, type PaidDeps, refuseUnsafeRetries } from '../paid-context';
 import { withSender } from '../sender';
 import { type PageReader, withoutPage } from './open-page';
@@ -21,7 +21,7 @@ export function createCampaignImage(
     const who = caller(input);
     return withSender(deps, async (sender) => {
       const { creationKey, policy, recordedSince } = input;
-      const base = { sendAttempt: 0, sent: false, account: input.account ?? null, estimate: null };
+      const base = unreadBase(input.account);
       const page = await pages.page(input.page).catch(otherwise(undefined));
       if (page === undefined) {
         const unsent = await withoutPage(deps, who, { creationKey, sender, recordedSince }, base);

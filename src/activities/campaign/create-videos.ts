@@ -9,7 +9,7 @@ import { type CampaignPage } from '../../domain/campaign/row';
 import { type CreateVideoAnswer } from '../../domain/paid-call';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { createOneVideo } from '../create-video';
-import { type AnswerBase, pendingAnswer, rejectedAnswer } from '../paid-answers';
+import { type AnswerBase, pendingAnswer, rejectedAnswer, unreadBase } from '../paid-answers';
 import { caller, type Caller, type PaidDeps } from '../paid-context';
 import { type Sender, withSenders } from '../sender';
 import { keepsNothing } from '../../domain/journal';
@@ -35,7 +35,8 @@ export function createCreateVideos(
     const most = sends ? MAX_GROUP : MAX_LOOKS;
     if (rows.length > most) throw new RangeError(`At most ${most} rows travel in one activity.`);
     // A single attempt of this activity is not enough: a workflow that is reset sends its group again.
-    if (keepsNothing(deps.journal)) return { answers: rows.map(() => withoutJournal(baseOf(input))) };
+    if (keepsNothing(deps.journal))
+      return { answers: rows.map(() => withoutJournal(unreadBase(input.account))) };
     // The rows share the start-to-close timeout, which no send may exceed.
     const who = caller(input);
     return withSenders(deps, rows.length, async (senders) => {
@@ -45,12 +46,12 @@ export function createCreateVideos(
           const sender = senders[index] as Sender;
           const page = await pages.page(row.page).catch(otherwise(undefined));
           if (page === undefined) {
-            const unsent = await withoutPage(deps, who, { ...row, sender }, baseOf(input));
-            answers[index] = unsent ?? pendingAnswer(baseOf(input));
+            const unsent = await withoutPage(deps, who, { ...row, sender }, unreadBase(input.account));
+            answers[index] = unsent ?? pendingAnswer(unreadBase(input.account));
           } else answers[index] = await createRow(deps, who, row, input, page, sender);
         } catch (error) {
           // Other rows go on. A single create would have failed its activity; as then, its outcome is read from the journal.
-          answers[index] = reported(pendingAnswer(baseOf(input)))(error);
+          answers[index] = reported(pendingAnswer(unreadBase(input.account)))(error);
         }
       });
       return { answers };
@@ -75,7 +76,7 @@ async function createRow(
   const planned = page.rows[row.index];
   if (planned?.call.operation !== 'create_video') {
     const message = 'The page of this campaign has no video at that index. Nothing was sent.';
-    return rejectedAnswer(baseOf(input), 'invalid_request', message, { field: 'index' });
+    return rejectedAnswer(unreadBase(input.account), 'invalid_request', message, { field: 'index' });
   }
   const { policy } = input;
   const account = planned.account ?? input.account;
@@ -95,8 +96,4 @@ async function createRow(
     },
     sender,
   );
-}
-
-function baseOf({ account }: CreateVideosInput): AnswerBase {
-  return { sendAttempt: 0, sent: false, account: account ?? null, estimate: null };
 }

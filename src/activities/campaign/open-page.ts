@@ -21,7 +21,7 @@ import { referenceModeOf } from '../../domain/request';
 import { type CreatedVideo, type NotSent } from '../../domain/paid-call';
 import { readJson } from '../../manifest/manifest-text';
 import { indexCreated, openLog } from '../key-log';
-import { type AnswerBase, waitingAnswer } from '../paid-answers';
+import { type AnswerBase, unsentAnswer } from '../paid-answers';
 import { caller, type Caller, type PaidDeps } from '../paid-context';
 import { ownsBatch } from '../before-send';
 import { isFirstTry, isUnsent, type KnownCall } from '../unseen-send';
@@ -278,6 +278,6 @@ export async function withoutPage(
   if (!(await isUnsent(deps, who, row).catch(otherwise(isFirstTry(who, row))))) return undefined;
   const { standing } = row.sender;
   return standing.bound
-    ? waitingAnswer(base, 'page_unavailable', UNREADABLE)
-    : waitingAnswer(base, 'journal_not_bound', standing.message);
+    ? unsentAnswer(base, 'page_unavailable', UNREADABLE)
+    : unsentAnswer(base, 'journal_not_bound', standing.message);
 }

@@ -145,8 +145,9 @@ async function resendAbsent(inspection: Inspection): Promise<CreateVideoAnswer> 
 }
 
 async function decideByRecords(
-  { journal, log, intent }: Inspection,
+  { journal, log, intent, who }: Inspection,
   made: Pick<DecisionEntry, 'decision' | 'reason' | 'answer'>,
 ): Promise<void> {
-  await recordDecision(journal, log, { about: intent.nonce, by: 'task records', ...made });
+  const decision = { about: intent.nonce, by: 'task records', ...made };
+  await recordDecision(journal, log, decision, who.serverTime());
 }

@@ -216,7 +216,7 @@ async function adopt(
   const decision = { about: sent.nonce, decision: 'adopt', by: 'worker', reason, answer } as const;
   // The images are stored under their hashes: where the journal cannot be written now, the next start fetches them
   // again.
-  await recordDecision(journal, log, decision).catch(reported(undefined));
+  await recordDecision(journal, log, decision, Date.now()).catch(reported(undefined));
   return answer;
 }
 

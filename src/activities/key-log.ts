@@ -14,7 +14,7 @@ import { apply, indexOfSend, isUnknown, type KeyState, stateOf } from '../domain
 import { retryLater } from './failures';
 import { orRetry, UNSURE } from './journal-failures';
 import { reported } from './mistakes';
-import { timeLeftOpen } from './send-window';
+import { timeLeftOpen, timeLeftRepeated } from './send-window';
 import { factsIn, unconfirmedBySend } from './paid-answers';
 
 /** The log of one creation key, as it was read. */
@@ -139,8 +139,12 @@ export async function afterSender(
   now: number,
   { message, everyMs }: { readonly message: string; readonly everyMs: number },
 ): Promise<KeyLog> {
-  const left = timeLeftOpen(log.state, now);
-  if (left <= 0) return giveUpOpen(journal, log);
+  awaitSender(timeLeftOpen(log.state, now), { message, everyMs });
+  return giveUpOpen(journal, log);
+}
+
+function awaitSender(left: number, { message, everyMs }: { message: string; everyMs: number }): void {
+  if (left <= 0) return;
   throw retryLater({ class: 'waiting_for_sender', message, delayMs: Math.min(everyMs, left + 100) });
 }
 
@@ -152,12 +156,23 @@ export function giveUpOpen(journal: CreateJournal, log: KeyLog): Promise<KeyLog>
   return recordOrRetry(journal, log, send.sent.nonce, unconfirmedBySend(send, open as number));
 }
 
-/** Records a decision, and what follows from it. */
+const REPEATED = {
+  message: 'The same request may be in flight once more under its idempotency key; its outcome is awaited.',
+  everyMs: 3_000,
+};
+
+/**
+ * Records a decision, and what follows from it. @param now milliseconds since the Unix epoch
+ * @throws while the request that it is about may be in flight once more: what that one buys would be hidden by it
+ */
 export async function recordDecision(
   journal: CreateJournal,
   log: KeyLog,
   decision: Omit<DecisionEntry, 'v' | 'kind' | 'at'>,
+  now: number,
 ): Promise<KeyLog> {
+  const send = log.state.sends[indexOfSend(log.state, decision.about)];
+  awaitSender(send === undefined ? 0 : timeLeftRepeated(send, now), REPEATED);
   const at = new Date().toISOString();
   const longer = await appendOrRetry(journal, log, { v: 1, kind: 'decision', at, ...decision });
   await followDecision(journal, longer, decision);

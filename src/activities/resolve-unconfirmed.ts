@@ -86,7 +86,8 @@ async function decided(call: ResolveUnconfirmedCall, deps: PaidDeps): Promise<Do
   const made = await answerOf(call, { send, at, key }, deps);
   if (made !== null && 'resolved' in made) return made;
   const { decision, by, reason } = call;
-  await recordDecision(journal, closed, { about: send.sent.nonce, decision, by, reason, answer: made });
+  const about = send.sent.nonce;
+  await recordDecision(journal, closed, { about, decision, by, reason, answer: made }, who.serverTime());
   return { sendAttempt: at, answer: made };
 }
 

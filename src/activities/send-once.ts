@@ -1,7 +1,7 @@
 import { resolveCreatePolicy } from '../domain/create-policy';
 import { isBug, otherwise, throwBug } from '../domain/bug';
 import { keepsNothing } from '../domain/journal';
-import { type IntentEntry, isPaid, type RecordedAnswer, type Send } from '../domain/log-entries';
+import { type IntentEntry, isPaid, mayHaveCost, type RecordedAnswer, type Send } from '../domain/log-entries';
 import { INTERNAL_ERROR, NOT_RECORDED } from '../domain/names';
 import { decide, indexOfSend, type Licence, type LogCaller, tellingSend } from '../domain/paid-log';
 import { type NotSent } from '../domain/paid-call';
@@ -41,8 +41,8 @@ import {
   type ReadyCall,
   type SendOnceResult,
 } from './paid-context';
-import { isOnlyUnknown, sendSameKey, unknownCall, withSameKeyOf } from './send-same-key';
-import { certainlyOverAt, mayBeAlive, sendWindow, type SendWindow } from './send-window';
+import { isOnlyUnknown, sendSameKey, twice, unknownCall, withSameKeyOf } from './send-same-key';
+import { certainlyOverAt, mayBeAlive, recordedEnd, sendWindow, type SendWindow } from './send-window';
 import { isDecided, isUnseen, isUnsent, mayHaveUsedAnother, noteUnseen } from './unseen-send';
 
 /**
@@ -199,7 +199,9 @@ async function bySend(
   // Recorded before: the call was paid for, or refused. Without its account the request cannot be compared with one of
   // another run.
   if (account === undefined && send.sent.runId !== who.runId)
-    return ended(await kept(missingAnswer(base, NO_ACCOUNT)));
+    return ended(
+      await kept(missingAnswer(mayHaveCost(send) ? { ...base, mayBeOwed: true } : base, NO_ACCOUNT)),
+    );
   const recorded = { ...recordedAnswer(log.state, at, who.now()), sent: false };
   const whole =
     spec.recordedOnly === true || account === undefined
@@ -211,10 +213,20 @@ async function bySend(
 }
 
 /** A send is in flight. An activity that retries is its own reconciliation: once no sender can be alive, the fate is unknown. */
-async function inFlight({ deps, who, spec, log, base }: OpenedCall, at: number): Promise<SendOnceResult> {
+async function inFlight(
+  { deps, who, spec, log, base, fingerprint }: OpenedCall,
+  at: number,
+): Promise<SendOnceResult> {
   const { sent } = log.state.sends[at] as Send;
   if (!spec.retries || mayBeAlive(log.state, who.serverTime()))
-    return ended(pendingAnswer({ ...base, sendAttempt: at }, compared(sent)), sent);
+    // Without a fingerprint of its own it was compared with nothing.
+    return ended(
+      pendingAnswer(
+        { ...base, sendAttempt: at },
+        fingerprint === null ? { announced: sent.nonce } : compared(sent),
+      ),
+      sent,
+    );
   const { state } = await giveUpOpen(deps.journal, log);
   // Its sender may have recorded its answer just now.
   return ended(recordedAnswer(state, tellingSend(state, at), who.now()), sent);
@@ -251,19 +263,16 @@ async function sendAgain(
   const ready = prepared.kind === 'ready' ? prepared : undefined;
   const budgetMs = ready?.budgetMs ?? 0;
   const base = { ...opened.base, sendAttempt: at, estimate: intent.estimate };
-  const isStopped = stopsBeforeSend(base, who, windowFor(who, spec, budgetMs)) !== undefined;
+  const window = windowFor(who, spec, budgetMs);
+  const isStopped = stopsBeforeSend(base, who, window) !== undefined;
   const isMade = account !== undefined && ready !== undefined && !isStopped && (await account.hasKey());
   const call = isMade
     ? { account: account.name, bodyHash: ready.body.bodyHash, budgetMs, idempotency: policy.idempotency }
     : null;
   if (call !== null) account?.rate?.count();
-  const post = () =>
-    sendUnder(
-      { ...opened, base, account: account as Account, ready: ready as ReadyCall },
-      intent,
-      windowFor(who, spec, budgetMs),
-    );
-  return ended(await sendSameKey(deps.journal, log, unknown, { call, post }, who.now), intent);
+  const admitted = () => ({ ...opened, base, account: account as Account, ready: ready as ReadyCall });
+  const repeated = { call, until: recordedEnd(window), post: () => sendUnder(admitted(), intent, window) };
+  return ended(await sendSameKey(deps.journal, log, unknown, repeated, who.now), intent);
 }
 
 function windowFor(who: Caller, spec: PaidSpec, budgetMs: number): SendWindow {
@@ -355,6 +364,9 @@ async function recorded(
     const counts = at === own && (isPaid(answer) || state.sends[own]?.decision === null);
     const standing = counts ? answer : recordedAnswer(state, at);
     await admission.settle(intent, answer, standing);
+    // Of two tasks under one idempotency key, the first that was recorded counts.
+    if (state.bought === own && isPaid(answer))
+      return ended(await twice(deps.journal, told.log, answer), intent);
     // Bought twice, by decision: this task is found by its id, too.
     if (!counts) await indexCreated(deps.journal, log.key, answer, intent);
     return ended(withSameKeyOf(standing, intent, who.now()), intent);

@@ -2,6 +2,7 @@ import { cancellationSignal, log as logger } from '@temporalio/activity';
 import { otherwise } from '../domain/bug';
 import { type CreateJournal } from '../domain/journal';
 import {
+  type AnswerEntry,
   honouredKey,
   type IntentEntry,
   type RecordedAnswer,
@@ -13,7 +14,7 @@ import { type CreatedVideo, type RejectedCall, type UnconfirmedCall } from '../d
 import { isUnknown, type KeyState, tellingSend } from '../domain/paid-log';
 import { mayBeAlive } from './send-window';
 import { warnUnrecorded } from './journal-failures';
-import { giveUpOpen, indexCreated, type KeyLog, openLog, recordAnswer } from './key-log';
+import { append, indexCreated, type KeyLog, openLog, recordAnswer } from './key-log';
 import { recordedAnswer } from './paid-answers';
 
 /** A call of unknown fate, with the intent under whose key it was sent. */
@@ -88,6 +89,8 @@ export function isSameCall(
 export interface RepeatedSend {
   /** The call as it would be made now; null where it cannot be made here at this time. */
   readonly call: SameCall | null;
+  /** When it is certainly over, in milliseconds since the Unix epoch. */
+  readonly until: number;
   readonly post: () => Promise<RecordedAnswer>;
 }
 
@@ -99,17 +102,29 @@ export async function sendSameKey(
   journal: CreateJournal,
   opened: KeyLog,
   { at, intent, unknown }: UnknownCall,
-  { call, post }: RepeatedSend,
+  { call, until, post }: RepeatedSend,
   now: () => number,
 ): Promise<RecordedAnswer> {
   const unsent = { ...unknown, sent: false };
   if (call === null || cancellationSignal().aborted) return unsent;
   if (!isSameCall(intent, call, now())) return withoutSameKey(unsent);
-  // Its fate is recorded as unknown before the send: a late sender of this intent then proves nothing that would free
-  // the key while this request is in flight.
-  const log = await giveUpOpen(journal, opened).catch(otherwise(null));
-  if (log === null) return unsent;
-  if (log.state.unknown !== at) return recordedAnswer(log.state, tellingSend(log.state, at));
+  // The place is the licence, as of any send: what was decided before keeps this request back, and a decision that is made
+  // later waits for it. Its fate is recorded as unknown, so that a late sender of this intent frees nothing.
+  const renewed: AnswerEntry = {
+    v: 1,
+    kind: 'answer',
+    nonce: intent.nonce,
+    at: new Date(now()).toISOString(),
+    answer: withoutSameKey(unknown),
+    repeatedUntil: new Date(until).toISOString(),
+  };
+  const appended = await append(journal, opened, renewed).catch(otherwise(null));
+  if (appended === null || appended.is === 'unsure') return unsent;
+  const { log } = appended;
+  if (appended.is === 'lost') {
+    const standing = { ...recordedAnswer(log.state, tellingSend(log.state, at)), sent: false };
+    return withSameKeyOf(standing, intent, now());
+  }
   // The write may have taken long.
   if (unknownCall(log, intent.nonce, now()) === undefined) return withoutSameKey(unsent);
   const answer = await post();
@@ -167,7 +182,11 @@ async function recordPurchase(
 }
 
 /** One key, two tasks: the service does not honour the key, and both may have to be paid for. The first that was recorded counts. */
-async function twice(journal: CreateJournal, log: KeyLog, answer: RecordedAnswer): Promise<RecordedAnswer> {
+export async function twice(
+  journal: CreateJournal,
+  log: KeyLog,
+  answer: RecordedAnswer,
+): Promise<RecordedAnswer> {
   const standing = recordedAnswer(log.state, log.state.bought as number);
   if (standing.outcome !== 'created' || answer.outcome !== 'created') return standing;
   if (standing.video.taskId === answer.video.taskId) return { ...standing, sent: answer.sent };

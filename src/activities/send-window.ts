@@ -1,6 +1,6 @@
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type Caller } from './paid-context';
-import { type IntentEntry } from '../domain/log-entries';
+import { type IntentEntry, type Send } from '../domain/log-entries';
 import { type KeyState } from '../domain/paid-log';
 
 /** When one send may start, and when all of it is over. Times are milliseconds of `performance.now`. */
@@ -66,6 +66,12 @@ export function timeLeft({ at, sendWindowEnd }: Window, now: number): number {
 /** The same of the open send of a key; 0 where there is none. Only an intent is ever open. */
 export function timeLeftOpen({ sends, open }: KeyState, now: number): number {
   return open === null ? 0 : timeLeft(sends[open]?.sent as IntentEntry, now);
+}
+
+/** The same of a send of unknown fate that is sent once more under its key; 0 where it is not. */
+export function timeLeftRepeated({ answer }: Send, now: number): number {
+  if (answer?.repeatedUntil === undefined) return 0;
+  return timeLeft({ at: answer.at, sendWindowEnd: answer.repeatedUntil }, now);
 }
 
 /** Whether the sender of the open intent still has time. */

@@ -92,6 +92,11 @@ export interface AnswerEntry extends Written {
   /** Of the send. */
   readonly nonce: string;
   readonly answer: RecordedAnswer;
+  /**
+   * ISO 8601 time until which the send, of unknown fate, may be in flight once more under its idempotency key: no decision
+   * is made about it before.
+   */
+  readonly repeatedUntil?: string;
 }
 
 /** This sender never sends, in none of its tries: the proof that it has not sent. */

@@ -87,7 +87,8 @@ function answered(state: KeyState, at: number, answer: Entry<'answer'>): KeyStat
   if (isPaid(answer.answer))
     return isPaid(send.answer?.answer) ? state : { ...next, bought: state.bought ?? at };
   // Anything else that arrives late says nothing about what was decided, or sent, since.
-  if (state.open !== at && !(isUnknown(send) && !mayBeRepeated(send))) return state;
+  const isRepeated = answer.repeatedUntil !== undefined;
+  if (state.open !== at && !(isUnknown(send) && (isRepeated || !mayBeRepeated(send)))) return state;
   return isOpenAnswer(answer.answer) ? next : { ...next, refused: at };
 }
 

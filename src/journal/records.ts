@@ -63,6 +63,7 @@ const answer = z.looseObject({
   kind: z.literal('answer'),
   nonce: z.string(),
   answer: result,
+  repeatedUntil: time.optional(),
 });
 /** Results that each decision has: what was adopted, that nothing was accepted, or none. */
 const DECIDED: { readonly [decision: string]: readonly (string | undefined)[] } = {

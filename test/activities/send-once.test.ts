@@ -1,4 +1,5 @@
 import { type CreateJournal, NO_JOURNAL } from '../../src/domain/journal';
+import { RECORDED_BY_ANOTHER_RUN } from '../../src/domain/names';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
 import { answers } from '../domain/create-answers';
 import { answerEntry, decisionEntry, intentEntry } from '../support/log-entries';
@@ -310,5 +311,39 @@ describe('one send of one key', () => {
     const journal = { ...bench.journal, read: () => Promise.reject(new Error('EIO')) };
     expect(await bench.create({}, {}, { journal })).toMatchObject({ outcome: 'not_sent' });
     expect(await bench.create({}, afterReset(Date.now()), { journal })).toMatchObject({ outcome: 'pending' });
+  });
+
+  describe('on a worker that lacks the account of the call', () => {
+    const ofAnotherRun = { workflowExecution: { workflowId: 'wf', runId: 'another run' } };
+    const without = { sender: 'second', account: 'studio' };
+
+    it('[C7.10] what another run has bought under the key is not told as free', async () => {
+      await bench.create({ sender: 'first' });
+      const answer = await bench.create(without, ofAnotherRun);
+      expect(answer).toMatchObject({
+        outcome: 'not_sent',
+        reason: 'account_not_configured',
+        mayBeOwed: true,
+      });
+    });
+
+    it('[C4.4a] a request of another run in flight is not taken for its own', async () => {
+      let pending: CreateVideoAnswer | undefined;
+      bench.onCreate = async () => {
+        pending = await bench.create(
+          { ...without, request: { model: 'm', prompt: 'another request' } },
+          ofAnotherRun,
+        );
+      };
+      await bench.create({ sender: 'first' });
+      expect(pending).toMatchObject({ outcome: 'pending' });
+      expect(pending).not.toHaveProperty('fingerprint');
+      const { announced } = pending as { announced: string };
+      const found = await bench.reconcile(
+        traceOf('second', announced, new Date().toISOString()),
+        ofAnotherRun,
+      );
+      expect(found).toMatchObject({ outcome: 'not_sent', cause: RECORDED_BY_ANOTHER_RUN });
+    });
   });
 });

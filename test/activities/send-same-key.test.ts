@@ -1,6 +1,8 @@
 import { type KeyLog } from '../../src/activities/key-log';
+import { createResolveUnconfirmed } from '../../src/activities/resolve-unconfirmed';
 import { isSameCall, unknownCall, withSameKey } from '../../src/activities/send-same-key';
 import { type CreatePolicy } from '../../src/domain/create-policy';
+import { type CreateJournal } from '../../src/domain/journal';
 import { type CreatedVideo, type CreateVideoAnswer } from '../../src/domain/paid-call';
 import { stateOf } from '../../src/domain/paid-log';
 import { answers } from '../domain/create-answers';
@@ -99,7 +101,7 @@ describe('a create that is sent again under its key', () => {
     expect(bought).not.toHaveProperty('mayBeOwed');
     const [first, again] = keys();
     expect(again).toBe(first);
-    expect(await bench.kinds()).toEqual(['intent', 'answer', 'answer']);
+    expect(await bench.kinds()).toEqual(['intent', 'answer', 'answer', 'answer']);
     expect(await ask('third')).toMatchObject({ outcome: 'created', sent: false });
     expect(bench.posts()).toBe(2);
   });
@@ -151,7 +153,7 @@ describe('a create that is sent again under its key', () => {
     const bought = await ask('second', nonce);
     expect(bought).toMatchObject({ outcome: 'created', video: { taskId: 'video_1' } });
     expect(bought).not.toHaveProperty('mayBeOwed');
-    expect(await bench.kinds()).toEqual(['intent', 'answer', 'answer']);
+    expect(await bench.kinds()).toEqual(['intent', 'answer', 'answer', 'answer']);
   });
 
   it.each<[string, (nonce: string) => KeyLog['entries'][number]]>([
@@ -171,8 +173,13 @@ describe('a create that is sent again under its key', () => {
 
   it('[C4.4b] tells its task where the journal cannot record it', async () => {
     const nonce = await sendId();
-    const append = () => Promise.reject(new Error('EIO'));
-    const journal = { ...bench.journal, append };
+    const journal = {
+      ...bench.journal,
+      append: (...[key, n, entry]: Parameters<CreateJournal['append']>) =>
+        entry.kind === 'answer' && entry.answer.outcome === 'created'
+          ? Promise.reject(new Error('EIO'))
+          : bench.journal.append(key, n, entry),
+    };
     const input = { sender: 'second', policy: POLICY, sameKey: nonce };
     expect(await bench.create(input, {}, { journal })).toMatchObject({ outcome: 'created', sent: true });
   });
@@ -216,5 +223,72 @@ describe('a create that is sent again under its key', () => {
     // What the first send bought after all counts, and both are owed.
     await bench.write(answerEntry(task('video_9'), { nonce: await sendId() }));
     expect(await bench.reconcile(traceOf('second'))).toMatchObject({ outcome: 'created', mayBeOwed: true });
+  });
+
+  it('[C7.10] is not decided about while it may be in flight: what it buys would be hidden', async () => {
+    const nonce = await sendId();
+    let decided: unknown;
+    bench.replies = [{ status: 502 }];
+    bench.onCreate = async () => {
+      decided = await bench
+        .environment()
+        .run(createResolveUnconfirmed(bench.deps()), {
+          creationKey: LOG_KEY.creationKey,
+          sendId: nonce,
+          decision: 'declareLost' as const,
+          by: 'ada',
+          reason: 'not in the console',
+        })
+        .catch((error: unknown) => error);
+    };
+    expect(await ask('second', nonce)).toMatchObject({ outcome: 'unconfirmed', sent: true });
+    expect(decided).toMatchObject({
+      nonRetryable: false,
+      message: expect.stringContaining('in flight once more'),
+    });
+    expect(await bench.state()).toMatchObject({ unknown: 0, refused: null });
+  });
+
+  it('[C4.4a] is not sent again where a decision stands by then, or another repetition takes the place', async () => {
+    const nonce = await sendId();
+    const journal = {
+      ...bench.journal,
+      append: async (...[key, n, entry]: Parameters<CreateJournal['append']>) => {
+        const answer = answers.rejected(0);
+        await bench.write(decisionEntry({ about: nonce, decision: 'declareLost', answer }));
+        return bench.journal.append(key, n, entry);
+      },
+    };
+    expect(
+      await bench.create({ sender: 'second', policy: POLICY, sameKey: nonce }, {}, { journal }),
+    ).toMatchObject({ outcome: 'rejected', sent: false });
+    expect(bench.posts()).toBe(1);
+  });
+});
+
+describe('two tasks under one idempotency key', () => {
+  it('[C7.10] are both told, also where the first reply is recorded second', async () => {
+    const bench = await openLogBench();
+    try {
+      bench.replies = [{ status: 200, body: { id: 'video_1', status: 'queued' } }];
+      let repeated: CreateVideoAnswer | undefined;
+      bench.onCreate = async () => {
+        bench.onCreate = async () => undefined;
+        const { nonce } = (await bench.log())[0] as { nonce: string };
+        await bench.write(answerEntry(answers.unconfirmed(0), { nonce }));
+        const first = bench.replies;
+        bench.replies = [{ status: 200, body: { id: 'video_2', status: 'queued' } }];
+        repeated = await bench.create({ sender: 'second', policy: POLICY, sameKey: nonce });
+        bench.replies = first;
+      };
+      const late = await bench.create({ sender: 'first', policy: POLICY });
+      expect(repeated).toMatchObject({ outcome: 'created', video: { taskId: 'video_2' } });
+      expect(late).toMatchObject({ outcome: 'created', mayBeOwed: true, video: { taskId: 'video_2' } });
+      expect((late as CreatedVideo).warnings).toContainEqual(
+        expect.stringMatching(/idempotency_not_honoured.*video_1/),
+      );
+    } finally {
+      await bench.close();
+    }
   });
 });

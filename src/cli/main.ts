@@ -2,14 +2,14 @@
 /**
  * @module The program `temporal-media`: parses, runs one command, prints one answer, ends with a documented exit code.
  */
-import { CommanderError } from 'commander';
+import { CommanderError, type Command } from 'commander';
 import { notifyParent } from './child-process';
 import { type CommandContext } from './context';
 import { EXIT } from './exit-codes';
 import { failureOf, withoutSecrets } from './errors';
 import { type Paint, painter, parsedOutputMode, Report, type OutputMode, outputModeOf } from './report';
 import { createProgram } from './program';
-import { typedCommand, withTypedCommand } from './typed-command';
+import { type FailureReply } from './json-output';
 
 // The AWS SDK repeats with every command which versions of Node it will need some day. Its own switch silences this alone.
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
@@ -66,3 +66,24 @@ void main(process.argv.slice(2)).then(async (exitCode) => {
   await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
   process.exit(exitCode);
 });
+
+/** The known command that was typed, such as `campaign run`; empty when there is none. */
+function typedCommand(program: Command, argv: readonly string[]): string {
+  const names: string[] = [];
+  let at = program;
+  for (const word of argv) {
+    if (word.startsWith('-')) continue;
+    const next = at.commands.find((command) => command.name() === word);
+    if (next === undefined) break;
+    names.push(word);
+    at = next;
+  }
+  return names.join(' ');
+}
+
+/** Replaces COMMAND in a hint about `COMMAND --help` by the command that was typed. */
+function withTypedCommand(reply: FailureReply, typed: string): FailureReply {
+  return typed === ''
+    ? reply
+    : { ...reply, hint: reply.hint.replaceAll('COMMAND --help', `${typed} --help`) };
+}

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
+import { lookup } from 'node:dns/promises';
 import { accountsOf, shortForm } from '../accounts/account-config';
 import { ConfigurationError, type MediaConfig, readConfig } from '../config';
 import { throwBug } from '../domain/bug';
@@ -12,7 +13,6 @@ import { SERVED_PARTS, servedBy } from '../worker/served-parts';
 import { type CommandContext, type CommonOptions, effectiveEnvironment, withCommonOptions } from './context';
 import { CliError } from './errors';
 import { onInterruption } from './interruption';
-import { socketAddress, parseListenAddress } from './listen-address';
 import { LOG_FORMATS, type LogFormat, redactedSink } from './log-lines';
 import { storeSecrets } from './store-secrets';
 
@@ -295,4 +295,38 @@ async function listening(server: Server, host: string | undefined, port: number)
     server.once('error', reject);
     server.listen({ port, ...(host !== undefined && { host }) }, resolve);
   });
+}
+
+/** Where something of a worker listens. */
+interface ListenAddress {
+  /** Undefined for all interfaces. */
+  readonly host: string | undefined;
+  readonly port: number;
+}
+
+/**
+ * Reads `host:port`, or `:port` for all interfaces.
+ * @param variable named by the error
+ * @throws CliError
+ */
+export function parseListenAddress(address: string, variable: string): ListenAddress {
+  const match = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]*)):(\d{1,5})$/i.exec(address);
+  const port = Number(match?.[3]);
+  if (match === null || port > 65_535)
+    throw new CliError('configuration', `${variable}: must be host:port, or :port for all interfaces.`);
+  const host = match[1] ?? match[2];
+  return { host: host === '' ? undefined : host, port };
+}
+
+/** The address as `ip:port`, for a server that resolves no names. @throws CliError */
+export async function socketAddress(address: string, variable: string): Promise<string> {
+  const { host, port } = parseListenAddress(address, variable);
+  if (port === 0)
+    throw new CliError('configuration', `${variable}: needs a port that a scraper can be told, not 0.`);
+  if (host === undefined) return `0.0.0.0:${port}`;
+  const found = await lookup(host).catch((error: unknown) => {
+    throwBug(error);
+    throw new CliError('configuration', `${variable}: the host has no address here.`);
+  });
+  return found.family === 6 ? `[${found.address}]:${port}` : `${found.address}:${port}`;
 }

@@ -4,6 +4,8 @@ import { isOver, ownRunId, runAfter, runBefore } from './chains';
 import { HistoryError } from './history-error';
 import { type LoadedRun, type LoadedTarget, type PendingActivity } from './loaded-history';
 import { runOf } from './read-history';
+import { listExecutions } from '../client/list-executions';
+import { watchesOf } from './timeline/watcher-polls';
 
 /** Open workflows of a namespace. */
 export const ALL_OPEN = "ExecutionStatus = 'Running'";
@@ -90,4 +92,74 @@ export async function fetchRun(
     if (name === 'WorkflowNotFoundError' || (code ?? cause?.code) === NOT_FOUND) return undefined;
     throw error;
   }
+}
+
+/**
+ * A target with the histories of the watchers that polled its video, as far as the server still has them.
+ * @param target whose payloads are decoded
+ * @param prepare called with the runs of each watcher
+ */
+export async function withWatchers(
+  client: Client,
+  target: LoadedTarget,
+  prepare: (watcher: LoadedTarget) => Promise<LoadedTarget | undefined>,
+): Promise<LoadedTarget> {
+  const watches = target.runs.flatMap(watchesOf);
+  if (watches.length === 0) return target;
+  const watchers: LoadedTarget[] = [];
+  for (const { watcher, from, to } of watches) {
+    const closed = `(ExecutionStatus = "Running" OR CloseTime >= "${new Date(from).toISOString()}")`;
+    const begun = to === null ? '' : ` AND StartTime <= "${new Date(to).toISOString()}"`;
+    const query = `WorkflowId = ${JSON.stringify(watcher)} AND ${closed}${begun}`;
+    const runs: LoadedRun[] = [];
+    for await (const { workflowId, runId } of listExecutions(client, query)) {
+      const run = await fetchRun(client, workflowId, runId);
+      if (run !== undefined) runs.push(run);
+    }
+    const loaded = await prepare({ target: watcher, runs });
+    if (loaded !== undefined) watchers.push(loaded);
+  }
+  return { ...target, watchers };
+}
+
+/** Children of children are read down to this depth: a parent, its campaign, the batches of that. */
+const DEPTH = 3;
+
+/** Child workflows that runs have started, each once, in the order of their starts. */
+export function childrenOf({
+  runs,
+}: LoadedTarget): readonly { readonly workflowId: string; readonly runId: string }[] {
+  const found = new Map<string, { readonly workflowId: string; readonly runId: string }>();
+  for (const { history } of runs)
+    for (const { childWorkflowExecutionStartedEventAttributes: started } of history.events ?? []) {
+      const { workflowId, runId } = started?.workflowExecution ?? {};
+      if (workflowId && runId) found.set(runId, { workflowId, runId });
+    }
+  return [...found.values()];
+}
+
+/**
+ * A target with its children, and theirs, as far as the server still has them.
+ * @param prepare called with each child before its own children are read
+ */
+export async function withChildren(
+  client: Client,
+  target: LoadedTarget,
+  prepare: (child: LoadedTarget) => Promise<LoadedTarget | undefined>,
+  depth = DEPTH,
+): Promise<LoadedTarget> {
+  if (depth === 0) return target;
+  const children: LoadedTarget[] = [];
+  for (const { workflowId, runId } of childrenOf(target)) {
+    const chain = await fetchChain(client, workflowId, runId).catch(unlessGone);
+    const child = chain === undefined ? undefined : await prepare(chain);
+    if (child !== undefined) children.push(await withChildren(client, child, prepare, depth - 1));
+  }
+  return children.length === 0 ? target : { ...target, children };
+}
+
+/** Retention or a person has removed it. */
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof HistoryError) || error.code !== 'not_found') throw error;
+  return undefined;
 }

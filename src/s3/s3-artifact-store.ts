@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { DeleteObjectCommand, GetObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import type * as Presigner from '@aws-sdk/s3-request-presigner';
@@ -30,11 +30,9 @@ import { type ArtifactRef } from '../domain/request';
 import { systemCode } from '../files/system-code';
 import { createObject, keyOf, readObject, type S3Place } from './create-object';
 import { listPages } from './list-page';
-import { objectBytes } from './object-bytes';
 import { probeConditionalPuts } from './probe';
-import { failureOf, isAbsent } from './s3-error';
+import { failureOf, isAbsent, storeError } from './s3-error';
 import { S3Part } from './s3-part';
-import { storeError } from './store-error';
 
 /** Of a multipart upload, in bytes; at most this times {@link PARTS_AT_ONCE} is in memory. */
 const PART_BYTES = 8 * 1024 * 1024;
@@ -308,5 +306,71 @@ function presigner(): typeof Presigner {
       'storage',
       'A signed address needs the package @aws-sdk/s3-request-presigner: npm install @aws-sdk/s3-request-presigner',
     );
+  }
+}
+
+/** Breaks in a row, without a byte between them, after which a read fails. */
+const BREAKS = 3;
+
+/**
+ * The bytes of an object. Where a connection breaks, also because the service or the client closed it on a slow reader,
+ * the rest is asked for (`Range`), of the same object only.
+ * @throws the error of the SDK when the read does not begin; the stream fails with an `ArtifactError`
+ */
+async function objectBytes(place: S3Place, key: string): Promise<Readable> {
+  const first = await openObject(place, key);
+  return Readable.from(followed(place, key, first), { objectMode: false });
+}
+
+interface OpenObject {
+  readonly bytes: AsyncIterator<Uint8Array>;
+  readonly total: number;
+  readonly etag: string | undefined;
+}
+
+async function openObject(
+  place: S3Place,
+  key: string,
+  rest?: { at: number; etag: string | undefined },
+): Promise<OpenObject> {
+  const reply = await place.client.send(
+    new GetObjectCommand({
+      Bucket: place.bucket,
+      Key: key,
+      ...(rest !== undefined && { Range: `bytes=${rest.at}-`, IfMatch: rest.etag }),
+    }),
+  );
+  const body = (reply.Body ?? Readable.from([])) as Readable;
+  const at = rest?.at ?? 0;
+  if (rest !== undefined && reply.ContentRange?.startsWith(`bytes ${at}-`) !== true) {
+    body.destroy();
+    throw new Error('The service sent another part than it was asked for.');
+  }
+  const bytes = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+  return { bytes, total: at + (reply.ContentLength ?? 0), etag: reply.ETag };
+}
+
+async function* followed(place: S3Place, key: string, first: OpenObject): AsyncGenerator<Uint8Array> {
+  const { total, etag } = first;
+  let { bytes } = first;
+  let at = 0;
+  let breaks = 0;
+  try {
+    while (at < total) {
+      const next = await bytes.next().catch((error: unknown) => ({ error }));
+      if (!('error' in next) && next.done !== true) {
+        at += next.value.length;
+        breaks = 0;
+        yield next.value;
+        continue;
+      }
+      breaks += 1;
+      if (breaks > BREAKS) throw 'error' in next ? next.error : new Error('The body ended early.');
+      ({ bytes } = await openObject(place, key, { at, etag }));
+    }
+  } catch (error) {
+    throw storeError(error);
+  } finally {
+    await bytes.return?.();
   }
 }

@@ -1,5 +1,4 @@
-import { checkLookUp } from '../../src/cli/doctor/temporal';
-import { checkVersions } from '../../src/cli/doctor/worker-versions';
+import { checkLookUp, checkVersions } from '../../src/cli/doctor/temporal';
 import { pinnedText } from '../../src/client/case/pinned-version';
 import { startMediaStack } from '../support/media-stack';
 import { eventually } from '../support/eventually';

@@ -1,4 +1,4 @@
-import { parseListenAddress, socketAddress } from '../../src/cli/listen-address';
+import { parseListenAddress, socketAddress } from '../../src/cli/worker';
 
 describe('addresses on which a worker listens', () => {
   it('are host:port, or :port for all interfaces', () => {

@@ -11,8 +11,16 @@ import { createMediaClient } from '../../service/create-media-client';
 import { type GetVideoResult } from '../../service/media-client';
 import { networkCode, unsentCause } from '../../service/network-error';
 import { type CommandErrorType } from '../exit-codes';
-import { type AccountFacts, type Check, failed, type Finding, ok, warning } from './check';
-import { eachAccount } from './each-account';
+import {
+  type AccountFacts,
+  type Check,
+  failed,
+  type Finding,
+  ok,
+  warning,
+  type AccountsFinding,
+  skipped,
+} from './check';
 import { type TaskError } from '../../domain/video-task';
 
 /** The result of a query for a task that cannot exist. */
@@ -348,4 +356,32 @@ const isQuotedAddress = (word: string): boolean => /\[path\]|v1\/videos\//i.test
 export function spokenOf({ code, message }: Pick<TaskError, 'code' | 'message'>): Subject | undefined {
   const words = `${(code ?? '').replaceAll(/[_.-]/g, ' ')} ${code ?? ''} ${(message ?? '').replaceAll(/\S+/g, (word) => (isQuotedAddress(word) ? '/' : word))}`;
   return SUBJECTS.find(([, pattern]) => pattern.test(words))?.[0];
+}
+
+/** From bad to good: the worst decides. */
+const STATES: readonly Finding['state'][] = ['failed', 'warning', 'skipped', 'ok'];
+
+/**
+ * Checks each account, all at once. Of several accounts the worst one decides, and the message names each; what was found
+ * for one account alone is said as it is.
+ */
+async function eachAccount(
+  accounts: readonly AccountFacts[],
+  check: (account: AccountFacts) => Promise<Finding>,
+): Promise<AccountsFinding> {
+  const found = await Promise.all(
+    accounts.map(async (account) => ({ account: account.name, finding: await check(account) })),
+  );
+  const worst = STATES.flatMap((state) => found.filter(({ finding }) => finding.state === state))[0];
+  if (worst === undefined) return skipped('settings');
+  const each = found.map(({ account, finding: { state, message, ...rest } }) => ({
+    account,
+    state,
+    message,
+    ...('remedy' in rest && { remedy: rest.remedy }),
+  }));
+  if (found.length === 1) return { ...worst.finding, accounts: each };
+  const message = found.map(({ account, finding }) => `${account}: ${finding.message}`).join(' ');
+  const finding = { ...worst.finding, message, accounts: each };
+  return 'remedy' in finding ? { ...finding, remedy: `${worst.account}: ${finding.remedy}` } : finding;
 }

@@ -1,7 +1,6 @@
 import { type UnloadedTarget } from '../../replay/history-folder';
 import { type LoadedRun } from '../../replay/loaded-history';
-import { type ReplayCode } from '../../replay/replay-histories';
-import { type ReplayedTarget, replayTargets } from '../../replay/replay-targets';
+import { type ReplayCode, type ReplayedTarget, replayTargets } from '../../replay/replay-histories';
 import { type Timeline } from '../../replay/timeline/timeline';
 import { type Verdict } from '../../replay/verdict';
 import { type CommandContext } from '../context';

@@ -1,7 +1,7 @@
 import fastify from 'fastify';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addAdminRoutes } from '../../../src/testing/sandbox/admin-routes';
+import { addAdminRoutes } from '../../../src/testing/sandbox/sandbox';
 import { type FaultRule } from '../../../src/testing/sandbox';
 import { resolveSandboxOptions } from '../../../src/testing/sandbox/options';
 import { SandboxCore } from '../../../src/testing/sandbox/sandbox-core';

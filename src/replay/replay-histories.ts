@@ -4,13 +4,12 @@ import { type WorkflowBundle, type ReplayResult } from '@temporalio/worker';
 import { bundledTypes } from '../worker/bundled-types';
 import { type RecordedCommand, RECORDER, withRecorder } from './command-recorder';
 import { divergenceOf } from './divergence';
-import { type LoadedRun, type LoadedTarget } from './loaded-history';
+import { type LoadedRun } from './loaded-history';
 import { isCommandOf, PaidInputs } from './paid-inputs';
 import { ReplayWorker } from './replay-worker';
 import { SourceLocations } from './source-location';
 import { type Verdict, type WrittenBy } from './verdict';
 import { SDK, writtenBy } from './written-by';
-import { type UnloadedTarget } from './history-folder';
 
 /** The verdict about one run. */
 export interface ReplayedRun {
@@ -26,44 +25,52 @@ export interface ReplayCode {
 
 /**
  * Replays one run after the other with the code of a bundle, with one worker for all: a run is let go when its verdict
- * is there. A run that diverges is replayed a second time, with a record of its commands.
+ * is there.
  */
 export async function* replayHistories(
   code: ReplayCode,
   runs: AsyncIterable<LoadedRun> | Iterable<LoadedRun>,
 ): AsyncGenerator<ReplayedRun> {
-  const types = bundledTypes(code.bundle.code);
-  let current: LoadedRun | undefined;
-  const unfit: ReplayedRun[] = [];
-  const inputs = new PaidInputs();
-  class Comparing extends ReplayWorker {
-    protected override keep(commands: readonly object[]): void {
-      inputs.keep(commands as Parameters<PaidInputs['keep']>[0]);
-    }
+  const replayer = new Replayer(code);
+  try {
+    for await (const run of runs) yield { run, verdict: await replayer.verdictOf(run) };
+  } finally {
+    await replayer.close();
   }
-  async function* fit() {
-    for await (const run of runs) {
-      const verdict = withoutReplay(run, types);
-      if (verdict !== undefined) unfit.push({ run, verdict });
-      else {
-        current = run;
-        inputs.clear();
-        yield { workflowId: run.workflowId, history: run.history };
+}
+
+/** Replays runs with the code of a bundle. One that diverges is replayed a second time, with a record of its commands. */
+export class Replayer {
+  readonly #types: ReadonlySet<string> | undefined;
+  readonly #inputs = new PaidInputs();
+  readonly #comparing: OneByOne;
+  readonly #explainer: Explainer;
+
+  constructor({ bundle }: ReplayCode) {
+    const inputs = this.#inputs;
+    class Comparing extends ReplayWorker {
+      protected override keep(commands: readonly object[]): void {
+        inputs.keep(commands as Parameters<PaidInputs['keep']>[0]);
       }
     }
+    this.#types = bundledTypes(bundle.code);
+    this.#comparing = new OneByOne((runs) => Comparing.runReplayHistories({ workflowBundle: bundle }, runs));
+    this.#explainer = new Explainer(bundle);
   }
-  const explainer = new Explainer(code.bundle);
-  try {
-    for await (const { error } of Comparing.runReplayHistories({ workflowBundle: code.bundle }, fit())) {
-      yield* unfit.splice(0);
-      const run = current as LoadedRun;
-      const by = writtenBy(run.history);
-      if (error !== undefined) yield { run, verdict: await explain(run, explainer, by, error) };
-      else yield { run, verdict: await compared(run, explainer, by, inputs.differences(run.history)) };
-    }
-    yield* unfit.splice(0);
-  } finally {
-    await explainer.close();
+
+  async verdictOf(run: LoadedRun): Promise<Verdict> {
+    const verdict = withoutReplay(run, this.#types);
+    if (verdict !== undefined) return verdict;
+    this.#inputs.clear();
+    const error = await this.#comparing.replay(run);
+    const by = writtenBy(run.history);
+    return error === undefined
+      ? compared(run, this.#explainer, by, this.#inputs.differences(run.history))
+      : explain(run, this.#explainer, by, error);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#comparing.close(), this.#explainer.close()]);
   }
 }
 
@@ -140,29 +147,28 @@ interface Recording {
   readonly commands: readonly RecordedCommand[];
 }
 
-/** Replays runs with a record of their commands, with one worker for all of them, which starts with the first. */
+/** Replays runs with a record of their commands. */
 class Explainer {
-  readonly #next = new Deferred<HistoryAndWorkflowId>();
+  readonly #recording: OneByOne;
   #commands: RecordedCommand[] = [];
-  #results: AsyncIterableIterator<ReplayResult> | undefined;
-
   #locations: SourceLocations | undefined;
 
-  constructor(private readonly bundle: WorkflowBundle) {}
+  constructor(private readonly bundle: WorkflowBundle) {
+    const keep = (_info: unknown, command: RecordedCommand): void => void this.#commands.push(command);
+    this.#recording = new OneByOne((runs) =>
+      ReplayWorker.runReplayHistories(
+        {
+          workflowBundle: { code: withRecorder(bundle.code) },
+          sinks: { [RECORDER]: { [RECORDER]: { fn: keep, callDuringReplay: true } } },
+        },
+        runs,
+      ),
+    );
+  }
 
-  async record({ workflowId, history }: LoadedRun): Promise<Recording> {
+  async record(run: LoadedRun): Promise<Recording> {
     this.#commands = [];
-    const results = (this.#results ??= ReplayWorker.runReplayHistories(
-      {
-        workflowBundle: { code: withRecorder(this.bundle.code) },
-        sinks: { [RECORDER]: { [RECORDER]: { fn: this.#keep, callDuringReplay: true } } },
-      },
-      this.#next.values(),
-    ));
-    this.#next.give({ workflowId, history });
-    const result = await results.next();
-    const { error } = result.value as ReplayResult;
-    return { error, commands: this.#commands };
+    return { error: await this.#recording.replay(run), commands: this.#commands };
   }
 
   /** The places of workflow code in a stack. */
@@ -171,76 +177,38 @@ class Explainer {
   }
 
   async close(): Promise<void> {
-    this.#next.end();
+    await this.#recording.close();
+  }
+}
+
+/** Gives runs to one worker, each when it is asked for, and starts it with the first. */
+class OneByOne {
+  #results: AsyncIterableIterator<ReplayResult> | undefined;
+  #given: HistoryAndWorkflowId | undefined;
+
+  constructor(
+    private readonly start: (
+      runs: AsyncIterable<HistoryAndWorkflowId>,
+    ) => AsyncIterableIterator<ReplayResult>,
+  ) {}
+
+  /** @returns why the run does not replay */
+  async replay({ workflowId, history }: LoadedRun): Promise<Error | undefined> {
+    this.#given = { workflowId, history };
+    this.#results ??= this.start(this.#runs());
+    const { value } = (await this.#results.next()) as IteratorYieldResult<ReplayResult>;
+    return value.error;
+  }
+
+  async close(): Promise<void> {
     await this.#results?.return?.();
   }
 
-  readonly #keep = (_info: unknown, command: RecordedCommand): void => void this.#commands.push(command);
-}
-
-/** A list whose values are given one by one, each after the one before was taken. */
-class Deferred<Value extends object> {
-  #given: Value | undefined;
-  #ended = false;
-  #wake: () => void = () => undefined;
-
-  give(value: Value): void {
-    this.#given = value;
-    this.#wake();
-  }
-
-  end(): void {
-    this.#ended = true;
-    this.#wake();
-  }
-
-  async *values(): AsyncGenerator<Value> {
-    for (;;) {
-      if (this.#given !== undefined) {
-        const value = this.#given;
-        this.#given = undefined;
-        yield value;
-      } else if (this.#ended) return;
-      else await new Promise<void>((resolve) => (this.#wake = resolve));
+  /** Read on only by `next`, so that the next run is there. */
+  async *#runs(): AsyncGenerator<HistoryAndWorkflowId> {
+    for (let run = this.#given; run !== undefined; run = this.#given) {
+      this.#given = undefined;
+      yield run;
     }
   }
-}
-
-/** A target with the verdict about each of its runs. */
-export interface ReplayedTarget extends LoadedTarget {
-  readonly verdicts: readonly Verdict[];
-}
-
-interface Open {
-  readonly target: LoadedTarget | UnloadedTarget;
-  readonly verdicts: Verdict[];
-}
-
-const isDone = ({ target, verdicts }: Open): boolean =>
-  'error' in target || verdicts.length === target.runs.length;
-
-/** Replays the runs of each target, in order, and passes on what could not be loaded. */
-export async function* replayTargets(
-  code: ReplayCode,
-  targets: AsyncIterable<LoadedTarget | UnloadedTarget>,
-): AsyncGenerator<ReplayedTarget | UnloadedTarget> {
-  const open: Open[] = [];
-  async function* runs(): AsyncGenerator<LoadedRun> {
-    for await (const target of targets) {
-      open.push({ target, verdicts: [] });
-      if (!('error' in target)) yield* target.runs;
-    }
-  }
-  const done = (): (ReplayedTarget | UnloadedTarget)[] => {
-    const end = open.findIndex((one) => !isDone(one));
-    return open
-      .splice(0, end === -1 ? open.length : end)
-      .map(({ target, verdicts }) => ('error' in target ? target : { ...target, verdicts }));
-  };
-  // Results come in the order of the runs.
-  for await (const { verdict } of replayHistories(code, runs())) {
-    open.find((one) => !isDone(one))?.verdicts.push(verdict);
-    yield* done();
-  }
-  yield* done();
 }

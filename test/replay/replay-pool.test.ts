@@ -110,8 +110,7 @@ describe('histories that several threads replay', () => {
     writeFileSync(
       entry,
       `const { parentPort } = require('node:worker_threads');
-       parentPort.on('message', () => { throw new Error('out of luck'); });
-       parentPort.postMessage({ ask: true });`,
+       parentPort.on('message', () => { throw new Error('out of luck'); });`,
     );
     const waits = pipe('waits-for-nothing');
     const failed = reportsOf(requestOf([waits, folder]), 2, entry);

@@ -58,7 +58,7 @@ export class HistorySources {
     private readonly options: TargetOptions,
   ) {}
 
-  async *names(targets: readonly string[]): AsyncGenerator<NamedTarget> {
+  async *names(targets: readonly string[]): AsyncGenerator<NamedTarget, undefined> {
     const { allOpen, golden } = this.options;
     const query = allOpen === true ? ALL_OPEN : this.options.query;
     if (query !== undefined)

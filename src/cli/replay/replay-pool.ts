@@ -1,12 +1,13 @@
+import { EventEmitter, once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type UnloadedTarget } from '../../replay/history-folder';
 import { CliError } from '../errors';
-import { HistorySources, type NamedTarget } from './load-targets';
-import { type ReplayRequest, reportTargets, type TargetReport } from './target-report';
-import { receivedError, receivedReport, type ThreadMessage } from './thread-messages';
+import { type NamedTarget } from './load-targets';
+import { Reporter, type ReplayRequest, type TargetReport } from './target-report';
+import { receivedReport, type SentReport, type ThreadMessage } from './thread-messages';
 
 /** Each thread keeps its own copy of the workflow code and one history, 100 MiB and more: not more than this unless asked. */
 const MOST_BY_DEFAULT = 4;
@@ -24,6 +25,11 @@ export interface PoolOptions {
   readonly entry?: string;
 }
 
+type Report = TargetReport | UnloadedTarget;
+
+/** This thread or another one: replays one name at a time. */
+type Member = Pick<Reporter, 'report' | 'close'>;
+
 /**
  * Loads and replays what a command names, in this thread and, where it is much, in others beside it. Reports come in the
  * order of the names, whichever thread made them.
@@ -32,163 +38,102 @@ export interface PoolOptions {
 export async function* replayInPool(
   request: ReplayRequest,
   { concurrency, entry = join(__dirname, 'replay-thread.js') }: PoolOptions = {},
-): AsyncGenerator<TargetReport | UnloadedTarget> {
-  const sources = new HistorySources(request, request.options);
+): AsyncGenerator<Report> {
+  const here = new Reporter(request);
   const most = existsSync(entry) ? (concurrency ?? Math.min(availableParallelism(), MOST_BY_DEFAULT)) : 1;
   const each = concurrency === undefined ? TARGETS_EACH : 1;
-  const names = new Names(sources.names(request.targets));
-  const members = Math.max(1, Math.min(most, Math.floor((await names.atLeast(most * each)) / each)));
-  const reports = new InOrder<TargetReport | UnloadedTarget>();
-  const threads = Array.from({ length: members - 1 }, () => new ReplayThread(entry, request, names, reports));
-  const all = [replayHere(request, sources, names, reports), ...threads.map((thread) => thread.ended)];
-  void Promise.all(all).then(
-    () => reports.end(),
-    (error: unknown) => reports.fail(error),
-  );
-  try {
-    yield* reports.values();
-  } finally {
-    names.stop();
-    await Promise.all(threads.map((thread) => thread.close()));
-  }
-}
+  const names = here.names();
+  const ahead = await firstOf(names, most * each);
+  const others = Math.max(1, Math.min(most, Math.floor(ahead.length / each))) - 1;
+  const threads = Array.from({ length: others }, () => new ReplayThread(entry, request));
 
-interface Dealt {
-  readonly index: number;
-  readonly named: NamedTarget;
-}
-
-/** Deals out names, each once. */
-class Names {
-  readonly #ahead: NamedTarget[] = [];
-  #dealt = 0;
-  #stopped = false;
-
-  constructor(private readonly names: AsyncIterator<NamedTarget>) {}
-
-  /** How many there are, counted up to this number. */
-  async atLeast(count: number): Promise<number> {
-    while (this.#ahead.length < count) {
-      const next = await this.names.next();
-      if (next.done === true) break;
-      this.#ahead.push(next.value);
-    }
-    return this.#ahead.length;
-  }
-
-  async take(): Promise<Dealt | undefined> {
-    const named = this.#ahead.shift() ?? (await this.#next());
-    return named === undefined || this.#stopped ? undefined : { index: this.#dealt++, named };
-  }
-
-  async #next(): Promise<NamedTarget | undefined> {
-    // A generator answers calls in their order, so that numbers follow the order of names.
-    const next = await this.names.next();
-    return next.done === true ? undefined : next.value;
-  }
-
-  stop(): void {
-    this.#stopped = true;
-  }
-}
-
-/** Passes values on in the order of their numbers. */
-class InOrder<Value> {
-  readonly #waiting = new Map<number, Value>();
-  #next = 0;
-  #ended = false;
-  #failure: { readonly error: unknown } | undefined;
-  #wake: () => void = () => undefined;
-
-  put(index: number, value: Value): void {
-    this.#waiting.set(index, value);
-    this.#wake();
-  }
-
-  end(): void {
-    this.#ended = true;
-    this.#wake();
-  }
-
-  fail(error: unknown): void {
-    this.#failure = { error };
-    this.#wake();
-  }
-
-  async *values(): AsyncGenerator<Value> {
+  const reports = new Map<number, Report>();
+  const made = new EventEmitter();
+  let dealt = 0;
+  let isOver = false;
+  async function replayNames(member: Member): Promise<void> {
     for (;;) {
-      const value = this.#waiting.get(this.#next);
-      if (value !== undefined) {
-        this.#waiting.delete(this.#next);
-        this.#next += 1;
-        yield value;
-      } else if (this.#failure !== undefined) throw this.#failure.error;
-      else if (this.#ended) return;
-      else await new Promise<void>((resolve) => (this.#wake = resolve));
+      // A generator answers calls in their order, so that numbers follow the order of names.
+      const named = ahead.shift() ?? (await names.next()).value;
+      if (named === undefined || isOver) break;
+      const index = dealt;
+      dealt += 1;
+      reports.set(index, await member.report(named));
+      made.emit('report');
     }
+    await member.close();
+  }
+  const all = Promise.all([here, ...threads].map(replayNames)).then(() => (isOver = true));
+  // Its failure is thrown below, where a report is missed.
+  all.catch(() => undefined);
+  try {
+    for (let next = 0; !isOver || reports.size > 0;) {
+      const report = reports.get(next);
+      if (report === undefined) await Promise.race([once(made, 'report'), all]);
+      else {
+        reports.delete(next);
+        next += 1;
+        yield report;
+      }
+    }
+  } finally {
+    isOver = true;
+    await Promise.all(threads.map((thread) => thread.end()));
   }
 }
 
-/** The share of this thread. */
-async function replayHere(
-  request: ReplayRequest,
-  sources: HistorySources,
-  names: Names,
-  reports: InOrder<TargetReport | UnloadedTarget>,
-): Promise<void> {
-  const dealt: Dealt[] = [];
-  async function* own() {
-    for (let next = await names.take(); next !== undefined; next = await names.take()) {
-      dealt.push(next);
-      yield next.named;
-    }
+async function firstOf<Value>(values: AsyncIterator<Value>, count: number): Promise<Value[]> {
+  const found: Value[] = [];
+  while (found.length < count) {
+    const next = await values.next();
+    if (next.done === true) break;
+    found.push(next.value);
   }
-  for await (const report of reportTargets(request, sources, own()))
-    reports.put((dealt.shift() as Dealt).index, report);
+  return found;
 }
 
-/** The share of another thread, which asks for each name and answers in the order in which it got them. */
-class ReplayThread {
-  readonly ended: Promise<void>;
+/** Another thread that replays. */
+class ReplayThread implements Member {
   readonly #worker: Worker;
-  readonly #dealt: Dealt[] = [];
+  /** Why it ended. */
+  readonly #ended: Promise<string>;
 
-  constructor(
-    entry: string,
-    request: ReplayRequest,
-    names: Names,
-    reports: InOrder<TargetReport | UnloadedTarget>,
-  ) {
+  constructor(entry: string, request: ReplayRequest) {
     const worker = new Worker(entry, {
       workerData: { ...request, env: { ...request.env } },
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     });
     this.#worker = worker;
-    this.ended = new Promise((resolve, reject) => {
-      const deal = async (): Promise<void> => {
-        const next = await names.take();
-        if (next !== undefined) this.#dealt.push(next);
-        worker.postMessage(next?.named ?? null);
-      };
-      worker.on('message', (message: ThreadMessage) => {
-        if ('ask' in message) deal().catch(reject);
-        else if ('done' in message) resolve();
-        else if ('failed' in message) reject(receivedError(message.failed));
-        else reports.put((this.#dealt.shift() as Dealt).index, receivedReport(message.report));
-      });
-      worker.on('error', (error) => reject(this.#lost(error.message)));
-      worker.on('exit', (code) => reject(this.#lost(`it ended with code ${code}.`)));
+    this.#ended = new Promise((resolve) => {
+      worker.on('error', (error) => resolve(error.message));
+      worker.on('exit', (code) => resolve(`it ended with code ${code}.`));
     });
   }
 
+  async report(named: NamedTarget): Promise<Report> {
+    const { report } = await this.#answer(named);
+    return receivedReport(report as SentReport);
+  }
+
+  /** Lets it end what it has begun. */
   async close(): Promise<void> {
+    await this.#answer(null);
+  }
+
+  async end(): Promise<void> {
     await this.#worker.terminate();
   }
 
-  #lost(why: string): CliError {
-    const last = this.#dealt.at(-1)?.named;
-    const which = last === undefined ? 'before its first history' : `while it replayed ${nameOf(last)}`;
-    return new CliError('unexpected', `A thread of the replay stopped ${which}: ${why}`, {
+  async #answer(named: NamedTarget | null): Promise<ThreadMessage> {
+    const message = new Promise<ThreadMessage>((resolve) => this.#worker.once('message', resolve));
+    this.#worker.postMessage(named);
+    const answer = await Promise.race([message, this.#ended]);
+    if (typeof answer !== 'string') {
+      if (answer.failed !== undefined) throw CliError.from(answer.failed);
+      return answer;
+    }
+    const which = named === null ? 'after its last history' : `while it replayed ${nameOf(named)}`;
+    throw new CliError('unexpected', `A thread of the replay stopped ${which}: ${answer}`, {
       hint: 'Replay this one alone, or all with --concurrency 1, which needs less memory.',
     });
   }

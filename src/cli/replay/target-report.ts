@@ -1,10 +1,11 @@
+import { given } from '../../domain/given';
 import { type UnloadedTarget } from '../../replay/history-folder';
 import { type LoadedRun } from '../../replay/loaded-history';
-import { type ReplayCode, type ReplayedTarget, replayTargets } from '../../replay/replay-histories';
+import { type ReplayCode, Replayer } from '../../replay/replay-histories';
 import { type Timeline } from '../../replay/timeline/timeline';
 import { type Verdict } from '../../replay/verdict';
 import { type CommandContext } from '../context';
-import { type HistorySources, type NamedTarget, type TargetOptions } from './load-targets';
+import { HistorySources, type NamedTarget, type TargetOptions } from './load-targets';
 import { storyOf, type StoryOptions } from './stories';
 
 /** What a command says about one run; its history is let go. */
@@ -30,24 +31,34 @@ export interface ReplayRequest extends Pick<CommandContext, 'env'> {
   readonly options: TargetOptions & StoryOptions;
 }
 
-/** Loads and replays what is named, one after the other, and keeps what the command shows of it. */
-export async function* reportTargets(
-  request: ReplayRequest,
-  sources: HistorySources,
-  names: AsyncIterable<NamedTarget>,
-): AsyncGenerator<TargetReport | UnloadedTarget> {
-  async function* loaded() {
-    for await (const named of names) yield sources.load(named);
-  }
-  for await (const target of replayTargets(request.code, loaded()))
-    yield 'error' in target ? target : reportOf(target, request);
-}
+/** Loads and replays what is named, and keeps what the command shows of it. */
+export class Reporter {
+  readonly #sources: HistorySources;
+  readonly #replayer: Replayer;
 
-function reportOf(replayed: ReplayedTarget, request: ReplayRequest): TargetReport {
-  const runs = replayed.runs.flatMap(({ history, ...run }, index) => {
-    const verdict = replayed.verdicts[index];
-    return verdict === undefined ? [] : [{ ...run, events: history.events?.length ?? 0, verdict }];
-  });
-  const timeline = storyOf(replayed, request);
-  return { target: replayed.target, runs, ...(timeline !== undefined && { timeline }) };
+  constructor(private readonly request: ReplayRequest) {
+    this.#sources = new HistorySources(request, request.options);
+    this.#replayer = new Replayer(request.code);
+  }
+
+  /** What the arguments of the command name. */
+  names(): AsyncGenerator<NamedTarget, undefined> {
+    return this.#sources.names(this.request.targets);
+  }
+
+  async report(named: NamedTarget): Promise<TargetReport | UnloadedTarget> {
+    const target = await this.#sources.load(named);
+    if ('error' in target) return target;
+    const runs: ReportedRun[] = [];
+    for (const run of target.runs) {
+      const verdict = await this.#replayer.verdictOf(run);
+      const { history, ...rest } = run;
+      runs.push({ ...rest, events: history.events?.length ?? 0, verdict });
+    }
+    return { target: target.target, runs, ...given({ timeline: storyOf(target, this.request) }) };
+  }
+
+  async close(): Promise<void> {
+    await this.#replayer.close();
+  }
 }

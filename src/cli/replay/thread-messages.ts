@@ -1,17 +1,15 @@
 import { HistoryError, type HistoryErrorCode } from '../../replay/history-error';
 import { type UnloadedTarget } from '../../replay/history-folder';
-import { CliError, type Failure, failureOf } from '../errors';
+import { type Failure } from '../errors';
 import { type TargetReport } from './target-report';
 
-/** A message of a thread that replays. */
-export type ThreadMessage =
-  /** It wants the next name; null says that there is none. */
-  | { readonly ask: true }
-  /** About the oldest name that it has got and not answered. */
-  | { readonly report: SentReport }
-  | { readonly done: true }
-  /** It stops, and so does the command. */
-  | { readonly failed: Failure['reply'] };
+/** What a thread that replays answers: `report` to a name, `done` to null, which ends it. */
+export interface ThreadMessage {
+  readonly report?: SentReport;
+  readonly done?: true;
+  /** The command stops. */
+  readonly failed?: Failure['reply'];
+}
 
 /** A report without instances of classes, which do not pass between threads. */
 export type SentReport =
@@ -31,12 +29,4 @@ export function receivedReport(report: SentReport): TargetReport | UnloadedTarge
   if (!('unloaded' in report)) return report;
   const { target, unloaded } = report;
   return { target, error: new HistoryError(unloaded.code, unloaded.message) };
-}
-
-export function sentError(error: unknown): Failure['reply'] {
-  return failureOf(error).reply;
-}
-
-export function receivedError(reply: Failure['reply']): CliError {
-  return CliError.from(reply);
 }

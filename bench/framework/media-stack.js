@@ -3,14 +3,11 @@
 // process of its own, all on 127.0.0.1.
 const { randomBytes } = require('node:crypto');
 const path = require('node:path');
-const { URL } = require('node:url');
 const { Client, Connection } = require('@temporalio/client');
 const { startChild } = require('../../lib/cli/child-process.js');
-const { temporalEnvironment } = require('../../lib/cli/dev/state.js');
+const { sandboxEnvironment, SANDBOX_KEY, temporalEnvironment } = require('../../lib/cli/dev/state.js');
 const { TemporalMediaClient } = require('../../lib/client.js');
 const { startSandboxProcess, startTemporalServer } = require('../../lib/testing/index.js');
-
-const API_KEY = 'sandbox-key';
 
 /** Neither an account nor a server of the user takes part. */
 function cleanEnvironment() {
@@ -45,10 +42,7 @@ async function startWorker({ scope }, { server, sandbox, folder, taskQueue, env 
     logFile: path.join(folder, 'worker.log'),
     env: {
       ...temporalEnvironment(server, cleanEnvironment(), folder),
-      MEDIA_BASE_URL: sandbox.url,
-      MEDIA_API_KEY: API_KEY,
-      MEDIA_MODELS: sandbox.modelsUrl,
-      MEDIA_ALLOWED_MEDIA_ORIGINS: new URL(sandbox.mediaUrl).origin,
+      ...sandboxEnvironment(sandbox, {}),
       MEDIA_DATA_DIR: folder,
       MEDIA_TASK_QUEUE: taskQueue,
       // As docs/campaigns.md advises for large campaigns.
@@ -74,7 +68,7 @@ async function startMediaStack(context, options = {}) {
 }
 
 module.exports = {
-  API_KEY,
+  API_KEY: SANDBOX_KEY,
   cleanEnvironment,
   connectClient,
   startMediaStack,

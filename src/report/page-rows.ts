@@ -1,6 +1,5 @@
-import { throwBug } from '../domain/bug';
 import { type CampaignRowResult } from '../domain/campaign/row';
-import { ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
+import { parseJson, type ReportFolder, STATE_FOLDER } from './report-folder';
 
 /** Cards of one page of the gallery; page N has the rows from N * 200 of the manifest. */
 export const PAGE_CARDS = 200;
@@ -38,7 +37,7 @@ export async function readPage(folder: ReportFolder, page: number): Promise<Page
   const rows: PageRows = new Map();
   for (const line of (text ?? '').split('\n')) {
     if (line === '') continue;
-    const row = parse(line);
+    const row = parseJson<ReportRow>(line);
     rows.set(row.result.key, row);
   }
   return rows;
@@ -68,16 +67,4 @@ export async function pagesOnDisk(folder: ReportFolder): Promise<number[]> {
     .flatMap((name) => /^([0-9]{4,12})\.jsonl$/.exec(name)?.[1] ?? [])
     .map((number) => Number(number) - 1)
     .sort((a, b) => a - b);
-}
-
-function parse(line: string): ReportRow {
-  try {
-    return JSON.parse(line) as ReportRow;
-  } catch (error) {
-    throwBug(error);
-    throw new ReportError(
-      'unreadable',
-      'The state of the report cannot be read. Choose another folder: the report is made there from the artifact store.',
-    );
-  }
 }

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import { throwBug } from '../domain/bug';
 import { ArtifactError, type ArtifactStore } from '../artifacts/artifact-store';
 import { type PlanIndex } from '../domain/campaign/plan';
 import { type PlanAddress, type ResultsIndex, type ResultsRef } from '../domain/campaign/results';
@@ -13,7 +12,7 @@ import {
   type ReportRow,
   writePage,
 } from './page-rows';
-import { ReportError, type ReportFolder } from './report-folder';
+import { parseJson, ReportError, type ReportFolder } from './report-folder';
 import { type ReportOptions } from './report-options';
 import { type ReportState, shortHash } from './report-state';
 
@@ -115,7 +114,7 @@ function replacedBy({ artifacts }: CampaignRowResult, before: ReportRow | undefi
 
 /** Reads a JSON artifact of this package. It may contain prompts, so errors do not include its text. */
 async function readJsonArtifact<T>(store: ArtifactStore, sha256: string): Promise<T> {
-  return parse<T>(await readText(store, sha256));
+  return parseJson<T>(await readText(store, sha256), NOT_JSON);
 }
 
 /** The rows of a segment in order; the whole segment is verified first. */
@@ -125,7 +124,7 @@ export async function readSegment(
 ): Promise<readonly CampaignRowResult[]> {
   const lines = (await readText(store, sha256)).split('\n').filter((line) => line !== '');
   return lines.map((line) => {
-    const row = parse<CampaignRowResult>(line);
+    const row = parseJson<CampaignRowResult>(line, NOT_JSON);
     if (!Number.isSafeInteger(row.row) || row.row < 0 || typeof row.key !== 'string')
       throw new ReportError('unreadable', 'A line of the results is not a result.');
     return row;
@@ -153,14 +152,7 @@ async function readText(store: ArtifactStore, sha256: string): Promise<string> {
   return Buffer.concat(pieces).toString('utf8');
 }
 
-function parse<T>(text: string): T {
-  try {
-    return JSON.parse(text) as T;
-  } catch (error) {
-    throwBug(error);
-    throw new ReportError('unreadable', 'An artifact of the campaign is not JSON.');
-  }
-}
+const NOT_JSON = 'An artifact of the campaign is not JSON.';
 
 /** The new state of the results, and the pages with new ones. */
 interface MergedResults extends Pick<ReportState, 'segments' | 'indexes' | 'rowGeneration'> {

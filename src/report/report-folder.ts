@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { otherwise } from '../domain/bug';
+import { otherwise, throwBug } from '../domain/bug';
 import { toArtifactError } from '../artifacts/artifact-store';
 import { systemCode } from '../files/system-code';
 import { writeSynced } from '../files/write-synced';
@@ -153,5 +153,18 @@ export class ReportError extends Error {
     message: string,
   ) {
     super(message);
+  }
+}
+
+const STATE_UNREADABLE =
+  'The state of the report cannot be read. Choose another folder: the report is made there from the artifact store.';
+
+/** Reads JSON, of the state unless `unreadable` says what it is. @throws ReportError `unreadable` */
+export function parseJson<T>(text: string, unreadable = STATE_UNREADABLE): T {
+  try {
+    return JSON.parse(text) as T;
+  } catch (error) {
+    throwBug(error);
+    throw new ReportError('unreadable', unreadable);
   }
 }

@@ -1,7 +1,6 @@
-import { throwBug } from '../domain/bug';
 import { type PlanAddress } from '../domain/campaign/results';
 import { type RowOutcome } from '../domain/campaign/row';
-import { ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
+import { parseJson, ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
 import { type MediaLayout } from './media';
 import { type DatedFacts } from './report-options';
 
@@ -65,24 +64,12 @@ export async function readState(folder: ReportFolder, campaign: string): Promise
       look: '',
       layout: null,
     };
-  const state = parse(text);
+  const state = parseJson<ReportState>(text);
   if (state.v !== 1)
     throw new ReportError('unreadable', 'The report was written by a newer version of this package.');
   if (state.campaign !== campaign)
     throw new ReportError('other_campaign', 'The folder is the report of another campaign.');
   return state;
-}
-
-function parse(text: string): ReportState {
-  try {
-    return JSON.parse(text) as ReportState;
-  } catch (error) {
-    throwBug(error);
-    throw new ReportError(
-      'unreadable',
-      'The state of the report cannot be read. Choose another folder: the report is made there from the artifact store.',
-    );
-  }
 }
 
 export async function writeState(folder: ReportFolder, state: ReportState): Promise<void> {

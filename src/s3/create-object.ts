@@ -15,6 +15,11 @@ export function keyOf({ prefix }: S3Address, name: string): string {
   return prefix === '' ? name : `${prefix}/${name}`;
 }
 
+/** An object of a name at this place, as a request names it. */
+export function objectAt(place: S3Address, name: string): { readonly Bucket: string; readonly Key: string } {
+  return { Bucket: place.bucket, Key: keyOf(place, name) };
+}
+
 /** Of one try: a small text is written in a few ten milliseconds. */
 const TRY_MS = 5_000;
 const TRIES = 5;
@@ -61,7 +66,7 @@ function notStored(failure: S3Failure, maybeWritten: boolean): S3Error {
 
 /** The text of an object; null when there is none. The SDK checks it against the checksum that was stored with it. */
 export async function readObject(place: S3Place, name: string): Promise<string | null> {
-  const input = { Bucket: place.bucket, Key: keyOf(place, name), ChecksumMode: 'ENABLED' } as const;
+  const input = { ...objectAt(place, name), ChecksumMode: 'ENABLED' } as const;
   const abortSignal = AbortSignal.timeout(READ_MS);
   for (let tries = 1; ; tries += 1) {
     try {
@@ -110,8 +115,7 @@ export function objectOf(
 ): { Bucket: string; Key: string; Body: Buffer; ChecksumSHA256: string; ContentType: string } {
   const body = Buffer.from(text, 'utf8');
   return {
-    Bucket: place.bucket,
-    Key: keyOf(place, name),
+    ...objectAt(place, name),
     Body: body,
     ChecksumSHA256: createHash('sha256').update(body).digest('base64'),
     ContentType: 'text/plain; charset=utf-8',

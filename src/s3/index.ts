@@ -10,7 +10,7 @@ import { S3AddressError } from './address';
 import { otherwise } from '../domain/bug';
 import { mapConcurrently } from '../domain/map-concurrently';
 import { type RecordStore } from '../journal/record-store';
-import { createObject, keyOf, objectOf, readObject, type S3Place } from './create-object';
+import { createObject, objectAt, objectOf, readObject, type S3Place } from './create-object';
 import { listPages } from './list-page';
 import { probeConditionalPuts } from './probe';
 import { failureOf, isAbsent, s3Error } from './s3-error';
@@ -84,7 +84,8 @@ const limited = () => ({ abortSignal: AbortSignal.timeout(REQUEST_MS) });
  * `S3Error`. The client belongs to the caller, who closes it.
  */
 export function createS3Records(place: S3Place): RecordStore {
-  const { client, bucket } = place;
+  const { client } = place;
+  const dropped = (name: string) => new DeleteObjectCommand(objectAt(place, name));
 
   async function names(prefix: string, after: string | null, limit: number): Promise<readonly string[]> {
     const found: string[] = [];
@@ -118,8 +119,7 @@ export function createS3Records(place: S3Place): RecordStore {
 
     async note(name, text) {
       if (text === null) {
-        const dropped = new DeleteObjectCommand({ Bucket: bucket, Key: keyOf(place, name) });
-        await client.send(dropped, limited()).catch(otherwise(undefined));
+        await client.send(dropped(name), limited()).catch(otherwise(undefined));
         return;
       }
       try {
@@ -131,7 +131,7 @@ export function createS3Records(place: S3Place): RecordStore {
 
     async remove(name) {
       try {
-        await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: keyOf(place, name) }), limited());
+        await client.send(dropped(name), limited());
       } catch (error) {
         const failure = failureOf(error);
         if (!isAbsent(failure)) throw s3Error('A record could not be removed from the bucket', failure);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { otherwise } from '../domain/bug';
-import { createObject, keyOf, readObject, type S3Place } from './create-object';
+import { createObject, objectAt, readObject, type S3Place } from './create-object';
 import { failureOf, S3Error } from './s3-error';
 
 /**
@@ -20,8 +20,7 @@ export async function probeConditionalPuts(place: S3Place, consequence: string):
   } catch (error) {
     throw failureOf(error).status === 501 ? notHonoured(consequence) : error;
   } finally {
-    const probe = { Bucket: place.bucket, Key: keyOf(place, name) };
-    await place.client.send(new DeleteObjectCommand(probe)).catch(otherwise(undefined));
+    await place.client.send(new DeleteObjectCommand(objectAt(place, name))).catch(otherwise(undefined));
   }
 }
 

@@ -28,7 +28,7 @@ import { IDENTITY_NAME, newIdentity, parseIdentity } from '../artifacts/store-id
 import { verifiedStream } from '../artifacts/verified-stream';
 import { type ArtifactRef } from '../domain/request';
 import { systemCode } from '../files/system-code';
-import { createObject, keyOf, readObject, type S3Place } from './create-object';
+import { createObject, objectAt, readObject, type S3Place } from './create-object';
 import { listPages } from './list-page';
 import { probeConditionalPuts } from './probe';
 import { failureOf, isAbsent, storeError } from './s3-error';
@@ -81,7 +81,7 @@ export class S3ArtifactStore implements ArtifactStore {
   async read({ sha256 }: { readonly sha256: string }): Promise<Readable> {
     assertHash(sha256);
     try {
-      return verifiedStream(await objectBytes(this.#place, this.#key(sha256)), sha256);
+      return verifiedStream(await objectBytes(this.#place, nameOf(sha256)), sha256);
     } catch (error) {
       throw isAbsent(failureOf(error)) ? notFound(sha256) : storeError(error);
     }
@@ -111,7 +111,7 @@ export class S3ArtifactStore implements ArtifactStore {
       throw new RangeError('The address of an artifact is valid for 1 second to 7 days: expiresMs.');
     if ((await this.has(sha256)) === null) throw notFound(sha256);
     const { getSignedUrl } = presigner();
-    const get = new GetObjectCommand(this.#at(this.#key(sha256)));
+    const get = new GetObjectCommand(this.#object(sha256));
     try {
       return await getSignedUrl(this.#place.client, get, { expiresIn: Math.floor(expiresMs / 1_000) });
     } catch (error) {
@@ -143,7 +143,7 @@ export class S3ArtifactStore implements ArtifactStore {
   async remove(sha256: string): Promise<void> {
     assertHash(sha256);
     try {
-      await this.#place.client.send(new DeleteObjectCommand(this.#at(this.#key(sha256))));
+      await this.#place.client.send(new DeleteObjectCommand(this.#object(sha256)));
     } catch (error) {
       if (!isAbsent(failureOf(error))) throw storeError(error);
     }
@@ -156,8 +156,7 @@ export class S3ArtifactStore implements ArtifactStore {
       for await (const page of listPages(this.#place, REJECTED, null, Infinity))
         for (const { name, bytes, storedAt } of page) {
           if (storedAt === undefined || !(storedAt.getTime() < before)) continue;
-          if (!dryRun)
-            await this.#place.client.send(new DeleteObjectCommand(this.#at(keyOf(this.#place, name))));
+          if (!dryRun) await this.#place.client.send(new DeleteObjectCommand(objectAt(this.#place, name)));
           counts.removed += 1;
           counts.removedBytes += bytes;
         }
@@ -217,7 +216,7 @@ export class S3ArtifactStore implements ArtifactStore {
   /** Size in bytes, and when it was stored, in milliseconds since the Unix epoch. */
   async #stored(sha256: string): Promise<{ readonly bytes: number; readonly storedAt: number } | null> {
     try {
-      const reply = await this.#place.client.send(new HeadObjectCommand(this.#at(this.#key(sha256))));
+      const reply = await this.#place.client.send(new HeadObjectCommand(this.#object(sha256)));
       return { bytes: reply.ContentLength ?? 0, storedAt: reply.LastModified?.getTime() ?? 0 };
     } catch (error) {
       if (isAbsent(failureOf(error))) return null;
@@ -249,7 +248,7 @@ export class S3ArtifactStore implements ArtifactStore {
     const upload = new Upload({
       client: this.#place.client,
       params: {
-        ...this.#at(keyOf(this.#place, name)),
+        ...objectAt(this.#place, name),
         Body: body,
         ContentType: ref.mediaType,
         ChecksumAlgorithm: 'SHA256',
@@ -268,12 +267,8 @@ export class S3ArtifactStore implements ArtifactStore {
     }
   }
 
-  #at(key: string): { Bucket: string; Key: string } {
-    return { Bucket: this.#place.bucket, Key: key };
-  }
-
-  #key(sha256: string): string {
-    return keyOf(this.#place, nameOf(sha256));
+  #object(sha256: string): { readonly Bucket: string; readonly Key: string } {
+    return objectAt(this.#place, nameOf(sha256));
   }
 }
 
@@ -317,9 +312,9 @@ const BREAKS = 3;
  * the rest is asked for (`Range`), of the same object only.
  * @throws the error of the SDK when the read does not begin; the stream fails with an `ArtifactError`
  */
-async function objectBytes(place: S3Place, key: string): Promise<Readable> {
-  const first = await openObject(place, key);
-  return Readable.from(followed(place, key, first), { objectMode: false });
+async function objectBytes(place: S3Place, name: string): Promise<Readable> {
+  const first = await openObject(place, name);
+  return Readable.from(followed(place, name, first), { objectMode: false });
 }
 
 interface OpenObject {
@@ -330,13 +325,12 @@ interface OpenObject {
 
 async function openObject(
   place: S3Place,
-  key: string,
+  name: string,
   rest?: { at: number; etag: string | undefined },
 ): Promise<OpenObject> {
   const reply = await place.client.send(
     new GetObjectCommand({
-      Bucket: place.bucket,
-      Key: key,
+      ...objectAt(place, name),
       ...(rest !== undefined && { Range: `bytes=${rest.at}-`, IfMatch: rest.etag }),
     }),
   );
@@ -350,7 +344,7 @@ async function openObject(
   return { bytes, total: at + (reply.ContentLength ?? 0), etag: reply.ETag };
 }
 
-async function* followed(place: S3Place, key: string, first: OpenObject): AsyncGenerator<Uint8Array> {
+async function* followed(place: S3Place, name: string, first: OpenObject): AsyncGenerator<Uint8Array> {
   const { total, etag } = first;
   let { bytes } = first;
   let at = 0;
@@ -366,7 +360,7 @@ async function* followed(place: S3Place, key: string, first: OpenObject): AsyncG
       }
       breaks += 1;
       if (breaks > BREAKS) throw 'error' in next ? next.error : new Error('The body ended early.');
-      ({ bytes } = await openObject(place, key, { at, etag }));
+      ({ bytes } = await openObject(place, name, { at, etag }));
     }
   } catch (error) {
     throw storeError(error);

@@ -7,7 +7,7 @@ import { type CollectedReply, collectReply } from '../service/collect-reply';
 import { environmentConnections } from '../service/connections';
 import { createRedactor } from '../service/redact';
 import { parseJsonBody } from '../service/reply-body';
-import { isBareAddress } from './bare-codec-address';
+import { isBareAddress } from './text';
 import { CliError } from './errors';
 
 /** A Temporal codec server: it encodes and decodes payloads for clients without the encryption key. */

@@ -1,6 +1,6 @@
 import { type ClientConfigProfile, loadClientConfigProfile } from '@temporalio/envconfig';
 import { throwBug } from '../domain/bug';
-import { isBareAddress } from './bare-codec-address';
+import { isBareAddress, nearNames, shownLocation } from './text';
 import {
   type ConfigValue,
   masked,
@@ -10,7 +10,6 @@ import {
   valueProblem,
 } from './config';
 import { type DevState, sandboxEnvironment } from './dev/state';
-import { nearNames, shownLocation } from './text';
 
 const SECRET: ReadonlySet<string> = new Set([
   'TEMPORAL_API_KEY',

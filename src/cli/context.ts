@@ -4,6 +4,7 @@ import { type MediaConfig, readConfig } from '../config';
 import { type ValidationIssue } from '../domain/validation-issue';
 import { type ExitCode } from './exit-codes';
 import { type Report, withOutputOptions } from './report';
+import { type Connected } from './connect';
 
 /** What every command works with. */
 export interface CommandContext {
@@ -78,4 +79,15 @@ export function byOption(issue: ValidationIssue): ValidationIssue {
   const other = instead !== undefined && Object.hasOwn(OPTIONS, instead) ? OPTIONS[instead] : undefined;
   const message = other === undefined ? words : `${words} Use ${other}.`;
   return { ...issue, field, message };
+}
+
+/** Runs `work` with a connection to the Temporal server. @throws CliError */
+export async function withServer(
+  context: CommandContext,
+  options: CommonOptions,
+  work: (connected: Connected, config: MediaConfig) => Promise<void>,
+): Promise<void> {
+  const config = effectiveConfig(context, options);
+  const { connect } = await import('./connect.js');
+  await work(await connect(config, effectiveEnvironment(context, options)), config);
 }

@@ -47,8 +47,7 @@ async function watch(context: CommandContext, id: string, options: WatchOptions)
   const { connect } = await import('./connect.js');
   const { videoStatus } = await import('./video-status.js');
   const { waitForOutcome } = await import('./run-paid.js');
-  const { answerOutcome } = await import('./outcome-report.js');
-  const { answerLeft } = await import('./answer-left.js');
+  const { answerLeft, answerOutcome } = await import('./outcome-report.js');
   const connected = await connect(config, effectiveEnvironment(context, options));
   const interruption = onInterruption();
   try {

@@ -10,10 +10,11 @@ import { byOption, type CommandContext } from './context';
 import { errorType, EXIT, type ExitCode } from './exit-codes';
 import { issueText } from './errors';
 import { evidenceLines } from './evidence-lines';
-import { type FailureReply } from './json-output';
+import { type FailureReply, type LeftRunning } from './json-output';
 import { type SavedResults } from './save-results';
 import { commandFor } from './text';
 import { decisionLines, type OpenCall } from './unconfirmed/unconfirmed';
+import { statusLine } from './report';
 
 interface OutcomeReport {
   /** True for `completed` and `still_running`: both are successes (C3.4). */
@@ -130,4 +131,15 @@ export function answerOutcome(
   const data = { ...outcome, workflowId, ...saved };
   if (error === undefined) report.reply({ ok, data });
   else report.fail(error, data);
+}
+
+/** Ends a command whose `--wait-for` expired before the workflow ended: a success, like `still_running`. */
+export function answerLeft(context: CommandContext, left: LeftRunning, resumeHint: string): void {
+  const { report } = context;
+  const doing = left.state === null ? undefined : statusLine(left.state);
+  const what = doing === undefined ? '' : ` (${doing})`;
+  report.say(`Still running${what}. --wait-for is over; the workflow goes on, nothing was cancelled.`);
+  report.say(`Go on with: ${resumeHint}`);
+  context.exitCode = EXIT.stillRunning;
+  report.reply({ ok: true, data: left });
 }

@@ -2,6 +2,10 @@ import { Format, SingleBar } from 'cli-progress';
 import { type VideoState } from '../domain/video-state';
 import { visible } from '../domain/visible';
 import { type LiveView, type Report, shortId, statusLine } from './report';
+import { situation } from '../domain/advice';
+import { PAUSED } from '../domain/execution-status';
+import { type Connected } from './connect';
+import { shellWord } from './text';
 
 /** Shows the progress of a wait. */
 export interface ProgressView {
@@ -173,4 +177,13 @@ export function textTable(rows: readonly (readonly string[])[]): string[] {
       .join('  ')
       .trimEnd(),
   );
+}
+
+/** Warns when the workflow that a command has attached to is paused. */
+export async function warnIfPaused({ client }: Connected, report: Report, workflowId: string): Promise<void> {
+  const { status } = await client.workflow.getHandle(workflowId).describe();
+  if (status.name === PAUSED)
+    report.say(
+      `${report.paint('warn', 'warning:')} ${situation('paused', { ID: workflowId }, shellWord).text}`,
+    );
 }

@@ -1,7 +1,7 @@
 import { type Client } from '@temporalio/client';
 import { type Connected } from './connect';
 import { badInput } from './errors';
-import { OLDER_THAN } from './older-than';
+import { durationOf } from './paid-options';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -27,4 +27,13 @@ export async function requireRetention(
   const days = Math.ceil(retentionMs / DAY_MS);
   const message = `must be at least ${days}d: the namespace ${namespace} keeps closed workflows that long, ${because}`;
   throw badInput([{ field: OLDER_THAN, message }], 'Nothing was removed.');
+}
+
+export const OLDER_THAN = '--older-than';
+
+/** The value of `--older-than`, in milliseconds. @throws CliError */
+export function olderThanOf(text: string): number {
+  const ms = durationOf(text);
+  if (ms !== undefined) return ms;
+  throw badInput([{ field: OLDER_THAN, message: 'must be a duration with its unit, such as 90d.' }]);
 }

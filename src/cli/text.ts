@@ -34,3 +34,8 @@ export function shownLocation(text: string): string {
 const isAddress = (text: string): boolean => /^([a-z][a-z0-9+.-]*:)?\/\//i.test(text);
 
 export { nearNames } from '../domain/near-names';
+
+/** Whether an address holds no credentials: no user, no password, no query, no fragment. */
+export function isBareAddress({ username, password, search, hash }: URL): boolean {
+  return `${username}${password}${search}${hash}` === '';
+}

@@ -10,7 +10,13 @@ import { type CampaignUpdateResult } from '../../domain/campaign/campaign-state'
 import { isOpen } from '../../domain/execution-status';
 import { latestResults } from '../../manifest/results';
 import { type Connected } from '../connect';
-import { type CommandContext, type CommonOptions, effectiveConfig, effectiveEnvironment } from '../context';
+import {
+  type CommandContext,
+  type CommonOptions,
+  effectiveConfig,
+  effectiveEnvironment,
+  withServer,
+} from '../context';
 import { given } from '../../domain/given';
 import { badInput, CliError } from '../errors';
 import { openArtifactStore } from '../../stores/open-stores';
@@ -18,7 +24,6 @@ import { spendLimitOf } from '../spend/spend-limit';
 import { commandFor } from '../text';
 import { type DecideOptions } from '../paid-options';
 import { decide, userName } from '../unconfirmed/unconfirmed';
-import { withServer } from '../with-server';
 import {
   amountOf,
   changesOf,

@@ -4,13 +4,12 @@ import { type ReportFacts, type ReportSummary } from '../../report/report-option
 import { writeReport } from '../../report/write-report';
 import { zipReport } from '../../report/zip-report';
 import { type Connected } from '../connect';
-import { type CommandContext, type CommonOptions, effectiveConfig } from '../context';
+import { type CommandContext, type CommonOptions, effectiveConfig, withServer } from '../context';
 import { failureOf } from '../errors';
 import { openArtifactStore } from '../../stores/open-stores';
 import { type Report } from '../report';
 import { safeName } from '../../files/safe-name';
 import { prepareOut } from '../save-results';
-import { withServer } from '../with-server';
 import { moneyText, resultsText } from './campaign-text';
 import { reportFiles } from './status';
 

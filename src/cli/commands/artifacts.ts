@@ -1,7 +1,6 @@
 import { type Command } from 'commander';
-import { type CommandContext, type CommonOptions, withCommonOptions } from '../context';
-import { olderThanOf } from '../older-than';
-import { withServer } from '../with-server';
+import { type CommandContext, type CommonOptions, withCommonOptions, withServer } from '../context';
+import { olderThanOf } from '../retention';
 
 interface PruneOptions extends CommonOptions {
   readonly olderThan: string;

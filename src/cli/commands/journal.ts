@@ -1,7 +1,12 @@
 import { type Command } from 'commander';
-import { type CommandContext, type CommonOptions, effectiveConfig, withCommonOptions } from '../context';
-import { olderThanOf } from '../older-than';
-import { withServer } from '../with-server';
+import {
+  type CommandContext,
+  type CommonOptions,
+  effectiveConfig,
+  withCommonOptions,
+  withServer,
+} from '../context';
+import { olderThanOf } from '../retention';
 
 interface PruneOptions extends CommonOptions {
   readonly olderThan: string;

@@ -1,7 +1,6 @@
 import { type Command } from 'commander';
 import { badInput, CliError } from '../errors';
-import { type CommandContext, type CommonOptions, withCommonOptions } from '../context';
-import { withServer } from '../with-server';
+import { type CommandContext, type CommonOptions, withCommonOptions, withServer } from '../context';
 import { commandFor } from '../text';
 
 /** `nudge`: brings the next poll of a video forward. */

@@ -1,8 +1,7 @@
 import { type Command } from 'commander';
 import { badInput } from '../errors';
-import { type CommandContext, type CommonOptions, withCommonOptions } from '../context';
+import { type CommandContext, type CommonOptions, withCommonOptions, withServer } from '../context';
 import { durationOf } from '../paid-options';
-import { withServer } from '../with-server';
 
 interface OrphansOptions extends CommonOptions {
   readonly since?: string;

@@ -1,6 +1,5 @@
 import { type Command } from 'commander';
-import { type CommandContext, type CommonOptions, withCommonOptions } from '../context';
-import { withServer } from '../with-server';
+import { type CommandContext, type CommonOptions, withCommonOptions, withServer } from '../context';
 
 interface SetupOptions extends CommonOptions {
   readonly dryRun?: boolean;

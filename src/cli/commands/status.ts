@@ -1,7 +1,6 @@
 import { type Command } from 'commander';
 import { badInput, CliError } from '../errors';
-import { type CommandContext, type CommonOptions, withCommonOptions } from '../context';
-import { withServer } from '../with-server';
+import { type CommandContext, type CommonOptions, withCommonOptions, withServer } from '../context';
 
 /** `status`: shows what is known about a workflow id or a task id, and what is safe to do. */
 export function addStatusCommand(program: Command, context: CommandContext): void {

@@ -1,9 +1,8 @@
 import { type Command } from 'commander';
 import { type UnconfirmedDecision } from '../../domain/unconfirmed-decision';
-import { type CommandContext, type CommonOptions, withCommonOptions } from '../context';
+import { type CommandContext, type CommonOptions, withCommonOptions, withServer } from '../context';
 import { given } from '../../domain/given';
 import { type DecideOptions, withDecisionOptions } from '../paid-options';
-import { withServer } from '../with-server';
 
 /** `unconfirmed`: lists paid calls of unknown fate, shows their evidence and records decisions about them. */
 export function addUnconfirmedCommand(program: Command, context: CommandContext): void {

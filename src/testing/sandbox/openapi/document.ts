@@ -1,7 +1,6 @@
 import { type JsonObject } from '../json-value';
 import { type SandboxMode } from '../options';
-import { ref, type JsonSchema, object } from './json-schema';
-import { freeSchemas } from './local-path-schema';
+import { ref, type JsonSchema, object, freeSchemas } from './json-schema';
 import {
   imageEditSchema,
   imageGenerationSchema,

@@ -6,8 +6,7 @@ import {
   type SandboxVideoModel,
 } from '../models';
 import { allStatusWords, type SandboxMode } from '../options';
-import { type JsonSchema, object, ref, someText } from './json-schema';
-import { noLocalPath } from './local-path-schema';
+import { type JsonSchema, object, ref, someText, noLocalPath } from './json-schema';
 
 const models = sandboxModels.models.filter((one) => one.kind === 'image');
 const nothing: JsonSchema = { type: 'null' };

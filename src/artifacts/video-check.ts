@@ -1,7 +1,5 @@
 import { open } from 'node:fs/promises';
-import { checkAvi } from './avi';
-import { bytesOf, type ByteSource, type ContainerCheck, readRange } from './byte-source';
-import { checkMatroska } from './matroska';
+import { bytesOf, type ByteSource, type ContainerCheck, HeaderReader, readRange } from './byte-source';
 import { describePage, isIsoFile, SNIFF_BYTES, sniffMedia } from './media-type';
 import { checkMp4Bytes } from './mp4-check';
 import { type VideoTrackFacts } from './mp4-samples';
@@ -90,3 +88,125 @@ export function notVideo(head: Uint8Array): string {
 export function isPage(head: Uint8Array): boolean {
   return sniffMedia(head) === undefined && describePage(head) !== 'unknown';
 }
+
+/** Streams with pictures: video, and DV with its sound. */
+const PICTURE_STREAMS: ReadonlySet<string> = new Set(['vids', 'iavs']);
+const MAX_HEADER_BYTES = 1024 * 1024;
+/** Each part of a large file has a gigabyte or two. */
+const MAX_PARTS = 10_000;
+
+/** Whether an AVI file has a picture stream, and whether a part of it ends behind the file; a recording that was interrupted has no length. */
+async function checkAvi(bytes: ByteSource, size: number): Promise<ContainerCheck> {
+  const headers = new HeaderReader(bytes);
+  for (let part = 0, at = 0; at < size && part < MAX_PARTS; part += 1) {
+    const head = await headers.at(at);
+    if (head.length < 12 || textAt(head, 0) !== 'RIFF') break;
+    const length = head.readUInt32LE(4);
+    if (length === 0 || length === 0xffffffff) break;
+    at += 8 + length + (length % 2);
+    // The byte that makes an odd length even may be left out.
+    if (at - (length % 2) > size) return 'cut';
+  }
+  const list = await headers.at(12);
+  if (list.length < 12 || textAt(list, 0) !== 'LIST' || textAt(list, 8) !== 'hdrl') return 'no_picture';
+  const header = await readRange(bytes, 24, Math.min(list.readUInt32LE(4) - 4, MAX_HEADER_BYTES));
+  for (const { type, body } of chunksOf(header))
+    if (type === 'LIST' && textAt(body, 0) === 'strl')
+      for (const stream of chunksOf(body.subarray(4)))
+        if (stream.type === 'strh' && PICTURE_STREAMS.has(textAt(stream.body, 0))) return 'has_picture';
+  return 'no_picture';
+}
+
+function* chunksOf(bytes: Buffer): Generator<{ readonly type: string; readonly body: Buffer }> {
+  for (let at = 0; at + 8 <= bytes.length;) {
+    const length = bytes.readUInt32LE(at + 4);
+    yield { type: textAt(bytes, at), body: bytes.subarray(at + 8, at + 8 + length) };
+    at += 8 + length + (length % 2);
+  }
+}
+
+const textAt = (bytes: Buffer, at: number) => bytes.toString('latin1', at, at + 4);
+
+const EBML_HEADER = 0x1a45dfa3;
+const SEGMENT = 0x18538067;
+const TRACKS = 0x1654ae6b;
+const TRACK_ENTRY = 0xae;
+const TRACK_TYPE = 0x83;
+const PICTURE = 1;
+/** Elements of a segment, and of a cluster whose size is unknown; bytes that are none of them are not read on. */
+const KNOWN: ReadonlySet<number> = new Set([
+  SEGMENT,
+  TRACKS,
+  // SeekHead, Info, Cluster, Cues, Attachments, Chapters, Tags, Void, CRC-32.
+  ...[0x114d9b74, 0x1549a966, 0x1f43b675, 0x1c53bb6b, 0x1941a469, 0x1043a770, 0x1254c367, 0xec, 0xbf],
+  // Timestamp, SilentTracks, Position, PrevSize, SimpleBlock, BlockGroup, EncryptedBlock.
+  ...[0xe7, 0x5854, 0xa7, 0xab, 0xa3, 0xa0, 0xaf],
+]);
+
+/** Bounds of what is read. */
+const MAX_ELEMENTS = 1_000_000;
+const MAX_TRACKS_BYTES = 1024 * 1024;
+
+/**
+ * What the elements of a Matroska or WebM file say: whether there is a picture track, and whether an element ends behind
+ * the file. Live recordings do not state the length of their segment, so that their elements are walked.
+ */
+async function checkMatroska(bytes: ByteSource, size: number): Promise<ContainerCheck> {
+  const headers = new HeaderReader(bytes);
+  const first = elementIn(await headers.at(0));
+  let hasPicture = false;
+  let position = first?.id === EBML_HEADER ? first.headerBytes + (first.length ?? size) : size;
+  for (let read = 0; position < size && read < MAX_ELEMENTS; read += 1) {
+    const element = elementIn(await headers.at(position));
+    if (element === undefined || !KNOWN.has(element.id)) break;
+    const body = position + element.headerBytes;
+    if (element.length !== undefined && body + element.length > size) return 'cut';
+    if (element.id === TRACKS && element.length !== undefined && element.length <= MAX_TRACKS_BYTES)
+      hasPicture ||= namesPicture(await readRange(bytes, body, element.length));
+    // A segment, and what has no known length, is entered.
+    const isEntered = element.length === undefined || element.id === SEGMENT;
+    position = isEntered ? body : body + element.length;
+    if (element.id === SEGMENT && element.length !== undefined && hasPicture) break;
+  }
+  return hasPicture ? 'has_picture' : 'no_picture';
+}
+
+function namesPicture(tracks: Buffer): boolean {
+  return [...elementsOf(tracks)].some(
+    ({ id, body }) =>
+      id === TRACK_ENTRY &&
+      [...elementsOf(body)].some((one) => one.id === TRACK_TYPE && one.body.at(-1) === PICTURE),
+  );
+}
+
+function* elementsOf(bytes: Buffer): Generator<{ readonly id: number; readonly body: Buffer }> {
+  for (let position = 0; position < bytes.length;) {
+    const element = elementIn(bytes.subarray(position, position + 16));
+    if (element?.length === undefined) return;
+    const body = position + element.headerBytes;
+    yield { id: element.id, body: bytes.subarray(body, body + element.length) };
+    position = body + element.length;
+  }
+}
+
+interface ElementHeader {
+  readonly id: number;
+  readonly headerBytes: number;
+  /** Undefined when it is not known. */
+  readonly length: number | undefined;
+}
+
+/** The header of an element; undefined where these bytes are not a whole one. */
+function elementIn(head: Buffer): ElementHeader | undefined {
+  const idBytes = widthOf(head[0]);
+  const lengthBytes = widthOf(head[idBytes]);
+  const headerBytes = idBytes + lengthBytes;
+  if (idBytes > 4 || lengthBytes > 8 || head.length < headerBytes) return undefined;
+  let length = BigInt(head[idBytes]! & (0xff >> lengthBytes));
+  for (const byte of head.subarray(idBytes + 1, headerBytes)) length = length * 256n + BigInt(byte);
+  const isUnknown = length === 2n ** BigInt(7 * lengthBytes) - 1n;
+  return { id: head.readUIntBE(0, idBytes), headerBytes, length: isUnknown ? undefined : Number(length) };
+}
+
+/** Bytes of a number, by the zeros before the first one in it; 9 where that byte is 0 or not there. */
+const widthOf = (first: number | undefined) => Math.clz32(first ?? 0) - 23;

@@ -15,7 +15,7 @@ import { prepareOut, type SavedResults, saveResults } from './save-results';
 import { type Report } from './report';
 import { setTimeout as delay } from 'node:timers/promises';
 import { viewExecution } from '../client/case/execution-view';
-import { failingTask } from '../client/case/failing-task';
+import { failingTask } from '../client/case/stuck-workflow';
 import { plainClient, readLedger } from '../binding/ledger';
 
 /** One start of a workflow whose outcome becomes the result of the command. */

@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
-import { estimateFor, type Money } from '../domain/price';
 import { type ManifestIssue } from '../domain/campaign/plan';
-import { type CampaignRow, MAX_ROW_ID_LENGTH } from '../domain/campaign/row';
+import { type CampaignRow, MAX_ROW_ID_LENGTH, contentKey } from '../domain/campaign/row';
 import { fingerprintText } from '../domain/fingerprint';
-import { type ArtifactRef, type PaidRequest } from '../domain/request';
 import { addressedSources, validateAgainstModel } from '../domain/model-config';
+import { estimateFor, type Money } from '../domain/price';
+import { type ArtifactRef, type PaidRequest } from '../domain/request';
 import { validateRequest } from '../domain/validate-request';
-import { RowKeys } from './keys';
 import { type ManifestRow } from './manifest-row';
 import { type ModelSnapshot } from './model-snapshot';
 import { type PreviousResults, resumeRows, type ResumeRules } from './previous-results';
@@ -227,4 +226,32 @@ async function priceOf({ call }: ReadRow, models: ModelSnapshot): Promise<Money 
     call.operation === 'create_video' ? 'video' : 'image',
   );
   return estimateFor(call, lookup.found === 'entry' ? lookup.entry : undefined);
+}
+
+/** Assigns every row its key and detects duplicate keys. */
+export class RowKeys {
+  /** Line of the first row with a key. */
+  readonly #lines = new Map<string, number>();
+  /** Number of rows without an id, by content. */
+  readonly #occurrences = new Map<string, number>();
+
+  /** @returns the key, or the line of the earlier row with this key */
+  keyOf(
+    id: string | undefined,
+    content: string,
+    line: number,
+  ): { readonly key: string } | { readonly takenBy: number } {
+    const key = id ?? this.#contentKey(content);
+    const takenBy = this.#lines.get(key);
+    if (takenBy !== undefined) return { takenBy };
+    this.#lines.set(key, line);
+    return { key };
+  }
+
+  /** The key from the content and its occurrence, counted from 0; independent of the rows with other contents. */
+  #contentKey(content: string): string {
+    const occurrence = this.#occurrences.get(content) ?? 0;
+    this.#occurrences.set(content, occurrence + 1);
+    return contentKey(content, occurrence);
+  }
 }

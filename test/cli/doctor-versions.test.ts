@@ -1,5 +1,5 @@
 import { checkLookUp, checkVersions } from '../../src/cli/doctor/temporal';
-import { pinnedText } from '../../src/client/case/pinned-version';
+import { pinnedText } from '../../src/client/case/stuck-workflow';
 import { startMediaStack } from '../support/media-stack';
 import { eventually } from '../support/eventually';
 import { type DoctorRun, runDoctor } from './support/doctor-run';

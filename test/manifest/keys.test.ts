@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { stringify } from 'csv-stringify/sync';
-import { RowKeys } from '../../src/manifest/keys';
+import { RowKeys } from '../../src/manifest/validate-rows';
 import { memoryStore } from './memory-store';
 import { PlanHarness } from './plan-harness';
 

@@ -25,11 +25,10 @@ import { listExecutions, type ListedExecution } from '../list-executions';
 import { awaitVideoWorkflowId } from '../resume-video';
 import { videoState } from '../video-state';
 import { viewExecution } from './execution-view';
-import { failingTask } from './failing-task';
 import { JournalLookup } from './journal-lookup';
 import { ownCalls } from './own-calls';
-import { pinnedWithoutWorker } from './pinned-version';
 import { searchHistories, taskInHistory } from './search-histories';
+import { failingTask, pinnedWithoutWorker } from './stuck-workflow';
 
 /** What a case is gathered from. */
 export interface CaseSource {

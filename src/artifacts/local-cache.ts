@@ -5,7 +5,7 @@ import { type Readable } from 'node:stream';
 import { otherwise } from '../domain/bug';
 import { linkIfAbsent, removeIfThere } from '../files/create-if-absent';
 import { inFolder } from '../files/durable-folders';
-import { systemCode } from '../files/system-code';
+import { ifAbsent, systemCode } from '../files/system-code';
 import { writeSynced } from '../files/write-synced';
 import { isHash, toArtifactError } from './artifact-store';
 
@@ -129,7 +129,7 @@ export class LocalCache {
 
   async #trim(): Promise<void> {
     const now = Date.now();
-    for (const name of await namesIn(this.#handedOut)) {
+    for (const name of await readdir(this.#handedOut).catch(ifAbsent([]))) {
       const age = now - Number(name.split('.')[0]);
       if (age > (name.endsWith('.draft') ? DRAFT_MS : HANDED_OUT_MS))
         await removeIfThere(join(this.#handedOut, name));
@@ -145,8 +145,8 @@ export class LocalCache {
 
   async #all(): Promise<{ sha256: string; bytes: number; used: number }[]> {
     const all: { sha256: string; bytes: number; used: number }[] = [];
-    for (const folder of await namesIn(this.#copies)) {
-      for (const sha256 of await namesIn(join(this.#copies, folder))) {
+    for (const folder of await readdir(this.#copies).catch(ifAbsent([]))) {
+      for (const sha256 of await readdir(join(this.#copies, folder)).catch(ifAbsent([]))) {
         if (!isHash(sha256)) continue;
         const copy = this.copyOf(sha256);
         // Another process may have removed it.
@@ -162,14 +162,5 @@ export class LocalCache {
   async #removeCopy(sha256: string): Promise<void> {
     await removeIfThere(this.copyOf(sha256));
     await removeIfThere(`${this.copyOf(sha256)}.used`);
-  }
-}
-
-async function namesIn(folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return [];
-    throw error;
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { throwBug } from '../domain/bug';
 import { parseOwnJson } from '../domain/json';
 import { ArtifactError } from './artifact-store';
-import { systemCode } from '../files/system-code';
+import { ifAbsent } from '../files/system-code';
 import { writeSynced } from '../files/write-synced';
 import { publishIfAbsent, removeIfThere } from '../files/create-if-absent';
 import { ensureFolder } from '../files/durable-folders';
@@ -49,14 +49,8 @@ async function makeIdentity(root: string, file: string): Promise<string> {
 }
 
 async function readIdentity(file: string): Promise<string | undefined> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-  return parseIdentity(text);
+  const text = await readFile(file, 'utf8').catch(ifAbsent(undefined));
+  return text === undefined ? undefined : parseIdentity(text);
 }
 
 function identityIn(text: string): string | undefined {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { otherwise } from '../domain/bug';
 import { bareFiles } from './bare-files';
 import { areDurable, newFolders, syncEntry, syncFolderIfItCan, syncName } from './durable-folders';
-import { systemCode } from './system-code';
+import { ifAbsent, NOT_SUPPORTED, systemCode } from './system-code';
 
 /**
  * Gives a file a second name if nothing has that name. Of several callers one succeeds, also on network file systems.
@@ -57,16 +57,8 @@ async function settled(works: readonly Promise<void>[]): Promise<void> {
   for (const result of await Promise.allSettled(works)) if (result.status === 'rejected') throw result.reason;
 }
 
-/** Codes of a file system without hard links; FAT answers EISDIR on Windows. */
-const NO_HARD_LINKS: ReadonlySet<string> = new Set([
-  'EISDIR',
-  'EPERM',
-  'ENOTSUP',
-  'EOPNOTSUPP',
-  'ENOSYS',
-  'EXDEV',
-  'EMLINK',
-]);
+/** Codes of a file system without hard links, or without another one of this file. */
+const NO_HARD_LINKS: ReadonlySet<string> = new Set([...NOT_SUPPORTED, 'EXDEV', 'EMLINK']);
 
 /**
  * Gives a complete, synced file its final name if nothing has that name; the source name is then removed. Also works
@@ -79,7 +71,7 @@ export async function publishIfAbsent(source: string, final: string): Promise<bo
   } catch (error) {
     if (!NO_HARD_LINKS.has(systemCode(error))) throw error;
     // No hard links on this file system: checks, then renames. The gap between the two cannot be avoided.
-    if (await exists(final)) return false;
+    if ((await lstat(final).catch(ifAbsent(undefined))) !== undefined) return false;
     await rename(source, final);
     await syncFolderIfItCan(dirname(final));
     return true;
@@ -91,19 +83,5 @@ export async function publishIfAbsent(source: string, final: string): Promise<bo
 
 /** Deletes a file if it exists. */
 export async function removeIfThere(path: string): Promise<void> {
-  try {
-    await unlink(path);
-  } catch (error) {
-    if (systemCode(error) !== 'ENOENT') throw error;
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return false;
-    throw error;
-  }
+  await unlink(path).catch(ifAbsent(undefined));
 }

@@ -2,7 +2,7 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { otherwise } from '../domain/bug';
 import { bareFiles } from './bare-files';
-import { systemCode } from './system-code';
+import { NOT_SUPPORTED, systemCode } from './system-code';
 
 /** Names that were created, renamed or removed in a folder are on the disk when this returns. */
 export async function syncFolder(folder: string): Promise<void> {
@@ -31,7 +31,7 @@ export async function syncEntry(file: string): Promise<void> {
 /** {@link syncFolder} for files that can be made again: does nothing where the file system cannot sync a folder. */
 export async function syncFolderIfItCan(folder: string): Promise<void> {
   await syncFolder(folder).catch((error: unknown) => {
-    if (!['EINVAL', 'EISDIR', 'ENOTSUP', 'EPERM'].includes(systemCode(error))) throw error;
+    if (!NOT_SUPPORTED.has(systemCode(error))) throw error;
   });
 }
 

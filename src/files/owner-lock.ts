@@ -3,7 +3,7 @@ import { readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises';
 import { otherwise, throwBug } from '../domain/bug';
 import { publishIfAbsent } from './create-if-absent';
-import { systemCode } from './system-code';
+import { ifAbsent, systemCode } from './system-code';
 import { hostOfProcesses, processIdentity, runs } from './this-machine';
 
 /** Time without a touch after which a lock without a readable owner counts as left behind. */
@@ -99,13 +99,8 @@ async function claim(file: string, owner: Owner): Promise<boolean> {
 }
 
 async function readOwner(file: string): Promise<Owner | 'absent' | 'unreadable'> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return 'absent';
-    throw error;
-  }
+  const text = await readFile(file, 'utf8').catch(ifAbsent(undefined));
+  if (text === undefined) return 'absent';
   try {
     const owner = JSON.parse(text) as Partial<Owner> | null;
     return typeof owner?.nonce === 'string' && typeof owner.pid === 'number' && typeof owner.host === 'string'

@@ -14,7 +14,7 @@ import { otherwise } from '../domain/bug';
 import { bareFiles } from '../files/bare-files';
 import { createIfAbsent, removeIfThere } from '../files/create-if-absent';
 import { syncFolder } from '../files/durable-folders';
-import { systemCode, systemFault } from '../files/system-code';
+import { ifAbsent, NOT_SUPPORTED, systemCode, systemFault } from '../files/system-code';
 import { machineId } from '../files/this-machine';
 import { KEYS } from './record-names';
 import { type RecordStore } from './record-store';
@@ -92,9 +92,7 @@ export function createFileRecords({ root, shared = false }: FileRecordsOptions):
       const file = fileOf(name);
       const folder = dirname(file);
       await removeIfThere(file);
-      await syncFolder(folder).catch((error: unknown) => {
-        if (systemCode(error) !== 'ENOENT') throw error;
-      });
+      await syncFolder(folder).catch(ifAbsent(undefined));
       // The folder of a key, a task or a body is its own: it goes with its last record.
       if (/[0-9a-f]{64}$/.test(folder)) await rmdir(folder).catch(otherwise(undefined));
     },
@@ -106,14 +104,6 @@ const NEEDED: { readonly [call: string]: string } = {
   link: 'has no hard links, by which one of two writers wins',
   fsync: 'cannot keep a file or a folder through a loss of power',
 };
-const NOT_SUPPORTED: ReadonlySet<string> = new Set([
-  'EISDIR',
-  'EINVAL',
-  'ENOSYS',
-  'ENOTSUP',
-  'EOPNOTSUPP',
-  'EPERM',
-]);
 
 /** What to change where the file system is the fault, and not its rights or its room. */
 function refused(error: unknown): JournalRecordError | undefined {

@@ -151,7 +151,8 @@ export class TemporalMediaClient {
     return watchStates(
       {
         state: () => this.videoState(workflowId),
-        isRunning: async () => isOpen((await describeWorkflow(this.client, workflowId))?.status.name ?? ''),
+        isRunning: async () =>
+          isOpen((await describeWorkflow(this.client.workflow, workflowId))?.status.name ?? ''),
       },
       options,
     );
@@ -164,7 +165,7 @@ export class TemporalMediaClient {
    */
   async resume(workflowOrTaskId: string, wait: WaitOptions = {}): Promise<Started<VideoOutcome>> {
     refuseInvalid(wait, WAIT_SHAPE);
-    const description = await describeWorkflow(this.client, workflowOrTaskId);
+    const description = await describeWorkflow(this.client.workflow, workflowOrTaskId);
     if (description !== undefined) return resumeWorkflow(this.starter, description, wait);
     const found = await this.findTask(workflowOrTaskId);
     return resumeFound(this.starter, found, wait);

@@ -263,23 +263,15 @@ export async function* paidCallsOn(
   const { namespace } = client.options;
   const query = `TaskQueue = ${JSON.stringify(taskQueue)}`;
   let looked = 0;
-  let nextPageToken: Uint8Array | undefined;
-  do {
-    // The raw service call: a client cannot list executions whose memo another codec wrote.
-    const page = await client.workflowService.listWorkflowExecutions({
-      namespace,
-      query,
-      pageSize: 100,
-      ...(nextPageToken !== undefined && { nextPageToken }),
-    });
-    for (const { execution } of page.executions) {
+  for await (const { executions } of pagesOf(namespace, (part) =>
+    client.workflowService.listWorkflowExecutions({ ...part, query, pageSize: 100 }),
+  ))
+    for (const { execution } of executions) {
       const { workflowId, runId } = execution ?? {};
       if (workflowId && runId) yield* await paidCallsOf(client, taskQueue, { workflowId, runId });
       looked += 1;
       if (isEnough(looked)) return;
     }
-    ({ nextPageToken } = page);
-  } while (nextPageToken !== undefined && nextPageToken.length > 0);
   const types = [...PAID].map((type) => JSON.stringify(type)).join(', ');
   for await (const found of standaloneActivities(client, namespace, `ActivityType IN (${types})`)) {
     const described = await describeStandalone(client, namespace, found);

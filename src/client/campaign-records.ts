@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { throwBug } from '../domain/bug';
 import { type ActiveRow } from '../domain/campaign/messages';
 import { CAMPAIGN_SHAPE, type CampaignInput } from '../domain/campaign/plan';
@@ -17,6 +17,7 @@ import { shapeIssue } from '../domain/shape';
 import { CampaignUnreadableError, taken } from './errors';
 import { lenientClient } from './lenient-client';
 import { readPayloads } from './read-payloads';
+import { describeWorkflow } from './started';
 
 /** Input of a new campaign. The client adds the results of earlier runs under the same id. */
 export type CampaignStart = Omit<CampaignInput, 'previous' | 'carried'>;
@@ -70,12 +71,8 @@ export function campaignMemo(input: CampaignStart): { readonly [name: string]: u
 
 /** The newest run under this id; undefined when the server has none. */
 export async function findCampaign(client: Client, campaign: string): Promise<CampaignExecution | undefined> {
-  try {
-    return executionOf(campaign, await client.workflow.getHandle(campaign).describe());
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
+  const found = await describeWorkflow(client.workflow, campaign);
+  return found && executionOf(campaign, found);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type Client } from '@temporalio/client';
+import { pagesOf } from './raw-service';
 
 /** One execution that a server lists. */
 export interface ExecutionIds {
@@ -17,20 +18,15 @@ export interface ListedExecution extends ExecutionIds {
  * cannot list executions whose memo another codec wrote.
  */
 export async function* listExecutions(client: Client, query: string): AsyncGenerator<ListedExecution> {
-  let nextPageToken: Uint8Array | undefined;
-  do {
-    const page = await client.workflowService.listWorkflowExecutions({
-      namespace: client.options.namespace,
-      query,
-      ...(nextPageToken !== undefined && { nextPageToken }),
-    });
-    for (const { execution, rootExecution } of page.executions ?? [])
+  const { namespace } = client.options;
+  for await (const { executions } of pagesOf(namespace, (part) =>
+    client.workflowService.listWorkflowExecutions({ ...part, query }),
+  ))
+    for (const { execution, rootExecution } of executions ?? [])
       if (execution?.workflowId)
         yield {
           workflowId: execution.workflowId,
           runId: execution.runId ?? '',
           rootRunId: rootExecution?.runId ?? '',
         };
-    nextPageToken = page.nextPageToken?.length ? page.nextPageToken : undefined;
-  } while (nextPageToken !== undefined);
 }

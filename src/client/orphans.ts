@@ -1,9 +1,4 @@
-import {
-  type Client,
-  decodeActivityExecutionStatus,
-  type WorkflowExecutionInfo,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import { type Client, decodeActivityExecutionStatus, type WorkflowExecutionInfo } from '@temporalio/client';
 import { throwBug } from '../domain/bug';
 import { isOpen } from '../domain/execution-status';
 import { mapConcurrently } from '../domain/map-concurrently';
@@ -12,6 +7,7 @@ import { type CreatedEntry } from '../domain/unconfirmed-decision';
 import { awaitVideoWorkflowId } from './resume-video';
 import { lenientClient } from './lenient-client';
 import { describeStandalone } from './standalone-activities';
+import { describeWorkflow } from './started';
 
 /** A paid task that no workflow fetches: its workflow was closed from outside before it could report the task. */
 export interface Orphan extends CreatedEntry {
@@ -145,10 +141,5 @@ async function standaloneStatus(client: Client, activityId: string): Promise<str
 }
 
 async function statusOf(client: Client, workflowId: string): Promise<string | undefined> {
-  try {
-    return (await lenientClient(client).getHandle(workflowId).describe()).status.name;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
+  return (await describeWorkflow(lenientClient(client), workflowId))?.status.name;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Client, QueryNotRegisteredError, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, QueryNotRegisteredError } from '@temporalio/client';
 import { isOpen } from '../domain/execution-status';
 import { QUERY, UPDATE, WORKFLOW } from '../domain/names';
 import { RECONCILE_TIMEOUTS } from '../domain/timeouts';
@@ -13,6 +13,7 @@ import { type VideoState } from '../domain/video-state';
 import { STARTED_BY } from '../domain/version';
 import { reviewJournal, type ReviewInput } from './ask-worker';
 import { requireUnpaused } from './errors';
+import { describeWorkflow } from './started';
 
 /**
  * A decision about the call of unknown fate of one creation key, with who decided and why.
@@ -73,15 +74,10 @@ async function waitsForDecision(
   workflowId: string,
   creationKey: string,
 ): Promise<VideoState | undefined> {
+  const status = (await describeWorkflow(client.workflow, workflowId))?.status.name;
+  if (status === undefined || !isOpen(status)) return undefined;
+  requireUnpaused(workflowId, status);
   const handle = client.workflow.getHandle(workflowId);
-  try {
-    const { status } = await handle.describe();
-    if (!isOpen(status.name)) return undefined;
-    requireUnpaused(workflowId, status.name);
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
   const state = await handle.query<VideoState>(QUERY.videoState).catch((error: unknown) => {
     // A workflow of another type does not have this query. Whether one that cannot answer now waits is unknown: a
     // decision that bypassed it would leave it waiting for ever.

@@ -87,7 +87,7 @@ export async function startAwait(
     return started(handle, handle.firstExecutionRunId, true);
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    const running = await describeWorkflow(client, workflowId);
+    const running = await describeWorkflow(client.workflow, workflowId);
     return attach(client, workflowId, running?.runId);
   }
 }
@@ -99,7 +99,8 @@ export async function resumeFound(
   wait: WaitOptions,
 ): Promise<Started<VideoOutcome>> {
   const { client } = starter;
-  const owner = found.workflowId === null ? undefined : await describeWorkflow(client, found.workflowId);
+  const owner =
+    found.workflowId === null ? undefined : await describeWorkflow(client.workflow, found.workflowId);
   if (owner !== undefined && isOpen(owner.status.name)) return attach(client, owner.workflowId, owner.runId);
   return startAwait(starter, found.video, { ...(found.polling && { polling: found.polling }), ...wait });
 }

@@ -1,4 +1,5 @@
 import { type Client } from '@temporalio/client';
+import { isGrpcNotFound, pagesOf } from './raw-service';
 
 /** An activity that no workflow has scheduled; its id is what a caller gave, as that of a workflow. */
 export interface StandaloneActivity {
@@ -11,10 +12,8 @@ export type StandaloneDescription = Awaited<
   ReturnType<Client['workflowService']['describeActivityExecution']>
 >;
 
+/** gRPC UNIMPLEMENTED. */
 const UNIMPLEMENTED = 12;
-const NOT_FOUND = 5;
-
-const isCode = (error: unknown, code: number): boolean => (error as { code?: unknown }).code === code;
 
 /** Activities without a workflow, the newest first; none on a server that does not run such activities (before 1.32). */
 export async function* standaloneActivities(
@@ -24,18 +23,11 @@ export async function* standaloneActivities(
 ): AsyncGenerator<StandaloneActivity> {
   const { namespaceInfo } = await workflowService.describeNamespace({ namespace });
   if (namespaceInfo?.capabilities?.standaloneActivities !== true) return;
-  let nextPageToken: Uint8Array | undefined;
-  do {
-    const page = await workflowService.listActivityExecutions({
-      namespace,
-      query,
-      pageSize: 100,
-      ...(nextPageToken !== undefined && { nextPageToken }),
-    });
-    for (const { activityId, runId } of page.executions ?? [])
+  for await (const { executions } of pagesOf(namespace, (part) =>
+    workflowService.listActivityExecutions({ ...part, query, pageSize: 100 }),
+  ))
+    for (const { activityId, runId } of executions ?? [])
       if (activityId && runId) yield { activityId, runId };
-    nextPageToken = page.nextPageToken ?? undefined;
-  } while (nextPageToken !== undefined && nextPageToken.length > 0);
 }
 
 /**
@@ -57,7 +49,7 @@ export async function describeStandalone(
       includeHeartbeatDetails: true,
     });
   } catch (error) {
-    if (isCode(error, NOT_FOUND) || isCode(error, UNIMPLEMENTED)) return undefined;
+    if (isGrpcNotFound(error) || (error as { code?: unknown }).code === UNIMPLEMENTED) return undefined;
     throw error;
   }
 }

@@ -84,7 +84,7 @@ export async function startPaid<Outcome extends VideoOutcome | ImageOutcome>(
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
-  const before = await describeWorkflow(client, workflowId);
+  const before = await describeWorkflow(client.workflow, workflowId);
   const known = before === undefined || before.memo?.[FINGERPRINT_MEMO] === fingerprint;
   if (!known && !(await leftRefused(client, before))) throw new CreationKeyConflictError(workflowId);
   try {

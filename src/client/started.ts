@@ -34,11 +34,11 @@ export function attach<Outcome>(client: Client, workflowId: string, runId?: stri
 
 /** Undefined when the server has no workflow with this id. */
 export async function describeWorkflow(
-  client: Client,
+  workflows: Client['workflow'],
   workflowId: string,
 ): Promise<WorkflowExecutionDescription | undefined> {
   try {
-    return await client.workflow.getHandle(workflowId).describe();
+    return await workflows.getHandle(workflowId).describe();
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     throw error;

@@ -36,7 +36,7 @@ export async function nudge(
   workflowOrTaskId: string,
   options: FindTaskOptions,
 ): Promise<boolean> {
-  const known = await describeWorkflow(client, workflowOrTaskId);
+  const known = await describeWorkflow(client.workflow, workflowOrTaskId);
   const workflowId =
     known === undefined
       ? (await findTask(client, taskQueue, workflowOrTaskId, options)).workflowId

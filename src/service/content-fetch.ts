@@ -13,7 +13,7 @@ import {
 import { MAX_REPLY_BYTES, parseJsonBody, readBoundedBody } from './reply-body';
 import { type BlockedReason, type ContentFetchRequest, type ContentFetchResult } from './media-client';
 import { type ContentHeaders, contentHeaders } from './content-headers';
-import { networkCode } from './network-error';
+import { isAborted, networkCode } from './network-error';
 import { parseRetryAfter } from './retry-after';
 import { readTaskError } from './task-error';
 
@@ -179,11 +179,6 @@ function nextUrl(location: string, from: URL): URL | BlockedReason {
   }
   url.hash = '';
   return from.protocol === 'https:' && url.protocol === 'http:' ? 'downgrade' : url;
-}
-
-/** A function, because the value changes during a call. */
-function isAborted(signal: AbortSignal | undefined): boolean {
-  return signal?.aborted === true;
 }
 
 /**

@@ -13,6 +13,7 @@ import { type GetVideoResult, type VideoReading } from './media-client';
 import { findRecord } from './find-record';
 import { type Redactor } from './redact';
 import { decodedBody, MAX_REPLY_BYTES, parseJsonBody } from './reply-body';
+import { isAborted } from './network-error';
 import { parseRetryAfter } from './retry-after';
 import { readTaskError } from './task-error';
 import { readVideoRecord } from './video-record';
@@ -132,11 +133,6 @@ function read(
 
 function textOf(bytes: Buffer | undefined): string | undefined {
   return bytes?.subarray(0, MAX_ERROR_TEXT).toString('utf8');
-}
-
-/** A function, because the value changes during a call. */
-function isAborted(signal: AbortSignal | undefined): boolean {
-  return signal?.aborted === true;
 }
 
 /** Most tasks whose last reply is kept, and longest such body in bytes: one with embedded images is read each time. */

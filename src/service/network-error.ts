@@ -67,3 +67,8 @@ export function networkCode(error: unknown): string {
 function isTunnelRefusal(error: unknown): boolean {
   return error instanceof Error && /^Proxy response \(\d+\)/.test(error.message);
 }
+
+/** A function, because the value changes during a call. */
+export function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true;
+}

@@ -1,6 +1,6 @@
 import { type WorkflowHandle } from '@temporalio/client';
 import { type Connected } from '../../src/cli/connect';
-import { isGrpcNotFound } from '../../src/client/grpc-not-found';
+import { isGrpcNotFound } from '../../src/client/raw-service';
 import { usedBy } from '../../src/cli/journal/prune';
 import { pruneJournal, type Pruned } from '../../src/journal/prune-journal';
 import { openRecords } from '../../src/stores/open-stores';

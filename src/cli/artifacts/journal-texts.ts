@@ -1,5 +1,6 @@
 import { type ArtifactStore } from '../../artifacts/artifact-store';
 import { plainClient, readLedger } from '../../binding/ledger';
+import { pagesOf } from '../../client/raw-service';
 import { type MediaConfig } from '../../config';
 import { type CreateJournal, type JournalPage } from '../../domain/journal';
 import { baseTaskQueue, mediaJournalScheduleId } from '../../domain/names';
@@ -64,18 +65,11 @@ export async function requireOnlyJournal(
 async function boundQueues({ client, taskQueue }: Connected): Promise<ReadonlySet<string>> {
   const queues = new Set([baseTaskQueue(taskQueue)]);
   const prefix = mediaJournalScheduleId('');
-  const { namespace } = client.options;
-  let nextPageToken: Uint8Array | undefined;
-  do {
-    // Raw, because a memo of another team may be encoded by a codec that is not known here.
-    const page = await client.workflowService.listSchedules({
-      namespace,
-      ...(nextPageToken && { nextPageToken }),
-    });
-    for (const { scheduleId } of page.schedules)
+  for await (const { schedules } of pagesOf(client.options.namespace, (part) =>
+    client.workflowService.listSchedules(part),
+  ))
+    for (const { scheduleId } of schedules)
       if (scheduleId?.startsWith(prefix)) queues.add(scheduleId.slice(prefix.length));
-    nextPageToken = page.nextPageToken.length > 0 ? page.nextPageToken : undefined;
-  } while (nextPageToken !== undefined);
   return queues;
 }
 

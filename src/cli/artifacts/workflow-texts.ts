@@ -6,7 +6,7 @@ import { describeStandalone, standaloneActivities } from '../../client/standalon
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { WORKFLOW } from '../../domain/names';
 import { CliError } from '../errors';
-import { isGrpcNotFound } from '../../client/grpc-not-found';
+import { isGrpcNotFound, pagesOf } from '../../client/raw-service';
 
 /** Receives a text of a workflow; it may contain anything that a user has written. */
 export type TextSink = (text: string) => void;
@@ -43,7 +43,7 @@ export class WorkflowTexts {
    */
   async read(): Promise<void> {
     try {
-      for await (const { executions } of this.#pages((page) =>
+      for await (const { executions } of pagesOf(this.namespace, (page) =>
         this.#service.listWorkflowExecutions({ ...page, query: QUERY }),
       )) {
         const runs = (executions ?? []).flatMap(({ execution, closeTime }) => {
@@ -67,7 +67,7 @@ export class WorkflowTexts {
 
   async #readHistory(execution: { readonly workflowId: string; readonly runId: string }): Promise<void> {
     try {
-      for await (const { history } of this.#pages((page) =>
+      for await (const { history } of pagesOf(this.namespace, (page) =>
         this.#service.getWorkflowExecutionHistory({ ...page, execution }),
       ))
         await this.#readPart(
@@ -95,7 +95,7 @@ export class WorkflowTexts {
   }
 
   async #readSchedules(): Promise<void> {
-    for await (const { schedules } of this.#pages((page) => this.#service.listSchedules(page))) {
+    for await (const { schedules } of pagesOf(this.namespace, (page) => this.#service.listSchedules(page))) {
       await mapConcurrently(schedules ?? [], AT_ONCE, async ({ scheduleId }) => {
         if (!scheduleId) return;
         try {
@@ -127,17 +127,6 @@ export class WorkflowTexts {
 
   get #service(): Client['workflowService'] {
     return this.client.workflowService;
-  }
-
-  async *#pages<Page extends { readonly nextPageToken?: Uint8Array | null }>(
-    ask: (page: { readonly namespace: string; readonly nextPageToken?: Uint8Array }) => Promise<Page>,
-  ): AsyncGenerator<Page> {
-    let nextPageToken: Uint8Array | undefined;
-    do {
-      const page = await ask({ namespace: this.namespace, ...(nextPageToken && { nextPageToken }) });
-      yield page;
-      nextPageToken = page.nextPageToken ?? undefined;
-    } while (nextPageToken !== undefined && nextPageToken.length > 0);
   }
 }
 

@@ -20,7 +20,7 @@ import {
   type WorkerVersion,
 } from '../../client/queue-view';
 import { errorType } from '../exit-codes';
-import { isGrpcNotFound } from '../../client/grpc-not-found';
+import { isGrpcNotFound } from '../../client/raw-service';
 import { type Check, type Facts, failed, type Finding, ok, warning } from './check';
 import { folderState } from './local';
 import { shellWord } from '../text';

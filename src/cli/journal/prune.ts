@@ -8,7 +8,7 @@ import { existingRecords } from '../../stores/open-stores';
 import { CliError } from '../errors';
 import { type CommandContext } from '../context';
 import { type Connected } from '../connect';
-import { isGrpcNotFound } from '../../client/grpc-not-found';
+import { isGrpcNotFound } from '../../client/raw-service';
 import { requireRetention } from '../retention';
 import { shownLocation } from '../text';
 

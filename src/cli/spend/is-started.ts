@@ -17,7 +17,7 @@ export async function isStarted(
 ): Promise<boolean> {
   if (id === undefined) return false;
   const found = await connect(config, env)
-    .then(({ client }) => describeWorkflow(client, id))
+    .then(({ client }) => describeWorkflow(client.workflow, id))
     .catch(otherwise(undefined));
   return found?.memo?.[FINGERPRINT_MEMO] === requestFingerprint(paid, account);
 }

@@ -1,9 +1,10 @@
-import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import { otherwise } from '../../domain/bug';
 import { type ExecutionView, type PendingActivity } from '../../domain/case';
 import { ACTIVITY, RETRY_LATER } from '../../domain/names';
 import { lenientClient } from '../lenient-client';
 import { readPayloads } from '../read-payloads';
+import { describeWorkflow } from '../started';
 
 /** The newest run of a workflow id; undefined when the server has none. */
 export async function viewExecution(
@@ -11,7 +12,7 @@ export async function viewExecution(
   workflowId: string,
   url: (workflowId: string) => string | undefined,
 ): Promise<ExecutionView | undefined> {
-  const description = await describe(client, workflowId);
+  const description = await describeWorkflow(lenientClient(client), workflowId);
   if (description === undefined) return undefined;
   const { runId, type, status, taskQueue, startTime, closeTime, historyLength, raw } = description;
   return {
@@ -50,16 +51,4 @@ async function pendingOf(client: Client, activity: Pending): Promise<PendingActi
   const { class: word } = (details[0]?.value ?? {}) as { readonly class?: unknown };
   const failureClass = typeof word === 'string' ? word : (failure?.type ?? null);
   return { ...tried, lastFailure: lastFailure?.message ?? null, failureClass };
-}
-
-async function describe(
-  client: Client,
-  workflowId: string,
-): Promise<WorkflowExecutionDescription | undefined> {
-  try {
-    return await lenientClient(client).getHandle(workflowId).describe();
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
 }

@@ -7,7 +7,7 @@ import { mapConcurrently } from '../../domain/map-concurrently';
 import { WORKFLOW } from '../../domain/names';
 import { SEARCH_ATTRIBUTE } from '../../domain/search-attributes';
 import { type VideoTask } from '../../domain/video-task';
-import { isGrpcNotFound } from '../grpc-not-found';
+import { isGrpcNotFound } from '../raw-service';
 
 export interface HistorySearch {
   readonly found: ExecutionIds | undefined;

@@ -13,10 +13,9 @@ import {
   type WorkerPlugin,
 } from '@temporalio/worker';
 import { joinBundle } from './plugin/join-bundle';
-import { type MediaPluginOptions } from './plugin/options';
-import { isServed, NAME, replayWorkflows, serveWorker } from './plugin/serve-worker';
+import { isServed, type MediaPluginOptions, NAME, replayWorkflows, serveWorker } from './plugin/serve-worker';
 
-export { type MediaPluginOptions } from './plugin/options';
+export { type MediaPluginOptions } from './plugin/serve-worker';
 export { type ServedPart } from './worker/served-parts';
 export { type Rebind } from './worker/bind-queue';
 

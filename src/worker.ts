@@ -7,23 +7,21 @@
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, Runtime, type Worker, type WorkerOptions } from '@temporalio/worker';
 import { type AccountSet } from './accounts/account-set';
-import { type AccountOptions } from './accounts/accounts-file';
-import { type ActivityQueuesOptions, createServedWorkers } from './activity-workers';
-import { type TaskRecords } from './activities/task-records';
-import { type ArtifactStore } from './artifacts/artifact-store';
-import { checkServe, type MediaConfig, readConfig } from './config';
-import { type CreateJournal } from './domain/journal';
-import { nexusServicesOf } from './nexus/media-nexus-service';
+import { createServedWorkers } from './activity-workers';
+import { readConfig } from './config';
 import { refuseUnsoundSdk } from './sdk-copies';
-import { bindQueue, type Rebind } from './worker/bind-queue';
+import {
+  type Assembly,
+  assembleWorker,
+  openWorkerAccounts,
+  PAID_LIMITS,
+  servedOf,
+  type ServingOptions,
+} from './worker/assemble';
+import { bindQueue } from './worker/bind-queue';
 import { warnOfLacking } from './worker/bundled-types';
-import { makeParts, type MediaParts, queuesOf } from './worker/media-parts';
-import { DRAIN, HEARTBEATS } from './worker/paid-limits';
+import { makeParts, type MediaParts } from './worker/media-parts';
 import { readinessOf, storesNeeded } from './worker/readiness';
-import { joinActivities } from './worker/registered-names';
-import { type Served, servedBy, type ServedPart } from './worker/served-parts';
-import { openWorkerAccounts } from './worker/worker-accounts';
-import { versionOf } from './worker/worker-version';
 import { workflowsFor } from './workflow-bundle';
 
 export { type AccountOptions } from './accounts/accounts-file';
@@ -45,13 +43,7 @@ export { type Rebind } from './worker/bind-queue';
 export { withoutPayloads } from './worker/without-payloads';
 
 /** Options of {@link createMediaWorker}. Without any, everything is read from the environment. */
-export interface MediaWorkerOptions {
-  /** @default read from the environment */
-  readonly config?: MediaConfig;
-  /** Accounts besides those of MEDIA_BASE_URL and MEDIA_ACCOUNTS. @default none */
-  readonly accounts?: readonly AccountOptions[];
-  /** Where MEDIA_* and TEMPORAL_* are read. @default process.env */
-  readonly env?: NodeJS.ProcessEnv;
+export interface MediaWorkerOptions extends ServingOptions {
   /** @default from TEMPORAL_* (envconfig) */
   readonly connection?: NativeConnection;
   /** @default TEMPORAL_NAMESPACE, else 'default' */
@@ -67,28 +59,8 @@ export interface MediaWorkerOptions {
    * `serve` leaves `create` out. @default none
    */
   readonly activities?: object;
-  /** What the worker serves, see docs/operations.md. @default `config.serve` (MEDIA_SERVE), else everything */
-  readonly serve?: readonly ServedPart[];
-  /** @default the store that `config.artifacts` names */
-  readonly artifacts?: ArtifactStore;
-  /** @default the journal that `config.journal` names */
-  readonly journal?: CreateJournal;
-  /** Settles creates of unknown fate without a person, where the service lists its tasks. @default none */
-  readonly taskRecords?: TaskRecords;
-  /**
-   * Binds the create queue to this journal instead of another one; only when no worker uses that one any more. `true`
-   * accepts the calls that are lost; a function receives them before anything is changed, and throws to refuse.
-   */
-  readonly rebind?: Rebind;
   /** Further options of the Temporal worker, without those that the binding of the journal depends on. */
   readonly worker?: Partial<Omit<WorkerOptions, 'activities' | 'connection' | 'namespace' | 'taskQueue'>>;
-  /** Slots and rates of the activity queues. @default 50 create, 50 poll, 20 download, 20 image activities at a time */
-  readonly queues?: ActivityQueuesOptions;
-  /**
-   * Whether polls run in a separate thread, so that creates and downloads never delay them.
-   * @default true; false keeps them in the main thread, where hooks of the process see them
-   */
-  readonly pollThread?: boolean;
 }
 
 /** A worker with its activity queues, bound to its journal and ready to run. */
@@ -124,12 +96,12 @@ export interface MediaWorker {
 export async function createMediaWorker(options: MediaWorkerOptions = {}): Promise<MediaWorker> {
   refuseUnsoundSdk();
   const config = options.config ?? readConfig(options.env);
-  const served = servedBy(options.serve === undefined ? config.serve : checkServe(options.serve, 'serve'));
+  const served = servedOf(options, config);
   // Reports a missing setting before connecting.
-  const accounts = served.kinds.length > 0 ? openWorkerAccounts(config, options.accounts) : undefined;
+  const accounts = served.kinds.length > 0 ? openWorkerAccounts(options, config) : undefined;
   const connected = await connect(options);
   try {
-    return await makeWorker(options, { config, served, accounts, connected });
+    return await makeWorker(options, { media: options, config, served, accounts, connected });
   } catch (error) {
     // An open connection would keep the process of a refused worker alive.
     if (connected.ownConnection) await connected.connection.close();
@@ -137,9 +109,7 @@ export async function createMediaWorker(options: MediaWorkerOptions = {}): Promi
   }
 }
 
-interface Making {
-  readonly config: MediaConfig;
-  readonly served: Served;
+interface Making extends Assembly {
   /** Undefined where only workflows are served. */
   readonly accounts: AccountSet | undefined;
   readonly connected: Connected;
@@ -155,27 +125,24 @@ async function makeWorker(options: MediaWorkerOptions, making: Making): Promise<
     const { dataConverter } = options.worker ?? {};
     await bindQueue({ connection, namespace, taskQueue, dataConverter, rebind: options.rebind }, parts);
   }
-  const workers = await createServedWorkers(
+  const assembled = assembleWorker(
+    making,
     {
-      ...DRAIN,
-      ...HEARTBEATS,
+      ...PAID_LIMITS,
       ...(config.cachedWorkflows !== undefined && { maxCachedWorkflows: config.cachedWorkflows }),
-      ...versionOf(config, options.worker?.workerDeploymentOptions),
       ...options.worker,
-      ...nexusServicesOf(config, options.worker?.nexusServices),
       connection,
       namespace,
       taskQueue,
       ...workflows,
-      activities: served.ownActivities ? joinActivities(options.activities, parts?.activities ?? {}) : {},
+      activities: served.ownActivities ? { ...options.activities } : {},
     },
-    {
-      queues: queuesOf(config, options.queues),
-      kinds: served.kinds,
-      own: served.workflows || served.ownActivities,
-      activities: parts?.activities ?? {},
-    },
+    parts?.activities,
   );
+  const workers = await createServedWorkers(assembled.options, {
+    ...assembled.beside,
+    own: served.workflows || served.ownActivities,
+  });
   return {
     worker: workers.own,
     taskQueue,

@@ -6,22 +6,38 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import { createActivityWorkers, QueuesServed, runBeside } from '../activity-workers';
-import { checkServe, type MediaConfig, readConfig, readUsableConfig } from '../config';
-import { nexusServicesOf } from '../nexus/media-nexus-service';
+import { type MediaConfig, readConfig, readUsableConfig } from '../config';
 import { refuseUnsoundSdk } from '../sdk-copies';
+import {
+  assembleWorker,
+  openWorkerAccounts,
+  PAID_LIMITS,
+  servedOf,
+  type ServingOptions,
+} from '../worker/assemble';
 import { bindQueue } from '../worker/bind-queue';
 import { codeOf } from '../worker/bundled-types';
-import { DRAIN, HEARTBEATS } from '../worker/paid-limits';
-import { makeParts, type MediaParts, queuesOf } from '../worker/media-parts';
+import { makeParts, type MediaParts } from '../worker/media-parts';
 import { readinessOf, storesNeeded } from '../worker/readiness';
-import { openWorkerAccounts } from '../worker/worker-accounts';
-import { versionOf } from '../worker/worker-version';
-import { joinActivities, WorkerSetupError } from '../worker/registered-names';
-import { type Served, servedBy } from '../worker/served-parts';
+import { WorkerSetupError } from '../worker/registered-names';
+import { type Served } from '../worker/served-parts';
 import { workflowsFor } from '../workflow-bundle';
 import { joinBundle, refuseLacking } from './join-bundle';
 import { LateParts } from './late-parts';
-import { type MediaPluginOptions } from './options';
+
+/**
+ * Options of `MediaPlugin`. Without any, everything is read from the environment, when a worker is made. The task queue
+ * of `config` is not used: that of the worker is.
+ */
+export interface MediaPluginOptions extends ServingOptions {
+  /**
+   * What a worker does whose settings, accounts, stores or journal cannot be used when it is made. `tolerant`: it starts,
+   * so that your own workflows and activities go on; paid calls are refused with the cause and nothing is sent, one line
+   * at ERROR says what to do, `isReady` is false, and it goes on by itself when the cause is gone. `strict`:
+   * `Worker.create` throws. @default 'tolerant'; with `rebind` 'strict'
+   */
+  readonly startup?: 'tolerant' | 'strict';
+}
 
 type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
 
@@ -43,31 +59,20 @@ export async function serveWorker(
   refuseUnsoundSdk();
   const strict = isStrict(media);
   const config = media.config ?? (strict ? readConfig(media.env) : usableConfig(media.env));
-  const served = servedBy(media.serve === undefined ? config.serve : checkServe(media.serve, 'serve'));
+  const served = servedOf(media, config);
+  const assembly = { media, config, served };
   refuseHalf(options, served);
-  const workflows = served.workflows ? await workflowsBeside(options) : {};
-  if (served.kinds.length === 0) {
-    const nexus = nexusServicesOf(config, options.nexusServices);
-    const version = versionOf(config, options.workerDeploymentOptions);
-    return withPlugin({ ...version, ...options, ...workflows, ...nexus }, new InWorker(served));
-  }
+  const users = { ...options, ...(served.workflows && (await workflowsBeside(options))) };
+  if (served.kinds.length === 0)
+    return withPlugin(assembleWorker(assembly, users).options, new InWorker(served));
 
   const steps = { make: () => partsOf(media), bind: (parts: MediaParts) => bind(options, media, parts) };
   const parts = await LateParts.of(steps, strict);
   try {
-    const activities = served.ownActivities
-      ? joinActivities(options.activities, parts.activities)
-      : options.activities;
-    const made = {
-      ...versionOf(config, options.workerDeploymentOptions),
-      ...options,
-      ...workflows,
-      ...(activities !== undefined && { activities }),
-      ...nexusServicesOf(config, options.nexusServices),
-    };
-    const beside = new Beside(made, { media, config, served, parts });
+    const assembled = assembleWorker(assembly, users, parts.activities);
+    const beside = new Beside(assembled, parts, strict);
     onServed(beside.isReady);
-    return withPlugin(made, new InWorker(served, beside));
+    return withPlugin(assembled.options, new InWorker(served, beside));
   } catch (error) {
     await parts.close();
     throw error;
@@ -93,7 +98,7 @@ function usableConfig(env: NodeJS.ProcessEnv | undefined): MediaConfig {
 /** The environment is read again: a file that it names may be there by now. @throws ConfigurationError */
 async function partsOf(media: MediaPluginOptions): Promise<MediaParts> {
   const config = media.config ?? readConfig(media.env);
-  const accounts = openWorkerAccounts(config, media.accounts);
+  const accounts = openWorkerAccounts(media, config);
   try {
     return await makeParts(media, config, accounts);
   } catch (error) {
@@ -163,69 +168,60 @@ async function workflowsBeside(options: WorkerOptions | ReplayWorkerOptions): Pr
   return workflowsFor(undefined, { ...options, plugins });
 }
 
-interface Making {
-  readonly media: MediaPluginOptions;
-  readonly config: MediaConfig;
-  readonly served: Served;
-  readonly parts: LateParts;
-}
-
 /** The workers of the activity queues beside that of the user, and what they work with. */
 class Beside {
   private ownConnection: NativeConnection | undefined;
 
   constructor(
-    private readonly options: WorkerOptions,
-    private readonly making: Making,
+    private readonly assembled: ReturnType<typeof assembleWorker>,
+    private readonly parts: LateParts,
+    private readonly strict: boolean,
   ) {}
 
   private readonly areStoresReady = readinessOf([{ checkWritable: () => this.checkStores() }]);
 
   /** Whether the queue is bound and its stores can be written. */
   readonly isReady = async (): Promise<boolean> =>
-    this.making.parts.ready !== undefined && this.areStoresReady();
+    this.parts.ready !== undefined && this.areStoresReady();
 
   private async checkStores(): Promise<void> {
-    const { parts, served } = this.making;
-    if (parts.ready === undefined) return;
-    await Promise.all(storesNeeded(served.kinds, parts.ready).map((store) => store.checkWritable()));
+    const { ready } = this.parts;
+    if (ready === undefined) return;
+    const stores = storesNeeded(this.assembled.beside.kinds, ready);
+    await Promise.all(stores.map((store) => store.checkWritable()));
   }
 
   /** With interceptors and converter of the user's worker as it was made. */
   private async make(worker: Worker): Promise<readonly Worker[]> {
-    const { media, config, served, parts } = this.making;
     const { interceptors, dataConverter } = worker.options;
     const shared: WorkerOptions = {
-      ...DRAIN,
-      ...HEARTBEATS,
-      ...this.options,
+      ...PAID_LIMITS,
+      ...this.assembled.options,
       connection: await this.connection(worker),
       interceptors,
       ...(dataConverter !== undefined && { dataConverter }),
     };
     // A paid call that is cut off after a time is of unknown fate.
     delete shared.shutdownForceTime;
-    const queues = queuesOf(config, media.queues);
-    return createActivityWorkers(shared, { queues, kinds: served.kinds, activities: parts.activities });
+    return createActivityWorkers(shared, this.assembled.beside);
   }
 
   /** Runs them while `run` runs the user's worker. Their failure is not the end of that one. */
   async run(worker: Worker, run: () => Promise<void>): Promise<void> {
-    const { media, parts } = this.making;
-    parts.begin(worker);
-    await runBeside(worker, run, () => this.make(worker), isStrict(media) ? undefined : parts.pause);
+    this.parts.begin(worker);
+    await runBeside(worker, run, () => this.make(worker), this.strict ? undefined : this.parts.pause);
   }
 
   /** A connection that the SDK made for the user's worker ends with that one. */
   private async connection(worker: Worker): Promise<NativeConnection> {
-    const users = this.options.connection;
+    const users = this.assembled.options.connection;
     if (users !== undefined) return withoutPlugins(worker.connection ?? users);
     return (this.ownConnection ??= await NativeConnection.connect());
   }
 
   /** Once no worker runs any more. */
   async close(): Promise<void> {
-    await this.making.parts.close();
+    await this.parts.close();
     await this.ownConnection?.close();
   }
 }

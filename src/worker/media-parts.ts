@@ -5,7 +5,6 @@ import { createMediaActivities } from '../activities/create-media-activities';
 import { pollInThread } from '../activities/poll-in-thread';
 import { outOfReach } from '../activities/signed-address';
 import { type TaskRecords } from '../activities/task-records';
-import { type ActivityQueuesOptions } from '../activity-workers';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type MediaConfig, floatingJournal } from '../config';
 import { type MediaActivities } from '../domain/activities';
@@ -127,15 +126,6 @@ function sample(metrics: Metrics, accounts: AccountSet, journal: CreateJournal):
   for (const result of ['rejoined', 'unanswered']) metrics.record('watchJoins', 0, { result });
   metrics.record('watchersReplaced', 0, {});
   metrics.record('internalErrors', 0, {});
-}
-
-/** Slots and rates of the activity queues, with the rate of creates that the configuration sets. */
-export function queuesOf(
-  { createsPerSecond }: MediaConfig,
-  queues: ActivityQueuesOptions | undefined,
-): ActivityQueuesOptions {
-  if (createsPerSecond === undefined) return { ...queues };
-  return { ...queues, create: { maxTaskQueueActivitiesPerSecond: createsPerSecond, ...queues?.create } };
 }
 
 /** The two stores of a worker. */

@@ -1,0 +1,92 @@
+import { Runtime, type WorkerOptions } from '@temporalio/worker';
+import { type AccountSet, openAccounts } from '../accounts/account-set';
+import { type ActivityQueuesOptions } from '../activity-workers';
+import { checkServe, type MediaConfig } from '../config';
+import { CREATE_TIMEOUTS } from '../domain/timeouts';
+import { nexusServicesOf } from '../nexus/media-nexus-service';
+import { type Rebind } from './bind-queue';
+import { type PartsOptions } from './media-parts';
+import { joinActivities } from './registered-names';
+import { type Served, servedBy, type ServedPart } from './served-parts';
+import { versionOf } from './worker-version';
+
+/** What `createMediaWorker` and `MediaPlugin` may be given alike. */
+export interface ServingOptions extends PartsOptions {
+  /** @default read from `env` */
+  readonly config?: MediaConfig;
+  /** Where MEDIA_* and, for a worker of ours, TEMPORAL_* are read. @default process.env */
+  readonly env?: NodeJS.ProcessEnv;
+  /** What the workers serve, see docs/operations.md. @default `config.serve` (MEDIA_SERVE), else everything */
+  readonly serve?: readonly ServedPart[];
+  /**
+   * Binds the queue to this journal instead of another one; only when no worker uses that one any more. `true` accepts
+   * the calls that are lost; a function receives them before anything is changed, and throws to refuse.
+   */
+  readonly rebind?: Rebind;
+  /** Slots and rates of the activity queues. @default 50 create, 50 poll, 20 download, 20 image activities at a time */
+  readonly queues?: ActivityQueuesOptions;
+}
+
+/** Options by which paid calls outlive a shutdown and are known at once. */
+export const PAID_LIMITS = {
+  /**
+   * For activities that stop on shutdown, such as downloads. A paid call in flight is finished however long it takes:
+   * cutting it off would make its fate unknown (failure model: row 12).
+   */
+  shutdownGraceTime: CREATE_TIMEOUTS.httpBudgetMs + 15_000,
+  // The heartbeat with the id of a new task is sent at once instead of after a long throttle interval.
+  maxHeartbeatThrottleInterval: '1 second',
+  defaultHeartbeatThrottleInterval: '1 second',
+} as const satisfies Partial<WorkerOptions>;
+
+/** @throws ConfigurationError */
+export function servedOf({ serve }: ServingOptions, config: MediaConfig): Served {
+  return servedBy(serve === undefined ? config.serve : checkServe(serve, 'serve'));
+}
+
+/** The accounts of a worker, of the configuration and of code. @throws ConfigurationError where there is none */
+export function openWorkerAccounts({ accounts }: ServingOptions, config: MediaConfig): AccountSet {
+  return openAccounts({
+    config,
+    accounts,
+    warn: (message) => {
+      Runtime.instance().logger.warn(message);
+    },
+  });
+}
+
+/** What is put together to a worker. */
+export interface Assembly {
+  readonly media: ServingOptions;
+  readonly config: MediaConfig;
+  readonly served: Served;
+}
+
+/**
+ * The options of a worker with our version, Nexus services and activities beside those of its user, and what its
+ * activity queues serve.
+ * @param users what the user or we have given otherwise
+ * @param activities ours; none where only workflows are served
+ * @throws WorkerSetupError
+ */
+export function assembleWorker({ media, config, served }: Assembly, users: WorkerOptions, activities = {}) {
+  const joined = served.ownActivities ? joinActivities(users.activities, activities) : users.activities;
+  return {
+    options: {
+      ...versionOf(config, users.workerDeploymentOptions),
+      ...users,
+      ...nexusServicesOf(config, users.nexusServices),
+      ...(joined !== undefined && { activities: joined }),
+    },
+    beside: { queues: queuesOf(config, media.queues), kinds: served.kinds, activities },
+  };
+}
+
+/** Slots and rates of the activity queues, with the rate of creates that the configuration sets. */
+function queuesOf(
+  { createsPerSecond }: MediaConfig,
+  queues: ActivityQueuesOptions | undefined,
+): ActivityQueuesOptions {
+  if (createsPerSecond === undefined) return { ...queues };
+  return { ...queues, create: { maxTaskQueueActivitiesPerSecond: createsPerSecond, ...queues?.create } };
+}

@@ -210,17 +210,18 @@ interface KeySource {
   readonly value: string | undefined;
 }
 
-/** The file is read for each call, because it may be replaced while the worker runs. */
-function readApiKey({ file, value }: KeySource): string {
-  let key = value ?? '';
-  if (file !== undefined && file !== '') {
-    try {
-      key = readFileSync(file, 'utf8');
-    } catch (error) {
-      throwBug(error);
-      throw new ConfigurationError('MEDIA_API_KEY_FILE', 'cannot be read by this process.');
-    }
+/** Read for each call, because the file may be replaced while the worker runs. @throws ConfigurationError */
+export function keyFileText(path: string, variable: string, subject = ''): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throwBug(error);
+    throw new ConfigurationError(variable, `${subject}cannot be read by this process.`);
   }
+}
+
+function readApiKey({ file, value }: KeySource): string {
+  const key = file ? keyFileText(file, 'MEDIA_API_KEY_FILE') : (value ?? '');
   if (key.trim() === '') {
     throw new ConfigurationError(
       'MEDIA_API_KEY',

@@ -107,7 +107,10 @@ export function openAccounts({ config, accounts = [], warn, clock }: AccountSetO
       client,
       settings,
       hasKey: async () => keyOr(() => keyOf(name, settings)) !== '',
-      models: settings.models === undefined ? undefined : modelsOf(settings.models, config),
+      models:
+        settings.models === undefined
+          ? undefined
+          : createModelSource({ location: settings.models, unknownModels: config.unknownModels }),
       policy,
       rate: createsPerSecond === undefined ? undefined : new SendRate(createsPerSecond),
       spendLimit,
@@ -160,10 +163,6 @@ export function openAccounts({ config, accounts = [], warn, clock }: AccountSetO
       await Promise.all([...clients].map((client) => client.close()));
     },
   };
-}
-
-function modelsOf(location: string, { unknownModels }: MediaConfig) {
-  return createModelSource({ location, ...(unknownModels === undefined ? {} : { unknownModels }) });
 }
 
 function keyOr(read: () => string): string {

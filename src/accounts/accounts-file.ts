@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import { throwBug } from '../domain/bug';
-import { ConfigurationError, createPolicySchema, usableKey } from '../config';
+import { ConfigurationError, createPolicySchema, keyFileText, usableKey } from '../config';
 import { type CreatePolicy } from '../domain/create-policy';
 import { parseWrittenJson, RepeatedNameError } from '../domain/json';
 import { readAmount } from '../domain/price';
@@ -39,17 +38,14 @@ export interface AccountOptions {
 }
 
 /** A valid description of an account. */
-export interface AccountSettings {
+export interface AccountSettings extends Pick<AccountOptions, 'models' | 'createsPerSecond' | 'policy'> {
   readonly credential: string;
   /** Normalised. */
   readonly baseUrl: string;
   /** @throws ConfigurationError, without the key in its message */
   readonly apiKey: () => string;
-  readonly models?: string | undefined;
   readonly allowedMediaOrigins: readonly string[];
-  readonly createsPerSecond?: number | undefined;
   readonly spendLimit?: SpendLimit | undefined;
-  readonly policy?: CreatePolicy | undefined;
   /** Equal for equal descriptions: an unchanged account is kept. */
   readonly digest: string;
 }
@@ -144,6 +140,7 @@ function settingsOf(
   apiKey?: () => string,
 ): AccountSettings {
   const path = resolve(folder, keyFile);
+  const ofAccount = `of the account ${name} `;
   const where = models === undefined || /^https?:\/\//i.test(models) ? models : resolve(folder, models);
   const { allowedMediaOrigins = [], createsPerSecond } = rest;
   const settings = {
@@ -166,23 +163,13 @@ function settingsOf(
     ...settings,
     apiKey:
       apiKey === undefined
-        ? () => keyIn(path, name)
-        : () => usableKey(apiKey(), 'apiKey', `of the account ${name} `),
+        ? () =>
+            usableKey(
+              keyFileText(path, ACCOUNTS_VARIABLE, `the keyFile ${ofAccount}`),
+              ACCOUNTS_VARIABLE,
+              `the key ${ofAccount}`,
+            )
+        : () => usableKey(apiKey(), 'apiKey', ofAccount),
     digest: JSON.stringify([settings, path]),
   };
-}
-
-/** The file is read for each call, because it may be replaced while the worker runs. */
-function keyIn(path: string, name: string): string {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throwBug(error);
-    throw new ConfigurationError(
-      ACCOUNTS_VARIABLE,
-      `the keyFile of the account ${name} cannot be read by this process.`,
-    );
-  }
-  return usableKey(text, ACCOUNTS_VARIABLE, `the key of the account ${name} `);
 }

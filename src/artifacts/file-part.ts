@@ -233,7 +233,8 @@ export class FilePart implements StagedArtifact {
   }
 }
 
-async function isIntact(path: string, bytes: number, sha256: string): Promise<boolean> {
+/** Whether a file has these bytes. */
+export async function isIntact(path: string, bytes: number, sha256: string): Promise<boolean> {
   const handle = await open(path, 'r');
   try {
     if ((await handle.stat()).size !== bytes) return false;

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -10,6 +10,7 @@ import { systemCode } from '../files/system-code';
 import { writeSynced } from '../files/write-synced';
 import { publishIfAbsent, removeIfThere } from '../files/create-if-absent';
 import { ensureFolder } from '../files/durable-folders';
+import { isIntact } from './file-part';
 import { SNIFF_BYTES, sniffMedia } from './media-type';
 
 export interface IngestedFile {
@@ -102,21 +103,14 @@ export async function fetchToFile(
 
 /** True when the file exists with this content, false when it is absent; throws for other content. */
 async function holdsSame(ref: ArtifactRef, destination: string): Promise<boolean> {
-  let handle: FileHandle | undefined;
   try {
     // Checks for a pipe or a directory first: opening a pipe would wait for ever.
     if (!(await stat(destination)).isFile()) throw occupied();
-    handle = await open(destination, 'r');
-    if ((await handle.stat()).size !== ref.bytes) throw occupied();
-    const hash = createHash('sha256');
-    for await (const chunk of handle.createReadStream({ autoClose: false })) hash.update(chunk as Uint8Array);
-    if (hash.digest('hex') !== ref.sha256) throw occupied();
+    if (!(await isIntact(destination, ref.bytes, ref.sha256))) throw occupied();
     return true;
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return false;
     throw toArtifactError(error, PLACE);
-  } finally {
-    await handle?.close();
   }
 }
 

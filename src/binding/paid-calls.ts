@@ -1,3 +1,4 @@
+import { pagesOf } from '../client/raw-service';
 import { type Client } from '@temporalio/client';
 import { type Payload } from '@temporalio/common';
 import { activityKey } from '../domain/creation-key';

@@ -21,6 +21,7 @@ import {
   type CampaignUpdates,
 } from '../domain/campaign/campaign-state';
 import { isOpen } from '../domain/execution-status';
+import { given } from '../domain/given';
 import { shapeIssue, type ShapeOf } from '../domain/shape';
 import { DEFAULT_CREDENTIAL, INVALID_INPUT, UPDATE, WORKFLOW } from '../domain/names';
 import {
@@ -285,8 +286,7 @@ export class CampaignClient {
   ): Promise<Started<CampaignResult>> {
     refuseUnusable(id, input);
     const { select: _select, limit: _limit, sample: _sample, ...lasting } = input;
-    const scope = { ...(limit !== undefined && { limit }), ...(sample !== undefined && { sample }) };
-    const memo = campaignMemo({ ...lasting, ...scope });
+    const memo = campaignMemo({ ...lasting, ...given({ limit, sample }) });
     const facts = { campaign: id, account: input.account ?? DEFAULT_CREDENTIAL };
     try {
       const handle = await this.client.workflow

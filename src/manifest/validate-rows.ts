@@ -4,6 +4,7 @@ import { type CampaignRow, MAX_ROW_ID_LENGTH, contentKey } from '../domain/campa
 import { fingerprintText } from '../domain/fingerprint';
 import { addressedSources, validateAgainstModel } from '../domain/model-config';
 import { estimateFor, type Money } from '../domain/price';
+import { given } from '../domain/given';
 import { type ArtifactRef, type PaidRequest } from '../domain/request';
 import { validateRequest } from '../domain/validate-request';
 import { type ManifestRow } from './manifest-row';
@@ -212,9 +213,7 @@ export async function* validatedRows(
       ...(read.account !== undefined && { account: read.account }),
       estimate: price?.microUnits ?? null,
       attempt,
-      ...(rebought === true && { rebought }),
-      ...(changed === true && { changed }),
-      ...(was !== undefined && { was }),
+      ...given({ rebought, changed, was }),
     };
     yield { kind: 'taken', row, call: read.call, price, isElsewhere, hasTask };
   }

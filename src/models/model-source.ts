@@ -31,9 +31,9 @@ export interface ModelSource {
 /** Where the model configuration is read from, and how often. */
 export interface ModelSourceOptions {
   /** File path or http(s) URL (MEDIA_MODELS); without one every model is unlisted. */
-  readonly location?: string;
+  readonly location?: string | undefined;
   /** Whether a model without an entry is allowed. @default `refuse` with a location, `allow` without */
-  readonly unknownModels?: 'allow' | 'refuse';
+  readonly unknownModels?: 'allow' | 'refuse' | undefined;
   /** Milliseconds for which a copy is used without another read. @default 60000 */
   readonly ttlMs?: number;
   /** Milliseconds, after `ttlMs`, for which the last valid copy is used while the source is down. @default 3600000 */

@@ -181,8 +181,7 @@ class Beside {
   private readonly areStoresReady = readinessOf([{ checkWritable: () => this.checkStores() }]);
 
   /** Whether the queue is bound and its stores can be written. */
-  readonly isReady = async (): Promise<boolean> =>
-    this.parts.ready !== undefined && this.areStoresReady();
+  readonly isReady = async (): Promise<boolean> => this.parts.ready !== undefined && this.areStoresReady();
 
   private async checkStores(): Promise<void> {
     const { ready } = this.parts;

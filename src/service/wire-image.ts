@@ -55,10 +55,10 @@ export function wireEditBody(
 
 /** Model, prompt and the given options of an image call, in the order in which they are sent. */
 function imageFields(request: ImageGenerationRequest): WireFields {
+  const { model, prompt, size, quality, n, responseFormat: response_format } = request;
   return {
-    model: request.model,
-    prompt: request.prompt,
-    ...(request.size === undefined ? {} : { size: request.size }),
-    ...given({ quality: request.quality, n: request.n, response_format: request.responseFormat }),
+    model,
+    prompt,
+    ...given({ size, quality, n, response_format }),
   };
 }

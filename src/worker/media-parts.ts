@@ -57,10 +57,7 @@ export async function makeParts(
       ? undefined
       : pollInThread({ connections: config.pollConnections }, (account) => accounts.access(account));
   const recovery = new WatchRecovery(metrics);
-  const models = createModelSource({
-    ...(config.models === undefined ? {} : { location: config.models }),
-    ...(config.unknownModels === undefined ? {} : { unknownModels: config.unknownModels }),
-  });
+  const models = createModelSource({ location: config.models, unknownModels: config.unknownModels });
   const activities = createMediaActivities({
     ...stores,
     accounts,

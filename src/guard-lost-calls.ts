@@ -1,7 +1,7 @@
 import { type Client } from '@temporalio/client';
 import { openLog, recordOrRetry } from './activities/key-log';
 import { isUnseen, noteUnseen } from './activities/unseen-send';
-import { type PaidCallSeen, paidCallsOn, UnreadCallError } from './binding/paid-calls';
+import { asObject, type PaidCallSeen, paidCallsOn, UnreadCallError } from './binding/paid-calls';
 import { JournalBindingError } from './binding/bind-journal';
 import { type CreateJournal } from './domain/journal';
 import { isOpenAnswer, isPaid, type JournalKey } from './domain/log-entries';
@@ -161,9 +161,7 @@ async function isKnown(journal: CreateJournal, key: JournalKey, call: LostCall):
 
 /** The answer about a send of unknown fate names it, whichever activity made it. */
 function announcedBy({ answer, announced }: PaidCallSeen): string | null {
-  const evidence = answer?.['evidence'];
-  const sendId =
-    typeof evidence === 'object' && evidence !== null && 'sendId' in evidence ? evidence.sendId : null;
+  const sendId = asObject(answer?.['evidence'])?.['sendId'];
   return typeof sendId === 'string' ? sendId : announced;
 }
 
@@ -176,16 +174,13 @@ function ancestorsOf({ input }: PaidCallSeen): Pick<LostCall, 'ancestors'> {
 
 function operationOf({ type, input }: PaidCallSeen): LostCall['operation'] {
   if (type === ACTIVITY.createVideo || type === ACTIVITY.createVideos) return 'create_video';
-  const request = input?.['request'];
-  return type === ACTIVITY.editImage ||
-    (typeof request === 'object' && request !== null && 'images' in request)
+  const request = asObject(input?.['request']);
+  return type === ACTIVITY.editImage || (request !== null && 'images' in request)
     ? 'edit_image'
     : 'generate_image';
 }
 
 function modelOf({ input }: PaidCallSeen): string {
-  const request = input?.['request'];
-  const model: unknown =
-    typeof request === 'object' && request !== null && 'model' in request ? request.model : '';
+  const model = asObject(input?.['request'])?.['model'];
   return typeof model === 'string' ? model : '';
 }

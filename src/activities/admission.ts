@@ -4,22 +4,23 @@ import { otherwise } from '../domain/bug';
 import { type Account, credentialOf } from '../accounts/registry';
 import {
   type IntentEntry,
+  isCharged,
   type JournalKey,
   type RecordedAnswer,
   type Send,
-  wasCharged,
 } from '../domain/log-entries';
 import { type CreateJournal, keepsNothing } from '../domain/journal';
 import { type NotSent, type RejectedCall } from '../domain/paid-call';
 import { isUnknown } from '../domain/paid-log';
 import { formatMoney, type Money } from '../domain/price';
 import { type PaidRequest } from '../domain/request';
-import { mayBeAlive } from './send-window';
+import { mayBeAlive } from './sender';
 import { kept, NO_ACCOUNT, NO_KEY } from './before-send';
 import { journalDown } from './journal-failures';
 import { openLog } from './key-log';
 import { type AnswerBase, invalidAnswer, missingAnswer, rejectedAnswer, unsentAnswer } from './paid-answers';
-import { type AdmittedCall, type OpenedCall, type PaidDeps } from './paid-context';
+import { type PaidDeps } from './paid-context';
+import { type AdmittedCall, type OpenedCall } from './paid-spec';
 import { type GatedCall, type StandingRefusal } from './refusal-gate';
 import { type Reserved, spendBooksOf } from './spend-book';
 import { msUntil, timeAfter } from './wall-clock';
@@ -31,7 +32,7 @@ export interface Admission {
   /** Reports that nothing is sent and no intent was written. */
   unused(): Promise<void>;
   /** Gives the estimate back where both the answer and what is recorded instead prove that nothing was charged. */
-  settle(intent: IntentEntry, ...answers: readonly RecordedAnswer[]): Promise<void>;
+  settle(...answers: readonly RecordedAnswer[]): Promise<void>;
 }
 
 /** Why the call is not sent now, or what it is sent with. Nothing is written before all of this has passed. */
@@ -129,12 +130,8 @@ async function admit(
       pass.unused();
       await reserved?.giveBack();
     },
-    settle: async (sent, ...answers) => {
-      const { nonce, at } = sent;
-      const charged = answers.some((answer) =>
-        wasCharged({ sent, answer: { v: 1, kind: 'answer', nonce, at, answer }, decision: null }),
-      );
-      if (!charged) await reserved?.giveBack();
+    settle: async (...answers) => {
+      if (!answers.some(isCharged)) await reserved?.giveBack();
     },
   };
 }

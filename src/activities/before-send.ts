@@ -1,10 +1,9 @@
 import { cancellationSignal } from '@temporalio/activity';
 import { otherwise } from '../domain/bug';
 import { type NotSent } from '../domain/paid-call';
-import { type Acknowledgement } from './sender';
+import { type Acknowledgement, isTooLate, type SendWindow } from './sender';
 import { type AnswerBase, UNDER_INTENT, unsentAnswer } from './paid-answers';
 import { type Caller, type MissingHere } from './paid-context';
-import { isTooLate, type SendWindow } from './send-window';
 import { setTimeout } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { fenceLog, ownerLog, type OwnerRecord } from '../domain/campaign/budget-book';

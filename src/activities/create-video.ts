@@ -16,7 +16,8 @@ import {
   unreadBase,
   warningsAfter,
 } from './paid-answers';
-import { type Caller, caller, type PaidDeps, type PaidSpec, refuseUnsafeRetries } from './paid-context';
+import { type Caller, caller, type PaidDeps, refuseUnsafeRetries } from './paid-context';
+import { type PaidSpec } from './paid-spec';
 import { prepareVideo } from './prepare-video';
 import { sendOnce } from './send-once';
 import { type Sender, withSender } from './sender';

@@ -22,7 +22,7 @@ import { estimateFor } from '../domain/price';
 import { type MediaClient } from '../service/media-client';
 import { type WireFile } from '../service/wire-body';
 import { wireEditBody, wireGenerationBody } from '../service/wire-image';
-import { timeLeft } from './send-window';
+import { type Sender, timeLeft, withSender } from './sender';
 import { retryLater } from './failures';
 import { fetchLostImages, keepImages, type KeepImages } from './keep-images';
 import {
@@ -38,13 +38,12 @@ import {
   type MissingHere,
   NOT_VALIDATED,
   type PaidDeps,
-  type PaidSpec,
   type Prepared,
   refuseUnsafeRetries,
   UNSENDABLE,
 } from './paid-context';
+import { type PaidSpec } from './paid-spec';
 import { sendOnce } from './send-once';
-import { type Sender, withSender } from './sender';
 import { resolveSource } from './sources';
 import { msUntil } from './wall-clock';
 

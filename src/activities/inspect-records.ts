@@ -1,7 +1,6 @@
 import { activityInfo, heartbeat } from '@temporalio/activity';
 import { throwBug } from '../domain/bug';
 import { type CreatePolicy, type ResolvedCreatePolicy, resolveCreatePolicy } from '../domain/create-policy';
-import { type CreateJournal } from '../domain/journal';
 import { type DecisionEntry, type IntentEntry } from '../domain/log-entries';
 import { type CreateVideoAnswer, type UnconfirmedCall } from '../domain/paid-call';
 import { isUsableTaskId } from '../domain/task-id';
@@ -21,6 +20,7 @@ const LONGEST_REQUEST_MS = MAX_REQUEST_SECONDS * 1000;
 
 /** A send that the log calls unknown. */
 interface UnknownSend {
+  readonly deps: PaidDeps;
   readonly log: KeyLog;
   readonly intent: IntentEntry;
   readonly unconfirmed: UnconfirmedCall;
@@ -29,19 +29,14 @@ interface UnknownSend {
 }
 
 interface Inspection extends UnknownSend {
-  readonly deps: Pick<PaidDeps, 'accounts' | 'policy'>;
-  readonly journal: CreateJournal;
   readonly records: TaskRecords;
 }
 
 /** Checks the service's task records, if any, for a call of unknown fate. */
-export async function inspected(deps: PaidDeps, unknown: UnknownSend): Promise<CreateVideoAnswer> {
-  const { taskRecords: records, journal } = deps;
-  const found =
-    records === undefined
-      ? unknown.unconfirmed
-      : await inspectRecords({ ...unknown, deps, journal, records });
-  const { log, intent, who } = unknown;
+export async function inspected(unknown: UnknownSend): Promise<CreateVideoAnswer> {
+  const { deps, log, intent, unconfirmed, who } = unknown;
+  const { taskRecords: records } = deps;
+  const found = records === undefined ? unconfirmed : await inspectRecords({ ...unknown, records });
   return found.outcome === 'unconfirmed' && isOnlyUnknown(log.state, found.sendAttempt)
     ? withSameKey(found, intent, who.now())
     : found;
@@ -80,13 +75,13 @@ function onAbsent({ deps, intent, policy }: Inspection): ResolvedCreatePolicy['o
   return 'unconfirmed';
 }
 
-async function look({ records, journal, log, intent, unconfirmed }: Inspection): Promise<TaskRecord> {
+async function look({ records, deps, log, intent, unconfirmed }: Inspection): Promise<TaskRecord> {
   try {
     const seen = await records.find(sentCreate(intent, unconfirmed));
     if (seen.found !== 'task') return seen.found === 'none' ? seen : { found: 'unknown' };
     if (!isUsableTaskId(seen.taskId)) return { found: 'unknown' };
     // A task that belongs to another key is not this one, even if the records say so.
-    const owners = await journal.findTask(seen.taskId);
+    const owners = await deps.journal.findTask(seen.taskId);
     return owners.some((owner) => isForeign(owner, log.key, intent)) ? { found: 'unknown' } : seen;
   } catch (error) {
     throwBug(error);
@@ -118,10 +113,10 @@ function recordsCompleteAt({ records, intent, unconfirmed }: Inspection, absentS
 }
 
 async function adoptFound(inspection: Inspection, taskId: string): Promise<CreateVideoAnswer> {
-  const { journal, log, intent, unconfirmed } = inspection;
+  const { deps, log, intent, unconfirmed } = inspection;
   const answer = adoptedAnswer(intent, unconfirmed.sendAttempt, taskId, 'unknown');
   // Another key with an equal body has adopted it first.
-  if (!(await claimTask(journal, log.key, intent, answer))) return unconfirmed;
+  if (!(await claimTask(deps.journal, log.key, intent, answer))) return unconfirmed;
   const reason = 'found in the task records of the service';
   await decideByRecords(inspection, { decision: 'adopt', reason, answer });
   return answer;
@@ -145,9 +140,9 @@ async function resendAbsent(inspection: Inspection): Promise<CreateVideoAnswer> 
 }
 
 async function decideByRecords(
-  { journal, log, intent, who }: Inspection,
+  { deps, log, intent, who }: Inspection,
   made: Pick<DecisionEntry, 'decision' | 'reason' | 'answer'>,
 ): Promise<void> {
   const decision = { about: intent.nonce, by: 'task records', ...made };
-  await recordDecision(journal, log, decision, who.serverTime());
+  await recordDecision(deps.journal, log, decision, who.serverTime());
 }

@@ -2,8 +2,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { honouredKey, type IntentEntry } from '../domain/log-entries';
 import { type PaidRequest } from '../domain/request';
 import { type Account } from '../accounts/registry';
-import { type AdmittedCall, type Caller } from './paid-context';
-import { recordedEnd, type SendWindow } from './send-window';
+import { type Caller } from './paid-context';
+import { type AdmittedCall } from './paid-spec';
+import { recordedEnd, type SendWindow } from './sender';
 import { fingerprintText } from '../domain/fingerprint';
 
 /** Who sends, as every entry about a send names it. */

@@ -14,7 +14,7 @@ import { apply, indexOfSend, isUnknown, type KeyState, stateOf } from '../domain
 import { retryLater } from './failures';
 import { orRetry, UNSURE } from './journal-failures';
 import { reported } from './mistakes';
-import { timeLeftOpen, timeLeftRepeated } from './send-window';
+import { timeLeftOpen, timeLeftRepeated } from './sender';
 import { factsIn, unconfirmedBySend } from './paid-answers';
 
 /** The log of one creation key, as it was read. */

@@ -3,32 +3,20 @@ import { type ArtifactStore } from '../artifacts/artifact-store';
 import { attemptClock } from '../domain/attempt-clock';
 import { type Money } from '../domain/price';
 import { type CreateJournal, keepsNothing } from '../domain/journal';
-import { type AskStanding, type Standing } from '../domain/journal-binding';
-import {
-  type CreatePolicy,
-  type IdempotencyPolicy,
-  type ResolvedCreatePolicy,
-} from '../domain/create-policy';
+import { type AskStanding } from '../domain/journal-binding';
+import { type CreatePolicy, type IdempotencyPolicy } from '../domain/create-policy';
 import { type RejectReason } from '../domain/failure-table';
-import { type Ancestry, type NamedSender, type PendingCall, senderName } from '../domain/paid-call';
+import { type Ancestry, type NamedSender, senderName } from '../domain/paid-call';
 import { type PollingProfile } from '../domain/polling-profile';
 import { IMAGE_TIMEOUTS } from '../domain/timeouts';
 import { type ValidationIssue } from '../domain/validation-issue';
 import { type ModelSource } from '../models/model-source';
-import { type Account, type AccountRegistry } from '../accounts/registry';
+import { type AccountRegistry } from '../accounts/registry';
 import { unsafeRetryPolicy } from './failures';
 import { type PaidEvents } from './paid-events';
 import { type RefusalGate } from './refusal-gate';
 import { type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
 import { type TaskRecords } from './task-records';
-import { type IntentEntry, type RecordedAnswer, type Send } from '../domain/log-entries';
-import { type PaidRequest } from '../domain/request';
-import { type PaidFailure, type PaidSendOptions } from '../service/media-client';
-import { type KeyLog } from './key-log';
-import { type Accepted } from './media-spans';
-import { type AnswerBase } from './paid-answers';
-import { type SendWindow } from './send-window';
-import { type Sender } from './sender';
 
 /** What the paid activities need; see `createMediaActivities`. */
 export interface PaidDeps {
@@ -186,86 +174,4 @@ export function preferred(prepared: Prepared): CreatePolicy | undefined {
   return prepared.kind === 'ready' && prepared.idempotency !== undefined
     ? { idempotency: prepared.idempotency }
     : undefined;
-}
-
-/** One paid call: what differs between the kinds of paid calls. */
-export interface PaidSpec {
-  readonly paid: PaidRequest;
-  readonly creationKey: string;
-  readonly facts: Pick<IntentEntry, 'durationSeconds' | 'resolution' | 'referenceMode'>;
-  readonly account?: string | undefined;
-  readonly policy?: CreatePolicy | undefined;
-  /** The batch of a campaign that pays: nothing is sent once it is closed. */
-  readonly payer?: string | undefined;
-  /** Milliseconds of work that may follow the reply before its outcome is written. */
-  readonly afterReplyMs: number;
-  /** Whether the activity is its own reconciliation: a retry of it may send again after a proven refusal. */
-  readonly retries: boolean;
-  readonly sender: Sender;
-  readonly refuseWhileUnconfirmed?: boolean | undefined;
-  /** A person wants the request sent again after a refusal that another run received. */
-  readonly again?: boolean | undefined;
-  /** Return only what is recorded; an open send stays as it is. */
-  readonly recordedOnly?: true;
-  /** When a call was scheduled that may be lost together with its heartbeats (ISO 8601); its records are wanted. */
-  readonly recordedSince?: string | undefined;
-  /** The send of unknown fate that may be sent again under its idempotency key. */
-  readonly sameKey?: string | undefined;
-  /** The agreed price in micro-units: nothing is sent where it costs more by now. Null or absent: none was agreed. */
-  readonly agreedPrice?: number | null | undefined;
-  /**
-   * The caller accounts for everything under its keys: where another request holds the key, the answer says what that
-   * may cost.
-   */
-  readonly keepsBooks?: true;
-  prepare(account: Account): Promise<Prepared>;
-  /** Completes a recorded answer with what can still be fetched without a send. */
-  complete?(found: {
-    readonly account: Account;
-    readonly base: AnswerBase;
-    readonly log: KeyLog;
-    readonly send: Send;
-    readonly recorded: RecordedAnswer;
-  }): Promise<RecordedAnswer | undefined>;
-  /** Sends the request once and classifies the reply. `base.sent` is already true. */
-  post(call: PostedCall): Promise<RecordedAnswer>;
-}
-
-/** A call whose intent the server knows. */
-export interface PostedCall extends Pick<AdmittedCall, 'account' | 'ready' | 'base'> {
-  readonly intent: IntentEntry;
-  readonly window: SendWindow;
-  /** Sends in a span, with what is left of the time of the request. */
-  readonly exchange: <Reply extends Accepted | PaidFailure>(
-    send: (options: PaidSendOptions) => Promise<Reply>,
-  ) => Promise<Reply>;
-}
-
-/** The result of one execution. Where it is pending, the caller decides how to wait for the other sender. */
-export interface SendOnceResult {
-  readonly answer: RecordedAnswer | PendingCall;
-  /** The send that it is about; null where there was none, or where nobody but another journal knows it. */
-  readonly send: Send['sent'] | null;
-  /** It was recorded before: this execution has sent nothing. */
-  readonly isRecorded?: true;
-}
-
-/** A call whose log was read, on the way to its send. */
-export interface OpenedCall {
-  readonly deps: PaidDeps;
-  readonly who: Caller;
-  readonly spec: PaidSpec;
-  readonly stands: Extract<Standing, { bound: true }>;
-  readonly account: Account | undefined;
-  readonly prepared: Prepared;
-  readonly fingerprint: string | null;
-  readonly policy: ResolvedCreatePolicy;
-  readonly log: KeyLog;
-  readonly base: AnswerBase;
-}
-
-/** A call that may be sent: the account, the body and what its account admits. */
-export interface AdmittedCall extends OpenedCall {
-  readonly account: Account;
-  readonly ready: ReadyCall;
 }

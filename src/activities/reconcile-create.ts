@@ -88,9 +88,8 @@ async function ofOwnSend(call: Unanswered, at: number): Promise<CreateVideoAnswe
   const { log, base, who, deps } = call;
   const { sends, open, bought } = log.state;
   const { sent, decision } = sends[at] as Send;
-  if (bought === at) return recorded(call, at);
   if (bought !== null) {
-    if (sent.fingerprint === null) return ofAnotherSend(call, { do: 'return', at: bought });
+    if (sent.fingerprint === null && bought !== at) return ofAnotherSend(call, { do: 'return', at: bought });
     // What a corrected request bought is not the result of the one that was refused.
     return recorded(call, tellingSend(log.state, at));
   }
@@ -154,5 +153,5 @@ async function recorded(call: Unanswered, at: number): Promise<CreateVideoAnswer
   const answer = { ...(recordedAnswer(log.state, at, who.now()) as CreateVideoAnswer), sent: true };
   await indexCreated(deps.journal, log.key, answer, sent);
   if (answer.outcome !== 'unconfirmed' || sent.kind === 'lost') return answer;
-  return inspected(deps, { log, intent: sent, unconfirmed: answer, policy: input.policy, who });
+  return inspected({ deps, log, intent: sent, unconfirmed: answer, policy: input.policy, who });
 }

@@ -12,7 +12,7 @@ import {
 import { FAILURE } from './failures';
 import { orRetry } from './journal-failures';
 import { JournalRecordError } from '../journal/records';
-import { mayBeAlive } from './send-window';
+import { mayBeAlive } from './sender';
 import { caller } from './paid-context';
 import { recordedAnswer, unconfirmedBySend } from './paid-answers';
 

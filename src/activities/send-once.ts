@@ -28,21 +28,16 @@ import {
   UNDER_INTENT,
   unsentAnswer,
 } from './paid-answers';
+import { type Caller, isKnownModel, type PaidDeps, preferred, type Prepared } from './paid-context';
 import {
   type AdmittedCall,
-  type Caller,
-  isKnownModel,
   type OpenedCall,
-  type PaidDeps,
   type PaidSpec,
   type PostedCall,
-  preferred,
-  type Prepared,
-  type ReadyCall,
   type SendOnceResult,
-} from './paid-context';
+} from './paid-spec';
 import { isOnlyUnknown, sendSameKey, twice, unknownCall, withSameKeyOf } from './send-same-key';
-import { certainlyOverAt, mayBeAlive, recordedEnd, sendWindow, type SendWindow } from './send-window';
+import { certainlyOverAt, mayBeAlive, recordedEnd, sendWindow, type SendWindow } from './sender';
 import { isDecided, isUnseen, isUnsent, mayHaveUsedAnother, noteUnseen } from './unseen-send';
 
 /**
@@ -260,18 +255,16 @@ async function sendAgain(
 ): Promise<SendOnceResult> {
   const { deps, who, spec, account, prepared, policy, log } = opened;
   const { intent, at } = unknown;
-  const ready = prepared.kind === 'ready' ? prepared : undefined;
-  const budgetMs = ready?.budgetMs ?? 0;
   const base = { ...opened.base, sendAttempt: at, estimate: intent.estimate };
+  const unsent = ended({ ...unknown.unknown, sent: false }, intent);
+  if (account === undefined || prepared.kind !== 'ready' || !(await account.hasKey())) return unsent;
+  const { budgetMs, body } = prepared;
   const window = windowFor(who, spec, budgetMs);
-  const isStopped = stopsBeforeSend(base, who, window) !== undefined;
-  const isMade = account !== undefined && ready !== undefined && !isStopped && (await account.hasKey());
-  const call = isMade
-    ? { account: account.name, bodyHash: ready.body.bodyHash, budgetMs, idempotency: policy.idempotency }
-    : null;
-  if (call !== null) account?.rate?.count();
-  const admitted = () => ({ ...opened, base, account: account as Account, ready: ready as ReadyCall });
-  const repeated = { call, until: recordedEnd(window), post: () => sendUnder(admitted(), intent, window) };
+  if (stopsBeforeSend(base, who, window) !== undefined) return unsent;
+  account.rate?.count();
+  const call = { account: account.name, bodyHash: body.bodyHash, budgetMs, idempotency: policy.idempotency };
+  const admitted = { ...opened, base, account, ready: prepared };
+  const repeated = { call, until: recordedEnd(window), post: () => sendUnder(admitted, intent, window) };
   return ended(await sendSameKey(deps.journal, log, unknown, repeated, who.now), intent);
 }
 
@@ -363,7 +356,7 @@ async function recorded(
     // A purchase counts beside a decision, a refusal does not.
     const counts = at === own && (isPaid(answer) || state.sends[own]?.decision === null);
     const standing = counts ? answer : recordedAnswer(state, at);
-    await admission.settle(intent, answer, standing);
+    await admission.settle(answer, standing);
     // Of two tasks under one idempotency key, the first that was recorded counts.
     if (state.bought === own && isPaid(answer))
       return ended(await twice(deps.journal, told.log, answer), intent);

@@ -1,4 +1,4 @@
-import { cancellationSignal, log as logger } from '@temporalio/activity';
+import { log as logger } from '@temporalio/activity';
 import { otherwise } from '../domain/bug';
 import { type CreateJournal } from '../domain/journal';
 import {
@@ -12,7 +12,7 @@ import {
 import { type IdempotencyPolicy } from '../domain/create-policy';
 import { type CreatedVideo, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
 import { isUnknown, type KeyState, tellingSend } from '../domain/paid-log';
-import { mayBeAlive } from './send-window';
+import { mayBeAlive } from './sender';
 import { warnUnrecorded } from './journal-failures';
 import { append, indexCreated, type KeyLog, openLog, recordAnswer } from './key-log';
 import { recordedAnswer } from './paid-answers';
@@ -58,6 +58,7 @@ function withoutSameKey({ sameKeyUntil: _, ...unknown }: UnconfirmedCall): Uncon
   return unknown;
 }
 
+/** The call as it would be made now. */
 export interface SameCall {
   readonly account: string;
   readonly bodyHash: string;
@@ -87,8 +88,8 @@ export function isSameCall(
 
 /** One more send of a call of unknown fate. */
 export interface RepeatedSend {
-  /** The call as it would be made now; null where it cannot be made here at this time. */
-  readonly call: SameCall | null;
+  /** The call as it would be made now. */
+  readonly call: SameCall;
   /** When it is certainly over, in milliseconds since the Unix epoch. */
   readonly until: number;
   readonly post: () => Promise<RecordedAnswer>;
@@ -106,7 +107,6 @@ export async function sendSameKey(
   now: () => number,
 ): Promise<RecordedAnswer> {
   const unsent = { ...unknown, sent: false };
-  if (call === null || cancellationSignal().aborted) return unsent;
   if (!isSameCall(intent, call, now())) return withoutSameKey(unsent);
   // The place is the licence, as of any send: what was decided before keeps this request back, and a decision that is made
   // later waits for it. Its fate is recorded as unknown, so that a late sender of this intent frees nothing.

@@ -3,7 +3,9 @@ import { activityInfo, Context } from '@temporalio/activity';
 import { announcedIn, type GroupHeartbeat, PERHAPS, type SenderHeartbeat } from '../domain/sender-trace';
 import { type Standing } from '../domain/journal-binding';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
-import { isLaterTry, type PaidDeps } from './paid-context';
+import { type Caller, isLaterTry, type PaidDeps } from './paid-context';
+import { type IntentEntry, type Send } from '../domain/log-entries';
+import { type KeyState } from '../domain/paid-log';
 
 /** One try of one paid call, with its heartbeats to the server. */
 export interface Sender {
@@ -187,4 +189,80 @@ function clientOf(context: Context): Context['client'] | undefined {
   } catch (_error) {
     return undefined;
   }
+}
+
+/** When one send may start, and when all of it is over. Times are milliseconds of `performance.now`. */
+export interface SendWindow {
+  /** Time of the whole exchange, in milliseconds. */
+  readonly budgetMs: number;
+  readonly sendBy: number;
+  /** Includes everything that follows the reply. */
+  readonly endsAt: number;
+  /** When it began, by the clock of its times and by the wall clock. */
+  readonly began: { readonly at: number; readonly wall: number };
+}
+
+/**
+ * The window of a send whose intent is written now. It follows from the time budget of the model, and never exceeds the
+ * timeout of the activity.
+ * @param afterMs what may follow the reply, before the outcome is written
+ */
+export function sendWindow(
+  { startedAt, startToCloseMs, now }: Pick<Caller, 'startedAt' | 'startToCloseMs' | 'now'>,
+  { budgetMs, afterMs }: { readonly budgetMs: number; readonly afterMs: number },
+  began = { at: performance.now(), wall: now() },
+): SendWindow {
+  const closesAt = startedAt + startToCloseMs;
+  const sendBy = Math.min(began.at + CREATE_TIMEOUTS.sendWithinMs, closesAt - budgetMs);
+  return { budgetMs, sendBy, endsAt: Math.min(sendBy + budgetMs + afterMs, closesAt), began };
+}
+
+/**
+ * Whether a send may no longer start, by either clock: a step of the wall clock back does not make it longer, and the
+ * other one stands still while the machine is suspended.
+ */
+export function isTooLate({ sendBy, began }: SendWindow): boolean {
+  // oxlint-disable-next-line house/no-wall-clock-durations -- counts while the machine is suspended
+  return performance.now() > sendBy || Date.now() > inWallTime(sendBy, began);
+}
+
+/** The time after which no sender of this window is alive. */
+export function certainlyOverAt({ endsAt }: SendWindow): number {
+  return endsAt + CREATE_TIMEOUTS.zombieMarginMs;
+}
+
+/** The same by the wall clock, for other workers: in milliseconds since the Unix epoch. */
+export function recordedEnd(window: SendWindow): number {
+  return inWallTime(certainlyOverAt(window), window.began);
+}
+
+function inWallTime(time: number, { at, wall }: SendWindow['began']): number {
+  return wall + time - at;
+}
+
+type Window = Pick<IntentEntry, 'at' | 'sendWindowEnd'>;
+
+/**
+ * Milliseconds that the sender of an open intent still has to record its answer; 0 or less when its time is over. Never
+ * more than its whole window, whatever the clocks of two workers say.
+ */
+export function timeLeft({ at, sendWindowEnd }: Window, now: number): number {
+  const end = Date.parse(sendWindowEnd);
+  return Math.min(end - now, end - Date.parse(at));
+}
+
+/** The same of the open send of a key; 0 where there is none. Only an intent is ever open. */
+export function timeLeftOpen({ sends, open }: KeyState, now: number): number {
+  return open === null ? 0 : timeLeft(sends[open]?.sent as IntentEntry, now);
+}
+
+/** The same of a send of unknown fate that is sent once more under its key; 0 where it is not. */
+export function timeLeftRepeated({ answer }: Send, now: number): number {
+  if (answer?.repeatedUntil === undefined) return 0;
+  return timeLeft({ at: answer.at, sendWindowEnd: answer.repeatedUntil }, now);
+}
+
+/** Whether the sender of the open intent still has time. */
+export function mayBeAlive(state: KeyState, now: number): boolean {
+  return timeLeftOpen(state, now) > 0;
 }

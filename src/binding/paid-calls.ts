@@ -230,7 +230,7 @@ function reader(client: Client, workflowId: string | null, activityId: string) {
 
 type Fields = { readonly [field: string]: unknown };
 
-function asObject(value: unknown): Fields | null {
+export function asObject(value: unknown): Fields | null {
   return typeof value === 'object' && value !== null ? (value as Fields) : null;
 }
 

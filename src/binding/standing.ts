@@ -43,19 +43,10 @@ export function standingOf(
     const markedAt = marked.get(key);
     const mark = markedAt === undefined || performance.now() - markedAt >= MARKED_EVERY_MS;
     try {
-      const {
-        binding,
-        boundSince,
-        accounts: served,
-      } = await bindJournal({
-        client: context.client,
-        taskQueue: context.info.taskQueue,
-        journal,
-        artifacts,
-        accounts: accounts(),
-        mark,
-      });
+      const queue = { client: context.client, taskQueue: context.info.taskQueue };
+      const ledger = await bindJournal({ ...queue, journal, artifacts, accounts: accounts(), mark });
       if (mark) marked.set(key, performance.now());
+      const { binding, boundSince, accounts: served } = ledger;
       return { bound: true, journalId: binding.journalId, boundSince, accounts: served };
     } catch (error) {
       return { bound: false, message: error instanceof JournalBindingError ? error.message : STORES_DOWN };

@@ -101,9 +101,7 @@ export function nextStep(
       return { do: 'reconcile' };
     case 'refused_for_now': {
       // A refusal recorded by another execution was that execution's send and is not counted here.
-      const counted = counting(state, answer, answer.sent || context.reconciled, context.now);
-      const asked = answer.notBefore === null ? context.now : Date.parse(answer.notBefore);
-      const until = Math.max(asked, context.now + backoff(counted.tries, MAX_DELAY_MS, context.random));
+      const { counted, until } = tryAfter(state, answer, answer.sent || context.reconciled, context);
       if (exhausted(counted, until)) {
         return settleRejected(answer, {
           reason: 'retry_later',
@@ -158,7 +156,6 @@ export function cancelledStep(answer: CreateVideoAnswer): CancelledStep {
     case 'not_sent':
       return { do: 'end', mayBeOwed: answer.mayBeOwed === true || answer.cause !== NOT_RECORDED };
     case 'refused_for_now':
-      return { do: 'end', mayBeOwed: answer.mayBeOwed === true };
     case 'rejected':
       return { do: 'end', mayBeOwed: answer.mayBeOwed === true };
     case 'pending':
@@ -183,9 +180,7 @@ function afterUnknown(state: CreateOnceState, answer: UnconfirmedCall, context: 
   const told =
     state.unknown?.sendAttempt === answer.sendAttempt ? { ...answer, resent: true as const } : answer;
   if (answer.sameKeyUntil !== undefined) {
-    const counted = counting(state, answer, true, context.now);
-    const asked = answer.notBefore === undefined ? context.now : Date.parse(answer.notBefore);
-    const until = Math.max(asked, context.now + backoff(counted.tries, MAX_DELAY_MS, context.random));
+    const { counted, until } = tryAfter(state, answer, true, context);
     if (!exhausted(counted, until) && until <= Date.parse(answer.sameKeyUntil)) {
       const why = `the fate of the create is unknown (${answer.evidence.cause}); it is sent again under the same idempotency key`;
       return {
@@ -209,8 +204,7 @@ function afterFailedConnection(
   answer: NotSentAnswer,
   context: StepContext,
 ): CreateStep {
-  const counted = counting(state, answer, true, context.now);
-  const until = context.now + backoff(counted.tries, MAX_DELAY_MS, context.random);
+  const { counted, until } = tryAfter(state, answer, true, context);
   if (exhausted(counted, until)) return settleRejected(answer, refusalOf(answer));
   return { do: 'wait', until, state: counted, why: answer.message };
 }
@@ -267,18 +261,25 @@ function owing(state: CreateOnceState, answer: { readonly mayBeOwed?: true }): C
   return answer.mayBeOwed === true ? { ...state, mayBeOwed: true } : state;
 }
 
-function counting(
+/**
+ * The state after a try, and when the next one begins.
+ * @param counts whether the limit counts this one
+ */
+function tryAfter(
   state: CreateOnceState,
-  answer: { readonly sendAttempt: number; readonly sent: boolean; readonly mayBeOwed?: true },
+  answer: Exclude<CreateVideoAnswer, CreatedVideo | RejectedCall>,
   counts: boolean,
-  now: number,
-): CreateOnceState {
-  return {
+  { now, random }: StepContext,
+): { readonly counted: CreateOnceState; readonly until: number } {
+  const counted = {
     ...settledUnknown(owing(state, answer), answer),
     sends: state.sends + (answer.sent ? 1 : 0),
     tries: state.tries + (counts ? 1 : 0),
     firstSendAt: state.firstSendAt ?? now,
   };
+  const notBefore = 'notBefore' in answer ? answer.notBefore : undefined;
+  const asked = typeof notBefore === 'string' ? Date.parse(notBefore) : now;
+  return { counted, until: Math.max(asked, now + backoff(counted.tries, MAX_DELAY_MS, random)) };
 }
 
 /** Once there is an answer about a later send, the fate of the unknown one is known, or a person has decided. */

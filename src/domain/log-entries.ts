@@ -167,7 +167,12 @@ export function mayHaveCost(send: Send): boolean {
  * request and refused it, whatever was decided since.
  */
 export function wasCharged(send: Send): boolean {
-  return purchaseOf(send) !== undefined || wasOpen(send) || isValidatedRefusal(send);
+  return purchaseOf(send) !== undefined || send.answer === null || isCharged(send.answer.answer);
+}
+
+/** The same by one answer. */
+export function isCharged(answer: RecordedAnswer): boolean {
+  return isPaid(answer) || isOpenAnswer(answer) || isValidatedRefusal(answer);
 }
 
 /**
@@ -175,11 +180,11 @@ export function wasCharged(send: Send): boolean {
  * (C7.10).
  */
 export function mayBeOwed(send: Send): boolean {
-  return mayHaveCost(send) || isValidatedRefusal(send);
+  return mayHaveCost(send) || (send.answer !== null && isValidatedRefusal(send.answer.answer));
 }
 
-function isValidatedRefusal({ answer }: Send): boolean {
-  return answer?.answer.outcome === 'rejected' && isValidated(answer.answer);
+function isValidatedRefusal(answer: RecordedAnswer): boolean {
+  return answer.outcome === 'rejected' && isValidated(answer);
 }
 
 /** Whether a send may have cost that a person had sent again: whatever follows under the key, that may be owed (C7.10). */

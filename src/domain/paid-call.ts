@@ -94,12 +94,8 @@ export interface GenerateImageInput extends Partial<PaidInput> {
   readonly recordedSince?: string;
 }
 
-export interface EditImageInput extends Partial<PaidInput> {
+export interface EditImageInput extends Omit<GenerateImageInput, 'request'> {
   readonly request: ImageEditRequest;
-  /** As for {@link GenerateImageInput}. */
-  readonly waits?: true;
-  /** As for {@link GenerateImageInput}. */
-  readonly recordedSince?: string;
 }
 
 /** Shared by all paid inputs, which differ in their requests. Each caller checks the key itself. */

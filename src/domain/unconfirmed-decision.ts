@@ -134,11 +134,7 @@ export type ResolveUnconfirmedResult =
 
 /** What is wrong with a decision from untyped input; undefined when it can be carried out. */
 export function decisionIssue(input: {
-  readonly sendId?: unknown;
-  readonly decision?: unknown;
-  readonly taskId?: unknown;
-  readonly by?: unknown;
-  readonly reason?: unknown;
+  readonly [Field in keyof ResolveUnconfirmedCall]?: unknown;
 }): string | undefined {
   if (input.decision !== 'adopt' && input.decision !== 'declareLost' && input.decision !== 'resubmit')
     return 'decision must be adopt, declareLost or resubmit.';

@@ -21,11 +21,7 @@ import { type RecordStore } from './record-store';
 import { JournalRecordError } from './records';
 
 /** A journal in the files of one folder; `shared` declares that several hosts use it. */
-export function createFileJournal(options: {
-  readonly root: string;
-  /** @default false: the journal is bound to this host */
-  readonly shared?: boolean | undefined;
-}): CreateJournal {
+export function createFileJournal(options: FileRecordsOptions): CreateJournal {
   return createJournal(createFileRecords(options));
 }
 

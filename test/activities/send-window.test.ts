@@ -1,4 +1,4 @@
-import { certainlyOverAt, isTooLate, recordedEnd, sendWindow } from '../../src/activities/send-window';
+import { certainlyOverAt, isTooLate, recordedEnd, sendWindow } from '../../src/activities/sender';
 
 const SECOND = 1000;
 const HOUR = 3600 * SECOND;

@@ -27,7 +27,7 @@ const PLACES = [
   'activities/unseen-send#isUnseen',
   'domain/paid-log#decide',
   'domain/paid-log#apply',
-  'activities/send-window#sendWindow',
+  'activities/sender#sendWindow',
   'activities/paid-answers#warningsAfter',
   'service/send-paid#sendPaid',
   'service/paid-exchange#exchangeOnce',

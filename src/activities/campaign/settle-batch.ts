@@ -11,7 +11,7 @@ import { type CreateJournal } from '../../domain/journal';
 import { type IntentEntry, mayBeOwed, type Send, wasCharged } from '../../domain/log-entries';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { readSegment } from '../../manifest/results';
-import { timeLeft } from '../send-window';
+import { timeLeft } from '../sender';
 import { startHeartbeat } from '../heartbeat';
 import { caller, type PaidDeps } from '../paid-context';
 import { fenceBatch } from '../before-send';

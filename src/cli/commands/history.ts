@@ -1,28 +1,7 @@
 import { type Command } from 'commander';
-import { type CommandContext, type CommonOptions, withCommonOptions } from '../context';
+import { type CommandContext, withCommonOptions } from '../context';
 import { CliError } from '../errors';
-
-/** Options of `history export`. */
-export interface ExportOptions extends CommonOptions {
-  readonly runId?: string;
-  readonly redact?: boolean;
-  readonly keep?: string;
-  readonly label?: string;
-  readonly keepEncrypted?: boolean;
-  readonly workflowsPath?: string;
-  readonly bundle?: string;
-}
-
-/** Options of `history record`. */
-export interface RecordOptions extends CommonOptions {
-  readonly to: string;
-  readonly query?: string;
-  readonly redact?: boolean;
-  readonly keep?: string;
-  readonly label?: string;
-  readonly workflowsPath?: string;
-  readonly bundle?: string;
-}
+import { type ExportOptions, type RecordOptions } from '../replay/options';
 
 /** `history`: saves histories for bug reports and for tests. */
 export function addHistoryCommand(program: Command, context: CommandContext): void {

@@ -1,28 +1,7 @@
 import { type Command } from 'commander';
-import { type CommandContext, type CommonOptions, withCommonOptions } from '../context';
+import { type CommandContext, withCommonOptions } from '../context';
 import { CliError } from '../errors';
-
-/** Options of `replay`. */
-export interface ReplayOptions extends CommonOptions {
-  readonly runId?: string;
-  readonly query?: string;
-  readonly allOpen?: boolean;
-  readonly golden?: string;
-  readonly workflowsPath?: string;
-  readonly bundle?: string;
-  readonly inspect?: string | true;
-  readonly at?: string;
-  readonly timeline?: boolean;
-  readonly html?: string;
-  readonly children?: boolean;
-  readonly strictInputs?: boolean;
-  readonly concurrency?: string;
-  readonly whatif?: boolean;
-  readonly speed?: string;
-  readonly saveTest?: string;
-  readonly utc?: boolean;
-  readonly verbose?: boolean;
-}
+import { type ReplayOptions } from '../replay/options';
 
 /** `replay`: what happened in a workflow, and whether the code at hand replays it. */
 export function addReplayCommand(program: Command, context: CommandContext): void {

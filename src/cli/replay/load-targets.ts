@@ -12,8 +12,7 @@ import { readHistoryFile } from '../../replay/read-history';
 import { dataConverterOf } from '../codec-client';
 import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../context';
 import { CliError } from '../errors';
-import { type ExportOptions } from '../commands/history';
-import { type ReplayOptions } from '../commands/replay';
+import { type ExportOptions, type ReplayOptions } from './options';
 
 /** What the arguments of a command say about histories. */
 export type TargetOptions = Pick<

@@ -5,7 +5,7 @@ import { type LoadedRun } from '../../replay/loaded-history';
 import { KEEPABLE, redactHistory, type RedactOptions } from '../../replay/redact-history';
 import { type ReplayCode, replayHistories } from '../../replay/replay-histories';
 import { type Verdict } from '../../replay/verdict';
-import { type RecordOptions, type ExportOptions } from '../commands/history';
+import { type RecordOptions, type ExportOptions } from './options';
 import { type CommandContext } from '../context';
 import { CliError } from '../errors';
 import { writeNamedFile } from '../write-named-file';

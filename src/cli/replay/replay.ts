@@ -6,7 +6,7 @@ import { inspectRun } from '../../replay/inspect-run';
 import { type LoadedRun, type LoadedTarget } from '../../replay/loaded-history';
 import { type ReplayCode } from '../../replay/replay-histories';
 import { type Verdict } from '../../replay/verdict';
-import { type ReplayOptions } from '../commands/replay';
+import { type ReplayOptions } from './options';
 import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../context';
 import { given } from '../../domain/given';
 import { CliError, failureOf, withoutSecrets } from '../errors';

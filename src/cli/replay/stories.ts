@@ -3,7 +3,7 @@ import { buildTimeline } from '../../replay/timeline/build-timeline';
 import { type Timeline } from '../../replay/timeline/timeline';
 import { timelinePage } from '../../replay/timeline/timeline-page';
 import { timelineText } from '../../replay/timeline/timeline-text';
-import { type ReplayOptions } from '../commands/replay';
+import { type ReplayOptions } from './options';
 import { type CommandContext } from '../context';
 import { CliError, secretsOf } from '../errors';
 import { columnsOf } from '../report';

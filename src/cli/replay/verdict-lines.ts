@@ -4,7 +4,7 @@ import { type LoadedRun } from '../../replay/loaded-history';
 import { type SourceLocation } from '../../replay/source-location';
 import { type Divergence, type Verdict, type WrittenBy } from '../../replay/verdict';
 import { withoutSecrets } from '../errors';
-import { type ReplayOptions } from '../commands/replay';
+import { type ReplayOptions } from './options';
 import { type Paint } from '../report';
 import { type ReplaySummary } from './replay-summary';
 import { hanging } from '../../replay/timeline/timeline-text';

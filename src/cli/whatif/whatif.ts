@@ -7,7 +7,7 @@ import { buildTimeline } from '../../replay/timeline/build-timeline';
 import { counted } from '../../replay/timeline/sizes';
 import { type Timeline } from '../../replay/timeline/timeline';
 import { timelineText } from '../../replay/timeline/timeline-text';
-import { type ReplayOptions } from '../commands/replay';
+import { type ReplayOptions } from '../replay/options';
 import { type CommandContext } from '../context';
 import { CliError, secretsOf } from '../errors';
 import { onInterruption } from '../interruption';

@@ -7,7 +7,7 @@ import { parseWrittenJson, RepeatedNameError } from './domain/json';
 import { idempotencyPolicySchema } from './models/idempotency-schema';
 import { DEFAULT_CREDENTIAL, DEFAULT_TASK_QUEUE } from './domain/names';
 import { type PollingMode } from './domain/polling-profile';
-import { partsProblem, SERVED_PARTS, type ServedPart } from './worker/served-parts';
+import { partsProblem, SERVED_PARTS, type ServedPart } from './domain/served-parts';
 
 /** All settings that a worker reads from its environment, resolved once (architecture: Configuration). */
 export interface MediaConfig {

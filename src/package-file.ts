@@ -1,6 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { WorkerSetupError } from './worker/registered-names';
+
+/** A worker that cannot be put together as it was asked for: two things of one name, or workflows that are missing. */
+export class WorkerSetupError extends Error {
+  override readonly name = 'WorkerSetupError';
+}
 
 /**
  * A file of this package that the bundler of workflows opens by its path: compiled when installed, the source when run from

@@ -16,7 +16,7 @@ import { joinBundle } from './plugin/join-bundle';
 import { isServed, type MediaPluginOptions, NAME, replayWorkflows, serveWorker } from './plugin/serve-worker';
 
 export { type MediaPluginOptions } from './plugin/serve-worker';
-export { type ServedPart } from './worker/served-parts';
+export { type ServedPart } from './domain/served-parts';
 export { type Rebind } from './worker/bind-queue';
 
 /**

@@ -37,8 +37,8 @@ export { ConfigurationError, readConfig, type MediaConfig } from './config';
 export { type LostCall, type LostCalls } from './guard-lost-calls';
 export { mediaNexusService, type MediaNexusOptions } from './nexus/media-nexus-service';
 export { histogramBuckets, runtimeMetrics, type RuntimeMetrics } from './worker/runtime-metrics';
-export { WorkerSetupError } from './worker/registered-names';
-export { type ServedPart } from './worker/served-parts';
+export { WorkerSetupError } from './package-file';
+export { type ServedPart } from './domain/served-parts';
 export { type Rebind } from './worker/bind-queue';
 export { withoutPayloads } from './worker/without-payloads';
 

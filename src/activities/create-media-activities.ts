@@ -21,8 +21,8 @@ import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answ
 import { type PollingMode } from '../domain/polling-profile';
 import { videoTaskById } from '../domain/video-task';
 import { type ModelSource } from '../models/model-source';
-import { createTellVideos, createWatchVideo } from '../watchers/join-watcher';
-import { WatchRecovery } from '../watchers/watch-recovery';
+import { createTellVideos, createWatchVideo } from './join-watcher';
+import { WatchRecovery } from './watch-recovery';
 import { leaveToAnotherWorker } from './another-worker';
 import { createKeepBooks } from './campaign/budget-book';
 import { createCampaignImage } from './campaign/campaign-image';

@@ -6,7 +6,7 @@ import { DELIVERY, DOWNLOAD_BOUNDS, type FailedTry } from '../domain/download';
 import { type Metrics } from '../domain/metrics';
 import { type DeliverVideosInput } from '../domain/watcher';
 import { type VideoTask } from '../domain/video-task';
-import { tellSurely } from '../watchers/join-watcher';
+import { tellSurely } from './join-watcher';
 import {
   type DownloadDeps,
   downloadOnce,

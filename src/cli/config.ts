@@ -5,7 +5,7 @@ import { DEFAULT_CREATE_POLICY } from '../domain/create-policy';
 import { DEFAULT_CREDENTIAL, DEFAULT_TASK_QUEUE } from '../domain/names';
 import { createModelSource } from '../models/model-source';
 import { normaliseBaseUrl } from '../service/base-url';
-import { SERVED_PARTS } from '../worker/served-parts';
+import { SERVED_PARTS } from '../domain/served-parts';
 import { spendLimitOf } from './spend/spend-limit';
 
 /** How a value is shown: unchanged, as an address or path without secrets, as a list of those, or not at all. */

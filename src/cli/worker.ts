@@ -9,7 +9,7 @@ import { ConfigurationError, type MediaConfig, readConfig } from '../config';
 import { throwBug } from '../domain/bug';
 import { keySecrets } from '../service/credentials';
 import { proxySecrets } from '../service/proxy-environment';
-import { SERVED_PARTS, servedBy } from '../worker/served-parts';
+import { SERVED_PARTS, servedBy } from '../domain/served-parts';
 import { type CommandContext, type CommonOptions, effectiveEnvironment, withCommonOptions } from './context';
 import { CliError } from './errors';
 import { onInterruption } from './interruption';

@@ -119,6 +119,9 @@ export function activityQueues(taskQueue: string): {
   };
 }
 
+/** Name of the error of a bundle that cannot join workflows: it crosses from the sandbox by name only. */
+export const NOT_JOINED = 'WorkflowsNotJoined';
+
 /** Credential used when a request names none. */
 export const DEFAULT_CREDENTIAL = 'default';
 

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { type BundleOptions } from '@temporalio/worker';
-import { packageFile, packagedWorkflows } from '../package-file';
+import { packageFile, packagedWorkflows, WorkerSetupError } from '../package-file';
 import { lackingText, lackingTypes } from '../worker/bundled-types';
-import { WorkerSetupError } from '../worker/registered-names';
 
 type ConfigHook = NonNullable<BundleOptions['webpackConfigHook']>;
 type BundlerConfig = Parameters<ConfigHook>[0];

@@ -6,7 +6,6 @@
  */
 import users = require('./users-workflows');
 import names = require('../domain/names');
-import refusal = require('./not-joined');
 import workflows = require('../workflows');
 
 const all: Readonly<Record<string, unknown>> = { ...workflows };
@@ -17,10 +16,11 @@ const ours = Object.fromEntries(
 // A file that exports ours again has the same functions.
 const taken = Object.keys(ours).filter((type) => type in users && users[type] !== ours[type]);
 if (taken.length > 0) {
-  throw refusal.notJoined(
+  const error = new Error(
     `Your workflows and those of temporal-media have the same name: ${taken.join(', ')}. Rename yours: clients and ` +
       'running videos know ours by these names.',
   );
+  throw Object.assign(error, { name: names.NOT_JOINED });
 }
 
 export = { ...users, ...ours };

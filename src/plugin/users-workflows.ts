@@ -1,10 +1,11 @@
-import { notJoined } from './not-joined';
+import { NOT_JOINED } from '../domain/names';
 
 /** Stands for the user's workflows: a bundle has theirs in its place, found by the path of this file. */
 function workflows(): Readonly<Record<string, unknown>> {
-  throw notJoined(
+  const error = new Error(
     'The bundler did not put your workflows into the bundle. A webpackConfigHook must keep `resolve.alias`.',
   );
+  throw Object.assign(error, { name: NOT_JOINED });
 }
 
 export = workflows();

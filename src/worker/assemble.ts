@@ -7,7 +7,7 @@ import { nexusServicesOf } from '../nexus/media-nexus-service';
 import { type Rebind } from './bind-queue';
 import { type PartsOptions } from './media-parts';
 import { joinActivities } from './registered-names';
-import { type Served, servedBy, type ServedPart } from './served-parts';
+import { type Served, servedBy, type ServedPart } from '../domain/served-parts';
 import { versionOf } from './worker-version';
 
 /** What `createMediaWorker` and `MediaPlugin` may be given alike. */

@@ -3,8 +3,9 @@ import assert from 'node:assert';
 import { readFile } from 'node:fs/promises';
 import { createContext, Script } from 'node:vm';
 import { type Logger, type WorkflowBundleOption } from '@temporalio/worker';
-import { NOT_JOINED } from '../plugin/not-joined';
-import { MEDIA_WORKFLOWS, WorkerSetupError } from './registered-names';
+import { NOT_JOINED } from '../domain/names';
+import { WorkerSetupError } from '../package-file';
+import { MEDIA_WORKFLOWS } from './registered-names';
 
 /** What the code of a bundle finds in the sandbox of the SDK, beside the language itself. */
 const GLOBALS = {

@@ -16,7 +16,7 @@ import { ephemeralJournal } from '../files/ephemeral';
 import { measuredJournal, showNoFailures } from '../journal/measured-journal';
 import { createModelSource, type ModelSource } from '../models/model-source';
 import { openArtifactStore, openJournal, schemeOf } from '../stores/open-stores';
-import { WatchRecovery } from '../watchers/watch-recovery';
+import { WatchRecovery } from '../activities/watch-recovery';
 import { runtimeMetrics } from './runtime-metrics';
 
 /** What a caller may give instead of what the configuration names. */

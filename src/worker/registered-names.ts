@@ -1,9 +1,5 @@
 import { WORKFLOW } from '../domain/names';
-
-/** A worker that cannot be put together as it was asked for: two things of one name, or workflows that are missing. */
-export class WorkerSetupError extends Error {
-  override readonly name = 'WorkerSetupError';
-}
+import { WorkerSetupError } from '../package-file';
 
 /** Workflow types of this package. */
 export const MEDIA_WORKFLOWS: readonly string[] = Object.values(WORKFLOW);

@@ -1,6 +1,6 @@
 import { type WorkerOptions } from '@temporalio/worker';
 import { type MediaConfig } from '../config';
-import { WorkerSetupError } from './registered-names';
+import { WorkerSetupError } from '../package-file';
 
 /**
  * The version of all workers of a process: the user's, else that of MEDIA_DEPLOYMENT. Its default behaviour is for workflows that

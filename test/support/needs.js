@@ -123,7 +123,6 @@ const NEED_OF = {
   // These start Temporal servers of their own, or only look for one.
   'test/testing/temporal-server/': 'nothing',
   'test/testing/temporal-server/start-temporal-server.test.ts': 'server',
-  'test/watchers/': 'nothing',
   'test/worker/': 'nothing',
   'test/workflows/bundle.test.ts': 'lib',
   'test/workflows/sender-trace.test.ts': 'nothing',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { readinessOf, storesNeeded } from '../../src/worker/readiness';
-import { servedBy, type ServedPart } from '../../src/worker/served-parts';
+import { servedBy, type ServedPart } from '../../src/domain/served-parts';
 
 describe('whether a worker can take creates', () => {
   let at = 1_000_000;

@@ -1,9 +1,9 @@
 import { type Client } from '@temporalio/client';
-import { reported } from '../activities/mistakes';
 import { type Metrics, NO_METRICS } from '../domain/metrics';
 import { activityQueues, QUERY, WORKFLOW } from '../domain/names';
 import { watchesLeft, type WatcherContents } from '../domain/watcher';
 import { joinWatcher, MAX_JOINS } from './join-watcher';
+import { reported } from './mistakes';
 
 /** Time between two looks of a process, in milliseconds, give or take a fourth: less than an interval of the usual cadence. */
 const EVERY_MS = 3_000;

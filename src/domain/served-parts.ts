@@ -1,4 +1,4 @@
-import { type activityQueues } from '../domain/names';
+import { type activityQueues } from './names';
 
 /**
  * What a worker of a task queue NAME can serve: `workflows` on NAME, and the activities on NAME/create, NAME/poll,

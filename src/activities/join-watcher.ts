@@ -6,7 +6,6 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { reportIfMistake } from '../activities/mistakes';
 import { attemptClock } from '../domain/attempt-clock';
 import { isOpen } from '../domain/execution-status';
 import { mapConcurrently } from '../domain/map-concurrently';
@@ -23,6 +22,7 @@ import {
   type WatchVideoInput,
 } from '../domain/watcher';
 import { STARTED_BY } from '../domain/version';
+import { reportIfMistake } from './mistakes';
 
 /**
  * How a video joins its watcher, and is told how its watch ended: both through the client of the worker.

@@ -1,64 +1,84 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { preProcessFile } from 'typescript';
 
 const SRC = resolve(__dirname, '..', '..', 'src');
 
 interface Source {
   readonly path: string;
   readonly text: string;
+  /** As the compiler reads them: types, `import()` and require() too. */
   readonly imports: readonly string[];
+  /** Without what a function loads by require() when it is wanted, whose types `import type` names. */
+  readonly atOnce: readonly string[];
 }
 
-const sources: Source[] = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts'))
-  .map((path) => {
-    const text = readFileSync(join(SRC, path), 'utf8');
-    const imports = [...text.matchAll(/(?:from|import|require)\s*\(?\s*'([^']+)'/g)].map(
-      (match) => match[1] as string,
-    );
-    return { path, text, imports };
-  });
+const paths = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+
+const sources: Source[] = paths.map((path) => {
+  const text = readFileSync(join(SRC, path), 'utf8');
+  const named = (code: string, withRequire: boolean): string[] =>
+    preProcessFile(code, true, withRequire).importedFiles.map(({ fileName }) => resolved(path, fileName));
+  const atOnce = named(text.replaceAll(/^import type .*$/gm, ''), false);
+  return { path, text, imports: named(text, true), atOnce };
+});
+
+/** The file in src that a relative import names; a package as it is. */
+function resolved(importer: string, name: string): string {
+  if (!name.startsWith('.')) return name;
+  const target = relative(SRC, resolve(SRC, dirname(importer), name.replace(/\.js$/, '')));
+  const file = [`${target}.ts`, join(target, 'index.ts')].find((path) => paths.includes(path));
+  if (file === undefined) throw new Error(`${importer} imports ${name}, which is no source.`);
+  return file;
+}
 
 /** Every module that a file reaches through its own relative imports, with the packages those import. */
-function reach(entry: string, seen = new Set<string>()): Set<string> {
-  const source = sources.find(({ path }) => path === entry);
-  if (source === undefined || seen.has(entry)) return seen;
+function reach(
+  entry: string,
+  which: 'imports' | 'atOnce' = 'imports',
+  seen = new Set<string>(),
+): Set<string> {
+  if (seen.has(entry)) return seen;
   seen.add(entry);
-  for (const name of source.imports) {
-    if (!name.startsWith('.')) seen.add(name);
-    else for (const file of filesOf(entry, name)) reach(file, seen);
-  }
+  const source = sources.find(({ path }) => path === entry);
+  for (const name of source?.[which] ?? []) reach(name, which, seen);
   return seen;
 }
 
-/** Where what a file imports may lie. */
-function filesOf(file: string, name: string): string[] {
-  const target = relative(SRC, resolve(SRC, dirname(file), name));
-  return [`${target}.ts`, join(target, 'index.ts')];
-}
+type Graph = ReadonlyMap<string, readonly string[]>;
 
-/** What is left once files that import no other, or that no other imports, are taken away again and again. */
-function inCircles(): string[] {
-  let left = new Map(
-    sources.map(({ path, imports }) => {
-      const near = imports.filter((name) => name.startsWith('.'));
-      return [path, near.flatMap((name) => filesOf(path, name))] as const;
-    }),
-  );
+/** What is left once those that import no other, or that no other imports, are taken away again and again. */
+function inCircles(graph: Graph): string[] {
+  let left = graph;
   for (;;) {
-    const links = [...left].map(
-      ([file, others]) => [file, others.filter((other) => left.has(other))] as const,
-    );
+    const links = [...left].map(([one, others]) => [one, others.filter((other) => left.has(other))] as const);
     const imported = new Set(links.flatMap(([, others]) => others));
-    const kept = links.filter(([file, others]) => others.length > 0 && imported.has(file));
+    const kept = links.filter(([one, others]) => others.length > 0 && imported.has(one));
     if (kept.length === left.size) return [...left.keys()].sort();
     left = new Map(kept);
   }
 }
 
+/** The folder at the top of src; a file that lies in src itself stands alone. */
+const folderOf = (path: string): string => path.split('/')[0] as string;
+
+function folderGraph(): Graph {
+  const graph = new Map<string, string[]>();
+  for (const { path, imports } of sources) {
+    const folder = folderOf(path);
+    const others = imports.map(folderOf).filter((other) => other !== folder);
+    graph.set(folder, [...(graph.get(folder) ?? []), ...others]);
+  }
+  return graph;
+}
+
 describe('the layers', () => {
-  it('have no circle of imports, types included', () => {
-    expect(inCircles()).toEqual([]);
+  it('have no circle of files, types and import() included', () => {
+    expect(inCircles(new Map(sources.map(({ path, imports }) => [path, imports])))).toEqual([]);
+  });
+
+  it('have no circle of folders', () => {
+    expect(inCircles(folderGraph())).toEqual([]);
   });
 
   it('the domain imports nothing', () => {
@@ -92,7 +112,7 @@ describe('the layers', () => {
       'workflows/index.ts',
       'replay/index.ts',
     ]) {
-      const packages = [...reach(entry)].filter((name) => !name.endsWith('.ts'));
+      const packages = [...reach(entry, 'atOnce')].filter((name) => !name.endsWith('.ts'));
       expect(packages.filter((name) => /fastify|h264|pngjs|^pg$|@temporalio\/testing/.test(name))).toEqual(
         [],
       );

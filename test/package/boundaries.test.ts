@@ -154,9 +154,4 @@ describe('the layers', () => {
     // That of the fake workflows, which run in tests of users, reaches no history that is kept.
     expect(callers.filter((path) => !path.startsWith('testing/'))).toEqual(['workflows/proxies.ts']);
   });
-
-  it('no file is over 400 lines', () => {
-    const long = sources.filter(({ text }) => text.split('\n').length > 401).map(({ path }) => path);
-    expect(long).toEqual([]);
-  });
 });

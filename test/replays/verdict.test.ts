@@ -44,7 +44,7 @@ const ADDED: readonly (readonly [
   statement: string,
 ])[] = [
   ['generateVideo.completed', 24, 'download', 'workflows/wait.ts', 'const file = end.downloaded ??'],
-  ['awaitVideo.content-unavailable', 5, 'poll 1', 'workflows/await-video.ts', 'return waitForVideo('],
+  ['awaitVideo.content-unavailable', 5, 'poll 1 video', 'workflows/await-video.ts', 'return waitForVideo('],
   [
     'findVideoTask.found',
     5,
@@ -135,17 +135,13 @@ const KINDS: readonly Kind[] = [
     changes: [{ file: 'domain/names.ts', find: "'media.", replace: "'film.", all: true }],
     rows: [
       renamed('generateVideo.completed', 'create', 'createVideo', 'workflows/create-once.ts', 'create({'),
-      {
-        ...renamed(
-          'awaitVideo.content-unavailable',
-          'poll 1 video',
-          'pollVideos',
-          'workflows/poll-loop.ts',
-          'await poll(input)',
-        ),
-        // Written when summaries were shorter, which no replay compares.
-        event: { eventId: 5, summary: 'poll 1' },
-      },
+      renamed(
+        'awaitVideo.content-unavailable',
+        'poll 1 video',
+        'pollVideos',
+        'workflows/poll-loop.ts',
+        'await poll(input)',
+      ),
       renamed(
         'findVideoTask.found',
         'look the task up',
@@ -263,7 +259,7 @@ const KINDS: readonly Kind[] = [
       ),
       swapped(
         'awaitVideo.content-unavailable',
-        'poll 1',
+        'poll 1 video',
         { kind: 'timer', summary: 'next poll of 1 video' },
         'workflows/poll-loop.ts',
         'await condition(() => this.changed',

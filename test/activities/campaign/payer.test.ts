@@ -182,7 +182,7 @@ describe('a create that a batch pays for', () => {
     reply = { status: 200, body: { id: 'video_1', status: 'queued' } };
     const other = { payer: NEXT, runId: 'next', policy, row: { sameKey } };
     expect(await create(other)).toMatchObject({ outcome: 'created' });
-    expect(await harness.journal.read(KEY)).toMatchObject([{ payer: PAYER }, {}, {}]);
+    expect(await harness.journal.read(KEY)).toMatchObject([{ payer: PAYER }, {}, {}, {}, {}]);
   });
 
   it('an image says at once that its batch is closed, and is not tried again', async () => {

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { honouredKey, type IntentEntry } from '../domain/log-entries';
+import { type FenceEntry, honouredKey, type IntentEntry } from '../domain/log-entries';
 import { type PaidRequest } from '../domain/request';
 import { type Account } from '../accounts/registry';
 import { type Caller } from './paid-context';
@@ -11,6 +11,12 @@ import { fingerprintText } from '../domain/fingerprint';
 export function sentBy({ namespace, workflowId, runId, ancestors, activityId, sender, attemptAt }: Caller) {
   const above = ancestors.length > 0 ? { ancestors } : {};
   return { namespace, workflowId, runId, ...above, activityId, sender, attemptAt };
+}
+
+/** The entry by which a sender never sends. It names the workflows that may ask for its key again. */
+export function fenceOf(who: Caller): FenceEntry {
+  const { runId: _, attemptAt: __, ...names } = sentBy(who);
+  return { v: 1, kind: 'fence', ...names, at: new Date().toISOString() };
 }
 
 /** The intent that is written before a send, at the beginning of its window. */

@@ -1,12 +1,12 @@
 import { type Standing } from '../domain/journal-binding';
-import { type JournalKey, purchaseOf, type Send } from '../domain/log-entries';
+import { isNamed, type JournalKey, purchaseOf, type Send } from '../domain/log-entries';
 import { type CreateVideoAnswer, evidence, type ReconcileCreateInput } from '../domain/paid-call';
 import { decide, type Licence, tellingSend } from '../domain/paid-log';
 import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
 import { keepsNothing } from '../domain/journal';
 import { retryLater } from './failures';
 import { inspected } from './inspect-records';
-import { sentBy } from './intent';
+import { fenceOf, sentBy } from './intent';
 import { orRetry } from './journal-failures';
 import { afterSender, appendOrRetry, indexCreated, type KeyLog, openLog, recordOrRetry } from './key-log';
 import {
@@ -131,9 +131,8 @@ async function notSent(call: Unanswered): Promise<CreateVideoAnswer> {
   return fencedAnswer(base);
 }
 
-async function fenceOff({ deps, log, who: { sender } }: Unanswered): Promise<void> {
-  if (log.state.fenced.includes(sender)) return;
-  await appendOrRetry(deps.journal, log, { v: 1, kind: 'fence', sender, at: new Date().toISOString() });
+async function fenceOff({ deps, log, who }: Unanswered): Promise<void> {
+  if (!log.state.fenced.includes(who.sender)) await appendOrRetry(deps.journal, log, fenceOf(who));
 }
 
 /** This journal does not show what the activity may have sent with another one. */
@@ -149,6 +148,9 @@ async function unseen({ deps, log, input, who, base }: Unanswered): Promise<Crea
 /** The recorded answer of a send; what is of unknown fate is looked up in the task records of the service, where there are any. */
 async function recorded(call: Unanswered, at: number): Promise<CreateVideoAnswer> {
   const { deps, log, input, who } = call;
+  // A prune must know who relies on what another one has sent.
+  if (!isNamed(log.entries, who))
+    return answerOf({ ...call, log: await appendOrRetry(deps.journal, log, fenceOf(who)) });
   const { sent } = log.state.sends[at] as Send;
   const answer = { ...(recordedAnswer(log.state, at, who.now()) as CreateVideoAnswer), sent: true };
   await indexCreated(deps.journal, log.key, answer, sent);

@@ -1,7 +1,14 @@
 import { resolveCreatePolicy } from '../domain/create-policy';
 import { isBug, otherwise, throwBug } from '../domain/bug';
 import { keepsNothing } from '../domain/journal';
-import { type IntentEntry, isPaid, mayHaveCost, type RecordedAnswer, type Send } from '../domain/log-entries';
+import {
+  type IntentEntry,
+  isNamed,
+  isPaid,
+  mayHaveCost,
+  type RecordedAnswer,
+  type Send,
+} from '../domain/log-entries';
 import { INTERNAL_ERROR, NOT_RECORDED } from '../domain/names';
 import { decide, indexOfSend, type Licence, type LogCaller, tellingSend } from '../domain/paid-log';
 import { type NotSent } from '../domain/paid-call';
@@ -9,7 +16,7 @@ import { type Account } from '../accounts/registry';
 import { type Admission, admitCall } from './admission';
 import { kept, NO_ACCOUNT, payerStops, stopsBeforeSend, unannounced } from './before-send';
 import { clearOf, redactorsOf, sanitised } from './failures';
-import { fingerprintOf, intentOf, sentBy } from './intent';
+import { fenceOf, fingerprintOf, intentOf, sentBy } from './intent';
 import { journalDown, UNSURE, warnUnrecorded } from './journal-failures';
 import { append, giveUpOpen, indexCreated, type KeyLog, openLog, recordAnswer } from './key-log';
 import { sendInSpan } from './media-spans';
@@ -191,12 +198,14 @@ async function bySend(
   const send = log.state.sends[at] as Send;
   if (verdict === 'conflict') return ended(conflictAnswer(base, spec.keepsBooks === true ? send : undefined));
   if (verdict === 'pending') return inFlight(opened, at);
+  const owing = mayHaveCost(send) ? { ...base, mayBeOwed: true as const } : base;
   // Recorded before: the call was paid for, or refused. Without its account the request cannot be compared with one of
   // another run.
   if (account === undefined && send.sent.runId !== who.runId)
-    return ended(
-      await kept(missingAnswer(mayHaveCost(send) ? { ...base, mayBeOwed: true } : base, NO_ACCOUNT)),
-    );
+    return ended(await kept(missingAnswer(owing, NO_ACCOUNT)));
+  // The refusal of another one binds nobody for long.
+  const isRelied = mayHaveCost(send) || send.decision !== null;
+  if (isRelied && !isNamed(log.entries, who)) return nameFirst(opened, owing);
   const recorded = { ...recordedAnswer(log.state, at, who.now()), sent: false };
   const whole =
     spec.recordedOnly === true || account === undefined
@@ -207,22 +216,29 @@ async function bySend(
   return { answer, send: send.sent, isRecorded: true };
 }
 
+/**
+ * The answer once the log names the workflow that is given what another one has sent: a prune keeps it for the reset of
+ * either. Decided anew, for another entry may have been first.
+ */
+async function nameFirst(opened: OpenedCall, owing: AnswerBase): Promise<SendOnceResult> {
+  const { deps, who, log } = opened;
+  const appended = await append(deps.journal, log, fenceOf(who)).catch(journalDown(owing));
+  if ('outcome' in appended) return ended(appended);
+  if (appended.is === 'unsure') return ended(journalDown(owing)(UNSURE));
+  return overtaken({ ...opened, log: appended.log });
+}
+
 /** A send is in flight. An activity that retries is its own reconciliation: once no sender can be alive, the fate is unknown. */
-async function inFlight(
-  { deps, who, spec, log, base, fingerprint }: OpenedCall,
-  at: number,
-): Promise<SendOnceResult> {
+async function inFlight(opened: OpenedCall, at: number): Promise<SendOnceResult> {
+  const { deps, who, spec, log, base, fingerprint } = opened;
   const { sent } = log.state.sends[at] as Send;
+  // Without a fingerprint of its own it was compared with nothing.
+  const same = fingerprint === null ? { announced: sent.nonce } : compared(sent);
   if (!spec.retries || mayBeAlive(log.state, who.serverTime()))
-    // Without a fingerprint of its own it was compared with nothing.
-    return ended(
-      pendingAnswer(
-        { ...base, sendAttempt: at },
-        fingerprint === null ? { announced: sent.nonce } : compared(sent),
-      ),
-      sent,
-    );
-  const { state } = await giveUpOpen(deps.journal, log);
+    return ended(pendingAnswer({ ...base, sendAttempt: at }, same), sent);
+  const known = await giveUpOpen(deps.journal, log);
+  if (sent.sender !== who.sender) return overtaken({ ...opened, log: known });
+  const { state } = known;
   // Its sender may have recorded its answer just now.
   return ended(recordedAnswer(state, tellingSend(state, at), who.now()), sent);
 }

@@ -27,22 +27,28 @@ interface Written {
   readonly at: string;
 }
 
-/** What is kept of a request that was or may have been sent: no prompt, key or address (C4.4b). */
-interface SentRequest extends Written, JournalKey {
-  /** Random; one for each request. */
-  readonly nonce: string;
+/** An activity, and the workflows that may ask for the key of its call again. */
+interface OfSender {
+  /** Of Temporal, in which the activity runs. */
+  readonly namespace: string;
   /** The activity that sends, in all of its tries: also those that an operator's reset hands out again. */
   readonly sender: string;
-  /** What is bought. */
-  readonly operation: PaidRequest['operation'];
   /** Null for a call outside of a workflow. */
   readonly workflowId: string | null;
-  /** Null for a call outside of a workflow. */
-  readonly runId: string | null;
   /** Workflows that may ask for this key again when the workflow has long ended: its parent and its root. */
   readonly ancestors?: readonly string[];
   /** Distinguishes calls of one workflow. */
   readonly activityId: string;
+}
+
+/** What is kept of a request that was or may have been sent: no prompt, key or address (C4.4b). */
+interface SentRequest extends Written, JournalKey, OfSender {
+  /** Random; one for each request. */
+  readonly nonce: string;
+  /** What is bought. */
+  readonly operation: PaidRequest['operation'];
+  /** Null for a call outside of a workflow. */
+  readonly runId: string | null;
   /** ISO 8601 time at which the server scheduled this try of the activity; a reset of it makes another one. */
   readonly attemptAt: string;
   /** Null where only another journal had it: any request then counts as the same. */
@@ -99,10 +105,12 @@ export interface AnswerEntry extends Written {
   readonly repeatedUntil?: string;
 }
 
-/** This sender never sends, in none of its tries: the proof that it has not sent. */
-export interface FenceEntry extends Written {
+/**
+ * This sender never sends, in none of its tries: the proof that it has not sent. Its workflow may rely on what another
+ * one has sent.
+ */
+export interface FenceEntry extends Written, OfSender {
   readonly kind: 'fence';
-  readonly sender: string;
 }
 
 /**
@@ -124,6 +132,27 @@ export interface DecisionEntry extends Written {
 
 /** One entry of the log of a creation key (failure model: The log). */
 export type LogEntry = IntentEntry | LostEntry | AnswerEntry | FenceEntry | DecisionEntry;
+
+/** An entry that names the workflows of its sender. */
+export type SenderEntry = IntentEntry | LostEntry | FenceEntry;
+
+export const isOfSender = (entry: LogEntry): entry is SenderEntry =>
+  entry.kind === 'intent' || entry.kind === 'lost' || entry.kind === 'fence';
+
+/**
+ * Whether the entries of a log name the workflow of a sender and all those above it, so that a prune asks the server about
+ * each of them. Without a workflow its activity is meant.
+ */
+export function isNamed(
+  log: readonly LogEntry[],
+  { workflowId, ancestors = [], activityId }: Omit<OfSender, 'sender'>,
+): boolean {
+  const entries = log.filter(isOfSender);
+  if (workflowId === null)
+    return entries.some((entry) => entry.workflowId === null && entry.activityId === activityId);
+  const ids = new Set(entries.flatMap((entry) => [entry.workflowId, ...(entry.ancestors ?? [])]));
+  return [workflowId, ...ancestors].every((id) => ids.has(id));
+}
 
 /** A request that was or may have been sent, and what is known of it. */
 export interface Send {

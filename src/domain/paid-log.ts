@@ -142,7 +142,9 @@ export function decide(state: KeyState, caller: LogCaller): Licence {
   if (bought !== null) return { do: 'return', at: bought };
   if (open !== null) return { do: 'pending', at: open };
   if (unknown !== null) return { do: 'return', at: unknown };
-  if (state.fenced.includes(caller.sender)) return { do: 'fenced' };
+  // What a person has declared lost is told to a fenced sender too, as a purchase is.
+  const isDeclaredLost = refused !== null && state.sends[refused]?.decision !== null;
+  if (!isDeclaredLost && state.fenced.includes(caller.sender)) return { do: 'fenced' };
   if (refused !== null && staysRefused(state.sends[refused] as Send, caller))
     return { do: 'return', at: refused };
   return { do: 'send' };

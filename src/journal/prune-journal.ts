@@ -1,4 +1,4 @@
-import { type IntentEntry, type LostEntry } from '../domain/log-entries';
+import { isOfSender, type SenderEntry } from '../domain/log-entries';
 import { stateOf } from '../domain/paid-log';
 import { type KeyRecords, keysIn, pagesOf, readEntries, type StoredEntry } from './create-journal';
 import { CAMPAIGNS, openName, prefixOfHash, removalName, taskName } from './record-names';
@@ -12,8 +12,8 @@ export interface PruneOptions {
   readonly before: Date;
   /** Counts without removing. */
   readonly dryRun: boolean;
-  /** Whether the workflow that sent it runs, or can still be reset: its key is in use. */
-  readonly inUse: (sent: IntentEntry | LostEntry) => Promise<boolean>;
+  /** Whether a workflow that the entry names runs, or can still be reset: its key is in use. */
+  readonly inUse: (entry: SenderEntry) => Promise<boolean>;
   /** Milliseconds since the Unix epoch. @default the clock */
   readonly now?: () => number;
 }
@@ -68,9 +68,7 @@ async function reasonToKeep(
   // A key that is half removed looks as if it waited for a decision; all that is left of it was judged before.
   const kept = goesOn ? (isYoung(log, options) ? 'keptYoung' : undefined) : unsettled(log, options);
   if (kept !== undefined) return kept;
-  for (const { entry } of log)
-    if ((entry.kind === 'intent' || entry.kind === 'lost') && (await options.inUse(entry)))
-      return 'keptRunning';
+  for (const { entry } of log) if (isOfSender(entry) && (await options.inUse(entry))) return 'keptRunning';
   return undefined;
 }
 

@@ -18,17 +18,21 @@ const time = z.string().refine((text) => !Number.isNaN(Date.parse(text)));
 const task = z.looseObject({ taskId: z.string().refine(isUsableTaskId), account: z.string() });
 
 const written = { v: z.literal(1), at: z.string() };
-const sent = {
+const ofSender = {
   ...written,
-  nonce: z.string(),
   sender: z.string(),
   namespace: z.string(),
-  creationKey: z.string(),
   workflowId: z.string().nullable(),
+  ancestors: z.array(z.string()).optional(),
+  activityId: z.string(),
+};
+const sent = {
+  ...ofSender,
+  nonce: z.string(),
+  creationKey: z.string(),
   runId: z.string().nullable(),
   fingerprint: z.string().nullable(),
   attemptAt: time,
-  ancestors: z.array(z.string()).optional(),
 };
 const intent = z.looseObject({
   ...sent,
@@ -40,7 +44,7 @@ const intent = z.looseObject({
   payer: z.string().optional(),
 });
 const lost = z.looseObject({ ...sent, kind: z.literal('lost'), cause: z.string() });
-const fence = z.looseObject({ ...written, kind: z.literal('fence'), sender: z.string() });
+const fence = z.looseObject({ ...ofSender, kind: z.literal('fence') });
 /** The fields that decisions depend on; all others are passed on as written. */
 const result = z
   .looseObject({

@@ -7,7 +7,7 @@ import { stateOf } from '../../src/domain/paid-log';
 import { keepLostCalls, type LostCall } from '../../src/guard-lost-calls';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { answers } from '../domain/create-answers';
-import { answerEntry, decisionEntry, intentEntry, LOG_KEY as KEY } from '../support/log-entries';
+import { answerEntry, decisionEntry, fenceEntry, intentEntry, LOG_KEY as KEY } from '../support/log-entries';
 
 describe('a paid call that brought no answer, when its queue is bound to a journal', () => {
   let folder: string;
@@ -88,7 +88,7 @@ describe('a paid call that brought no answer, when its queue is bound to a journ
   it.each<[string, readonly LogEntry[]]>([
     ['its own intent stands', [own]],
     ['its own send was refused', [own, saying('own', refused)]],
-    ['a fence has excluded it', [{ v: 1, kind: 'fence', sender: call.sender, at: '' }]],
+    ['a fence has excluded it', [fenceEntry({ sender: call.sender })]],
     ['a purchase was in its way', [another, saying('theirs', created)]],
     ['a send of unknown fate was in its way', [another, saying('theirs', answers.unconfirmed(0))]],
   ])('is known where %s', async (_, before) => {
@@ -97,7 +97,7 @@ describe('a paid call that brought no answer, when its queue is bound to a journ
   });
 
   it('is not known by a fence that excludes another', async () => {
-    await write({ v: 1, kind: 'fence', sender: 'another', at: '' });
+    await write(fenceEntry({ sender: 'another' }));
     expect(await guard()).toMatchObject([noted]);
   });
 

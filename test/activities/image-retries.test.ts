@@ -144,6 +144,33 @@ describe('a retry of an image call', () => {
     });
   });
 
+  describe('[C4.4a] over a send of another workflow that is certainly over', () => {
+    const theirs = { workflowId: 'first', runId: 'other', sender: 'theirs' };
+    beforeEach(() => bench.write({ ...open(Date.now() - 60_000), ...theirs }));
+
+    it('is named in the log before it says that its fate is unknown: a prune keeps the key for both', async () => {
+      expect(await generate(2)).toMatchObject({ outcome: 'unconfirmed' });
+      expect((await bench.log()).slice(1)).toMatchObject([
+        { kind: 'answer' },
+        { kind: 'fence', workflowId: 'wf' },
+      ]);
+    });
+
+    it('may still send where that one was refused just now', async () => {
+      let isFirst = true;
+      const append: CreateJournal['append'] = async (...entry) => {
+        if (isFirst) await bench.write(answerEntry(answers.refused(0)));
+        isFirst = false;
+        return bench.journal.append(...entry);
+      };
+      const journal = { ...bench.journal, append };
+      expect(await failing(2, {}, { journal })).toMatchObject({ nonRetryable: false });
+      expect(await generate(3)).toMatchObject({ outcome: 'completed' });
+      expect(bench.posts()).toBe(1);
+      expect(await bench.kinds()).not.toContain('fence');
+    });
+  });
+
   it('[C4.4c] of a queue that was bound anew since asks a person once, also beyond its own refusal in this journal', async () => {
     bench.replies = [{ status: 429 }, { status: 200, body: IMAGES }];
     expect(await failing(1)).toMatchObject(retryable('refused_for_now'));

@@ -10,7 +10,7 @@ import {
 import { type LogEntry } from '../../src/domain/log-entries';
 import { stateOf } from '../../src/domain/paid-log';
 import { answers } from '../domain/create-answers';
-import { answerEntry, decisionEntry, intentEntry, LOG_KEY } from '../support/log-entries';
+import { answerEntry, decisionEntry, fenceEntry, intentEntry, LOG_KEY } from '../support/log-entries';
 
 const START = 1_000_000;
 
@@ -151,7 +151,7 @@ describe('recording what a send came to', () => {
 
   it.each<[string, LogEntry, string]>([
     ['that its fate is unknown, by a reconciliation', answerEntry(answers.unconfirmed(0)), 'answer'],
-    ['a fence of another sender', { v: 1, kind: 'fence', sender: 'another', at: '' }, 'fence'],
+    ['a fence of another sender', fenceEntry({ sender: 'another' }), 'fence'],
   ])('goes behind what came first: %s', async (_, first, kind) => {
     const entries: LogEntry[] = [intentEntry()];
     const journal = logged(entries, (n) => void (n === 1 && entries.length === 1 && entries.push(first)));

@@ -8,7 +8,7 @@ import { type IntentEntry, type LogEntry } from '../../src/domain/log-entries';
 import { type ReviewJournalInput, type ReviewJournalPage } from '../../src/domain/unconfirmed-decision';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { answers } from '../domain/create-answers';
-import { answerEntry, decisionEntry, intentEntry, lostEntry } from '../support/log-entries';
+import { answerEntry, decisionEntry, fenceEntry, intentEntry, lostEntry } from '../support/log-entries';
 
 const SECOND = 1000;
 
@@ -90,7 +90,7 @@ describe('a page of what the journal holds', () => {
     await write('refused', answerEntry(answers.refused(0)));
     await write('decided', answerEntry(answers.unconfirmed(0)));
     await write('decided', decisionEntry());
-    await write('fenced', { v: 1, kind: 'fence', sender: 'another', at: '' });
+    await write('fenced', fenceEntry({ sender: 'another' }));
     await write('recorded', answerEntry(answers.unconfirmed(0)));
     await write('recorded', decisionEntry());
     await sent('recorded', { nonce: 'second' });

@@ -2,7 +2,7 @@ import { type CreateJournal, NO_JOURNAL } from '../../src/domain/journal';
 import { RECORDED_BY_ANOTHER_RUN } from '../../src/domain/names';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
 import { answers } from '../domain/create-answers';
-import { answerEntry, decisionEntry, intentEntry } from '../support/log-entries';
+import { answerEntry, decisionEntry, fenceEntry, intentEntry } from '../support/log-entries';
 import { afterReset } from '../support/schedule';
 import { type LogBench, openLogBench, traceOf } from './log-bench';
 
@@ -156,8 +156,7 @@ describe('one send of one key', () => {
     });
 
     it('[C4.4a] by a fence of its own sender sends nothing, in this try or another', async () => {
-      const fence = { v: 1, kind: 'fence', sender: 'ours', at: '' } as const;
-      const journal = raced(bench, 0, () => bench.write(fence));
+      const journal = raced(bench, 0, () => bench.write(fenceEntry({ sender: 'ours' })));
       expect(await bench.create({ sender: 'ours' }, {}, { journal })).toMatchObject({ outcome: 'not_sent' });
       expect(await bench.create({ sender: 'ours' })).toMatchObject({ outcome: 'not_sent', cause: 'fenced' });
       expect(bench.posts()).toBe(0);
@@ -175,7 +174,7 @@ describe('one send of one key', () => {
         outcome: 'pending',
       });
       const unreadable = raced(bench, 2, async () => {
-        await bench.write({ v: 1, kind: 'fence', sender: 'nobody', at: '' });
+        await bench.write(fenceEntry({ sender: 'nobody' }));
         jest.spyOn(unreadable, 'read').mockRejectedValue(new Error('EIO'));
       });
       expect(await bench.create({ sender: 'ours too' }, later, { journal: unreadable })).toMatchObject({
@@ -273,10 +272,7 @@ describe('one send of one key', () => {
       bench.create({ sender: 'a reader', recordedOnly: true }, {});
 
     it('goes past fences of others, to whatever stands, and writes and sends nothing', async () => {
-      await bench.write(
-        { v: 1, kind: 'fence', sender: 'one', at: '' },
-        { v: 1, kind: 'fence', sender: 'two', at: '' },
-      );
+      await bench.write(fenceEntry({ sender: 'one' }), fenceEntry({ sender: 'two' }));
       const nothing = await read();
       expect(nothing).toMatchObject({ outcome: 'not_sent', cause: 'not_recorded' });
       expect(nothing).not.toHaveProperty('mayBeOwed');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bookLog } from '../../src/domain/campaign/budget-book';
 import { type CreateJournal } from '../../src/domain/journal';
-import { type IntentEntry, type LostEntry } from '../../src/domain/log-entries';
+import { type IntentEntry, type SenderEntry } from '../../src/domain/log-entries';
 import { type CreatedVideo } from '../../src/domain/paid-call';
 import { createJournal } from '../../src/journal/create-journal';
 import { createFileRecords } from '../../src/journal/file-journal';
@@ -73,7 +73,7 @@ describe('pruning a journal', () => {
     journal.append(keyOf(name), n, answerEntry(answers.rejected(0, 'credentials'), { at: OLD, nonce }));
 
   const prune = (
-    inUse: (sent: IntentEntry | LostEntry) => Promise<boolean> = async () => false,
+    inUse: (entry: SenderEntry) => Promise<boolean> = async () => false,
     dryRun = false,
   ): Promise<Pruned> =>
     pruneJournal({ records: prunes, before: BEFORE, dryRun, inUse, now: () => Date.now() + later });
@@ -107,15 +107,15 @@ describe('pruning a journal', () => {
   it('removes every old key', async () => {
     await bought('old');
     await bought('older');
-    // What stands in nobody's way: a sender that was fenced off, of which no workflow can be asked.
-    await journal.append(keyOf('fenced'), 0, fenceEntry({ at: OLD }));
-    const asked: string[] = [];
-    const counts = await prune(async (one) => {
-      asked.push(one.creationKey);
+    // What stands in nobody's way: a sender that was fenced off.
+    await journal.append(keyOf('fenced'), 0, fenceEntry({ at: OLD, workflowId: 'of the fenced' }));
+    const asked: unknown[] = [];
+    const counts = await prune(async ({ workflowId }) => {
+      asked.push(workflowId);
       return false;
     });
     expect(counts).toEqual({ ...NONE, keys: 3, removed: 3 });
-    expect(asked.sort()).toStrictEqual(['old', 'older']);
+    expect(asked.sort()).toStrictEqual(['of the fenced', 'wf', 'wf']);
   });
 
   it('asks about every send of a log, also one that this journal did not see', async () => {
@@ -123,16 +123,16 @@ describe('pruning a journal', () => {
     await journal.append(
       keyOf('old'),
       2,
-      lostEntry({ ...keyOf('old'), nonce: 'unseen', at: OLD, workflowId: 'x' }),
+      lostEntry({ ...keyOf('old'), nonce: 'unseen', sender: 'unseen', at: OLD, workflowId: 'x' }),
     );
     await journal.append(keyOf('old'), 3, decisionEntry({ about: 'unseen', at: OLD }));
     const asked: unknown[] = [];
-    const counts = await prune(async ({ nonce, workflowId }) => {
-      asked.push([nonce, workflowId]);
+    const counts = await prune(async ({ sender, workflowId }) => {
+      asked.push([sender, workflowId]);
       return workflowId === 'x';
     });
     expect(asked).toEqual([
-      ['ours', 'wf'],
+      ['run/1', 'wf'],
       ['unseen', 'x'],
     ]);
     expect(counts).toEqual({ ...NONE, keys: 1, keptRunning: 1 });

@@ -60,7 +60,8 @@ export function answerEntry(
 
 /** The sender of {@link intentEntry} never sends. */
 export function fenceEntry(own: Partial<FenceEntry> = {}): FenceEntry {
-  return { v: 1, kind: 'fence', sender: 'run/1', at: AT, ...own };
+  const { v, namespace, sender, workflowId, activityId, at } = SENT;
+  return { v, kind: 'fence', namespace, sender, workflowId, activityId, at, ...own };
 }
 
 /** A person lets the send `ours` be made once more. */

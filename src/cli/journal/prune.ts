@@ -2,7 +2,7 @@ import { type Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import { describeStandalone } from '../../client/standalone-activities';
 import { type MediaConfig } from '../../config';
-import { type IntentEntry, type LostEntry } from '../../domain/log-entries';
+import { type SenderEntry } from '../../domain/log-entries';
 import { pruneJournal, pruneSpend } from '../../journal/prune-journal';
 import { existingRecords } from '../../stores/open-stores';
 import { CliError } from '../errors';
@@ -49,22 +49,19 @@ export async function prune(
  * ago it sent. So can those above it, which run for months after a child or a batch has ended and was forgotten. A key
  * of another or an unknown namespace cannot be checked here and is kept.
  */
-export function usedBy({
-  client,
-  namespace,
-}: Connected): (sent: IntentEntry | LostEntry) => Promise<boolean> {
+export function usedBy({ client, namespace }: Connected): (entry: SenderEntry) => Promise<boolean> {
   const known = new LRUCache<string, Promise<boolean>>({ max: 10_000 });
   const has = (workflowId: string): Promise<boolean> => {
     const asked = known.get(workflowId) ?? hasWorkflow(client, namespace, workflowId);
     known.set(workflowId, asked);
     return asked;
   };
-  return async (sent) => {
-    if (sent.namespace !== namespace) return true;
+  return async (entry) => {
+    if (entry.namespace !== namespace) return true;
     // Without a workflow, the same id started again asks for the key.
-    if (sent.workflowId === null)
-      return (await describeStandalone(client, namespace, { ...sent, runId: '' })) !== undefined;
-    for (const id of [sent.workflowId, ...(sent.ancestors ?? [])]) if (await has(id)) return true;
+    if (entry.workflowId === null)
+      return (await describeStandalone(client, namespace, { ...entry, runId: '' })) !== undefined;
+    for (const id of [entry.workflowId, ...(entry.ancestors ?? [])]) if (await has(id)) return true;
     return false;
   };
 }

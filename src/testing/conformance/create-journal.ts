@@ -309,7 +309,16 @@ const EXTRAS = {
 
 const lost = (): LostEntry => ({ ...SENT, kind: 'lost', nonce: 'unseen', cause: 'journal_changed' });
 
-const fence = (sender: string): FenceEntry => ({ v: 1, kind: 'fence', sender, at: AT });
+const fence = (sender: string): FenceEntry => ({
+  v: 1,
+  kind: 'fence',
+  namespace: KEY.namespace,
+  sender,
+  workflowId: 'wf',
+  ancestors: ['batch', 'root'],
+  activityId: '1',
+  at: AT,
+});
 
 const video = (taskId: string, account: string): CreatedVideo['video'] => ({
   taskId,

@@ -1,6 +1,7 @@
 import { type LogEntry } from '../../../src/domain/log-entries';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { answers } from '../../domain/create-answers';
+import { fenceEntry } from '../../support/log-entries';
 
 /** Rules of create-once; a walk with one of them switched off has to go wrong. */
 export interface Rules {
@@ -236,7 +237,7 @@ export function entryOf(entry: Entry, bounds: Bounds): LogEntry {
       return { v: 1, kind: entry.kind, nonce, fingerprint, ...sent } as LogEntry;
     }
     case 'fence':
-      return { v: 1, kind: 'fence', sender: entry.of, at: AT };
+      return fenceEntry({ sender: entry.of, at: AT });
     case 'answer':
       return { v: 1, kind: 'answer', nonce: entry.nonce, at: AT, answer: answerOf(entry.fate, 0) };
     case 'decision': {

@@ -1,6 +1,7 @@
 import { type CreateJournal } from '../../../src/domain/journal';
 import { type LogEntry, type RecordedAnswer } from '../../../src/domain/log-entries';
 import { type MediaClient, type VideoSendResult } from '../../../src/service/media-client';
+import { fenceEntry } from '../../support/log-entries';
 import { currentTime } from './virtual-globals';
 import { type Mutant } from './world';
 
@@ -68,9 +69,9 @@ export const MUTANTS: readonly Mutant[] = [
     journal: (journal) =>
       withEntries(journal, (entry, log) => {
         if (entry.kind !== 'intent') return entry;
-        const { v, nonce, at } = entry;
+        const { nonce, at } = entry;
         const isAnswered = log.some((other) => other.kind === 'answer' && other.nonce === nonce);
-        return isAnswered ? entry : { v, kind: 'fence', sender: 'nobody', at };
+        return isAnswered ? entry : fenceEntry({ sender: 'nobody', at });
       }),
   },
   {

@@ -14,7 +14,15 @@ const bytes = Buffer.alloc(200_000, 'artifact ');
 const store = new FileArtifactStore(path.join(root, 'store'));
 const journal = createFileJournal({ root: path.join(root, 'journal') });
 const key = { namespace: 'default', creationKey: 'order-1' };
-const entry = { v: 1, kind: 'fence', sender: 'of the writer', at: '2026-01-01T00:00:00.000Z' };
+const entry = {
+  v: 1,
+  kind: 'fence',
+  namespace: 'default',
+  sender: 'of the writer',
+  workflowId: 'wf',
+  activityId: '1',
+  at: '2026-01-01T00:00:00.000Z',
+};
 
 const WORK = {
   artifact: () => store.putBuffer(bytes, { mediaType: 'video/mp4' }),

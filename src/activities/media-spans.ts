@@ -2,6 +2,7 @@ import { OTHER } from '../domain/ended-video-metrics';
 import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
 import { type PaidOperation } from '../domain/request';
 import { type PaidFailure, type PaidSendOptions } from '../service/media-client';
+import { timeLeft } from '../service/time-left';
 import { pollsByAnswer } from './poll-metrics';
 import { type SpanAttributes, withSpan } from './spans';
 
@@ -23,7 +24,7 @@ export function sendInSpan<Reply extends Accepted | PaidFailure>(
   options: PaidSendOptions & { readonly deadlineMs: number },
   send: (options: PaidSendOptions) => Promise<Reply>,
 ): Promise<Reply> {
-  const startedAt = performance.now();
+  const left = timeLeft(options.deadlineMs);
   return withSpan({
     name: 'media.create',
     attributes: () => ({
@@ -33,7 +34,7 @@ export function sendInSpan<Reply extends Accepted | PaidFailure>(
       'media.model': isKnownModel ? model : OTHER,
       'media.send_attempt': sendAttempt,
     }),
-    work: () => send({ ...options, deadlineMs: options.deadlineMs - (performance.now() - startedAt) }),
+    work: () => send({ ...options, deadlineMs: left() }),
     end: (reply) => ({
       attributes: {
         'media.outcome': OUTCOMES[reply.class],

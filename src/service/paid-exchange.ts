@@ -5,6 +5,7 @@ import { type ConnectionFactory } from './connections';
 import { networkCode, unsentCause, type UnsentCause } from './network-error';
 import { PassingHandler } from './interceptors';
 import { type HeaderValues } from './retry-after';
+import { timeLeft } from './time-left';
 
 export interface PaidCall {
   readonly url: URL;
@@ -33,16 +34,16 @@ export type PaidExchange =
       readonly body: BoundedBody;
     };
 
-/** Set just before the first byte of a request may leave. Blocks the send after `endsAt` or after `close`. */
+/** Set just before the first byte of a request may leave. Blocks the send when no time is `left`, or after `close`. */
 class SendMarker {
   sent = false;
-  /** Read from the clock, because timers fire late in a process that was suspended while it connected (row 10). */
+  /** Read from the clocks, because timers fire late in a process that was suspended while it connected (row 10). */
   tooLate = false;
   private closed = false;
 
   constructor(
     private readonly onSend: () => void,
-    private readonly endsAt: number,
+    private readonly left: () => number,
   ) {}
 
   close(): void {
@@ -53,7 +54,7 @@ class SendMarker {
     dispatch(options, new MarkingHandler(handler, (controller) => this.start(controller)));
 
   private start(controller: Dispatcher.DispatchController): boolean {
-    this.tooLate = performance.now() >= this.endsAt;
+    this.tooLate = this.left() <= 0;
     if (this.closed || this.tooLate) {
       controller.abort(new Error('The time for this call was over before it was sent.'));
       return false;
@@ -89,7 +90,7 @@ class MarkingHandler extends PassingHandler {
 export async function exchangeOnce(call: PaidCall): Promise<PaidExchange> {
   const endsAt = performance.now() + call.budgetMs;
   if (!(call.budgetMs > 0)) return TOO_LATE;
-  const marker = new SendMarker(() => call.onSend?.(), endsAt);
+  const marker = new SendMarker(() => call.onSend?.(), timeLeft(call.budgetMs));
   let dispatcher: Dispatcher;
   try {
     dispatcher = call.connectionFactory(new URL(call.url.origin), {

@@ -11,6 +11,7 @@ import { type AcceptedReply, replyHeaders } from './paid-replies';
 import { type BoundedBody, decodedBody, parseJsonBody } from './reply-body';
 import { asksToRetry, type HeaderValues, parseRetryAfter } from './retry-after';
 import { readTaskError } from './task-error';
+import { timeLeft } from './time-left';
 import { type WireJsonBody, type WireMultipartBody } from './wire-body';
 import { toFormData } from './wire-body';
 
@@ -35,7 +36,7 @@ export async function sendPaid<Accepted>(
   body: WireJsonBody | WireMultipartBody,
   options: PaidSendOptions & { readonly deadlineMs: number },
 ): Promise<Accepted | PaidFailure> {
-  const startedAt = performance.now();
+  const left = timeLeft(options.deadlineMs);
   const credentials = await within(options.deadlineMs, credentialsOf(caller));
   if (credentials === undefined)
     return notSent('credential_unavailable', false, 'This worker has no usable key for the account.');
@@ -59,7 +60,7 @@ export async function sendPaid<Accepted>(
     },
     body: content,
     maxReplyBytes: route.maxReplyBytes,
-    budgetMs: options.deadlineMs - (performance.now() - startedAt),
+    budgetMs: left(),
     connectionFactory: caller.connectionFactory,
     ...(options.onSend === undefined ? {} : { onSend: options.onSend }),
   });

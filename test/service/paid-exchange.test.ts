@@ -43,6 +43,13 @@ async function against(
 
 const ID = '{"id":"a","status":"queued"}';
 
+/** By how far the wall clock is ahead of the one that never steps, in milliseconds. */
+let slept = 0;
+afterEach(() => {
+  slept = 0;
+  jest.restoreAllMocks();
+});
+
 describe('the marker', () => {
   it('[C7.6] row 20: a refused connection is not sent', async () => {
     const outcome = await sendTo(`http://127.0.0.1:${await closedPort()}`, 20_000, () => 0);
@@ -216,27 +223,37 @@ describe('the marker', () => {
     await server.close();
   });
 
-  it('[C7.6] a process that stands still while it connects, until the budget is over, sends nothing', async () => {
-    let bytes = 0;
-    const server = await rawLoopback((socket) => void socket.on('data', ({ length }) => (bytes += length)));
-    const connect = buildConnector({});
-    const connector: typeof connect = (options, callback) =>
-      connect(options, (...connected) => {
-        // The clock goes on, and no timer of this process has fired when the socket is there.
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
-        callback(...connected);
+  it.each([
+    // The clock goes on, and no timer of this process has fired when the socket is there.
+    ['a process', () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)],
+    // Neither the clock that never steps nor a timer goes on.
+    ['a machine', () => void (slept = 300)],
+  ])(
+    '[C7.6] %s that stands still while it connects, until the budget is over, sends nothing',
+    async (_, stand) => {
+      const wall = Date.now;
+      jest.spyOn(Date, 'now').mockImplementation(() => wall() + slept);
+      let bytes = 0;
+      const server = await rawLoopback((socket) => void socket.on('data', ({ length }) => (bytes += length)));
+      const connect = buildConnector({});
+      const connector: typeof connect = (options, callback) =>
+        connect(options, (...connected) => {
+          stand();
+          callback(...connected);
+        });
+      let marks = 0;
+      const client = clientOf(server.origin, {
+        connectionFactory: (origin, settings) =>
+          environmentConnections({})(origin, { ...settings, connector }),
       });
-    let marks = 0;
-    const client = clientOf(server.origin, {
-      connectionFactory: (origin, settings) => environmentConnections({})(origin, { ...settings, connector }),
-    });
-    const onSend = (): void => void (marks += 1);
-    const result = await client.createVideo(jsonBody(), send(undefined, { deadlineMs: 200, onSend }));
-    expect(result).toMatchObject({ class: 'not_sent', cause: 'connect_timeout', permanent: false });
-    expect([marks, bytes]).toEqual([0, 0]);
-    await client.close();
-    await server.close();
-  });
+      const onSend = (): void => void (marks += 1);
+      const result = await client.createVideo(jsonBody(), send(undefined, { deadlineMs: 200, onSend }));
+      expect(result).toMatchObject({ class: 'not_sent', cause: 'connect_timeout', permanent: false });
+      expect([marks, bytes]).toEqual([0, 0]);
+      await client.close();
+      await server.close();
+    },
+  );
 
   it('a budget that is over before the call sends nothing', async () => {
     const server = await rawLoopback(() => undefined);

@@ -11,12 +11,18 @@ jest.mock('../../src/service/paid-exchange', () => ({
 }));
 
 afterEach(() => {
+  mockCalls.length = 0;
   jest.restoreAllMocks();
 });
 
-it('what the key took is gone from the time of the call', async () => {
+it.each([
+  ['the clock that never steps', performance],
+  ['the wall clock', Date],
+])('what the key took by %s is gone from the time of the call', async (_, clock: { now(): number }) => {
   let now = 1000;
-  jest.spyOn(performance, 'now').mockImplementation(() => now);
+  jest.spyOn(performance, 'now').mockReturnValue(1000);
+  jest.spyOn(Date, 'now').mockReturnValue(1000);
+  jest.spyOn(clock, 'now').mockImplementation(() => now);
   const client = clientOf('http://127.0.0.1:9', {
     apiKey: async () => {
       now += 300;

@@ -39,7 +39,7 @@ export async function createOneVideo(
   const { answer, send } = await sendOnce(deps, who, specOf(input, deps, sender));
   if (answer.outcome === 'pending') return answer;
   const key = { namespace: who.namespace, creationKey: input.creationKey };
-  await indexCreated(deps.journal, key, answer, send);
+  await sender.inTime(indexCreated(deps.journal, key, answer, send));
   // Not recorded, because it depends on the answering worker whether task records can be read.
   return answer.outcome === 'unconfirmed' && deps.taskRecords !== undefined
     ? { ...answer, inspectable: true, ...compared(send) }

@@ -355,6 +355,8 @@ async function sendUnder(
   });
 }
 
+const TOO_SLOW = { recorded: false, fault: Object.assign(new Error(), { code: 'ETIMEDOUT' }) } as const;
+
 /** Records the answer of a send; then it may be told. What is recorded by then, a purchase or a decision, counts. */
 async function recorded(
   { deps, who, spec, base }: AdmittedCall,
@@ -364,7 +366,9 @@ async function recorded(
   answer: RecordedAnswer,
 ): Promise<SendOnceResult> {
   const { nonce } = intent;
-  const told = await recordAnswer(deps.journal, log, nonce, answer);
+  const recording = recordAnswer(deps.journal, log, nonce, answer);
+  // The server drops what comes later. The write goes on.
+  const told = isPaid(answer) ? ((await spec.sender.inTime(recording)) ?? TOO_SLOW) : await recording;
   if (told.recorded) {
     const { state } = told.log;
     const own = indexOfSend(state, nonce);

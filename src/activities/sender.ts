@@ -21,6 +21,8 @@ export interface Sender {
    * out.
    */
   lastsUntil(time: number): void;
+  /** Waits for work that must not keep an answer back: undefined once the time of the attempt is over. */
+  inTime<T>(work: Promise<T>): Promise<T | undefined>;
 }
 
 /** Runs one paid call with its sender: heartbeats go on until it ends. */
@@ -80,6 +82,13 @@ export async function withSenders<T>(
         },
         lastsUntil: (time) => {
           lasts = Math.max(lasts, time);
+        },
+        inTime: async (work) => {
+          let timer: NodeJS.Timeout | undefined;
+          const over = new Promise<undefined>((resolve) => {
+            timer = setTimeout(() => resolve(undefined), lasts - performance.now());
+          });
+          return Promise.race([work, over]).finally(() => clearTimeout(timer));
         },
       })),
     );

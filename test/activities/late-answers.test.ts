@@ -3,6 +3,7 @@ import { type LogEntry, type RecordedAnswer } from '../../src/domain/log-entries
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
 import { answers } from '../domain/create-answers';
 import { answerEntry, decisionEntry, LOG_KEY } from '../support/log-entries';
+import { eventually } from '../support/eventually';
 import { type LogBench, openLogBench, traceOf } from './log-bench';
 
 describe('a send', () => {
@@ -84,6 +85,30 @@ describe('a send', () => {
         outcome: 'created',
         sent: true,
       });
+    });
+
+    it('[C4.4b] is told where it is a purchase before the server gives its activity up, and written when that is possible', async () => {
+      const clock = performance.now.bind(performance);
+      let back = (): void => undefined;
+      const away = new Promise<void>((resolve) => (back = resolve));
+      const journal: CreateJournal = {
+        ...bench.journal,
+        append: async (key, n, entry) => {
+          if (entry.kind === 'answer') {
+            jest.spyOn(performance, 'now').mockImplementation(() => clock() + 90_000);
+            await away;
+          }
+          return bench.journal.append(key, n, entry);
+        },
+        indexTask: (entry) => away.then(() => bench.journal.indexTask(entry)),
+      };
+      const answer = await bench.create({}, {}, { journal });
+      jest.restoreAllMocks();
+      expect(answer).toMatchObject({ outcome: 'created', video: { taskId: 'video_1' } });
+      expect(await bench.kinds()).toEqual(['intent']);
+      back();
+      await eventually('the answer', async () => (await bench.state()).bought === 0);
+      await eventually('its index', async () => (await bench.journal.findTask('video_1')).length === 1);
     });
 
     it('[C4.4c] is told where its fate is unknown', async () => {

@@ -109,7 +109,7 @@ export function compared(send: Send['sent'] | null): Pick<PendingCall, 'announce
 
 export function pendingAnswer(
   base: AnswerBase,
-  known?: Pick<PendingCall, 'announced' | 'fingerprint' | 'unrecorded'>,
+  known?: Pick<PendingCall, 'announced' | 'taskId' | 'fingerprint' | 'unrecorded'>,
 ): PendingCall {
   return { ...base, sent: false, outcome: 'pending', ...known };
 }

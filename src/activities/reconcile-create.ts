@@ -1,15 +1,25 @@
 import { type Standing } from '../domain/journal-binding';
 import { isNamed, type JournalKey, purchaseOf, type Send } from '../domain/log-entries';
 import { type CreateVideoAnswer, evidence, type ReconcileCreateInput } from '../domain/paid-call';
-import { decide, type Licence, tellingSend } from '../domain/paid-log';
+import { decide, indexOfSend, isUnknown, type Licence, tellingSend } from '../domain/paid-log';
+import { isUsableTaskId } from '../domain/task-id';
 import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
 import { keepsNothing } from '../domain/journal';
 import { retryLater } from './failures';
 import { inspected } from './inspect-records';
 import { fenceOf, sentBy } from './intent';
 import { orRetry } from './journal-failures';
-import { afterSender, appendOrRetry, indexCreated, type KeyLog, openLog, recordOrRetry } from './key-log';
 import {
+  afterSender,
+  appendOrRetry,
+  claimTask,
+  indexCreated,
+  type KeyLog,
+  openLog,
+  recordOrRetry,
+} from './key-log';
+import {
+  adoptedAnswer,
   type AnswerBase,
   fencedAnswer,
   nextSend,
@@ -58,9 +68,11 @@ export function createReconcileCreate(
     const key: JournalKey = { namespace: who.namespace, creationKey };
     const read = await openLog(journal, key).catch(orRetry);
     const isMissing = unrecorded !== undefined && isOpen(read, unrecorded.nonce);
-    const log = isMissing ? await recordOrRetry(journal, read, unrecorded.nonce, unrecorded.answer) : read;
+    const told = isMissing ? await recordOrRetry(journal, read, unrecorded.nonce, unrecorded.answer) : read;
+    const call = { deps, input, who, stands };
+    const log = await withHeardTask({ ...call, log: told });
     const base = { ...named, ...nextSend(log.state) };
-    const answer = await answerOf({ deps, input, who, stands, log, base });
+    const answer = await answerOf({ ...call, log, base });
     if (answer.outcome === 'unconfirmed')
       deps.events?.lost(creationKey, answer, deps.accounts.find(account)?.name);
     return answer;
@@ -136,14 +148,44 @@ async function fenceOff({ deps, log, who }: Unanswered): Promise<void> {
 }
 
 /** This journal does not show what the activity may have sent with another one. */
-async function unseen({ deps, log, input, who, base }: Unanswered): Promise<CreateVideoAnswer> {
+async function unseen(call: Unanswered): Promise<CreateVideoAnswer> {
+  if (isDecided(call.log, call.input.trace)) return unsentAnswer(call.base, 'decided', DECIDED);
+  return (await noted(call)).answer as CreateVideoAnswer;
+}
+
+function noted({ deps, log, input, who }: Omit<Unanswered, 'base'>): ReturnType<typeof noteUnseen> {
   const { trace, facts, account } = input;
-  if (isDecided(log, trace)) return unsentAnswer(base, 'decided', DECIDED);
   const { sender, announced } = trace;
   const known = { operation: 'create_video', ...facts, account: account ?? '', fingerprint: null } as const;
-  const { answer } = await noteUnseen(deps.journal, log, { ...sentBy(who), ...known, sender, announced });
-  return answer as CreateVideoAnswer;
+  return noteUnseen(deps.journal, log, { ...sentBy(who), ...known, sender, announced });
 }
+
+/**
+ * The log with the task that the last heartbeat names. The id is proof that the reply was read: nobody has to wait for the
+ * sender, which could not record it, or finds the same task when it does.
+ */
+async function withHeardTask(call: Omit<Unanswered, 'base'>): Promise<KeyLog> {
+  const { deps, input, log: read } = call;
+  const { announced, taskId } = input.trace;
+  if (announced === null || !isUsableTaskId(taskId)) return read;
+  const isMissing = indexOfSend(read.state, announced) === -1 && isUnseen(read, input.trace);
+  const log = isMissing ? (await noted(call)).log : read;
+  const at = indexOfSend(log.state, announced);
+  const send = log.state.sends[at];
+  if (send === undefined || (log.state.open !== at && !isUnknown(send))) return log;
+  const { sent } = send;
+  // What stands for a lost intent may not name its account.
+  const account =
+    sent.kind === 'intent' ? sent.account : deps.accounts.find(sent.account || input.account)?.name;
+  if (account === undefined) return log;
+  const own = { ...sent, account };
+  const answer = { ...adoptedAnswer(own, at, taskId, 'unknown'), warnings: [HEARD] };
+  if (!(await claimTask(deps.journal, log.key, own, answer))) return log;
+  return recordOrRetry(deps.journal, log, announced, answer);
+}
+
+const HEARD =
+  'The task is the one that the last heartbeat of its create named: the worker that read the reply did not record it.';
 
 /** The recorded answer of a send; what is of unknown fate is looked up in the task records of the service, where there are any. */
 async function recorded(call: Unanswered, at: number): Promise<CreateVideoAnswer> {

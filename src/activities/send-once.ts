@@ -1,5 +1,6 @@
 import { resolveCreatePolicy } from '../domain/create-policy';
 import { isBug, otherwise, throwBug } from '../domain/bug';
+import { given } from '../domain/given';
 import { keepsNothing } from '../domain/journal';
 import {
   type IntentEntry,
@@ -97,11 +98,11 @@ async function afterMistake(
 }
 
 async function sendByLog(deps: PaidDeps, who: Caller, spec: PaidSpec): Promise<SendOnceResult> {
-  const { standing: stands, announced } = spec.sender;
+  const { standing: stands, heardTask } = spec.sender;
   const named = unreadBase(spec.account);
   // An earlier try may have sent: only the journal of the queue knows.
   const unread = (answer: NotSent): SendOnceResult =>
-    who.isLater ? unanswered(named, announced) : ended(answer);
+    who.isLater ? unanswered(named, spec.sender) : ended(answer);
   if (!stands.bound) return unread(unsentAnswer(named, 'journal_not_bound', stands.message));
   const call = await prepareCall(deps, spec);
   const key = { namespace: who.namespace, creationKey: spec.creationKey };
@@ -109,11 +110,13 @@ async function sendByLog(deps: PaidDeps, who: Caller, spec: PaidSpec): Promise<S
   if ('outcome' in log) return unread(log);
   const account = call.account?.name ?? named.account;
   const base = { ...named, account, ...nextSend(log.state) };
+  // An earlier try has bought it, and could not record it: the reconciliation does.
+  if (heardTask !== null && log.state.bought === null) return unanswered(base, spec.sender);
   const opened = { deps, who, spec, stands, ...call, log, base };
   const result = (await fromRecords(opened)) ?? (await sendNew(opened));
   // A later try proves nothing about an earlier one, which may live: the reconciliation excludes it first.
   const provesNothing = who.isLater && !spec.retries && spec.recordedOnly !== true && saysUnsent(result);
-  return provesNothing ? unanswered(base, announced) : result;
+  return provesNothing ? unanswered(base, spec.sender) : result;
 }
 
 function saysUnsent({ answer, send }: SendOnceResult): boolean {
@@ -122,8 +125,11 @@ function saysUnsent({ answer, send }: SendOnceResult): boolean {
 }
 
 /** Only a reconciliation, or a later try, knows what became of the call. */
-const unanswered = (base: AnswerBase, announced: string | null): SendOnceResult =>
-  ended(pendingAnswer(base, announced === null ? {} : { announced }));
+const unanswered = (
+  base: AnswerBase,
+  { announced, heardTask }: { readonly announced: string | null; readonly heardTask?: string | null },
+): SendOnceResult =>
+  ended(pendingAnswer(base, given({ announced: announced ?? undefined, taskId: heardTask ?? undefined })));
 
 const ended = (answer: SendOnceResult['answer'], send: Send['sent'] | null = null): SendOnceResult => ({
   answer,
@@ -257,7 +263,7 @@ async function unseenSend(opened: OpenedCall): Promise<SendOnceResult | undefine
   const isDecidedSince = isDecided(log, trace);
   // An activity that retries goes by the decision. For another one the next call does.
   if (isDecidedSince && spec.retries) return undefined;
-  if (account === undefined || isDecidedSince) return unanswered(base, trace.announced);
+  if (account === undefined || isDecidedSince) return unanswered(base, trace);
   const { operation, request } = spec.paid;
   const facts = { operation, ...spec.facts, model: request.model, account: account.name, fingerprint };
   const noted = await noteUnseen(deps.journal, log, { ...sentBy(who), ...facts, ...trace });
@@ -310,7 +316,7 @@ async function sendNew(opened: OpenedCall): Promise<SendOnceResult> {
 
 /** "Not sent" of a caller that was not alone: a later try proves nothing about an earlier one, which may live. */
 function unlessLater({ who, base }: OpenedCall, answer: NotSent): SendOnceResult {
-  return who.isLater ? unanswered(base, null) : ended(answer);
+  return who.isLater ? unanswered(base, { announced: null }) : ended(answer);
 }
 
 /** The position was the licence: whoever lost it answers by what stands there, and sends nothing. */

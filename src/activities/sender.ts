@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { activityInfo, Context } from '@temporalio/activity';
-import { announcedIn, type GroupHeartbeat, PERHAPS, type SenderHeartbeat } from '../domain/sender-trace';
+import {
+  announcedIn,
+  type GroupHeartbeat,
+  PERHAPS,
+  type SenderHeartbeat,
+  taskIdIn,
+} from '../domain/sender-trace';
 import { type Standing } from '../domain/journal-binding';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type Caller, isLaterTry, type PaidDeps } from './paid-context';
@@ -12,6 +18,8 @@ export interface Sender {
   readonly standing: Standing;
   /** The intent that the server last heard of, from an earlier try; null when there was none. */
   readonly announced: string | null;
+  /** The task that it bought, as far as the server heard. */
+  readonly heardTask: string | null;
   /** Reports the intent of the next request to the server. Nothing may be sent unless it was `acknowledged`. */
   announce(nonce: string): Promise<Acknowledgement>;
   /** Reports the id of the task, which is read when the attempt is lost. */
@@ -40,11 +48,12 @@ export async function withSenders<T>(
   work: (senders: readonly Sender[]) => Promise<T>,
 ): Promise<T> {
   const before: unknown = activityInfo().heartbeatDetails;
-  const announced = Array.from({ length: rows ?? 1 }, (_, index) =>
-    announcedIn(before, rows === undefined ? undefined : index),
-  );
+  const heard = Array.from({ length: rows ?? 1 }, (_, row) => {
+    const index = rows === undefined ? undefined : row;
+    return { intent: announcedIn(before, index), taskId: taskIdIn(before, index) };
+  });
   // What an earlier try announced is reported until this one announces its own.
-  const told = announced.map((intent) => ({ intent, taskId: null as string | null }));
+  const told = heard.map((own) => ({ ...own }));
   const details = (unknown: string | null): SenderHeartbeat | GroupHeartbeat => {
     const intents = told.map(({ intent }) => intent ?? unknown);
     const taskIds = told.map(({ taskId }) => taskId);
@@ -71,9 +80,11 @@ export async function withSenders<T>(
     return await work(
       told.map((own, index) => ({
         standing: stands,
-        announced: announced[index] ?? null,
+        announced: heard[index]?.intent ?? null,
+        heardTask: heard[index]?.taskId ?? null,
         announce: (nonce) => {
           own.intent = nonce;
+          own.taskId = null;
           return heartbeat.notify();
         },
         created: (taskId) => {

@@ -235,6 +235,8 @@ export interface UnrecordedAnswer {
 interface ToReconcile {
   /** Nonce of the send that it is about. */
   readonly announced?: string;
+  /** The task that this send bought, by the heartbeat of an earlier try. */
+  readonly taskId?: string;
   /** Set when that send is of this very request. */
   readonly fingerprint?: string | null;
 }

@@ -23,15 +23,24 @@ export interface SenderTrace {
   readonly sender: string;
   /** The intent that the server last heard of; null when there was none. */
   readonly announced: string | null;
+  /** The task that the reply to that send named, where the server heard of it. */
+  readonly taskId?: string;
   /** ISO 8601 time at which the activity was scheduled, or earlier. */
   readonly scheduledAt: string;
 }
 
 /** The intent that the details of an attempt's last heartbeat name; null when they name none. @param index of a row */
-export function announcedIn(details: unknown, index?: number): string | null {
+export const announcedIn = (details: unknown, index?: number): string | null =>
+  namedIn(details, 'intent', index);
+
+/** The task that they name; null when they name none: it is proof that the reply was read. */
+export const taskIdIn = (details: unknown, index?: number): string | null =>
+  namedIn(details, 'taskId', index);
+
+function namedIn(details: unknown, field: 'intent' | 'taskId', index: number | undefined): string | null {
   if (typeof details !== 'object' || details === null) return null;
-  const { intent, intents } = details as Partial<SenderHeartbeat & GroupHeartbeat>;
-  const own: unknown = index === undefined ? intent : intents?.[index];
+  const said = details as Partial<SenderHeartbeat & GroupHeartbeat>;
+  const own: unknown = index === undefined ? said[field] : said[`${field}s`]?.[index];
   return typeof own === 'string' ? own : null;
 }
 

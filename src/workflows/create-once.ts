@@ -20,7 +20,7 @@ import {
   withDebts,
 } from '../domain/create-once';
 import { type CreatePolicy } from '../domain/create-policy';
-import { announcedIn, type SenderTrace } from '../domain/sender-trace';
+import { announcedIn, type SenderTrace, taskIdIn } from '../domain/sender-trace';
 import { ACTIVITY, RECORDED_BY_ANOTHER_RUN } from '../domain/names';
 import {
   type CallFacts,
@@ -284,11 +284,13 @@ export function senderTrace(
   index?: number,
 ): SenderTrace {
   if ('outcome' in got) {
-    const announced = 'announced' in got ? (got.announced ?? null) : null;
-    return { sender, announced, scheduledAt };
+    const { announced = null, taskId } =
+      got.outcome === 'pending' || got.outcome === 'unconfirmed' ? got : {};
+    return { sender, announced, scheduledAt, ...given({ taskId }) };
   }
   const announced = announcedIn(got.heartbeat, index);
-  return { sender, announced, scheduledAt: got.neverStarted ? LATEST : scheduledAt };
+  const taskId = taskIdIn(got.heartbeat, index) ?? undefined;
+  return { sender, announced, scheduledAt: got.neverStarted ? LATEST : scheduledAt, ...given({ taskId }) };
 }
 
 /** The latest time that a `Date` can represent. */

@@ -247,6 +247,20 @@ describe('one send of one key', () => {
       expect(bench.posts()).toBe(1);
     });
 
+    it('[C4.4b] a later try passes on the task that an earlier one has bought, where the log has none', async () => {
+      const later = { attempt: 2, heartbeatDetails: { intent: 'ours', taskId: 'video_9' } };
+      for (const write of [[], [intentEntry({ sender: 'ours', fingerprint: null })]]) {
+        await bench.write(...write);
+        const answer = await bench.create({ sender: 'ours' }, later);
+        expect(answer).toMatchObject({ outcome: 'pending', announced: 'ours', taskId: 'video_9' });
+      }
+      const trace = { ...traceOf('ours', 'ours').trace, taskId: 'video_9' };
+      const bought = { outcome: 'created', video: { taskId: 'video_9' } };
+      expect(await bench.reconcile({ trace })).toMatchObject(bought);
+      expect(await bench.create({ sender: 'ours' }, later)).toMatchObject({ outcome: 'created' });
+      expect(bench.posts()).toBe(0);
+    });
+
     it('[C4.4c] is noted beside another send of unknown fate: each waits for its own decision', async () => {
       await bench.write(
         intentEntry({ nonce: 'known', sender: 'theirs', fingerprint: null }),

@@ -1,11 +1,18 @@
 import fc from 'fast-check';
-import { announcedIn, causeOfUnseen, PERHAPS } from '../../src/domain/sender-trace';
+import { announcedIn, causeOfUnseen, PERHAPS, taskIdIn } from '../../src/domain/sender-trace';
 
 describe('what the last heartbeat of an activity says', () => {
   it('names the intent that was announced, of a call alone and of a row in a group', () => {
     expect(announcedIn({ intent: 'n' })).toBe('n');
     expect(announcedIn({ intent: 'n', taskId: 'video_1' })).toBe('n');
     expect(announcedIn({ intents: [null, 'n'], taskIds: [null, null] }, 1)).toBe('n');
+  });
+
+  it('names the task of a reply that was read, of a call alone and of a row in a group', () => {
+    expect(taskIdIn({ intent: 'n', taskId: 'video_1' })).toBe('video_1');
+    const group = { intents: [null, 'n'], taskIds: [null, 'video_2'] };
+    expect([taskIdIn(group, 0), taskIdIn(group, 1), taskIdIn(group)]).toEqual([null, 'video_2', null]);
+    expect(taskIdIn({ intent: 'n' })).toBeNull();
   });
 
   it.each<[string, unknown, number | undefined]>([
@@ -23,8 +30,8 @@ describe('what the last heartbeat of an activity says', () => {
   it('is read out of whatever a heartbeat holds', () => {
     fc.assert(
       fc.property(fc.anything(), fc.option(fc.nat(30), { nil: undefined }), (details, row) => {
-        const announced = announcedIn(details, row);
-        expect(announced === null || typeof announced === 'string').toBe(true);
+        for (const said of [announcedIn(details, row), taskIdIn(details, row)])
+          expect(said === null || typeof said === 'string').toBe(true);
       }),
     );
   });

@@ -16,7 +16,8 @@ const LIMIT_MS = ROUNDS_MS + 15 * 60_000;
 /**
  * Workers are killed at random times of a run with ten videos in flight, over creates that take half a second. The
  * service's log and the journal's files tell for every create whether the kill came between "intent durable" and "answer
- * durable": outside nobody is needed, inside it ends unconfirmed, and nowhere is anything sent again by itself.
+ * durable": outside nobody is needed, inside it ends unconfirmed unless a heartbeat named its task, and nowhere is
+ * anything sent again by itself.
  */
 describeDeep('workers killed at random times', () => {
   const counts: LaneCounts = { ...NO_COUNTS };

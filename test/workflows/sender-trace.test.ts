@@ -19,15 +19,22 @@ describe('what is known of a create that brought no answer', () => {
   });
 
   it('of a group is the word of its place', () => {
-    const heartbeat = { intents: [null, 'n'], taskIds: [null, null] };
+    const heartbeat = { intents: [null, 'n', 'm'], taskIds: [null, null, 'video_1'] };
     const lost = { cause: 'worker_lost', neverStarted: false, heartbeat };
-    expect(senderTrace(lost, SCHEDULED, 1)).toEqual({ ...SCHEDULED, announced: 'n' });
-    expect(senderTrace(lost, SCHEDULED, 0)).toEqual({ ...SCHEDULED, announced: null });
+    expect(senderTrace(lost, SCHEDULED, 2)).toStrictEqual({
+      ...SCHEDULED,
+      announced: 'm',
+      taskId: 'video_1',
+    });
+    expect(senderTrace(lost, SCHEDULED, 1)).toStrictEqual({ ...SCHEDULED, announced: 'n' });
+    expect(senderTrace(lost, SCHEDULED, 0)).toStrictEqual({ ...SCHEDULED, announced: null });
   });
 
   it('is what an answer says that left its send open: which one it is about', () => {
     const pending = { ...answers.pending(0), announced: 'n' };
-    expect(senderTrace(pending, SCHEDULED)).toEqual({ ...SCHEDULED, announced: 'n' });
+    expect(senderTrace(pending, SCHEDULED)).toStrictEqual({ ...SCHEDULED, announced: 'n' });
+    const told = senderTrace({ ...pending, taskId: 'video_1' }, SCHEDULED);
+    expect(told).toStrictEqual({ ...SCHEDULED, announced: 'n', taskId: 'video_1' });
     expect(senderTrace(answers.pending(0), SCHEDULED)).toEqual({ ...SCHEDULED, announced: null });
   });
 });

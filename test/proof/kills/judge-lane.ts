@@ -89,10 +89,12 @@ function problemOf(
     readonly again: number;
   },
 ): string | undefined {
-  const expected = inside ? 'unconfirmed' : 'completed';
+  // Where its task was in the last heartbeat it is known, as outside of the window.
+  const isUnknown = inside && outcome?.outcome !== 'completed';
+  const expected = isUnknown ? 'unconfirmed' : 'completed';
   if (outcome?.outcome !== expected) return `${outcome?.outcome} instead of ${expected}`;
   if (seen.again > 0) return 'sent again after a possible send';
-  if (inside) return seen.sends > 1 ? `${seen.sends} sends` : undefined;
+  if (isUnknown) return seen.sends > 1 ? `${seen.sends} sends` : undefined;
   if (seen.sends !== 1) return `${seen.sends} sends`;
   return seen.lost > 0 || seen.kept !== seen.taskIds[0] ? 'another task id' : undefined;
 }

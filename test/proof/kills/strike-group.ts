@@ -163,6 +163,10 @@ class StrikeGroup {
       case 'decision_durable':
         await this.decide(handle);
         return this.process.said(`at ${point}`);
+      case 'reply_read':
+      case 'answer_durable':
+        await this.process.said(`at ${point}`);
+        return void (await eventually('the task in a heartbeat', () => hasHeardTask(handle), PATIENCE_MS));
       default:
         return this.process.said(`at ${point}`);
     }
@@ -301,6 +305,13 @@ function keptFacts(outcome: VideoOutcome): readonly unknown[] {
 async function hasCompletion(handle: WorkflowHandle): Promise<boolean> {
   const { events } = await handle.fetchHistory();
   return (events ?? []).some((event) => event.activityTaskCompletedEventAttributes != null);
+}
+
+async function hasHeardTask(handle: WorkflowHandle): Promise<boolean> {
+  const { raw } = await handle.describe();
+  return (raw.pendingActivities ?? []).some(({ heartbeatDetails }) =>
+    (heartbeatDetails?.payloads ?? []).some(({ data }) => Buffer.from(data ?? []).includes('"taskId"')),
+  );
 }
 
 async function failPendingActivity(

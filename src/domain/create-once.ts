@@ -1,4 +1,4 @@
-import { NOT_RECORDED } from './names';
+import { INTERNAL_ERROR, NOT_RECORDED, RECORDED_BY_ANOTHER_RUN, UNSAFE_RETRIES } from './names';
 import {
   type CreatedVideo,
   type CreateVideoAnswer,
@@ -26,6 +26,8 @@ export interface CreateOnceState {
   readonly firstSendAt: number | null;
   /** A person had an earlier send of unknown fate sent again: whatever follows, that send may have cost (C7.10). */
   readonly mayBeOwed?: true;
+  /** Another run may have bought under this key: an answer given without a look into its log does not deny that (C1.8). */
+  readonly elsewhere?: true;
   /** A send of unknown fate, while it is sent again under its idempotency key. */
   readonly unknown?: UnconfirmedCall;
 }
@@ -116,7 +118,7 @@ export function nextStep(
       return { do: 'wait', until, state: counted, why: `refused with HTTP ${answer.httpStatus}` };
     }
     case 'not_sent': {
-      if (answer.permanent) return settleRejected(answer, refusalOf(answer));
+      if (answer.permanent) return settleUnsent(state, answer);
       return answer.sendAttemptUsed && !FREE_CAUSES.has(answer.cause)
         ? afterFailedConnection(state, answer, context)
         : afterUnsent(state, answer, context);
@@ -147,14 +149,25 @@ export type CancelledStep =
   | { readonly do: 'settle'; readonly answer: CreatedVideo | UnconfirmedCall }
   | { readonly do: 'end'; readonly mayBeOwed: boolean };
 
+/** Whether something may have been bought under the key by a send that no answer is about. */
+export function mayOwe({ mayBeOwed, elsewhere }: Pick<CreateOnceState, 'mayBeOwed' | 'elsewhere'>): boolean {
+  return mayBeOwed === true || elsewhere === true;
+}
+
 /** Next step of a cancelled run. Money that another run owes is never reported as none (C1.8). */
-export function cancelledStep(answer: CreateVideoAnswer): CancelledStep {
+export function cancelledStep(
+  answer: CreateVideoAnswer,
+  { elsewhere }: Pick<CreateOnceState, 'elsewhere'>,
+): CancelledStep {
   switch (answer.outcome) {
     case 'created':
     case 'unconfirmed':
       return { do: 'settle', answer };
     case 'not_sent':
-      return { do: 'end', mayBeOwed: answer.mayBeOwed === true || answer.cause !== NOT_RECORDED };
+      return {
+        do: 'end',
+        mayBeOwed: answer.mayBeOwed === true || (elsewhere === true && answer.cause !== NOT_RECORDED),
+      };
     case 'refused_for_now':
     case 'rejected':
       return { do: 'end', mayBeOwed: answer.mayBeOwed === true };
@@ -205,7 +218,7 @@ function afterFailedConnection(
   context: StepContext,
 ): CreateStep {
   const { counted, until } = tryAfter(state, answer, true, context);
-  if (exhausted(counted, until)) return settleRejected(answer, refusalOf(answer));
+  if (exhausted(counted, until)) return settleUnsent(state, answer);
   return { do: 'wait', until, state: counted, why: answer.message };
 }
 
@@ -213,10 +226,8 @@ function afterUnsent(state: CreateOnceState, answer: NotSentAnswer, context: Ste
   const waits = state.waits + 1;
   const next = { ...owing(state, answer), waits };
   const until = unsentUntil(answer, waits, context);
-  if (until > state.startedAt + context.startLimitMs) {
-    const refusal = refusalOf(answer);
-    return settleRejected(answer, { ...refusal, message: `${refusal.message} The start limit has passed.` });
-  }
+  if (until > state.startedAt + context.startLimitMs)
+    return settleUnsent(state, { ...answer, message: `${answer.message} The start limit has passed.` });
   return { do: 'wait', until, state: next, why: answer.message };
 }
 
@@ -302,13 +313,26 @@ function backoff(tries: number, ceilingMs: number, random: number): number {
   return Math.round(500 + random * (ceiling - 500));
 }
 
+/** Causes of answers that are given without a look into the log of the key, or that do not say what is in it. */
+const LOG_UNREAD: ReadonlySet<string> = new Set([
+  'no_worker',
+  'journal_not_bound',
+  'journal_unavailable',
+  'account_not_configured',
+  RECORDED_BY_ANOTHER_RUN,
+  UNSAFE_RETRIES,
+  INTERNAL_ERROR,
+]);
+
 /** Rejection for an answer that is not waited for any longer. */
-function refusalOf({
-  reason,
-  field,
-  message,
-}: NotSentAnswer): Pick<RejectedCall, 'reason' | 'message' | 'field'> {
-  return { reason: reason ?? 'not_sent', message, ...(field === undefined ? {} : { field }) };
+function settleUnsent({ elsewhere }: CreateOnceState, answer: NotSentAnswer): CreateStep {
+  const { cause, reason, field, message } = answer;
+  const told = elsewhere === true && LOG_UNREAD.has(cause) ? { ...answer, mayBeOwed: true as const } : answer;
+  return settleRejected(told, {
+    reason: reason ?? 'not_sent',
+    message,
+    ...(field === undefined ? {} : { field }),
+  });
 }
 
 function settleRejected(

@@ -165,5 +165,8 @@ export const BATCH_CLOSED = 'batch_closed';
 /** A mistake of this package: a reason, a cause, and the type of a failure. */
 export const INTERNAL_ERROR = 'internal_error';
 
+/** A worker without a journal refused a call that its retry policy could send twice: a reason and a cause. */
+export const UNSAFE_RETRIES = 'unsafe_retry_policy';
+
 /** Cause of a `not_sent` answer to a `recordedOnly` create: nothing is recorded. */
 export const NOT_RECORDED = 'not_recorded';

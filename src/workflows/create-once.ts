@@ -6,7 +6,6 @@ import {
   sleep,
   TimeoutFailure,
   uuid4,
-  workflowInfo,
 } from '@temporalio/workflow';
 import { byClockOf } from '../domain/answer-times';
 import { type CallWait, callWait } from '../domain/call-wait';
@@ -14,6 +13,7 @@ import {
   cancelledStep,
   type CreateOnceState,
   DEFAULT_START_LIMIT_MS,
+  mayOwe,
   nextStep,
   sentAgain,
   type SettledCreate,
@@ -35,7 +35,7 @@ import { queuesOf } from './inputs';
 import { neverStarted, type StartWait } from './never-started';
 import { activity, createScheduleToCloseMs } from './proxies';
 import { raceTimer } from './timers';
-import { ancestry } from './creation-key';
+import { ancestry, inThisRun } from './creation-key';
 import { given } from '../domain/given';
 
 /** The request, and how long and under which policy {@link createOnce} tries to send it. */
@@ -81,15 +81,12 @@ export async function createOnce(
   given: CreateOnceOptions,
 ): Promise<CreateOnceResult> {
   const options: Placed = { ...given, taskQueue: given.taskQueue ?? queuesOf(undefined).create };
-  let state = start;
-  let elsewhere = isResetRun();
+  let state = inThisRun(start);
   for (;;) {
     // Stop before every send when the workflow was cancelled.
-    if (CancellationScope.current().consideredCancelled) return endCancelled(state, options, elsewhere);
+    if (CancellationScope.current().consideredCancelled) return endCancelled(state, options);
     options.onState?.(state, null);
     const sent = await sendOnce(state, options);
-    const recordedElsewhere =
-      sent.answer.outcome === 'not_sent' && sent.answer.cause === RECORDED_BY_ANOTHER_RUN;
     let { answer } = sent;
     let step = nextStep(state, answer, stepContext(options, sent.reconciled));
     if (step.do === 'reconcile') {
@@ -104,22 +101,19 @@ export async function createOnce(
       const settled = withDebts(step.answer, state);
       const dropped = settled.outcome === 'rejected' && !settled.sent;
       if (dropped && CancellationScope.current().consideredCancelled)
-        return {
-          kind: 'cancelled',
-          mayBeOwed: settled.mayBeOwed === true || (elsewhere && settled.reason === 'not_sent'),
-        };
+        return { kind: 'cancelled', mayBeOwed: settled.mayBeOwed === true };
       return { kind: 'settled', answer: settled, sends: state.sends + (settled.sent ? 1 : 0) };
     }
     if (step.do === 'reconcile') throw new Error('media.reconcileCreate answered "pending"');
-    elsewhere ||= recordedElsewhere;
-    state = step.state;
+    const isElsewhere = answer.outcome === 'not_sent' && answer.cause === RECORDED_BY_ANOTHER_RUN;
+    state = isElsewhere ? { ...step.state, elsewhere: true } : step.state;
     options.onState?.(state, callWait(step, answer));
     const wait = step.until - Date.now();
     if (wait > 0) {
       try {
         await sleep(wait, { summary: 'wait before the next create' });
       } catch (error) {
-        if (isCancellation(error)) return endCancelled(state, options, elsewhere);
+        if (isCancellation(error)) return endCancelled(state, options);
         throw error;
       }
     }
@@ -129,35 +123,25 @@ export async function createOnce(
 
 type Placed = CreateOnceOptions & { readonly taskQueue: string };
 
-/** Whether an operator reset this execution: an earlier run of it may have created under the same key. */
-function isResetRun(): boolean {
-  const { runId, originalExecutionRunId } = workflowInfo();
-  return runId !== originalExecutionRunId;
-}
-
 /**
- * Ends a create that was cancelled before this run sent anything that counts. Where another run may have recorded a
- * task under the key, the create activity reads the record without sending: the outcome names the task, never as free.
+ * Ends a create that was cancelled before this run sent anything that counts. Another run may have recorded a task under
+ * the key, so the create activity reads the record without sending: the outcome names the task, never as free.
  */
-async function endCancelled(
-  state: CreateOnceState,
-  options: Placed,
-  elsewhere: boolean,
-): Promise<CreateOnceResult> {
+async function endCancelled(state: CreateOnceState, options: Placed): Promise<CreateOnceResult> {
   // What was sent may have been accepted in spite of the cancellation.
   if (state.unknown !== undefined) return { kind: 'settled', answer: state.unknown, sends: state.sends };
-  if (!elsewhere) return { kind: 'cancelled', mayBeOwed: state.mayBeOwed === true };
+  if (state.elsewhere !== true) return { kind: 'cancelled', mayBeOwed: state.mayBeOwed === true };
   // No start limit of its own: the wait for a worker is that after any cancellation (ADR 5), about a minute.
   const asking = { ...options, startLimitMs: 0, recordedOnly: true as const };
   return CancellationScope.nonCancellable(async () => {
     const asked = await raceCreate(state, asking);
-    if (!('answer' in asked)) return { kind: 'cancelled', mayBeOwed: true };
+    if (!('answer' in asked)) return { kind: 'cancelled', mayBeOwed: mayOwe(state) };
     const { answer, trace } = asked;
     const known =
       answer.outcome === 'pending'
         ? await reconcileCreate(state, reconcileOptions(asking), answer, trace)
         : answer;
-    const step = cancelledStep(known);
+    const step = cancelledStep(known, state);
     return step.do === 'settle'
       ? { kind: 'settled', answer: step.answer, sends: state.sends }
       : { kind: 'cancelled', mayBeOwed: step.mayBeOwed || state.mayBeOwed === true };

@@ -1,4 +1,5 @@
 import { workflowInfo } from '@temporalio/workflow';
+import { type CreateOnceState } from '../domain/create-once';
 import { givenKeyIssue, runKey } from '../domain/creation-key';
 import { type Ancestry } from '../domain/paid-call';
 
@@ -32,6 +33,15 @@ function ownCreationKey(ordinal: number): OwnKey {
   const cron = info.cronSchedule !== undefined && info.cronSchedule !== '';
   if (cron || !retryOfTheFirstRun) return { refused: KEY_REQUIRED };
   return { key: runKey(info.workflowId, info.firstExecutionRunId, ordinal) };
+}
+
+/**
+ * The state with which a run begins. An earlier run of this execution, which was reset or failed, may have bought under the
+ * same key. Only values may depend on that: a reset run replays the commands of the run before it.
+ */
+export function inThisRun(state: CreateOnceState): CreateOnceState {
+  const { runId, originalExecutionRunId, attempt } = workflowInfo();
+  return runId !== originalExecutionRunId || attempt > 1 ? { ...state, elsewhere: true } : state;
 }
 
 /**

@@ -14,6 +14,7 @@ import { billing } from '../domain/price';
 import {
   beginCreate,
   DEFAULT_START_LIMIT_MS,
+  mayOwe,
   nextStep,
   type CreateOnceState,
   type CreateStep,
@@ -21,9 +22,9 @@ import {
 } from '../domain/create-once';
 import { type CallWait, callWait } from '../domain/call-wait';
 import { milliseconds } from '../domain/duration';
-import { evidence, noWorker, type WaitingImage } from '../domain/paid-call';
+import { evidence, noWorker, type NotSent, type WaitingImage } from '../domain/paid-call';
 import { imageDetails } from '../domain/video-state';
-import { ACTIVITY, RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
+import { ACTIVITY, RETRY_LATER, UNSAFE_RETRIES, UNSAFE_RETRY_POLICY } from '../domain/names';
 import { type ImageOutcome } from '../domain/outcome';
 import { outcomes } from '../domain/make-outcome';
 import { type ImageEditRequest } from '../domain/request';
@@ -34,7 +35,7 @@ import {
   type EditImageWorkflowInput,
   type GenerateImageWorkflowInput,
 } from '../domain/workflow-inputs';
-import { ancestry, creationKey } from './creation-key';
+import { ancestry, creationKey, inThisRun } from './creation-key';
 import { onQuery } from './handlers';
 import { inputIssue, queuesOf } from './inputs';
 import { isUntaken, neverStarted, type StartWait } from './never-started';
@@ -68,8 +69,9 @@ export async function imageCall(
   if ('refused' in own)
     return outcomes.refusedBeforeSend('creation_key_required', own.refused, 'creationKey');
   onState?.(own.key, null);
+  const begun = inThisRun(beginCreate(own.key, Date.now()));
   if (CancellationScope.current().consideredCancelled)
-    return outcomes.cancelled(null, own.key, billing(null, 'none'));
+    return outcomes.cancelled(null, own.key, billing(null, owedState(begun)));
   const asked = milliseconds(input.startLimit ?? DEFAULT_START_LIMIT_MS) ?? DEFAULT_START_LIMIT_MS;
   // 0 would mean "no limit" to the server.
   const startLimitMs = Math.max(1000, asked);
@@ -83,7 +85,7 @@ export async function imageCall(
     ...(input.again === true && { again: true }),
   };
   const facts = { model: input.request.model, account: input.account ?? null };
-  for (let state = beginCreate(own.key, Date.now()); ;) {
+  for (let state = begun; ;) {
     const leftMs = Math.max(60_000, state.startedAt + startLimitMs - Date.now());
     const limitMs = state.waits === 0 ? startLimitMs : leftMs;
     const run: RunImage = (ms, summary, recordedSince) => {
@@ -142,8 +144,8 @@ export function afterImage(
   return outcome;
 }
 
-function owedState({ mayBeOwed }: CreateOnceState): 'none' | 'needs_review' {
-  return mayBeOwed === true ? 'needs_review' : 'none';
+function owedState(state: CreateOnceState): 'none' | 'needs_review' {
+  return mayOwe(state) ? 'needs_review' : 'none';
 }
 
 /** Schedules one image activity. With `recordedSince`, a field of its input, nothing is sent. */
@@ -206,7 +208,11 @@ function raced<Got>(work: Promise<Got>, startLimitMs: number): Promise<Got | 'lo
   });
 }
 
-function ofLostActivity(error: ActivityFailure, awaited: AwaitedImage, wait: StartWait): ImageOutcome {
+function ofLostActivity(
+  error: ActivityFailure,
+  awaited: AwaitedImage,
+  wait: StartWait,
+): ImageOutcome | NotSent {
   const { cause } = error;
   const key = awaited.creationKey;
   // An earlier attempt may have been sent, so that a dropped call may still have cost money.
@@ -220,15 +226,18 @@ function ofLostActivity(error: ActivityFailure, awaited: AwaitedImage, wait: Sta
   }
   const untaken = neverStarted(cause, wait);
   const refusal = untaken ? noWorker(awaited.taskQueue) : refusedWithoutJournal(cause);
-  if (refusal !== undefined) {
-    const reason = untaken ? 'not_sent' : 'unsafe_retry_policy';
-    const common = { sendAttempt: 0, account: awaited.facts.account, estimate: null };
-    return outcomes.rejected(
-      { ...common, outcome: 'rejected', sent: false, reason, message: refusal },
-      key,
-      0,
-    );
-  }
+  if (refusal !== undefined)
+    return {
+      outcome: 'not_sent',
+      sendAttempt: 0,
+      sent: false,
+      sendAttemptUsed: false,
+      account: awaited.facts.account,
+      estimate: null,
+      permanent: true,
+      message: refusal,
+      ...(untaken ? { cause: 'no_worker' } : { cause: UNSAFE_RETRIES, reason: UNSAFE_RETRIES }),
+    };
   return unconfirmedImage(cause instanceof TimeoutFailure ? 'worker_lost' : 'activity_failed', awaited);
 }
 

@@ -2,10 +2,13 @@ import { cancelledStep } from '../../src/domain/create-once';
 import { NOT_RECORDED } from '../../src/domain/names';
 import { answers } from './create-answers';
 
+/** A state of a run before which another one may have bought. */
+const AFTER_ANOTHER = { elsewhere: true } as const;
+
 /** What a cancelled run makes of a create that it asked for records only. */
 describe('a cancelled run', () => {
   it.each([answers.created(1), answers.unconfirmed(1)])('ends by what is recorded: $outcome', (answer) => {
-    expect(cancelledStep(answer)).toEqual({ do: 'settle', answer });
+    expect(cancelledStep(answer, AFTER_ANOTHER)).toEqual({ do: 'settle', answer });
   });
 
   it.each([
@@ -14,7 +17,7 @@ describe('a cancelled run', () => {
     ['the request was refused', answers.rejected(0)],
     ['the key belongs to another request', answers.rejected(0, 'creation_key_conflict')],
   ])('owes nothing when %s', (_, answer) => {
-    expect(cancelledStep(answer)).toEqual({ do: 'end', mayBeOwed: false });
+    expect(cancelledStep(answer, AFTER_ANOTHER)).toEqual({ do: 'end', mayBeOwed: false });
   });
 
   it.each([
@@ -30,6 +33,15 @@ describe('a cancelled run', () => {
     ],
     ['a sender may still be alive', answers.pending(0)],
   ])('leaves it open when %s', (_, answer) => {
-    expect(cancelledStep(answer)).toEqual({ do: 'end', mayBeOwed: true });
+    expect(cancelledStep(answer, AFTER_ANOTHER)).toEqual({ do: 'end', mayBeOwed: true });
+  });
+
+  it.each([
+    ['the journal cannot be read', 'journal_unavailable', false],
+    ['there is no journal', 'no_journal', false],
+    ['an earlier send may have cost', NOT_RECORDED, true],
+  ])('that is the first of its key owes what is known to be owed, when %s', (_, cause, mayBeOwed) => {
+    const answer = answers.notSent(0, { cause, sendAttemptUsed: false, ...(mayBeOwed && { mayBeOwed }) });
+    expect(cancelledStep(answer, {})).toEqual({ do: 'end', mayBeOwed });
   });
 });

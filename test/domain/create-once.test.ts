@@ -161,6 +161,39 @@ describe('nothing was sent', () => {
   });
 });
 
+describe('a key under which another run may have bought', () => {
+  const after = { ...started, elsewhere: true as const };
+  const unread = [
+    'no_worker',
+    'journal_not_bound',
+    'journal_unavailable',
+    'account_not_configured',
+    'recorded_by_another_run',
+    'unsafe_retry_policy',
+    'internal_error',
+  ];
+
+  it.each(unread)('[C7.10] is not called free by an answer without a look into its log: %s', (cause) => {
+    for (const permanent of [true, false]) {
+      const answer = answers.notSent(0, { cause, sendAttemptUsed: false, permanent });
+      const limit = at(START, { startLimitMs: 0 });
+      const owed = { do: 'settle', answer: { outcome: 'rejected', mayBeOwed: true } };
+      expect(nextStep(after, answer, limit)).toMatchObject(owed);
+      expect(nextStep(started, answer, limit)).not.toMatchObject(owed);
+    }
+  });
+
+  it('is free by an answer that has read the log, whatever came before, in a run that continues too', () => {
+    const down = answers.notSent(0, { cause: 'journal_unavailable', sendAttemptUsed: false });
+    const { state } = waitOf(nextStep(after, down, at(START)));
+    expect(state).toMatchObject({ elsewhere: true });
+    expect(nextStep(state, answers.notSent(0, { permanent: true }), at(START))).not.toHaveProperty(
+      'answer.mayBeOwed',
+    );
+    expect(nextStep(state, { ...down, permanent: true }, at(START))).toHaveProperty('answer.mayBeOwed', true);
+  });
+});
+
 describe('whatever the service answers', () => {
   const answer = fc.oneof(
     fc.record({ kind: fc.constant('refused' as const), after: fc.option(fc.nat(RESEND_WINDOW_MS * 2)) }),

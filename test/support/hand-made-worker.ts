@@ -15,12 +15,13 @@ import { createWorkers, type MediaWorkers } from '../../src/worker';
 import { SANDBOX_KEY, type MediaStack } from './media-stack';
 import { testBundle } from './test-bundle';
 
-/** A worker put together by hand, on a queue and a journal of its own unless others are named. */
+/** A worker put together by hand, on a queue and a journal of its own unless others are named; with the package's workflows. */
 export async function handMadeWorker(
   stack: MediaStack,
   deps: Partial<MediaActivityDeps> = {},
   replace: (activities: MediaActivities) => Partial<MediaActivities> = () => ({}),
   taskQueue = stack.server.uniqueId('hand-made'),
+  workflowsPath = '',
 ): Promise<MediaWorkers & { readonly taskQueue: string }> {
   const baseUrl = normaliseBaseUrl(stack.sandbox.url);
   const { allowedMediaOrigins } = stack.config;
@@ -37,7 +38,7 @@ export async function handMadeWorker(
     connection: stack.server.nativeConnection,
     namespace: stack.server.namespace,
     taskQueue,
-    workflowBundle: await testBundle(),
+    workflowBundle: await testBundle(workflowsPath),
     activities: { ...activities, ...replace(activities) },
   });
   return { ...workers, taskQueue };

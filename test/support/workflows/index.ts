@@ -3,4 +3,5 @@ export * from './buyers';
 export * from './campaign-parents';
 export * from './joining-watches';
 export * from './late-watch';
+export * from './own-creates';
 export * from './untyped-buyers';

@@ -125,12 +125,12 @@ type Placed = CreateOnceOptions & { readonly taskQueue: string };
 
 /**
  * Ends a create that was cancelled before this run sent anything that counts. Another run may have recorded a task under
- * the key, so the create activity reads the record without sending: the outcome names the task, never as free.
+ * the key, so the create activity reads the record without sending: the outcome names the task, never as free. Every run
+ * asks, also one that has read the log: a reset run replays its commands, and the run before it may have bought since.
  */
 async function endCancelled(state: CreateOnceState, options: Placed): Promise<CreateOnceResult> {
   // What was sent may have been accepted in spite of the cancellation.
   if (state.unknown !== undefined) return { kind: 'settled', answer: state.unknown, sends: state.sends };
-  if (state.elsewhere !== true) return { kind: 'cancelled', mayBeOwed: state.mayBeOwed === true };
   // No start limit of its own: the wait for a worker is that after any cancellation (ADR 5), about a minute.
   const asking = { ...options, startLimitMs: 0, recordedOnly: true as const };
   return CancellationScope.nonCancellable(async () => {

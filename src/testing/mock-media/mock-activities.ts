@@ -1,6 +1,6 @@
 import { type MediaActivities } from '../../domain/activities';
 import { type DownloadVideoResult } from '../../domain/download';
-import { ACTIVITY } from '../../domain/names';
+import { ACTIVITY, NOT_RECORDED } from '../../domain/names';
 import { type ImageOutcome, type VideoOutcome } from '../../domain/outcome';
 import { type CreateVideoAnswer } from '../../domain/paid-call';
 import { type PollAnswer, type PolledRecord, seenOf } from '../../domain/poll-answers';
@@ -61,8 +61,12 @@ export function mockMediaActivities(options: MockMediaOptions = {}): MockMediaAc
     'mockMedia.video': async (asked) =>
       asked.taskId === null ? videos.bought(asked) : videos.awaited(asked.taskId),
     'mockMedia.image': image,
-    [ACTIVITY.createVideo]: async ({ creationKey, request }) =>
-      createAnswer(videos.bought({ creationKey, request, taskId: null })),
+    // A cancelled workflow asks for what is recorded, and buys nothing.
+    [ACTIVITY.createVideo]: async ({ creationKey, request, recordedOnly }) => {
+      const known = videos.known(creationKey);
+      if (recordedOnly === true) return known === undefined ? UNRECORDED : createAnswer(known);
+      return createAnswer(videos.bought({ creationKey, request, taskId: null }));
+    },
     // Asked where a create gave no answer, because the function of the test threw: it is not asked again.
     [ACTIVITY.reconcileCreate]: async ({ creationKey }) => createAnswer(videos.known(creationKey) ?? LOST),
     [ACTIVITY.findVideoTask]: async ({ taskId, account = 'default@00000000' }) => {
@@ -148,6 +152,18 @@ class MockVideos {
     return named;
   }
 }
+
+const UNRECORDED: CreateVideoAnswer = {
+  outcome: 'not_sent',
+  cause: NOT_RECORDED,
+  sendAttempt: 0,
+  sent: false,
+  sendAttemptUsed: false,
+  permanent: false,
+  account: null,
+  estimate: null,
+  message: 'Nothing is recorded under this key.',
+};
 
 const LOST = unconfirmedVideo({ evidence: { cause: 'activity_failed' } });
 

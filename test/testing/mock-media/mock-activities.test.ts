@@ -90,6 +90,17 @@ describe('the real workflows on mocked activities', () => {
     });
   });
 
+  test('a cancelled workflow that asks what is recorded gets what was bought, and buys nothing', async () => {
+    const bought = jest.fn(() => completedVideo());
+    const { 'media.createVideo': create } = mockMediaActivities({ video: bought });
+    const look = () => create({ creationKey: 'a', request, recordedOnly: true });
+    expect(await look()).toMatchObject({ outcome: 'not_sent', cause: 'not_recorded' });
+    expect(bought).not.toHaveBeenCalled();
+    const made = await create({ creationKey: 'a', request });
+    expect(await look()).toEqual(made);
+    expect(bought).toHaveBeenCalledTimes(1);
+  });
+
   test('a function that throws: the fate is unknown, and it is not asked again', async () => {
     const throws = jest.fn((): VideoOutcome => {
       throw new Error('not that one');

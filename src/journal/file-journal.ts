@@ -9,7 +9,7 @@ import fs from 'node:fs';
 import { createHash } from 'node:crypto';
 import { mkdir, rmdir, unlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { otherwise } from '../domain/bug';
 import { bareFiles } from '../files/bare-files';
 import { createIfAbsent, removeIfThere } from '../files/create-if-absent';
@@ -40,8 +40,9 @@ export interface FileRecordsOptions {
  * Records in files, one each; those of creation keys are directly in the folder. Create-if-absent by a hard link; every
  * record is fsynced with its folder before the call returns.
  */
-export function createFileRecords({ root, shared = false }: FileRecordsOptions): RecordStore {
-  const files = shared ? asyncFiles : syncFiles;
+export function createFileRecords({ root: given, shared = false }: FileRecordsOptions): RecordStore {
+  const root = resolve(given);
+  const files = shared ? seenByAll(root) : syncFiles;
   const fileOf = (name: string) => fileOfRecord(root, name);
 
   return {
@@ -66,7 +67,7 @@ export function createFileRecords({ root, shared = false }: FileRecordsOptions):
     async names(prefix, after, limit): Promise<readonly string[]> {
       const names: string[] = [];
       const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
-      for await (const name of namesBelow(root, folder, after ?? '')) {
+      for await (const name of namesBelow(files, root, folder, after ?? '')) {
         if (name.startsWith(prefix) && name > (after ?? '')) names.push(name);
         if (names.length >= limit) break;
       }
@@ -123,15 +124,20 @@ function isDraft(name: string): boolean {
 }
 
 /** Names of the records below a folder, in the order of their bytes; folders that come before `after` are not opened. */
-async function* namesBelow(root: string, folder: string, after: string): AsyncGenerator<string> {
-  const entries = await asyncFiles.entries(fileOfRecord(root, folder));
+async function* namesBelow(
+  files: JournalFiles,
+  root: string,
+  folder: string,
+  after: string,
+): AsyncGenerator<string> {
+  const entries = await files.entries(fileOfRecord(root, folder));
   const names = entries
     .filter(({ name }) => !name.startsWith('.'))
     .map(({ name, isFolder }) => `${folder}${name}${isFolder ? '/' : ''}`)
     .filter((name) => !name.startsWith(KEYS) || OF_A_KEY.test(name));
   for (const name of names.sort()) {
     if (!name.endsWith('/')) yield name;
-    else if (name > after || after.startsWith(name)) yield* namesBelow(root, name, after);
+    else if (name > after || after.startsWith(name)) yield* namesBelow(files, root, name, after);
   }
 }
 
@@ -153,18 +159,57 @@ interface JournalFiles {
   readonly text: (file: string) => Promise<string | null>;
   /** Names in a folder, sorted; none when there is no such folder. */
   readonly names: (folder: string) => Promise<readonly string[]>;
+  /** Files and folders in a folder, in no order; none when there is no such folder. */
+  readonly entries: (folder: string) => Promise<readonly FolderEntry[]>;
+}
+
+interface FolderEntry {
+  readonly name: string;
+  readonly isFolder: boolean;
 }
 
 /** For any file system: a read may take milliseconds and must not block the event loop. */
-export const asyncFiles = {
-  text: (file: string) => ifThere(() => bareFiles.read(file, 'utf8'), null),
-  names: async (folder: string) => sorted(await ifThere(() => fs.promises.readdir(folder), [])),
-  /** Files and folders in a folder, in no order; none when there is no such folder. */
-  entries: async (folder: string): Promise<{ name: string; isFolder: boolean }[]> => {
-    const entries = await ifThere(() => fs.promises.readdir(folder, { withFileTypes: true }), []);
-    return entries.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }));
-  },
-} satisfies JournalFiles & { readonly entries: unknown };
+export const asyncFiles = filesBy(ifThere);
+
+function filesBy(find: FindPath): JournalFiles {
+  return {
+    text: (file) => find(() => bareFiles.read(file, 'utf8'), null, file),
+    names: async (folder) => sorted(await find(() => fs.promises.readdir(folder), [], folder)),
+    entries: async (folder) => {
+      const entries = await find(() => fs.promises.readdir(folder, { withFileTypes: true }), [], folder);
+      return entries.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }));
+    },
+  };
+}
+
+/** Looks at a path; `none` when it is not there. */
+type FindPath = <T, None>(look: () => T | Promise<T>, none: None, path: string) => Promise<T | None>;
+
+/**
+ * For a file system of several hosts, which may remember for some seconds that a file or a folder was not there. Where
+ * money is settled, nothing stands behind a look that misses what another host has just written: so only a listing of the
+ * folder above says that it is not there.
+ */
+function seenByAll(root: string): JournalFiles {
+  return filesBy(async (look, none, path) => {
+    for (let tries = 1; ; tries++) {
+      const found = await ifThere(async () => ({ it: await look() }), null);
+      if (found !== null) return found.it;
+      if (!(await isListed(path, root))) return none;
+      // It came just now, or the listing has corrected what was remembered.
+      if (tries === 2) throw new JournalRecordError(REMEMBERED);
+    }
+  });
+}
+
+async function isListed(path: string, root: string): Promise<boolean> {
+  if (path === root) return false;
+  const names = await ifThere(() => fs.promises.readdir(dirname(path)), null);
+  return names?.includes(basename(path)) ?? isListed(dirname(path), root);
+}
+
+const REMEMBERED =
+  'The file system of the journal (MEDIA_JOURNAL) lists a record, and remembers that it was not there. If this lasts, mount it so that it does not remember what is absent (NFS: lookupcache=positive).';
 
 /**
  * For records on a disk of this host. A read takes some microseconds, because recent files are in memory; a thread
@@ -174,6 +219,8 @@ export const asyncFiles = {
 export const syncFiles: JournalFiles = {
   text: (file) => ifThere(() => fs.readFileSync(file, 'utf8'), null),
   names: async (folder) => sorted(await ifThere(() => fs.readdirSync(folder), [])),
+  // Asked by listings of the whole journal, which no send waits for.
+  entries: (folder) => asyncFiles.entries(folder),
 };
 
 async function ifThere<T, None>(look: () => T | Promise<T>, none: None): Promise<T | None> {

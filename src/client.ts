@@ -5,7 +5,7 @@
  * @module
  */
 import { type Client } from '@temporalio/client';
-import { artifactStore, findTask, reviewJournal, type ReviewInput } from './client/ask-worker';
+import { fetchArtifactStore, findTask, fetchJournalPage, type ReviewInput } from './client/ask-worker';
 import { CampaignClient } from './client/campaigns';
 import { refuseInvalid } from './client/errors';
 import {
@@ -16,7 +16,7 @@ import {
   type TemporalMediaClientOptions,
   type WatchOptions,
 } from './client/options';
-import { type DecisionInput, resolveUnconfirmed } from './client/resolve-unconfirmed';
+import { type DecisionInput, deliverDecision } from './client/resolve-unconfirmed';
 import { resumeFound, resumeWorkflow, startAwait } from './client/resume-video';
 import { nudge, videoState } from './client/video-state';
 import { type Starter } from './client/start-options';
@@ -184,7 +184,7 @@ export class TemporalMediaClient {
    * @throws WorkflowFailedError when no worker has answered within `timeoutMs`
    */
   async artifactStore(options: ArtifactStoreOptions = {}): Promise<ArtifactStoreFacts> {
-    return artifactStore(this.client, this.taskQueue, options);
+    return fetchArtifactStore(this.client, this.taskQueue, options);
   }
 
   /**
@@ -193,12 +193,12 @@ export class TemporalMediaClient {
    * for.
    */
   async resolveUnconfirmed(decision: DecisionInput, owner?: string): Promise<ResolveUnconfirmedResult> {
-    return resolveUnconfirmed(this.client, this.taskQueue, decision, owner);
+    return deliverDecision(this.client, this.taskQueue, decision, owner);
   }
 
   /** Reads one page of a worker's journal. @throws WorkflowFailedError when no worker has answered in two minutes */
   async reviewJournal(input: ReviewInput): Promise<ReviewJournalPage> {
-    return reviewJournal(this.client, this.taskQueue, input);
+    return fetchJournalPage(this.client, this.taskQueue, input);
   }
 
   /** Starts `awaitVideo` for a known task, or attaches to the workflow that already waits for it. */

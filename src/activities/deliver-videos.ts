@@ -10,10 +10,10 @@ import { tellSurely } from './join-watcher';
 import {
   type DownloadDeps,
   downloadOnce,
-  factsOf,
+  deliveredFacts,
   type FetchedVideo,
   isShutdown,
-  NO_ACCOUNT,
+  NO_DOWNLOAD_ACCOUNT,
   tryBudget,
   withSidecar,
 } from './download-video';
@@ -66,7 +66,7 @@ export function createDownloadVideos(
     await tryEach(deps, rows, Infinity, async ({ index, video }, tried) => {
       results[index] =
         tried !== null && 'video' in tried
-          ? { outcome: 'downloaded', sidecar: null, ...factsOf(video, tried) }
+          ? { outcome: 'downloaded', sidecar: null, ...deliveredFacts(video, tried) }
           : tried;
     });
     if (signal.aborted && !isShutdown(signal)) return Context.current().cancelled;
@@ -150,7 +150,7 @@ function openTries(deps: DownloadDeps): {
       if (isOver()) return null;
       const { account, taskId } = video;
       const client = deps.accounts(account);
-      if (client === undefined) return { problem: NO_ACCOUNT, lives: true };
+      if (client === undefined) return { problem: NO_DOWNLOAD_ACCOUNT, lives: true };
       const endsAt = Math.min(closesAt, now() + until - serverTime());
       const deadline =
         endsAt === closesAt

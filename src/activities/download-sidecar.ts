@@ -63,7 +63,7 @@ export async function storeSidecar(artifacts: ArtifactStore, input: SidecarInput
 const DURATION_TOLERANCE_S = 0.75;
 
 /** Differences between the request, the service's report and the file (C2.2.5). Never an error. */
-export function differences(
+export function factWarnings(
   video: VideoTask,
   reported: ReportedFacts,
   facts: DownloadedVideo['facts'],

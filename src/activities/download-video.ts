@@ -14,7 +14,7 @@ import { type VideoTask } from '../domain/video-task';
 import { type GetVideoResult, type MediaClient } from '../service/media-client';
 import { attemptClock } from '../domain/attempt-clock';
 import { decideDownload, reasonOf } from './download-decision';
-import { differences, storeSidecar } from './download-sidecar';
+import { factWarnings, storeSidecar } from './download-sidecar';
 import { retryLater } from './failures';
 import { digestOf, type DownloadProgress, freshProgress, noteFault, readProgress } from './fetch-body';
 import {
@@ -66,7 +66,7 @@ export function createDownloadVideo(
       if (input.tried !== undefined && info.attempt === 1)
         return settle(input.tried.problem, { info, spent, bounds, serverTime, lives: input.tried.lives });
       const client = deps.accounts(account);
-      if (client === undefined) return settle(NO_ACCOUNT, { info, spent, bounds, serverTime });
+      if (client === undefined) return settle(NO_DOWNLOAD_ACCOUNT, { info, spent, bounds, serverTime });
       const report = (result: string, more: { bytes?: number; givenUp?: string } = {}) =>
         deps.events?.downloaded({ account, taskId, result, ...more });
       const turn: DownloadTry = {
@@ -209,7 +209,7 @@ export async function withSidecar(
   { video, sidecarPrompt }: DownloadVideoInput,
   { downloaded, info, startedAt }: Finished,
 ): Promise<Downloaded> {
-  const facts = factsOf(video, downloaded);
+  const facts = deliveredFacts(video, downloaded);
   const sidecar = await storeSidecar(artifacts, {
     video,
     downloaded: downloaded.video,
@@ -252,7 +252,7 @@ export function isShutdown({ aborted, reason }: AbortSignal): boolean {
   return aborted && (reason as { message?: unknown } | undefined)?.message === 'WORKER_SHUTDOWN';
 }
 
-export const NO_ACCOUNT: DownloadProblem = {
+export const NO_DOWNLOAD_ACCOUNT: DownloadProblem = {
   kind: 'account_not_configured',
   message: 'This worker does not have the account of the task: nothing was requested. The task is kept.',
 };
@@ -311,9 +311,9 @@ async function locations(turn: DownloadTry, taskId: string, record: GetVideoResu
 type Facts = Omit<Downloaded, 'outcome' | 'sidecar'>;
 
 /** Facts of a stored video: its file, what the service reported, and where the two differ (C2.2.5). */
-export function factsOf(task: VideoTask, { video, record }: FetchedVideo): Facts {
+export function deliveredFacts(task: VideoTask, { video, record }: FetchedVideo): Facts {
   const { reported = {}, usage } = record.kind === 'record' ? record.record : {};
-  const warnings = [...video.warnings, ...differences(task, reported, video.facts)];
+  const warnings = [...video.warnings, ...factWarnings(task, reported, video.facts)];
   if (record.kind === 'error')
     warnings.push('The record could not be read: reported facts and usage are unknown.');
   return { artifact: video.artifact, reported, ...(usage === undefined ? {} : { usage }), warnings };

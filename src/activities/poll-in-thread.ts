@@ -20,7 +20,7 @@ export interface PollJob {
   readonly input: PollVideosInput;
 }
 
-export type PollReply =
+export type PollThreadReply =
   | { readonly id: number; readonly result: PollVideosResult }
   | { readonly id: number; readonly error: string };
 
@@ -71,7 +71,7 @@ export function pollInThread(
       thread = undefined;
       failAll(why);
     };
-    started.on('message', (reply: PollReply) => {
+    started.on('message', (reply: PollThreadReply) => {
       const tick = waiting.get(reply.id);
       waiting.delete(reply.id);
       if ('result' in reply) tick?.resolve(reply.result);

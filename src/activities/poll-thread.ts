@@ -3,7 +3,7 @@ import { type AccountAccess } from '../accounts/account-set';
 import { type Account } from '../accounts/registry';
 import { createMediaClient } from '../service/create-media-client';
 import { createPollVideos } from './poll-videos';
-import { type PollJob, type PollReply, type PollThreadData } from './poll-in-thread';
+import { type PollJob, type PollThreadReply, type PollThreadData } from './poll-in-thread';
 
 // Entry of the thread that pollInThread starts: receives ticks, posts answers.
 const { connections } = workerData as PollThreadData;
@@ -37,7 +37,7 @@ function accountOf({ name, baseUrl, key, secrets: all }: AccountAccess): Account
   return account;
 }
 
-function post(reply: PollReply): void {
+function post(reply: PollThreadReply): void {
   parentPort?.postMessage(reply);
 }
 

@@ -18,7 +18,7 @@ export function newIdentity(): string {
 }
 
 /** The id in such a record. @throws ArtifactError `storage` when it holds none */
-export function parseIdentity(text: string): string {
+export function parseStoreIdentity(text: string): string {
   const storeId = identityIn(text);
   if (storeId !== undefined) return storeId;
   throw new ArtifactError('storage', `The ${IDENTITY_NAME} of the artifact store does not hold its name.`);
@@ -50,7 +50,7 @@ async function makeIdentity(root: string, file: string): Promise<string> {
 
 async function readIdentity(file: string): Promise<string | undefined> {
   const text = await readFile(file, 'utf8').catch(ifAbsent(undefined));
-  return text === undefined ? undefined : parseIdentity(text);
+  return text === undefined ? undefined : parseStoreIdentity(text);
 }
 
 function identityIn(text: string): string | undefined {

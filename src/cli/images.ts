@@ -19,17 +19,17 @@ import {
 import { given } from '../domain/given';
 import {
   idOf,
-  numberOf,
+  numberOption,
   type PaidOptions,
   readFields,
-  readSource,
+  readSourceOption,
   SPEND_HELP,
   startOf,
   waitForOf,
   waitMsOf,
   withSpendOptions,
 } from './paid-options';
-import { refuseInvalid } from './refuse-invalid';
+import { refuseInvalidCall } from './refuse-invalid';
 import { type Run } from './run-paid';
 import { shellWord } from './text';
 
@@ -59,10 +59,10 @@ async function edit(context: CommandContext, options: EditOptions): Promise<void
   const store = await openArtifactStore(config);
   const inputs = options.dryRun === true ? (await import('./dry-run.js')).measuringStore : store;
   const images: MediaSource[] = await Promise.all(
-    (options.image ?? []).map((value) => readSource(inputs, '--image', 'image', value)),
+    (options.image ?? []).map((value) => readSourceOption(inputs, '--image', 'image', value)),
   );
   const mask =
-    options.mask === undefined ? undefined : await readSource(inputs, '--mask', 'image', options.mask);
+    options.mask === undefined ? undefined : await readSourceOption(inputs, '--mask', 'image', options.mask);
   const request = {
     ...imageFields(options),
     images,
@@ -115,7 +115,7 @@ interface ImageCall extends Pick<Run, 'id' | 'config' | 'store' | 'sendsFiles'> 
 async function runImageCall(context: CommandContext, options: ImageOptions, call: ImageCall): Promise<void> {
   const { id, waitFor, config, store, paid, sendsFiles = false } = call;
   const env = effectiveEnvironment(context, options);
-  refuseInvalid(paid);
+  refuseInvalidCall(paid);
   const { maySend } = await import('./spend/before-send.js');
   if (!(await maySend(context, { paid, config, env, options }))) return;
   const { runPaid } = await import('./run-paid.js');
@@ -178,7 +178,7 @@ export function imageFields(options: ImageOptions): Pick<ImageGenerationRequest,
     prompt: options.prompt,
     ...given({
       size: options.size,
-      n: numberOf(options.n),
+      n: numberOption(options.n),
       quality: options.quality,
       responseFormat: options.responseFormat,
     }),

@@ -35,12 +35,12 @@ export function reportOutcome(outcome: VideoOutcome | ImageOutcome): OutcomeRepo
     const line = `Still running (${outcome.lastStatus ?? 'no status yet'}${shown}): task ${outcome.video.taskId}.`;
     return { ok: true, exitCode, lines: [line, `Go on with: ${commandFor('resume', outcome.video.taskId)}`] };
   }
-  const error = { type: row.type, message: messageOf(outcome, row.meaning), hint: row.hint };
+  const error = { type: row.type, message: outcomeMessage(outcome, row.meaning), hint: row.hint };
   return { ok: false, exitCode, error, lines: [`${row.type}: ${row.meaning}`, ...factLines(outcome)] };
 }
 
 /** One sentence about an outcome: its own message, or the meaning of its row when it has none. */
-export function messageOf(outcome: VideoOutcome | ImageOutcome, meaning: string): string {
+export function outcomeMessage(outcome: VideoOutcome | ImageOutcome, meaning: string): string {
   switch (outcome.outcome) {
     case 'failed':
       return outcome.error.message ?? meaning;

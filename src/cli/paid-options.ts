@@ -117,7 +117,7 @@ export function waitMsOf(waitFor: DurationInput | undefined): number | undefined
 }
 
 /** Converts text to a number or NaN; the domain's rules validate it. */
-export function numberOf(text: string | undefined): number | undefined {
+export function numberOption(text: string | undefined): number | undefined {
   return text === undefined ? undefined : text.trim() === '' ? NaN : Number(text);
 }
 
@@ -156,7 +156,7 @@ const KINDS: readonly ReferenceKind[] = ['image', 'video', 'audio'];
 const FORM = 'A reference is KIND=FILE_OR_URL, or KIND:FIELD=FILE_OR_URL.';
 
 /** Reads `--reference` values: files are stored by hash, URLs are kept unchanged. @throws CliError */
-export async function readReferences(
+export async function readReferenceOptions(
   store: InputStore,
   values: readonly string[],
 ): Promise<VideoReference[]> {
@@ -168,7 +168,7 @@ async function readReference(store: InputStore, value: string): Promise<VideoRef
   if (equals < 1) throw badInput([{ field: '--reference', message: FORM, allowed: KINDS }]);
   const [kind = '', field] = value.slice(0, equals).split(':', 2);
   if (!isKind(kind)) throw badInput([{ field: '--reference', message: FORM, allowed: KINDS }]);
-  const source = await readSource(store, '--reference', kind, value.slice(equals + 1));
+  const source = await readSourceOption(store, '--reference', kind, value.slice(equals + 1));
   return { kind, source, ...(field !== undefined && field !== '' && { field }) };
 }
 
@@ -176,7 +176,7 @@ async function readReference(store: InputStore, value: string): Promise<VideoRef
  * Reads one file or URL of the user. A file whose bytes are not an image, video or audio is refused, so that a request
  * cannot send arbitrary files of this machine to the service (C2.4.6).
  */
-export async function readSource(
+export async function readSourceOption(
   store: InputStore,
   option: string,
   kind: ReferenceKind,

@@ -6,7 +6,7 @@ import { byOption } from './context';
 import { shellWord } from './text';
 
 /** Validates all that needs no live model configuration, before anything starts. @throws CliError */
-export function refuseInvalid(paid: PaidRequest): void {
+export function refuseInvalidCall(paid: PaidRequest): void {
   const fields = validateRawFields(paid.request.fields, { operation: paid.operation });
   refuseIssues([...validateRequest(paid), ...fields], paid);
 }

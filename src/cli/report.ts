@@ -183,7 +183,7 @@ function isFormat(text: string | undefined): text is OutputFormat {
   return FORMATS.includes(text as OutputFormat);
 }
 
-export type Tone = 'good' | 'bad' | 'warn' | 'note';
+export type LineStyle = 'good' | 'bad' | 'warn' | 'note';
 
 const STYLES = { good: 'green', bad: 'red', warn: 'yellow', note: 'cyan' } as const;
 /** Of these styles, and their end. */
@@ -191,7 +191,7 @@ const STYLES = { good: 'green', bad: 'red', warn: 'yellow', note: 'cyan' } as co
 const OWN_COLOUR = /(\x1b\[(?:3[1236]|39)m)/;
 
 /** Colours a text, or returns it unchanged. */
-export type Paint = (tone: Tone, text: string) => string;
+export type Paint = (tone: LineStyle, text: string) => string;
 
 /** `--color` overrides NO_COLOR (any non-empty text), which overrides the detection of a terminal. */
 export function painter(

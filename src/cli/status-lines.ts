@@ -3,8 +3,8 @@ import { failureRow } from '../domain/failure-table';
 import { type WatchFacts } from '../domain/outcome';
 import { type VideoTask } from '../domain/video-task';
 import { decidedText, evidenceLines } from './evidence-lines';
-import { messageOf, reasonLines } from './outcome-report';
-import { type Paint, statusLine, type Tone } from './report';
+import { outcomeMessage, reasonLines } from './outcome-report';
+import { type Paint, statusLine, type LineStyle } from './report';
 import { type CaseMoney, type ExecutionView } from '../domain/case';
 import { formatMoney } from '../domain/price';
 import { type VideoStatus } from './video-status';
@@ -26,7 +26,7 @@ export function statusLines(status: VideoStatus, paint: Paint): string[] {
     earlierRuns,
   } = status;
   const lines: string[] = [];
-  const add = (name: string, text: string | null | undefined, tone?: Tone): void => {
+  const add = (name: string, text: string | null | undefined, tone?: LineStyle): void => {
     if (text === null || text === undefined || text === '') return;
     const label = `${name}:`.padEnd(12);
     lines.push(`${tone === undefined ? label : paint(tone, label)} ${text}`);
@@ -62,7 +62,7 @@ export function statusLines(status: VideoStatus, paint: Paint): string[] {
     const row = failureRow(outcome);
     add('Outcome', row?.type ?? outcome.outcome);
     if (row !== undefined)
-      for (const line of [messageOf(outcome, row.meaning), ...reasonLines(outcome)]) add('Reason', line);
+      for (const line of [outcomeMessage(outcome, row.meaning), ...reasonLines(outcome)]) add('Reason', line);
     if (outcome.outcome === 'rejected') add('Not before', outcome.notBefore);
     if (outcome.outcome === 'unconfirmed')
       for (const line of evidenceLines(outcome.evidence)) add('Evidence', line);

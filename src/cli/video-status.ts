@@ -2,7 +2,7 @@ import { gatherCase, type GatheredCase } from '../client/case/gather-case';
 import { shellWord } from '../client/shell-word';
 import { type MediaConfig } from '../config';
 import { otherwise } from '../domain/bug';
-import { adviceOf, type CaseMoney, moneyOf } from '../domain/case';
+import { adviceOf, type CaseMoney, caseMoney } from '../domain/case';
 import { existingJournal } from '../stores/open-stores';
 import { type Connected } from './connect';
 import { CliError } from './errors';
@@ -24,7 +24,8 @@ export async function videoStatus(
 ): Promise<VideoStatus | undefined> {
   const journal = await existingJournal(config).catch(otherwise(undefined));
   const found = await gatherCase({ ...connected, journal, askService }, id);
-  if (!('unread' in found)) return { ...found, money: moneyOf(found), safe: adviceOf(found, shellWord).text };
+  if (!('unread' in found))
+    return { ...found, money: caseMoney(found), safe: adviceOf(found, shellWord).text };
   if (found.unread === 0) return undefined;
   throw new CliError(
     'payload_unreadable',

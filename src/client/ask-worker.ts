@@ -20,7 +20,7 @@ const WORKER_LIMIT_MS = 120_000;
 export type ReviewInput = Omit<ReviewJournalInput, 'taskQueue'>;
 
 /** See `TemporalMediaClient.reviewJournal`. */
-export function reviewJournal(
+export function fetchJournalPage(
   client: Client,
   taskQueue: string,
   input: ReviewInput,
@@ -44,7 +44,7 @@ export async function findTask(
 }
 
 /** See `TemporalMediaClient.artifactStore`. */
-export async function artifactStore(
+export async function fetchArtifactStore(
   client: Client,
   taskQueue: string,
   options: ArtifactStoreOptions,

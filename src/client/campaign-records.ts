@@ -153,7 +153,7 @@ function executionOf(
 }
 
 /** The current or last state of a campaign. Rejects when no worker answers. */
-export function campaignState(client: Client, campaign: string, runId?: string): Promise<CampaignState> {
+export function queryCampaignState(client: Client, campaign: string, runId?: string): Promise<CampaignState> {
   return client.withDeadline(Date.now() + STATE_LIMIT_MS, () =>
     client.workflow.getHandle(campaign, runId).query<CampaignState>(QUERY.campaignState),
   );
@@ -172,7 +172,7 @@ export async function closedResults(
     return result.results;
   }
   try {
-    return (await campaignState(client, campaign, runId)).results;
+    return (await queryCampaignState(client, campaign, runId)).results;
   } catch (error) {
     throw new CampaignUnreadableError(campaign, { cause: error });
   }

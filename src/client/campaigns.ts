@@ -28,7 +28,7 @@ import {
   type CampaignExecution,
   campaignMemo,
   type CampaignStart,
-  campaignState,
+  queryCampaignState,
   closedResults,
   findCampaign,
   findStarted,
@@ -46,7 +46,7 @@ import {
   refuseInvalid,
   requireUnpaused,
 } from './errors';
-import { again, present, RESUMED_OUTCOMES, type RetriedOutcome, resumedRows } from './resumed-rows';
+import { again, presentOutcomes, RESUMED_OUTCOMES, type RetriedOutcome, resumedRows } from './resumed-rows';
 import { START_KEYS, type StartOptions, type TemporalMediaClientOptions, type WatchOptions } from './options';
 import { refuseUnregistered, type Starter, temporalOptions } from './start-options';
 import { started, type Started } from './started';
@@ -108,7 +108,7 @@ export class CampaignClient {
    * within 15 seconds. The active rows come from up to three batches, each of which has 2 seconds to answer.
    */
   async state(id: string): Promise<CampaignState> {
-    return withActiveRows(this.client, await campaignState(this.client, id));
+    return withActiveRows(this.client, await queryCampaignState(this.client, id));
   }
 
   /** Waits for the end of a campaign; rejects when it was closed from outside. */
@@ -121,7 +121,7 @@ export class CampaignClient {
     const found = await this.describe(id);
     requireUnpaused(id, found.status);
     return isOpen(found.status)
-      ? (await campaignState(this.client, id)).results
+      ? (await queryCampaignState(this.client, id)).results
       : closedResults(this.client, found);
   }
 
@@ -170,9 +170,9 @@ export class CampaignClient {
     const found = await this.#findStarted(id);
     if (!isOpen(found.status)) return this.#goOn(found, changes, confirm);
     requireUnpaused(id, found.status);
-    const state = await campaignState(this.client, id);
+    const state = await queryCampaignState(this.client, id);
     const { phase, results } = state;
-    const outcomes = present(results.counts, RESUMED_OUTCOMES);
+    const outcomes = presentOutcomes(results.counts, RESUMED_OUTCOMES);
     // A larger budget and resumed rows may both lead to purchases.
     if (confirm !== undefined && (outcomes.length > 0 || changes.budget !== undefined)) {
       const input = await this.#lastInput(found, state);
@@ -252,7 +252,7 @@ export class CampaignClient {
 
   /** Undefined when no worker answers. */
   #lastState({ campaign, runId }: CampaignExecution): Promise<CampaignState | undefined> {
-    return campaignState(this.client, campaign, runId).catch(otherwise(undefined));
+    return queryCampaignState(this.client, campaign, runId).catch(otherwise(undefined));
   }
 
   async #change(id: string, { concurrency, budget }: CampaignChanges): Promise<string[]> {

@@ -46,7 +46,7 @@ export async function orphansAmong(
 }
 
 /** An execution as visibility lists it. */
-export type ListedExecution = Pick<
+export type VisibleExecution = Pick<
   WorkflowExecutionInfo,
   'workflowId' | 'status' | 'startTime' | 'searchAttributes'
 >;
@@ -73,13 +73,13 @@ function idsOf({ workflowId, account, taskId }: CreatedEntry): readonly string[]
  * Whether the newest run of its workflow, or of its resume, has returned. What visibility lists as open may be closed by
  * now, and what it lists as continued may have been terminated since: both have to be described.
  */
-export function isReportedById(entry: CreatedEntry, executions: readonly ListedExecution[]): boolean {
+export function isReportedById(entry: CreatedEntry, executions: readonly VisibleExecution[]): boolean {
   const newest = newestRuns(executions);
   return idsOf(entry).some((id) => newest.get(id)?.status.name === 'COMPLETED');
 }
 
 /** Whether another workflow has returned with the task, such as one that was started with the same creation key. */
-export function isReportedByTask(entry: CreatedEntry, executions: readonly ListedExecution[]): boolean {
+export function isReportedByTask(entry: CreatedEntry, executions: readonly VisibleExecution[]): boolean {
   const own = idsOf(entry);
   const others = executions.filter(
     ({ workflowId, searchAttributes }) =>
@@ -88,8 +88,8 @@ export function isReportedByTask(entry: CreatedEntry, executions: readonly Liste
   return [...newestRuns(others).values()].some(({ status }) => status.name === 'COMPLETED');
 }
 
-function newestRuns(executions: readonly ListedExecution[]): ReadonlyMap<string, ListedExecution> {
-  const newest = new Map<string, ListedExecution>();
+function newestRuns(executions: readonly VisibleExecution[]): ReadonlyMap<string, VisibleExecution> {
+  const newest = new Map<string, VisibleExecution>();
   for (const execution of executions) {
     const known = newest.get(execution.workflowId);
     if (known === undefined || known.startTime < execution.startTime)
@@ -103,10 +103,10 @@ async function listed(
   client: Client,
   attribute: string,
   values: readonly string[],
-): Promise<readonly ListedExecution[]> {
+): Promise<readonly VisibleExecution[]> {
   const quoted = values.filter((value) => !/['"\\]/.test(value)).map((value) => `'${value}'`);
   if (quoted.length === 0) return [];
-  const found: ListedExecution[] = [];
+  const found: VisibleExecution[] = [];
   try {
     const query = `${attribute} IN (${quoted.join(', ')})`;
     for await (const execution of lenientClient(client).list({ query })) found.push(execution);

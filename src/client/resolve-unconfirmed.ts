@@ -11,7 +11,7 @@ import {
 } from '../domain/unconfirmed-decision';
 import { type VideoState } from '../domain/video-state';
 import { STARTED_BY } from '../domain/version';
-import { reviewJournal, type ReviewInput } from './ask-worker';
+import { fetchJournalPage, type ReviewInput } from './ask-worker';
 import { requireUnpaused } from './errors';
 import { describeWorkflow } from './started';
 
@@ -26,14 +26,15 @@ export type DecisionInput = Omit<ResolveUnconfirmedInput, 'taskQueue' | 'sendId'
 const RESOLVE_LIMIT_MS = RECONCILE_TIMEOUTS.settleMs + 60_000;
 
 /** See `TemporalMediaClient.resolveUnconfirmed`. `owner` is the workflow that may wait for the decision. */
-export async function resolveUnconfirmed(
+export async function deliverDecision(
   client: Client,
   taskQueue: string,
   input: DecisionInput,
   owner: string = input.creationKey,
 ): Promise<ResolveUnconfirmedResult> {
   const waiting = await waitsForDecision(client, owner, input.creationKey);
-  const review = (asked: ReviewInput): Promise<ReviewJournalPage> => reviewJournal(client, taskQueue, asked);
+  const review = (asked: ReviewInput): Promise<ReviewJournalPage> =>
+    fetchJournalPage(client, taskQueue, asked);
   const sendId = input.sendId ?? waiting?.evidence?.sendId ?? (await sendToDecide(review, input.creationKey));
   if (waiting !== undefined) {
     const { decision, taskId, by, reason } = input;

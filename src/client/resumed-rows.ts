@@ -27,7 +27,7 @@ export const RETRIED_OUTCOMES = [
 export type RetriedOutcome = (typeof RETRIED_OUTCOMES)[number];
 
 /** Outcomes of `among` that at least one row has. */
-export function present<Outcome extends RowOutcome>(
+export function presentOutcomes<Outcome extends RowOutcome>(
   counts: RowCounts,
   among: readonly Outcome[],
 ): readonly Outcome[] {
@@ -44,7 +44,7 @@ export function resumedRows(
   ended: { readonly status: string; readonly counts: RowCounts; readonly state: CampaignState | undefined },
 ): Pick<CampaignStart, 'select' | 'limit' | 'sample'> {
   if (limit === undefined && sample === undefined) return { select: { rows: 'missing' } };
-  const outcomes = present(ended.counts, RESUMED_OUTCOMES);
+  const outcomes = presentOutcomes(ended.counts, RESUMED_OUTCOMES);
   if (ended.status === 'COMPLETED') return { select: again(outcomes) };
   const startedRows = outcomes.reduce((sum, outcome) => sum + (ended.counts[outcome] ?? 0), 0);
   // Without the last state the number of rows left is unknown; the limit itself is the maximum.

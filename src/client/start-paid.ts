@@ -14,7 +14,7 @@ import { callSummary, type PaidOperation, type PaidRequest } from '../domain/req
 import { GENERATE_VIDEO_SHAPE, IMAGE_WORKFLOW_SHAPE } from '../domain/workflow-inputs';
 import { CreationKeyConflictError, InvalidInputError, refuseInvalid } from './errors';
 import { START_KEYS, type StartOptions } from './options';
-import { reviewJournal } from './ask-worker';
+import { fetchJournalPage } from './ask-worker';
 import { refuseUnregistered, type Starter, temporalOptions } from './start-options';
 import { attach, describeWorkflow, started, type Started } from './started';
 
@@ -129,7 +129,7 @@ async function mayStartAgain<Outcome extends VideoOutcome | ImageOutcome>(
 }
 
 async function isDecided(client: Client, taskQueue: string, creationKey: string): Promise<boolean> {
-  const page = await reviewJournal(client, taskQueue, { list: 'decided', creationKey }).catch(
+  const page = await fetchJournalPage(client, taskQueue, { list: 'decided', creationKey }).catch(
     otherwise(undefined),
   );
   return page !== undefined && page.decided.length > 0;

@@ -30,13 +30,13 @@ export interface ExecutionView {
   readonly startedAt: string;
   readonly closedAt: string | null;
   readonly historyLength: number;
-  readonly pendingActivities: readonly PendingActivity[];
+  readonly pendingActivities: readonly OpenActivity[];
   /** Link into the web UI; null when none is known. */
   readonly url: string | null;
 }
 
 /** An activity that is under way or waits for its next attempt. */
-export interface PendingActivity {
+export interface OpenActivity {
   readonly type: string;
   readonly activityId: string;
   readonly attempt: number;
@@ -104,7 +104,7 @@ export interface CaseMoney {
  * What is owed. A wait that has ended ends the reservation of the one before; what may have been sent is under review until
  * an outcome settles it. Null where nothing is known of a send.
  */
-export function moneyOf({ outcome, state, video, workflow, estimate }: CaseFacts): CaseMoney | null {
+export function caseMoney({ outcome, state, video, workflow, estimate }: CaseFacts): CaseMoney | null {
   if (outcome !== null) return { state: outcome.billing.state, estimate };
   if (workflow !== null && !isVideoCall(workflow) && !isImageCall(workflow)) return null;
   const isReserved = workflow !== null && isOpen(workflow.status) && video !== null;

@@ -112,7 +112,7 @@ export function outcomeOfWatch(
     case 'still_running':
       return stillRunning(end);
     case 'task_unknown':
-      return taskUnknown(end);
+      return unknownTask(end);
     case 'failed':
       return failed(end, verdict.error, verdict.record.usage);
     case 'cancelled':
@@ -137,7 +137,7 @@ export function outcomeOfDownload(
     return cancelled(state.video, origin.creationKey, billing(end.estimate, 'needs_review', record.usage));
   return result.outcome === 'downloaded'
     ? completed(end, result, record, origin.created?.warnings ?? [])
-    : contentUnavailable(end, result, record.usage);
+    : unavailableContent(end, result, record.usage);
 }
 
 export interface VideoEnd {
@@ -207,7 +207,7 @@ export function failed(end: VideoEnd, error: TaskError, usage?: JsonValue): Fail
   };
 }
 
-export function taskUnknown(end: VideoEnd): TaskUnknown {
+export function unknownTask(end: VideoEnd): TaskUnknown {
   return {
     outcome: 'task_unknown',
     video: end.state.video,
@@ -218,7 +218,7 @@ export function taskUnknown(end: VideoEnd): TaskUnknown {
   };
 }
 
-export function contentUnavailable(
+export function unavailableContent(
   end: VideoEnd,
   result: Extract<DownloadVideoResult, { outcome: 'content_unavailable' }>,
   usage?: JsonValue,

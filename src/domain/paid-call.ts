@@ -12,7 +12,7 @@ import {
   type ImageGenerationRequest,
   type VideoRequest,
 } from './request';
-import { exactly, flag, listOf, name, optional, type ShapeOf, text } from './shape';
+import { exactly, flag, arrayOf, name, optional, type ShapeOf, text } from './shape';
 import { type ErrorKind, type TaskError, type VideoTask } from './video-task';
 
 /** The workflows above the one that calls: a reset of one of them asks for the key again. */
@@ -103,7 +103,7 @@ const PAID_INPUT = {
   request: true,
   creationKey: true,
   sender: optional(text(300)),
-  ancestors: optional(listOf(idCheck, 2)),
+  ancestors: optional(arrayOf(idCheck, 2)),
   account: optional(name()),
   policy: optional(createPolicyCheck),
   refuseWhileUnconfirmed: optional(flag),

@@ -118,7 +118,7 @@ export function namesOf<T>(shape: ShapeOf<T>): Check<T> {
 }
 
 /** The same fields, each of which may be absent. */
-export function partOf<T>(shape: ShapeOf<T>): ShapeOf<Partial<T>> {
+export function partialOf<T>(shape: ShapeOf<T>): ShapeOf<Partial<T>> {
   const fields = Object.entries<true | Check>(shape).map(([field, check]) => [
     field,
     check === true ? check : optional(check),
@@ -127,7 +127,7 @@ export function partOf<T>(shape: ShapeOf<T>): ShapeOf<Partial<T>> {
 }
 
 /** @param item `true`: the items are checked elsewhere */
-export function listOf<T>(item: true | Check<T>, most: number, least = 0): Check<readonly T[]> {
+export function arrayOf<T>(item: true | Check<T>, most: number, least = 0): Check<readonly T[]> {
   const isList = must(
     `a list of ${least === 0 ? 'at most' : `${least} to`} ${most}`,
     (value) => Array.isArray(value) && within(value.length, least, most),

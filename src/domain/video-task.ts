@@ -7,7 +7,7 @@ import {
   objectOf,
   oneOf,
   orNull,
-  partOf,
+  partialOf,
   type ShapeOf,
   text,
 } from './shape';
@@ -57,7 +57,7 @@ export const videoTaskCheck: Check<VideoTask> = messageOf(VIDEO_TASK);
 
 /** A task that was stored and is handed back, perhaps without types: its id, and any of its other facts. */
 export const storedTaskCheck = objectOf<VideoTask | { readonly taskId: string }>({
-  ...partOf<VideoTask>(VIDEO_TASK),
+  ...partialOf<VideoTask>(VIDEO_TASK),
   taskId: taskIdCheck,
 });
 

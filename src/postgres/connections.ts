@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
 import {
   connectFailure,
-  FailedTry,
+  FailedStatement,
   postgresError,
   PostgresError,
   READ_ONLY,
@@ -97,7 +97,7 @@ export class Connections {
       try {
         return await work(maybeWritten);
       } catch (error) {
-        if (!(error instanceof FailedTry)) throw error;
+        if (!(error instanceof FailedStatement)) throw error;
         const { failure } = error;
         maybeWritten ||= failure.maybeWritten;
         if (!failure.temporary || performance.now() >= lastTry)
@@ -121,11 +121,11 @@ export class Connections {
       const text = `${preamble(durable)}; ${statement}`;
       const [{ rows }, answer] = (await client.query({ text, query_timeout: ANSWER_MS })) as [Answer, Answer];
       // A pool, or a name that a failover moves, may lead to a replica later than at the start, and reads there are old.
-      if (rows[0]?.['standby'] !== false) throw new FailedTry(READ_ONLY);
+      if (rows[0]?.['standby'] !== false) throw new FailedStatement(READ_ONLY);
       failed = false;
       return answer;
     } catch (error) {
-      throw error instanceof FailedTry ? error : new FailedTry(statementFailure(error));
+      throw error instanceof FailedStatement ? error : new FailedStatement(statementFailure(error));
     } finally {
       client.release(failed);
       client.off('error', ignore);
@@ -149,7 +149,7 @@ export class Connections {
       connecting.then((unused) => unused.release(), ignore);
       throw new Error('timeout exceeded');
     } catch (error) {
-      throw new FailedTry(connectFailure(error));
+      throw new FailedStatement(connectFailure(error));
     } finally {
       late.catch(ignore);
       stop.abort();

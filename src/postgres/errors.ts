@@ -25,7 +25,7 @@ export interface Failure {
 }
 
 /** A try that failed. Stays inside this folder. */
-export class FailedTry extends Error {
+export class FailedStatement extends Error {
   constructor(readonly failure: Failure) {
     super(failure.text);
   }

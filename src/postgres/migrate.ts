@@ -18,7 +18,7 @@ const COMMENT = 'temporal-media journal, version ';
 export const commentOf = (oid: string): string => `obj_description(${oid}, 'pg_class')`;
 
 /** The version that a comment says; undefined for a table that this package did not make. */
-export function versionOf(comment: string | null): number | undefined {
+export function tableVersion(comment: string | null): number | undefined {
   const version = comment?.startsWith(COMMENT) ? Number(comment.slice(COMMENT.length)) : NaN;
   return Number.isInteger(version) ? version : undefined;
 }
@@ -89,7 +89,7 @@ async function migrate(client: Client, table: string): Promise<Migrated> {
     `SELECT id, ${commentOf('id')} AS comment FROM (SELECT to_regclass(${escapeLiteral(table)})::oid AS id) AS place`,
   );
   const { id, comment } = found.rows[0] ?? { id: null, comment: null };
-  const from = id === null ? 0 : versionOf(comment);
+  const from = id === null ? 0 : tableVersion(comment);
   if (from === undefined)
     throw new PostgresError(
       `There is a table media_journal that this package did not make. Rename it; or, if it is the journal and lost its comment in a copy: COMMENT ON TABLE ${table} IS '${COMMENT}${TABLE_VERSION}'. Nothing was changed.`,

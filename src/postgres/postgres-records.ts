@@ -4,7 +4,7 @@ import { type RecordStore } from '../journal/record-store';
 import { tableIn, tableOf } from './address';
 import { Connections, endPool, openPool, type PostgresPool } from './connections';
 import { PostgresError, NOT_GRANTED, NOT_MIGRATED } from './errors';
-import { commentOf, TABLE_VERSION, versionOf } from './migrate';
+import { commentOf, TABLE_VERSION, tableVersion } from './migrate';
 
 /** Where the records are: an address, or a pool of your own. */
 export type PostgresRecordsOptions = {
@@ -194,7 +194,7 @@ function problemOf(place: Place): string | undefined {
   if (place.persistence !== 'p')
     return 'The table media_journal is UNLOGGED or temporary: a crash would empty it. ALTER TABLE media_journal SET LOGGED.';
   if (place.allowed !== true) return NOT_GRANTED;
-  const version = versionOf(place.comment);
+  const version = tableVersion(place.comment);
   if (version === undefined || version < TABLE_VERSION)
     return 'The table media_journal is of an older version, or not of this package. Run `temporal-media journal migrate`, with the same MEDIA_JOURNAL.';
   if (version > TABLE_VERSION)

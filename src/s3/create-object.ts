@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { type S3Address } from './address';
-import { failureOf, isAbsent, NO_REGION, type S3Error, type S3Failure, s3Error } from './s3-error';
+import { s3FailureOf, isAbsent, NO_REGION, type S3Error, type S3Failure, s3Error } from './s3-error';
 
 /** A place in a bucket and the client that reaches it. */
 export interface S3Place extends S3Address {
@@ -73,7 +73,7 @@ export async function readObject(place: S3Place, name: string): Promise<string |
       const reply = await place.client.send(new GetObjectCommand(input), { abortSignal });
       return (await reply.Body?.transformToString('utf-8')) ?? '';
     } catch (error) {
-      const failure = failureOf(error);
+      const failure = s3FailureOf(error);
       if (isAbsent(failure)) return null;
       // The SDK asks again where a reply does not begin, not where it breaks off.
       if (failure.status !== null || tries === READ_TRIES)
@@ -92,7 +92,7 @@ async function winnerOf(place: S3Place, name: string, text: string): Promise<'wo
 /** @returns why it failed; undefined when the object is stored */
 async function putOnce(place: S3Place, name: string, text: string): Promise<S3Failure | undefined> {
   const put = new PutObjectCommand({
-    ...objectOf(place, name, text),
+    ...putInput(place, name, text),
     IfNoneMatch: '*',
   });
   // Stands in for the middleware of the SDK that sends again.
@@ -101,14 +101,14 @@ async function putOnce(place: S3Place, name: string, text: string): Promise<S3Fa
     await place.client.send(put, { abortSignal: AbortSignal.timeout(TRY_MS) });
     return undefined;
   } catch (error) {
-    return failureOf(error);
+    return s3FailureOf(error);
   }
 }
 
 const RETRIES = { name: 'retryMiddleware', step: 'finalizeRequest', priority: 'high' } as const;
 
 /** The input of a put of a small text: the service refuses a body that does not have this checksum. */
-export function objectOf(
+export function putInput(
   place: S3Place,
   name: string,
   text: string,

@@ -10,10 +10,10 @@ import { S3AddressError } from './address';
 import { otherwise } from '../domain/bug';
 import { mapConcurrently } from '../domain/map-concurrently';
 import { type RecordStore } from '../journal/record-store';
-import { createObject, objectAt, objectOf, readObject, type S3Place } from './create-object';
+import { createObject, objectAt, putInput, readObject, type S3Place } from './create-object';
 import { listPages } from './list-page';
 import { probeConditionalPuts } from './probe';
-import { failureOf, isAbsent, s3Error } from './s3-error';
+import { s3FailureOf, isAbsent, s3Error } from './s3-error';
 
 export { parseS3Address, S3AddressError, type S3Address } from './address';
 export { type S3Place } from './create-object';
@@ -96,7 +96,7 @@ export function createS3Records(place: S3Place): RecordStore {
         if (found.length >= limit) return found.slice(0, limit);
       }
     } catch (error) {
-      throw s3Error('The records of the bucket could not be listed', failureOf(error));
+      throw s3Error('The records of the bucket could not be listed', s3FailureOf(error));
     }
     return found;
   }
@@ -123,9 +123,9 @@ export function createS3Records(place: S3Place): RecordStore {
         return;
       }
       try {
-        await client.send(new PutObjectCommand(objectOf(place, name, text)), limited());
+        await client.send(new PutObjectCommand(putInput(place, name, text)), limited());
       } catch (error) {
-        throw s3Error('A hint could not be written to the bucket', failureOf(error));
+        throw s3Error('A hint could not be written to the bucket', s3FailureOf(error));
       }
     },
 
@@ -133,7 +133,7 @@ export function createS3Records(place: S3Place): RecordStore {
       try {
         await client.send(dropped(name), limited());
       } catch (error) {
-        const failure = failureOf(error);
+        const failure = s3FailureOf(error);
         if (!isAbsent(failure)) throw s3Error('A record could not be removed from the bucket', failure);
       }
     },

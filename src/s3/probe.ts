@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DeleteObjectCommand } from '@aws-sdk/client-s3';
 import { otherwise } from '../domain/bug';
 import { createObject, objectAt, readObject, type S3Place } from './create-object';
-import { failureOf, S3Error } from './s3-error';
+import { s3FailureOf, S3Error } from './s3-error';
 
 /**
  * Finds out by two puts of one new name whether the service lets only the first one win, and reads it back.
@@ -18,7 +18,7 @@ export async function probeConditionalPuts(place: S3Place, consequence: string):
     if (answers.join() === 'won,lost' && kept === first) return;
     throw notHonoured(consequence);
   } catch (error) {
-    throw failureOf(error).status === 501 ? notHonoured(consequence) : error;
+    throw s3FailureOf(error).status === 501 ? notHonoured(consequence) : error;
   } finally {
     await place.client.send(new DeleteObjectCommand(objectAt(place, name))).catch(otherwise(undefined));
   }

@@ -24,14 +24,14 @@ import { type FilePart } from '../artifacts/file-part';
 import { fetchToFile } from '../artifacts/ingest';
 import { LocalCache } from '../artifacts/local-cache';
 import { PartFolder, STALE_PART_MS, writeWhole } from '../artifacts/part-folder';
-import { IDENTITY_NAME, newIdentity, parseIdentity } from '../artifacts/store-identity';
+import { IDENTITY_NAME, newIdentity, parseStoreIdentity } from '../artifacts/store-identity';
 import { verifiedStream } from '../artifacts/verified-stream';
 import { type ArtifactRef } from '../domain/request';
 import { systemCode } from '../files/system-code';
 import { createObject, objectAt, readObject, type S3Place } from './create-object';
 import { listPages } from './list-page';
 import { probeConditionalPuts } from './probe';
-import { failureOf, isAbsent, storeError } from './s3-error';
+import { s3FailureOf, isAbsent, storeError } from './s3-error';
 import { S3Part } from './s3-part';
 
 /** Of a multipart upload, in bytes; at most this times {@link PARTS_AT_ONCE} is in memory. */
@@ -83,7 +83,7 @@ export class S3ArtifactStore implements ArtifactStore {
     try {
       return verifiedStream(await objectBytes(this.#place, nameOf(sha256)), sha256);
     } catch (error) {
-      throw isAbsent(failureOf(error)) ? notFound(sha256) : storeError(error);
+      throw isAbsent(s3FailureOf(error)) ? notFound(sha256) : storeError(error);
     }
   }
 
@@ -145,7 +145,7 @@ export class S3ArtifactStore implements ArtifactStore {
     try {
       await this.#place.client.send(new DeleteObjectCommand(this.#object(sha256)));
     } catch (error) {
-      if (!isAbsent(failureOf(error))) throw storeError(error);
+      if (!isAbsent(s3FailureOf(error))) throw storeError(error);
     }
     await this.#cache.remove(sha256);
   }
@@ -186,10 +186,10 @@ export class S3ArtifactStore implements ArtifactStore {
   async identity(): Promise<string> {
     try {
       const known = await readObject(this.#place, IDENTITY_NAME);
-      if (known !== null) return parseIdentity(known);
+      if (known !== null) return parseStoreIdentity(known);
       const mine = newIdentity();
-      if ((await createObject(this.#place, IDENTITY_NAME, mine)) === 'won') return parseIdentity(mine);
-      return parseIdentity((await readObject(this.#place, IDENTITY_NAME)) ?? '');
+      if ((await createObject(this.#place, IDENTITY_NAME, mine)) === 'won') return parseStoreIdentity(mine);
+      return parseStoreIdentity((await readObject(this.#place, IDENTITY_NAME)) ?? '');
     } catch (error) {
       throw storeError(error);
     }
@@ -219,7 +219,7 @@ export class S3ArtifactStore implements ArtifactStore {
       const reply = await this.#place.client.send(new HeadObjectCommand(this.#object(sha256)));
       return { bytes: reply.ContentLength ?? 0, storedAt: reply.LastModified?.getTime() ?? 0 };
     } catch (error) {
-      if (isAbsent(failureOf(error))) return null;
+      if (isAbsent(s3FailureOf(error))) return null;
       throw storeError(error);
     }
   }

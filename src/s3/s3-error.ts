@@ -29,7 +29,7 @@ const NO_CODE: ReadonlySet<string> = new Set(['Error', 'Unknown', 'UnknownError'
 export const NO_REGION = 'RegionMissing';
 
 /** Reads an error of the SDK. */
-export function failureOf(error: unknown): S3Failure {
+export function s3FailureOf(error: unknown): S3Failure {
   if (error instanceof S3Error) return error;
   const { name, $metadata } = (error ?? {}) as { name?: unknown; $metadata?: { httpStatusCode?: unknown } };
   const status = typeof $metadata?.httpStatusCode === 'number' ? $metadata.httpStatusCode : null;
@@ -89,7 +89,7 @@ export function isAbsent({ status, code }: S3Failure): boolean {
 export function storeError(error: unknown): ArtifactError {
   const local = toArtifactError(error);
   if (local === error || local.code !== 'storage') return local;
-  const failure = failureOf(error);
+  const failure = s3FailureOf(error);
   const told = error instanceof S3Error ? error : s3Error('The bucket of the artifact store failed', failure);
   const code = codeOf(failure);
   return new ArtifactError(code, told.message, HINTS[code]);

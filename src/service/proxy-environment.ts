@@ -17,11 +17,11 @@ export function proxySecrets(env: NodeJS.ProcessEnv): string[] {
     return userInfo === undefined ? [] : [userInfo];
   });
   const parts = userInfos.map((userInfo) => userInfo.slice(userInfo.indexOf(':') + 1));
-  return [...new Set([...parts, ...parts.map(decoded)])];
+  return [...new Set([...parts, ...parts.map(uriDecoded)])];
 }
 
 /** As a URL means it; unchanged where that cannot be read. */
-export function decoded(text: string): string {
+export function uriDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch (error) {

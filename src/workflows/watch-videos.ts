@@ -11,7 +11,7 @@ import {
 } from '@temporalio/workflow';
 import { DELIVERY } from '../domain/download';
 import { ACTIVITY, idCheck, QUERY, SIGNAL } from '../domain/names';
-import { listOf, optional } from '../domain/shape';
+import { arrayOf, optional } from '../domain/shape';
 import {
   type Delivery,
   deliveryQueue,
@@ -51,7 +51,7 @@ export const watchSnapshotQuery = defineQuery<WatcherContents>(QUERY.watchSnapsh
 export async function watchVideos(input: WatchVideosInput): Promise<void> {
   requireInput(input, WATCH_VIDEOS_SHAPE);
   const watches = new SharedWatches(input);
-  onSignal(watchJoinSignal, fits(listOf(true, MAX_WATCHES)), (joins) =>
+  onSignal(watchJoinSignal, fits(arrayOf(true, MAX_WATCHES)), (joins) =>
     watches.join(thatFit(joins, joinedWatchCheck)),
   );
   onSignal(watchLeaveSignal, fits(leavingCheck), (leaving) => watches.leave(leaving));

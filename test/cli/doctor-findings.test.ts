@@ -3,8 +3,8 @@ import { readConfig } from '../../src/config';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Check, type Facts, type Finding, ok } from '../../src/cli/doctor/check';
-import { CHECKS, inOrder, runChecks } from '../../src/cli/doctor/doctor';
+import { type DoctorCheck, type DoctorFacts, type Finding, ok } from '../../src/cli/doctor/check';
+import { CHECKS, reportInOrder, runChecks } from '../../src/cli/doctor/doctor';
 import { artifacts, checkNativePart, checkNodeVersion, checkSdkCopies } from '../../src/cli/doctor/local';
 import { isOlder } from '../../src/older-version';
 import { checkServiceAnswer } from '../../src/cli/doctor/service';
@@ -30,7 +30,7 @@ describe('the artifact store where only commands run', () => {
     Object.assign(process.env, { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1', AWS_ACCESS_KEY_ID: 'id' });
     Object.assign(process.env, { AWS_SECRET_ACCESS_KEY: 'secret-of-the-bucket' });
     const config = readConfig({ MEDIA_ARTIFACTS: 's3://pictures/all' });
-    const finding = await artifacts.run({ config, workerSide: false } as Facts);
+    const finding = await artifacts.run({ config, workerSide: false } as DoctorFacts);
     expect(finding.state).toBe('warning');
     expect(finding.message).toContain('The bucket of the artifact store failed');
     expect(JSON.stringify(finding)).not.toContain('secret-of-the-bucket');
@@ -268,8 +268,12 @@ describe('the answer of the service', () => {
 });
 
 describe('running the checks', () => {
-  const facts = { workerSide: true } as Facts;
-  const check = (name: Check['name'], run: () => Promise<Finding>, after: Check['after'] = []): Check => ({
+  const facts = { workerSide: true } as DoctorFacts;
+  const check = (
+    name: DoctorCheck['name'],
+    run: () => Promise<Finding>,
+    after: DoctorCheck['after'] = [],
+  ): DoctorCheck => ({
     ...{ name, after, run },
     ...{ title: name, limitMs: 50, late: 'service_unreachable' },
   });
@@ -311,7 +315,7 @@ describe('running the checks', () => {
 
   test('reports are handed on in order, each as early as that allows', () => {
     const handed: string[] = [];
-    const take = inOrder(['node', 'sdk', 'settings'], ({ name }) => handed.push(name));
+    const take = reportInOrder(['node', 'sdk', 'settings'], ({ name }) => handed.push(name));
     const steps = (['sdk', 'node', 'settings'] as const).map((name) => {
       take({ name, ...ok('') });
       return [...handed];

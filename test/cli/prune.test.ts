@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CommandContext } from '../../src/cli/context';
 import { type Connected } from '../../src/cli/connect';
-import { prune } from '../../src/cli/journal/prune';
+import { pruneCreateJournal } from '../../src/cli/journal/prune';
 import { type MediaConfig } from '../../src/config';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { answers } from '../domain/create-answers';
@@ -42,7 +42,7 @@ describe('journal prune', () => {
     };
     const replies: unknown[] = [];
     const report = { say: () => undefined, reply: (reply: unknown) => replies.push(reply) };
-    await prune(
+    await pruneCreateJournal(
       { report } as unknown as CommandContext,
       { client, namespace: 'default' } as unknown as Connected,
       { journal: root } as MediaConfig,

@@ -1,4 +1,4 @@
-import { isReportedById, isReportedByTask, type ListedExecution } from '../../src/client/orphans';
+import { isReportedById, isReportedByTask, type VisibleExecution } from '../../src/client/orphans';
 import { awaitVideoWorkflowId } from '../../src/client/resume-video';
 
 const entry = {
@@ -15,11 +15,11 @@ const entry = {
 const RESUME = awaitVideoWorkflowId(entry.account, entry.taskId);
 
 /** One run after the other, as `id STATUS`, newest last; the task that they name. */
-const runs = (taskId: string, ...all: readonly string[]): ListedExecution[] =>
+const runs = (taskId: string, ...all: readonly string[]): VisibleExecution[] =>
   all
     .map((text, n) => {
       const [workflowId = '', name = ''] = text.split(' ');
-      const status = { code: 0, name } as unknown as ListedExecution['status'];
+      const status = { code: 0, name } as unknown as VisibleExecution['status'];
       return { workflowId, status, startTime: new Date(n), searchAttributes: { MediaTaskId: [taskId] } };
     })
     // Visibility lists them in an order of its own.

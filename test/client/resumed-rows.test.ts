@@ -1,4 +1,4 @@
-import { present, RESUMED_OUTCOMES, resumedRows } from '../../src/client/resumed-rows';
+import { presentOutcomes, RESUMED_OUTCOMES, resumedRows } from '../../src/client/resumed-rows';
 import { type CampaignStart } from '../../src/client/campaign-records';
 import { makeState } from '../cli/campaign/make-state';
 
@@ -29,7 +29,7 @@ describe('what a resume resumes', () => {
   });
 
   test('outcomes that rows have', () => {
-    expect(present({ failed: 3 }, RESUMED_OUTCOMES)).toEqual([]);
-    expect(present(counts, RESUMED_OUTCOMES)).toEqual(['still_running', 'skipped_budget']);
+    expect(presentOutcomes({ failed: 3 }, RESUMED_OUTCOMES)).toEqual([]);
+    expect(presentOutcomes(counts, RESUMED_OUTCOMES)).toEqual(['still_running', 'skipped_budget']);
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import {
-  moneyOf,
+  caseMoney,
   adviceOf,
   type CaseFacts,
   type ExecutionView,
@@ -107,13 +107,13 @@ describe('the advice on a case', () => {
     fc.assert(
       fc.property(facts, (known) => {
         const isOpen = known.workflow !== null && OPEN.includes(known.workflow.status);
-        const money = moneyOf(known);
+        const money = caseMoney(known);
         if (money?.state === 'reserved') expect(isOpen).toBe(true);
         if (known.outcome !== null) return void expect(money?.state).toBe(known.outcome.billing.state);
         expect(money?.state).not.toBe('none');
         // Closing a workflow takes no money away.
         const { workflow } = known;
-        const closed = moneyOf({ ...known, workflow: workflow && { ...workflow, status: 'TERMINATED' } });
+        const closed = caseMoney({ ...known, workflow: workflow && { ...workflow, status: 'TERMINATED' } });
         expect(closed === null).toBe(money === null);
       }),
       { numRuns: 2_000 },

@@ -3,13 +3,13 @@ import { type DownloadVideoResult } from '../../src/domain/download';
 import { evidence, type ImageCallAnswer, type RejectedCall } from '../../src/domain/paid-call';
 import {
   completed,
-  contentUnavailable,
+  unavailableContent,
   differences,
   failed,
   mayRetry,
   requestedFacts,
   stillRunning,
-  taskUnknown,
+  unknownTask,
   type VideoEnd,
 } from '../../src/domain/end-of-wait';
 import { imageOutcome, outcomes } from '../../src/domain/make-outcome';
@@ -45,8 +45,8 @@ const withTask = [
   completed(end, downloaded, {}, []),
   stillRunning(end),
   failed(end, error),
-  contentUnavailable(end, unavailable),
-  taskUnknown(end),
+  unavailableContent(end, unavailable),
+  unknownTask(end),
   outcomes.cancelled(video, 'key', billing(estimate, 'reserved')),
 ];
 
@@ -159,7 +159,7 @@ describe('what failed', () => {
 
 describe('messages', () => {
   it('[C7.2] an unknown task: check the id and the path; no failed video, no reason to create', () => {
-    const { message, outcome } = taskUnknown(end);
+    const { message, outcome } = unknownTask(end);
     expect(outcome).toBe('task_unknown');
     expect(message).toMatch(/Check the id/);
     expect(message).toMatch(/\/v1\/videos\/\{task_id\}/);
@@ -241,7 +241,7 @@ describe('rejected', () => {
 
 describe('content unavailable', () => {
   it('[C4.2] keeps the task and the estimate, and is no failed video', () => {
-    const lost = contentUnavailable(end, { ...unavailable, httpStatus: 404 });
+    const lost = unavailableContent(end, { ...unavailable, httpStatus: 404 });
     expect(lost).toMatchObject({
       outcome: 'content_unavailable',
       video,

@@ -1,6 +1,6 @@
 import { createS3Client, createS3Records, S3Error } from '../../src/s3';
 import { failureOf as failureOfCommand } from '../../src/cli/errors';
-import { failureOf, s3Error, storeError } from '../../src/s3/s3-error';
+import { s3FailureOf, s3Error, storeError } from '../../src/s3/s3-error';
 
 /** Of an environment in which the SDK finds nothing, also not in the files of this machine. */
 const NOTHING = { AWS_CONFIG_FILE: '/nowhere/config', AWS_SHARED_CREDENTIALS_FILE: '/nowhere/credentials' };
@@ -46,11 +46,13 @@ describe('what an S3 error says to do', () => {
 
   it('with expired credentials, a wrong clock and no connection: which one it is', () => {
     const of = (name: string, status: number | undefined) =>
-      s3Error('No', failureOf(Object.assign(new Error('x'), { name, $metadata: { httpStatusCode: status } })))
-        .message;
+      s3Error(
+        'No',
+        s3FailureOf(Object.assign(new Error('x'), { name, $metadata: { httpStatusCode: status } })),
+      ).message;
     expect(of('ExpiredToken', 400)).toMatch(/credentials have expired/);
     expect(of('RequestTimeTooSkewed', 403)).toMatch(/clock of this machine/);
     const refused = Object.assign(new Error('x'), { code: 'ECONNREFUSED' });
-    expect(s3Error('No', failureOf(refused)).message).toMatch(/AWS_ENDPOINT_URL_S3/);
+    expect(s3Error('No', s3FailureOf(refused)).message).toMatch(/AWS_ENDPOINT_URL_S3/);
   });
 });

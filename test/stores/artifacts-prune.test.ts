@@ -2,7 +2,7 @@ import { mkdtemp, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type S3Server, startS3 } from '../../scripts/stores/s3';
-import { prune } from '../../src/cli/artifacts/prune';
+import { pruneArtifacts } from '../../src/cli/artifacts/prune';
 import { type Connected } from '../../src/cli/connect';
 import { type CommandContext } from '../../src/cli/context';
 import { readConfig } from '../../src/config';
@@ -63,7 +63,7 @@ describeWithS3()('artifacts prune on a bucket', () => {
     }
     const replies: unknown[] = [];
     const report = { say: () => undefined, reply: (reply: unknown) => replies.push(reply) };
-    await prune({ report } as unknown as CommandContext, emptyServer(), config, 90 * DAY_MS, false);
+    await pruneArtifacts({ report } as unknown as CommandContext, emptyServer(), config, 90 * DAY_MS, false);
     const counts = { artifacts: 3, removed: 1, removedBytes: loose.bytes, keptNamed: 1, keptYoung: 1 };
     const rejected = { removedRejected: 1, removedRejectedBytes: 'refused long ago'.length };
     expect(replies).toEqual([{ ok: true, data: { dryRun: false, ...counts, ...rejected } }]);

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type S3Server, startS3 } from '../../scripts/stores/s3';
 import { artifacts as storeCheck } from '../../src/cli/doctor/local';
-import { type Facts } from '../../src/cli/doctor/check';
+import { type DoctorFacts } from '../../src/cli/doctor/check';
 import { readConfig } from '../../src/config';
 import { historyToJson } from '../../src/replay/history-codec';
 import { type MediaStack, startMediaStack } from '../support/media-stack';
@@ -71,7 +71,7 @@ describeWithS3()('a film whose model takes its references as URLs, from a bucket
   it('doctor names the variable where the service cannot reach the bucket', async () => {
     const config = readConfig({ ...stack.env, ...env });
     const facts = (baseUrl: string) => ({ config, workerSide: true, accounts: [{ baseUrl, config }] });
-    const check = (baseUrl: string) => storeCheck.run(facts(baseUrl) as unknown as Facts);
+    const check = (baseUrl: string) => storeCheck.run(facts(baseUrl) as unknown as DoctorFacts);
     expect(await check(stack.sandbox.url)).toMatchObject({ state: 'ok' });
     expect(await check('https://api.example.com')).toMatchObject({
       state: 'warning',

@@ -30,7 +30,7 @@ interface Pruned {
  * Removes old artifacts that nothing names from the store of MEDIA_ARTIFACTS. Names too much rather than too little:
  * everything that could be the name of an artifact counts. @throws CliError when not all that may name one can be read
  */
-export async function prune(
+export async function pruneArtifacts(
   { report }: CommandContext,
   connected: Connected,
   config: MediaConfig,

@@ -109,7 +109,7 @@ export function amountOf(option: string, text: string | undefined): Amount | und
 }
 
 /** The amount in its currency, else in that of the prices. @throws CliError when neither is known */
-export function moneyOf(
+export function moneyOption(
   option: string,
   amount: Amount | undefined,
   currency: string | null | undefined,

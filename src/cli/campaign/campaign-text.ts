@@ -28,7 +28,7 @@ function noneEnded({ inFlight }: Pick<CampaignState, 'inFlight'>, all: number): 
 }
 
 /** `settled 1.20 USD, reserved 0.40 USD, 2 attempts without a price`: a part that is 0 is left out. */
-export function moneyText(money: MoneyTotals, currency: string | null): string {
+export function moneyTotalsText(money: MoneyTotals, currency: string | null): string {
   return moneyParts(money, currency) || 'no row that has ended has cost anything';
 }
 
@@ -62,7 +62,11 @@ export function budgetText({ total, spent, reserved, review, free }: BudgetState
 }
 
 /** All rows, and those that are done. `counts` still has the earlier outcome of a row that is resumed. */
-export function rowsOf({ counts, remaining, plan }: Pick<CampaignState, 'counts' | 'remaining' | 'plan'>): {
+export function rowProgress({
+  counts,
+  remaining,
+  plan,
+}: Pick<CampaignState, 'counts' | 'remaining' | 'plan'>): {
   readonly done: number;
   readonly all: number;
 } {
@@ -83,7 +87,7 @@ export const PHASE_TEXT: { readonly [phase in CampaignState['phase']]: string } 
 /** The state of the rows and the money of a campaign. */
 export function standText(state: CampaignState): string {
   const { counts, inFlight, money, currency } = state;
-  if (endedRows(counts) === 0) return noneEnded(state, rowsOf(state).all);
+  if (endedRows(counts) === 0) return noneEnded(state, rowProgress(state).all);
   const parts = [countsText(counts), `${inFlight} in flight`, moneyParts(money, currency)];
   return `${parts.filter((part) => part !== '').join('; ')}.`;
 }
@@ -91,7 +95,7 @@ export function standText(state: CampaignState): string {
 /** The state of a campaign in one line, for a stream without a terminal. */
 export function progressLine(state: CampaignState): string {
   if (state.phase === 'planning') return PHASE_TEXT.planning;
-  const { done, all } = rowsOf(state);
+  const { done, all } = rowProgress(state);
   const started = endedRows(state.counts) > 0 ? `${done}/${all} rows: ` : '';
   const sentences = [`${started}${standText(state)}`];
   if (state.rowsPerMinute !== null) sentences.push(`${state.rowsPerMinute} rows end in a minute.`);

@@ -87,8 +87,8 @@ function addRun(campaign: Command, context: CommandContext): void {
   withCommonOptions(withConsentOptions(withRunOptions(run)))
     .addHelpText('after', RUN_HELP)
     .action(async (manifest: string | undefined, options: RunOptions) => {
-      const { runCampaign } = await import('./run.js');
-      await runCampaign(context, manifest, options);
+      const { runCampaignCommand } = await import('./run.js');
+      await runCampaignCommand(context, manifest, options);
     });
 }
 
@@ -146,8 +146,8 @@ function addFollowing(campaign: Command, context: CommandContext): void {
       .description('list the campaigns of the namespace: those that run, then the newest')
       .option('--limit <number>', 'at most this many (default: 20)'),
   ).action(async (options: CommonOptions) => {
-    const { listCampaigns } = await import('./status.js');
-    await listCampaigns(context, options);
+    const { showCampaigns } = await import('./status.js');
+    await showCampaigns(context, options);
   });
 }
 

@@ -23,13 +23,13 @@ import { openArtifactStore } from '../../stores/open-stores';
 import { spendLimitOf } from '../spend/spend-limit';
 import { commandFor } from '../text';
 import { type DecideOptions } from '../paid-options';
-import { decide, userName } from '../unconfirmed/unconfirmed';
+import { decideUnconfirmed, userName } from '../unconfirmed/unconfirmed';
 import {
   amountOf,
   changesOf,
   type ConsentOptions,
   countOf,
-  moneyOf,
+  moneyOption,
   type ResumeRowsCommandOptions,
 } from './campaign-options';
 import { plainKey } from './campaign-text';
@@ -56,7 +56,7 @@ export async function resumeRowsOf(
     const { media } = connected;
     const running = isOpen((await needWorker(connected, id)).status);
     const state = await media.campaigns.state(id).catch(otherwise(undefined));
-    const budget = moneyOf('--budget', amount, state?.budget?.total.currency ?? state?.currency);
+    const budget = moneyOption('--budget', amount, state?.budget?.total.currency ?? state?.currency);
     const confirm = async (input: CampaignInput): Promise<void> => {
       const consent = { limit, yes: options.yes === true, budget: budget ?? input.budget };
       const raised = running && budget !== undefined;
@@ -163,7 +163,7 @@ export async function setCampaign(context: CommandContext, id: string, options: 
     if (amount !== undefined) {
       const state = await media.campaigns.state(id);
       const before = state.budget?.total;
-      const budget = moneyOf('--budget', amount, before?.currency ?? state.currency);
+      const budget = moneyOption('--budget', amount, before?.currency ?? state.currency);
       if (budget !== undefined) {
         await confirmMore(report, { limit, yes: options.yes === true, budget }, before);
         results.push(await media.campaigns.order(id, 'raiseBudget', { budget }));
@@ -232,7 +232,7 @@ export async function decideRow(
       return answerOrders(context, id, [reported]);
     }
     const decision = taskId === undefined ? 'declareLost' : 'adopt';
-    await decide(context, connected, {
+    await decideUnconfirmed(context, connected, {
       creationKey,
       sendId,
       decision,

@@ -19,7 +19,7 @@ import { CliError } from '../errors';
 import { type ShownPlan } from '../json-output';
 import { type ModelsInForce } from '../models/models-in-force';
 import { type Report } from '../report';
-import { amountText, moneyText, plainKey } from './campaign-text';
+import { amountText, moneyTotalsText, plainKey } from './campaign-text';
 import { type LocalFiles } from './manifest';
 import { type SpendBounds, withRetries } from './most-spent';
 import { given } from '../../domain/given';
@@ -136,7 +136,7 @@ function mostText(
 /** The cost of earlier attempts, which the estimate does not contain; null when there cannot be any. */
 export function bookedText(booked: MoneyTotals, currency: string | null): string | null {
   if (sumOf(booked) === 0 && booked.unknown === 0) return null;
-  return `Earlier attempts of these rows may have cost already, and the estimate does not count them: ${moneyText(booked, currency)}.`;
+  return `Earlier attempts of these rows may have cost already, and the estimate does not count them: ${moneyTotalsText(booked, currency)}.`;
 }
 
 function modelLine(

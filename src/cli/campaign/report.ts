@@ -10,7 +10,7 @@ import { openArtifactStore } from '../../stores/open-stores';
 import { type Report } from '../report';
 import { safeName } from '../../files/safe-name';
 import { prepareOut } from '../save-results';
-import { moneyText, resultsText } from './campaign-text';
+import { moneyTotalsText, resultsText } from './campaign-text';
 import { reportFiles } from './status';
 
 /** Milliseconds between the starts of two refreshes. */
@@ -130,7 +130,7 @@ export async function reportCampaign(
         ? null
         : await zipReport(summary.directory, options.zip, { replace: options.force === true });
     report.say(resultsText(facts.counts, facts.plan?.rows ?? null));
-    report.say(`Money: ${moneyText(facts.money, facts.currency)}.`);
+    report.say(`Money: ${moneyTotalsText(facts.money, facts.currency)}.`);
     if (summary.filesMissing > 0)
       report.say(
         `${report.paint('warn', 'warning:')} ${summary.filesMissing} files are not in the artifact store that this command sees (${config.artifacts}).`,

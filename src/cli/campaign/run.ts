@@ -20,10 +20,10 @@ import { unlessInterrupted, warnWithoutWorker } from '../run-paid';
 import { onInterruption } from '../interruption';
 import { prepareOut } from '../save-results';
 import { confirmSpend } from '../spend/confirm-spend';
-import { type SpendLimit, spendLimitOf } from '../spend/spend-limit';
+import { type MaxSpend, spendLimitOf } from '../spend/spend-limit';
 import { commandFor } from '../text';
 import { endAdvice, refusalType } from './campaign-end';
-import { amountOf, changesOf, countOf, moneyOf, type RunOptions } from './campaign-options';
+import { amountOf, changesOf, countOf, moneyOption, type RunOptions } from './campaign-options';
 import { LocalFiles, type ManifestInput, openManifest, canonicalManifest, namesFiles } from './manifest';
 import { mayCost, mostOf, mostSpent, type SpendBounds } from './most-spent';
 import { bookedText, currencyOf, issueLines, planHere, type PlanHere, planLines, shownPlan } from './plan';
@@ -47,7 +47,7 @@ interface Run {
 }
 
 /** `campaign run`: validates a manifest, starts it or attaches to it, waits, keeps the report. @throws CliError */
-export async function runCampaign(
+export async function runCampaignCommand(
   context: CommandContext,
   argument: string | undefined,
   options: RunOptions,
@@ -82,7 +82,7 @@ async function readRun(context: CommandContext, options: RunOptions): Promise<Ru
   const isReported = options.out !== undefined && options.detach !== true && options.dryRun !== true;
   const directory = isReported ? await prepareOut(options.out) : undefined;
   const models = await modelsInForce(config, env, options.account);
-  const budget = moneyOf('--budget', amount, currencyOf(models));
+  const budget = moneyOption('--budget', amount, currencyOf(models));
   const { onInvalid, rebuyChanged, account } = options;
   return {
     id,
@@ -179,7 +179,7 @@ async function resultsOf(media: Connected['media'], id: string): Promise<Results
 }
 
 interface CampaignConsent extends SpendBounds {
-  readonly limit: SpendLimit | undefined;
+  readonly limit: MaxSpend | undefined;
   readonly yes: boolean;
 }
 

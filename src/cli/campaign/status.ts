@@ -15,11 +15,18 @@ import { type CommandContext, type CommonOptions, withServer } from '../context'
 import { errorType } from '../exit-codes';
 import { CAMPAIGN_ADVICE, filled } from '../../domain/advice';
 import { textTable } from '../progress-view';
-import { type Paint, type Tone } from '../report';
+import { type Paint, type LineStyle } from '../report';
 import { commandFor, shellWord } from '../text';
 import { campaignEnd, endAdvice } from './campaign-end';
 import { countOf } from './campaign-options';
-import { budgetText, countsText, moneyText, resultsText, rowsOf, standText } from './campaign-text';
+import {
+  budgetText,
+  countsText,
+  moneyTotalsText,
+  resultsText,
+  rowProgress,
+  standText,
+} from './campaign-text';
 import { issueLine, issueLines } from './plan';
 
 /** Everything that is known about a campaign. */
@@ -101,7 +108,7 @@ function campaignStatusLines(
 ): string[] {
   const { workflowId, runId, state, result, startedAt, closedAt } = status;
   const lines: string[] = [];
-  const add = (name: string, text: string | null | undefined, tone?: Tone): void => {
+  const add = (name: string, text: string | null | undefined, tone?: LineStyle): void => {
     if (text === null || text === undefined || text === '') return;
     const label = `${name}:`.padEnd(12);
     lines.push(`${tone === undefined ? label : paint(tone, label)} ${text}`);
@@ -121,11 +128,11 @@ function campaignStatusLines(
       const going = state === null ? '' : `, ${state.remaining} to go (${state.inFlight} in flight)`;
       add(
         'Rows',
-        `${plan.rows} in the manifest, ${state === null ? endedRows(counts) : rowsOf(state).done} with a result${going}${left}${invalid}`,
+        `${plan.rows} in the manifest, ${state === null ? endedRows(counts) : rowProgress(state).done} with a result${going}${left}${invalid}`,
       );
     }
     add('Results', countsText(counts) || (state === null ? resultsText(counts, null) : standText(state)));
-    add('Money', moneyText(money, currency));
+    add('Money', moneyTotalsText(money, currency));
     add('Budget', facts.budget === null ? null : budgetText(facts.budget));
     if (state !== null) addRunning(add, state);
     for (const issue of plan?.issues.slice(0, SHOWN_ISSUES) ?? []) add('Manifest', issueLine(issue), 'warn');
@@ -155,7 +162,7 @@ interface ListOptions extends CommonOptions {
 }
 
 /** `campaign list`: campaigns of the namespace, those that run first, as the server lists them. */
-export async function listCampaigns(context: CommandContext, options: ListOptions): Promise<void> {
+export async function showCampaigns(context: CommandContext, options: ListOptions): Promise<void> {
   const { report } = context;
   const most = countOf('--limit', options.limit) ?? 20;
   await withServer(context, options, async ({ media }) => {
@@ -210,7 +217,7 @@ export function answerCampaign(
 function endLines({ plan, counts, money, budget, currency, outcome }: CampaignResult): string[] {
   const issues = plan.refused === undefined ? [] : issueLines(plan);
   if (outcome === 'refused') return issues;
-  const lines = [...issues, resultsText(counts, plan.rows), `Money: ${moneyText(money, currency)}.`];
+  const lines = [...issues, resultsText(counts, plan.rows), `Money: ${moneyTotalsText(money, currency)}.`];
   if (budget !== null) lines.push(`Budget: ${budgetText(budget)}.`);
   if (plan.left > 0) lines.push(`--limit or --sample left ${plan.left} of the rows for later.`);
   if (plan.invalid > 0 && issues.length === 0)

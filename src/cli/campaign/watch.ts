@@ -12,7 +12,7 @@ import { type LiveView, type Report } from '../report';
 import { type Interruption, onInterruption } from '../interruption';
 import { prepareOut } from '../save-results';
 import { commandFor } from '../text';
-import { activeText, budgetText, PHASE_TEXT, progressLine, rowsOf, standText } from './campaign-text';
+import { activeText, budgetText, PHASE_TEXT, progressLine, rowProgress, standText } from './campaign-text';
 import { ReportRefresher } from './report';
 import { answerCampaign } from './status';
 
@@ -106,7 +106,7 @@ export function viewLines(state: CampaignState, now: number): string[] {
   const { concurrency, phase, rowsPerMinute, etaAt, budget } = state;
   const time = elapsed(now - Date.parse(state.startedAt));
   if (phase === 'planning') return [`${PHASE_TEXT.planning}  ${time}`];
-  const { done, all } = rowsOf(state);
+  const { done, all } = rowProgress(state);
   const full = all === 0 ? BAR_WIDTH : Math.floor((done / all) * BAR_WIDTH);
   const bar = '█'.repeat(full) + '░'.repeat(BAR_WIDTH - full);
   const rate = rowsPerMinute === null ? '' : `  ${rowsPerMinute}/min`;

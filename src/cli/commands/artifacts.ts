@@ -36,6 +36,6 @@ async function prune(context: CommandContext, options: PruneOptions): Promise<vo
   const olderThanMs = olderThanOf(options.olderThan);
   await withServer(context, options, async (connected, config) => {
     const artifacts = await import('../artifacts/prune.js');
-    await artifacts.prune(context, connected, config, olderThanMs, options.dryRun === true);
+    await artifacts.pruneArtifacts(context, connected, config, olderThanMs, options.dryRun === true);
   });
 }

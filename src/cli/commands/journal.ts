@@ -62,7 +62,7 @@ async function prune(context: CommandContext, options: PruneOptions): Promise<vo
   const olderThanMs = olderThanOf(options.olderThan);
   await withServer(context, options, async (connected, config) => {
     const journal = await import('../journal/prune.js');
-    await journal.prune(context, connected, config, olderThanMs, options.dryRun === true);
+    await journal.pruneCreateJournal(context, connected, config, olderThanMs, options.dryRun === true);
   });
 }
 

@@ -73,9 +73,9 @@ async function decided(
   taskId?: string,
 ): Promise<void> {
   await withServer(context, options, async (connected) => {
-    const { decide } = await import('../unconfirmed/unconfirmed.js');
+    const { decideUnconfirmed } = await import('../unconfirmed/unconfirmed.js');
     const { reason, by, send: sendId, yes = false } = options;
-    await decide(context, connected, {
+    await decideUnconfirmed(context, connected, {
       creationKey,
       ...given({ sendId, taskId }),
       decision,

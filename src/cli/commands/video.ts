@@ -12,19 +12,19 @@ import {
 import { given } from '../../domain/given';
 import {
   idOf,
-  numberOf,
+  numberOption,
   type PaidOptions,
   POLLING_HELP,
   pollingOf,
   readFields,
-  readReferences,
+  readReferenceOptions,
   SPEND_HELP,
   startOf,
   waitForOf,
   waitMsOf,
   withSpendOptions,
 } from '../paid-options';
-import { refuseInvalid } from '../refuse-invalid';
+import { refuseInvalidCall } from '../refuse-invalid';
 import { commandFor } from '../text';
 
 interface VideoOptions extends PaidOptions {
@@ -85,7 +85,7 @@ async function video(context: CommandContext, options: VideoOptions): Promise<vo
   const config = effectiveConfig(context, options);
   const store = await openArtifactStore(config);
   const env = effectiveEnvironment(context, options);
-  const references = await readReferences(
+  const references = await readReferenceOptions(
     options.dryRun === true ? (await import('../dry-run.js')).measuringStore : store,
     options.reference ?? [],
   );
@@ -93,7 +93,7 @@ async function video(context: CommandContext, options: VideoOptions): Promise<vo
     model: options.model,
     prompt: options.prompt,
     ...given({
-      durationSeconds: numberOf(options.duration),
+      durationSeconds: numberOption(options.duration),
       resolution: options.resolution,
       aspectRatio: options.aspectRatio,
       references: references.length === 0 ? undefined : references,
@@ -101,7 +101,7 @@ async function video(context: CommandContext, options: VideoOptions): Promise<vo
     }),
   } as VideoRequest;
   const paid = { operation: 'create_video', request } as const;
-  refuseInvalid(paid);
+  refuseInvalidCall(paid);
   const { maySend } = await import('../spend/before-send.js');
   if (!(await maySend(context, { paid, config, env, options }))) return;
   const { runPaid } = await import('../run-paid.js');

@@ -20,7 +20,7 @@ export interface AccountFacts {
 }
 
 /** What the checks work with. Gathered once, without using a network. */
-export interface Facts {
+export interface DoctorFacts {
   /** The environment of the worker, as far as it is known here. Holds the key and must not appear in a message. */
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
@@ -39,7 +39,7 @@ export interface Facts {
   readonly session: { connection?: Connection };
 }
 
-export async function gatherFacts(env: NodeJS.ProcessEnv, cwd: string): Promise<Facts> {
+export async function gatherFacts(env: NodeJS.ProcessEnv, cwd: string): Promise<DoctorFacts> {
   const { config: clientConfig } = readUsableConfig(env);
   const [target, dev] = await Promise.all([
     findTarget(clientConfig, env).catch((problem: unknown) => ({ problem })),
@@ -70,7 +70,7 @@ export async function gatherFacts(env: NodeJS.ProcessEnv, cwd: string): Promise<
 }
 
 /** Whether the worker of this `dev` polls the queue that commands use. */
-function serves(dev: DevState | undefined, target: Facts['target']): dev is DevState {
+function serves(dev: DevState | undefined, target: DoctorFacts['target']): dev is DevState {
   return (
     dev !== undefined &&
     'address' in target &&
@@ -178,7 +178,7 @@ export type CheckReport = Finding & { readonly name: CheckName; readonly account
 export type AccountsFinding = Finding & { readonly accounts?: readonly AccountCheck[] };
 
 /** One thing that must be right before a video can be made. */
-export interface Check {
+export interface DoctorCheck {
   readonly name: CheckName;
   /** Name of the check in text output. */
   readonly title: string;
@@ -191,7 +191,7 @@ export interface Check {
   /** Error type of a check that takes longer. */
   readonly late: CommandErrorType;
   /** Costs nothing and leaves nothing behind: no paid call, no new file or folder that stays. */
-  run(facts: Facts): Promise<AccountsFinding>;
+  run(facts: DoctorFacts): Promise<AccountsFinding>;
 }
 
 export function ok(message: string): Finding {
@@ -203,7 +203,7 @@ export function warning(message: string, remedy: string): Finding {
 }
 
 /** @param remedy more specific than the hint of the registry */
-export function failed(type: CommandErrorType, message: string, remedy = errorType(type).hint): Finding {
+export function failedCheck(type: CommandErrorType, message: string, remedy = errorType(type).hint): Finding {
   return { state: 'failed', message, remedy, errorType: type };
 }
 

@@ -2,11 +2,11 @@ import { type CommandContext } from '../context';
 import { type CommandErrorType } from '../exit-codes';
 import { CliError, failureOf } from '../errors';
 import {
-  type Check,
+  type DoctorCheck,
   type CheckName,
   type CheckReport,
-  type Facts,
-  failed,
+  type DoctorFacts,
+  failedCheck,
   type Finding,
   gatherFacts,
   skipped,
@@ -21,8 +21,8 @@ import { waiting } from './waiting';
  * that throws or hangs has failed. @returns one report per check, in the order of the list
  */
 export async function runChecks(
-  checks: readonly Check[],
-  facts: Facts,
+  checks: readonly DoctorCheck[],
+  facts: DoctorFacts,
   onFinished: (report: CheckReport) => void = () => undefined,
 ): Promise<readonly CheckReport[]> {
   const running = new Map<CheckName, Promise<CheckReport>>();
@@ -40,7 +40,11 @@ export async function runChecks(
   return Promise.all(running.values());
 }
 
-async function findingOf(check: Check, facts: Facts, blocking: CheckReport | undefined): Promise<Finding> {
+async function findingOf(
+  check: DoctorCheck,
+  facts: DoctorFacts,
+  blocking: CheckReport | undefined,
+): Promise<Finding> {
   if (check.workerSide === true && !facts.workerSide)
     return { state: 'skipped', message: 'Not checked: needs a machine with the settings of a worker.' };
   if (blocking !== undefined) return skipped(rootOf(blocking));
@@ -48,7 +52,7 @@ async function findingOf(check: Check, facts: Facts, blocking: CheckReport | und
     return await withinLimit(check, facts);
   } catch (error) {
     const { type, message, hint } = failureOf(error).reply;
-    return failed(type as CommandErrorType, message, hint === '' ? undefined : hint);
+    return failedCheck(type as CommandErrorType, message, hint === '' ? undefined : hint);
   }
 }
 
@@ -59,11 +63,11 @@ function rootOf(blocking: CheckReport): CheckName {
     : blocking.name;
 }
 
-async function withinLimit(check: Check, facts: Facts): Promise<Finding> {
+async function withinLimit(check: DoctorCheck, facts: DoctorFacts): Promise<Finding> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Finding>((resolve) => {
     const message = `No answer within ${Math.round(check.limitMs / 1_000)} s.`;
-    timer = setTimeout(() => resolve(failed(check.late, message)), check.limitMs);
+    timer = setTimeout(() => resolve(failedCheck(check.late, message)), check.limitMs);
   });
   try {
     return await Promise.race([check.run(facts), late]);
@@ -78,10 +82,10 @@ async function withinLimit(check: Check, facts: Facts): Promise<Finding> {
  */
 export async function runDoctor({ report }: CommandContext, env: NodeJS.ProcessEnv): Promise<void> {
   const facts = await gatherFacts(env, process.cwd());
-  const print = inOrder(
+  const print = reportInOrder(
     CHECKS.map(({ name }) => name),
     (finished) => {
-      for (const line of linesOf(finished)) report.result(line);
+      for (const line of checkLines(finished)) report.result(line);
     },
   );
   const checks = await runChecks(CHECKS, facts, (finished) => {
@@ -101,7 +105,7 @@ export async function runDoctor({ report }: CommandContext, env: NodeJS.ProcessE
 }
 
 /** Passes reports on in the order of `names`, each as soon as all before it have arrived. */
-export function inOrder(
+export function reportInOrder(
   names: readonly CheckName[],
   handOn: (report: CheckReport) => void,
 ): (report: CheckReport) => void {
@@ -120,7 +124,7 @@ export function inOrder(
 }
 
 /** Every check after those it depends on. The first that fails decides the exit code. */
-export const CHECKS: readonly Check[] = [
+export const CHECKS: readonly DoctorCheck[] = [
   nodeVersion,
   oneSdk,
   settings,
@@ -141,7 +145,7 @@ const WORDS = { ok: 'ok', warning: 'warn', failed: 'FAIL', skipped: 'skip' } as 
 const WIDTH = Math.max(...CHECKS.map(({ title }) => title.length));
 
 /** The text about one check: a line, and the remedy below it. */
-export function linesOf(report: CheckReport): readonly string[] {
+export function checkLines(report: CheckReport): readonly string[] {
   const title = CHECKS.find(({ name }) => name === report.name)?.title ?? report.name;
   const line = `${WORDS[report.state].padEnd(4)} ${title.padEnd(WIDTH)}  ${report.message}`;
   return 'remedy' in report ? [line, `     ${' '.repeat(WIDTH)}  ${report.remedy}`] : [line];

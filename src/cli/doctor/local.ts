@@ -15,10 +15,10 @@ import { sdkCopies, sdkCopiesWithApplication, type SdkCopy } from '../../sdk-cop
 import { wordsOfStore } from '../../journal/records';
 import { type CommandErrorType } from '../exit-codes';
 import { openArtifactStore, openJournal, schemeOf } from '../../stores/open-stores';
-import { type Check, failed, type Finding, ok, warning } from './check';
+import { type DoctorCheck, failedCheck, type Finding, ok, warning } from './check';
 
 /** Whether this process runs a Node that the package allows. */
-export const nodeVersion: Check = {
+export const nodeVersion: DoctorCheck = {
   name: 'node',
   title: 'Node',
   after: [],
@@ -33,10 +33,13 @@ export const nodeVersion: Check = {
  */
 export function checkNodeVersion(version: string, engines: string, bun?: string): Finding {
   if (bun !== undefined)
-    return failed('node_version', `This is Bun ${bun}; the Temporal SDK runs in Node only.`);
+    return failedCheck('node_version', `This is Bun ${bun}; the Temporal SDK runs in Node only.`);
   const wanted = engines.replace(/^>=\s*/, '');
   if (!isOlder(version, wanted)) return ok(`${version.replace(/^v/, '')} (at least ${wanted} is needed)`);
-  return failed('node_version', `This is Node ${version.replace(/^v/, '')}; at least ${wanted} is needed.`);
+  return failedCheck(
+    'node_version',
+    `This is Node ${version.replace(/^v/, '')}; at least ${wanted} is needed.`,
+  );
 }
 
 function enginesOfPackage(): string {
@@ -47,7 +50,7 @@ function enginesOfPackage(): string {
 const PACKAGES = ['@temporalio/worker', '@temporalio/client', '@temporalio/workflow', '@temporalio/activity'];
 
 /** Whether everything that throws and reads failures shares one copy of the SDK. */
-export const oneSdk: Check = {
+export const oneSdk: DoctorCheck = {
   name: 'sdk',
   title: 'Temporal SDK',
   after: [],
@@ -72,7 +75,7 @@ export function checkNativePart(
     const isMusl =
       process.platform === 'linux' && report?.getReport().header?.glibcVersionRuntime === undefined;
     const system = `${process.platform} ${process.arch}${isMusl ? ' with musl' : ''}`;
-    return failed(
+    return failedCheck(
       'native_part_missing',
       `No worker runs on this system (${system}): the native part of the Temporal SDK cannot be loaded.`,
     );
@@ -84,11 +87,14 @@ export function checkSdkCopies(copies: readonly SdkCopy[]): Finding {
   const [ours, ...others] = copies;
   if (others.length === 0) return ok(`${ours?.version ?? 'unknown'}, one copy`);
   const named = copies.map(({ by, version }) => `${by} loads ${version}`).join(', ');
-  return failed('two_sdk_copies', `${copies.length} copies of @temporalio/common are installed: ${named}.`);
+  return failedCheck(
+    'two_sdk_copies',
+    `${copies.length} copies of @temporalio/common are installed: ${named}.`,
+  );
 }
 
 /** Whether every MEDIA_* variable can be used, and address and key are there where a worker would need them. */
-export const settings: Check = {
+export const settings: DoctorCheck = {
   name: 'settings',
   title: 'Settings',
   after: [],
@@ -98,7 +104,7 @@ export const settings: Check = {
     if (problems.length > 0) {
       const variables = problems.map(({ variable }) => variable).join(' and ');
       const message = problems.map(({ message: text }) => text).join(' ');
-      return failed('configuration', message, `Correct ${variables} where the worker runs.`);
+      return failedCheck('configuration', message, `Correct ${variables} where the worker runs.`);
     }
     const [first] = accounts;
     if (!workerSide || first === undefined)
@@ -121,7 +127,7 @@ const REMEDY =
 const OTHER_STORE = 'Correct MEDIA_ARTIFACTS or its store.';
 
 /** Whether results can be stored where a worker runs, and found where only commands run. */
-export const artifacts: Check = {
+export const artifacts: DoctorCheck = {
   name: 'artifacts',
   title: 'Artifact store',
   after: [],
@@ -140,11 +146,11 @@ export const artifacts: Check = {
     } catch (error) {
       const { code, message, hint = OTHER_STORE } = toArtifactError(error);
       const remedy = store.kind === 'file' ? REMEDY : hint;
-      return failed(`artifacts/${code}` as CommandErrorType, message, remedy);
+      return failedCheck(`artifacts/${code}` as CommandErrorType, message, remedy);
     }
     if (state === 'missing') return ok(MADE_LATER);
     if (state !== 'there')
-      return failed('artifacts/not_writable', 'The artifact store cannot be written.', REMEDY);
+      return failedCheck('artifacts/not_writable', 'The artifact store cannot be written.', REMEDY);
     for (const { baseUrl, config: own } of accounts) {
       const unsent = await modelsOf(own)
         .then((models) => outOfReach(store, models, baseUrl))
@@ -185,7 +191,7 @@ const ON_A_VOLUME =
   'Set MEDIA_JOURNAL to a volume that outlives container and machine, a database or a bucket.';
 
 /** Whether the record of paid sends can be written: without it nothing is sent. */
-export const journal: Check = {
+export const journal: DoctorCheck = {
   name: 'journal',
   title: 'Journal',
   after: [],
@@ -195,11 +201,11 @@ export const journal: Check = {
   run: async ({ config, dev }) => {
     // A `dev` that runs gives its worker the folder that it has found.
     const floats = dev === undefined ? floatingJournal(config) : undefined;
-    if (floats !== undefined) return failed('configuration', floats.message);
+    if (floats !== undefined) return failedCheck('configuration', floats.message);
     const root = config.journal;
     const isFolder = schemeOf(root) === undefined;
     const state = isFolder ? await folderState(root) : 'there';
-    if (state === 'blocked') return failed('journal_unusable', 'The journal cannot be written.');
+    if (state === 'blocked') return failedCheck('journal_unusable', 'The journal cannot be written.');
     try {
       if (state === 'missing') {
         await inItsPlace(root, async (journal) =>
@@ -214,11 +220,11 @@ export const journal: Check = {
       if (ephemeral !== undefined) return warning(ephemeral, ON_A_VOLUME);
       return ok(state === 'missing' ? MADE_LATER : 'can be written');
     } catch (error) {
-      if (error instanceof ConfigurationError) return failed('configuration', error.message);
+      if (error instanceof ConfigurationError) return failedCheck('configuration', error.message);
       const words = wordsOfStore(error);
       if (words !== undefined)
-        return failed('journal_unusable', words, 'Correct MEDIA_JOURNAL or its store.');
-      return failed('journal_unusable', `The journal cannot be written (${systemCode(error)}).`);
+        return failedCheck('journal_unusable', words, 'Correct MEDIA_JOURNAL or its store.');
+      return failedCheck('journal_unusable', `The journal cannot be written (${systemCode(error)}).`);
     }
   },
 };

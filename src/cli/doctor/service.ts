@@ -13,8 +13,8 @@ import { networkCode, unsentCause } from '../../service/network-error';
 import { type CommandErrorType } from '../exit-codes';
 import {
   type AccountFacts,
-  type Check,
-  failed,
+  type DoctorCheck,
+  failedCheck,
   type Finding,
   ok,
   warning,
@@ -56,7 +56,7 @@ export function checkServiceAnswer(answer: ServiceAnswer): Finding {
   const { error, httpStatus: status } = result;
   if (error === 'late' || error === 'network' || status === undefined) return notReached(answer);
   if (status === 402)
-    return failed(
+    return failedCheck(
       'service_credentials',
       `${baseUrl} answers HTTP 402: the account has no balance.`,
       'Top up the account of the key.',
@@ -64,16 +64,19 @@ export function checkServiceAnswer(answer: ServiceAnswer): Finding {
   const said = reasonOf(result);
   const page = result.taskError?.message ?? '';
   if (error !== 'credentials' && page.startsWith('An HTML page'))
-    return failed('service_unexpected_reply', `${baseUrl} answers HTTP ${status} with a page: ${page}`);
+    return failedCheck('service_unexpected_reply', `${baseUrl} answers HTTP ${status} with a page: ${page}`);
   const subject = result.taskError === undefined ? undefined : spokenOf(result.taskError);
   if (error === 'credentials')
-    return failed('service_credentials', `${baseUrl} refuses the key (HTTP ${status}).${said}`);
+    return failedCheck('service_credentials', `${baseUrl} refuses the key (HTTP ${status}).${said}`);
   if (subject === 'model')
     return warning(`${baseUrl} answers HTTP ${status} and speaks of the model.${said}`, MODEL_REMEDY);
   if (subject === 'key')
-    return failed('service_credentials', `${baseUrl} answers HTTP ${status} and speaks of the key.${said}`);
+    return failedCheck(
+      'service_credentials',
+      `${baseUrl} answers HTTP ${status} and speaks of the key.${said}`,
+    );
   if (subject === 'path')
-    return failed(
+    return failedCheck(
       'service_unexpected_reply',
       `${baseUrl} answers HTTP ${status} and speaks of the path.${said}`,
       PATH_REMEDY,
@@ -81,14 +84,14 @@ export function checkServiceAnswer(answer: ServiceAnswer): Finding {
   if (NO_SUCH_TASK.has(status)) return checkUnknownTask(answer, status, subject);
   if (status >= 300 && status < 400) {
     const message = `${baseUrl} answers HTTP ${status}, a redirect; a create is never redirected.`;
-    return failed('service_unexpected_reply', message, 'Set MEDIA_BASE_URL to the final address.');
+    return failedCheck('service_unexpected_reply', message, 'Set MEDIA_BASE_URL to the final address.');
   }
   if (status === 429) return warning(`${baseUrl} answers HTTP 429: too many requests for now.`, LOOK_AGAIN);
   if (status === 407)
-    return failed('proxy', 'The proxy wants credentials (HTTP 407).', 'Put them into HTTPS_PROXY.');
+    return failedCheck('proxy', 'The proxy wants credentials (HTTP 407).', 'Put them into HTTPS_PROXY.');
   const message = `${baseUrl} answers HTTP ${status} when asked for a task that does not exist.${said}`;
   return status > 500
-    ? failed('service_unexpected_reply', message, LOOK_AGAIN)
+    ? failedCheck('service_unexpected_reply', message, LOOK_AGAIN)
     : warning(message, LOOK_AGAIN);
 }
 
@@ -117,7 +120,7 @@ function notReached({ result, baseUrl, cause }: ServiceAnswer): Finding {
   const { cause: word } = unsentCause(cause);
   const type: CommandErrorType = word === 'proxy_refused' ? 'proxy' : 'service_unreachable';
   const remedy = word === 'certificate_not_trusted' ? CERTIFICATE_REMEDY : undefined;
-  return failed(
+  return failedCheck(
     type,
     `${baseUrl} ${late ? 'does not answer in time' : (WORDS[word]?.(code) ?? broken(code))}.`,
     remedy,
@@ -142,7 +145,7 @@ const ANSWER_MS = 7_000;
  * Queries a task that cannot exist: one GET, which costs nothing (contract 1), with the key as in every call (C5.1).
  * Nothing is ever created here.
  */
-export const service: Check = {
+export const service: DoctorCheck = {
   name: 'service',
   title: 'Service',
   after: ['proxy'],
@@ -217,7 +220,7 @@ const DEFAULT_PORTS: { readonly [protocol: string]: number } = {
 };
 
 /** Whether calls of the service go through a proxy, and whether that can be reached. */
-export const proxy: Check = {
+export const proxy: DoctorCheck = {
   name: 'proxy',
   title: 'Proxy',
   after: [],
@@ -245,12 +248,12 @@ async function proxyOf(baseUrl: string, env: NodeJS.ProcessEnv): Promise<Finding
   }
   const url = usable(address);
   if (url === undefined)
-    return failed('proxy', 'The proxy of the environment has no address that can be used.');
+    return failedCheck('proxy', 'The proxy of the environment has no address that can be used.');
   const where = `${url.protocol}//${url.host}`;
   const problem = await connectionProblem(url);
   return problem === undefined
     ? ok(`the service is reached through ${where}`)
-    : failed('proxy', `The proxy ${where}, through which the service is reached, ${problem}.`);
+    : failedCheck('proxy', `The proxy ${where}, through which the service is reached, ${problem}.`);
 }
 
 function usable(address: string): URL | undefined {
@@ -288,7 +291,7 @@ function words(code: string): string {
 const READ_MS = 5_000;
 
 /** Whether the model configuration can be read, is valid, and lists a video model. */
-export const models: Check = {
+export const models: DoctorCheck = {
   name: 'models',
   title: 'Models',
   after: [],
@@ -316,20 +319,20 @@ async function checkModels({ models: location, unknownModels }: MediaConfig): Pr
     source = createModelSource({ location, timeoutMs: READ_MS });
   } catch (error) {
     const { message } = error as Error;
-    return failed(
+    return failedCheck(
       'models_unavailable',
       message.includes('MEDIA_MODELS') ? message : 'MEDIA_MODELS is an address that cannot be used.',
     );
   }
   const looked = await source.lookup('doctor');
-  if (looked.found === 'unavailable') return failed('models_unavailable', looked.message);
+  if (looked.found === 'unavailable') return failedCheck('models_unavailable', looked.message);
   const listed = (await source.all()) ?? [];
   const videos = listed.filter(({ kind }) => kind === 'video').length;
   const text = `${listed.length} listed in MEDIA_MODELS, ${videos} of them for videos`;
   if (videos > 0 || unknownModels === 'allow') return ok(text);
   const remedy =
     'Add a video model to the configuration (`temporal-media schema models` prints its schema), or set MEDIA_UNKNOWN_MODELS=allow.';
-  return failed('models_unavailable', `Every video would be refused: ${text}.`, remedy);
+  return failedCheck('models_unavailable', `Every video would be refused: ${text}.`, remedy);
 }
 
 /** What an error of a service is about. */

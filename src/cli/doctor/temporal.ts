@@ -21,7 +21,7 @@ import {
 } from '../../client/queue-view';
 import { errorType } from '../exit-codes';
 import { isGrpcNotFound } from '../../client/raw-service';
-import { type Check, type Facts, failed, type Finding, ok, warning } from './check';
+import { type DoctorCheck, type DoctorFacts, failedCheck, type Finding, ok, warning } from './check';
 import { folderState } from './local';
 import { shellWord } from '../text';
 
@@ -35,7 +35,7 @@ interface QueuePollers {
 }
 
 /** Whether a worker polls the task queue for workflows and for activities. */
-export const workers: Check = {
+export const workers: DoctorCheck = {
   name: 'workers',
   title: 'Workers',
   after: ['namespace'],
@@ -80,7 +80,7 @@ export function checkActivityQueues(
   const unserved = queues.filter(([, polls]) => polls.every((at) => now - at > STALE_POLL_MS));
   if (unserved.length === 0) return served;
   const names = unserved.map(([queue]) => queue).join(', ');
-  return failed(
+  return failedCheck(
     'no_worker',
     `${served.message}, but none polls ${names}: what runs there would wait.`,
     'Serve them with `temporal-media worker` or createMediaWorker; workers that are put together by hand are made by createWorkers.',
@@ -91,15 +91,19 @@ export function checkActivityQueues(
 export function checkPollers(pollers: QueuePollers, taskQueue: string, now: number): Finding {
   const missing = KINDS.filter((kind) => pollers[kind].length === 0);
   if (missing.length === KINDS.length)
-    return failed('no_worker', `No worker polls the task queue "${taskQueue}".`);
+    return failedCheck('no_worker', `No worker polls the task queue "${taskQueue}".`);
   if (missing.length > 0) {
     const message = `No worker polls the task queue "${taskQueue}" for ${missing[0]}.`;
-    return failed('no_worker', message);
+    return failedCheck('no_worker', message);
   }
   const age = Math.max(...KINDS.map((kind) => now - Math.max(...pollers[kind])));
   if (age > STALE_POLL_MS) {
     const message = `The last poll of the task queue "${taskQueue}" was ${Math.round(age / 1_000)} s ago: its worker is gone, or has no free slot.`;
-    return failed('no_worker', message, `${errorType('no_worker').hint} A worker that is busy needs time.`);
+    return failedCheck(
+      'no_worker',
+      message,
+      `${errorType('no_worker').hint} A worker that is busy needs time.`,
+    );
   }
   const count = Math.min(...KINDS.map((kind) => pollers[kind].length));
   return ok(`${count} ${count === 1 ? 'worker polls' : 'workers poll'} the task queue "${taskQueue}"`);
@@ -110,7 +114,7 @@ const CONNECT_MS = 4_000;
 const REFUSED: ReadonlySet<unknown> = new Set([7, 16]);
 
 /** Whether the server that commands and workers would use answers, and its version. */
-export const temporalServer: Check = {
+export const temporalServer: DoctorCheck = {
   name: 'temporal',
   title: 'Temporal server',
   after: [],
@@ -129,8 +133,8 @@ export const temporalServer: Check = {
       });
     } catch (error) {
       return isRefusal(error)
-        ? failed('temporal_credentials', `The Temporal server at ${where} refuses access.`)
-        : failed('temporal_unreachable', `No Temporal server answers at ${where}.`, remedy(env));
+        ? failedCheck('temporal_credentials', `The Temporal server at ${where} refuses access.`)
+        : failedCheck('temporal_unreachable', `No Temporal server answers at ${where}.`, remedy(env));
     }
     session.connection = connection;
     const { serverVersion } = await connection.withDeadline(Date.now() + CONNECT_MS, () =>
@@ -172,7 +176,7 @@ const NAMESPACE_CALL_MS = 3_000;
 const SECONDS_OF_A_DAY = 86_400;
 
 /** Whether the server has the namespace and lets this client read it. */
-export const namespaceCheck: Check = {
+export const namespaceCheck: DoctorCheck = {
   name: 'namespace',
   title: 'Namespace',
   after: ['temporal'],
@@ -198,12 +202,12 @@ export const namespaceCheck: Check = {
 /** Why a server that has just reported its version cannot look up the namespace; undefined when unknown. */
 export function checkLookUp(error: unknown, namespace: string): Finding | undefined {
   if (isGrpcNotFound(error))
-    return failed('namespace_not_found', `The Temporal server has no namespace "${namespace}".`);
+    return failedCheck('namespace_not_found', `The Temporal server has no namespace "${namespace}".`);
   if (isRefusal(error))
-    return failed('temporal_credentials', `The Temporal server refuses the namespace "${namespace}".`);
+    return failedCheck('temporal_credentials', `The Temporal server refuses the namespace "${namespace}".`);
   // The server reports its version from memory, and reads a namespace from its database.
   if (NO_ANSWER.has((error as { code?: unknown }).code))
-    return failed(
+    return failedCheck(
       'temporal_unreachable',
       `The Temporal server answers, but cannot look up the namespace "${namespace}": its database may be down.`,
       'Check the log of the Temporal server and its database; the settings of this machine are not the cause. What runs goes on when it is back.',
@@ -227,7 +231,7 @@ export interface OwnSide {
 }
 
 /** Whether a worker with this journal and this artifact store may serve the task queue (architecture: Create). */
-export const binding: Check = {
+export const binding: DoctorCheck = {
   name: 'binding',
   title: 'Journal binding',
   after: ['namespace', 'journal'],
@@ -243,7 +247,7 @@ export const binding: Check = {
     try {
       journal = await journalOf(config, ledger);
     } catch (error) {
-      if (error instanceof JournalRecordError) return failed('journal_unusable', error.message);
+      if (error instanceof JournalRecordError) return failedCheck('journal_unusable', error.message);
       throw error;
     }
     const artifacts = await artifactsOf(config);
@@ -253,14 +257,14 @@ export const binding: Check = {
 };
 
 /** Null while there is no journal: reading its identity would create one. */
-async function journalOf(config: Facts['config'], ledger: Ledger | null): Promise<OwnSide['journal']> {
+async function journalOf(config: DoctorFacts['config'], ledger: Ledger | null): Promise<OwnSide['journal']> {
   const journal = await existingJournal(config);
   if (journal === undefined) return null;
   return { ...(await journal.identity()), isSetBack: await isSetBack(ledger, journal) };
 }
 
 /** Null for a missing or broken store: its own check reports the problem. */
-async function artifactsOf(config: Facts['config']): Promise<string | null> {
+async function artifactsOf(config: DoctorFacts['config']): Promise<string | null> {
   const { artifacts: place } = config;
   if (schemeOf(place) === undefined && (await folderState(join(place, 'store.json'))) === 'missing')
     return null;
@@ -276,17 +280,17 @@ export function checkBinding(
   const queue = `The task queue "${taskQueue}"`;
   if (ledger === null) return ok(`the first worker binds the task queue "${taskQueue}" to its journal`);
   if (journal === null)
-    return failed('journal_binding', `${queue} is bound to a journal, and here is none yet.`);
+    return failedCheck('journal_binding', `${queue} is bound to a journal, and here is none yet.`);
   const difference = differenceOf(ledger, { ...journal, artifacts, accounts: [], mark: null });
   if (difference === 'artifacts') {
     const remedy =
       'Set MEDIA_ARTIFACTS or MEDIA_DATA_DIR as the other workers have it, or use a task queue of your own (MEDIA_TASK_QUEUE). Where the store is lost, restore it; what it held is gone otherwise, and `temporal-media worker --rebind` accepts that.';
-    return failed('journal_binding', `${queue} ${DIFFERS[difference]}`, remedy);
+    return failedCheck('journal_binding', `${queue} ${DIFFERS[difference]}`, remedy);
   }
-  if (difference !== undefined) return failed('journal_binding', `${queue} ${DIFFERS[difference]}`);
+  if (difference !== undefined) return failedCheck('journal_binding', `${queue} ${DIFFERS[difference]}`);
   if (journal.isSetBack) {
     const message = `${queue} knows of paid calls that the journal here lacks: it is an earlier copy of itself.`;
-    return failed(
+    return failedCheck(
       'journal_binding',
       message,
       'Put the journal itself back; where it is lost, stop all workers and start once with `temporal-media worker --rebind`.',
@@ -318,7 +322,7 @@ export function checkVersions(view: QueueView, taskQueue: string, now: number): 
   const [current] = view.current;
   if (idle === undefined) {
     if (current === undefined || waiting.length === 0) return undefined;
-    return failed(
+    return failedCheck(
       'no_worker',
       `The current version of the task queue "${taskQueue}" is ${versionText(current)}, and only workers without a version poll it: nothing new is given to them.`,
       `Start a worker of ${versionText(current)}, or give new work to workers without a version: \`temporal worker deployment set-current-version --deployment-name ${shellWord(current.deploymentName)} --unversioned\`.`,
@@ -326,12 +330,12 @@ export function checkVersions(view: QueueView, taskQueue: string, now: number): 
   }
   const polling = `Workers of the version ${versionText(idle)} poll the task queue "${taskQueue}"`;
   return current === undefined
-    ? failed(
+    ? failedCheck(
         'no_worker',
         `${polling}, but no version is current: nothing new is given to them.`,
         `Make it current: ${makeCurrent(idle)}.`,
       )
-    : failed(
+    : failedCheck(
         'no_worker',
         `${polling}, but ${versionText(current)} is current and no worker of it polls: nothing new goes on.`,
         `Start a worker of ${versionText(current)}, or make the other one current: ${makeCurrent(idle)}.`,

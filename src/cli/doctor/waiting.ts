@@ -6,7 +6,7 @@ import { type CallWait } from '../../domain/call-wait';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { WORKFLOW } from '../../domain/names';
 import { dataConverterOf } from '../codec-client';
-import { type Check, failed, type Finding, ok, warning } from './check';
+import { type DoctorCheck, failedCheck, type Finding, ok, warning } from './check';
 
 /** A paid call, or a row of a campaign, that is not sent for now. */
 export interface FoundWait extends CallWait {
@@ -25,7 +25,7 @@ const MOST_SHOWN = 3;
  * Whether paid calls wait instead of being sent, and why. Each worker process keeps the refusals in force for itself
  * (ADR 16); the workflows of the calls that wait know the reason, and are queried here.
  */
-export const waiting: Check = {
+export const waiting: DoctorCheck = {
   name: 'waiting',
   title: 'Waiting calls',
   // Queries need a worker.
@@ -107,7 +107,7 @@ export function checkWaits(
   const isOwn = ({ account, reason }: FoundWait): boolean =>
     OF_ACCOUNT.has(reason) &&
     own.some((name) => account === name || account?.startsWith(`${name}@`) === true);
-  return waits.some(isOwn) ? failed('service_credentials', message, REMEDY) : warning(message, REMEDY);
+  return waits.some(isOwn) ? failedCheck('service_credentials', message, REMEDY) : warning(message, REMEDY);
 }
 
 function waitText({ workflowId, why, until, account }: FoundWait): string {

@@ -13,7 +13,7 @@ import { requireRetention } from '../retention';
 import { shownLocation } from '../text';
 
 /** Removes old records from the journal that MEDIA_JOURNAL names. @throws CliError below the retention of the namespace */
-export async function prune(
+export async function pruneCreateJournal(
   { report }: CommandContext,
   connected: Connected,
   config: MediaConfig,

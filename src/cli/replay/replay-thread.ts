@@ -3,14 +3,14 @@ import { failureOf } from '../errors';
 import { type NamedTarget } from './load-targets';
 import { quietRuntime } from './quiet-runtime';
 import { Reporter, type ReplayRequest } from './target-report';
-import { sentOf, type ThreadMessage } from './thread-messages';
+import { sentReport, type ThreadMessage } from './thread-messages';
 
 // Entry of a thread that replays: loads and replays each name that it gets, and posts what is said about it.
 quietRuntime();
 const reporter = new Reporter(workerData as ReplayRequest);
 
 async function answer(named: NamedTarget | null): Promise<ThreadMessage> {
-  if (named !== null) return { report: sentOf(await reporter.report(named)) };
+  if (named !== null) return { report: sentReport(await reporter.report(named)) };
   await reporter.close();
   return { done: true };
 }

@@ -19,7 +19,7 @@ export type SentReport =
       readonly unloaded: { readonly code: HistoryErrorCode; readonly message: string };
     };
 
-export function sentOf(report: TargetReport | UnloadedTarget): SentReport {
+export function sentReport(report: TargetReport | UnloadedTarget): SentReport {
   if (!('error' in report)) return report;
   const { code, message } = report.error;
   return { target: report.target, unloaded: { code, message } };

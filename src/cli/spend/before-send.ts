@@ -42,8 +42,8 @@ export async function maySend(
   }
   const checked = await checkCall(paid, place).catch(async (error: unknown) => {
     throwBug(error);
-    const { isStarted } = await import('./is-started.js');
-    if (await isStarted(paid, options, place)) return error as Error;
+    const { isCallStarted } = await import('./is-started.js');
+    if (await isCallStarted(paid, options, place)) return error as Error;
     throw error;
   });
   if (limit === undefined || options.yes === true) return true;

@@ -3,10 +3,10 @@ import { createInterface } from 'node:readline/promises';
 import { formatMoney, type Money } from '../../domain/price';
 import { CliError } from '../errors';
 import { type Report } from '../report';
-import { limitText, type SpendLimit } from './spend-limit';
+import { limitText, type MaxSpend } from './spend-limit';
 
 interface SpendQuestion {
-  readonly limit: SpendLimit;
+  readonly limit: MaxSpend;
   /** Null is unknown and needs an agreement as well (C1.5). */
   readonly estimate: Money | null;
   /** Whether the estimate is the most that it may cost with retries. @default false */

@@ -10,7 +10,7 @@ import { type CallPlace } from './validate-call';
  * Whether this very request has a workflow under its id. The command then returns what was bought, and a model configuration that has
  * changed since must not prevent that. False where no server answers.
  */
-export async function isStarted(
+export async function isCallStarted(
   paid: PaidRequest,
   { id, account }: { readonly id?: string; readonly account?: string },
   { config, env }: CallPlace,

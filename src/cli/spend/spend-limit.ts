@@ -3,7 +3,7 @@ import { formatMoney, readAmount } from '../../domain/price';
 import { badInput } from '../errors';
 
 /** The most that a call may cost without an agreement; without a currency, in that of the price rule. */
-export interface SpendLimit {
+export interface MaxSpend {
   readonly microUnits: number;
   readonly currency: string | null;
 }
@@ -13,7 +13,7 @@ export const MAX_SPEND_VARIABLE = 'MEDIA_MAX_SPEND';
 const FORM = 'must be a decimal amount with at most six decimals, such as 0.50, 0.50USD or "0.50 EUR".';
 
 /** `--max-spend`, else MEDIA_MAX_SPEND. @throws CliError, ConfigurationError */
-export function spendLimitOf(option: string | undefined, env: NodeJS.ProcessEnv): SpendLimit | undefined {
+export function spendLimitOf(option: string | undefined, env: NodeJS.ProcessEnv): MaxSpend | undefined {
   if (option !== undefined) {
     const limit = readAmount(option);
     if (limit === undefined) throw badInput([{ field: '--max-spend', message: FORM }]);
@@ -26,6 +26,6 @@ export function spendLimitOf(option: string | undefined, env: NodeJS.ProcessEnv)
   return limit;
 }
 
-export function limitText({ microUnits, currency }: SpendLimit): string {
+export function limitText({ microUnits, currency }: MaxSpend): string {
   return formatMoney({ microUnits, currency: currency ?? '' }).trim();
 }

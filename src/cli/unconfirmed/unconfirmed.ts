@@ -30,7 +30,7 @@ interface Decision {
 }
 
 /** Carries out a decision and prints the result. @throws CliError `decision_refused`, `spend_not_confirmed` */
-export async function decide(
+export async function decideUnconfirmed(
   context: CommandContext,
   connected: Connected,
   { creationKey, sendId, decision, taskId, by = userName(), reason, yes }: Decision,

@@ -1,6 +1,6 @@
 import { type Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import { otherwise } from '../../domain/bug';
-import { type ExecutionView, type PendingActivity } from '../../domain/case';
+import { type ExecutionView, type OpenActivity } from '../../domain/case';
 import { ACTIVITY, RETRY_LATER } from '../../domain/names';
 import { lenientClient } from '../lenient-client';
 import { readPayloads } from '../read-payloads';
@@ -33,7 +33,7 @@ const OURS: ReadonlySet<string> = new Set(Object.values(ACTIVITY));
 
 type Pending = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
 
-async function pendingOf(client: Client, activity: Pending): Promise<PendingActivity> {
+async function pendingOf(client: Client, activity: Pending): Promise<OpenActivity> {
   const { activityType, activityId, attempt, lastFailure, paused } = activity;
   const type = activityType?.name ?? 'unknown';
   const failure = lastFailure?.applicationFailureInfo;

@@ -6,7 +6,7 @@ import { purchaseOf } from '../../domain/log-entries';
 import { stateOf } from '../../domain/paid-log';
 import { type DecidedEntry } from '../../domain/unconfirmed-decision';
 import { type VideoTask } from '../../domain/video-task';
-import { findTask, reviewJournal } from '../ask-worker';
+import { findTask, fetchJournalPage } from '../ask-worker';
 
 /** Longest wait for a worker, in milliseconds. */
 const WORKER_MS = 20_000;
@@ -58,10 +58,10 @@ export class JournalLookup {
     const local = await this.localKey(creationKey).catch(otherwise(undefined));
     if (local !== undefined || taskQueue === undefined) return local;
     try {
-      const created = await reviewJournal(this.client, taskQueue, { list: 'created', creationKey });
+      const created = await fetchJournalPage(this.client, taskQueue, { list: 'created', creationKey });
       const [first] = created.created;
       if (first !== undefined) return { taskId: first.taskId, workflowId: null };
-      const open = await reviewJournal(this.client, taskQueue, { list: 'unconfirmed', creationKey });
+      const open = await fetchJournalPage(this.client, taskQueue, { list: 'unconfirmed', creationKey });
       const [unknown] = open.unconfirmed;
       return unknown && { taskId: null, workflowId: unknown.workflowId };
     } catch (error) {
@@ -76,7 +76,7 @@ export class JournalLookup {
     taskQueue: string | undefined,
   ): Promise<readonly DecidedEntry[] | undefined> {
     if (taskQueue === undefined) return undefined;
-    return reviewJournal(this.client, taskQueue, { list: 'decided', creationKey }, WORKER_MS).then(
+    return fetchJournalPage(this.client, taskQueue, { list: 'decided', creationKey }, WORKER_MS).then(
       ({ decided }) => decided,
       otherwise(undefined),
     );

@@ -8,7 +8,7 @@ import {
   type Check,
   flag,
   isObject,
-  listOf,
+  arrayOf,
   messageOf,
   must,
   name,
@@ -158,7 +158,7 @@ export const batchReportCheck: Check<BatchReport> = messageOf({
       account: orNull(anyText),
     }),
   ),
-  sample: listOf(
+  sample: arrayOf(
     messageOf<ActiveRow>({
       key: anyText,
       phase: anyText as Check<RowPhase>,

@@ -8,7 +8,7 @@ import {
   type Check,
   flag,
   isObject,
-  listOf,
+  arrayOf,
   must,
   name,
   objectOf,
@@ -110,7 +110,7 @@ const sourceCheck = objectOf<MediaSource>({
   file: optional(text(MAX_ADDRESS)),
 });
 
-const outcomes = listOf(oneOf(...ROW_OUTCOMES), ROW_OUTCOMES.length);
+const outcomes = arrayOf(oneOf(...ROW_OUTCOMES), ROW_OUTCOMES.length);
 
 /** Rows that have results, as an Update of a campaign selects them. */
 export const endedRowsCheck: Check<Exclude<RowSelection, { readonly rows: 'missing' }>> = (value, field) => {
@@ -118,7 +118,7 @@ export const endedRowsCheck: Check<Exclude<RowSelection, { readonly rows: 'missi
   const rows = oneOf('retry', 'again');
   return isRetry
     ? shapeIssue(value, { rows, outcomes: optional(outcomes) }, field)
-    : shapeIssue(value, { rows, outcomes, keys: optional(listOf(text(MAX_KEY), MAX_KEYS, 1)) }, field);
+    : shapeIssue(value, { rows, outcomes, keys: optional(arrayOf(text(MAX_KEY), MAX_KEYS, 1)) }, field);
 };
 
 const selectionCheck: Check<RowSelection> = (value, field) =>

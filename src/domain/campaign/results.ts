@@ -1,7 +1,7 @@
 import {
   type Check,
   exactly,
-  listOf,
+  arrayOf,
   name,
   number,
   messageOf,
@@ -77,7 +77,7 @@ export interface ResultsIndex {
 /** Longest list of artifacts in a message: more than any campaign has. */
 const MAX_ARTIFACTS = 100_000;
 
-const artifacts = listOf(name(), MAX_ARTIFACTS);
+const artifacts = arrayOf(name(), MAX_ARTIFACTS);
 const counts: Check<RowCounts> = recordOf(number);
 const money: Check<MoneyTotals> = messageOf({
   settled: number,
@@ -103,7 +103,7 @@ export const resultsCheck: Check<ResultsRef> = messageOf({
   counts,
   money,
   currency: orNull(name()),
-  plans: optional(listOf(messageOf<PlanAddress>({ generation: whole(0), index: name() }), MAX_ARTIFACTS)),
+  plans: optional(arrayOf(messageOf<PlanAddress>({ generation: whole(0), index: name() }), MAX_ARTIFACTS)),
 });
 
 export const NO_MONEY: MoneyTotals = { settled: 0, reserved: 0, needsReview: 0, unknown: 0 };

@@ -1,4 +1,4 @@
-import { type Check, listOf, must, name, number, messageOf, optional, whole } from '../shape';
+import { type Check, arrayOf, must, name, number, messageOf, optional, whole } from '../shape';
 import { PAGE_ROWS } from './plan';
 
 /** Rows of one page of a plan: all of them, or those in `rows`. */
@@ -30,7 +30,7 @@ const rowSetCheck: Check<RowSet> = messageOf({
   started: optional(number),
 });
 
-export const rowSetsCheck: Check<readonly RowSet[]> = listOf(rowSetCheck, MAX_SETS);
+export const rowSetsCheck: Check<readonly RowSet[]> = arrayOf(rowSetCheck, MAX_SETS);
 
 function isPacked(value: unknown): boolean {
   return typeof value === 'string' && value.length <= PAGE_ROWS / 4 && /^[0-9a-f]*$/.test(value);

@@ -4,7 +4,7 @@ import { outcomeWords, toLookAt } from '../../domain/outcome-words';
 import { TONES } from '../../html/row-filters';
 import { TIMELINE_SCRIPT, TIMELINE_STYLE } from './timeline-page-assets';
 import { rowCause } from './campaign-rows';
-import { eventText, elapsed } from './timeline-text';
+import { eventText, offsetText } from './timeline-text';
 import { shownSpan } from './sizes';
 import {
   ENTRY_KINDS,
@@ -16,7 +16,7 @@ import {
   type Tone,
 } from './timeline';
 import { isRefused } from './story';
-import { moneyText, sendsText } from './workflow-entries';
+import { moneySummaryText, sendsText } from './workflow-entries';
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
@@ -121,7 +121,7 @@ function drawn(timeline: Timeline): object {
     deadline: since(timeline.deadlineAt),
     items,
     entries: entries.map(({ at, until, kind, tone, text, facts, events }) => ({
-      offset: elapsed(since(at) ?? 0),
+      offset: offsetText(since(at) ?? 0),
       at,
       until,
       kind,
@@ -205,7 +205,7 @@ function factsOf(timeline: Timeline, whole: number): (readonly [name: string, va
     ['Creation key', creationKey],
     ['Parent', parent?.workflowId ?? null],
     ['Sends', sendsText(timeline)],
-    ['Money', moneyText(money)],
+    ['Money', moneySummaryText(money)],
     [
       'Polls',
       polls.count === 0

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { visible } from '../../domain/visible';
 import { rowCause } from './campaign-rows';
 import { shownSpan, counted } from './sizes';
-import { moneyText, sendsText } from './workflow-entries';
+import { moneySummaryText, sendsText } from './workflow-entries';
 import {
   SPENT,
   type EventIds,
@@ -111,7 +111,7 @@ class Page {
       ['account', timeline.account],
       ['key', timeline.creationKey],
       ['sends', sendsText(timeline)],
-      ['money', moneyText(timeline.money)],
+      ['money', moneySummaryText(timeline.money)],
       ['polls', polls.count === 0 ? null : pollsText(timeline)],
       ['deadline', timeline.deadlineAt === null ? null : this.clock(timeline.deadlineAt)],
     ];
@@ -138,7 +138,7 @@ class Page {
   }
 
   private entry({ at, tone, text, events }: TimelineEntry, time: string): string[] {
-    const offset = elapsed(Date.parse(at) - this.startedAt).padStart(9);
+    const offset = offsetText(Date.parse(at) - this.startedAt).padStart(9);
     const ids = this.ids(events).padEnd(this.idsWidth);
     const lines = this.hanging(`${offset}  ${time}  ${ids} ${MARKS[tone]} `, text);
     return tone === 'plain' ? lines : lines.map((line) => this.toned(tone, line));
@@ -259,7 +259,7 @@ export function eventText(events: readonly EventIds[], hasRuns: boolean): string
 }
 
 /** `+0:07.3`, `+12:45`, `+3:02:45`, `+2d 3:02`. */
-export function elapsed(ms: number): string {
+export function offsetText(ms: number): string {
   const two = (value: number): string => String(Math.floor(value)).padStart(2, '0');
   const seconds = ms / 1000;
   if (seconds < 60) return `+${seconds.toFixed(1)}s`;

@@ -309,7 +309,7 @@ export function sendsText({ sends, sendsRefused, sendsAccepted }: Timeline): str
 }
 
 /** What the execution may cost, in words; null where nothing is known. */
-export function moneyText({ estimate, state, totals }: MoneySummary): string | null {
+export function moneySummaryText({ estimate, state, totals }: MoneySummary): string | null {
   if (totals !== undefined) {
     const currency = totals.currency ?? '';
     const amounts = [

@@ -1,11 +1,11 @@
 import {
   completed,
-  contentUnavailable as unavailable,
+  unavailableContent as unavailable,
   failed,
   mayRetry,
   requestedFacts,
   stillRunning,
-  taskUnknown as unknownTask,
+  unknownTask as unknownTask,
   type VideoEnd,
 } from '../../domain/end-of-wait';
 import { outcomes } from '../../domain/make-outcome';

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, textOf } from './json-value';
+import { isJsonObject, type JsonObject, fieldText } from './json-value';
 import { validateEdit, validateGeneration } from './validate-image';
 import { validateVideo, type Violation } from './validate-video';
 import { nominalSize, readNominalSize } from './media-store';
@@ -24,12 +24,15 @@ export function validateCompatVideo(body: JsonObject): Violation[] {
   const duration =
     seconds === undefined
       ? {}
-      : { [video?.durationField ?? 'seconds']: video?.durationForm === 'string' ? textOf(seconds) : seconds };
+      : {
+          [video?.durationField ?? 'seconds']:
+            video?.durationForm === 'string' ? fieldText(seconds) : seconds,
+        };
   const found = validateVideo(
     { ...picked(body, ['model', 'prompt', 'resolution', 'aspect_ratio']), ...duration },
     sandboxModels,
   );
-  if (body.size !== undefined && readNominalSize(textOf(body.size)) === undefined) {
+  if (body.size !== undefined && readNominalSize(fieldText(body.size)) === undefined) {
     found.push({ message: 'size is not allowed by this model', param: 'size', code: 'invalid_size' });
   }
   const base64 = (video?.references ?? []).filter((one) => one.form === 'base64').map((one) => one.field);

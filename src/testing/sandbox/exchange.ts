@@ -218,7 +218,7 @@ export async function readPartsOrRefuse(
  * The body of a create with the names and types of the contract: JSON, in `compat` mode also multipart. Undefined when
  * it is neither; 'unreadable' when it was incomplete and has been answered.
  */
-export async function readBody(exchange: Exchange): Promise<JsonObject | undefined | 'unreadable'> {
+export async function readCreateBody(exchange: Exchange): Promise<JsonObject | undefined | 'unreadable'> {
   if (exchange.core.options.mode === 'strict') return exchange.json();
   const parts = await readPartsOrRefuse(exchange);
   if (parts === 'unreadable') return parts;

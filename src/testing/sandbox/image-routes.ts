@@ -3,7 +3,7 @@ import { type FastifyInstance } from 'fastify';
 import { apiRoute, type Exchange, readPartsOrRefuse } from './exchange';
 import { dialectOf } from './options';
 import { type GeneratedFile } from './media-store';
-import { type JsonObject, textOf } from './json-value';
+import { type JsonObject, fieldText } from './json-value';
 import { behaviourOf } from './models';
 import { type ImageSpec } from './media-spec';
 import { answerPaidCall, wait } from './paid-call';
@@ -30,8 +30,8 @@ async function generateImages(exchange: Exchange): Promise<void> {
   const call = { ...body, inputs: [] };
   await answerPaidCall(exchange, {
     operation: 'generate',
-    model: textOf(body?.model),
-    prompt: textOf(body?.prompt),
+    model: fieldText(body?.model),
+    prompt: fieldText(body?.prompt),
     violations: requestValidators[exchange.core.options.mode].generation(exchange, body),
     accept: () => acceptImages(exchange, 'generate', call),
   });
@@ -46,8 +46,8 @@ async function editImages(exchange: Exchange): Promise<void> {
   const inputs = (parts ?? []).filter((part) => part.kind === 'file').map((part) => part.sha256);
   await answerPaidCall(exchange, {
     operation: 'edit',
-    model: textOf(fields.model),
-    prompt: textOf(fields.prompt),
+    model: fieldText(fields.model),
+    prompt: fieldText(fields.prompt),
     violations: requestValidators[exchange.core.options.mode].edit(exchange, parts),
     accept: () => acceptImages(exchange, 'edit', { ...fields, inputs }),
   });
@@ -69,7 +69,7 @@ async function acceptImages(
   call: ImageCall,
 ): Promise<SandboxReply> {
   const { core } = exchange;
-  const [model, prompt] = [textOf(call.model), textOf(call.prompt)];
+  const [model, prompt] = [fieldText(call.model), fieldText(call.prompt)];
   const effects = readDirectives(prompt);
   const form = effects.resultForm ?? (call.response_format === 'b64_json' ? 'b64_json' : 'url');
   const results = effects.resultCount ?? Number(call.n ?? 1);
@@ -134,7 +134,7 @@ function fileName(): string {
 
 /** The requested size, else the default of the model. */
 function sizeOf(size: unknown, model: string): { width: number; height: number } {
-  const match = /^(\d+)x(\d+)$/.exec(textOf(size));
+  const match = /^(\d+)x(\d+)$/.exec(fieldText(size));
   if (match !== null) return { width: Number(match[1]), height: Number(match[2]) };
   return model === 'image-2 4K' ? { width: 3840, height: 2160 } : { width: 1024, height: 1024 };
 }

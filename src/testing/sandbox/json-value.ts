@@ -7,6 +7,6 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /** A string or a number as a string; anything else, an absent field included, as the empty string. */
-export function textOf(value: unknown): string {
+export function fieldText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

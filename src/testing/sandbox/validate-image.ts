@@ -1,5 +1,5 @@
 import { validateText, type Violation } from './validate-video';
-import { type JsonObject, textOf } from './json-value';
+import { type JsonObject, fieldText } from './json-value';
 import { localPathFields, type SandboxPart } from './sandbox-request';
 import { type SandboxImageModel, type SandboxModelDocument } from './models';
 
@@ -51,7 +51,7 @@ export function validateEdit(parts: SandboxPart[], catalog: SandboxModelDocument
     if (name === 'model' || name === 'prompt' || model.edit.fields?.includes(name)) continue;
     found.push({ message: `${name} is no field of an edit with this model`, param: name });
   }
-  if (fields.n !== undefined && !/^[1-9]\d*$/.test(textOf(fields.n))) {
+  if (fields.n !== undefined && !/^[1-9]\d*$/.test(fieldText(fields.n))) {
     found.push({ message: 'n must be an integer', param: 'n' });
   }
   return [...found, ...validateValues(fields, model)];
@@ -102,11 +102,11 @@ function validateValues(body: JsonObject, model: SandboxImageModel): Violation[]
   const { size, quality, n } = body;
   if (size !== undefined && size !== null) {
     const shaped = typeof size === 'string' && (size === 'auto' || /^[1-9]\d*x[1-9]\d*$/.test(size));
-    const listed = model.sizes === undefined ? size !== 'auto' : model.sizes.includes(textOf(size));
+    const listed = model.sizes === undefined ? size !== 'auto' : model.sizes.includes(fieldText(size));
     if (!shaped) found.push({ message: 'size must be WIDTHxHEIGHT', param: 'size', code: 'invalid_size' });
     else if (!listed) found.push({ message: 'size is not allowed', param: 'size', code: 'invalid_size' });
   }
-  if (quality !== undefined && quality !== null && !model.qualities?.includes(textOf(quality))) {
+  if (quality !== undefined && quality !== null && !model.qualities?.includes(fieldText(quality))) {
     found.push({ message: 'quality is not allowed', param: 'quality', code: 'invalid_quality' });
   }
   if (n !== undefined && n !== null && (Number(n) < 1 || Number(n) > (model.maxN ?? Infinity))) {
@@ -116,7 +116,7 @@ function validateValues(body: JsonObject, model: SandboxImageModel): Violation[]
   if (
     form !== undefined &&
     form !== null &&
-    !(model.responseFormats as string[] | undefined)?.includes(textOf(form))
+    !(model.responseFormats as string[] | undefined)?.includes(fieldText(form))
   ) {
     found.push({ message: 'response_format is not enabled', param: 'response_format' });
   }

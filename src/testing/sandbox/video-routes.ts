@@ -1,8 +1,8 @@
 import { type FastifyInstance } from 'fastify';
 import { compatFailure, compatRecord } from './compat';
-import { apiRoute, type Exchange, readBody } from './exchange';
+import { apiRoute, type Exchange, readCreateBody } from './exchange';
 import { type FaultAction } from './faults';
-import { type JsonObject, textOf } from './json-value';
+import { type JsonObject, fieldText } from './json-value';
 import { behaviourOf } from './models';
 import { dialectOf } from './options';
 import { answerPaidCall, refuseCredentials, refuseViolations } from './paid-call';
@@ -26,12 +26,12 @@ export function addVideoRoutes(app: FastifyInstance, core: SandboxCore): void {
 
 async function createVideo(exchange: Exchange): Promise<void> {
   const { core } = exchange;
-  const body = await readBody(exchange);
+  const body = await readCreateBody(exchange);
   if (body === 'unreadable') return;
   await answerPaidCall(exchange, {
     operation: 'create',
-    model: textOf(body?.model),
-    prompt: textOf(body?.prompt),
+    model: fieldText(body?.model),
+    prompt: fieldText(body?.prompt),
     violations: requestValidators[core.options.mode].video(exchange, body),
     accept: async () => {
       const task = acceptTask(core, body ?? {});
@@ -73,8 +73,8 @@ function noSuchTask(id: string): SandboxReply {
 
 /** Creates and stores the task of a validated create request. */
 export function acceptTask(core: SandboxCore, body: JsonObject): SandboxTask {
-  const model = textOf(body.model);
-  const prompt = textOf(body.prompt);
+  const model = fieldText(body.model);
+  const prompt = fieldText(body.prompt);
   const effects = readDirectives(prompt);
   const usual = { ...behaviourOf(model), ...core.options.timing };
   const { prompt: _, ...request } = shortened(body) as JsonObject;

@@ -4,7 +4,7 @@ import {
   activeText,
   budgetText,
   countsText,
-  moneyText,
+  moneyTotalsText,
   progressLine,
   resultsText,
 } from '../../../src/cli/campaign/campaign-text';
@@ -38,10 +38,10 @@ const running = makeState({
 
 describe('a campaign in words', () => {
   test('[C1.5] money by its state; what has no price is counted and not summed', () => {
-    expect(moneyText(running.money, 'USD')).toBe(
+    expect(moneyTotalsText(running.money, 'USD')).toBe(
       'settled 0.40 USD, reserved 0.30 USD, 1 attempt without a known price',
     );
-    expect(moneyText({ settled: 0, reserved: 0, needsReview: 0, unknown: 0 }, null)).toBe(
+    expect(moneyTotalsText({ settled: 0, reserved: 0, needsReview: 0, unknown: 0 }, null)).toBe(
       'no row that has ended has cost anything',
     );
   });

@@ -60,7 +60,6 @@ describe('the journal', () => {
     const create = () =>
       new MockActivityEnvironment({ startToCloseTimeoutMs: 70_000 }).run(activity, {
         creationKey: 'order-1',
-        sendAttempt: 0,
         request: { model: 'video-1', prompt: 'p' },
       });
     const close = () => Promise.all([client.close(), service.close()]);

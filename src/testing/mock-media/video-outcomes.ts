@@ -5,7 +5,7 @@ import {
   mayRetry,
   requestedFacts,
   stillRunning,
-  unknownTask as unknownTask,
+  unknownTask,
   type VideoEnd,
 } from '../../domain/end-of-wait';
 import { outcomes } from '../../domain/make-outcome';

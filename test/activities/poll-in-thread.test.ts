@@ -47,7 +47,7 @@ describe('polls in a thread of their own', () => {
     const reply = await fetch(`${sandbox.url}/v1/videos`, {
       method: 'POST',
       headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'cine-1', prompt: 'a kite', seconds: 2 }),
+      body: JSON.stringify({ model: 'cine-1', prompt: 'a kite [run:3600s]', seconds: 2 }),
     });
     expect(reply.status).toBe(200);
     return ((await reply.json()) as { id: string }).id;

@@ -94,18 +94,21 @@ export async function withSenders<T>(
         lastsUntil: (time) => {
           lasts = Math.max(lasts, time);
         },
-        inTime: async (work) => {
-          let timer: NodeJS.Timeout | undefined;
-          const over = new Promise<undefined>((resolve) => {
-            timer = setTimeout(() => resolve(undefined), lasts - performance.now());
-          });
-          return Promise.race([work, over]).finally(() => clearTimeout(timer));
-        },
+        inTime: (write) => atMostFor(write, lasts - performance.now()),
       })),
     );
   } finally {
     heartbeat.stop();
   }
+}
+
+/** What the work brings, or undefined after a time in milliseconds; the work goes on. */
+async function atMostFor<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  return Promise.race([work, over]).finally(() => clearTimeout(timer));
 }
 
 /** Reports to the server about an attempt, before its request is sent (docs/adr/0015). */

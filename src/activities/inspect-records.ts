@@ -105,8 +105,9 @@ function firstAbsence(of: number): number | undefined {
   return typeof absentSince === 'number' && sendAttempt === of ? absentSince : undefined;
 }
 
-function recordsCompleteAt({ records, intent, unconfirmed }: Inspection, absentSince: number): number {
-  const windowEnd = Date.parse(unconfirmed.evidence.sendWindowEnd ?? intent.sendWindowEnd);
+function recordsCompleteAt({ records, log, intent, unconfirmed }: Inspection, absentSince: number): number {
+  const { repeatedUntil } = log.state.sends[unconfirmed.sendAttempt]?.answer ?? {};
+  const windowEnd = Date.parse(repeatedUntil ?? unconfirmed.evidence.sendWindowEnd ?? intent.sendWindowEnd);
   // The first query comes after all sends have started; the clock of a sender may have been slow.
   const sentBy = Math.max(windowEnd, absentSince);
   return sentBy + Math.min(Math.max(0, records.longestRequestMs), LONGEST_REQUEST_MS);

@@ -1,7 +1,7 @@
 import { type Standing } from '../domain/journal-binding';
-import { isNamed, type JournalKey, purchaseOf, type Send } from '../domain/log-entries';
+import { isNamed, isOpenAnswer, type JournalKey, purchaseOf, type Send } from '../domain/log-entries';
 import { type CreateVideoAnswer, evidence, type ReconcileCreateInput } from '../domain/paid-call';
-import { decide, indexOfSend, isUnknown, type Licence, tellingSend } from '../domain/paid-log';
+import { decide, indexOfSend, type Licence, tellingSend } from '../domain/paid-log';
 import { isUsableTaskId } from '../domain/task-id';
 import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
 import { keepsNothing } from '../domain/journal';
@@ -28,6 +28,7 @@ import {
   unsentAnswer,
 } from './paid-answers';
 import { caller, type Caller, type PaidDeps } from './paid-context';
+import { mayBeAlive } from './sender';
 import { isDecided, isUnseen, mayHaveUsedAnother, noteUnseen } from './unseen-send';
 
 /** The answer of a sender that may still be alive is looked for often, so that it is returned as soon as it is recorded. */
@@ -122,12 +123,12 @@ async function ofAnotherSend(
   const send = log.state.sends[at] as Send;
   const { sent } = send;
   const isCompared = input.fingerprint !== undefined || sent.runId === who.runId || sent.kind === 'lost';
-  if (verdict !== 'conflict' && isCompared) {
-    if (verdict === 'return' && log.state.refused === at) return notSent(call);
-    if (verdict === 'return') return recorded(call, at);
-    // A refusal leaves the key to others.
-    return answerOf({ ...call, log: await afterSender(deps.journal, log, who.serverTime(), SENDER) });
-  }
+  const now = who.serverTime();
+  // A refusal leaves the key to others. To give up a sender that cannot be alive needs no comparison.
+  if (verdict === 'pending' && (isCompared || !mayBeAlive(log.state, now)))
+    return answerOf({ ...call, log: await afterSender(deps.journal, log, now, SENDER) });
+  if (verdict === 'return' && isCompared)
+    return log.state.refused === at ? notSent(call) : recorded(call, at);
   // Only the create itself can compare the requests: it is asked again, by another activity.
   if (purchaseOf(send) === undefined && mayHaveUsedAnother(input.trace.scheduledAt, stands.boundSince))
     return unseen(call);
@@ -172,8 +173,10 @@ async function withHeardTask(call: Omit<Unanswered, 'base'>): Promise<KeyLog> {
   const log = isMissing ? (await noted(call)).log : read;
   const at = indexOfSend(log.state, announced);
   const send = log.state.sends[at];
-  if (send === undefined || (log.state.open !== at && !isUnknown(send))) return log;
-  const { sent } = send;
+  if (send === undefined || purchaseOf(send) !== undefined) return log;
+  const { sent, answer: told } = send;
+  // What it bought counts also after a decision.
+  if (told !== null && !isOpenAnswer(told.answer)) return log;
   // What stands for a lost intent may not name its account.
   const account =
     sent.kind === 'intent' ? sent.account : deps.accounts.find(sent.account || input.account)?.name;

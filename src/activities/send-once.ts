@@ -374,7 +374,7 @@ async function recorded(
   const { nonce } = intent;
   const recording = recordAnswer(deps.journal, log, nonce, answer);
   // The server drops what comes later. The write goes on.
-  const told = isPaid(answer) ? ((await spec.sender.inTime(recording)) ?? TOO_SLOW) : await recording;
+  const told = (await spec.sender.inTime(recording)) ?? TOO_SLOW;
   if (told.recorded) {
     const { state } = told.log;
     const own = indexOfSend(state, nonce);

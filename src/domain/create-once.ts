@@ -118,10 +118,12 @@ export function nextStep(
       return { do: 'wait', until, state: counted, why: `refused with HTTP ${answer.httpStatus}` };
     }
     case 'not_sent': {
-      if (answer.permanent) return settleUnsent(state, answer);
+      const known: CreateOnceState =
+        answer.cause === RECORDED_BY_ANOTHER_RUN ? { ...state, elsewhere: true } : state;
+      if (answer.permanent) return settleUnsent(known, answer);
       return answer.sendAttemptUsed && !FREE_CAUSES.has(answer.cause)
-        ? afterFailedConnection(state, answer, context)
-        : afterUnsent(state, answer, context);
+        ? afterFailedConnection(known, answer, context)
+        : afterUnsent(known, answer, context);
     }
   }
 }

@@ -21,7 +21,7 @@ import {
 } from '../domain/create-once';
 import { type CreatePolicy } from '../domain/create-policy';
 import { announcedIn, type SenderTrace, taskIdIn } from '../domain/sender-trace';
-import { ACTIVITY, RECORDED_BY_ANOTHER_RUN } from '../domain/names';
+import { ACTIVITY } from '../domain/names';
 import {
   type CallFacts,
   type CreateVideoAnswer,
@@ -105,8 +105,7 @@ export async function createOnce(
       return { kind: 'settled', answer: settled, sends: state.sends + (settled.sent ? 1 : 0) };
     }
     if (step.do === 'reconcile') throw new Error('media.reconcileCreate answered "pending"');
-    const isElsewhere = answer.outcome === 'not_sent' && answer.cause === RECORDED_BY_ANOTHER_RUN;
-    state = isElsewhere ? { ...step.state, elsewhere: true } : step.state;
+    state = step.state;
     options.onState?.(state, callWait(step, answer));
     const wait = step.until - Date.now();
     if (wait > 0) {

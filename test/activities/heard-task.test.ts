@@ -92,9 +92,10 @@ describe('a send whose last heartbeat named its task', () => {
     expect(await bench.reconcile(heard())).toMatchObject({ outcome: 'unconfirmed' });
   });
 
-  it('[C4.4c] is not bought again where a person has decided about it', async () => {
+  it('[C4.4c] counts also after a person has decided about it: it is not bought again', async () => {
     await record(answers.unconfirmed(0));
     await bench.write(decisionEntry({ about: 'first' }));
-    expect(await bench.reconcile(heard())).toMatchObject({ outcome: 'not_sent', cause: 'decided' });
+    expect(await bench.reconcile(heard())).toMatchObject({ outcome: 'created' });
+    expect(await bench.state()).toMatchObject({ bought: 0, unknown: null });
   });
 });

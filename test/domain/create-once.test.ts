@@ -179,7 +179,10 @@ describe('a key under which another run may have bought', () => {
       const limit = at(START, { startLimitMs: 0 });
       const owed = { do: 'settle', answer: { outcome: 'rejected', mayBeOwed: true } };
       expect(nextStep(after, answer, limit)).toMatchObject(owed);
-      expect(nextStep(started, answer, limit)).not.toMatchObject(owed);
+      // This one says that another run has a record.
+      const first = expect(nextStep(started, answer, limit));
+      if (cause === 'recorded_by_another_run') first.toMatchObject(owed);
+      else first.not.toMatchObject(owed);
     }
   });
 

@@ -20,7 +20,7 @@ import { NO_ANSWER, noValue, type NoValue, reconcileCreate, senderTrace } from '
 import { type BatchWork } from './batch-work';
 import { isBatchClosed } from './batch-closed';
 import { creationKeyOf, isStarted, type Row } from './row';
-import { ancestry } from '../creation-key';
+import { ancestry, inThisRun } from '../creation-key';
 
 /** One row's create: settled, to be tried again at `until`, looked up and not bought, or no longer allowed. */
 export type RowStep =
@@ -44,7 +44,9 @@ export async function createRows(
   { input: { campaign, settings }, payer }: BatchWork,
   onRow: (row: Row, answer: RowAnswer) => void,
 ): Promise<void> {
-  const states = rows.map((row) => row.create ?? beginCreate(creationKeyOf(campaign, row), Date.now()));
+  const states = rows.map(
+    (row) => row.create ?? inThisRun(beginCreate(creationKeyOf(campaign, row), Date.now())),
+  );
   // In the input, so that it is the same in a run that was reset after the creates.
   const sender = { sender: uuid4(), scheduledAt: new Date().toISOString() };
   const answers = await sendGroup(rows, states, settings, { payer, sender: sender.sender });

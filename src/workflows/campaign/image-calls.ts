@@ -10,7 +10,7 @@ import { type BatchWork } from './batch-work';
 import { costOf, creationKeyOf, isStarted, limitKeyOf, type Row } from './row';
 import { ACTIVITY } from '../../domain/names';
 import { activity } from '../proxies';
-import { ancestry } from '../creation-key';
+import { ancestry, inThisRun } from '../creation-key';
 import { given } from '../../domain/given';
 
 /** Maximum open image calls of one batch: each takes a minute and an activity slot of the worker. */
@@ -58,7 +58,7 @@ export class ImageCalls {
   /** Lets a row without a result wait with its money and position, or returns the outcome that ends it. */
   private waitOrEnd(row: Row, got: WaitingImage): ImageOutcome | undefined {
     const { batch } = this;
-    const state = row.create ?? beginCreate(creationKeyOf(batch.input.campaign, row), Date.now());
+    const state = row.create ?? inThisRun(beginCreate(creationKeyOf(batch.input.campaign, row), Date.now()));
     const step = afterImage(state, got, { startLimitMs: DEFAULT_START_LIMIT_MS, patient: true });
     if ('outcome' in step) return step;
     Object.assign(row, { phase: 'waiting', create: step.state, notBefore: step.until });

@@ -2,7 +2,7 @@ import { OTHER } from '../domain/ended-video-metrics';
 import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
 import { type PaidOperation } from '../domain/request';
 import { type PaidFailure, type PaidSendOptions } from '../service/media-client';
-import { timeLeft } from '../service/time-left';
+import { countdown } from '../service/countdown';
 import { pollsByAnswer } from './poll-metrics';
 import { type SpanAttributes, withSpan } from './spans';
 
@@ -24,7 +24,7 @@ export function sendInSpan<Reply extends Accepted | PaidFailure>(
   options: PaidSendOptions & { readonly deadlineMs: number },
   send: (options: PaidSendOptions) => Promise<Reply>,
 ): Promise<Reply> {
-  const left = timeLeft(options.deadlineMs);
+  const left = countdown(options.deadlineMs);
   return withSpan({
     name: 'media.create',
     attributes: () => ({

@@ -11,7 +11,7 @@ import {
   type Send,
 } from '../domain/log-entries';
 import { INTERNAL_ERROR, NOT_RECORDED } from '../domain/names';
-import { decide, indexOfSend, type Licence, type LogCaller, tellingSend } from '../domain/paid-log';
+import { decide, indexOfSend, type Licence, tellingSend } from '../domain/paid-log';
 import { type NotSent } from '../domain/paid-call';
 import { type Account } from '../accounts/registry';
 import { type Admission, admitCall } from './admission';
@@ -163,10 +163,11 @@ async function unprepared(account: Account, error: unknown): Promise<Prepared> {
   return { kind: 'unavailable', message, fileHashes: new Map() };
 }
 
-function askerOf({ who, spec, fingerprint }: OpenedCall): LogCaller {
+/** What the log allows the call to do. */
+function licenceOf({ who, spec, fingerprint, log }: OpenedCall): Licence {
   const { sender, runId, attemptAt } = who;
   const { retries, again } = spec;
-  return { sender, runId, fingerprint, attemptAt, now: who.now(), retries, again };
+  return decide(log.state, { sender, runId, fingerprint, attemptAt, now: who.now(), retries, again });
 }
 
 /** What the log says about the call; undefined where nothing stands in the way of a send. */
@@ -174,7 +175,7 @@ async function fromRecords(opened: OpenedCall): Promise<SendOnceResult | undefin
   const { who, spec, log, base } = opened;
   const again = spec.sameKey === undefined ? undefined : unknownCall(log, spec.sameKey, who.now());
   if (again !== undefined) return sendAgain(opened, again);
-  const licence = decide(log.state, askerOf(opened));
+  const licence = licenceOf(opened);
   const unseen = log.state.bought === null ? await unseenSend(opened) : undefined;
   if (unseen !== undefined) return unseen;
   switch (licence.do) {
@@ -322,7 +323,7 @@ function unlessLater({ who, base }: OpenedCall, answer: NotSent): SendOnceResult
 /** The position was the licence: whoever lost it answers by what stands there, and sends nothing. */
 async function overtaken(opened: OpenedCall): Promise<SendOnceResult> {
   const { log, base } = opened;
-  const licence = decide(log.state, askerOf(opened));
+  const licence = licenceOf(opened);
   if ('at' in licence) return bySend(opened, licence);
   const unsent = unsentAnswer({ ...base, sendAttempt: log.state.sends.length }, 'overtaken', OVERTAKEN);
   return unlessLater(opened, unsent);

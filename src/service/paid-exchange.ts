@@ -5,7 +5,7 @@ import { type ConnectionFactory } from './connections';
 import { networkCode, unsentCause, type UnsentCause } from './network-error';
 import { PassingHandler } from './interceptors';
 import { type HeaderValues } from './retry-after';
-import { timeLeft } from './time-left';
+import { countdown } from './countdown';
 
 export interface PaidCall {
   readonly url: URL;
@@ -90,7 +90,7 @@ class MarkingHandler extends PassingHandler {
 export async function exchangeOnce(call: PaidCall): Promise<PaidExchange> {
   const endsAt = performance.now() + call.budgetMs;
   if (!(call.budgetMs > 0)) return TOO_LATE;
-  const marker = new SendMarker(() => call.onSend?.(), timeLeft(call.budgetMs));
+  const marker = new SendMarker(() => call.onSend?.(), countdown(call.budgetMs));
   let dispatcher: Dispatcher;
   try {
     dispatcher = call.connectionFactory(new URL(call.url.origin), {

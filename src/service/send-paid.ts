@@ -11,7 +11,7 @@ import { type AcceptedReply, replyHeaders } from './paid-replies';
 import { type BoundedBody, decodedBody, parseJsonBody } from './reply-body';
 import { asksToRetry, type HeaderValues, parseRetryAfter } from './retry-after';
 import { readTaskError } from './task-error';
-import { timeLeft } from './time-left';
+import { countdown } from './countdown';
 import { type WireJsonBody, type WireMultipartBody } from './wire-body';
 import { toFormData } from './wire-body';
 
@@ -36,7 +36,7 @@ export async function sendPaid<Accepted>(
   body: WireJsonBody | WireMultipartBody,
   options: PaidSendOptions & { readonly deadlineMs: number },
 ): Promise<Accepted | PaidFailure> {
-  const left = timeLeft(options.deadlineMs);
+  const left = countdown(options.deadlineMs);
   const credentials = await within(options.deadlineMs, credentialsOf(caller));
   if (credentials === undefined)
     return notSent('credential_unavailable', false, 'This worker has no usable key for the account.');

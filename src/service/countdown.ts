@@ -3,7 +3,7 @@
  * whichever clock has gone further: the wall clock may step, and the other one stands still while the machine is
  * suspended.
  */
-export function timeLeft(ms: number): () => number {
+export function countdown(ms: number): () => number {
   const began = { at: performance.now(), wall: Date.now() };
   return () => {
     // oxlint-disable-next-line house/no-wall-clock-durations -- counts while the machine is suspended

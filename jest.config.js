@@ -25,14 +25,15 @@ module.exports = {
       },
     ],
   },
-  // Examples import the package by its name, as users do.
+  // Packages import each other by name, as users do: tests run the sources.
   moduleNameMapper: {
-    // Loaded when they are wanted, by the names that they have in lib.
-    '^\\.\\./(s3|postgres)/index\\.js$': '<rootDir>/src/$1/index.ts',
     '^temporal-media$': '<rootDir>/src/domain/index.ts',
-    '^temporal-media/(workflows|activities|postgres|replay|s3|stores|testing|testing/workflows)$':
-      '<rootDir>/src/$1/index.ts',
+    '^temporal-media/(workflows|activities|stores)$': '<rootDir>/src/$1/index.ts',
     '^temporal-media/(worker|client|plugin|nexus)$': '<rootDir>/src/$1.ts',
+    '^temporal-media/internal/(.*)$': '<rootDir>/src/$1',
+    '^@temporal-media/testing/workflows$': '<rootDir>/packages/testing/src/workflows/index.ts',
+    '^@temporal-media/([^/]+)$': '<rootDir>/packages/$1/src/index.ts',
+    '^@temporal-media/([^/]+)/internal/(.*)$': '<rootDir>/packages/$1/src/$2',
     // A property that fails prints the command that repeats it.
     '^fast-check$': '<rootDir>/test/support/fast-check.js',
     '^fast-check/itself$': require.resolve('fast-check'),

@@ -1,4 +1,4 @@
-import { type FaultRule } from '../src/testing/sandbox/faults';
+import { type FaultRule } from '../packages/sandbox/src/faults';
 
 export type WireFault = 'reset' | '502' | '500' | '504' | '429' | 'stall' | 'body stall' | 'body cut';
 

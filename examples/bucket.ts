@@ -1,5 +1,5 @@
 // Journal and results in a bucket, for workers on any number of hosts, and an address for whoever may see a film.
-// npm install @aws-sdk/client-s3 @aws-sdk/lib-storage @aws-sdk/s3-request-presigner; AWS_* as for every program of the AWS SDK.
+// npm install @temporal-media/store-s3; AWS_* as for every program of the AWS SDK.
 import { type ArtifactRef } from 'temporal-media';
 import { openArtifactStore } from 'temporal-media/stores';
 import { createMediaWorker } from 'temporal-media/worker';

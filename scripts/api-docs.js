@@ -3,25 +3,28 @@
 // `npm run api-docs -- --check`: writes nothing. Both exit with 1 for an export, a method or a property without a docstring, a
 // link that leads nowhere, and a type that an export needs but that is neither exported nor in api-unexported.json.
 const path = require('node:path');
-const { exports: subpaths, name } = require('../package.json');
+const { name } = require('../package.json');
 const unexported = require('./api-unexported.json');
+const { packageFolders, readManifest, ROOT: root } = require('./packages.js');
 
-const root = path.resolve(__dirname, '..');
 const OUT = path.join(root, 'out', 'api');
 
-/** Source of each subpath that has types. */
+/** Source of each entry point that has types, with the name that users import. */
 const entries = new Map(
-  Object.entries(subpaths).flatMap(([subpath, { types }]) =>
-    types === undefined
-      ? []
-      : [[types.replace(/^\.\/lib\//, 'src/').replace(/\.d\.ts$/, '.ts'), subpath.replace('.', name)]],
-  ),
+  packageFolders().flatMap((folder) => {
+    const { name: own, exports: subpaths } = readManifest(folder);
+    return Object.entries(subpaths).flatMap(([subpath, { types }]) => {
+      if (types === undefined || subpath.includes('*')) return [];
+      const source = types.replace(/^\.\/lib\//, 'src/').replace(/\.d\.ts$/, '.ts');
+      return [[path.relative(root, path.join(folder, source)), subpath.replace('.', own)]];
+    });
+  }),
 );
 
 const OPTIONS = {
   entryPoints: [...entries.keys()],
   basePath: root,
-  tsconfig: path.join(root, 'tsconfig.build.json'),
+  tsconfig: path.join(root, 'tsconfig.json'),
   // `npm run types` finds errors of types.
   skipErrorChecking: true,
   name,
@@ -71,7 +74,8 @@ async function undocumentedProperties(project) {
   return project
     .getReflectionsByKind(ReflectionKind.Property | ReflectionKind.Accessor)
     .filter(
-      (property) => property.parent?.kindOf(named) && property.sources?.[0]?.fileName.startsWith('src/'),
+      (property) =>
+        property.parent?.kindOf(named) && /^(?:src|packages)\//.test(property.sources?.[0]?.fileName ?? ''),
     )
     .filter(({ inheritedFrom, type }) => inheritedFrom === undefined && type?.type !== 'literal')
     .filter(

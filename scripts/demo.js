@@ -8,5 +8,5 @@ const run = (...args) => spawnSync(process.execPath, args, { cwd: process.cwd(),
 
 const built = run(path.join(root, 'scripts', 'build.js'));
 if (built.status !== 0) process.exit(built.status ?? 1);
-const demo = run(path.join(root, 'lib', 'cli', 'main.js'), 'demo', ...process.argv.slice(2));
+const demo = run(path.join(root, 'packages', 'cli', 'lib', 'main.js'), 'demo', ...process.argv.slice(2));
 process.exit(demo.status ?? 1);

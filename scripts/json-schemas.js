@@ -6,10 +6,11 @@ const fs = require('node:fs');
 const path = require('node:path');
 
 const root = path.resolve(__dirname, '..');
+const cli = path.join(root, 'packages', 'cli');
 // One file for each document, which users may read in the package too.
-const RESULT = path.join(root, 'lib', 'schemas');
+const RESULT = path.join(cli, 'lib', 'schemas');
 // Digests of all that the result was made of. Beside the build info of tsc, and not published either.
-const INPUTS = path.join(root, 'lib', '.schemas.tsbuildinfo');
+const INPUTS = path.join(cli, 'lib', '.schemas.tsbuildinfo');
 // Each of its properties is one document.
 const TYPE = 'Documents';
 
@@ -26,8 +27,8 @@ function buildJsonSchemas() {
   const config = {
     ...DEFAULT_CONFIG,
     // Declarations hold the comments and no function bodies.
-    path: path.join(root, 'lib', 'cli', 'schemas.d.ts'),
-    tsconfig: path.join(root, 'tsconfig.build.json'),
+    path: path.join(cli, 'lib', 'schemas.d.ts'),
+    tsconfig: path.join(cli, 'tsconfig.build.json'),
     // tsc has just checked them.
     skipTypeCheck: true,
     // Later versions may add fields.
@@ -45,7 +46,7 @@ function buildJsonSchemas() {
     config,
   ).createSchema(TYPE);
   // The code that was built just now; a build that made no code has ended before this.
-  const { SCHEMA_NAMES } = require('../lib/cli/schemas.js');
+  const { SCHEMA_NAMES } = require('../packages/cli/lib/schemas.js');
   // Without those of an earlier build, under names that are gone.
   fs.rmSync(RESULT, { recursive: true, force: true });
   fs.mkdirSync(RESULT);

@@ -10,6 +10,7 @@ const { needOf } = require('../test/support/needs');
 const root = path.resolve(__dirname, '..');
 const COPIED = [
   'src',
+  'packages',
   'test',
   'scripts',
   'docs',
@@ -25,9 +26,14 @@ function copyTree() {
   // Packages are shared; the cache, which holds what this tree has built and proved, is not.
   fs.mkdirSync(path.join(copy, 'node_modules'));
   for (const name of fs.readdirSync(path.join(root, 'node_modules'))) {
-    if (name === '.cache') continue;
+    if (['.cache', 'temporal-media', '@temporal-media'].includes(name)) continue;
     fs.symlinkSync(path.join(root, 'node_modules', name), path.join(copy, 'node_modules', name));
   }
+  // Those of the copy, as npm links them.
+  fs.symlinkSync('..', path.join(copy, 'node_modules', 'temporal-media'));
+  fs.mkdirSync(path.join(copy, 'node_modules', '@temporal-media'));
+  for (const name of fs.readdirSync(path.join(copy, 'packages')))
+    fs.symlinkSync(`../../packages/${name}`, path.join(copy, 'node_modules', '@temporal-media', name));
   return copy;
 }
 

@@ -52,7 +52,7 @@ function strykerConfig(group, files) {
     incrementalFile: fromHere(`${group}.incremental.json`),
     // Outside the repository: jest would find the copies of the tests.
     tempDirName: path.join(os.tmpdir(), `temporal-media-mutation-${process.pid}`),
-    ignorePatterns: ['lib', 'out', 'coverage', '.data', 'test/golden'],
+    ignorePatterns: ['lib', 'packages/*/lib', 'out', 'coverage', '.data', 'test/golden'],
     reporters: ['json', 'dots'],
     jsonReporter: { fileName: fromHere(`${group}.report.json`) },
     timeoutMS: 10_000,

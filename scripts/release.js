@@ -8,6 +8,7 @@ const os = require('node:os');
 const path = require('node:path');
 const { spawnSync } = require('node:child_process');
 const { parseArgs } = require('node:util');
+const { packageFolders, readManifest } = require('./packages');
 const { canAttest, parseChangelog, planRelease, provenanceProblems } = require('./release-plan');
 
 const root = path.resolve(__dirname, '..');
@@ -72,19 +73,27 @@ function runSuites() {
   return SUITES.join(', ');
 }
 
-/** Packs into `folder`. The facts about the tarball are what npm reports as JSON, after whatever the build prints. */
-function pack(folder, built) {
-  const said = npm(['pack', '--json', '--pack-destination', folder, ...(built ? ['--ignore-scripts'] : [])]);
-  const [packed] = JSON.parse(said.slice(said.search(/^\[$/m)));
-  const tarball = path.join(folder, packed.filename);
-  run('tar', ['-xzf', tarball, '-C', folder]);
-  return { ...packed, tarball, unpacked: path.join(folder, 'package') };
+/**
+ * Packs every package into `folder`, the core first, which builds all. The facts about a tarball are what npm reports as
+ * JSON, after whatever the build prints.
+ */
+function packAll(folder, built) {
+  return packageFolders().map((cwd) => {
+    const flags = ['--json', '--pack-destination', folder, ...(built ? ['--ignore-scripts'] : [])];
+    const said = npm(['pack', ...flags], { cwd });
+    const [packed] = JSON.parse(said.slice(said.search(/^\[$/m)));
+    const tarball = path.join(folder, packed.filename);
+    const unpacked = path.join(folder, packed.filename.replace(/\.tgz$/, ''));
+    fs.mkdirSync(unpacked);
+    run('tar', ['-xzf', tarball, '-C', unpacked, '--strip-components=1']);
+    return { ...packed, tarball, unpacked };
+  });
 }
 
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 
-function listFiles(folder, { files, size, unpackedSize }) {
-  const list = path.join(folder, 'files.txt');
+function listFiles({ name, files, size, unpackedSize, unpacked }) {
+  const list = `${unpacked}.files.txt`;
   fs.writeFileSync(list, files.map((file) => `${file.size}\t${file.path}\n`).join(''));
   const byTop = new Map();
   for (const file of files) {
@@ -92,20 +101,20 @@ function listFiles(folder, { files, size, unpackedSize }) {
     byTop.set(top, (byTop.get(top) ?? 0) + file.size);
   }
   const tops = [...byTop].map(([top, bytes]) => `${top} ${megabytes(bytes)}`).join(', ');
-  return `${files.length} files, ${megabytes(size)} packed, ${megabytes(unpackedSize)} unpacked: ${tops}\n${list}`;
+  return `${name}: ${files.length} files, ${megabytes(size)} packed, ${megabytes(unpackedSize)} unpacked: ${tops}\n${list}`;
 }
 
-function validatePackage({ tarball, unpacked }) {
+function validatePackage({ name, tarball, unpacked }) {
   const script = path.join(root, 'test', 'installed', 'support', 'validate-package.mjs');
   const { publint, types, resolved } = JSON.parse(run(process.execPath, [script, tarball, unpacked]));
   const missing = Object.entries(resolved).filter(([, ok]) => !ok);
   const problems = [...publint, ...types, ...missing.map(([place]) => `${place}: no types`)];
   if (problems.length > 0) throw new Error(problems.join('\n'));
-  return `publint and are-the-types-wrong: nothing, ${Object.keys(resolved).length} ways to import`;
+  return `${name}: publint and are-the-types-wrong: nothing, ${Object.keys(resolved).length} ways to import`;
 }
 
 /**
- * The packages that a user's install brings, from the lock file. In a copy of the manifest without the rest, because
+ * The packages that an install of the core brings, from the lock file. In a copy of the manifest without the rest, because
  * `npm sbom --omit dev` in this folder also leaves out dependencies that a development dependency needs too. Peers are
  * the user's own.
  */
@@ -130,7 +139,10 @@ function writeSbom(folder) {
 }
 
 function checkProvenance() {
-  const problems = provenanceProblems(manifest);
+  const problems = packageFolders().flatMap((folder) => {
+    const { name, ...rest } = readManifest(folder);
+    return provenanceProblems(rest).map((problem) => `${name}: ${problem}`);
+  });
   if (problems.length > 0) throw new Error(problems.join('\n'));
   return 'publishConfig.provenance and repository are set';
 }
@@ -176,16 +188,17 @@ function main() {
   else console.log(`not run suites: ${SUITES.map((suite) => `npm run ${suite}`).join(', ')}`);
   let packed;
   step('pack', () => {
-    packed = pack(folder, args.built);
-    return packed.tarball;
+    packed = packAll(folder, args.built);
+    return packed.map(({ tarball }) => tarball).join('\n');
   });
-  step('files', () => listFiles(folder, needed(packed, 'tarball')));
-  step('package', () => validatePackage(needed(packed, 'tarball')));
+  step('files', () => needed(packed, 'tarball').map(listFiles).join('\n'));
+  step('package', () => needed(packed, 'tarball').map(validatePackage).join('\n'));
   step('packages', () => writeSbom(folder));
   step('provenance', checkProvenance);
   step('publish --dry-run', () => {
-    npm(['publish', '--dry-run', '--ignore-scripts', needed(packed, 'tarball').tarball]);
-    return 'npm accepts the tarball';
+    for (const { tarball } of needed(packed, 'tarball'))
+      npm(['publish', '--dry-run', '--ignore-scripts', tarball]);
+    return 'npm accepts the tarballs';
   });
   if (dryRun) printNext(plan);
   else step('publish', () => publish(plan, packed));
@@ -196,8 +209,10 @@ function publish(plan, packed) {
   if (process.exitCode === 1) throw new Error('refused: a step failed');
   if (!plan.prepared)
     throw new Error(`refused: set the version ${plan.version} and its section in CHANGELOG.md first`);
-  npm(['publish', '--provenance', '--ignore-scripts', packed.tarball], { stdio: 'inherit' });
-  return `${manifest.name} ${plan.version}`;
+  // The core first: the companions name it.
+  for (const { tarball } of packed)
+    npm(['publish', '--provenance', '--ignore-scripts', tarball], { stdio: 'inherit' });
+  return packed.map(({ name }) => `${name} ${plan.version}`).join(', ');
 }
 
 function printNext(plan) {
@@ -207,7 +222,10 @@ function printNext(plan) {
     console.log(
       `\nThe commit of the release: "## Unreleased" of CHANGELOG.md becomes "## ${version} - DATE",`,
     );
-    console.log(`npm version ${version} --no-git-tag-version, the same version in src/domain/version.ts,`);
+    console.log(
+      `npm version ${version} --no-git-tag-version --workspaces --include-workspace-root, the same version`,
+    );
+    console.log('in src/domain/version.ts and wherever a package.json names a package of ours,');
     console.log('and golden histories as in CONTRIBUTING.md.');
   }
   console.log(`\nThen, in the pipeline of the repository: npm run release -- --version ${version}`);

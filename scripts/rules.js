@@ -67,6 +67,7 @@ if (asked.length > 0) {
   const tests = textsOf('test', /^(?!rules[\\/]).*\.test\.ts$/);
   const texts = {
     ...textsOf('src', /\.ts$/),
+    ...textsOf('packages', /\/src\/.*\.ts$/),
     ...textsOf('test', /\.[tj]s$/),
     ...textsOf('docs', /\.md$/),
     ...textsOf('README.md'),

@@ -3,7 +3,7 @@
 const fs = require('node:fs');
 const path = require('node:path');
 const { formatText } = require('./format-text.js');
-const { openapiDocument } = require('../lib/testing/sandbox/openapi/document.js');
+const { openapiDocument } = require('../packages/sandbox/lib/openapi/document.js');
 
 const folder = path.resolve(__dirname, '..', 'docs', 'openapi');
 

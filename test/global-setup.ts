@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { type Config } from 'jest';
-import { resolveTemporalServer, startTemporalServer } from '../src/testing/temporal-server';
+import { resolveTemporalServer, startTemporalServer } from '../packages/testing/src/temporal-server';
 import { bringLibUpToDate } from './support/bring-lib-up-to-date';
 import { allTestFiles, needOfPatterns } from './support/needs';
 import { planLine, readyLine, SEARCH_LINES } from './support/server-cost';

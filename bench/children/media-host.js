@@ -4,7 +4,7 @@
 const { randomBytes } = require('node:crypto');
 const { createServer } = require('node:http');
 const { Buffer } = require('node:buffer');
-const { renderMedia } = require('../../lib/testing/sandbox/render-video.js');
+const { renderMedia } = require('../../packages/sandbox/lib/render-video.js');
 
 const BLOCK = randomBytes(1024 * 1024);
 const VIDEO = { model: 'cine-1', prompt: 'padded', seconds: 2, resolution: '480p', aspectRatio: '16:9' };

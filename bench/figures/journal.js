@@ -57,7 +57,7 @@ async function bucket(scope, say) {
   const server = await startS3();
   scope.defer(() => server.stop());
   await server.createBucket('bench');
-  const { createS3Client, createS3Records } = require('../../lib/s3/index.js');
+  const { createS3Client, createS3Records } = require('../../packages/store-s3/lib/index.js');
   const { PutObjectCommand } = require('@aws-sdk/client-s3');
   const client = createS3Client(server.env);
   return {
@@ -74,7 +74,7 @@ async function database(scope, say) {
   if (findPostgres() === null) return void say('Without a database: install the package "postgresql".');
   const server = await startPostgres();
   scope.defer(() => server.stop());
-  const { createPostgresRecords, migratePostgres } = require('../../lib/postgres/index.js');
+  const { createPostgresRecords, migratePostgres } = require('../../packages/store-postgres/lib/index.js');
   await migratePostgres(server.url);
   const { Pool } = require('pg');
   const pool = new Pool({ connectionString: server.url });

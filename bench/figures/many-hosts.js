@@ -12,7 +12,7 @@ const { cpuMs, cpuOfFamilyMs, residentBytes } = require('../framework/process-us
 const { round } = require('../framework/statistics.js');
 const { findPostgres, startPostgres } = require('../../scripts/stores/postgres.js');
 const { findS3, startS3 } = require('../../scripts/stores/s3.js');
-const { migratePostgres } = require('../../lib/postgres/index.js');
+const { migratePostgres } = require('../../packages/store-postgres/lib/index.js');
 
 const title =
   'one campaign on two to eight workers with folders of their own, journal in PostgreSQL, artifacts in a bucket';

@@ -12,7 +12,7 @@ const { cpuMs, residentBytes } = require('../framework/process-usage.js');
 const { round } = require('../framework/statistics.js');
 
 const title = 'a thousand histories of 225 polls each, replayed by one command';
-const MAIN = path.resolve(__dirname, '../../lib/cli/main.js');
+const MAIN = path.resolve(__dirname, '../../packages/cli/lib/main.js');
 const POLLS = 225;
 const ID = 'bench-replay';
 const MIB = 1024 * 1024;

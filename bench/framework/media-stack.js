@@ -4,10 +4,15 @@
 const { randomBytes } = require('node:crypto');
 const path = require('node:path');
 const { Client, Connection } = require('@temporalio/client');
-const { startChild } = require('../../lib/cli/child-process.js');
-const { sandboxEnvironment, SANDBOX_KEY, temporalEnvironment } = require('../../lib/cli/dev/state.js');
+const { startChild } = require('../../packages/cli/lib/child-process.js');
+const {
+  sandboxEnvironment,
+  SANDBOX_KEY,
+  temporalEnvironment,
+} = require('../../packages/cli/lib/dev/state.js');
 const { TemporalMediaClient } = require('../../lib/client.js');
-const { startSandboxProcess, startTemporalServer } = require('../../lib/testing/index.js');
+const { startTemporalServer } = require('../../packages/testing/lib/index.js');
+const { startSandboxProcess } = require('../../packages/sandbox/lib/index.js');
 
 /** Neither an account nor a server of the user takes part. */
 function cleanEnvironment() {

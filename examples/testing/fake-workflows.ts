@@ -7,7 +7,7 @@ import {
   type MockMediaOptions,
   type RunningTemporalServer,
   startTemporalServer,
-} from 'temporal-media/testing';
+} from '@temporal-media/testing';
 import { productFilm } from '../plugin/workflows';
 
 describe('productFilm', () => {

@@ -1,5 +1,5 @@
 import { type VideoOutcome } from 'temporal-media';
-import { completedVideo, failedVideo, unconfirmedVideo } from 'temporal-media/testing';
+import { completedVideo, failedVideo, unconfirmedVideo } from '@temporal-media/testing';
 
 /** Code of yours that reads an outcome. */
 export function headline(outcome: VideoOutcome): string {

@@ -3,7 +3,8 @@ import { NativeConnection } from '@temporalio/worker';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startSandboxProcess, startTemporalServer } from 'temporal-media/testing';
+import { startTemporalServer } from '@temporal-media/testing';
+import { startSandboxProcess } from '@temporal-media/sandbox';
 import { filmWorker } from '../plugin/worker';
 import { productFilm } from '../plugin/workflows';
 

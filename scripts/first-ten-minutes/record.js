@@ -6,7 +6,7 @@ const { setTimeout: delay } = require('node:timers/promises');
 const { STEPS } = require('./steps');
 const { Terminal } = require('./terminal');
 
-const MAIN = path.resolve(__dirname, '..', '..', 'lib', 'cli', 'main.js');
+const MAIN = path.resolve(__dirname, '..', '..', 'packages', 'cli', 'lib', 'main.js');
 const STEP_MS = 90_000;
 /** What the page shows instead of the folder in which the session really ran. */
 const SHOWN_FOLDER = '/home/you/film';

@@ -24,7 +24,7 @@ async function fetchRuns(client, workflowId, firstRunId) {
 /** The text of a golden file. Stack traces name the recording machine's paths, and replay does not look at them. */
 function goldenText(history) {
   // Recording runs the compiled workflows too; the list of recorded histories is read without them.
-  const { historyToJson } = require('../../lib/replay/history-codec.js');
+  const { historyToJson } = require('../../packages/replay/lib/history-codec.js');
   const withoutPaths = (key, value) => (key === 'stackTrace' ? '' : value);
   return `${JSON.stringify(historyToJson(history), withoutPaths, 1)}\n`;
 }

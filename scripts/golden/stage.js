@@ -9,7 +9,8 @@ const { readConfig } = require('../../lib/config');
 const { SEARCH_ATTRIBUTES } = require('../../lib/domain/search-attributes');
 const { createMediaWorker, createWorkers } = require('../../lib/worker');
 const { FileArtifactStore } = require('../../lib/activities');
-const { startSandboxProcess, startTemporalServer } = require('../../lib/testing');
+const { startTemporalServer } = require('../../packages/testing/lib');
+const { startSandboxProcess } = require('../../packages/sandbox/lib');
 const { IDENTITY } = require('./histories');
 const { ScriptedActivities } = require('./scripted-activities');
 

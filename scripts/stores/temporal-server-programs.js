@@ -3,12 +3,12 @@
 // from PATH, else from our cache, else built once with `go install`.
 const { execFileSync } = require('node:child_process');
 const path = require('node:path');
-const { goInstall } = require('../../lib/testing/temporal-server/download.js');
+const { goInstall } = require('../../packages/testing/lib/temporal-server/download.js');
 const {
   cliCacheDir,
   findOnPath,
   isExecutableFile,
-} = require('../../lib/testing/temporal-server/server-source.js');
+} = require('../../packages/testing/lib/temporal-server/server-source.js');
 
 /** The tool brings the schema of its own version: both are of one. */
 const VERSION = 'v1.32.1';

@@ -13,7 +13,7 @@ import { type VideoOutcome } from '../domain/outcome';
 import { type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
 import { AWAIT_VIDEO_SHAPE, type AwaitVideoInput, type WaitOptions } from '../domain/workflow-inputs';
-import { JournalLookup } from './case/journal-lookup';
+import { JournalLookup } from './journal-lookup';
 import { refuseInvalid, ResumeError } from './errors';
 import { shellWord } from './shell-word';
 import { refuseUnregistered, type Starter, temporalOptions } from './start-options';

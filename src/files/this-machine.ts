@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
 import { hostname } from 'node:os';
 import { promisify } from 'node:util';
 import { otherwise, throwBug } from '../domain/bug';
@@ -117,4 +119,49 @@ function exists(pid: number): boolean {
   } catch (error) {
     return systemCode(error) === 'EPERM';
   }
+}
+
+/**
+ * The environment of a child process that needs no secret of the user (C5.4a): without keys, addresses and stores of the
+ * media workers (`MEDIA_*`), and without what the AWS SDK and libpq read (`AWS_*`, `PG*`).
+ * @param also further names to leave out
+ */
+export function childEnvironment(env: NodeJS.ProcessEnv, also?: RegExp): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(env).filter(
+      ([name]) => !/^(?:MEDIA_|AWS_|PG[A-Z])/i.test(name) && also?.test(name) !== true,
+    ),
+  );
+}
+
+const LOOPBACK = '127.0.0.1';
+
+/** A port of 127.0.0.1 that was free a moment ago; the caller must be prepared to try another one. */
+export async function freePort(): Promise<number> {
+  const server = await listen(0);
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no TCP port to be had on 127.0.0.1');
+  return address.port;
+}
+
+/** Whether the port of 127.0.0.1 can be bound. */
+export async function isPortFree(port: number): Promise<boolean> {
+  try {
+    const server = await listen(port);
+    server.close();
+    await once(server, 'close');
+    return true;
+  } catch (error) {
+    throwBug(error);
+    return false;
+  }
+}
+
+async function listen(port: number): Promise<Server> {
+  const server = createServer();
+  server.listen(port, LOOPBACK);
+  await once(server, 'listening');
+  return server;
 }

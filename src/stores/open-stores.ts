@@ -7,8 +7,7 @@ import { createJournal } from '../journal/create-journal';
 import { createFileRecords } from '../journal/file-journal';
 import { IDENTITY } from '../journal/record-names';
 import { type RecordStore } from '../journal/record-store';
-import type * as Postgres from '../postgres/index.js';
-import type * as S3 from '../s3/index.js';
+import { type StorePackage } from './store-package';
 
 /** Settings of a worker that say where its journal is. */
 export type JournalSettings = Pick<MediaConfig, 'journal' | 'journalShared'>;
@@ -17,24 +16,16 @@ export type ArtifactSettings = Pick<MediaConfig, 'artifacts' | 'dataDir' | 'cach
 
 /** The place of the journal. Creates nothing. @throws ConfigurationError */
 export async function openRecords({ journal, journalShared }: JournalSettings): Promise<RecordStore> {
-  switch (schemeOf(journal)) {
-    case undefined:
-      refuseHalfAddress('MEDIA_JOURNAL', journal);
-      return createFileRecords({ root: journal, shared: journalShared });
-    case 's3': {
-      const { createS3Client, createS3Records, parseS3Address } = optional('MEDIA_JOURNAL', loadS3);
-      return configured('MEDIA_JOURNAL', () =>
-        createS3Records({ client: createS3Client(), ...parseS3Address(journal) }),
-      );
-    }
-    case 'postgres':
-    case 'postgresql': {
-      const { createPostgresRecords } = optional('MEDIA_JOURNAL', loadPostgres);
-      return configured('MEDIA_JOURNAL', () => createPostgresRecords({ url: journal }));
-    }
-    default:
-      throw new ConfigurationError('MEDIA_JOURNAL', 'must be a folder, s3://bucket/prefix or postgres://….');
+  const scheme = schemeOf(journal);
+  if (scheme === undefined) {
+    refuseHalfAddress('MEDIA_JOURNAL', journal);
+    return createFileRecords({ root: journal, shared: journalShared });
   }
+  const name = STORE_PACKAGES[scheme];
+  if (name === undefined)
+    throw new ConfigurationError('MEDIA_JOURNAL', 'must be a folder, s3://bucket/prefix or postgres://….');
+  const store = load('MEDIA_JOURNAL', name);
+  return configured('MEDIA_JOURNAL', () => store.openRecords(journal));
 }
 
 /** The journal of paid sends. @throws ConfigurationError */
@@ -63,25 +54,18 @@ export async function openArtifactStore(
   settings: NodeJS.ProcessEnv | ArtifactSettings = process.env,
 ): Promise<ArtifactStore> {
   const { artifacts, dataDir, cacheBytes } = isSettings(settings) ? settings : readConfig(settings);
-  switch (schemeOf(artifacts)) {
-    case undefined:
-      refuseHalfAddress('MEDIA_ARTIFACTS', artifacts);
-      return new FileArtifactStore(artifacts);
-    case 's3': {
-      const { createS3ArtifactStore, createS3Client, parseS3Address } = optional('MEDIA_ARTIFACTS', loadS3);
-      return configured('MEDIA_ARTIFACTS', () =>
-        createS3ArtifactStore({
-          client: createS3Client(),
-          ...parseS3Address(artifacts),
-          // What is unfinished or a copy: the folder may be lost.
-          folder: join(dataDir, 's3'),
-          ...(cacheBytes !== undefined && { cacheBytes }),
-        }),
-      );
-    }
-    default:
-      throw new ConfigurationError('MEDIA_ARTIFACTS', 'must be a folder or s3://bucket/prefix.');
+  const scheme = schemeOf(artifacts);
+  if (scheme === undefined) {
+    refuseHalfAddress('MEDIA_ARTIFACTS', artifacts);
+    return new FileArtifactStore(artifacts);
   }
+  const name = STORE_PACKAGES[scheme];
+  const store = name === undefined ? undefined : load('MEDIA_ARTIFACTS', name);
+  const open = store?.openArtifactStore;
+  if (open === undefined)
+    throw new ConfigurationError('MEDIA_ARTIFACTS', 'must be a folder or s3://bucket/prefix.');
+  const options = { folder: join(dataDir, 's3'), ...(cacheBytes !== undefined && { cacheBytes }) };
+  return configured('MEDIA_ARTIFACTS', () => open(artifacts, options));
 }
 
 /**
@@ -105,21 +89,22 @@ export function schemeOf(place: string): string | undefined {
   return /^([a-z][a-z0-9+.-]+):\/\//i.exec(place)?.[1]?.toLowerCase();
 }
 
-// Not by `import()`: jest, which loads this package as CommonJS, refuses that.
-const loadS3 = () => require('../s3/index.js') as typeof S3;
-const loadPostgres = () => require('../postgres/index.js') as typeof Postgres;
+/** The package that opens the addresses of a scheme. A worker installs those that it names. */
+const STORE_PACKAGES: { readonly [scheme: string]: string | undefined } = {
+  s3: '@temporal-media/store-s3',
+  postgres: '@temporal-media/store-postgres',
+  postgresql: '@temporal-media/store-postgres',
+};
 
-/** Loads a store whose packages are optional. @throws ConfigurationError that says what to install */
-function optional<Module>(variable: string, load: () => Module): Module {
+/** @throws ConfigurationError that says what to install */
+function load(variable: string, name: string): StorePackage {
   try {
-    return load();
+    // Not by `import()`: jest, which loads this package as CommonJS, refuses that.
+    return (require(name) as { storePackage: StorePackage }).storePackage;
   } catch (error) {
-    const name = /Cannot find (?:module|package) '([^']+)'/.exec((error as Error).message)?.[1];
-    if (name === undefined || name.startsWith('.')) throw error;
-    throw new ConfigurationError(
-      variable,
-      `needs the package ${name}, which is optional: npm install @aws-sdk/client-s3 @aws-sdk/lib-storage @aws-sdk/s3-request-presigner for s3://, npm install pg for postgres://.`,
-    );
+    const missing = /Cannot find (?:module|package) '([^']+)'/.exec((error as Error).message)?.[1];
+    if (missing !== name) throw error;
+    throw new ConfigurationError(variable, `needs the package ${name}: npm install ${name}.`);
   }
 }
 

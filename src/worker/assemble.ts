@@ -1,6 +1,6 @@
 import { Runtime, type WorkerOptions } from '@temporalio/worker';
 import { type AccountSet, openAccounts } from '../accounts/account-set';
-import { type ActivityQueuesOptions } from '../activity-workers';
+import { type ActivityQueuesOptions, type ServedQueues } from '../activity-workers';
 import { checkServe, type MediaConfig } from '../config';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { nexusServicesOf } from '../nexus/media-nexus-service';
@@ -69,7 +69,11 @@ export interface Assembly {
  * @param activities ours; none where only workflows are served
  * @throws WorkerSetupError
  */
-export function assembleWorker({ media, config, served }: Assembly, users: WorkerOptions, activities = {}) {
+export function assembleWorker(
+  { media, config, served }: Assembly,
+  users: WorkerOptions,
+  activities: object = {},
+): { readonly options: WorkerOptions; readonly beside: ServedQueues & Pick<Served, 'kinds'> } {
   const joined = served.ownActivities ? joinActivities(users.activities, activities) : users.activities;
   return {
     options: {

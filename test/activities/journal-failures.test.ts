@@ -2,8 +2,8 @@ import { type LogEntry } from '@temporalio/worker';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { journalDown, journalUnavailable } from '../../src/activities/journal-failures';
 import { JournalRecordError } from '../../src/journal/records';
-import { connectFailure, postgresError } from '../../src/postgres/errors';
-import { s3Error } from '../../src/s3/s3-error';
+import { connectFailure, postgresError } from '../../packages/store-postgres/src/errors';
+import { s3Error } from '../../packages/store-s3/src/s3-error';
 
 const BASE = { sendAttempt: 0, sent: false, account: null, estimate: null };
 

@@ -8,7 +8,7 @@ import { pollInThread, type PollThread } from '../../src/activities/poll-in-thre
 import { createPollVideos } from '../../src/activities/poll-videos';
 import { type PollAnswer, type PollVideosInput, type PollVideosResult } from '../../src/domain/poll-answers';
 import { createMediaClient } from '../../src/service/create-media-client';
-import { createSandbox, type Sandbox, SandboxAdmin } from '../../src/testing/sandbox';
+import { createSandbox, type Sandbox, SandboxAdmin } from '../../packages/sandbox/src';
 
 const ENTRY = join(__dirname, '../../lib/activities/poll-thread.js');
 const ACCOUNT = 'default@00000000';

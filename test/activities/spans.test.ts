@@ -17,7 +17,7 @@ import { type VideoRequest } from '../../src/domain/request';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';
 import { wireVideoBody } from '../../src/service/wire-video';
-import { createSandbox, type Sandbox, SandboxAdmin } from '../../src/testing/sandbox';
+import { createSandbox, type Sandbox, SandboxAdmin } from '../../packages/sandbox/src';
 
 function fail(): never {
   throw new Error('the tracer of the user fails');

@@ -18,7 +18,7 @@ import { buffer } from 'node:stream/consumers';
 import { ArtifactError, toArtifactError } from '../../src/artifacts/artifact-store';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { bareFiles } from '../../src/files/bare-files';
-import { artifactStoreConformance } from '../../src/testing/conformance/artifact-store';
+import { artifactStoreConformance } from '../../packages/testing/src/conformance/artifact-store';
 
 let root: string;
 beforeEach(async () => {

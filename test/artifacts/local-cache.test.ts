@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { ArtifactError } from '../../src/artifacts/artifact-store';
-import { LocalCache } from '../../src/artifacts/local-cache';
+import { LocalCache } from '../../packages/store-s3/src/local-cache';
 import { verifiedStream } from '../../src/artifacts/verified-stream';
 
 const HOUR = 3_600_000;

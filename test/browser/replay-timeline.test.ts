@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Page } from 'playwright-core';
-import { buildTimeline } from '../../src/replay/timeline/build-timeline';
-import { type Timeline } from '../../src/replay/timeline/timeline';
-import { timelinePage } from '../../src/replay/timeline/timeline-page';
+import { buildTimeline } from '../../packages/replay/src/timeline/build-timeline';
+import { type Timeline } from '../../packages/replay/src/timeline/timeline';
+import { timelinePage } from '../../packages/replay/src/timeline/timeline-page';
 import { goldenTarget } from '../replay/timeline/golden-targets';
 import { guardedPage, inBrowser, shot } from './guarded-page';
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { accountName } from '../../src/service/base-url';
-import { sandboxModels } from '../../src/testing/sandbox/models';
+import { sandboxModels } from '../../packages/sandbox/src/models';
 import { startTestSandbox, type TestSandbox } from '../support/shared-sandbox';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { expectNothingBought, runDoctor } from './support/doctor-run';

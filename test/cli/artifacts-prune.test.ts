@@ -1,7 +1,7 @@
 import { utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Client } from '@temporalio/client';
-import { WorkflowTexts } from '../../src/cli/artifacts/workflow-texts';
+import { WorkflowTexts } from '../../packages/cli/src/artifacts/workflow-texts';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type ArtifactRef } from '../../src/domain/request';
 import { createFileJournal } from '../../src/journal/file-journal';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-const MAIN = join(__dirname, '..', '..', 'lib', 'cli', 'main.js');
+const MAIN = join(__dirname, '..', '..', 'packages', 'cli', 'lib', 'main.js');
 
 it('the AWS SDK says nothing about versions of Node beside the answer of a command', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'temporal-media-notice-'));

@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import path from 'node:path';
-import { renderImage } from '../../src/testing/sandbox/render-image';
+import { renderImage } from '../../packages/sandbox/src/render-image';
 import { expectDocumented } from './schemas/documented';
 import { CampaignRuns, film } from './support/campaign-runs';
 import { type CliBench, openCliBench } from './support/cli-bench';

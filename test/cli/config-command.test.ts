@@ -1,10 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { MEDIA_VARIABLES } from '../../src/cli/config';
-import { writeDevState } from '../../src/cli/dev/state';
+import { MEDIA_VARIABLES } from '../../packages/cli/src/config';
+import { writeDevState } from '../../packages/cli/src/dev/state';
 import { processIdentity } from '../../src/files/this-machine';
+import { readSources } from '../support/sources';
 import { type CliRun, type CliReply, runCli, runJson } from './support/run-cli';
 
 interface Value {
@@ -32,10 +32,9 @@ describe('temporal-media config show', () => {
   afterAll(() => rm(dir, { recursive: true, force: true }));
 
   test('knows every MEDIA_* variable that the code reads', () => {
-    const src = path.resolve(__dirname, '..', '..', 'src');
-    const code = readdirSync(src, { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts') && !file.startsWith(path.join('cli', 'config')))
-      .map((file) => readFileSync(path.join(src, file), 'utf8'))
+    const code = readSources()
+      .filter((source) => !source.path.startsWith('packages/cli/src/config'))
+      .map(({ text }) => text)
       .join('\n');
     const read = [...code.matchAll(/(?:env\[|text\()'(MEDIA_[A-Z_]+)'/g)].map(([, name]) => name);
     expect(MEDIA_VARIABLES.map(({ name }) => name)).toEqual(expect.arrayContaining([...new Set(read)]));

@@ -1,4 +1,4 @@
-import { demoEnvironment } from '../../src/cli/demo/environment';
+import { demoEnvironment } from '../../packages/cli/src/demo/environment';
 
 describe('the environment of a demo', () => {
   it('has the server of the user, and neither the service nor the codec server', () => {

@@ -1,4 +1,4 @@
-import { firstVideo } from '../../src/cli/commands/dev';
+import { firstVideo } from '../../packages/cli/src/commands/dev';
 
 test('a model of the sandbox is suggested for the sandbox alone', () => {
   expect(firstVideo(true).join('\n')).toContain('--model sketch-lite');

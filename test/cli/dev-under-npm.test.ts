@@ -13,8 +13,9 @@ test('SIGTERM to the npx that started `dev` leaves no process behind', async () 
   const dir = await mkdtemp(path.join(tmpdir(), 'temporal-media-npx-'));
   await mkdir(path.join(dir, 'node_modules', '.bin'), { recursive: true });
   await writeFile(path.join(dir, 'package.json'), '{"name":"project","version":"1.0.0"}');
-  await symlink(ROOT, path.join(dir, 'node_modules', 'temporal-media'));
-  const bin = path.join('..', 'temporal-media', 'lib', 'cli', 'main.js');
+  const cli = path.join(ROOT, 'packages', 'cli');
+  await symlink(cli, path.join(dir, 'node_modules', 'cli'));
+  const bin = path.join('..', 'cli', 'bin', 'temporal-media.js');
   await symlink(bin, path.join(dir, 'node_modules', '.bin', 'temporal-media'));
   const args = ['exec', '--offline', '--', 'temporal-media', 'dev', '--json', '--data-dir', 'data'];
   const npm = spawn('npm', args, {

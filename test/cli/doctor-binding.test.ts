@@ -1,5 +1,5 @@
-import { type Finding } from '../../src/cli/doctor/check';
-import { checkBinding, type OwnSide } from '../../src/cli/doctor/temporal';
+import { type Finding } from '../../packages/cli/src/doctor/check';
+import { checkBinding, type OwnSide } from '../../packages/cli/src/doctor/temporal';
 import { nextLedger } from '../../src/domain/journal-binding';
 
 /** What a script would see. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { writeDevState } from '../../src/cli/dev/state';
+import { writeDevState } from '../../packages/cli/src/dev/state';
 import { processIdentity } from '../../src/files/this-machine';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { expectNothingBought, runDoctor, startPolledWorker } from './support/doctor-run';

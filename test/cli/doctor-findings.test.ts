@@ -3,13 +3,22 @@ import { readConfig } from '../../src/config';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type DoctorCheck, type DoctorFacts, type Finding, ok } from '../../src/cli/doctor/check';
-import { CHECKS, reportInOrder, runChecks } from '../../src/cli/doctor/doctor';
-import { artifacts, checkNativePart, checkNodeVersion, checkSdkCopies } from '../../src/cli/doctor/local';
+import { type DoctorCheck, type DoctorFacts, type Finding, ok } from '../../packages/cli/src/doctor/check';
+import { CHECKS, reportInOrder, runChecks } from '../../packages/cli/src/doctor/doctor';
+import {
+  artifacts,
+  checkNativePart,
+  checkNodeVersion,
+  checkSdkCopies,
+} from '../../packages/cli/src/doctor/local';
 import { isOlder } from '../../src/older-version';
-import { checkServiceAnswer } from '../../src/cli/doctor/service';
-import { checkActivityQueues, checkPollers, checkServerVersion } from '../../src/cli/doctor/temporal';
-import { errorType } from '../../src/cli/exit-codes';
+import { checkServiceAnswer } from '../../packages/cli/src/doctor/service';
+import {
+  checkActivityQueues,
+  checkPollers,
+  checkServerVersion,
+} from '../../packages/cli/src/doctor/temporal';
+import { errorType } from '../../packages/cli/src/exit-codes';
 import { type GetVideoResult } from '../../src/service/media-client';
 import { sdkCopies } from '../../src/sdk-copies';
 

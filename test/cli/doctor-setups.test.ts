@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { createFileJournal } from '../../src/journal/file-journal';
-import { freePort } from '../../src/testing/temporal-server';
+import { freePort } from '../../src/files/this-machine';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { expectNothingBought, runDoctor, startPolledWorker } from './support/doctor-run';
 

@@ -1,5 +1,5 @@
-import { checkLookUp, checkVersions } from '../../src/cli/doctor/temporal';
-import { pinnedText } from '../../src/client/case/stuck-workflow';
+import { checkLookUp, checkVersions } from '../../packages/cli/src/doctor/temporal';
+import { pinnedText } from '../../packages/cli/src/case/stuck-workflow';
 import { startMediaStack } from '../support/media-stack';
 import { eventually } from '../support/eventually';
 import { type DoctorRun, runDoctor } from './support/doctor-run';

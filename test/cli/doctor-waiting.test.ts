@@ -1,4 +1,4 @@
-import { checkWaits, type FoundWait } from '../../src/cli/doctor/waiting';
+import { checkWaits, type FoundWait } from '../../packages/cli/src/doctor/waiting';
 import { eventually } from '../support/eventually';
 import { startMediaStack } from '../support/media-stack';
 import { campaignStateOf, startCampaign } from '../support/campaign';

@@ -1,9 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { COMMAND_ERRORS, ERROR_TYPES, errorType, EXIT, EXIT_MEANINGS } from '../../src/cli/exit-codes';
+import {
+  COMMAND_ERRORS,
+  ERROR_TYPES,
+  errorType,
+  EXIT,
+  EXIT_MEANINGS,
+} from '../../packages/cli/src/exit-codes';
 import { FAILURE_TABLE } from '../../src/domain/failure-table';
-
-const ROOT = path.resolve(__dirname, '..', '..');
+import { readSources, ROOT } from '../support/sources';
 
 describe('exit codes', () => {
   test('every code is explained once', () => {
@@ -55,9 +60,9 @@ describe('the registry of error types', () => {
   });
 
   test('every error of the commands is raised somewhere in the code', () => {
-    const code = readdirSync(path.join(ROOT, 'src', 'cli'), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts') && !file.endsWith('error-types.ts'))
-      .map((file) => readFileSync(path.join(ROOT, 'src', 'cli', file), 'utf8'))
+    const code = readSources()
+      .filter((source) => source.path.startsWith('packages/cli/'))
+      .map(({ text }) => text)
       .join('\n');
     const raised = Object.keys(COMMAND_ERRORS).filter(
       (type) => code.includes(`'${type}'`) || type.startsWith('artifacts/'),

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Command } from 'commander';
-import { createProgram } from '../../src/cli/program';
-import { Report } from '../../src/cli/report';
-import { renderImage } from '../../src/testing/sandbox/render-image';
+import { createProgram } from '../../packages/cli/src/program';
+import { Report } from '../../packages/cli/src/report';
+import { renderImage } from '../../packages/sandbox/src/render-image';
 import { CampaignRuns, film } from './support/campaign-runs';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { type CliProcess, replyOf, runCli, runJson, startCli } from './support/run-cli';

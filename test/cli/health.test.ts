@@ -1,4 +1,4 @@
-import { serveHealth } from '../../src/cli/worker';
+import { serveHealth } from '../../packages/cli/src/worker';
 
 const get = async (address: string, path: string): Promise<number> =>
   (await fetch(`http://${address}${path}`)).status;

@@ -4,8 +4,8 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { writeDevState } from '../../src/cli/dev/state';
-import { sandboxModels } from '../../src/testing/sandbox/models';
+import { writeDevState } from '../../packages/cli/src/dev/state';
+import { sandboxModels } from '../../packages/sandbox/src/models';
 import { processIdentity } from '../../src/files/this-machine';
 import { runCli, runJson } from './support/run-cli';
 

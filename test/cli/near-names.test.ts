@@ -1,4 +1,4 @@
-import { nearNames } from '../../src/cli/text';
+import { nearNames } from '../../packages/cli/src/text';
 
 test.each([
   ['cine1', ['cine-1', 'cine-1-pro', 'image-2'], ['cine-1', 'cine-1-pro']],

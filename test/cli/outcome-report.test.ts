@@ -1,5 +1,5 @@
 import { outcomes } from '../../src/domain/make-outcome';
-import { reportOutcome } from '../../src/cli/outcome-report';
+import { reportOutcome } from '../../packages/cli/src/outcome-report';
 import { answers } from '../domain/create-answers';
 
 describe('what people read of a refusal', () => {

@@ -1,4 +1,4 @@
-import { colorOf, formatOf, painter } from '../../src/cli/report';
+import { colorOf, formatOf, painter } from '../../packages/cli/src/report';
 
 test.each([
   [['status', 'x'], 'text'],

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { imageSize } from 'image-size';
-import { renderImage } from '../../src/testing/sandbox/render-image';
+import { renderImage } from '../../packages/sandbox/src/render-image';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { replyOf, runCli, runJson, startCli } from './support/run-cli';
 

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CommandContext } from '../../src/cli/context';
-import { type Connected } from '../../src/cli/connect';
-import { pruneCreateJournal } from '../../src/cli/journal/prune';
+import { type CommandContext } from '../../packages/cli/src/context';
+import { type Connected } from '../../packages/cli/src/connect';
+import { pruneCreateJournal } from '../../packages/cli/src/journal/prune';
 import { type MediaConfig } from '../../src/config';
 import { createFileJournal } from '../../src/journal/file-journal';
 import { answers } from '../domain/create-answers';

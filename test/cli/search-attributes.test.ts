@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { TemporalMediaClient } from '../../src/client';
-import { orphansAmong } from '../../src/client/orphans';
+import { orphansAmong } from '../../packages/cli/src/unconfirmed/find-orphans';
 import { SEARCH_ATTRIBUTES } from '../../src/domain/search-attributes';
 import { accepted } from '../support/accepted';
 import { storedManifest } from '../support/campaign';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 
-const MAIN = path.join(__dirname, '..', '..', 'lib', 'cli', 'main.js');
+const MAIN = path.join(__dirname, '..', '..', 'packages', 'cli', 'lib', 'main.js');
 
 /** Loads the command in a process of its own, and prints the packages that it has loaded when it ends. */
 const SCRIPT = `

@@ -1,5 +1,5 @@
-import { statusLines } from '../../src/cli/status-lines';
-import { type VideoStatus } from '../../src/cli/video-status';
+import { statusLines } from '../../packages/cli/src/status-lines';
+import { type VideoStatus } from '../../packages/cli/src/video-status';
 import { outcomes } from '../../src/domain/make-outcome';
 import { answers } from '../domain/create-answers';
 

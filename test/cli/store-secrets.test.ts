@@ -1,5 +1,5 @@
-import { withoutSecrets } from '../../src/cli/errors';
-import { storeSecrets } from '../../src/cli/store-secrets';
+import { withoutSecrets } from '../../packages/cli/src/errors';
+import { storeSecrets } from '../../packages/cli/src/store-secrets';
 
 describe('[C5.4a] the secrets of the stores', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { openEnd, StoredNames } from '../../src/cli/artifacts/prune';
+import { openEnd, StoredNames } from '../../packages/cli/src/artifacts/prune';
 
 const nameOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 

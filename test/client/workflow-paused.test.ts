@@ -1,5 +1,5 @@
 import { requireUnpaused } from '../../src/client/errors';
-import { failureOf } from '../../src/cli/errors';
+import { failureOf } from '../../packages/cli/src/errors';
 import { shellWord } from '../../src/client/shell-word';
 import { situation } from '../../src/domain/advice';
 

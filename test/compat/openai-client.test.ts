@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import OpenAI, { toFile } from 'openai';
-import { sandboxModels } from '../../src/testing/sandbox';
+import { sandboxModels } from '../../packages/sandbox/src';
 import { jsonOf, rawCall } from '../testing/sandbox/raw-call';
 import { runSandbox, type RunningSandbox } from '../testing/sandbox/running-sandbox';
 

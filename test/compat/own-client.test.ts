@@ -7,7 +7,7 @@ import { type MediaClient } from '../../src/service/media-client';
 import { type WireBuild } from '../../src/service/wire-body';
 import { wireGenerationBody } from '../../src/service/wire-image';
 import { wireVideoBody } from '../../src/service/wire-video';
-import { sandboxModels } from '../../src/testing/sandbox';
+import { sandboxModels } from '../../packages/sandbox/src';
 import { clientOf, send } from '../service/client-under-test';
 import { runSandbox, type RunningSandbox } from '../testing/sandbox/running-sandbox';
 

@@ -1,4 +1,4 @@
-import { type FaultRule } from '../../src/testing/sandbox';
+import { type FaultRule } from '../../packages/sandbox/src';
 import { accepted } from '../support/accepted';
 import { sharedStack } from '../support/shared-stack';
 

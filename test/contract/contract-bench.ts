@@ -44,7 +44,7 @@ import {
   type SandboxOperation,
   type SandboxOptions,
   type SandboxRequest,
-} from '../../src/testing/sandbox';
+} from '../../packages/sandbox/src';
 import { capturing, everythingOf } from './capture-diagnostics';
 import { startTestSandbox, type TestSandbox } from '../support/shared-sandbox';
 import { alwaysBound } from '../support/standing';

@@ -1,4 +1,4 @@
-import { type LostReply } from '../../src/testing/sandbox';
+import { type LostReply } from '../../packages/sandbox/src';
 import { type ContractBench, openBench } from './contract-bench';
 import { scheduledAt } from '../support/schedule';
 import { UNHEARD } from '../support/standing';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Command } from 'commander';
-import { campaignEnd } from '../../src/cli/campaign/campaign-end';
-import { createProgram } from '../../src/cli/program';
-import { Report } from '../../src/cli/report';
+import { campaignEnd } from '../../packages/cli/src/campaign/campaign-end';
+import { createProgram } from '../../packages/cli/src/program';
+import { Report } from '../../packages/cli/src/report';
 import { MANIFEST_COLUMNS, MANIFEST_OPERATIONS } from '../../src/manifest/columns';
 
 const ROOT = path.resolve(__dirname, '..', '..');

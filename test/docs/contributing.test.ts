@@ -1,20 +1,22 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type * as statusValues from '../../src/service/status-values';
 import type * as errors from '../../src/service/errors';
 import type * as schema from '../../src/models/schema';
 import type * as modelConfig from '../../src/domain/model-config';
 import type * as failureTable from '../../src/domain/failure-table';
-import type * as errorTable from '../../src/cli/exit-codes';
 import type * as columns from '../../src/manifest/columns';
 import type * as rowCall from '../../src/manifest/row-call';
 import type * as rowValues from '../../src/manifest/row-values';
-import type * as sandboxModule from '../../src/testing/sandbox';
+import type * as sandboxModule from '../../packages/sandbox/src';
 
 const ROOT = path.resolve(__dirname, '..', '..');
 /** Below node_modules, so that the copy finds the packages. */
 const COPY = path.join(ROOT, 'node_modules', '.cache', 'temporal-media', 'contributing');
+
+/** Packages in which the page changes something, the core first. */
+const CHANGED = ['.', 'packages/cli', 'packages/sandbox'];
 
 /** One block: a file, and places of it with the lines to take away and to add. */
 interface Change {
@@ -38,12 +40,16 @@ function changesOf(page: string): readonly Change[] {
 describe('the changes that CONTRIBUTING.md shows', () => {
   const changes = changesOf(readFileSync(path.join(ROOT, 'CONTRIBUTING.md'), 'utf8'));
   const compiled = <Module extends object>(file: string): Module =>
-    jest.requireActual<Module>(path.join(COPY, 'lib', file));
+    jest.requireActual<Module>(path.join(COPY, file));
 
   beforeAll(() => {
     rmSync(COPY, { recursive: true, force: true });
-    cpSync(path.join(ROOT, 'src'), path.join(COPY, 'src'), { recursive: true });
-    cpSync(path.join(ROOT, 'package.json'), path.join(COPY, 'package.json'));
+    for (const name of CHANGED)
+      for (const part of ['src', 'package.json'])
+        cpSync(path.join(ROOT, name, part), path.join(COPY, name, part), { recursive: true });
+    // The copied companions use the copied core; all other packages are those of the repository.
+    mkdirSync(path.join(COPY, 'node_modules'));
+    symlinkSync(COPY, path.join(COPY, 'node_modules', 'temporal-media'));
     for (const { file, hunks } of changes) {
       let text = readFileSync(path.join(COPY, file), 'utf8');
       for (const { before, after } of hunks) {
@@ -53,21 +59,18 @@ describe('the changes that CONTRIBUTING.md shows', () => {
       }
       writeFileSync(path.join(COPY, file), text);
     }
-    const config = {
-      extends: path.join(ROOT, 'tsconfig.build.json'),
-      compilerOptions: {
-        rootDir: 'src',
-        outDir: 'lib',
-        declaration: false,
-        declarationMap: false,
-        sourceMap: false,
-      },
-      include: ['src'],
-    };
-    writeFileSync(path.join(COPY, 'tsconfig.json'), JSON.stringify(config));
-    const tsc = path.join(ROOT, 'node_modules/typescript-7/bin/tsc');
-    const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', COPY], { encoding: 'utf8' });
-    expect([status, stdout]).toEqual([0, '']);
+    for (const name of CHANGED) {
+      const config = {
+        extends: path.join(ROOT, 'tsconfig.build.json'),
+        compilerOptions: { rootDir: 'src', outDir: 'lib', declarationMap: false, sourceMap: false },
+        include: ['src'],
+      };
+      const folder = path.join(COPY, name);
+      writeFileSync(path.join(folder, 'tsconfig.json'), JSON.stringify(config));
+      const tsc = path.join(ROOT, 'node_modules/typescript-7/bin/tsc');
+      const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
+      expect([status, stdout]).toEqual([0, '']);
+    }
   });
 
   afterAll(() => rmSync(COPY, { recursive: true, force: true }));
@@ -81,23 +84,23 @@ describe('the changes that CONTRIBUTING.md shows', () => {
   });
 
   it('a status value', () => {
-    expect(compiled<typeof statusValues>('service/status-values').phaseOf('rendered')).toBe('completed');
+    expect(compiled<typeof statusValues>('lib/service/status-values').phaseOf('rendered')).toBe('completed');
   });
 
   it('an error code', () => {
-    const { errorKind } = compiled<typeof errors>('service/errors');
+    const { errorKind } = compiled<typeof errors>('lib/service/errors');
     expect(errorKind({ codes: ['at_full_load'], types: [], text: '', httpStatus: 400 })).toBe('capacity');
   });
 
   it('a field of the model configuration', () => {
-    const { readModelConfiguration } = compiled<typeof schema>('models/schema');
+    const { readModelConfiguration } = compiled<typeof schema>('lib/models/schema');
     const read = readModelConfiguration({
       version: 1,
       models: [{ id: 'cine-1', kind: 'video', maxPromptCharacters: 5 }],
     });
     if (!read.ok) throw new Error(read.message);
     const [entry] = read.configuration.models;
-    const { validateAgainstModel } = compiled<typeof modelConfig>('domain/model-config');
+    const { validateAgainstModel } = compiled<typeof modelConfig>('lib/domain/model-config');
     const issues = (prompt: string) =>
       validateAgainstModel(
         { operation: 'create_video', request: { model: 'cine-1', prompt } },
@@ -110,7 +113,7 @@ describe('the changes that CONTRIBUTING.md shows', () => {
   });
 
   it('an option of the paid commands', () => {
-    const main = path.join(COPY, 'lib', 'cli', 'main.js');
+    const main = path.join(COPY, 'packages', 'cli', 'lib', 'main.js');
     for (const command of ['video', 'image', 'edit']) {
       const { stdout } = spawnSync(process.execPath, [main, command, '--help'], { encoding: 'utf8' });
       expect(stdout).toContain('--free');
@@ -118,12 +121,14 @@ describe('the changes that CONTRIBUTING.md shows', () => {
   });
 
   it('a reason of an outcome', () => {
-    const { failureRow, isTemporary } = compiled<typeof failureTable>('domain/failure-table');
+    const { failureRow, isTemporary } = compiled<typeof failureTable>('lib/domain/failure-table');
     const row = failureRow({ outcome: 'rejected', reason: 'maintenance' });
     expect(row?.hint).toBe('Start again under the same id when it is over.');
     expect(isTemporary('maintenance')).toBe(true);
-    const { errorType } = compiled<typeof errorTable>('cli/exit-codes');
-    expect(errorType('rejected/maintenance').exitCode).toBe(5);
+    // In a process of its own: jest would give the copied command line the core of the repository.
+    const table = path.join(COPY, 'packages', 'cli', 'lib', 'exit-codes.js');
+    const script = `console.log(require(${JSON.stringify(table)}).errorType('rejected/maintenance').exitCode)`;
+    expect(spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' }).stdout).toBe('5\n');
   });
 
   it('a retry policy', () => {
@@ -132,9 +137,9 @@ describe('the changes that CONTRIBUTING.md shows', () => {
   });
 
   it('a column of manifests', async () => {
-    const { columnOf } = compiled<typeof columns>('manifest/columns');
-    const { readCall } = compiled<typeof rowCall>('manifest/row-call');
-    const { RowValues } = compiled<typeof rowValues>('manifest/row-values');
+    const { columnOf } = compiled<typeof columns>('lib/manifest/columns');
+    const { readCall } = compiled<typeof rowCall>('lib/manifest/row-call');
+    const { RowValues } = compiled<typeof rowValues>('lib/manifest/row-values');
     const given = { model: 'cine-1', prompt: 'a kite', seed: 7 };
     const values = new Map(
       Object.entries(given).map(([written, value]) => {
@@ -149,7 +154,7 @@ describe('the changes that CONTRIBUTING.md shows', () => {
   });
 
   it('a fault of the sandbox', async () => {
-    const { createSandbox } = compiled<typeof sandboxModule>('testing/sandbox');
+    const { createSandbox } = compiled<typeof sandboxModule>('packages/sandbox/lib');
     const rule = { operation: 'models', action: { type: 'empty_body' } };
     const sandbox = await createSandbox({ faults: [rule as unknown as sandboxModule.FaultRule] });
     try {

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
+import cli from '../../packages/cli/package.json';
+import postgres from '../../packages/store-postgres/package.json';
+import s3 from '../../packages/store-s3/package.json';
 import manifest from '../../package.json';
-import { MEDIA_VARIABLES } from '../../src/cli/config';
+import { MEDIA_VARIABLES } from '../../packages/cli/src/config';
 import { CREATE_TIMEOUTS } from '../../src/domain/timeouts';
 
 const ROOT = path.resolve(__dirname, '..', '..');
@@ -81,21 +84,18 @@ describe('deploy/Containerfile', () => {
   const text = read('Containerfile');
 
   it('installs the package of this version, with every peer that a worker on shared stores needs', () => {
-    expect(text).toContain(`temporal-media@${manifest.version}`);
-    const optional = new Set(
-      Object.entries(manifest.peerDependenciesMeta).flatMap(([name, { optional: is }]) => (is ? [name] : [])),
-    );
-    const needed = Object.keys(manifest.peerDependencies).filter(
-      (name) => !optional.has(name) || /^@aws-sdk\/|^pg$/.test(name),
-    );
-    const installed = [...text.matchAll(/(@[a-z-]+\/[a-z0-9-]+|\b(?:pg|nexus-rpc))@\d/g)].map(
+    expect(text).toContain(`ARG VERSION=${manifest.version}\n`);
+    const own = ['temporal-media', cli.name, postgres.name, s3.name];
+    const optional = new Set(Object.keys(manifest.peerDependenciesMeta));
+    const peers = Object.keys(manifest.peerDependencies).filter((name) => !optional.has(name));
+    const installed = [...text.matchAll(/((?:@[a-z-]+\/)?[a-z0-9-]+)@(?:\d|\$VERSION)/g)].map(
       ([, name]) => name,
     );
-    expect(installed.sort()).toEqual(needed.sort());
+    expect(installed.sort()).toEqual([...own, ...peers].sort());
   });
 
   it('starts the command without a shell, as a user without rights', () => {
-    expect(text).toContain(`"/app/node_modules/temporal-media/${manifest.bin['temporal-media'].slice(2)}"`);
+    expect(text).toContain(`"/app/node_modules/${cli.name}/${cli.bin['temporal-media'].slice(2)}"`);
     expect(text).toMatch(/^USER node$/m);
   });
 });

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { MEDIA_VARIABLES } from '../../src/cli/config';
+import { MEDIA_VARIABLES } from '../../packages/cli/src/config';
 import { accountsSchema } from '../../src/accounts/accounts-file';
 import { readModelConfiguration } from '../../src/models/schema';
 

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { scenarioOf } from '../../src/cli/whatif/scenario';
-import { localRequest } from '../../src/cli/whatif/local-request';
-import { testOf } from '../../src/cli/whatif/written-test';
-import { buildTimeline } from '../../src/replay/timeline/build-timeline';
-import { ENTRY_KINDS, SPENT } from '../../src/replay/timeline/timeline';
-import { timelineText } from '../../src/replay/timeline/timeline-text';
-import { readHistoryFile } from '../../src/replay/read-history';
+import { scenarioOf } from '../../packages/cli/src/whatif/scenario';
+import { localRequest } from '../../packages/cli/src/whatif/local-request';
+import { testOf } from '../../packages/cli/src/whatif/written-test';
+import { buildTimeline } from '../../packages/replay/src/timeline/build-timeline';
+import { ENTRY_KINDS, SPENT } from '../../packages/replay/src/timeline/timeline';
+import { timelineText } from '../../packages/replay/src/timeline/timeline-text';
+import { readHistoryFile } from '../../packages/replay/src/read-history';
 
 const ROOT = join(__dirname, '..', '..');
 const page = readFileSync(join(ROOT, 'docs', 'replay.md'), 'utf8');

@@ -1,8 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import { isOpen } from '../../src/domain/execution-status';
-
-const SRC = path.resolve(__dirname, '../../src');
+import { readSources } from '../support/sources';
 
 describe('whether an execution is still open', () => {
   it.each([
@@ -18,9 +15,9 @@ describe('whether an execution is still open', () => {
   ])('%s: %s', (status, open) => expect(isOpen(status)).toBe(open));
 
   it('is answered here alone, for the client and every command: who compares with RUNNING takes a paused execution for a closed one', () => {
-    const comparing = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-      .filter((file) => /^(?:client|cli)\b.*\.ts$/.test(file))
-      .filter((file) => /status[^\n]*[!=]== 'RUNNING'/.test(readFileSync(path.join(SRC, file), 'utf8')));
+    const comparing = readSources()
+      .filter(({ path }) => /^(?:src\/client|packages\/cli)\b/.test(path))
+      .filter(({ text }) => /status[^\n]*[!=]== 'RUNNING'/.test(text));
     expect(comparing).toEqual([]);
   });
 });

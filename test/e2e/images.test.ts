@@ -6,7 +6,7 @@ import { FileArtifactStore } from '../../src/activities';
 import { type ArtifactRef, type ImageOutcome } from '../../src/domain';
 import { WORKFLOW } from '../../src/domain/names';
 import { type ImageGenerationRequest } from '../../src/domain/request';
-import { type SandboxRequest } from '../../src/testing/sandbox';
+import { type SandboxRequest } from '../../packages/sandbox/src';
 import { accepted, received } from '../support/accepted';
 import { handMadeWorker } from '../support/hand-made-worker';
 import { sharedStack } from '../support/shared-stack';

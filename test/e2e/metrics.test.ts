@@ -5,7 +5,7 @@ import { TemporalMediaClient } from '../../src/client';
 import { METRICS } from '../../src/domain/metrics';
 import { type PollingMode } from '../../src/domain/polling-profile';
 import { accountName } from '../../src/service/base-url';
-import { freePort } from '../../src/testing/temporal-server';
+import { freePort } from '../../src/files/this-machine';
 import { type CliBench, openCliBench } from '../cli/support/cli-bench';
 import { type CliProcess, startCli } from '../cli/support/run-cli';
 import { canary, CanarySearch } from '../support/canary';

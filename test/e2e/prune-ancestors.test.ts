@@ -1,8 +1,8 @@
 import { type WorkflowHandle } from '@temporalio/client';
-import { type Connected } from '../../src/cli/connect';
+import { type Connected } from '../../packages/cli/src/connect';
 import { isGrpcNotFound } from '../../src/client/raw-service';
-import { usedBy } from '../../src/cli/journal/prune';
-import { pruneJournal, type Pruned } from '../../src/journal/prune-journal';
+import { usedBy } from '../../packages/cli/src/journal/prune';
+import { pruneJournal, type Pruned } from '../../packages/cli/src/journal/prune-journal';
 import { openRecords } from '../../src/stores/open-stores';
 import { accepted } from '../support/accepted';
 import { type Row, startCampaign } from '../support/campaign';

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import '../support/quiet-temporal';
 import { ApplicationFailure } from '@temporalio/common';
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
-import { historyToProtobuf } from '../../src/replay/history-codec';
-import { redactHistory } from '../../src/replay/redact-history';
-import { replayHistories } from '../../src/replay/replay-histories';
+import { historyToProtobuf } from '../../packages/replay/src/history-codec';
+import { redactHistory } from '../../packages/replay/src/redact-history';
+import { replayHistories } from '../../packages/replay/src/replay-histories';
 import { connectTestServer } from '../support/temporal';
 
 const CANARY = 'canary-7f3a';

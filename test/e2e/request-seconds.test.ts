@@ -4,7 +4,7 @@ import { Worker } from '@temporalio/worker';
 import { type ArtifactRef } from '../../src/domain/request';
 import { activityQueues, WORKFLOW } from '../../src/domain/names';
 import { CREATE_TIMEOUTS, IMAGE_TIMEOUTS } from '../../src/domain/timeouts';
-import { sandboxModels } from '../../src/testing/sandbox/models';
+import { sandboxModels } from '../../packages/sandbox/src/models';
 import { accepted, received } from '../support/accepted';
 import { startCampaign } from '../support/campaign';
 import { startCrashingWorker } from '../support/crashing-process';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sandboxModels } from '../../src/testing/sandbox/models';
+import { sandboxModels } from '../../packages/sandbox/src/models';
 import { startCampaign, type Row } from '../support/campaign';
 import { sharedStack } from '../support/shared-stack';
 

@@ -7,7 +7,7 @@ import { encrypted, Encryption } from '../../examples/encryption';
 import { encryptedClient, encryptedFilmWorker, encryptedMediaWorker } from '../../examples/encrypted-workers';
 import { TemporalMediaClient } from '../../src/client';
 import { SEARCH_ATTRIBUTES } from '../../src/domain/search-attributes';
-import { type RunningTemporalServer, startTemporalServer } from '../../src/testing/temporal-server';
+import { type RunningTemporalServer, startTemporalServer } from '../../packages/testing/src/temporal-server';
 import { makePng } from '../artifacts/make-media';
 import { startCodecServer } from '../cli/support/codec-server';
 import { type CliReply, runJson } from '../cli/support/run-cli';

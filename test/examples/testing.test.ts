@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type * as historyCodec from '../../src/replay/history-codec';
+import type * as historyCodec from '../../packages/replay/src/history-codec';
 import '../support/quiet-temporal';
 // Each defines its tests here.
 import '../../examples/testing/outcomes';
@@ -8,10 +8,11 @@ import '../../examples/testing/fake-workflows';
 import '../../examples/testing/sandbox';
 import '../../examples/testing/replay';
 
-// Two copies of protobufjs lie beside each other here, and with them the SDK reads no history (src/replay/history-codec.ts).
+// Two copies of protobufjs lie beside each other here, and with them the SDK reads no history (packages/replay/src/history-codec.ts).
 jest.mock('@temporalio/common/lib/proto-utils', () => ({
   ...jest.requireActual<object>('@temporalio/common/lib/proto-utils'),
-  historyFromJSON: jest.requireActual<typeof historyCodec>('../../src/replay/history-codec').historyFromJson,
+  historyFromJSON: jest.requireActual<typeof historyCodec>('../../packages/replay/src/history-codec')
+    .historyFromJson,
 }));
 
 const ROOT = join(__dirname, '..', '..');

@@ -1,11 +1,9 @@
 import { join } from 'node:path';
-import manifest from '../../package.json';
-import { type PackedProject, packedProject } from './support/packed-project';
+import { ENTRIES, ROOT } from '../support/sources';
+import { COMPANIONS, type PackedProject, packedProject } from './support/packed-project';
 
-const ROOT = join(__dirname, '..', '..');
 const TSC = join(ROOT, 'node_modules', 'typescript-7', 'bin', 'tsc');
-const SUBPATHS = Object.keys(manifest.exports).filter((subpath) => subpath !== './package.json');
-const SPECIFIERS = SUBPATHS.map((subpath) => subpath.replace(/^\./, 'temporal-media'));
+const SPECIFIERS = [...ENTRIES.keys()];
 
 /** A user's file that takes a value and a type from every entry, and one fault that the types must find. */
 const TYPED = `
@@ -14,11 +12,14 @@ import { executeVideo } from 'temporal-media/workflows';
 import { createMediaClient, type MediaClient } from 'temporal-media/activities';
 import { createMediaWorker } from 'temporal-media/worker';
 import { TemporalMediaClient } from 'temporal-media/client';
-import { artifactStoreConformance, createSandbox } from 'temporal-media/testing';
-import { generateVideo as fakeVideo } from 'temporal-media/testing/workflows';
-import { createS3ArtifactStore, createS3Client, type S3Place } from 'temporal-media/s3';
+import { buildTimeline } from '@temporal-media/replay';
+import { writeReport } from '@temporal-media/report';
+import { createSandbox } from '@temporal-media/sandbox';
+import { artifactStoreConformance } from '@temporal-media/testing';
+import { generateVideo as fakeVideo } from '@temporal-media/testing/workflows';
+import { createS3ArtifactStore, createS3Client, type S3Place } from '@temporal-media/store-s3';
 import { MediaPlugin } from 'temporal-media/plugin';
-import { createPostgresRecords, type PostgresRecords } from 'temporal-media/postgres';
+import { createPostgresRecords, type PostgresRecords } from '@temporal-media/store-postgres';
 
 export const records = (url: string): PostgresRecords => createPostgresRecords({ url });
 export async function film(prompt: string): Promise<VideoOutcome['outcome']> {
@@ -27,7 +28,7 @@ export async function film(prompt: string): Promise<VideoOutcome['outcome']> {
 // @ts-expect-error a request without a model
 export const faulty = () => executeVideo({ request: { prompt: 'a kite' } }, { taskQueue: 'media' });
 export const client: MediaClient = createMediaClient({ baseUrl: 'https://api.example.com', apiKey: () => 'k' });
-export const values: readonly unknown[] = [DEFAULT_TASK_QUEUE, createMediaWorker, TemporalMediaClient, createSandbox, fakeVideo, new MediaPlugin()];
+export const values: readonly unknown[] = [DEFAULT_TASK_QUEUE, createMediaWorker, TemporalMediaClient, createSandbox, fakeVideo, buildTimeline, writeReport, new MediaPlugin()];
 export const bucket = (): S3Place => ({ client: createS3Client(), bucket: 'media', prefix: '' });
 export const checks = artifactStoreConformance(async () => ({
   store: createS3ArtifactStore({ ...bucket(), folder: 'work' }),
@@ -42,9 +43,7 @@ const ADDED = new Set(['default', 'module.exports', '__esModule']);
 describe('projects that use the packed package', () => {
   let project: PackedProject;
   beforeAll(async () => {
-    project = await packedProject({
-      extra: [...Object.keys(manifest.peerDependenciesMeta), '@types/node'],
-    });
+    project = await packedProject({ companions: COMPANIONS, extra: ['@opentelemetry/api', '@types/node'] });
   });
   afterAll(() => project.remove());
 
@@ -105,7 +104,7 @@ describe('projects that use the packed package', () => {
     // Declarations of other packages have faults of their own under these flags.
     const ours = stdout
       .split('\n')
-      .filter((line) => /^(?:typed\.[cm]ts|.*temporal-media\/lib\/.*)\(\d/.test(line));
+      .filter((line) => /^(?:typed\.[cm]ts|.*temporal-media\/(?:[a-z0-9-]+\/)?lib\/.*)\(\d/.test(line));
     expect(ours).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { startMediaStack, type MediaStack } from '../support/media-stack';
 import { accepted } from '../support/accepted';
 import { type Installer, installers } from './support/installers';
-import { outputOf, packedProject, type PackedProject } from './support/packed-project';
+import { COMMAND_LINE, outputOf, packedProject, type PackedProject } from './support/packed-project';
 
 const WORKFLOWS = `
 const { workflowInfo } = require('@temporalio/workflow');
@@ -36,10 +36,15 @@ async function main(prompt) {
 }
 main(process.argv[2]);`;
 
-/** The install line of the README. */
+/** By name, and the file that is installed. */
+const PACKAGES = ['temporal-media', ...COMMAND_LINE.map((name) => `@temporal-media/${name}`)].map(
+  (name) => [name, `${name.replace('@', '').replace('/', '-')}.tgz`] as const,
+);
+
+/** The install lines of the README. */
 const PEERS = ['activity', 'client', 'common', 'envconfig', 'nexus', 'worker', 'workflow'];
 const DEPENDENCIES = {
-  'temporal-media': 'file:./temporal-media.tgz',
+  ...Object.fromEntries(PACKAGES.map(([name, file]) => [name, `file:./${file}`])),
   ...Object.fromEntries(PEERS.map((name) => [`@temporalio/${name}`, '^1.24.0'])),
   'nexus-rpc': '^0.0.3',
 };
@@ -48,7 +53,7 @@ describe('a project of each installer', () => {
   let packed: PackedProject;
   let stack: MediaStack;
   beforeAll(async () => {
-    [packed, stack] = await Promise.all([packedProject(), startMediaStack()]);
+    [packed, stack] = await Promise.all([packedProject({ companions: COMMAND_LINE }), startMediaStack()]);
   });
   afterAll(async () => {
     await stack.stop();
@@ -58,7 +63,8 @@ describe('a project of each installer', () => {
   async function project({ name, files, install }: Installer) {
     const dir = join(packed.dir, 'installed', name.replaceAll(/\W+/g, '-'));
     await mkdir(dir, { recursive: true });
-    await copyFile(packed.tarball, join(dir, 'temporal-media.tgz'));
+    for (const { name, tarball } of packed.packages)
+      await copyFile(tarball, join(dir, PACKAGES.find(([one]) => one === name)?.[1] ?? ''));
     const manifest = JSON.stringify({ name: 'scratch', private: true, dependencies: DEPENDENCIES });
     const own = { 'package.json': manifest, 'workflows.cjs': WORKFLOWS, 'main.cjs': MAIN };
     for (const [file, text] of Object.entries({ ...own, ...files })) await writeFile(join(dir, file), text);

@@ -1,11 +1,11 @@
 import { SEARCH_ATTRIBUTES } from '../../src/domain/search-attributes';
-import { freePort } from '../../src/testing/temporal-server';
+import { freePort } from '../../src/files/this-machine';
 import { eventually } from '../support/eventually';
 import { startMediaStack, type MediaStack } from '../support/media-stack';
 import { readScrape } from '../support/prometheus';
 import { ownNamespace } from '../support/temporal';
 import { nodeBinary } from './support/node-binary';
-import { type PackedProject, packedProject } from './support/packed-project';
+import { COMMAND_LINE, type PackedProject, packedProject } from './support/packed-project';
 
 const TRACING = [
   ...['api', 'resources', 'sdk-trace-base', 'sdk-trace-node'].map((name) => `@opentelemetry/${name}`),
@@ -29,7 +29,7 @@ const { once } = require('node:events');
 const { createInterface } = require('node:readline');
 const { promisify } = require('node:util');
 
-const cli = require.resolve('temporal-media/package.json').replace('package.json', 'lib/cli/main.js');
+const cli = require.resolve('@temporal-media/cli/package.json').replace('package.json', 'bin/temporal-media.js');
 const { MEDIA_HEALTH_ADDRESS, MEDIA_METRICS_ADDRESS } = process.env;
 const get = async (url) => { const reply = await fetch(url); return { status: reply.status, text: await reply.text() }; };
 
@@ -102,7 +102,7 @@ describe('a scratch project that has the packed package only', () => {
 
   beforeAll(async () => {
     [project, stack] = await Promise.all([
-      packedProject({ extra: TRACING }),
+      packedProject({ companions: COMMAND_LINE, extra: TRACING }),
       ownNamespace().then((temporal) =>
         startMediaStack({ temporal, sandbox: { timing: { queuedMs: 0, runningMs: 300 } } }),
       ),
@@ -112,7 +112,11 @@ describe('a scratch project that has the packed package only', () => {
     await project.write('traced.cjs', TRACED);
     await eventually('search attributes', async () => {
       const { operatorService } = stack.server.client.connection;
-      await project.nodeWith(stack.env, `${project.packageDir}/lib/cli/main.js`, 'setup');
+      await project.nodeWith(
+        stack.env,
+        `${project.dir}/node_modules/@temporal-media/cli/bin/temporal-media.js`,
+        'setup',
+      );
       const { customAttributes } = await operatorService.listSearchAttributes({
         namespace: stack.server.namespace,
       });

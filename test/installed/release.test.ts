@@ -20,8 +20,8 @@ function release(...args: string[]): { readonly code: number | null; readonly ou
 it('a dry run packs, validates and lists the package, and says what is left to do', () => {
   const { out } = release('--dry-run', 'major');
   expect(out).toMatch(/^ok {6}pack: .*\.tgz$/m);
-  expect(out).toMatch(/^ok {6}files: \d+ files/m);
-  expect(out).toMatch(/^ok {6}package: publint and are-the-types-wrong: nothing/m);
+  expect(out).toMatch(/^ok {6}files: temporal-media: \d+ files/m);
+  expect(out).toMatch(/^ok {6}package: temporal-media: publint and are-the-types-wrong: nothing/m);
   expect(out).toMatch(/^not run suites: npm run verify, /m);
   expect(out).toMatch(/npm run release -- --version \d+\.0\.0$/m);
   const sbom = /^ok {6}packages: CycloneDX.*\n\s+(\S+)$/m.exec(out)?.[1] ?? '';

@@ -9,7 +9,7 @@ import { JournalRecordError } from '../../src/journal/records';
 import { answers } from '../domain/create-answers';
 import { makeVideoTask } from '../domain/make-video-task';
 import { answerEntry, fenceEntry, intentEntry, LOG_KEY as KEY } from '../support/log-entries';
-import { createJournalConformance, recordStoreConformance } from '../../src/testing';
+import { createJournalConformance, recordStoreConformance } from '../../packages/testing/src';
 
 const HASH = createHash('sha256').update('default\norder-1').digest('hex');
 

@@ -7,7 +7,7 @@ import { type IntentEntry, type SenderEntry } from '../../src/domain/log-entries
 import { type CreatedVideo } from '../../src/domain/paid-call';
 import { createJournal } from '../../src/journal/create-journal';
 import { createFileRecords } from '../../src/journal/file-journal';
-import { type Pruned, pruneJournal } from '../../src/journal/prune-journal';
+import { type Pruned, pruneJournal } from '../../packages/cli/src/journal/prune-journal';
 import { keyPrefix } from '../../src/journal/record-names';
 import { type RecordStore } from '../../src/journal/record-store';
 import { answers } from '../domain/create-answers';

@@ -6,7 +6,7 @@ import { bookLog, spendLog } from '../../src/domain/campaign/budget-book';
 import { type CreateJournal } from '../../src/domain/journal';
 import { createJournal } from '../../src/journal/create-journal';
 import { createFileRecords } from '../../src/journal/file-journal';
-import { pruneSpend } from '../../src/journal/prune-journal';
+import { pruneSpend } from '../../packages/cli/src/journal/prune-journal';
 import { type RecordStore } from '../../src/journal/record-store';
 
 const DAY = 86_400_000;

@@ -1,7 +1,7 @@
-import { manifestTemplate, templateText } from '../../src/cli/campaign/template';
+import { manifestTemplate, templateText } from '../../packages/cli/src/campaign/template';
 import { type ModelConfiguration } from '../../src/domain/model-config';
 import { columnOf, MANIFEST_COLUMNS } from '../../src/manifest/columns';
-import { sandboxModels } from '../../src/testing/sandbox/models';
+import { sandboxModels } from '../../packages/sandbox/src/models';
 import { MODELS, modelSource, noModels } from './models';
 import { memoryStore } from './memory-store';
 import { PlanHarness } from './plan-harness';

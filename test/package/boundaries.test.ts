@@ -1,38 +1,61 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { builtinModules } from 'node:module';
+import { dirname, join } from 'node:path';
 import { preProcessFile } from 'typescript';
+import manifest from '../../package.json';
+import { ENTRIES, manifestOf, readSources, SOURCE_FOLDERS } from '../support/sources';
+import internal from './internal.json';
 
-const SRC = resolve(__dirname, '..', '..', 'src');
-
-interface Source {
+interface Parsed {
   readonly path: string;
   readonly text: string;
-  /** As the compiler reads them: types, `import()` and require() too. */
+  /** As the compiler reads them: types, `import()` and require() too. A source by its path, a package by its name. */
   readonly imports: readonly string[];
   /** Without what a function loads by require() when it is wanted, whose types `import type` names. */
   readonly atOnce: readonly string[];
+  /** Names of packages as they are written. */
+  readonly packages: readonly string[];
 }
 
-const paths = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+const raw = readSources();
+const paths = new Set(raw.map(({ path }) => path));
 
-const sources: Source[] = paths.map((path) => {
-  const text = readFileSync(join(SRC, path), 'utf8');
+const sources: readonly Parsed[] = raw.map(({ path, text }) => {
   const named = (code: string, withRequire: boolean): string[] =>
-    preProcessFile(code, true, withRequire).importedFiles.map(({ fileName }) => resolved(path, fileName));
-  const atOnce = named(text.replaceAll(/^import type .*$/gm, ''), false);
-  return { path, text, imports: named(text, true), atOnce };
+    preProcessFile(code, true, withRequire).importedFiles.map(({ fileName }) => fileName);
+  const all = named(text, true);
+  // preProcessFile takes types and `import()` along, which load nothing, or later.
+  const atOnce = named(
+    text
+      .replaceAll(/^import (?:type .*|\{(?:\s*type [^,}]+,?)+\s*\} from .*)$/gm, '')
+      .replaceAll(/\bimport\(/g, 'later('),
+    false,
+  );
+  return {
+    path,
+    text,
+    imports: all.map((name) => resolved(path, name)),
+    atOnce: atOnce.map((name) => resolved(path, name)),
+    packages: all.filter((name) => !name.startsWith('.')),
+  };
 });
 
-/** The file in src that a relative import names; a package as it is. */
+/** The source that an import names; what is none of ours as it is. */
 function resolved(importer: string, name: string): string {
-  if (!name.startsWith('.')) return name;
-  const target = relative(SRC, resolve(SRC, dirname(importer), name.replace(/\.js$/, '')));
-  const file = [`${target}.ts`, join(target, 'index.ts')].find((path) => paths.includes(path));
+  const entry = ENTRIES.get(name);
+  if (entry !== undefined) return entry;
+  const [, companion, inner] =
+    /^(?:@temporal-media\/([^/]+)|temporal-media)\/internal\/(.+)$/.exec(name) ?? [];
+  if (!name.startsWith('.') && inner === undefined) return name;
+  const target =
+    inner === undefined
+      ? join(dirname(importer), name.replace(/\.js$/, ''))
+      : join(companion === undefined ? 'src' : `packages/${companion}/src`, inner);
+  const file = [`${target}.ts`, join(target, 'index.ts')].find((path) => paths.has(path));
   if (file === undefined) throw new Error(`${importer} imports ${name}, which is no source.`);
   return file;
 }
 
-/** Every module that a file reaches through its own relative imports, with the packages those import. */
+/** Every module that a file reaches through sources of this repository, with the packages those import. */
 function reach(
   entry: string,
   which: 'imports' | 'atOnce' = 'imports',
@@ -59,8 +82,8 @@ function inCircles(graph: Graph): string[] {
   }
 }
 
-/** The folder at the top of src; a file that lies in src itself stands alone. */
-const folderOf = (path: string): string => path.split('/')[0] as string;
+/** The folder at the top of src, or the companion; a file that lies in src itself stands alone. */
+const folderOf = (path: string): string => path.split('/').slice(0, 2).join('/');
 
 function folderGraph(): Graph {
   const graph = new Map<string, string[]>();
@@ -72,6 +95,53 @@ function folderGraph(): Graph {
   return graph;
 }
 
+/** The package of an import: `@scope/name` of `@scope/name/file`. */
+const packageOf = (name: string): string =>
+  name
+    .split('/')
+    .slice(0, name.startsWith('@') ? 2 : 1)
+    .join('/');
+
+describe('the packages', () => {
+  it.each(SOURCE_FOLDERS)('%s imports only what its package.json names', (folder) => {
+    const { name, dependencies, peerDependencies } = manifestOf(folder);
+    const own = sources.filter(({ path }) => path.startsWith(`${folder}/`));
+    const used = new Set(own.flatMap(({ packages }) => packages.map(packageOf)));
+    const named = Object.keys({ ...dependencies, ...peerDependencies });
+    const known = [name, ...named, ...builtinModules, ...builtinModules.map((one) => `node:${one}`)];
+    expect([...used].filter((one) => !known.includes(one))).toEqual([]);
+    // The stores are opened by the scheme of an address; light-my-request is pinned for fastify, which needs it.
+    const unseen = /^@temporal-media\/store-|^light-my-request$/;
+    expect(named.filter((one) => !used.has(one) && !unseen.test(one))).toEqual([]);
+  });
+
+  it('use the inner modules of each other that are listed, and no more', () => {
+    const users: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+      SOURCE_FOLDERS.map((folder) => {
+        const own = sources.filter(({ path }) => path.startsWith(`${folder}/`));
+        const inner = own.flatMap(({ packages }) => packages.filter((name) => name.includes('/internal/')));
+        return [manifestOf(folder).name, [...new Set(inner)].sort()] as const;
+      }).filter(([, inner]) => inner.length > 0),
+    );
+    expect(users).toEqual(internal);
+  });
+
+  it('the core imports no companion', () => {
+    const core = sources.filter(({ path }) => path.startsWith('src/'));
+    expect(
+      core.filter(({ packages }) => packages.some((name) => name.startsWith('@temporal-media/'))),
+    ).toEqual([]);
+  });
+
+  it('a companion needs the core of its own version', () => {
+    for (const folder of SOURCE_FOLDERS.slice(1))
+      expect(manifestOf(folder)).toMatchObject({
+        version: manifest.version,
+        peerDependencies: { 'temporal-media': manifest.version },
+      });
+  });
+});
+
 describe('the layers', () => {
   it('have no circle of files, types and import() included', () => {
     expect(inCircles(new Map(sources.map(({ path, imports }) => [path, imports])))).toEqual([]);
@@ -82,68 +152,75 @@ describe('the layers', () => {
   });
 
   it('the domain imports nothing', () => {
-    const reached = [...reach('domain/index.ts')];
-    expect(reached.filter((name) => !name.startsWith('domain/'))).toEqual([]);
+    const reached = [...reach('src/domain/index.ts')];
+    expect(reached.filter((name) => !name.startsWith('src/domain/'))).toEqual([]);
   });
 
   it('workflow code reaches the domain and @temporalio only', () => {
-    const packages = [...reach('workflows/index.ts')].filter((name) => !name.endsWith('.ts'));
+    const packages = [...reach('src/workflows/index.ts')].filter((name) => !name.endsWith('.ts'));
     expect(packages.sort()).toEqual(['@temporalio/common', '@temporalio/workflow']);
   });
 
   it('so does the code of the fake workflows', () => {
-    const packages = [...reach('testing/workflows/index.ts')].filter((name) => !name.endsWith('.ts'));
+    const packages = [...reach('packages/testing/src/workflows/index.ts')].filter(
+      (name) => !name.endsWith('.ts'),
+    );
     expect(packages.sort()).toEqual(['@temporalio/workflow']);
   });
 
   it('the sandbox shares no code with the client that it validates', () => {
-    const reached = [...reach('testing/sandbox/index.ts')].filter((name) => name.endsWith('.ts'));
-    // What it shares with the other tools for tests is not the client's.
-    const spelling = 'domain/near-names.ts';
-    expect(reached.filter((name) => !name.startsWith('testing/') && name !== spelling)).toEqual([]);
-  });
-
-  it('production entries reach nothing that is an optional peer', () => {
-    for (const entry of [
-      'worker.ts',
-      'plugin.ts',
-      'client.ts',
-      'activities/index.ts',
-      'workflows/index.ts',
-      'replay/index.ts',
-    ]) {
-      const packages = [...reach(entry, 'atOnce')].filter((name) => !name.endsWith('.ts'));
-      expect(packages.filter((name) => /fastify|h264|pngjs|^pg$|@temporalio\/testing/.test(name))).toEqual(
-        [],
-      );
-    }
+    const reached = [...reach('packages/sandbox/src/index.ts')].filter((name) => name.endsWith('.ts'));
+    // What it shares is not the client's: spelling, and processes of this machine.
+    const shared = [
+      'src/domain/near-names.ts',
+      'src/domain/bug.ts',
+      'src/files/this-machine.ts',
+      'src/files/system-code.ts',
+    ];
+    const others = reached.filter((name) => !name.startsWith('packages/sandbox/'));
+    expect(others.filter((name) => !shared.includes(name))).toEqual([]);
   });
 
   it('a replay reaches no command line and nothing that is for tests', () => {
-    expect([...reach('replay/index.ts')].filter((name) => /^(?:cli|testing)\//.test(name))).toEqual([]);
+    const reached = [...reach('packages/replay/src/index.ts')];
+    expect(reached.filter((name) => /^packages\/(?!replay\/)/.test(name))).toEqual([]);
+  });
+
+  it('the command line runs a worker without the sandbox and what is for tests', () => {
+    for (const entry of ['main', 'worker', 'connect', 'context']) {
+      const reached = [...reach(`packages/cli/src/${entry}.ts`, 'atOnce')];
+      expect(reached.filter((name) => /^packages\/(?:sandbox|testing)\//.test(name))).toEqual([]);
+    }
   });
 
   it('one file names OpenTelemetry, and no workflow code reaches it', () => {
     const named = sources.filter(({ text }) => text.includes("'@opentelemetry/")).map(({ path }) => path);
-    expect(named).toEqual(['activities/spans.ts']);
-    for (const entry of ['workflows/index.ts', 'domain/index.ts', 'client.ts', 'activities/poll-thread.ts'])
+    expect(named).toEqual(['src/activities/spans.ts']);
+    for (const entry of [
+      'workflows/index.ts',
+      'domain/index.ts',
+      'client.ts',
+      'activities/poll-thread.ts',
+    ].map((file) => `src/${file}`))
       expect([...reach(entry)]).not.toContain(named[0]);
   });
 
   it('only commands load by import(), which jest refuses in the compiled package', () => {
     const loading = sources.filter(({ text }) => /(?<![`\w.])import\('/.test(text)).map(({ path }) => path);
-    expect(loading.filter((path) => !path.startsWith('cli/'))).toEqual([]);
+    expect(loading.filter((path) => !path.startsWith('packages/cli/'))).toEqual([]);
   });
 
   it('setHandler is called in one file, which skips and refuses malformed messages', () => {
     const callers = sources.filter(({ text }) => /setHandler[<(]/.test(text)).map(({ path }) => path);
-    expect(callers).toEqual(['workflows/handlers.ts']);
+    expect(callers).toEqual(['src/workflows/handlers.ts']);
   });
 
   it('whatever starts a workflow writes the version into its memo', () => {
     const starts =
       /\.(?:start|execute|signalWithStart)(?:<[^(]*)?\(\s*(?:WORKFLOW|type,)|(?:startWorkflow|startChild|executeChild)(?:<[^(]*)?\((?!args|\[)/;
-    const starting = sources.filter(({ path, text }) => !path.startsWith('cli/') && starts.test(text));
+    const starting = sources.filter(
+      ({ path, text }) => !path.startsWith('packages/cli/') && starts.test(text),
+    );
     expect(starting.length).toBeGreaterThan(7);
     const without = starting.filter(({ text }) => !/STARTED_BY|temporalOptions\(/.test(text));
     expect(without.map(({ path }) => path)).toEqual([]);
@@ -152,6 +229,8 @@ describe('the layers', () => {
   it('proxyActivities is called in one file', () => {
     const callers = sources.filter(({ text }) => /proxyActivities[<(]/.test(text)).map(({ path }) => path);
     // That of the fake workflows, which run in tests of users, reaches no history that is kept.
-    expect(callers.filter((path) => !path.startsWith('testing/'))).toEqual(['workflows/proxies.ts']);
+    expect(callers.filter((path) => !path.startsWith('packages/testing/'))).toEqual([
+      'src/workflows/proxies.ts',
+    ]);
   });
 });

@@ -1,15 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename } from 'node:path';
 import ts from 'typescript';
+import { readSources } from '../support/sources';
 import known from './size.json';
 
-/** Files of src, parsed; what stands in size.json may only fall. */
-const SRC = resolve(__dirname, '..', '..', 'src');
-const sources = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts'))
-  .map((path) =>
-    ts.createSourceFile(path, readFileSync(join(SRC, path), 'utf8'), ts.ScriptTarget.Latest, true),
-  );
+/** The sources of all packages, parsed; what stands in size.json may only fall. */
+const sources = readSources().map(({ path, text }) =>
+  ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true),
+);
 
 const linesOf = (node: ts.Node, file: ts.SourceFile): number =>
   file.getLineAndCharacterOfPosition(node.end).line -

@@ -1,15 +1,9 @@
 import { join } from 'node:path';
 import ts from 'typescript';
-import manifest from '../../package.json';
+import { ENTRIES as PATHS, ROOT } from '../support/sources';
 
-const ROOT = join(__dirname, '..', '..');
-
-/** The sources behind the entry points, by subpath. */
-const ENTRIES = Object.entries(manifest.exports).flatMap(([subpath, target]) =>
-  typeof target === 'string'
-    ? []
-    : [[subpath, join(ROOT, target.types.replace(/^\.\/lib\//, 'src/').replace(/\.d\.ts$/, '.ts'))] as const],
-);
+/** The sources behind the entry points, by the names that users import. */
+const ENTRIES = [...PATHS].map(([name, path]) => [name, join(ROOT, path)] as const);
 
 interface Exported {
   readonly subpath: string;

@@ -1,7 +1,7 @@
 import '../support/quiet-temporal';
 import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger, Worker, type ReplayWorkerOptions } from '@temporalio/worker';
-import { historyFromJson } from '../../src/replay/history-codec';
+import { historyFromJson } from '../../packages/replay/src/history-codec';
 import { goldenFiles, goldenHistory } from '../replay/golden-histories';
 import { type MediaPlugin as MediaPluginType } from '../../src/plugin';
 

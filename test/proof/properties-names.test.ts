@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { partOwner } from '../../src/activities/fetch-body';
-import { safeName } from '../../src/files/safe-name';
+import { safeName } from '../../packages/report/src/safe-name';
 import { artifactUri, isArtifactRef, sha256OfArtifactUri } from '../../src/domain/request';
 import { isUsableTaskId } from '../../src/domain/task-id';
 import { createFileJournal } from '../../src/journal/file-journal';

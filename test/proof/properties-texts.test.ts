@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { execFileSync } from 'node:child_process';
-import { durationOf } from '../../src/cli/paid-options';
-import { nearNames, shellWord, shownLocation } from '../../src/cli/text';
+import { durationOf } from '../../packages/cli/src/paid-options';
+import { nearNames, shellWord, shownLocation } from '../../packages/cli/src/text';
 import { detailsText, inCode } from '../../src/domain/video-state';
 import { errorKind } from '../../src/service/errors';
 import { createRedactor } from '../../src/service/redact';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { decideDownload } from '../../src/activities/download-decision';
-import { elapsed } from '../../src/cli/progress-view';
+import { elapsed } from '../../packages/cli/src/progress-view';
 import { DOWNLOAD_BOUNDS } from '../../src/domain/download';
 import { POLL_ERROR_CLASSES } from '../../src/domain/poll-answers';
 import { isPollable, PollGroup, wakeAt } from '../../src/domain/poll-group';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, type WorkflowHandle } from '@temporalio/client';
 import { WORKFLOW } from '../../src/domain/names';
 import { type VideoOutcome } from '../../src/domain/outcome';
-import { eventTime } from '../../src/replay/timeline/operations';
+import { eventTime } from '../../packages/replay/src/timeline/operations';
 import { POLL_TIMEOUTS } from '../../src/domain/timeouts';
 import { type Started } from '../../src/client';
 import { type MediaStack } from '../support/media-stack';

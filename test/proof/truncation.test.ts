@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkVideo, type VideoCheck } from '../../src/artifacts/video-check';
-import { encodeVideo } from '../../src/testing/sandbox/render-video';
+import { encodeVideo } from '../../packages/sandbox/src/render-video';
 import { DownloadHarness } from '../activities/download-harness';
 import { proved, sized } from '../support/proof';
 import { splicedFrom } from './good-files/spliced';

@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import '../support/quiet-temporal';
 import { readFileSync } from 'node:fs';
 import type * as protobuf from 'protobufjs';
-import { historyFromProtobuf, historyToProtobuf } from '../../src/replay/history-codec';
-import { redactHistory } from '../../src/replay/redact-history';
+import { historyFromProtobuf, historyToProtobuf } from '../../packages/replay/src/history-codec';
+import { redactHistory } from '../../packages/replay/src/redact-history';
 import { testBundle } from '../support/test-bundle';
 
 /** The protocol as the SDK at hand knows it: a field that a later one adds is in these tests from its first day. */

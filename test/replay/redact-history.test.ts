@@ -1,14 +1,14 @@
 import path from 'node:path';
 import '../support/quiet-temporal';
 import { readFileSync } from 'node:fs';
-import { historyToJson } from '../../src/replay/history-codec';
-import { type LoadedRun } from '../../src/replay/loaded-history';
-import { encodingOf, isPayload } from '../../src/replay/payloads';
-import { readHistoryFile } from '../../src/replay/read-history';
+import { historyToJson } from '../../packages/replay/src/history-codec';
+import { type LoadedRun } from '../../packages/replay/src/loaded-history';
+import { encodingOf, isPayload } from '../../packages/replay/src/payloads';
+import { readHistoryFile } from '../../packages/replay/src/read-history';
 import { VERSION_MEMO } from '../../src/domain/version';
-import { redactHistory } from '../../src/replay/redact-history';
-import { writtenBy } from '../../src/replay/written-by';
-import { replayHistories } from '../../src/replay/replay-histories';
+import { redactHistory } from '../../packages/replay/src/redact-history';
+import { writtenBy } from '../../packages/replay/src/written-by';
+import { replayHistories } from '../../packages/replay/src/replay-histories';
 import { testBundle } from '../support/test-bundle';
 import { goldenFiles } from './golden-histories';
 

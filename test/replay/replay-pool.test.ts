@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import '../support/quiet-temporal';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { failureOf } from '../../src/cli/errors';
-import { replayInPool } from '../../src/cli/replay/replay-pool';
-import { type ReplayRequest, type TargetReport } from '../../src/cli/replay/target-report';
-import { type ReplayCode } from '../../src/replay/replay-histories';
-import { type UnloadedTarget } from '../../src/replay/history-folder';
+import { failureOf } from '../../packages/cli/src/errors';
+import { replayInPool } from '../../packages/cli/src/replay/replay-pool';
+import { type ReplayRequest, type TargetReport } from '../../packages/cli/src/replay/target-report';
+import { type ReplayCode } from '../../packages/replay/src/replay-histories';
+import { type UnloadedTarget } from '../../packages/replay/src/history-folder';
 
 const GOLDEN = path.join(__dirname, '..', 'golden');
-const THREAD = path.join(__dirname, '..', '..', 'lib', 'cli', 'replay', 'replay-thread.js');
+const THREAD = path.join(__dirname, '..', '..', 'packages', 'cli', 'lib', 'replay', 'replay-thread.js');
 const MUTATED = path.join(__dirname, 'mutated-workflows.ts');
 /** Of histories that the changed code does not replay, in the order of their names. */
 const COUNT = 12;

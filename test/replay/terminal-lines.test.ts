@@ -1,5 +1,5 @@
-import { closingLines, wrapped } from '../../src/cli/replay/verdict-lines';
-import { columnsOf } from '../../src/cli/report';
+import { closingLines, wrapped } from '../../packages/cli/src/replay/verdict-lines';
+import { columnsOf } from '../../packages/cli/src/report';
 
 const summary = (differs: boolean, inputsDiffer: boolean) => ({
   differs: () => differs,

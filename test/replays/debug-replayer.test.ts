@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import path from 'node:path';
-import { historyToProtobuf } from '../../src/replay/history-codec';
-import { readHistoryFile } from '../../src/replay/read-history';
+import { historyToProtobuf } from '../../packages/replay/src/history-codec';
+import { readHistoryFile } from '../../packages/replay/src/read-history';
 
 const ROOT = path.resolve(__dirname, '..', '..');
 const GOLDEN = path.join(ROOT, 'test', 'golden', 'generateVideo.completed.v1.json');

@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { historyFromJson, historyToJson } from '../../src/replay/history-codec';
-import { payloadsIn } from '../../src/replay/payloads';
-import { type Timeline } from '../../src/replay/timeline/timeline';
+import { historyFromJson, historyToJson } from '../../packages/replay/src/history-codec';
+import { payloadsIn } from '../../packages/replay/src/payloads';
+import { type Timeline } from '../../packages/replay/src/timeline/timeline';
 import { type CodecServer, startCodecServer } from '../cli/support/codec-server';
 import { runCli, runJson } from '../cli/support/run-cli';
 import { goldenHistory } from '../replay/golden-histories';

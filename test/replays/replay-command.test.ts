@@ -4,7 +4,7 @@ import '../support/quiet-temporal';
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 import { WebSocket } from 'undici';
 import { mediaJournalScheduleId } from '../../src/domain/names';
-import { ALL_OPEN } from '../../src/replay/fetch-histories';
+import { ALL_OPEN } from '../../packages/replay/src/fetch-histories';
 import { type MediaStack, startMediaStack } from '../support/media-stack';
 import { runCli, runJson, startCli } from '../cli/support/run-cli';
 

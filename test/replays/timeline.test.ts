@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Timeline } from '../../src/replay/timeline/timeline';
+import { type Timeline } from '../../packages/replay/src/timeline/timeline';
 import { eventually } from '../support/eventually';
 import { resetWorkflow } from '../support/reset-workflow';
 import { CampaignRuns, film } from '../cli/support/campaign-runs';

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import '../support/quiet-temporal';
-import { readHistoryFile } from '../../src/replay/read-history';
-import { replayHistories } from '../../src/replay/replay-histories';
-import { type Verdict } from '../../src/replay/verdict';
+import { readHistoryFile } from '../../packages/replay/src/read-history';
+import { replayHistories } from '../../packages/replay/src/replay-histories';
+import { type Verdict } from '../../packages/replay/src/verdict';
 import { type BrokenCopy, brokenCopy, type Change } from './broken-copy';
 
 const GOLDEN = path.resolve(__dirname, '..', 'golden');

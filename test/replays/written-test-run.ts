@@ -30,7 +30,8 @@ export async function runWrittenTest(
         ],
       },
       moduleNameMapper: {
-        '^temporal-media/testing$': path.join(lib, 'testing', 'index.js'),
+        '^@temporal-media/(sandbox|testing)$': path.join(ROOT, 'packages', '$1', 'lib', 'index.js'),
+        '^temporal-media/internal/(.*)$': path.join(lib, '$1'),
         '^temporal-media/(worker|client)$': path.join(lib, '$1.js'),
       },
     }),

@@ -1,8 +1,8 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { stringify } from 'csv-stringify/sync';
-import { CSV_HEADER, csvCell, csvCells } from '../../src/report/tables';
-import { resultRecord } from '../../src/report/result-record';
+import { CSV_HEADER, csvCell, csvCells } from '../../packages/report/src/tables';
+import { resultRecord } from '../../packages/report/src/result-record';
 import { makeResult } from './make-campaign';
 
 const FORMULAS = [

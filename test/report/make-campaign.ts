@@ -12,7 +12,7 @@ import { type CampaignPage, type CampaignRow, type CampaignRowResult } from '../
 import { ledgerMoney } from '../../src/domain/campaign/row-result';
 import { PAGE_ROWS, type CampaignPlan } from '../../src/domain/campaign/plan';
 import { type ArtifactRef } from '../../src/domain/request';
-import { type ReportFacts } from '../../src/report/report-options';
+import { type ReportFacts } from '../../packages/report/src/report-options';
 
 export const START = Date.parse('2026-11-21T10:00:00Z');
 

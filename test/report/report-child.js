@@ -1,10 +1,8 @@
 'use strict';
 // Writes one report and says what it came to: `node report-child.js OPTIONS.json`, with the compiled sources.
 const { readFileSync } = require('node:fs');
-const path = require('node:path');
-const lib = path.resolve(__dirname, '../../lib');
-const { FileArtifactStore } = require(path.join(lib, 'artifacts/file-store.js'));
-const { writeReport } = require(path.join(lib, 'report/write-report.js'));
+const { FileArtifactStore } = require('../../lib/artifacts/file-store.js');
+const { writeReport } = require('../../packages/report/lib/index.js');
 
 const { store, ...options } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const onProgress = ({ pagesDone }) => process.stdout.write(`page ${pagesDone}\n`);

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ResultRecord } from '../../src/report/result-record';
-import { writeReport } from '../../src/report/write-report';
+import { type ResultRecord } from '../../packages/report/src/result-record';
+import { writeReport } from '../../packages/report/src/write-report';
 import { makeMp4, makePng } from '../artifacts/make-media';
 import { at, factsOf, makeResult, planOf, putPlan, putSegments, resultsRef } from './make-campaign';
 import { filesOf, reportPlace, type ReportPlace } from './report-place';

@@ -25,7 +25,7 @@ describe('the table of mutants', () => {
 
   it.each(mutants.map((mutant) => [mutant.name, mutant] as const))('%s applies exactly once', (_, mutant) => {
     const { file, find, replace, test, rule } = mutant;
-    expect(file).toMatch(/^src\//);
+    expect(file).toMatch(/^(?:src|packages\/[a-z0-9-]+\/src)\//);
     expect(read(file).split(find)).toHaveLength(2);
     expect(replace).not.toBe(find);
     expect(rules.has(rule)).toBe(true);

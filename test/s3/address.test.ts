@@ -1,4 +1,4 @@
-import { createS3Client, parseS3Address, S3AddressError } from '../../src/s3';
+import { createS3Client, parseS3Address, S3AddressError } from '../../packages/store-s3/src';
 
 describe('the address of a bucket', () => {
   it.each([

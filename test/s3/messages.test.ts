@@ -1,6 +1,6 @@
-import { createS3Client, createS3Records, S3Error } from '../../src/s3';
-import { failureOf as failureOfCommand } from '../../src/cli/errors';
-import { s3FailureOf, s3Error, storeError } from '../../src/s3/s3-error';
+import { createS3Client, createS3Records, S3Error } from '../../packages/store-s3/src';
+import { failureOf as failureOfCommand } from '../../packages/cli/src/errors';
+import { s3FailureOf, s3Error, storeError } from '../../packages/store-s3/src/s3-error';
 
 /** Of an environment in which the SDK finds nothing, also not in the files of this machine. */
 const NOTHING = { AWS_CONFIG_FILE: '/nowhere/config', AWS_SHARED_CREDENTIALS_FILE: '/nowhere/credentials' };

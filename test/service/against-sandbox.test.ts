@@ -6,7 +6,7 @@ import { type MediaClient } from '../../src/service/media-client';
 import { type WireBuild, type WireFile } from '../../src/service/wire-body';
 import { wireEditBody, wireGenerationBody } from '../../src/service/wire-image';
 import { wireVideoBody } from '../../src/service/wire-video';
-import { createSandbox, type Sandbox, SandboxAdmin, sandboxModels } from '../../src/testing/sandbox';
+import { createSandbox, type Sandbox, SandboxAdmin, sandboxModels } from '../../packages/sandbox/src';
 import { clientOf, send } from './client-under-test';
 
 function built<Body>(build: WireBuild<Body>): Body {

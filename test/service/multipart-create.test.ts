@@ -3,7 +3,7 @@ import { type VideoModel } from '../../src/domain/model-config';
 import { readModelConfiguration } from '../../src/models/schema';
 import { wireVideoBody } from '../../src/service/wire-video';
 import { type ResolvedReference } from '../../src/service/wire-references';
-import { createSandbox, type Sandbox, SandboxAdmin } from '../../src/testing/sandbox';
+import { createSandbox, type Sandbox, SandboxAdmin } from '../../packages/sandbox/src';
 import { clientOf, jsonBody, send } from './client-under-test';
 import { json, loopback } from './loopback-service';
 

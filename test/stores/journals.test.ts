@@ -4,9 +4,9 @@ import { type PostgresServer, startPostgres } from '../../scripts/stores/postgre
 import { type S3Server, startS3 } from '../../scripts/stores/s3';
 import { createJournal } from '../../src/journal/create-journal';
 import { type RecordStore } from '../../src/journal/record-store';
-import { createPostgresRecords, migratePostgres } from '../../src/postgres';
-import { createS3Records } from '../../src/s3';
-import { createJournalConformance, recordStoreConformance } from '../../src/testing';
+import { createPostgresRecords, migratePostgres } from '../../packages/store-postgres/src';
+import { createS3Records } from '../../packages/store-s3/src';
+import { createJournalConformance, recordStoreConformance } from '../../packages/testing/src';
 import { databaseOf, describeWith, newDatabase } from './support/postgres';
 import { clientOf, describeWithS3, newBucket } from './support/s3';
 

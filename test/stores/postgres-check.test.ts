@@ -2,9 +2,9 @@ import { chownSync, statSync, writeFileSync } from 'node:fs';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { createPostgresRecords, migratePostgres, PostgresError } from '../../src/postgres';
+import { createPostgresRecords, migratePostgres, PostgresError } from '../../packages/store-postgres/src';
 import { type PostgresServer, startPostgres } from '../../scripts/stores/postgres';
-import { freePort } from '../../src/testing/temporal-server';
+import { freePort } from '../../src/files/this-machine';
 import { describeWith, newDatabase, sql } from './support/postgres';
 
 const SOON = { patienceMs: 1 };
@@ -114,7 +114,7 @@ describeWith('postgres')('a database that may not hold the journal', () => {
 
   it('a process with an idle pool ends by itself, and survives the loss of its connections', async () => {
     await migratePostgres(url);
-    const entry = path.join(__dirname, '..', '..', 'lib', 'postgres', 'index.js');
+    const entry = path.join(__dirname, '..', '..', 'packages', 'store-postgres', 'lib', 'index.js');
     const script = `
       const { createPostgresRecords } = require(${JSON.stringify(entry)});
       const { Client } = require('pg');

@@ -1,4 +1,4 @@
-import { createPostgresRecords, migratePostgres, migrationSql } from '../../src/postgres';
+import { createPostgresRecords, migratePostgres, migrationSql } from '../../packages/store-postgres/src';
 import { type Pgbouncer, startPgbouncer } from '../../scripts/stores/pgbouncer';
 import { type PostgresServer, startPostgres } from '../../scripts/stores/postgres';
 import { runCli, runJson } from '../cli/support/run-cli';

@@ -1,5 +1,9 @@
 import { Pool } from 'pg';
-import { createPostgresRecords, migratePostgres, type PostgresRecords } from '../../src/postgres';
+import {
+  createPostgresRecords,
+  migratePostgres,
+  type PostgresRecords,
+} from '../../packages/store-postgres/src';
 import { startPgbouncer } from '../../scripts/stores/pgbouncer';
 import { type PostgresServer, startPostgres } from '../../scripts/stores/postgres';
 import { type CuttingProxy, startCuttingProxy } from './support/cutting-proxy';

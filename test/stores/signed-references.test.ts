@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type S3Server, startS3 } from '../../scripts/stores/s3';
-import { artifacts as storeCheck } from '../../src/cli/doctor/local';
-import { type DoctorFacts } from '../../src/cli/doctor/check';
+import { artifacts as storeCheck } from '../../packages/cli/src/doctor/local';
+import { type DoctorFacts } from '../../packages/cli/src/doctor/check';
 import { readConfig } from '../../src/config';
-import { historyToJson } from '../../src/replay/history-codec';
+import { historyToJson } from '../../packages/replay/src/history-codec';
 import { type MediaStack, startMediaStack } from '../support/media-stack';
 import { describeWithS3, newBucket } from './support/s3';
 

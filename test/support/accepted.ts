@@ -1,4 +1,4 @@
-import { promptHash } from '../../src/testing/sandbox';
+import { promptHash } from '../../packages/sandbox/src';
 import { type MediaStack } from './media-stack';
 
 /** How many paid calls with this prompt the service accepted: its own count, in its own process. */

@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { acquireOwnerLock } from '../../src/testing/temporal-server';
+import { acquireOwnerLock } from '../../src/files/owner-lock';
+import { ROOT, SOURCE_FOLDERS } from './sources';
 
-const ROOT = path.resolve(__dirname, '..', '..');
 const CACHE = path.join(ROOT, 'node_modules', '.cache', 'temporal-media');
 const STAMP = path.join(CACHE, 'lib-built');
 
 /**
- * Compiles `src` to `lib` when anything in `src` changed since the last time: tests run the command line and the
+ * Compiles every `src` to its `lib` when anything in one changed since the last time: tests run the command line and the
  * worker as they are published. Two runs at once build one after the other. `say` is told before a build and after it.
  */
 export async function bringLibUpToDate(say: (line: string) => void): Promise<void> {
@@ -34,7 +34,8 @@ export async function bringLibUpToDate(say: (line: string) => void): Promise<voi
 
 function isUpToDate(): boolean {
   const built = path.join(ROOT, 'lib', 'domain', 'index.js');
-  return existsSync(built) && existsSync(STAMP) && newestUnder('src') <= statSync(STAMP).mtimeMs;
+  if (!existsSync(built) || !existsSync(STAMP)) return false;
+  return Math.max(...SOURCE_FOLDERS.map(newestUnder)) <= statSync(STAMP).mtimeMs;
 }
 
 /** Directories count: a file that was removed or renamed changes only these. */

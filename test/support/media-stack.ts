@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type WorkerOptions } from '@temporalio/worker';
 import { TemporalMediaClient } from '../../src/client';
 import { readConfig, type MediaConfig } from '../../src/config';
-import { type SandboxOptions } from '../../src/testing/sandbox';
+import { type SandboxOptions } from '../../packages/sandbox/src';
 import { createMediaWorker, type MediaWorker, type MediaWorkerOptions } from '../../src/worker';
 import { startTestSandbox, type TestSandbox } from './shared-sandbox';
 import { newArtifactsPlace, newJournalPlace } from './store-places';

@@ -4,7 +4,7 @@
 // own address in one line, and ends with its standard input.
 const { createServer } = require('node:http');
 const { text } = require('node:stream/consumers');
-const { createSandbox } = require('../../lib/testing/sandbox');
+const { createSandbox } = require('../../packages/sandbox/lib');
 
 /** Running sandboxes by the address of their API. */
 const running = new Map();

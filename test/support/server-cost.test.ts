@@ -1,4 +1,4 @@
-import { type TemporalServerSource } from '../../src/testing/temporal-server';
+import { type TemporalServerSource } from '../../packages/testing/src/temporal-server';
 import { planLine, readyLine, SEARCH_LINES } from './server-cost';
 
 const running: TemporalServerSource = {

@@ -1,4 +1,4 @@
-import { type ExecutableFinder, type TemporalServerSource } from '../../src/testing/temporal-server';
+import { type ExecutableFinder, type TemporalServerSource } from '../../packages/testing/src/temporal-server';
 
 /** What each way to a CLI costs, measured on 2 cores. */
 const COST: { readonly [finder in ExecutableFinder]: string } = {

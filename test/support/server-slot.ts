@@ -1,5 +1,5 @@
 import { type ChildProcess } from 'node:child_process';
-import { type RunningTemporalServer } from '../../src/testing/temporal-server';
+import { type RunningTemporalServer } from '../../packages/testing/src/temporal-server';
 
 /** Key of `globalThis` under which the set-up leaves the server for the tear-down: both run in one process. */
 export const SERVER_SLOT = Symbol.for('temporal-media.test-server');

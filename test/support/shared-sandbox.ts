@@ -1,4 +1,4 @@
-import { SandboxAdmin, type SandboxOptions, type SandboxProcess } from '../../src/testing/sandbox';
+import { SandboxAdmin, type SandboxOptions, type SandboxProcess } from '../../packages/sandbox/src';
 import { SANDBOX_HOST } from './test-hosts';
 
 /** A sandbox of one test file, beside those of other files in one process; nothing but the process is shared. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { startPostgres } from '../../scripts/stores/postgres';
 import { findS3, startS3 } from '../../scripts/stores/s3';
-import { migratePostgres } from '../../src/postgres';
+import { migratePostgres } from '../../packages/store-postgres/src';
 
 /** Starts the servers of a run, and tells its tests in their environment. Resolves with what stops them. */
 export async function startStores(

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
-import { addressSource } from '../../src/testing/temporal-server/address-source';
+import { addressSource } from '../../src/client/address-source';
 import { eventually } from './eventually';
 
 /** More than any run lasts, and what every server agrees to. */

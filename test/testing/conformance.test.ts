@@ -1,5 +1,5 @@
 import { type RecordStore } from '../../src/journal/record-store';
-import { recordStoreConformance } from '../../src/testing';
+import { recordStoreConformance } from '../../packages/testing/src';
 
 describe('the conformance of a store of records', () => {
   it('shows what the store threw, and closes a store once', async () => {

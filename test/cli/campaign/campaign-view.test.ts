@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { campaignView, viewLines } from '../../../src/cli/campaign/watch';
+import { campaignView, viewLines } from '../../../packages/cli/src/campaign/watch';
 import {
   activeText,
   budgetText,
@@ -7,8 +7,8 @@ import {
   moneyTotalsText,
   progressLine,
   resultsText,
-} from '../../../src/cli/campaign/campaign-text';
-import { Report } from '../../../src/cli/report';
+} from '../../../packages/cli/src/campaign/campaign-text';
+import { Report } from '../../../packages/cli/src/report';
 import { makePlan, makeState } from './make-state';
 
 const AT = Date.parse('2026-01-01T00:02:00.000Z');

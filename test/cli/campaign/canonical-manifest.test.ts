@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { canonicalManifest, LocalFiles, namesFiles } from '../../../src/cli/campaign/manifest';
-import { measuringStore } from '../../../src/cli/dry-run';
+import { canonicalManifest, LocalFiles, namesFiles } from '../../../packages/cli/src/campaign/manifest';
+import { measuringStore } from '../../../packages/cli/src/dry-run';
 import { readManifest } from '../../../src/manifest/read-manifest';
-import { renderImage } from '../../../src/testing/sandbox/render-image';
+import { renderImage } from '../../../packages/sandbox/src/render-image';
 
 const bytes = async function* (text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);

@@ -1,10 +1,10 @@
-import { columnHelp, manifestTemplate, templateText } from '../../../src/cli/campaign/template';
-import { issueSink } from '../../../src/cli/campaign/plan';
-import { Report } from '../../../src/cli/report';
+import { columnHelp, manifestTemplate, templateText } from '../../../packages/cli/src/campaign/template';
+import { issueSink } from '../../../packages/cli/src/campaign/plan';
+import { Report } from '../../../packages/cli/src/report';
 import { type ModelEntry } from '../../../src/domain/model-config';
 import { planManifest } from '../../../src/manifest/plan-manifest';
 import { createModelSource, type ModelSource } from '../../../src/models/model-source';
-import { sandboxModels } from '../../../src/testing/sandbox/models';
+import { sandboxModels } from '../../../packages/sandbox/src/models';
 
 const models = sandboxModels.models as unknown as readonly ModelEntry[];
 

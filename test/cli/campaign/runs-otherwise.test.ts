@@ -1,4 +1,4 @@
-import { runsOtherwise } from '../../../src/cli/campaign/run';
+import { runsOtherwise } from '../../../packages/cli/src/campaign/run';
 import { type CampaignState } from '../../../src/domain/campaign/campaign-state';
 
 const usd = (microUnits: number) => ({ microUnits, currency: 'USD' });

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
-import { type Documents } from '../../../src/cli/schemas';
+import { type Documents } from '../../../packages/cli/src/schemas';
 
-const SCHEMAS = path.join(__dirname, '..', '..', '..', 'lib', 'schemas');
+const SCHEMAS = path.join(__dirname, '..', '..', '..', 'packages', 'cli', 'lib', 'schemas');
 
 /** The JSON Schemas that the build made, as `schema` prints them, by name in the order of their files. */
 export const DOCUMENTS = Object.fromEntries(

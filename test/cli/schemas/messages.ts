@@ -1,5 +1,5 @@
 import { type QueryDefinition, type UpdateDefinition } from '@temporalio/common';
-import { type Documents } from '../../../src/cli/schemas';
+import { type Documents } from '../../../packages/cli/src/schemas';
 import { QUERY, UPDATE, type WORKFLOW } from '../../../src/domain';
 import {
   type adoptRowUpdate,

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { SCHEMA_NAMES } from '../../../src/cli/schemas';
+import { SCHEMA_NAMES } from '../../../packages/cli/src/schemas';
 import { readModelConfiguration } from '../../../src/models/schema';
-import { sandboxModels } from '../../../src/testing/sandbox/models';
+import { sandboxModels } from '../../../packages/sandbox/src/models';
 import { type CliBench, openCliBench } from '../support/cli-bench';
 import { type CliReply, runCli, runJson } from '../support/run-cli';
 import { expectDocumented, expectValid, problemsOf } from './documented';

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
-import { Report } from '../../../src/cli/report';
-import { confirmSpend, whyNot } from '../../../src/cli/spend/confirm-spend';
-import { spendLimitOf } from '../../../src/cli/spend/spend-limit';
+import { Report } from '../../../packages/cli/src/report';
+import { confirmSpend, whyNot } from '../../../packages/cli/src/spend/confirm-spend';
+import { spendLimitOf } from '../../../packages/cli/src/spend/spend-limit';
 
 const usd = (microUnits: number) => ({ microUnits, currency: 'USD' });
 const limit = { microUnits: 500_000, currency: null };

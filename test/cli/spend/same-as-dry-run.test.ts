@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { renderImage } from '../../../src/testing/sandbox/render-image';
+import { renderImage } from '../../../packages/sandbox/src/render-image';
 import { type CliBench, openCliBench } from '../support/cli-bench';
 import { runCli, runJson } from '../support/run-cli';
 

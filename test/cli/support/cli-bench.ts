@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type SandboxOptions } from '../../../src/testing/sandbox';
+import { type SandboxOptions } from '../../../packages/sandbox/src';
 import { startTestSandbox, type TestSandbox } from '../../support/shared-sandbox';
 import { connectTestServer, type TestServer } from '../../support/temporal';
 import { type CliProcess, startCli } from './run-cli';

@@ -6,7 +6,7 @@ const { AsyncLocalStorage } = require('node:async_hooks');
 const { Buffer } = require('node:buffer');
 const path = require('node:path');
 
-const MAIN = path.resolve(__dirname, '..', '..', '..', 'lib', 'cli', 'main.js');
+const MAIN = path.resolve(__dirname, '..', '..', '..', 'packages', 'cli', 'lib', 'main.js');
 /** The run that writes: what an ended one still writes must not be taken for the output of the next. */
 const runs = new AsyncLocalStorage();
 const home = process.cwd();

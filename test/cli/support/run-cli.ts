@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { COMMAND_HOST } from '../../support/test-hosts';
 
-const MAIN = path.resolve(__dirname, '..', '..', '..', 'lib', 'cli', 'main.js');
+const MAIN = path.resolve(__dirname, '..', '..', '..', 'packages', 'cli', 'lib', 'main.js');
 
 /** What one run of the real binary left behind. */
 export interface CliRun {

@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import manifest from '../../../package.json';
+import { manifestOf, ROOT, SOURCE_FOLDERS } from '../../support/sources';
 
 const run = promisify(execFile);
-const ROOT = join(__dirname, '..', '..', '..');
 
 export interface Output {
   readonly exitCode: number;
@@ -14,13 +13,20 @@ export interface Output {
   readonly stderr: string;
 }
 
-/** A project outside this repository that has the packed package in its node_modules. */
+/** A package as npm would publish it. */
+export interface PackedPackage {
+  readonly name: string;
+  /** The file. */
+  readonly tarball: string;
+  /** Where it lies unpacked, in the node_modules of the project. */
+  readonly dir: string;
+}
+
+/** A project outside this repository that has the packed packages in its node_modules. */
 export interface PackedProject {
   readonly dir: string;
-  /** What npm would publish, as a file. */
-  readonly tarball: string;
-  /** The unpacked package. */
-  readonly packageDir: string;
+  /** The core, then the companions that were asked for. */
+  readonly packages: readonly [PackedPackage, ...PackedPackage[]];
   write(file: string, text: string): Promise<void>;
   node(...args: readonly string[]): Promise<Output>;
   /** As {@link node}, with these variables as well. */
@@ -31,31 +37,38 @@ export interface PackedProject {
   remove(): Promise<void>;
 }
 
+/** All companions. */
+export const COMPANIONS = SOURCE_FOLDERS.slice(1).map((folder) => folder.split('/')[1] as string);
+/** What the command line needs to run a worker. */
+export const COMMAND_LINE = ['cli', 'replay', 'report'];
+
 /**
- * Packs without building again and unpacks. Beside the package lie only its dependencies and the peers that are not
- * optional, linked from this repository, so that an import of anything undeclared fails; `extra` names more packages.
+ * Packs the core and these companions without building again, and unpacks them. Beside them lie only their dependencies and
+ * the peers that are not optional, linked from this repository, so that an import of anything undeclared fails; `extra`
+ * names more packages.
  */
 export async function packedProject({
+  companions = [],
   extra = [],
-}: { readonly extra?: readonly string[] } = {}): Promise<PackedProject> {
+}: {
+  readonly companions?: readonly string[];
+  readonly extra?: readonly string[];
+} = {}): Promise<PackedProject> {
   // On macOS the temporary folder is a link, and Node reports real paths.
   const dir = await realpath(await mkdtemp(join(tmpdir(), 'temporal-media-packed-')));
   const modules = join(dir, 'node_modules');
   await mkdir(modules);
   await writeFile(join(dir, 'package.json'), JSON.stringify({ name: 'scratch', private: true }));
-  const packed = await npm(ROOT, 'pack', '--ignore-scripts', '--silent', '--pack-destination', dir);
-  const tarball = join(dir, packed.stdout.trim().split('\n').at(-1) ?? '');
-  await run('tar', ['-xzf', tarball], { cwd: dir });
-  const packageDir = join(modules, 'temporal-media');
-  await rename(join(dir, 'package'), packageDir);
-  for (const name of [...Object.keys(manifest.dependencies), ...requiredPeers(), ...extra]) {
+  const folders = ['src', ...companions.map((name) => `packages/${name}/src`)];
+  const [core, ...others] = await packInto(dir, folders);
+  if (core === undefined) throw new Error('npm packed nothing.');
+  for (const name of new Set([...folders.flatMap(needsOf), ...extra])) {
     await mkdir(dirname(join(modules, name)), { recursive: true });
     await symlink(join(ROOT, 'node_modules', name), join(modules, name), 'junction');
   }
   return {
     dir,
-    tarball,
-    packageDir,
+    packages: [core, ...others],
     write: (file, text) => writeFile(join(dir, file), text),
     node: (...args) => outputOf(process.execPath, args, dir),
     nodeWith: (env, ...args) => outputOf(process.execPath, args, dir, { env }),
@@ -65,9 +78,29 @@ export async function packedProject({
   };
 }
 
-function requiredPeers(): string[] {
-  const optional = Object.keys(manifest.peerDependenciesMeta);
-  return Object.keys(manifest.peerDependencies).filter((name) => !optional.includes(name));
+async function packInto(dir: string, folders: readonly string[]): Promise<PackedPackage[]> {
+  const own = folders.map((sources) => `./${dirname(sources)}`);
+  const packed = await npm(ROOT, 'pack', ...own, '--ignore-scripts', '--silent', '--pack-destination', dir);
+  const tarballs = packed.stdout.trim().split('\n').slice(-folders.length);
+  return Promise.all(
+    folders.map(async (sources, i) => {
+      const { name } = manifestOf(sources);
+      const tarball = join(dir, tarballs[i] ?? '');
+      const place = join(dir, 'node_modules', name);
+      await mkdir(place, { recursive: true });
+      await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', place]);
+      return { name, tarball, dir: place };
+    }),
+  );
+}
+
+/** Packages of others that one of ours cannot do without. */
+function needsOf(sources: string): string[] {
+  const { dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = manifestOf(sources);
+  const peers = Object.keys(peerDependencies).filter((name) => peerDependenciesMeta[name] === undefined);
+  return [...Object.keys(dependencies), ...peers].filter(
+    (name) => !/^(?:@temporal-media\/|temporal-media$)/.test(name),
+  );
 }
 
 async function npm(cwd: string, ...args: readonly string[]): Promise<Output> {

@@ -9,7 +9,9 @@ const [tarball, pkgDir] = process.argv.slice(2);
 const manifest = JSON.parse(await readFile(`${pkgDir}/package.json`, 'utf8'));
 const { messages } = await publint({ pkgDir, pack: false, strict: true, level: 'suggestion' });
 const types = await checkPackage(createPackageFromTarballData(await readFile(tarball)));
-const resolved = Object.entries(types.entrypoints).flatMap(([subpath, { resolutions }]) =>
+// A pattern names no file of its own.
+const entries = Object.entries(types.entrypoints).filter(([subpath]) => !subpath.includes('*'));
+const resolved = entries.flatMap(([subpath, { resolutions }]) =>
   Object.entries(resolutions).map(([mode, { resolution }]) => [
     `${subpath} ${mode}`,
     resolution?.isTypeScript === true || resolution?.isJson === true,

@@ -10,7 +10,7 @@ import { resetWorkflow } from '../../support/reset-workflow';
 import { startMediaStack, type MediaStack } from '../../support/media-stack';
 import { describeWhere, type Language, type Programs } from './programs';
 
-const SCHEMAS = path.resolve(__dirname, '..', '..', '..', 'lib', 'schemas');
+const SCHEMAS = path.resolve(__dirname, '..', '..', '..', 'packages', 'cli', 'lib', 'schemas');
 const request = { model: 'cine-1', prompt: 'a kite over the sea', durationSeconds: 2 };
 
 /**

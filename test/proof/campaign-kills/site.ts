@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type LogEntry } from '../../../src/domain/log-entries';
-import { type SandboxOptions } from '../../../src/testing/sandbox';
+import { type SandboxOptions } from '../../../packages/sandbox/src';
 import { startMediaStack, type MediaStack } from '../../support/media-stack';
 import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process';
 import { dataDirOf, journalAt, STORES } from '../../support/store-places';

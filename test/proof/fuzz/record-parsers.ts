@@ -7,7 +7,7 @@ import {
   parseIndexEntry,
   parseRemoval,
 } from '../../../src/journal/records';
-import { sandboxModels } from '../../../src/testing/sandbox/models';
+import { sandboxModels } from '../../../packages/sandbox/src/models';
 import { answerEntry, decisionEntry, fenceEntry, intentEntry, lostEntry } from '../../support/log-entries';
 import { type FuzzedParser } from './fuzzed-parser';
 import { wordsOf } from './wire-samples';

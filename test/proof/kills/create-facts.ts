@@ -4,7 +4,7 @@ import { type JournalKey, type LogEntry, type Send } from '../../../src/domain/l
 import { stateOf } from '../../../src/domain/paid-log';
 import { fileOfRecord } from '../../../src/journal/file-journal';
 import { entryName, keyPrefix } from '../../../src/journal/record-names';
-import { type SandboxRequest, type SandboxTask } from '../../../src/testing/sandbox';
+import { type SandboxRequest, type SandboxTask } from '../../../packages/sandbox/src';
 import { journalAt, STORES } from '../../support/store-places';
 
 /** An entry of a log, and when it was written: an entry says when it was made, before that. */

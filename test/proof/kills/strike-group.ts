@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type WorkflowHandle } from '@temporalio/client';
 import { TemporalMediaClient } from '../../../src/client';
 import { type VideoOutcome } from '../../../src/domain';
-import { type FaultRule } from '../../../src/testing/sandbox';
+import { type FaultRule } from '../../../packages/sandbox/src';
 import { changeJournal, copyJournal, type JournalChange } from '../../support/changed-journal';
 import { UPDATE } from '../../../src/domain/names';
 import { eventually } from '../../support/eventually';

@@ -1,4 +1,4 @@
-import { type FaultAction, type FaultRule, type SandboxOperation } from '../../../src/testing/sandbox';
+import { type FaultAction, type FaultRule, type SandboxOperation } from '../../../packages/sandbox/src';
 import { ENCODINGS } from '../../support/canary';
 import { caseOf, COOKIE, FILE_NAME, KEY, PROMPT, SIGNATURE } from './canaries';
 

@@ -2,7 +2,7 @@ import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TemporalMediaClient } from '../../../src/client';
-import { type SandboxProcess, startSandboxProcess } from '../../../src/testing/sandbox';
+import { type SandboxProcess, startSandboxProcess } from '../../../packages/sandbox/src';
 import { makePng } from '../../artifacts/make-media';
 import { type CliProcess, type CliRun, runCli, startCli } from '../../cli/support/run-cli';
 import { connectProxy, type ConnectProxy } from '../../support/connect-proxy';

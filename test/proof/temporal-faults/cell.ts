@@ -8,7 +8,7 @@ import {
   type PaidOperation,
   type VideoRequest,
 } from '../../../src/domain/request';
-import { type FaultAction, type SandboxRequest } from '../../../src/testing/sandbox';
+import { type FaultAction, type SandboxRequest } from '../../../packages/sandbox/src';
 import { eventually } from '../../support/eventually';
 import { type Bench } from './bench';
 import { PAID, requestOf, type Outcome, type PaidKind } from './paid-kinds';

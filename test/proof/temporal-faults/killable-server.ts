@@ -1,7 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTemporalServer, type RunningTemporalServer } from '../../../src/testing/temporal-server';
+import {
+  startTemporalServer,
+  type RunningTemporalServer,
+} from '../../../packages/testing/src/temporal-server';
 
 /** A Temporal server with its database in a file, that can be killed and started again on it. */
 export interface KillableServer {

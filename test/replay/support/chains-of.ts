@@ -1,5 +1,5 @@
-import { runBefore } from '../../../src/replay/chains';
-import { type LoadedRun, type LoadedTarget } from '../../../src/replay/loaded-history';
+import { runBefore } from '../../../packages/replay/src/chains';
+import { type LoadedRun, type LoadedTarget } from '../../../packages/replay/src/loaded-history';
 
 /**
  * Joins runs that continued as new, are a retry, a next cron run or a reset of another one; the rest are chains of one run.

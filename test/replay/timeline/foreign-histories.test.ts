@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { historyFromJson } from '../../../src/replay/history-codec';
-import { buildTimeline } from '../../../src/replay/timeline/build-timeline';
-import { timelinePage } from '../../../src/replay/timeline/timeline-page';
-import { timelineText } from '../../../src/replay/timeline/timeline-text';
+import { historyFromJson } from '../../../packages/replay/src/history-codec';
+import { buildTimeline } from '../../../packages/replay/src/timeline/build-timeline';
+import { timelinePage } from '../../../packages/replay/src/timeline/timeline-page';
+import { timelineText } from '../../../packages/replay/src/timeline/timeline-text';
 import { goldenHistory } from '../golden-histories';
 import { goldenRun } from './golden-targets';
 

@@ -1,5 +1,5 @@
-import { historyFromJson } from '../../../src/replay/history-codec';
-import { type LoadedRun, type LoadedTarget } from '../../../src/replay/loaded-history';
+import { historyFromJson } from '../../../packages/replay/src/history-codec';
+import { type LoadedRun, type LoadedTarget } from '../../../packages/replay/src/loaded-history';
 import { goldenFiles, goldenHistory } from '../golden-histories';
 
 /** One golden history as a run; a recorder does not write the id of the run. */

@@ -1,8 +1,8 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import { ACTIVITY } from '../../../src/domain/names';
-import { type LoadedRun } from '../../../src/replay/loaded-history';
-import { buildTimeline } from '../../../src/replay/timeline/build-timeline';
-import { type Timeline } from '../../../src/replay/timeline/timeline';
+import { type LoadedRun } from '../../../packages/replay/src/loaded-history';
+import { buildTimeline } from '../../../packages/replay/src/timeline/build-timeline';
+import { type Timeline } from '../../../packages/replay/src/timeline/timeline';
 import {
   activity,
   begin,

@@ -1,9 +1,9 @@
 import { chainsOf } from '../support/chains-of';
-import { historyFromJson } from '../../../src/replay/history-codec';
-import { type LoadedRun } from '../../../src/replay/loaded-history';
-import { runOf } from '../../../src/replay/read-history';
-import { buildTimeline } from '../../../src/replay/timeline/build-timeline';
-import { timelineText } from '../../../src/replay/timeline/timeline-text';
+import { historyFromJson } from '../../../packages/replay/src/history-codec';
+import { type LoadedRun } from '../../../packages/replay/src/loaded-history';
+import { runOf } from '../../../packages/replay/src/read-history';
+import { buildTimeline } from '../../../packages/replay/src/timeline/build-timeline';
+import { timelineText } from '../../../packages/replay/src/timeline/timeline-text';
 import { type GoldenEvent, goldenHistory } from '../golden-histories';
 import { goldenRun } from './golden-targets';
 

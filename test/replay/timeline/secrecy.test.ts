@@ -1,6 +1,6 @@
-import { historyFromJson } from '../../../src/replay/history-codec';
-import { buildTimeline } from '../../../src/replay/timeline/build-timeline';
-import { timelineText } from '../../../src/replay/timeline/timeline-text';
+import { historyFromJson } from '../../../packages/replay/src/history-codec';
+import { buildTimeline } from '../../../packages/replay/src/timeline/build-timeline';
+import { timelineText } from '../../../packages/replay/src/timeline/timeline-text';
 import { canary, CanarySearch, searched } from '../../support/canary';
 import { goldenHistory } from '../golden-histories';
 import { goldenRun } from './golden-targets';

@@ -1,13 +1,13 @@
-import { type LoadedRun } from '../../../src/replay/loaded-history';
-import { buildTimeline } from '../../../src/replay/timeline/build-timeline';
-import { rowCause } from '../../../src/replay/timeline/campaign-rows';
+import { type LoadedRun } from '../../../packages/replay/src/loaded-history';
+import { buildTimeline } from '../../../packages/replay/src/timeline/build-timeline';
+import { rowCause } from '../../../packages/replay/src/timeline/campaign-rows';
 import {
   type SpentOn,
   type Timeline,
   type TimelineEntry,
   type TimelineRow,
-} from '../../../src/replay/timeline/timeline';
-import { timelineText } from '../../../src/replay/timeline/timeline-text';
+} from '../../../packages/replay/src/timeline/timeline';
+import { timelineText } from '../../../packages/replay/src/timeline/timeline-text';
 import { goldenTarget } from './golden-targets';
 
 const timelineOf = (...names: readonly string[]): Timeline =>

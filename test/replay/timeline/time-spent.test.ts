@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { timeSpent, type Span } from '../../../src/replay/timeline/time-spent';
-import { SPENT, type SpentOn } from '../../../src/replay/timeline/timeline';
+import { timeSpent, type Span } from '../../../packages/replay/src/timeline/time-spent';
+import { SPENT, type SpentOn } from '../../../packages/replay/src/timeline/timeline';
 
 const ORDER = Object.keys(SPENT) as SpentOn[];
 const spans = fc.array(

@@ -1,5 +1,5 @@
-import { historyFromJson } from '../../../src/replay/history-codec';
-import { type LoadedRun } from '../../../src/replay/loaded-history';
+import { historyFromJson } from '../../../packages/replay/src/history-codec';
+import { type LoadedRun } from '../../../packages/replay/src/loaded-history';
 
 /** One event of a history that a test writes: seconds since its start, and the fields of its kind, with a summary. */
 export type WrittenEvent = readonly [at: number, kind: string, fields?: { readonly [name: string]: unknown }];

@@ -1,4 +1,4 @@
-import { localEnvironment } from '../../../src/cli/whatif/play-scenario';
+import { localEnvironment } from '../../../packages/cli/src/whatif/play-scenario';
 
 test('the environment of a local run leads to nothing of the user', () => {
   const kept = { PATH: '/bin', TEMPORAL_CLI_PATH: '/bin/temporal', TEMPORAL_MEDIA_DEBUG: '1' };

@@ -1,9 +1,13 @@
 import fc from 'fast-check';
-import { type Scenario, scenarioOf } from '../../../src/cli/whatif/scenario';
-import { isLocalWorkflow, LOCAL_PROMPT, localRequest } from '../../../src/cli/whatif/local-request';
-import { outcomeType } from '../../../src/cli/whatif/outcome-type';
-import { buildTimeline } from '../../../src/replay/timeline/build-timeline';
-import { type Facts, type Timeline, type TimelineEntry } from '../../../src/replay/timeline/timeline';
+import { type Scenario, scenarioOf } from '../../../packages/cli/src/whatif/scenario';
+import { isLocalWorkflow, LOCAL_PROMPT, localRequest } from '../../../packages/cli/src/whatif/local-request';
+import { outcomeType } from '../../../packages/cli/src/whatif/outcome-type';
+import { buildTimeline } from '../../../packages/replay/src/timeline/build-timeline';
+import {
+  type Facts,
+  type Timeline,
+  type TimelineEntry,
+} from '../../../packages/replay/src/timeline/timeline';
 import { goldenTarget, goldenTargets } from '../timeline/golden-targets';
 
 const timelineOf = (...names: readonly string[]): Timeline =>

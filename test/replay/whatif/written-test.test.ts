@@ -1,10 +1,10 @@
 import { runInNewContext } from 'node:vm';
 import { transformSync } from '@swc/core';
 import fc from 'fast-check';
-import { scenarioOf } from '../../../src/cli/whatif/scenario';
-import { localRequest } from '../../../src/cli/whatif/local-request';
-import { literal, testOf } from '../../../src/cli/whatif/written-test';
-import { buildTimeline } from '../../../src/replay/timeline/build-timeline';
+import { scenarioOf } from '../../../packages/cli/src/whatif/scenario';
+import { localRequest } from '../../../packages/cli/src/whatif/local-request';
+import { literal, testOf } from '../../../packages/cli/src/whatif/written-test';
+import { buildTimeline } from '../../../packages/replay/src/timeline/build-timeline';
 import { goldenTarget } from '../timeline/golden-targets';
 
 const written = (

@@ -10,7 +10,7 @@ import {
   rejectedVideo,
   stillRunningVideo,
   unconfirmedVideo,
-} from '../../../src/testing';
+} from '../../../packages/testing/src';
 import { createWorkers, type MediaWorkers } from '../../../src/worker';
 import '../../support/quiet-temporal';
 import { connectTestServer, type TestServer } from '../../support/temporal';

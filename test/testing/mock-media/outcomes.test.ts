@@ -15,7 +15,7 @@ import {
   unconfirmedImage,
   unconfirmedVideo,
   videoTask,
-} from '../../../src/testing';
+} from '../../../packages/testing/src';
 import { expectDocumented } from '../../cli/schemas/documented';
 
 const other = { video: { taskId: 'task-9', resolution: null }, billing: { estimate: null, currency: null } };

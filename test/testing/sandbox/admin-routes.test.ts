@@ -1,10 +1,10 @@
 import fastify from 'fastify';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addAdminRoutes } from '../../../src/testing/sandbox/sandbox';
-import { type FaultRule } from '../../../src/testing/sandbox';
-import { resolveSandboxOptions } from '../../../src/testing/sandbox/options';
-import { SandboxCore } from '../../../src/testing/sandbox/sandbox-core';
+import { addAdminRoutes } from '../../../packages/sandbox/src/sandbox';
+import { type FaultRule } from '../../../packages/sandbox/src';
+import { resolveSandboxOptions } from '../../../packages/sandbox/src/options';
+import { SandboxCore } from '../../../packages/sandbox/src/sandbox-core';
 import { runSandbox, type RunningSandbox } from './running-sandbox';
 
 /** A row of the table in docs/sandbox.md. */

@@ -1,4 +1,4 @@
-import { type FaultAction, promptHash } from '../../../src/testing/sandbox';
+import { type FaultAction, promptHash } from '../../../packages/sandbox/src';
 import { jsonOf, postJson, rawCall } from './raw-call';
 import { aVideo, runSandbox, type RunningSandbox } from './running-sandbox';
 

@@ -1,5 +1,5 @@
 import { createFile, MP4BoxBuffer } from 'mp4box';
-import { sandboxModels } from '../../../src/testing/sandbox';
+import { sandboxModels } from '../../../packages/sandbox/src';
 import { rawCall } from './raw-call';
 import { runSandbox } from './running-sandbox';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { imageSize } from 'image-size';
 import { PNG } from 'pngjs';
-import { inputColour } from '../../../src/testing/sandbox';
+import { inputColour } from '../../../packages/sandbox/src';
 import { multipartBody } from './multipart-body';
 import { jsonOf, postJson, rawCall } from './raw-call';
 import { runSandbox, type RunningSandbox } from './running-sandbox';

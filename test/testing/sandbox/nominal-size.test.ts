@@ -1,4 +1,4 @@
-import { nominalSize } from '../../../src/testing/sandbox/media-store';
+import { nominalSize } from '../../../packages/sandbox/src/media-store';
 
 test.each([
   ['480p', '16:9', '854x480'],

@@ -5,13 +5,13 @@ import {
   validateCompatEdit,
   validateCompatGeneration,
   validateCompatVideo,
-} from '../../../src/testing/sandbox/compat';
-import { validateEdit, validateGeneration } from '../../../src/testing/sandbox/validate-image';
-import { validateVideo } from '../../../src/testing/sandbox/validate-video';
-import { type JsonObject } from '../../../src/testing/sandbox/json-value';
-import { sandboxModels } from '../../../src/testing/sandbox';
-import { type SandboxPart } from '../../../src/testing/sandbox/sandbox-request';
-import { type SandboxMode } from '../../../src/testing/sandbox/options';
+} from '../../../packages/sandbox/src/compat';
+import { validateEdit, validateGeneration } from '../../../packages/sandbox/src/validate-image';
+import { validateVideo } from '../../../packages/sandbox/src/validate-video';
+import { type JsonObject } from '../../../packages/sandbox/src/json-value';
+import { sandboxModels } from '../../../packages/sandbox/src';
+import { type SandboxPart } from '../../../packages/sandbox/src/sandbox-request';
+import { type SandboxMode } from '../../../packages/sandbox/src/options';
 import { openapiSchemas } from './openapi-schema';
 
 const base64 = Buffer.alloc(60, 7).toString('base64');

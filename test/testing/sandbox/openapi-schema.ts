@@ -1,7 +1,7 @@
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
-import { type JsonObject } from '../../../src/testing/sandbox/json-value';
-import { openapiDocument } from '../../../src/testing/sandbox/openapi/document';
-import { type SandboxMode } from '../../../src/testing/sandbox/options';
+import { type JsonObject } from '../../../packages/sandbox/src/json-value';
+import { openapiDocument } from '../../../packages/sandbox/src/openapi/document';
+import { type SandboxMode } from '../../../packages/sandbox/src/options';
 
 /** Schemas of a mode's OpenAPI document, compiled. */
 export interface OpenapiSchemas {

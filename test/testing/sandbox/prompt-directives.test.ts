@@ -1,4 +1,4 @@
-import { promptDirectives } from '../../../src/testing/sandbox';
+import { promptDirectives } from '../../../packages/sandbox/src';
 import { jsonOf, rawCall } from './raw-call';
 import { aVideo, runSandbox, type RunningSandbox } from './running-sandbox';
 

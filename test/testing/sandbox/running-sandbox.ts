@@ -1,4 +1,9 @@
-import { createSandbox, type Sandbox, SandboxAdmin, type SandboxOptions } from '../../../src/testing/sandbox';
+import {
+  createSandbox,
+  type Sandbox,
+  SandboxAdmin,
+  type SandboxOptions,
+} from '../../../packages/sandbox/src';
 import { jsonOf, postJson, rawCall, type RawReply } from './raw-call';
 
 /** A sandbox with its admin and the calls that most tests need. */

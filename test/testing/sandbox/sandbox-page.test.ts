@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { dialectOf } from '../../../src/testing/sandbox/options';
-import { sandboxModels } from '../../../src/testing/sandbox';
+import { dialectOf } from '../../../packages/sandbox/src/options';
+import { sandboxModels } from '../../../packages/sandbox/src';
 
 const page = readFileSync(join(__dirname, '../../../docs/sandbox.md'), 'utf8');
 

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { startSandboxProcess, type SandboxProcess } from '../../../src/testing/sandbox';
+import { startSandboxProcess, type SandboxProcess } from '../../../packages/sandbox/src';
 import { jsonOf, postJson, rawCall } from './raw-call';
 import { aVideo } from './running-sandbox';
 
@@ -106,7 +106,7 @@ describe('a sandbox process', () => {
   });
 
   test('ends when the process that started it is killed', async () => {
-    const entry = join(__dirname, '../../../lib/testing/sandbox');
+    const entry = join(__dirname, '../../../packages/sandbox/lib');
     const script = `require(${JSON.stringify(entry)}).startSandboxProcess().then((one) => console.log(one.url))`;
     const parent = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [url] = (await once(createInterface({ input: parent.stdout }), 'line')) as [string];

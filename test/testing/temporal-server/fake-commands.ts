@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { cliCacheDir, type Environment } from '../../../src/testing/temporal-server';
+import { cliCacheDir, type Environment } from '../../../packages/testing/src/temporal-server';
 
 /** A home directory of its own with fake commands in it, and the environment that leads there. */
 export interface FakeHome {

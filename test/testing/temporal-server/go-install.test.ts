@@ -1,6 +1,9 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { resolveTemporalServer, type TemporalServerSource } from '../../../src/testing/temporal-server';
+import {
+  resolveTemporalServer,
+  type TemporalServerSource,
+} from '../../../packages/testing/src/temporal-server';
 import { fakeHome, type FakeHome, versionScript } from './fake-commands';
 
 /** A `go` that logs its call and, after it was seen at work, installs a `temporal` into GOBIN. */

@@ -5,7 +5,7 @@ import {
   TemporalServerNotFoundError,
   type Environment,
   type TemporalServerSource,
-} from '../../../src/testing/temporal-server';
+} from '../../../packages/testing/src/temporal-server';
 import { fakeHome, type FakeHome } from './fake-commands';
 
 const GOOD = '9.9.9 (Server 1.31.0, UI 2.50.0)';

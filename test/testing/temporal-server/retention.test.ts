@@ -1,4 +1,7 @@
-import { formatRetention, retentionSeconds } from '../../../src/testing/temporal-server/server-arguments';
+import {
+  formatRetention,
+  retentionSeconds,
+} from '../../../packages/testing/src/temporal-server/server-arguments';
 
 test.each([
   ['72h', 259_200],

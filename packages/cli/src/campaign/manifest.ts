@@ -1,0 +1,258 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, realpath, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve, sep } from 'node:path';
+import { type Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { otherwise } from 'temporal-media/internal/domain/bug';
+import { systemCode } from 'temporal-media/internal/files/system-code';
+import { type ArtifactStore } from 'temporal-media/stores';
+import { type JsonValue, type ArtifactRef } from 'temporal-media';
+import { ArtifactError } from 'temporal-media/internal/artifacts/artifact-store';
+import { ingestFile } from 'temporal-media/internal/artifacts/ingest';
+import { sha256OfArtifactUri } from 'temporal-media/internal/domain/request';
+import { columnOf } from 'temporal-media/internal/manifest/columns';
+import { type ManifestRow, type ManifestValue } from 'temporal-media/internal/manifest/manifest-row';
+import {
+  ManifestHeaderError,
+  ManifestUnreadableError,
+} from 'temporal-media/internal/manifest/manifest-errors';
+import { readManifest } from 'temporal-media/internal/manifest/read-manifest';
+import { severalOf } from 'temporal-media/internal/manifest/row-values';
+import { readSource } from 'temporal-media/internal/manifest/sources';
+import { CliError } from '../errors';
+
+/** Columns that name sources. */
+const SOURCES: ReadonlySet<string> = new Set([
+  'image_reference',
+  'video_reference',
+  'audio_reference',
+  'references',
+  'images',
+  'mask',
+]);
+
+type FindFile = (path: string) => Promise<ArtifactRef | undefined>;
+
+/** Whether a row names a file. A manifest that cannot be read names none: the plan reports what is wrong with it. */
+export async function namesFiles(
+  bytes: AsyncIterable<Uint8Array>,
+  format?: 'csv' | 'jsonl',
+): Promise<boolean> {
+  try {
+    for await (const { values } of readManifest(bytes, format))
+      for (const value of values.values())
+        if (SOURCES.has(value.column.name) && severalOf(value.value).some(isFile)) return true;
+    return false;
+  } catch (error) {
+    if (error instanceof ManifestHeaderError || error instanceof ManifestUnreadableError) return false;
+    throw error;
+  }
+}
+
+/**
+ * The manifest as a JSON list that names stored files instead of local ones, so that a worker on another machine can
+ * read them. Every row keeps its line, so that messages and results name the lines of the user's own file; a list may
+ * have several rows in one line. A malformed row stays malformed.
+ */
+export async function* canonicalManifest(
+  bytes: AsyncIterable<Uint8Array>,
+  find: FindFile,
+  format?: 'csv' | 'jsonl',
+): AsyncGenerator<Uint8Array> {
+  let line = 1;
+  let before = '[';
+  for await (const row of readManifest(bytes, format)) {
+    const text = JSON.stringify(await withArtifacts(row, find));
+    yield Buffer.from(`${before}${'\n'.repeat(row.line - line)}${text}`);
+    line = row.line;
+    before = ',';
+  }
+  yield Buffer.from(before === '[' ? '[]\n' : ']\n');
+}
+
+async function withArtifacts(
+  { values, issues }: ManifestRow,
+  find: FindFile,
+): Promise<{ [name: string]: JsonValue }> {
+  const object: { [name: string]: JsonValue } = {};
+  for (const value of values.values())
+    object[value.written] = SOURCES.has(value.column.name) ? await storedSources(value, find) : value.value;
+  for (const { column } of issues) spoil(object, column);
+  return object;
+}
+
+/** Makes the row invalid again in the same column, by an unknown or a repeated column name. */
+function spoil(object: { [name: string]: JsonValue }, column: string | null): void {
+  if (column === null) object['?'] = true;
+  else if ('message' in columnOf(column, 'jsonl', 0)) object[column] = true;
+  else {
+    object[column] ??= true;
+    // Names are read without regard to case.
+    const [first = ''] = column;
+    const other = first === first.toUpperCase() ? first.toLowerCase() : first.toUpperCase();
+    object[`${other}${column.slice(1)}`] ??= true;
+  }
+}
+
+async function storedSources(value: ManifestValue, find: FindFile): Promise<JsonValue> {
+  const sources = severalOf(value.value);
+  if (!sources.some(isFile)) return value.value;
+  const stored = await Promise.all(sources.map((source) => storedSource(source, find)));
+  const [only] = stored;
+  // A list stays a list; a single object is one source.
+  return stored.length === 1 && only !== undefined && !Array.isArray(value.value) ? only : stored;
+}
+
+async function storedSource(source: JsonValue, find: FindFile): Promise<JsonValue> {
+  const read = readSource(fieldsOfSource(source));
+  if (read === undefined || !('file' in read)) return source;
+  const artifact = await find(read.file);
+  if (artifact === undefined) return source;
+  const { kind, field } = isObject(source) ? source : {};
+  return {
+    ...(kind !== undefined && { kind }),
+    ...(field !== undefined && { field }),
+    artifact: { ...artifact },
+  };
+}
+
+function isFile(source: JsonValue): boolean {
+  const read = readSource(fieldsOfSource(source));
+  return read !== undefined && 'file' in read;
+}
+
+/** Removes the fields of a reference that are not part of its source. */
+function fieldsOfSource(source: JsonValue): JsonValue {
+  if (!isObject(source)) return source;
+  const { kind: _kind, field: _field, ...rest } = source;
+  return rest;
+}
+
+function isObject(value: JsonValue): value is { readonly [name: string]: JsonValue } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A manifest that can be read several times. */
+export interface ManifestInput {
+  readonly open: () => Promise<AsyncIterable<Uint8Array>>;
+  /** Folder below which its rows may name files of this machine; null: they may name none. */
+  readonly folder: string | null;
+  /** The artifact of a manifest that is already in the store, else null. */
+  readonly artifact: ArtifactRef | null;
+  /** Removes the temporary copy, if any. */
+  dispose(): Promise<void>;
+}
+
+/**
+ * Opens MANIFEST: a file, `-`, an address or an artifact. Input that can be read only once is copied to a temporary
+ * file. Rows of a fetched or stored manifest may name no files of this machine. @throws CliError `manifest_unreadable`
+ */
+export async function openManifest(
+  argument: string,
+  store: Pick<ArtifactStore, 'has' | 'read'>,
+): Promise<ManifestInput> {
+  if (argument === '-') return spooled(process.stdin, process.cwd());
+  if (/^https?:\/\//i.test(argument)) {
+    const { fetchManifest } = await import('./fetch-manifest.js');
+    const fetched = await fetchManifest(argument).catch((error: Error) => {
+      throw unreadable(error.message);
+    });
+    return spooled(fetched, null);
+  }
+  const sha256 = sha256OfArtifactUri(argument);
+  if (sha256 !== undefined) return storedManifest(argument, sha256, store);
+  const file = resolve(argument);
+  const facts = await stat(file).catch((error: unknown) => {
+    const code = systemCode(error);
+    throw unreadable(code === 'ENOENT' ? `There is no file ${argument}.` : `${argument}: ${code}.`);
+  });
+  if (facts.isDirectory()) throw unreadable(`${argument} is a folder.`);
+  if (!facts.isFile()) return spooled(createReadStream(file), process.cwd());
+  return {
+    open: async () => createReadStream(file) as AsyncIterable<Uint8Array>,
+    folder: dirname(file),
+    artifact: null,
+    dispose: async () => undefined,
+  };
+}
+
+export function unreadable(message: string): CliError {
+  return new CliError('manifest_unreadable', `The manifest cannot be read: ${message}`);
+}
+
+async function storedManifest(
+  uri: string,
+  sha256: string,
+  store: Pick<ArtifactStore, 'has' | 'read'>,
+): Promise<ManifestInput> {
+  const bytes = await store.has(sha256);
+  if (bytes === null) throw unreadable('the artifact store of this command does not have it.');
+  return {
+    open: async () => (await store.read({ sha256 })) as AsyncIterable<Uint8Array>,
+    folder: null,
+    artifact: { uri, mediaType: 'application/octet-stream', bytes, sha256 },
+    dispose: async () => undefined,
+  };
+}
+
+async function spooled(source: Readable, folder: string | null): Promise<ManifestInput> {
+  const directory = await mkdtemp(join(tmpdir(), 'temporal-media-manifest-'));
+  const file = join(directory, 'manifest');
+  const dispose = () => rm(directory, { recursive: true, force: true });
+  try {
+    await pipeline(source, createWriteStream(file, { mode: 0o600 }));
+  } catch (error) {
+    await dispose();
+    throw unreadable(`it broke off (${systemCode(error)}).`);
+  }
+  return {
+    open: async () => createReadStream(file) as AsyncIterable<Uint8Array>,
+    folder,
+    artifact: null,
+    dispose,
+  };
+}
+
+/** Error codes that concern the file and not the store. */
+const OF_THE_FILE: ReadonlySet<string> = new Set(['not_media', 'not_readable', 'too_large']);
+
+/**
+ * Files that rows name, as artifacts. Only media, and only below the folder of the manifest with links resolved: a
+ * manifest, which others may have written, must not send arbitrary files of this machine to the service (C2.4.6).
+ */
+export class LocalFiles {
+  readonly #known = new Map<string, Promise<ArtifactRef | undefined>>();
+
+  constructor(
+    private readonly folder: string | null,
+    private readonly store: Pick<ArtifactStore, 'putStream'>,
+  ) {}
+
+  /** Undefined for a file that is missing, elsewhere or not media. @throws ArtifactError when the store fails */
+  find(path: string): Promise<ArtifactRef | undefined> {
+    const known = this.#known.get(path);
+    if (known !== undefined) return known;
+    const found = this.#read(path);
+    this.#known.set(path, found);
+    return found;
+  }
+
+  async #read(path: string): Promise<ArtifactRef | undefined> {
+    if (this.folder === null) return undefined;
+    const file = await realPath(join(this.folder, path));
+    const folder = await realPath(this.folder);
+    if (file === undefined || folder === undefined) return undefined;
+    if (!file.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)) return undefined;
+    try {
+      return (await ingestFile(this.store, file)).artifact;
+    } catch (error) {
+      if (error instanceof ArtifactError && OF_THE_FILE.has(error.code)) return undefined;
+      throw error;
+    }
+  }
+}
+
+async function realPath(path: string): Promise<string | undefined> {
+  return realpath(path).catch(otherwise(undefined));
+}

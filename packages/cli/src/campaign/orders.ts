@@ -1,0 +1,278 @@
+import { otherwise } from 'temporal-media/internal/domain/bug';
+import { type CampaignExecution, type RetriedOutcome, type ResumedCampaign } from 'temporal-media/client';
+import { RETRIED_OUTCOMES } from 'temporal-media/internal/client/resumed-rows';
+import { requireUnpaused } from 'temporal-media/internal/client/errors';
+import { sendToDecide } from 'temporal-media/internal/client/resolve-unconfirmed';
+import { type MediaConfig } from 'temporal-media/worker';
+import {
+  type CampaignInput,
+  type CampaignRowResult,
+  type LedgerLine,
+  type CampaignUpdateResult,
+} from 'temporal-media';
+import { isOpen } from 'temporal-media/internal/domain/execution-status';
+import { latestResults } from 'temporal-media/internal/manifest/results';
+import { given } from 'temporal-media/internal/domain/given';
+import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
+import { type Connected } from '../connect';
+import {
+  type CommandContext,
+  type CommonOptions,
+  effectiveConfig,
+  effectiveEnvironment,
+  withServer,
+} from '../context';
+import { badInput, CliError } from '../errors';
+import { spendLimitOf } from '../spend/spend-limit';
+import { commandFor } from '../text';
+import { type DecideOptions } from '../paid-options';
+import { decideUnconfirmed, userName } from '../unconfirmed/unconfirmed';
+import {
+  amountOf,
+  changesOf,
+  type ConsentOptions,
+  countOf,
+  moneyOption,
+  type ResumeRowsCommandOptions,
+} from './campaign-options';
+import { plainKey } from './campaign-text';
+import { modelsInForce } from '../models/models-in-force';
+import { planHere } from './plan';
+import { confirmMore, confirmPlan, confirmUnvalidated, showPlan } from './run';
+import { followCampaign } from './watch';
+
+/** `campaign resume` and `campaign retry`: resumes rows, then follows the campaign. @throws CliError */
+export async function resumeRowsOf(
+  context: CommandContext,
+  id: string,
+  how: 'resume' | 'retry',
+  options: ResumeRowsCommandOptions,
+): Promise<void> {
+  const { report } = context;
+  const changes = changesOf(options);
+  const amount = amountOf('--budget', options.budget);
+  const outcomes = retriedOutcomes(options.outcome);
+  const config = effectiveConfig(context, options);
+  const env = effectiveEnvironment(context, options);
+  const limit = spendLimitOf(options.maxSpend, env);
+  await withServer(context, options, async (connected) => {
+    const { media } = connected;
+    const running = isOpen((await needWorker(connected, id)).status);
+    const state = await media.campaigns.state(id).catch(otherwise(undefined));
+    const budget = moneyOption('--budget', amount, state?.budget?.total.currency ?? state?.currency);
+    const confirm = async (input: CampaignInput): Promise<void> => {
+      const consent = { limit, yes: options.yes === true, budget: budget ?? input.budget };
+      const raised = running && budget !== undefined;
+      if (raised) await confirmMore(report, consent, state?.budget?.total);
+      // What a resume continues in a running campaign was agreed to within its budget; a retry buys new attempts.
+      if (!raised || how === 'retry') await confirmResume(context, { id, config, env }, input, consent);
+    };
+    const all = { ...changes, ...given({ budget }), confirm };
+    const taken =
+      how === 'resume'
+        ? await media.campaigns.resume(id, all)
+        : await media.campaigns.retry(id, outcomes, all);
+    for (const message of taken.messages) report.say(message);
+    if (running && (changes.waitFor !== undefined || changes.maxAttempts !== undefined)) report.say(NOT_NOW);
+    report.say(takenText(taken, id));
+    const { workflowId, runId, isNew } = taken.started;
+    const url = connected.workflowUrl(workflowId);
+    const facts = { workflowId, runId, isNew, ...given({ url }) };
+    report.event('started', facts);
+    if (options.detach === true) {
+      report.result(id);
+      report.reply({ ok: true, data: { ...facts, by: taken.by, rows: taken.rows } });
+      return;
+    }
+    await followCampaign(context, connected, taken.started, options);
+  });
+}
+
+const NOT_NOW =
+  '--wait-for and --max-attempts change nothing while it runs: give them again once it has ended.';
+
+function takenText({ by, rows }: ResumedCampaign, id: string): string {
+  if (by === 'start') return `Started ${id} again: it resumes what is left.`;
+  return rows === null || rows === 0
+    ? `${id} runs, and no row of it had to be resumed.`
+    : `${rows} ${rows === 1 ? 'row' : 'rows'} of ${id} ${rows === 1 ? 'is' : 'are'} resumed.`;
+}
+
+/** @throws CliError */
+async function confirmResume(
+  { report }: CommandContext,
+  { id, config, env }: { readonly id: string; readonly config: MediaConfig; readonly env: NodeJS.ProcessEnv },
+  input: CampaignInput,
+  consent: Parameters<typeof confirmPlan>[2],
+): Promise<void> {
+  const models = await modelsInForce(config, env, input.account);
+  const { source, format } = input.manifest;
+  // A manifest that only the worker can read is validated only there.
+  if (models.origin.origin === 'none' || !('artifact' in source)) return confirmUnvalidated(report, consent);
+  const store = await openArtifactStore(config);
+  const open = async () => (await store.read(source.artifact)) as AsyncIterable<Uint8Array>;
+  const plan = await planHere(report, models, { campaign: id, input, format, open, store });
+  const bounds = { ...consent, maxAttempts: input.maxAttempts };
+  showPlan(report, plan, bounds);
+  await confirmPlan(report, plan, bounds);
+}
+
+/** @throws CliError for an outcome that cannot be retried */
+function retriedOutcomes(names: readonly string[] | undefined): readonly RetriedOutcome[] | undefined {
+  if (names === undefined) return undefined;
+  const known: readonly string[] = RETRIED_OUTCOMES;
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length === 0) return names as readonly RetriedOutcome[];
+  const decided = unknown.includes('unconfirmed')
+    ? ` A row that is unconfirmed is settled first: ${commandFor('campaign adopt', 'ID')} or declare-lost.`
+    : '';
+  throw badInput([
+    { field: '--outcome', message: `cannot be ${unknown.join(', ')}.${decided}`, allowed: known },
+  ]);
+}
+
+interface SetOptions extends CommonOptions, ConsentOptions {
+  readonly concurrency?: string;
+  readonly budget?: string;
+}
+
+/** `campaign pause` and `campaign cancel`. @throws CliError */
+export async function orderCampaign(
+  context: CommandContext,
+  id: string,
+  order: 'pause' | 'cancel',
+  options: CommonOptions,
+): Promise<void> {
+  await withServer(context, options, async (connected) => {
+    await needWorker(connected, id);
+    answerOrders(context, id, [await connected.media.campaigns.order(id, order)]);
+  });
+}
+
+/** `campaign set`: changes concurrency or budget of a running campaign. @throws CliError */
+export async function setCampaign(context: CommandContext, id: string, options: SetOptions): Promise<void> {
+  const { report } = context;
+  const concurrency = countOf('--concurrency', options.concurrency);
+  const amount = amountOf('--budget', options.budget);
+  if (concurrency === undefined && amount === undefined)
+    throw badInput([
+      { field: '--concurrency', message: '--concurrency or --budget is needed: nothing else can be set.' },
+    ]);
+  const limit = spendLimitOf(options.maxSpend, effectiveEnvironment(context, options));
+  await withServer(context, options, async (connected) => {
+    await needWorker(connected, id);
+    const { media } = connected;
+    const results: CampaignUpdateResult[] = [];
+    if (amount !== undefined) {
+      const state = await media.campaigns.state(id);
+      const before = state.budget?.total;
+      const budget = moneyOption('--budget', amount, before?.currency ?? state.currency);
+      if (budget !== undefined) {
+        await confirmMore(report, { limit, yes: options.yes === true, budget }, before);
+        results.push(await media.campaigns.order(id, 'raiseBudget', { budget }));
+      }
+    }
+    if (concurrency !== undefined)
+      results.push(await media.campaigns.order(id, 'setConcurrency', { concurrency }));
+    answerOrders(context, id, results);
+  });
+}
+
+/** An Update blocks until a worker has carried it out, so a command without a worker fails at once. @throws CliError */
+async function needWorker(connected: Connected, id: string): Promise<CampaignExecution> {
+  const found = await connected.media.campaigns.describe(id);
+  requireUnpaused(id, found.status);
+  if ((await connected.hasWorker()) !== false) return found;
+  const message = `No worker serves the task queue ${connected.taskQueue}, so the campaign cannot carry out orders.`;
+  throw new CliError('no_worker', message);
+}
+
+/** @throws CliError `campaign_order_refused` for the first order that was not carried out */
+function answerOrders(
+  { report }: CommandContext,
+  workflowId: string,
+  results: readonly CampaignUpdateResult[],
+): void {
+  const refused = results.find(({ accepted }) => !accepted);
+  const data = { workflowId, orders: results };
+  for (const { accepted, message } of results) if (accepted) report.say(message);
+  if (refused !== undefined) throw new CliError('campaign_order_refused', refused.message, { data });
+  report.result(workflowId);
+  report.reply({ ok: true, data });
+}
+
+interface RowDecision {
+  readonly key: string;
+  /** Absent: nothing was accepted. */
+  readonly taskId?: string;
+}
+
+/**
+ * `campaign adopt` and `campaign declare-lost`: settles a row that was set aside. A running campaign continues with it;
+ * for an ended one the decision is written to the journal, and `campaign resume` resumes the row. @throws CliError
+ */
+export async function decideRow(
+  context: CommandContext,
+  id: string,
+  { key, taskId }: RowDecision,
+  options: DecideOptions,
+): Promise<void> {
+  const { by = userName(), reason } = options;
+  if (reason.trim() === '') throw badInput([{ field: '--reason', message: 'must say why.' }]);
+  await withServer(context, options, async (connected) => {
+    await needWorker(connected, id);
+    const row = await findRow(context, connected, id, key, options);
+    const { creationKey } = openAttempt(row, id);
+    const sendId =
+      options.send ?? (await sendToDecide((input) => connected.media.reviewJournal(input), creationKey));
+    const { status } = await connected.media.campaigns.describe(id);
+    if (isOpen(status)) {
+      const facts = { key, creationKey, sendId, by, reason };
+      const reported =
+        taskId === undefined
+          ? await connected.media.campaigns.order(id, 'declareLost', facts)
+          : await connected.media.campaigns.order(id, 'adopt', { ...facts, taskId });
+      return answerOrders(context, id, [reported]);
+    }
+    const decision = taskId === undefined ? 'declareLost' : 'adopt';
+    await decideUnconfirmed(context, connected, {
+      creationKey,
+      sendId,
+      decision,
+      by,
+      reason,
+      yes: false,
+      ...(taskId !== undefined && { taskId }),
+    });
+    context.report.say(`The row is resumed by: ${commandFor('campaign resume', id)}`);
+  });
+}
+
+async function findRow(
+  context: CommandContext,
+  { media }: Connected,
+  id: string,
+  key: string,
+  options: CommonOptions,
+): Promise<CampaignRowResult> {
+  const store = await openArtifactStore(effectiveConfig(context, options));
+  for await (const row of latestResults(store, await media.campaigns.results(id)))
+    if (row.key === key) return row;
+  const message = `The campaign ${id} has no result of a row ${plainKey(key)}.`;
+  throw new CliError('not_found', message, {
+    hint: 'A row is named by its id, or by its key as the results show it.',
+  });
+}
+
+/** The attempt whose fate is unknown: the last one in the ledger. */
+function openAttempt({ outcome, ledger, key }: CampaignRowResult, id: string): LedgerLine {
+  const last = ledger.reduce<LedgerLine | undefined>(
+    (before, line) => (before === undefined || line.attempt >= before.attempt ? line : before),
+    undefined,
+  );
+  if (outcome === 'unconfirmed' && last !== undefined) return last;
+  const message = `The row ${plainKey(key)} is ${outcome.replaceAll('_', ' ')}: nothing about it waits for a decision.`;
+  throw new CliError('decision_refused', message, {
+    hint: `How the rows stand: ${commandFor('campaign status', id)}`,
+  });
+}

@@ -1,0 +1,197 @@
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { GIVES_NONE } from 'temporal-media/internal/activities/signed-address';
+import { type ArtifactStore } from 'temporal-media/stores';
+import {
+  type CampaignInput,
+  type CampaignPlan,
+  type ManifestIssue,
+  type PlannedModel,
+  type MoneyTotals,
+} from 'temporal-media';
+import { DEFAULT_MAX_ATTEMPTS } from 'temporal-media/internal/domain/campaign/plan';
+import { sumOf } from 'temporal-media/internal/domain/campaign/results';
+import { formatMoney } from 'temporal-media/internal/domain/price';
+import { artifactUri } from 'temporal-media/internal/domain/request';
+import { ModelsDownError } from 'temporal-media/internal/manifest/manifest-errors';
+import { type PlanSink } from 'temporal-media/internal/manifest/page-writer';
+import { planManifest } from 'temporal-media/internal/manifest/plan-manifest';
+import { given } from 'temporal-media/internal/domain/given';
+import { CliError } from '../errors';
+import { type ShownPlan } from '../json-output';
+import { type ModelsInForce } from '../models/models-in-force';
+import { type Report } from '../report';
+import { amountText, moneyTotalsText, plainKey } from './campaign-text';
+import { type LocalFiles } from './manifest';
+import { type SpendBounds, withRetries } from './most-spent';
+
+/** A campaign to plan on this machine; nothing is sent, stored or started. */
+export interface PlanHere {
+  readonly campaign: string;
+  readonly input: Omit<CampaignInput, 'manifest' | 'carried'>;
+  readonly format?: 'csv' | 'jsonl' | undefined;
+  readonly open: () => Promise<AsyncIterable<Uint8Array>>;
+  readonly store: Pick<ArtifactStore, 'read' | 'has' | 'presign'>;
+  /** Files that rows name; absent for a manifest whose files are stored already. */
+  readonly files?: LocalFiles;
+}
+
+/** Where no models are known here, rows are validated in their form only. @throws CliError `models_unavailable` */
+export async function planHere(
+  report: Report,
+  models: ModelsInForce,
+  { campaign, input, format, open, store, files }: PlanHere,
+): Promise<CampaignPlan> {
+  const { account, select = { rows: 'missing' }, limit, sample, budget, previous } = input;
+  try {
+    return await planManifest({
+      campaign,
+      select,
+      onInvalid: input.onInvalid ?? 'fail',
+      rebuyChanged: input.rebuyChanged ?? false,
+      generation: previous === undefined ? 0 : previous.generation + 1,
+      ...given({ account, limit, sample, previous, format }),
+      // Whether a budget can be kept is known by the prices.
+      ...(models.origin.origin !== 'none' && given({ budget })),
+      open,
+      store,
+      models: models.source,
+      modelsOf: models.sourceOf,
+      sink: issueSink(report),
+      unaddressable: () => Promise.resolve(store.presign === undefined ? GIVES_NONE : undefined),
+      ...(files !== undefined && { file: (path: string) => files.find(path) }),
+    });
+  } catch (error) {
+    if (error instanceof ModelsDownError) throw new CliError('models_unavailable', error.message);
+    throw error;
+  }
+}
+
+/** The one currency of all prices; undefined when there are several or none. */
+export function currencyOf({ entries }: ModelsInForce): string | undefined {
+  const currencies = new Set(entries.flatMap(({ price }) => (price === undefined ? [] : [price.currency])));
+  const [only] = currencies;
+  return currencies.size === 1 ? only : undefined;
+}
+
+export function shownPlan({ index: _index, issuesFile: _file, ...plan }: CampaignPlan): ShownPlan {
+  return plan;
+}
+
+/** Describes what would be bought; issues have lines of their own. */
+export function planLines(plan: ShownPlan, bounds: SpendBounds = {}): string[] {
+  const { rows, planned, done, left, invalid, changed, currency } = plan;
+  const isRefused = plan.refused !== undefined;
+  const parts = [isRefused ? 'none of them planned' : `${planned} to do`];
+  if (done > 0) parts.push(`${done} have a result`);
+  if (left > 0) parts.push(`${left} left for later`);
+  if (invalid > 0) parts.push(`${invalid} not valid`);
+  const lines = [`rows: ${rows} in the manifest, ${parts.join(', ')}`];
+  for (const model of plan.models) lines.push(`  ${modelLine(model, currency)}`);
+  if (changed.rows > 0)
+    lines.push(
+      `changed: ${changed.rows} bought with another text (${changed.keys.slice(0, 5).map(plainKey).join(', ')}${changed.rows > 5 ? ', …' : ''})`,
+    );
+  // A refused plan shows only the sums beside its models: what it would have cost.
+  return isRefused ? lines : [...lines, ...moneyLines(plan, bounds)];
+}
+
+function moneyLines(plan: ShownPlan, bounds: SpendBounds): string[] {
+  const { models, estimate, unpriced, started, booked, currency } = plan;
+  const lines: string[] = [];
+  if (models.length > 0) lines.push(`estimate: ${sumText(estimate, unpriced, currency)}`);
+  else if (started.rows === 0) lines.push('Nothing has to be bought.');
+  else lines.push(`Nothing new has to be bought: ${started.rows} of the rows have a task already.`);
+  const most = mostText(plan, bounds);
+  if (most !== null) lines.push(most);
+  const before = bookedText(booked, currency);
+  if (before !== null) lines.push(before);
+  return lines;
+}
+
+/** What retries may cost; null when nothing can be retried and only the estimate applies. */
+function mostText(
+  plan: ShownPlan,
+  { maxAttempts = DEFAULT_MAX_ATTEMPTS, budget }: SpendBounds,
+): string | null {
+  const { models, estimate, unpriced, started } = plan;
+  const retries = maxAttempts > 1;
+  const why = `after capacity failures a row is tried up to ${maxAttempts} times (--max-attempts), and each try may cost.`;
+  const sum = withRetries(plan, maxAttempts);
+  if (budget !== undefined && (sum === null || budget.microUnits < sum.microUnits)) {
+    const bound = `at most ${formatMoney(budget)}, its budget`;
+    if (!retries) return `It may cost ${bound}.`;
+    const without =
+      sum === null || sum.microUnits <= estimate
+        ? '.'
+        : `; without a budget it could be ${formatMoney(sum)}: ${why}`;
+    return `With retries it may cost ${bound}${without}`;
+  }
+  if (!retries || (models.length === 0 && started.rows === 0)) return null;
+  if (sum !== null)
+    return sum.microUnits === 0 ? null : `With retries it may cost at most ${formatMoney(sum)}: ${why}`;
+  const rows = unpriced + started.unpriced;
+  return `What it may cost at most is not known, because ${rowsText(rows)} no known price and there is no budget: ${why}`;
+}
+
+/** The cost of earlier attempts, which the estimate does not contain; null when there cannot be any. */
+export function bookedText(booked: MoneyTotals, currency: string | null): string | null {
+  if (sumOf(booked) === 0 && booked.unknown === 0) return null;
+  return `Earlier attempts of these rows may have cost already, and the estimate does not count them: ${moneyTotalsText(booked, currency)}.`;
+}
+
+function modelLine(
+  { model, operation, rows, estimate, unpriced }: PlannedModel,
+  currency: string | null,
+): string {
+  const kind = { create_video: 'video', generate_image: 'image', edit_image: 'edit' }[operation];
+  return `${plainKey(model)} (${kind}): ${rows} row${rows === 1 ? '' : 's'}, ${sumText(estimate, unpriced, currency)}`;
+}
+
+function rowsText(rows: number): string {
+  return rows === 1 ? '1 row has' : `${rows} rows have`;
+}
+
+/** A sum with an unknown part is not a price (C1.5). */
+function sumText(estimate: number, unpriced: number, currency: string | null): string {
+  if (unpriced === 0) return amountText(estimate, currency);
+  const known = estimate === 0 ? '' : `${amountText(estimate, currency)} and `;
+  return `${known}${unpriced} row${unpriced === 1 ? '' : 's'} without a known price`;
+}
+
+/** Most issues that are shown in text; `-o jsonl` has all of them. */
+const SHOWN_LINES = 20;
+
+/** `line 12, duration (row sku-7): message Allowed: 2, 4.` */
+export function issueLine({ line, column, message, allowed, id }: ManifestIssue): string {
+  const place = [`line ${line}`, ...(column === null ? [] : [plainKey(column)])].join(', ');
+  const row = id === undefined ? '' : ` (row ${plainKey(id)})`;
+  const listed = allowed === undefined || allowed.length === 0 ? '' : ` Allowed: ${allowed.join(', ')}.`;
+  return `${place}${row}: ${message}${listed}`;
+}
+
+/** The first issues of a plan, one per line, and how many other rows have issues. */
+export function issueLines({ issues, invalid }: Pick<CampaignPlan, 'issues' | 'invalid'>): string[] {
+  const lines = issues.slice(0, SHOWN_LINES).map(issueLine);
+  const rows = new Set(issues.slice(0, SHOWN_LINES).map(({ line }) => line)).size;
+  if (rows < invalid) lines.push(`… and ${invalid - rows} more rows; --dry-run -o jsonl lists all of them.`);
+  return lines;
+}
+
+const NOTHING = '0'.repeat(64);
+const KEPT = { uri: artifactUri(NOTHING), mediaType: 'application/octet-stream', bytes: 0, sha256: NOTHING };
+
+/** Discards what a plan writes; with `-o jsonl`, every issue of the manifest becomes an event. */
+export function issueSink(report: Report): PlanSink {
+  return {
+    putBuffer: async () => KEPT,
+    putStream: async (source) => {
+      // Only issues are written as a stream.
+      for await (const line of createInterface({ input: Readable.from(source) })) {
+        const issue = JSON.parse(line) as ManifestIssue;
+        report.event('issue', issue);
+      }
+      return KEPT;
+    },
+  };
+}

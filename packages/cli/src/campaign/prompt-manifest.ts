@@ -1,0 +1,140 @@
+import { given } from 'temporal-media/internal/domain/given';
+import { type JsonValue } from 'temporal-media';
+import { manifestText } from 'temporal-media/internal/manifest/manifest-text';
+import { ManifestUnreadableError } from 'temporal-media/internal/manifest/manifest-errors';
+import { MAX_ROW_CHARACTERS } from 'temporal-media/internal/manifest/manifest-row';
+import { linesOf } from 'temporal-media/internal/manifest/text-lines';
+import { badInput, CliError } from '../errors';
+import { readFields } from '../paid-options';
+import { countOf, type PromptOptions, type RunOptions } from './campaign-options';
+import { type ManifestInput } from './manifest';
+
+/** Values that all rows share: the option, its field, and the column of a manifest with the same meaning. */
+const COLUMNS = [
+  ['--model', 'model', 'model'],
+  ['--duration', 'duration', 'duration'],
+  ['--resolution', 'resolution', 'resolution'],
+  ['--aspect-ratio', 'aspectRatio', 'aspect_ratio'],
+  ['--size', 'size', 'size'],
+  ['--quality', 'quality', 'quality'],
+  ['--n', 'n', 'n'],
+  ['--field', 'field', 'field:NAME'],
+] as const satisfies readonly (readonly [string, keyof PromptOptions, string])[];
+
+/** Where the rows of a run come from. */
+export interface RowsSource {
+  /** A file, `-`, an address or an artifact. */
+  readonly from: string;
+  /** Columns that all rows of a file of prompts share; absent for a manifest. */
+  readonly columns?: CommonColumns;
+  readonly format: 'csv' | 'jsonl' | undefined;
+}
+
+/** @throws CliError for options that exclude each other */
+export function rowsSource(manifest: string | undefined, options: RunOptions): RowsSource {
+  const { prompts, format } = options;
+  if (prompts === undefined) {
+    const [lost] = COLUMNS.filter(([, name]) => options[name] !== undefined);
+    if (lost !== undefined)
+      throw badInput([
+        { field: lost[0], message: `goes with --prompts; in a manifest it is the column ${lost[2]}.` },
+      ]);
+    if (manifest === undefined)
+      throw badInput([
+        { field: 'manifest', message: 'must be given, or --prompts FILE with one prompt in each line.' },
+      ]);
+    return { from: notEmpty('manifest', manifest), format };
+  }
+  if (manifest !== undefined)
+    throw badInput([
+      { field: '--prompts', message: 'replaces the manifest: give one of the two, not both.' },
+    ]);
+  if (format !== undefined)
+    throw badInput([
+      { field: '--format', message: 'is the format of a manifest and does not go with --prompts.' },
+    ]);
+  if (options.model === undefined)
+    throw badInput([{ field: '--model', message: 'is needed with --prompts: the model of all rows.' }]);
+  return { from: notEmpty('--prompts', prompts), columns: commonColumns(options), format: 'jsonl' };
+}
+
+/** A file of prompts as a manifest, whose rows name no files. */
+export function asManifest(input: ManifestInput, columns: CommonColumns): ManifestInput {
+  return {
+    ...input,
+    open: async () => promptRows(await input.open(), columns),
+    folder: null,
+    artifact: null,
+  };
+}
+
+function commonColumns(options: PromptOptions): CommonColumns {
+  for (const [option, name] of COLUMNS) {
+    const value = options[name];
+    if (typeof value === 'string') notEmpty(option, value);
+  }
+  const { model = '', duration, resolution, aspectRatio, size, quality, n, field } = options;
+  return {
+    model,
+    ...given({
+      duration: countOf('--duration', duration),
+      resolution,
+      aspect_ratio: aspectRatio,
+      size,
+      quality,
+      n: countOf('--n', n),
+      fields: readFields(field),
+    }),
+  };
+}
+
+function notEmpty(field: string, value: string): string {
+  if (value.trim() !== '') return value;
+  throw badInput([{ field, message: 'must not be empty.' }]);
+}
+
+/** Columns that all rows of a file of prompts share, the model among them. */
+export interface CommonColumns {
+  readonly [column: string]: JsonValue;
+}
+
+/**
+ * Turns a file of prompts into a manifest of JSON lines: every line that is not blank is the prompt of a row, and every
+ * row keeps its line, so that messages and results name the lines of the user's own file.
+ * @throws CliError `manifest_unreadable`
+ */
+export async function* promptRows(
+  bytes: AsyncIterable<Uint8Array>,
+  columns: CommonColumns,
+): AsyncGenerator<Uint8Array> {
+  let next = 1;
+  try {
+    for await (const { line, content } of linesOf(manifestText(bytes))) {
+      if (content === null)
+        throw unusable(`Line ${line} of the prompts has more than ${MAX_ROW_CHARACTERS} characters.`);
+      if (content.trim() === '') continue;
+      if (next === 1 && isManifest(content))
+        throw unusable(
+          `Line ${line} begins a manifest and is not a prompt: give the file without --prompts and its options.`,
+        );
+      const row = JSON.stringify({ ...columns, prompt: content });
+      yield Buffer.from(`${'\n'.repeat(line - next)}${row}\n`);
+      next = line + 1;
+    }
+  } catch (error) {
+    throw error instanceof ManifestUnreadableError ? unusable(error.message) : error;
+  }
+}
+
+/** Whether a line is a header with prompt and model, or JSON: each line of such a file would be bought as a prompt. */
+function isManifest(line: string): boolean {
+  if (line.trimStart().startsWith('{')) return true;
+  const names = line.split(/[,;\t]/).map((name) => name.trim().toLowerCase().replace(/^"|"$/g, ''));
+  return names.includes('prompt') && names.includes('model');
+}
+
+function unusable(message: string): CliError {
+  return new CliError('manifest_unreadable', `${message} Nothing was sent.`, {
+    hint: 'A file of prompts is plain text (UTF-8) with one prompt in each line; blank lines are left out.',
+  });
+}

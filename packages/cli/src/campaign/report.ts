@@ -1,0 +1,149 @@
+import { type ArtifactStore } from 'temporal-media/stores';
+import { type CampaignResult, type CampaignState } from 'temporal-media';
+import { type ReportFacts, type ReportSummary } from '@temporal-media/report';
+import { writeReport } from '@temporal-media/report/internal/write-report';
+import { zipReport } from '@temporal-media/report/internal/zip-report';
+import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
+import { safeName } from '@temporal-media/report/internal/safe-name';
+import { type Connected } from '../connect';
+import { type CommandContext, type CommonOptions, effectiveConfig, withServer } from '../context';
+import { failureOf } from '../errors';
+import { type Report } from '../report';
+import { prepareOut } from '../save-results';
+import { moneyTotalsText, resultsText } from './campaign-text';
+import { reportFiles } from './status';
+
+/** Milliseconds between the starts of two refreshes. */
+const EVERY_MS = 10_000;
+
+/** Keeps the report of a campaign in a folder up to date while a command follows the campaign. */
+export class ReportRefresher {
+  #running: Promise<void> | undefined;
+  #startedAt = -Infinity;
+  #warned = false;
+  readonly #abort = new AbortController();
+
+  constructor(
+    private readonly report: Report,
+    private readonly store: ArtifactStore,
+    /** Absolute path. */
+    private readonly out: string,
+    private readonly now: () => number = () => performance.now(),
+  ) {}
+
+  /** Refreshes the report, unless a refresh runs or started less than 10 s ago. Only the first error is reported. */
+  offer(state: CampaignState): void {
+    if (this.#running !== undefined || this.now() - this.#startedAt < EVERY_MS || state.plan === null) return;
+    this.#startedAt = this.now();
+    this.#running = this.#write(factsOfState(state), state.results)
+      .then(() => undefined)
+      .catch((error: unknown) => this.#warn(error))
+      .finally(() => {
+        this.#running = undefined;
+      });
+  }
+
+  /** The last refresh, from the result of the campaign. @throws ReportError, ArtifactError */
+  async finish(result: CampaignResult): Promise<ReportSummary> {
+    await this.#running;
+    return this.#write(factsOfResult(result), result.results);
+  }
+
+  /** Stops a refresh that is under way after the page that it writes; a later refresh continues. */
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await this.#running;
+  }
+
+  #write(facts: ReportFacts, results: CampaignState['results']): Promise<ReportSummary> {
+    const { store, out } = this;
+    return writeReport({ store, out, facts, results, signal: this.#abort.signal });
+  }
+
+  #warn(error: unknown): void {
+    if (this.#warned || this.#abort.signal.aborted) return;
+    this.#warned = true;
+    const { message } = failureOf(error).reply;
+    this.report.say(`${this.report.paint('warn', 'warning:')} the report was not refreshed: ${message}`);
+  }
+}
+
+/** Facts for the report of a running campaign. */
+function factsOfState(state: CampaignState): ReportFacts {
+  const { campaign, phase, startedAt, counts, remaining, currency, money, budget, plan, notes } = state;
+  return {
+    campaign,
+    state: phase === 'done' ? 'done' : 'running',
+    asOf: new Date().toISOString(),
+    startedAt,
+    finishedAt: null,
+    counts,
+    remaining,
+    currency,
+    money,
+    budget,
+    plan,
+    notes,
+  };
+}
+
+/** Facts for the report of an ended campaign. */
+function factsOfResult(result: CampaignResult): ReportFacts {
+  const { campaign, startedAt, finishedAt, counts, currency, money, budget, plan } = result;
+  return {
+    campaign,
+    state: 'done',
+    asOf: new Date().toISOString(),
+    startedAt,
+    finishedAt,
+    counts,
+    remaining: plan.left,
+    currency,
+    money,
+    budget,
+    plan,
+    notes: [],
+  };
+}
+
+interface ReportCommandOptions extends CommonOptions {
+  readonly out?: string;
+  readonly zip?: string;
+  readonly force?: boolean;
+}
+
+/** `campaign report`: writes or refreshes the report of a campaign, and packs it. Starts nothing. @throws CliError */
+export async function reportCampaign(
+  context: CommandContext,
+  id: string,
+  options: ReportCommandOptions,
+): Promise<void> {
+  const { report } = context;
+  await withServer(context, options, async (connected, config) => {
+    const facts = await factsOf(connected, id);
+    const results = await connected.media.campaigns.results(id);
+    const store = await openArtifactStore(effectiveConfig(context, options));
+    const out = await prepareOut(options.out ?? safeName(id));
+    const summary = await writeReport({ store, out, results, facts });
+    const zipped =
+      options.zip === undefined
+        ? null
+        : await zipReport(summary.directory, options.zip, { replace: options.force === true });
+    report.say(resultsText(facts.counts, facts.plan?.rows ?? null));
+    report.say(`Money: ${moneyTotalsText(facts.money, facts.currency)}.`);
+    if (summary.filesMissing > 0)
+      report.say(
+        `${report.paint('warn', 'warning:')} ${summary.filesMissing} files are not in the artifact store that this command sees (${config.artifacts}).`,
+      );
+    for (const file of reportFiles(summary)) report.result(file);
+    if (zipped !== null) report.result(zipped.file);
+    report.reply({ ok: true, data: { workflowId: id, report: summary, zip: zipped } });
+  });
+}
+
+async function factsOf({ media }: Connected, id: string): Promise<ReportFacts> {
+  const { status } = await media.campaigns.describe(id);
+  return status === 'COMPLETED'
+    ? factsOfResult(await media.campaigns.result(id))
+    : factsOfState(await media.campaigns.state(id));
+}

@@ -1,0 +1,309 @@
+import { otherwise } from 'temporal-media/internal/domain/bug';
+import { type ArtifactStore } from 'temporal-media/stores';
+import { type MediaConfig } from 'temporal-media/worker';
+import {
+  type CampaignPlan,
+  type CampaignResult,
+  type CampaignState,
+  type ResultsRef,
+  type Money,
+  type ArtifactRef,
+} from 'temporal-media';
+import { type CampaignStart, type Started } from 'temporal-media/client';
+import { formatMoney } from 'temporal-media/internal/domain/price';
+import { given } from 'temporal-media/internal/domain/given';
+import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
+import { connect, type Connected } from '../connect';
+import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../context';
+import { measuringStore } from '../dry-run';
+import { CliError } from '../errors';
+import { type CampaignEstimate } from '../json-output';
+import { type ModelsInForce, modelsInForce } from '../models/models-in-force';
+import { idOf } from '../paid-options';
+import { type Report } from '../report';
+import { unlessInterrupted, warnWithoutWorker } from '../run-paid';
+import { onInterruption } from '../interruption';
+import { prepareOut } from '../save-results';
+import { confirmSpend } from '../spend/confirm-spend';
+import { type MaxSpend, spendLimitOf } from '../spend/spend-limit';
+import { commandFor } from '../text';
+import { endAdvice, refusalType } from './campaign-end';
+import { amountOf, changesOf, countOf, moneyOption, type RunOptions } from './campaign-options';
+import { LocalFiles, type ManifestInput, openManifest, canonicalManifest, namesFiles } from './manifest';
+import { mayCost, mostOf, mostSpent, type SpendBounds } from './most-spent';
+import { bookedText, currencyOf, issueLines, planHere, type PlanHere, planLines, shownPlan } from './plan';
+import { asManifest, rowsSource } from './prompt-manifest';
+import { ReportRefresher } from './report';
+import { attachCampaign } from './watch';
+
+/** One `campaign run`, read from its options. */
+interface Run {
+  readonly id: string;
+  readonly config: MediaConfig;
+  readonly env: NodeJS.ProcessEnv;
+  readonly store: ArtifactStore;
+  readonly models: ModelsInForce;
+  readonly settings: Omit<CampaignStart, 'manifest'>;
+  readonly consent: CampaignConsent;
+  /** Absolute path; undefined without a report. */
+  readonly directory: string | undefined;
+  readonly detach: boolean;
+}
+
+/** `campaign run`: validates a manifest, starts it or attaches to it, waits, keeps the report. @throws CliError */
+export async function runCampaignCommand(
+  context: CommandContext,
+  argument: string | undefined,
+  options: RunOptions,
+): Promise<void> {
+  const { from, columns, format } = rowsSource(argument, options);
+  const run = await readRun(context, options);
+  const opened = await openManifest(from, run.store);
+  const input = columns === undefined ? opened : asManifest(opened, columns);
+  try {
+    if (options.dryRun === true) {
+      const files = new LocalFiles(input.folder, measuringStore);
+      const { id: campaign, settings, store } = run;
+      const plan = { campaign, input: settings, format, open: input.open, store, files };
+      return await showCampaignDryRun(context, plan, run.models);
+    }
+    await startAndAttach(context, run, input, format);
+  } finally {
+    await input.dispose();
+  }
+}
+
+async function readRun(context: CommandContext, options: RunOptions): Promise<Run> {
+  const id = idOf(options.id, 'campaign');
+  const changes = changesOf(options);
+  const limit = countOf('--limit', options.limit);
+  const sample = countOf('--sample', options.sample);
+  const amount = amountOf('--budget', options.budget);
+  const config = effectiveConfig(context, options);
+  const env = effectiveEnvironment(context, options);
+  const spendLimit = spendLimitOf(options.maxSpend, env);
+  const store = await openArtifactStore(config);
+  const isReported = options.out !== undefined && options.detach !== true && options.dryRun !== true;
+  const directory = isReported ? await prepareOut(options.out) : undefined;
+  const models = await modelsInForce(config, env, options.account);
+  const budget = moneyOption('--budget', amount, currencyOf(models));
+  const { onInvalid, rebuyChanged, account } = options;
+  return {
+    id,
+    config,
+    env,
+    store,
+    models,
+    settings: { ...changes, ...given({ limit, sample, budget, onInvalid, rebuyChanged, account }) },
+    consent: { limit: spendLimit, yes: options.yes === true, budget, maxAttempts: changes.maxAttempts },
+    directory,
+    detach: options.detach === true,
+  };
+}
+
+async function startAndAttach(
+  context: CommandContext,
+  run: Run,
+  input: ManifestInput,
+  format: RunOptions['format'],
+): Promise<void> {
+  const { report } = context;
+  const { id, store, directory } = run;
+  report.say(`id ${id}`);
+  const interruption = onInterruption();
+  try {
+    const hint = commandFor('campaign watch', id);
+    const connected = await unlessInterrupted(connect(run.config, run.env), interruption, hint);
+    await warnWithoutWorker(context, connected, ['create', 'poll', 'download']);
+    const starting = begin(context, run, connected, await storeManifest(store, input, format));
+    const started = await unlessInterrupted(starting, interruption, hint);
+    const { workflowId, runId, isNew } = started;
+    const url = connected.workflowUrl(workflowId);
+    report.say(`${isNew ? 'Started' : 'Attached to'} ${workflowId}${url === undefined ? '' : ` (${url})`}.`);
+    if (!isNew) await reportRunning(context, run, connected);
+    const facts = { workflowId, runId, isNew, ...given({ url }) };
+    report.event('started', facts);
+    if (run.detach) {
+      report.result(workflowId);
+      report.say(`Watch it with: ${hint}`);
+      report.reply({ ok: true, data: facts });
+      return;
+    }
+    const refresher = directory === undefined ? undefined : new ReportRefresher(report, store, directory);
+    await attachCampaign(context, { connected, interruption, started, refresher });
+  } finally {
+    interruption.dispose();
+  }
+}
+
+/** Says that the campaign keeps its settings, and warns when budget or concurrency differ from those given here. */
+async function reportRunning(
+  { report }: CommandContext,
+  { id, settings }: Run,
+  { media }: Connected,
+): Promise<void> {
+  const set = commandFor('campaign set', id);
+  report.say(
+    `It runs already: nothing new is ordered. \`${set}\` changes its concurrency and raises its budget.`,
+  );
+  if (settings.budget === undefined && settings.concurrency === undefined) return;
+  const state = await media.campaigns.state(id).catch(otherwise(undefined));
+  const differing = state === undefined ? undefined : runsOtherwise(state, settings);
+  if (differing !== undefined) report.say(`${report.paint('warn', 'warning:')} ${differing}`);
+}
+
+/** Attaches to the same campaign while it runs; else plans the missing rows, confirms the cost and starts. */
+async function begin(
+  { report }: CommandContext,
+  run: Run,
+  { media }: Connected,
+  stored: Awaited<ReturnType<typeof storeManifest>>,
+): Promise<Started<CampaignResult>> {
+  const { id, settings, models, consent, store } = run;
+  const manifest = { source: { artifact: stored.artifact }, ...given({ format: stored.format }) };
+  const start: CampaignStart = { ...settings, manifest };
+  const running = await media.campaigns.attach(id, start);
+  if (running !== undefined) return running;
+  const isKnown = models.origin.origin !== 'none';
+  const previous = isKnown ? await resultsOf(media, id) : undefined;
+  const open = async () => (await store.read(stored.artifact)) as AsyncIterable<Uint8Array>;
+  const input = { ...settings, ...given({ previous }) };
+  const plan = await planHere(report, models, { campaign: id, input, format: stored.format, open, store });
+  // Without models a plan shows only what is wrong with the form of the rows.
+  if (isKnown || plan.refused !== undefined) showPlan(report, plan, consent);
+  await (isKnown ? confirmPlan(report, plan, consent) : confirmUnvalidated(report, consent));
+  return media.campaigns.start(start, { id });
+}
+
+async function resultsOf(media: Connected['media'], id: string): Promise<ResultsRef | undefined> {
+  return media.campaigns.results(id).catch((error: unknown) => {
+    if ((error as Error).name === 'CampaignNotFoundError') return undefined;
+    throw error;
+  });
+}
+
+interface CampaignConsent extends SpendBounds {
+  readonly limit: MaxSpend | undefined;
+  readonly yes: boolean;
+}
+
+/** Shows a plan and its first issues. @throws CliError for a refused plan */
+export function showPlan(report: Report, plan: CampaignPlan, bounds: SpendBounds): void {
+  for (const line of [...planLines(plan, bounds), ...issueLines(plan)]) report.say(line);
+  if (plan.refused !== undefined) throw refused(plan);
+}
+
+/** Asks nothing when nothing is bought or no limit is set. @throws CliError `spend_not_confirmed` */
+export async function confirmPlan(
+  report: Report,
+  plan: CampaignPlan,
+  { limit, yes, ...bounds }: CampaignConsent,
+): Promise<void> {
+  if (limit === undefined || yes || !mayCost(plan, bounds.maxAttempts)) return;
+  const estimate = mostOf(plan, bounds);
+  const { unpriced, started, booked, currency } = plan;
+  await confirmSpend(report, {
+    limit,
+    estimate,
+    upTo: true,
+    ...given({ before: bookedText(booked, currency) ?? undefined }),
+    ...(estimate === null && { unknownBecause: `${unpriced + started.unpriced} rows have no known price.` }),
+  });
+}
+
+/** Only the worker knows the models, so the price is unknown here. @throws CliError `spend_not_confirmed` */
+export async function confirmUnvalidated(
+  report: Report,
+  { limit, yes, budget }: CampaignConsent,
+): Promise<void> {
+  report.say('No model configuration is known here (MEDIA_MODELS): the worker validates the rows.');
+  if (limit === undefined || yes) return;
+  const unknownBecause = 'No model configuration with prices is known here (MEDIA_MODELS).';
+  await confirmSpend(report, { limit, estimate: mostSpent(null, budget), upTo: true, unknownBecause });
+}
+
+/** Confirms what a running campaign may spend beyond its earlier budget. @throws CliError `spend_not_confirmed` */
+export async function confirmMore(
+  report: Report,
+  { limit, yes, budget }: CampaignConsent,
+  before: Money | undefined,
+): Promise<void> {
+  if (budget === undefined || limit === undefined || yes) return;
+  const more = budget.microUnits - (before?.microUnits ?? 0);
+  if (more > 0) await confirmSpend(report, { limit, estimate: { ...budget, microUnits: more }, upTo: true });
+}
+
+export function refused(plan: CampaignPlan): CliError {
+  const { refused: refusal } = plan;
+  if (refusal === undefined) throw new Error('The plan was not refused.');
+  const type = refusalType(refusal);
+  const message = refusal.message.replace(' with onInvalid "skip"', ' with --on-invalid skip');
+  return new CliError(type, `${message} Nothing was sent.`, {
+    hint: endAdvice(type, plan),
+    data: { plan: shownPlan(plan) },
+  });
+}
+
+/**
+ * `campaign run --dry-run`: shows the rows, their models, their price and every invalid row. Sends nothing, stores
+ * nothing, starts nothing, needs no server; earlier results under the id are therefore unknown. @throws CliError
+ */
+async function showCampaignDryRun(
+  { report }: CommandContext,
+  manifest: PlanHere,
+  models: ModelsInForce,
+): Promise<void> {
+  const plan = await planHere(report, models, manifest);
+  for (const line of planLines(plan, manifest.input)) report.result(line);
+  if (models.origin.origin === 'none')
+    report.result('models: not in a configuration, so their values were not checked');
+  for (const line of issueLines(plan)) report.say(line);
+  report.say('Dry run: nothing was sent and nothing was started.');
+  if (plan.refused !== undefined) throw refused(plan);
+  const most = mostOf(plan, manifest.input);
+  const data: CampaignEstimate = { dryRun: true, plan: shownPlan(plan), most, source: models.origin };
+  report.reply({ ok: true, data: { ...data } });
+}
+
+/** How a running campaign differs from the settings given here; undefined when it does not. */
+export function runsOtherwise(
+  { budget, concurrency }: Pick<CampaignState, 'budget' | 'concurrency'>,
+  asked: Pick<CampaignStart, 'budget' | 'concurrency'>,
+): string | undefined {
+  const differing: string[] = [];
+  if (asked.budget !== undefined) {
+    const wanted = formatMoney(asked.budget);
+    const had = budget === null ? undefined : formatMoney(budget.total);
+    if (had === undefined) differing.push(`It has no budget, and is not kept within ${wanted}`);
+    else if (had !== wanted) differing.push(`Its budget is ${had} and not ${wanted}`);
+  }
+  if (asked.concurrency !== undefined && asked.concurrency !== concurrency)
+    differing.push(`Its concurrency is ${concurrency} and not ${asked.concurrency}`);
+  return differing.length === 0 ? undefined : `${differing.join('. ')}.`;
+}
+
+/** The manifest as the worker reads it. */
+export interface StoredManifest {
+  readonly artifact: ArtifactRef;
+  /** Format of the bytes; undefined when the first bytes show it. */
+  readonly format: 'csv' | 'jsonl' | undefined;
+}
+
+/**
+ * Puts a manifest into the store that the worker shares: its own bytes or, when rows name files of this machine, a JSON
+ * list that names the stored files. The same manifest with the same files gives the same bytes. @throws ArtifactError
+ */
+export async function storeManifest(
+  store: ArtifactStore,
+  input: ManifestInput,
+  format: 'csv' | 'jsonl' | undefined,
+): Promise<StoredManifest> {
+  if (input.artifact !== null) return { artifact: input.artifact, format };
+  if (input.folder !== null && (await namesFiles(await input.open(), format))) {
+    const files = new LocalFiles(input.folder, store);
+    const lines = canonicalManifest(await input.open(), (path) => files.find(path), format);
+    return { artifact: await store.putStream(lines, { mediaType: 'application/json' }), format: 'jsonl' };
+  }
+  const mediaType = 'application/octet-stream';
+  return { artifact: await store.putStream(await input.open(), { mediaType }), format };
+}

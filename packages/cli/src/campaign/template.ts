@@ -1,0 +1,142 @@
+import { extname, resolve } from 'node:path';
+import { stringify } from 'csv-stringify/sync';
+import { type ImageModel, type ModelEntry, type VideoModel } from 'temporal-media';
+import { MANIFEST_COLUMNS } from 'temporal-media/internal/manifest/columns';
+import { given } from 'temporal-media/internal/domain/given';
+import { type CommandContext, type CommonOptions, effectiveConfig, effectiveEnvironment } from '../context';
+import { badInput } from '../errors';
+import { modelsInForce } from '../models/models-in-force';
+import { shellWord } from '../text';
+import { writeNamedFile } from '../write-named-file';
+
+/** One row of a template: columns by name. */
+type TemplateRow = { readonly [column: string]: string | number };
+
+/** Most rows of a template, which has one row per model. */
+const MOST_ROWS = 50;
+
+/** A sample manifest for some models: their columns, and a row for each model with allowed values. */
+interface ManifestTemplate {
+  readonly columns: readonly string[];
+  readonly rows: readonly TemplateRow[];
+}
+
+export function manifestTemplate(models: readonly ModelEntry[]): ManifestTemplate {
+  const columns = new Set(['id', 'model', 'prompt']);
+  for (const model of models) for (const column of columnsOf(model)) columns.add(column);
+  if (models.length === 0) for (const name of ['duration', 'resolution', 'aspect_ratio']) columns.add(name);
+  const names = [...columns].sort((a, b) => placeOf(a) - placeOf(b));
+  const rows = models.slice(0, MOST_ROWS).map(exampleRow);
+  return {
+    columns: names,
+    // The empty model makes the row invalid until the user names one: an invented name would be sent.
+    rows: rows.length > 0 ? rows : [{ id: 'row-1', model: '', prompt: VIDEO_PROMPT }],
+  };
+}
+
+export function templateText({ columns, rows }: ManifestTemplate, format: 'csv' | 'jsonl'): string {
+  if (format === 'jsonl') return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+  return stringify([columns, ...rows.map((row) => columns.map((name) => row[name] ?? ''))]);
+}
+
+/** What each column of a template is for. */
+export function columnHelp({ columns }: ManifestTemplate): string[] {
+  return columns.map((name) => {
+    const found = MANIFEST_COLUMNS.find((one) => one.name === name.split(':')[0]);
+    return `  ${name}: ${found?.about ?? ''}`;
+  });
+}
+
+const VIDEO_PROMPT = 'Scene, motion, camera and audio';
+const IMAGE_PROMPT = 'Scene, subject, composition and style';
+
+function columnsOf(model: ModelEntry): string[] {
+  const fields = (model.fields ?? []).map((name) => `field:${name}`);
+  return [...(model.kind === 'video' ? videoColumns(model) : imageColumns(model)), ...fields];
+}
+
+function videoColumns({ durations, resolutions, aspectRatios, references = [] }: VideoModel): string[] {
+  const kinds = references.map(({ kind, field }) =>
+    // The field is named only when the model has several fields of this kind.
+    references.filter((one) => one.kind === kind).length > 1
+      ? `${kind}_reference:${field}`
+      : `${kind}_reference`,
+  );
+  return [
+    ...(durations === undefined ? [] : ['duration']),
+    ...(resolutions === undefined ? [] : ['resolution']),
+    ...(aspectRatios === undefined ? [] : ['aspect_ratio']),
+    ...kinds,
+  ];
+}
+
+function imageColumns({ sizes, qualities, maxN, responseFormats, edit }: ImageModel): string[] {
+  return [
+    ...(sizes === undefined ? [] : ['size']),
+    ...(qualities === undefined ? [] : ['quality']),
+    ...(maxN === undefined ? [] : ['n']),
+    ...(responseFormats === undefined ? [] : ['response_format']),
+    ...(edit === undefined ? [] : ['images']),
+    ...(edit?.mask === true ? ['mask'] : []),
+  ];
+}
+
+function exampleRow(model: ModelEntry, index: number): TemplateRow {
+  const common = { id: `row-${index + 1}`, model: model.id };
+  if (model.kind === 'image') {
+    const [size] = model.sizes ?? [];
+    return { ...common, prompt: IMAGE_PROMPT, ...(size !== undefined && { size }) };
+  }
+  const [duration] = model.durations ?? [];
+  const [resolution] = model.resolutions ?? [];
+  const [ratio] = model.aspectRatios ?? [];
+  return {
+    ...common,
+    prompt: VIDEO_PROMPT,
+    ...given({ duration, resolution, aspect_ratio: ratio }),
+  };
+}
+
+/** Index in the table of columns. */
+function placeOf(name: string): number {
+  const base = name.split(':')[0];
+  return MANIFEST_COLUMNS.findIndex((one) => one.name === base);
+}
+
+const FORMATS: { readonly [extension: string]: 'csv' | 'jsonl' } = {
+  '.csv': 'csv',
+  '.jsonl': 'jsonl',
+  '.ndjson': 'jsonl',
+};
+
+/** `campaign init`: writes a template with the columns and values of the configured models. @throws CliError */
+export async function initManifest(
+  context: CommandContext,
+  name: string,
+  options: CommonOptions,
+): Promise<void> {
+  const { report } = context;
+  const format = FORMATS[extname(name).toLowerCase()];
+  if (format === undefined)
+    throw badInput([{ field: 'file', message: 'must end in one of these.', allowed: Object.keys(FORMATS) }]);
+  const { entries, origin } = await modelsInForce(
+    effectiveConfig(context, options),
+    effectiveEnvironment(context, options),
+  );
+  const template = manifestTemplate(entries);
+  const file = resolve(name);
+  await writeNamedFile('file', file, templateText(template, format), { isNew: true });
+  if (origin.origin === 'none')
+    report.say(
+      'No model configuration is known here (MEDIA_MODELS): the columns are those of any video, and the row is refused until it names a model of your service.',
+    );
+  report.say('Columns:');
+  for (const line of columnHelp(template)) report.say(line);
+  report.say(`Then: temporal-media campaign run ${shellWord(name)} --dry-run`);
+  report.say(
+    'For prompts alone, `temporal-media campaign run --prompts FILE --model MODEL` reads one from each line.',
+  );
+  report.result(file);
+  const { columns, rows } = template;
+  report.reply({ ok: true, data: { file, format, columns, rows: rows.length, source: origin } });
+}

@@ -1,0 +1,292 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { imageSize } from 'image-size';
+import { checkMp4 } from 'temporal-media/internal/artifacts/mp4-check';
+import {
+  type RowCounts,
+  type ImageOutcome,
+  type VideoOutcome,
+  type ArtifactRef,
+  type VideoRequest,
+} from 'temporal-media';
+import { failureRow } from 'temporal-media/internal/domain/failure-table';
+import { ACTIVITY } from 'temporal-media/internal/domain/names';
+import { readResults } from 'temporal-media/internal/manifest/results';
+import { type DemoCase, type DemoResult, type DemoEnvironment } from './demo-case';
+
+/**
+ * Parses a saved file and compares it with its artifact. @returns a description of the media
+ * @throws Error when the bytes differ or cannot be parsed
+ */
+export async function checkMedia(path: string, ref: ArtifactRef): Promise<string> {
+  const bytes = await readFile(path);
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  if (sha256 !== ref.sha256) throw new Error(`${path} does not have the hash of its artifact.`);
+  const what = ref.mediaType.startsWith('video/') ? await movieOf(path) : pictureOf(bytes);
+  return `${what}, ${bytes.length} bytes, sha256 ${sha256.slice(0, 12)}`;
+}
+
+async function movieOf(path: string): Promise<string> {
+  const movie = await checkMp4(path);
+  if (!movie.ok) throw new Error(movie.message);
+  const { width, height, durationSeconds, fps = 0, codec } = movie;
+  const frames = Math.round(durationSeconds * fps);
+  return `MP4 ${width}x${height}, ${durationSeconds.toFixed(1)} s, ${frames} frames, ${codec}`;
+}
+
+function pictureOf(bytes: Buffer): string {
+  const { width, height, type } = imageSize(bytes);
+  return `${(type ?? 'image').toUpperCase()} ${width}x${height}`;
+}
+
+/** A worker dies without warning right after the outcome of its create was recorded. */
+const killedWorkerCase: DemoCase = {
+  name: 'killed-worker',
+  why: 'what the journal holds outlives the worker: another one finishes the same task',
+  expected: 'completed',
+  paid: { creates: 1, images: 0 },
+  run: async ({ fragile, id, accepted, say }: DemoEnvironment) => {
+    const request = {
+      model: 'sketch-lite',
+      prompt: 'a candle in the wind [run:6s]',
+      durationSeconds: 2,
+    };
+    const first = await fragile.startWorker();
+    const started = await fragile.media.startVideo({ request }, { id: id('killed-worker') });
+    await fragile.answerRecorded();
+    first.kill();
+    say(`killed-worker: the answer is recorded; worker ${first.pid} ended with ${await first.exited}`);
+    const second = await fragile.startWorker();
+    const { seen, ...rest } = resultOf(await started.result());
+    const journal = (await fragile.activitiesOf(started.workflowId)).includes(ACTIVITY.reconcileCreate);
+    const times = await accepted(request.prompt);
+    return {
+      ...rest,
+      seen: times === 1 ? seen : `${seen}, accepted ${times} times`,
+      notes: [
+        ...rest.notes,
+        `worker ${second.pid} finished it; the task id came ${journal ? 'from the journal' : 'just in time from the first worker'}`,
+        `the sandbox accepted it ${times} time(s)`,
+      ],
+    };
+  },
+};
+
+const ROWS = 4;
+/** Micro-units of one row: 2 s of `cine-1` at 480p by the price list of the sandbox. */
+const PRICE = 100_000;
+const usd = (rows: number) => ({ microUnits: rows * PRICE, currency: 'USD' });
+
+/** A campaign whose budget does not cover all rows; the same id then continues with a larger budget. */
+const campaignCase: DemoCase = {
+  name: 'campaign',
+  why: 'a budget for three of four rows is never exceeded, and more of it buys only the row that is missing',
+  expected: '3 completed and 1 skipped_budget, then 4 completed',
+  paid: { creates: ROWS, images: 0 },
+  run: campaign,
+};
+
+async function campaign({ media, store, id, say }: DemoEnvironment): Promise<DemoResult> {
+  const rows = Array.from({ length: ROWS }, (_unused, n) => ({
+    id: `kite-${n + 1}`,
+    model: 'cine-1',
+    prompt: `kite number ${n + 1} over the sea [run:2s]`,
+    duration: 2,
+    resolution: '480p',
+  }));
+  const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+  const artifact = await store.putBuffer(Buffer.from(text), { mediaType: 'application/jsonl' });
+  const name = id('campaign');
+  const input = { manifest: { source: { artifact } }, budget: usd(ROWS - 1) };
+  const first = await (await media.campaigns.start(input, { id: name })).result();
+  say(`campaign: the budget is spent with ${words(first.counts)}; going on with more`);
+  const second = await (await media.campaigns.resume(name, { budget: usd(ROWS) })).started.result();
+  const artifacts: ArtifactRef[] = [];
+  for await (const row of readResults(store, second.results)) artifacts.push(...row.artifacts);
+  const { settled, reserved } = second.money;
+  return {
+    seen: `${words(first.counts)}, then ${words(second.counts)}`,
+    notes: [`its cost: ${(settled + reserved) / 1e6} USD`],
+    artifacts,
+  };
+}
+
+function words(counts: RowCounts): string {
+  return Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([outcome, count]) => `${count} ${outcome}`)
+    .join(' and ');
+}
+
+const ONE_CREATE = { creates: 1, images: 0 };
+const ONE_IMAGE_CALL = { creates: 0, images: 1 };
+
+/** The expectations of the demo, with their reasons: it succeeds only if all of them are met. */
+export const DEMO_CASES: readonly DemoCase[] = [
+  {
+    name: 'video-from-file',
+    why: 'an image file of the user travels as the data URL that this model takes',
+    expected: 'completed',
+    paid: ONE_CREATE,
+    run: (environment) =>
+      video(environment, 'video-from-file', {
+        model: 'motion-omni',
+        prompt: 'the cup turns slowly on the table [run:3s]',
+        durationSeconds: 3,
+        references: [{ kind: 'image', source: { artifact: environment.inputs[0] } }],
+      }),
+  },
+  {
+    name: 'video-from-url',
+    why: 'a reference that is a URL is passed on as it is',
+    expected: 'completed',
+    paid: ONE_CREATE,
+    run: (environment) =>
+      video(environment, 'video-from-url', {
+        model: 'cine-1',
+        prompt: 'a lighthouse at dusk, slow pan [run:3s]',
+        durationSeconds: 4,
+        resolution: '720p',
+        aspectRatio: '16:9',
+        references: [{ kind: 'image', source: { url: 'https://example.com/lighthouse.png' } }],
+      }),
+  },
+  {
+    name: 'deadline',
+    why: 'the wait ends before the video: no failure, the task is kept, resuming it never creates again',
+    expected: 'still_running, completed',
+    paid: ONE_CREATE,
+    run: deadline,
+  },
+  {
+    name: 'moderation',
+    why: 'a task that moderation refuses fails for good',
+    expected: 'failed/moderation',
+    paid: ONE_CREATE,
+    run: (environment) =>
+      video(environment, 'moderation', quick('a scene that is not allowed [fail:moderation]')),
+  },
+  {
+    name: 'capacity',
+    why: 'a task that lacked capacity is distinguished from moderation: another attempt can make sense',
+    expected: 'failed/capacity',
+    paid: ONE_CREATE,
+    run: (environment) => video(environment, 'capacity', quick('a scene at rush hour [fail:capacity]')),
+  },
+  {
+    name: 'lost-reply',
+    why: 'this is what should happen: it was accepted, but the reply was lost, so its fate is unknown: nothing is sent again, and the evidence is kept',
+    expected: 'unconfirmed',
+    paid: ONE_CREATE,
+    run: lostReply,
+  },
+  killedWorkerCase,
+  campaignCase,
+  {
+    name: 'image',
+    why: 'one call, its results are stored before anything else happens',
+    expected: 'completed',
+    paid: ONE_IMAGE_CALL,
+    run: async ({ media, id }) => {
+      const request = { model: 'image-2', prompt: 'a red cube on sand', size: '1024x1024' };
+      return image(await (await media.startImage({ request }, { id: id('image') })).result());
+    },
+  },
+  {
+    name: 'edit',
+    why: 'two image files go as image[] parts in their order',
+    expected: 'completed',
+    paid: ONE_IMAGE_CALL,
+    run: async ({ media, id, inputs }) => {
+      const images = inputs.map((artifact) => ({ artifact }));
+      const request = { model: 'image-2', prompt: 'put the cup on the table', size: '512x512', images };
+      return image(await (await media.startEdit({ request }, { id: id('edit') })).result());
+    },
+  },
+];
+
+function quick(prompt: string): VideoRequest {
+  return { model: 'sketch-lite', prompt, durationSeconds: 2 };
+}
+
+async function video(
+  { media, id }: DemoEnvironment,
+  name: string,
+  request: VideoRequest,
+): Promise<DemoResult> {
+  return resultOf(await (await media.startVideo({ request }, { id: id(name) })).result());
+}
+
+async function deadline({ media, id, say }: DemoEnvironment): Promise<DemoResult> {
+  const request = quick('a long walk along the shore [run:14s]');
+  const started = await media.startVideo({ request, waitFor: '5s' }, { id: id('deadline') });
+  const first: VideoOutcome = await started.result();
+  if (first.outcome !== 'still_running')
+    return { ...resultOf(first), seen: `${outcomeWords(first)} at once` };
+  say(`deadline: still ${first.lastStatus ?? 'unknown'} after 5 s, task ${first.video.taskId}; resuming it`);
+  const second = await (await media.resume(first.video.taskId)).result();
+  const { notes, artifacts } = resultOf(second);
+  const same = 'video' in second && second.video?.taskId === first.video.taskId;
+  return {
+    seen: `${outcomeWords(first)}, ${outcomeWords(second)}${same ? '' : ' of another task'}`,
+    notes: [...notes, 'the same task, created once'],
+    ...(artifacts && { artifacts }),
+  };
+}
+
+async function lostReply(environment: DemoEnvironment): Promise<DemoResult> {
+  const request = quick('a message in a bottle [lost-reply]');
+  const result = await video(environment, 'lost-reply', request);
+  const accepted = await environment.accepted(request.prompt);
+  const { hint = '' } = failureRow({ outcome: 'unconfirmed' }) ?? {};
+  return {
+    ...result,
+    seen: accepted === 1 ? result.seen : `${result.seen}, accepted ${accepted} times`,
+    notes: [...result.notes, `the sandbox accepted it ${accepted} time(s)`, hint],
+  };
+}
+
+function image(outcome: ImageOutcome): DemoResult {
+  return resultOf(outcome);
+}
+
+/** An outcome as the table of expectations names it: `completed`, `still_running`, or a type of the failure table. */
+export function outcomeWords(outcome: VideoOutcome | ImageOutcome): string {
+  return failureRow(outcome)?.type ?? outcome.outcome;
+}
+
+/** What the demo reports about an outcome. */
+export function resultOf(outcome: VideoOutcome | ImageOutcome): DemoResult {
+  const seen = outcomeWords(outcome);
+  switch (outcome.outcome) {
+    case 'completed':
+      return 'images' in outcome
+        ? { seen, notes: [], artifacts: outcome.images }
+        : { seen, notes: [`task ${outcome.video.taskId}`], artifacts: [outcome.artifact] };
+    case 'failed': {
+      const again = outcome.retryable ? 'another attempt can make sense' : 'another attempt makes no sense';
+      return {
+        seen,
+        notes: [`task ${outcome.video.taskId}: ${outcome.error.message ?? 'no message'}`, again],
+      };
+    }
+    case 'unconfirmed': {
+      const { cause, intentAt, bodyHash, model } = outcome.evidence;
+      const facts = [
+        `cause ${cause}`,
+        `intent at ${intentAt ?? 'unknown'}`,
+        `model ${model ?? 'unknown'}`,
+        `body ${bodyHash?.slice(0, 12) ?? 'unknown'}`,
+      ];
+      return { seen, notes: [`evidence: ${facts.join(', ')}`] };
+    }
+    case 'rejected':
+    case 'content_unavailable':
+    case 'task_unknown':
+    case 'results_lost':
+      return { seen, notes: [outcome.message] };
+    case 'still_running':
+    case 'cancelled':
+      return { seen, notes: [] };
+  }
+}

@@ -1,0 +1,213 @@
+import { type Connection } from '@temporalio/client';
+import { type MediaConfig } from 'temporal-media/worker';
+import { ConfigurationError, readUsableConfig } from 'temporal-media/internal/config';
+import { accountsOf, asOnlyAccount } from 'temporal-media/internal/accounts/account-config';
+import { type AccountSettings } from 'temporal-media/internal/accounts/accounts-file';
+import { accountName, normaliseBaseUrl } from 'temporal-media/internal/service/base-url';
+import { findTarget, type Target } from '../connect';
+import { type DevState, readDevState, sandboxEnvironment } from '../dev/state';
+import { type CommandErrorType, errorType } from '../exit-codes';
+import { type AccountCheck } from '../json-output';
+
+/** One account of a worker. */
+export interface AccountFacts {
+  /** Credential and digest of the base address. */
+  readonly name: string;
+  readonly baseUrl: string;
+  /** Where it is described, as text: a variable, or the sandbox of `dev`. */
+  readonly from: string;
+  /** The settings as they are for its calls. */
+  readonly config: MediaConfig;
+}
+
+/** What the checks work with. Gathered once, without using a network. */
+export interface DoctorFacts {
+  /** The environment of the worker, as far as it is known here. Holds the key and must not appear in a message. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  /** Without the variables that {@link problems} names. */
+  readonly config: MediaConfig;
+  /** Variables whose value no worker would accept. */
+  readonly problems: readonly ConfigurationError[];
+  /** Whether a worker could run on this machine; elsewhere only its polling can be checked. */
+  readonly workerSide: boolean;
+  /** Accounts of a worker with these settings; empty without a usable address or key. */
+  readonly accounts: readonly AccountFacts[];
+  readonly target: Target | { readonly problem: unknown };
+  /** `dev` of the data directory, even when another server is used. */
+  readonly dev: DevState | undefined;
+  /** The connection that the check of the server opens for later checks. */
+  readonly session: { connection?: Connection };
+}
+
+export async function gatherFacts(env: NodeJS.ProcessEnv, cwd: string): Promise<DoctorFacts> {
+  const { config: clientConfig } = readUsableConfig(env);
+  const [target, dev] = await Promise.all([
+    findTarget(clientConfig, env).catch((problem: unknown) => ({ problem })),
+    readDevState(clientConfig.dataDir),
+  ]);
+  const sandbox = clientConfig.baseUrl === undefined && serves(dev, target) ? dev.sandbox : null;
+  const workerEnv = sandbox === null ? env : { ...env, ...sandboxEnvironment(sandbox, env) };
+  const { config, problems } = readUsableConfig(workerEnv);
+  const hasKey = Boolean(workerEnv['MEDIA_API_KEY'] || workerEnv['MEDIA_API_KEY_FILE']);
+  const isShort = config.baseUrl !== undefined || hasKey;
+  const workerSide = isShort || config.accounts !== undefined;
+  const found = accountFacts(
+    config,
+    sandbox === null ? 'MEDIA_BASE_URL' : 'the sandbox of `temporal-media dev`',
+  );
+  const own = [...(isShort ? serviceProblems(config) : []), ...found.problems];
+  return {
+    env: workerEnv,
+    cwd,
+    config,
+    problems: [...problems, ...own],
+    workerSide,
+    accounts: own.length > 0 ? [] : found.accounts,
+    target,
+    dev,
+    session: {},
+  };
+}
+
+/** Whether the worker of this `dev` polls the queue that commands use. */
+function serves(dev: DevState | undefined, target: DoctorFacts['target']): dev is DevState {
+  return (
+    dev !== undefined &&
+    'address' in target &&
+    dev.address === target.address &&
+    dev.namespace === target.namespace &&
+    dev.taskQueue === target.taskQueue
+  );
+}
+
+/** The accounts, and why any of them cannot be used. */
+function accountFacts(
+  config: MediaConfig,
+  from: string,
+): { readonly accounts: readonly AccountFacts[]; readonly problems: readonly ConfigurationError[] } {
+  let described: readonly AccountSettings[];
+  try {
+    described = accountsOf(config);
+  } catch (error) {
+    // The address of the short form has a problem of its own.
+    const isOfFile = error instanceof ConfigurationError && error.variable !== 'MEDIA_BASE_URL';
+    return { accounts: [], problems: isOfFile ? [error] : [] };
+  }
+  const problems = described.flatMap(({ apiKey, digest }) => {
+    if (digest === '') return [];
+    try {
+      apiKey();
+      return [];
+    } catch (error) {
+      return [asConfigurationError('MEDIA_ACCOUNTS', error)];
+    }
+  });
+  const accounts = described.map((settings) => ({
+    name: accountName(settings.credential, settings.baseUrl),
+    baseUrl: settings.baseUrl,
+    from: settings.digest === '' ? from : 'MEDIA_ACCOUNTS',
+    config: asOnlyAccount(config, settings),
+  }));
+  return { accounts, problems };
+}
+
+/** Problems that would otherwise fail the first call: an address or a key that cannot be used. */
+function serviceProblems(config: MediaConfig): ConfigurationError[] {
+  const problems: ConfigurationError[] = [];
+  try {
+    if (config.baseUrl === undefined)
+      throw new ConfigurationError(
+        'MEDIA_BASE_URL',
+        'is not set. Set it to the base address of the service.',
+      );
+    normaliseBaseUrl(config.baseUrl);
+  } catch (error) {
+    problems.push(asConfigurationError('MEDIA_BASE_URL', error));
+  }
+  try {
+    config.apiKey();
+  } catch (error) {
+    problems.push(asConfigurationError('MEDIA_API_KEY', error));
+  }
+  return problems;
+}
+
+function asConfigurationError(variable: string, error: unknown): ConfigurationError {
+  return error instanceof ConfigurationError
+    ? error
+    : new ConfigurationError(variable, (error as Error).message);
+}
+
+/** Names of the checks as scripts read them. */
+export type CheckName =
+  | 'node'
+  | 'sdk'
+  | 'settings'
+  | 'temporal'
+  | 'namespace'
+  | 'workers'
+  | 'models'
+  | 'proxy'
+  | 'service'
+  | 'artifacts'
+  | 'journal'
+  | 'binding'
+  | 'waiting';
+
+/**
+ * What one check found.
+ * - `ok`: no problem.
+ * - `warning`: a video can be made, but something should be checked.
+ * - `failed`: no video can be made before the remedy.
+ * - `skipped`: not checked, because of the check that `dependsOn` names, or because only a worker's machine can.
+ */
+export type Finding =
+  | { readonly state: 'ok'; readonly message: string }
+  | { readonly state: 'warning'; readonly message: string; readonly remedy: string }
+  | {
+      readonly state: 'failed';
+      readonly message: string;
+      readonly remedy: string;
+      readonly errorType: CommandErrorType;
+    }
+  | { readonly state: 'skipped'; readonly message: string; readonly dependsOn?: CheckName };
+
+export type CheckReport = Finding & { readonly name: CheckName; readonly accounts?: readonly AccountCheck[] };
+
+/** What a check found, with what it found for each account where it looks at them one by one. */
+export type AccountsFinding = Finding & { readonly accounts?: readonly AccountCheck[] };
+
+/** One thing that must be right before a video can be made. */
+export interface DoctorCheck {
+  readonly name: CheckName;
+  /** Name of the check in text output. */
+  readonly title: string;
+  /** Checks that must not have failed, nor been skipped, before this one makes sense. */
+  readonly after: readonly CheckName[];
+  /** Only where the settings of a worker are known (MEDIA_BASE_URL, the key). */
+  readonly workerSide?: true;
+  /** Longest time in milliseconds: a check that takes longer has failed. */
+  readonly limitMs: number;
+  /** Error type of a check that takes longer. */
+  readonly late: CommandErrorType;
+  /** Costs nothing and leaves nothing behind: no paid call, no new file or folder that stays. */
+  run(facts: DoctorFacts): Promise<AccountsFinding>;
+}
+
+export function ok(message: string): Finding {
+  return { state: 'ok', message };
+}
+
+export function warning(message: string, remedy: string): Finding {
+  return { state: 'warning', message, remedy };
+}
+
+/** @param remedy more specific than the hint of the registry */
+export function failedCheck(type: CommandErrorType, message: string, remedy = errorType(type).hint): Finding {
+  return { state: 'failed', message, remedy, errorType: type };
+}
+
+export function skipped(dependsOn: CheckName): Finding {
+  return { state: 'skipped', message: `Not checked: \`${dependsOn}\` comes first.`, dependsOn };
+}

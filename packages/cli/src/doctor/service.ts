@@ -1,0 +1,391 @@
+import { randomUUID } from 'node:crypto';
+import { connect } from 'node:net';
+import { type Dispatcher } from 'undici';
+import { throwBug } from 'temporal-media/internal/domain/bug';
+import { type MediaConfig } from 'temporal-media/worker';
+import { type ModelSource, type ConnectionFactory } from 'temporal-media/activities';
+import { type TaskError } from 'temporal-media';
+import { createModelSource } from 'temporal-media/internal/models/model-source';
+import { environmentConnections } from 'temporal-media/internal/service/connections';
+import { proxyFor } from 'temporal-media/internal/service/proxy-environment';
+import { keySecrets } from 'temporal-media/internal/service/credentials';
+import { createMediaClient } from 'temporal-media/internal/service/create-media-client';
+import { type GetVideoResult } from 'temporal-media/internal/service/media-client';
+import { networkCode, unsentCause } from 'temporal-media/internal/service/network-error';
+import { type CommandErrorType } from '../exit-codes';
+import {
+  type AccountFacts,
+  type DoctorCheck,
+  failedCheck,
+  type Finding,
+  ok,
+  warning,
+  type AccountsFinding,
+  skipped,
+} from './check';
+
+/** The result of a query for a task that cannot exist. */
+interface ServiceAnswer {
+  readonly result: GetVideoResult;
+  /** Normalised base address. */
+  readonly baseUrl: string;
+  /** The network error, if any. */
+  readonly cause: unknown;
+}
+
+/** HTTP statuses for an unknown task (contract 7: a 400 on a task query; test/fixtures/wire). */
+const NO_SUCH_TASK: ReadonlySet<number | undefined> = new Set([400, 404, 410, 422]);
+const CERTIFICATE_REMEDY =
+  'Name the certificate of your proxy or service in NODE_EXTRA_CA_CERTS, for the worker too.';
+const PATH_REMEDY =
+  'Set MEDIA_BASE_URL to all that stands before /v1/videos in the addresses of the service.';
+const MODEL_REMEDY =
+  'No model was asked for: the account may lack one, or MEDIA_BASE_URL is the address of another interface.';
+const KEY_UNPROVED =
+  'This proves neither key nor path: compare MEDIA_API_KEY and MEDIA_BASE_URL with those of the service before the first paid call.';
+const PATH_UNPROVED =
+  'The path may be wrong: MEDIA_BASE_URL is all that stands before /v1/videos in the addresses of the service.';
+/** Longest text of the service that is repeated, in characters. */
+const MOST_SAID = 200;
+const LOOK_AGAIN = 'Try again later; the log of the service says more.';
+
+/** Whether the service is reachable and does not refuse the key, or why not. */
+export function checkServiceAnswer(answer: ServiceAnswer): Finding {
+  const { result, baseUrl } = answer;
+  if (result.kind === 'record')
+    return warning(`${baseUrl} knows a task that cannot exist.`, 'Check that MEDIA_BASE_URL is the service.');
+  const { error, httpStatus: status } = result;
+  if (error === 'late' || error === 'network' || status === undefined) return notReached(answer);
+  if (status === 402)
+    return failedCheck(
+      'service_credentials',
+      `${baseUrl} answers HTTP 402: the account has no balance.`,
+      'Top up the account of the key.',
+    );
+  const said = reasonOf(result);
+  const page = result.taskError?.message ?? '';
+  if (error !== 'credentials' && page.startsWith('An HTML page'))
+    return failedCheck('service_unexpected_reply', `${baseUrl} answers HTTP ${status} with a page: ${page}`);
+  const subject = result.taskError === undefined ? undefined : spokenOf(result.taskError);
+  if (error === 'credentials')
+    return failedCheck('service_credentials', `${baseUrl} refuses the key (HTTP ${status}).${said}`);
+  if (subject === 'model')
+    return warning(`${baseUrl} answers HTTP ${status} and speaks of the model.${said}`, MODEL_REMEDY);
+  if (subject === 'key')
+    return failedCheck(
+      'service_credentials',
+      `${baseUrl} answers HTTP ${status} and speaks of the key.${said}`,
+    );
+  if (subject === 'path')
+    return failedCheck(
+      'service_unexpected_reply',
+      `${baseUrl} answers HTTP ${status} and speaks of the path.${said}`,
+      PATH_REMEDY,
+    );
+  if (NO_SUCH_TASK.has(status)) return checkUnknownTask(answer, status, subject);
+  if (status >= 300 && status < 400) {
+    const message = `${baseUrl} answers HTTP ${status}, a redirect; a create is never redirected.`;
+    return failedCheck('service_unexpected_reply', message, 'Set MEDIA_BASE_URL to the final address.');
+  }
+  if (status === 429) return warning(`${baseUrl} answers HTTP 429: too many requests for now.`, LOOK_AGAIN);
+  if (status === 407)
+    return failedCheck('proxy', 'The proxy wants credentials (HTTP 407).', 'Put them into HTTPS_PROXY.');
+  const message = `${baseUrl} answers HTTP ${status} when asked for a task that does not exist.${said}`;
+  return status > 500
+    ? failedCheck('service_unexpected_reply', message, LOOK_AGAIN)
+    : warning(message, LOOK_AGAIN);
+}
+
+/** The expected reply; when it does not mention a task, path or key may be wrong. */
+function checkUnknownTask(
+  { result, baseUrl }: ServiceAnswer,
+  status: number,
+  subject: Subject | undefined,
+): Finding {
+  if (subject === 'task') return ok(`${baseUrl} answers, and knows no task that does not exist`);
+  const message = `${baseUrl} answers HTTP ${status} when asked for a task that does not exist, and does not say what it misses.${reasonOf(result)}`;
+  return status === 400 || status === 422 ? warning(message, KEY_UNPROVED) : warning(message, PATH_UNPROVED);
+}
+
+/** The service's message, which is already redacted of keys and signed addresses; a long one is cut. */
+function reasonOf(result: GetVideoResult): string {
+  const { code = null, message = null } = (result.kind === 'error' && result.taskError) || {};
+  const words = message ?? code;
+  if (words === null) return '';
+  return ` It says: ${JSON.stringify(words.length > MOST_SAID ? `${words.slice(0, MOST_SAID)}…` : words)}.`;
+}
+
+function notReached({ result, baseUrl, cause }: ServiceAnswer): Finding {
+  const late = result.kind === 'error' && result.error === 'late';
+  const code = networkCode(cause);
+  const { cause: word } = unsentCause(cause);
+  const type: CommandErrorType = word === 'proxy_refused' ? 'proxy' : 'service_unreachable';
+  const remedy = word === 'certificate_not_trusted' ? CERTIFICATE_REMEDY : undefined;
+  return failedCheck(
+    type,
+    `${baseUrl} ${late ? 'does not answer in time' : (WORDS[word]?.(code) ?? broken(code))}.`,
+    remedy,
+  );
+}
+
+const broken = (code: string): string => `cannot be reached (${code})`;
+
+const WORDS: { readonly [cause: string]: (code: string) => string } = {
+  connection_refused: () => 'refuses the connection',
+  host_not_found: () => 'has a host name that cannot be resolved',
+  connect_timeout: () => 'does not accept the connection in time',
+  proxy_refused: () => 'cannot be reached: the proxy opens no tunnel to it',
+  tls_failed: (code) => `makes no secure connection (${code})`,
+  certificate_not_trusted: (code) => `has a certificate that is not trusted (${code})`,
+  connection_reset: (code) => `ends the connection without an answer (${code})`,
+};
+
+const ANSWER_MS = 7_000;
+
+/**
+ * Queries a task that cannot exist: one GET, which costs nothing (contract 1), with the key as in every call (C5.1).
+ * Nothing is ever created here.
+ */
+export const service: DoctorCheck = {
+  name: 'service',
+  title: 'Service',
+  after: ['proxy'],
+  workerSide: true,
+  limitMs: ANSWER_MS + 1_000,
+  late: 'service_unreachable',
+  run: async ({ accounts, env }) => {
+    const secrets = accounts.flatMap(({ config }) => keySecrets(config.apiKey()));
+    return eachAccount(accounts, (account) => askService(account, secrets, env));
+  },
+};
+
+async function askService(
+  { baseUrl, config }: AccountFacts,
+  secrets: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<Finding> {
+  let cause: unknown;
+  const client = createMediaClient({
+    baseUrl,
+    apiKey: config.apiKey,
+    otherSecrets: () => secrets,
+    connections: { poll: 1 },
+    connectionFactory: watchedConnections(environmentConnections(env), (error) => (cause = error)),
+  });
+  try {
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const result = await client.getVideo(`doctor-${randomUUID()}`, { signal });
+    return checkServiceAnswer({ result, baseUrl, cause });
+  } finally {
+    await client.close();
+  }
+}
+
+/** Reports every error of a request on these connections: the result of the client does not hold its cause. */
+function watchedConnections(
+  connections: ConnectionFactory,
+  onError: (error: unknown) => void,
+): ConnectionFactory {
+  return (origin, settings) => {
+    const { dispatcher, viaProxy } = connections(origin, settings);
+    const watched = dispatcher.compose(
+      (dispatch) => (options, handler) => dispatch(options, watching(handler, onError)),
+    );
+    return { dispatcher: watched, viaProxy };
+  };
+}
+
+function watching(
+  handler: Dispatcher.DispatchHandler,
+  onError: (error: unknown) => void,
+): Dispatcher.DispatchHandler {
+  return new Proxy(handler, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]): unknown => {
+        if (name === 'onResponseError') onError(args[1]);
+        if (name === 'onError') onError(args[0]);
+        return Reflect.apply(value, target, args);
+      };
+    },
+  });
+}
+
+const CONNECT_MS = 3_000;
+const DEFAULT_PORTS: { readonly [protocol: string]: number } = {
+  'http:': 80,
+  'https:': 443,
+  'socks:': 1080,
+  'socks5:': 1080,
+};
+
+/** Whether calls of the service go through a proxy, and whether that can be reached. */
+export const proxy: DoctorCheck = {
+  name: 'proxy',
+  title: 'Proxy',
+  after: [],
+  workerSide: true,
+  limitMs: CONNECT_MS + 500,
+  late: 'proxy',
+  run: async ({ accounts, env }) => {
+    const { accounts: _each, ...finding } = await eachAccount(accounts, ({ baseUrl }) =>
+      proxyOf(baseUrl, env),
+    );
+    return finding;
+  },
+};
+
+async function proxyOf(baseUrl: string, env: NodeJS.ProcessEnv): Promise<Finding> {
+  const origin = new URL(baseUrl);
+  const address = proxyFor(origin, env);
+  if (address === undefined) {
+    const anywhere = proxyFor(origin, { ...env, no_proxy: '', NO_PROXY: '' });
+    return ok(
+      anywhere === undefined
+        ? 'none: the service is reached directly'
+        : 'not for the service: NO_PROXY names its host',
+    );
+  }
+  const url = usable(address);
+  if (url === undefined)
+    return failedCheck('proxy', 'The proxy of the environment has no address that can be used.');
+  const where = `${url.protocol}//${url.host}`;
+  const problem = await connectionProblem(url);
+  return problem === undefined
+    ? ok(`the service is reached through ${where}`)
+    : failedCheck('proxy', `The proxy ${where}, through which the service is reached, ${problem}.`);
+}
+
+function usable(address: string): URL | undefined {
+  try {
+    const url = new URL(address);
+    return url.protocol in DEFAULT_PORTS && url.hostname !== '' ? url : undefined;
+  } catch (error) {
+    throwBug(error);
+    return undefined;
+  }
+}
+
+/** Undefined when it accepts a connection; nothing is sent to it. */
+async function connectionProblem(url: URL): Promise<string | undefined> {
+  const port = url.port === '' ? DEFAULT_PORTS[url.protocol] : Number(url.port);
+  return new Promise((resolve) => {
+    const socket = connect({ host: url.hostname.replace(/^\[|\]$/g, ''), port: port ?? 80 });
+    const end = (problem?: string): void => {
+      socket.destroy();
+      resolve(problem);
+    };
+    socket.setTimeout(CONNECT_MS, () => end(`does not answer within ${CONNECT_MS / 1_000} s`));
+    socket.once('connect', () => end());
+    socket.once('error', (error) => end(words(networkCode(error))));
+  });
+}
+
+function words(code: string): string {
+  if (code === 'ECONNREFUSED') return 'refuses the connection';
+  return /^(?:ENOTFOUND|EAI_)/.test(code)
+    ? 'has a host name that cannot be resolved'
+    : `cannot be reached (${code})`;
+}
+
+const READ_MS = 5_000;
+
+/** Whether the model configuration can be read, is valid, and lists a video model. */
+export const models: DoctorCheck = {
+  name: 'models',
+  title: 'Models',
+  after: [],
+  workerSide: true,
+  limitMs: READ_MS + 1_000,
+  late: 'models_unavailable',
+  run: async ({ config, accounts }) => {
+    // Where only some accounts have a configuration of their own, that of all is needed too.
+    const own = accounts.filter(({ config: { models: location } }) => location !== config.models);
+    if (own.length === 0) return checkModels(config);
+    const { accounts: _each, ...finding } = await eachAccount(accounts, (account) =>
+      checkModels(account.config),
+    );
+    return finding;
+  },
+};
+
+async function checkModels({ models: location, unknownModels }: MediaConfig): Promise<Finding> {
+  if (location === undefined)
+    return ok(
+      'no MEDIA_MODELS is set: any model is sent, with the fields that are safe for every model only',
+    );
+  let source: ModelSource;
+  try {
+    source = createModelSource({ location, timeoutMs: READ_MS });
+  } catch (error) {
+    const { message } = error as Error;
+    return failedCheck(
+      'models_unavailable',
+      message.includes('MEDIA_MODELS') ? message : 'MEDIA_MODELS is an address that cannot be used.',
+    );
+  }
+  const looked = await source.lookup('doctor');
+  if (looked.found === 'unavailable') return failedCheck('models_unavailable', looked.message);
+  const listed = (await source.all()) ?? [];
+  const videos = listed.filter(({ kind }) => kind === 'video').length;
+  const text = `${listed.length} listed in MEDIA_MODELS, ${videos} of them for videos`;
+  if (videos > 0 || unknownModels === 'allow') return ok(text);
+  const remedy =
+    'Add a video model to the configuration (`temporal-media schema models` prints its schema), or set MEDIA_UNKNOWN_MODELS=allow.';
+  return failedCheck('models_unavailable', `Every video would be refused: ${text}.`, remedy);
+}
+
+/** What an error of a service is about. */
+export type Subject = 'key' | 'path' | 'model' | 'task';
+
+/** The first match decides. A quoted address is replaced by `/` before. */
+const SUBJECTS: readonly (readonly [Subject, RegExp])[] = [
+  [
+    'key',
+    /api[ _-]?key|credential|unauthori[sz]ed|authenticat|authori[sz]ation|\bbearer\b|(?:access|auth|invalid|expired)[ _-]?token|token (?:is )?(?:invalid|expired|missing)|permission|forbidden/i,
+  ],
+  [
+    'path',
+    /cannot (?:get|post) \/|(?:invalid|unknown|wrong|such|matching) (?:url|uri|path|route|endpoint)|(?:url|uri|path|route|endpoint) (?:was |is )?(?:not found|unknown|invalid)|no (?:route|handler|static resource)|page not found|resource\b[^/]{0,40} \/(?!\w)|unknown_(?:url|path)|method not allowed/i,
+  ],
+  ['model', /\bmodel/i],
+  ['task', /\b(?:task|video|job|generation)s?\b|\bid\b|doctor-/i],
+];
+
+/** The address of the request, as quoted or redacted: it contains "videos" whatever the error is about. */
+const isQuotedAddress = (word: string): boolean => /\[path\]|v1\/videos\//i.test(word);
+
+/** The subject of an error; undefined when none is recognised. */
+export function spokenOf({ code, message }: Pick<TaskError, 'code' | 'message'>): Subject | undefined {
+  const words = `${(code ?? '').replaceAll(/[_.-]/g, ' ')} ${code ?? ''} ${(message ?? '').replaceAll(/\S+/g, (word) => (isQuotedAddress(word) ? '/' : word))}`;
+  return SUBJECTS.find(([, pattern]) => pattern.test(words))?.[0];
+}
+
+/** From bad to good: the worst decides. */
+const STATES: readonly Finding['state'][] = ['failed', 'warning', 'skipped', 'ok'];
+
+/**
+ * Checks each account, all at once. Of several accounts the worst one decides, and the message names each; what was found
+ * for one account alone is said as it is.
+ */
+async function eachAccount(
+  accounts: readonly AccountFacts[],
+  check: (account: AccountFacts) => Promise<Finding>,
+): Promise<AccountsFinding> {
+  const found = await Promise.all(
+    accounts.map(async (account) => ({ account: account.name, finding: await check(account) })),
+  );
+  const worst = STATES.flatMap((state) => found.filter(({ finding }) => finding.state === state))[0];
+  if (worst === undefined) return skipped('settings');
+  const each = found.map(({ account, finding: { state, message, ...rest } }) => ({
+    account,
+    state,
+    message,
+    ...('remedy' in rest && { remedy: rest.remedy }),
+  }));
+  if (found.length === 1) return { ...worst.finding, accounts: each };
+  const message = found.map(({ account, finding }) => `${account}: ${finding.message}`).join(' ');
+  const finding = { ...worst.finding, message, accounts: each };
+  return 'remedy' in finding ? { ...finding, remedy: `${worst.account}: ${finding.remedy}` } : finding;
+}

@@ -1,0 +1,343 @@
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { otherwise } from 'temporal-media/internal/domain/bug';
+import { accountsOfOthers, isSetBack } from 'temporal-media/internal/binding/bind-journal';
+import { readLedger } from 'temporal-media/internal/binding/ledger';
+import { type JournalIdentity } from 'temporal-media/stores';
+import { differenceOf, DIFFERS, type Ledger } from 'temporal-media/internal/domain/journal-binding';
+import { activityQueues } from 'temporal-media/internal/domain/names';
+import { existingJournal, openArtifactStore, schemeOf } from 'temporal-media/internal/stores/open-stores';
+import { JournalRecordError } from 'temporal-media/internal/journal/records';
+import { isOlder } from 'temporal-media/internal/older-version';
+import { lackingIn, OLDEST_SERVER } from 'temporal-media/internal/temporal-server-version';
+import { isGrpcNotFound } from 'temporal-media/internal/client/raw-service';
+import {
+  type PollerKind,
+  pollsForNewWork,
+  type QueueView,
+  STALE_POLL_MS,
+  viewQueue,
+  versionText,
+  type WorkerVersion,
+} from '../queue-view';
+import { errorType } from '../exit-codes';
+import { type DoctorCheck, type DoctorFacts, failedCheck, type Finding, ok, warning } from './check';
+import { folderState } from './local';
+import { shellWord } from '../text';
+
+const CALL_MS = 3_000;
+const KINDS: readonly PollerKind[] = ['workflows', 'activities'];
+
+/** When each worker polled last, in milliseconds since the Unix epoch. */
+interface QueuePollers {
+  readonly workflows: readonly number[];
+  readonly activities: readonly number[];
+}
+
+/** Whether a worker polls the task queue for workflows and for activities. */
+export const workers: DoctorCheck = {
+  name: 'workers',
+  title: 'Workers',
+  after: ['namespace'],
+  limitMs: CALL_MS + 500,
+  late: 'temporal_unreachable',
+  run: async ({ target, dev, session: { connection } }) => {
+    if ('problem' in target || connection === undefined) throw new Error('There is no connection.');
+    const { namespace, taskQueue } = target;
+    const look = (queue: string, kind: PollerKind) => viewQueue(connection, namespace, queue, kind, CALL_MS);
+    const queues = Object.values(activityQueues(taskQueue));
+    // Concurrently: one call after another would exceed the limit of the check.
+    const [workflows, activities, ...others] = await Promise.all([
+      ...KINDS.map((kind) => look(taskQueue, kind)),
+      ...queues.map((queue) => look(queue, 'activities')),
+    ]);
+    const now = Date.now();
+    for (const view of [workflows, activities]) {
+      const idle = view && checkVersions(view, taskQueue, now);
+      if (idle !== undefined) return idle;
+    }
+    const pollers = { workflows: pollsOf(workflows), activities: pollsOf(activities) };
+    const finding = checkPollers(pollers, taskQueue, now);
+    if (finding.state === 'ok') {
+      const served = queues.map((queue, place) => [queue, pollsOf(others[place])] as const);
+      return checkActivityQueues(finding, served, now);
+    }
+    if (finding.state !== 'failed' || dev === undefined || dev.taskQueue === taskQueue) return finding;
+    const remedy = `${finding.remedy} The \`dev\` of this data directory serves "${dev.taskQueue}".`;
+    return { ...finding, remedy };
+  },
+};
+
+const pollsOf = (view: QueueView | undefined): readonly number[] =>
+  view === undefined ? [] : pollsForNewWork(view);
+
+/** Creates, polls, downloads and images run on queues of their own, which a hand-made worker may not serve. */
+export function checkActivityQueues(
+  served: Finding,
+  queues: readonly (readonly [queue: string, polls: readonly number[]])[],
+  now: number,
+): Finding {
+  const unserved = queues.filter(([, polls]) => polls.every((at) => now - at > STALE_POLL_MS));
+  if (unserved.length === 0) return served;
+  const names = unserved.map(([queue]) => queue).join(', ');
+  return failedCheck(
+    'no_worker',
+    `${served.message}, but none polls ${names}: what runs there would wait.`,
+    'Serve them with `temporal-media worker` or createMediaWorker; workers that are put together by hand are made by createWorkers.',
+  );
+}
+
+/** @param now milliseconds since the Unix epoch; with a clock behind the server's, the last poll counts as current */
+export function checkPollers(pollers: QueuePollers, taskQueue: string, now: number): Finding {
+  const missing = KINDS.filter((kind) => pollers[kind].length === 0);
+  if (missing.length === KINDS.length)
+    return failedCheck('no_worker', `No worker polls the task queue "${taskQueue}".`);
+  if (missing.length > 0) {
+    const message = `No worker polls the task queue "${taskQueue}" for ${missing[0]}.`;
+    return failedCheck('no_worker', message);
+  }
+  const age = Math.max(...KINDS.map((kind) => now - Math.max(...pollers[kind])));
+  if (age > STALE_POLL_MS) {
+    const message = `The last poll of the task queue "${taskQueue}" was ${Math.round(age / 1_000)} s ago: its worker is gone, or has no free slot.`;
+    return failedCheck(
+      'no_worker',
+      message,
+      `${errorType('no_worker').hint} A worker that is busy needs time.`,
+    );
+  }
+  const count = Math.min(...KINDS.map((kind) => pollers[kind].length));
+  return ok(`${count} ${count === 1 ? 'worker polls' : 'workers poll'} the task queue "${taskQueue}"`);
+}
+
+const CONNECT_MS = 4_000;
+/** gRPC PERMISSION_DENIED and UNAUTHENTICATED. */
+const REFUSED: ReadonlySet<unknown> = new Set([7, 16]);
+
+/** Whether the server that commands and workers would use answers, and its version. */
+export const temporalServer: DoctorCheck = {
+  name: 'temporal',
+  title: 'Temporal server',
+  after: [],
+  limitMs: CONNECT_MS + 1_000,
+  late: 'temporal_unreachable',
+  run: async ({ target, session, env }) => {
+    if ('problem' in target) throw target.problem;
+    const { address, foundBy } = target;
+    const where = `${address} (from ${foundBy})`;
+    let connection: Connection;
+    try {
+      connection = await Connection.connect({
+        ...target.connection,
+        address,
+        connectTimeout: CONNECT_MS,
+      });
+    } catch (error) {
+      return isRefusal(error)
+        ? failedCheck('temporal_credentials', `The Temporal server at ${where} refuses access.`)
+        : failedCheck('temporal_unreachable', `No Temporal server answers at ${where}.`, remedy(env));
+    }
+    session.connection = connection;
+    const { serverVersion } = await connection.withDeadline(Date.now() + CONNECT_MS, () =>
+      connection.workflowService.getSystemInfo({}),
+    );
+    return checkServerVersion(serverVersion, where);
+  },
+};
+
+export function checkServerVersion(version: string | null | undefined, where: string): Finding {
+  if (!version) return ok(`answers at ${where}; it does not report its version`);
+  const lacks = lackingIn(version);
+  if (lacks.length === 0) return ok(`${version} at ${where}`);
+  return warning(
+    `${version} at ${where} lacks ${lacks.join('; ')}.`,
+    isOlder(version, OLDEST_SERVER)
+      ? `Use a server of version ${OLDEST_SERVER} or later.`
+      : 'Use a later server where you need them; videos and images need none of them.',
+  );
+}
+
+/** Whether the server answered with a refusal, as opposed to not answering. */
+export function isRefusal(error: unknown): boolean {
+  const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };
+  return REFUSED.has(code) || REFUSED.has(cause?.code);
+}
+
+/** gRPC reads these variables in lower case only, and uses them for every host that no_proxy does not name. */
+function remedy(env: NodeJS.ProcessEnv): string {
+  const hint = errorType('temporal_unreachable').hint;
+  const proxy = ['grpc_proxy', 'https_proxy', 'http_proxy'].find((name) => env[name]);
+  return proxy === undefined ? hint : `${hint} Or name its host in no_proxy: ${proxy} is set.`;
+}
+
+/** gRPC codes: CANCELLED (own deadline), DEADLINE_EXCEEDED, UNAVAILABLE. */
+const NO_ANSWER: ReadonlySet<unknown> = new Set([1, 4, 14]);
+
+const NAMESPACE_CALL_MS = 3_000;
+const SECONDS_OF_A_DAY = 86_400;
+
+/** Whether the server has the namespace and lets this client read it. */
+export const namespaceCheck: DoctorCheck = {
+  name: 'namespace',
+  title: 'Namespace',
+  after: ['temporal'],
+  limitMs: NAMESPACE_CALL_MS + 500,
+  late: 'temporal_unreachable',
+  run: async ({ target, session: { connection } }) => {
+    if ('problem' in target || connection === undefined) throw new Error('There is no connection.');
+    const { namespace } = target;
+    try {
+      const { config } = await connection.withDeadline(Date.now() + NAMESPACE_CALL_MS, () =>
+        connection.workflowService.describeNamespace({ namespace }),
+      );
+      const seconds = Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0);
+      return ok(seconds === 0 ? namespace : `${namespace}; closed workflows are kept for ${daysOf(seconds)}`);
+    } catch (error) {
+      const finding = checkLookUp(error, namespace);
+      if (finding === undefined) throw error;
+      return finding;
+    }
+  },
+};
+
+/** Why a server that has just reported its version cannot look up the namespace; undefined when unknown. */
+export function checkLookUp(error: unknown, namespace: string): Finding | undefined {
+  if (isGrpcNotFound(error))
+    return failedCheck('namespace_not_found', `The Temporal server has no namespace "${namespace}".`);
+  if (isRefusal(error))
+    return failedCheck('temporal_credentials', `The Temporal server refuses the namespace "${namespace}".`);
+  // The server reports its version from memory, and reads a namespace from its database.
+  if (NO_ANSWER.has((error as { code?: unknown }).code))
+    return failedCheck(
+      'temporal_unreachable',
+      `The Temporal server answers, but cannot look up the namespace "${namespace}": its database may be down.`,
+      'Check the log of the Temporal server and its database; the settings of this machine are not the cause. What runs goes on when it is back.',
+    );
+  return undefined;
+}
+
+function daysOf(seconds: number): string {
+  const days = Number((seconds / SECONDS_OF_A_DAY).toFixed(2));
+  return days === 1 ? '1 day' : `${days} days`;
+}
+
+/** What a worker with this environment would report about itself. */
+export interface OwnSide {
+  /** Null when no journal has been made yet. */
+  readonly journal: (JournalIdentity & { readonly isSetBack: boolean }) | null;
+  /** Null while there is no artifact store. */
+  readonly artifacts: string | null;
+  /** Empty without a usable base address. */
+  readonly accounts: readonly string[];
+}
+
+/** Whether a worker with this journal and this artifact store may serve the task queue (architecture: Create). */
+export const binding: DoctorCheck = {
+  name: 'binding',
+  title: 'Journal binding',
+  after: ['namespace', 'journal'],
+  workerSide: true,
+  limitMs: 4_000,
+  late: 'temporal_unreachable',
+  run: async ({ target, config, accounts, session: { connection } }) => {
+    if ('problem' in target || connection === undefined) throw new Error('There is no connection.');
+    const { namespace, taskQueue } = target;
+    const found = await readLedger(new Client({ connection, namespace }), taskQueue);
+    const ledger = found?.ledger ?? null;
+    let journal: OwnSide['journal'];
+    try {
+      journal = await journalOf(config, ledger);
+    } catch (error) {
+      if (error instanceof JournalRecordError) return failedCheck('journal_unusable', error.message);
+      throw error;
+    }
+    const artifacts = await artifactsOf(config);
+    const names = accounts.map(({ name }) => name);
+    return checkBinding(ledger, { journal, artifacts, accounts: names }, taskQueue);
+  },
+};
+
+/** Null while there is no journal: reading its identity would create one. */
+async function journalOf(config: DoctorFacts['config'], ledger: Ledger | null): Promise<OwnSide['journal']> {
+  const journal = await existingJournal(config);
+  if (journal === undefined) return null;
+  return { ...(await journal.identity()), isSetBack: await isSetBack(ledger, journal) };
+}
+
+/** Null for a missing or broken store: its own check reports the problem. */
+async function artifactsOf(config: DoctorFacts['config']): Promise<string | null> {
+  const { artifacts: place } = config;
+  if (schemeOf(place) === undefined && (await folderState(join(place, 'store.json'))) === 'missing')
+    return null;
+  const store = await openArtifactStore(config);
+  return (await store.identity?.().catch(otherwise(null))) ?? null;
+}
+
+export function checkBinding(
+  ledger: Ledger | null,
+  { journal, artifacts, accounts }: OwnSide,
+  taskQueue: string,
+): Finding {
+  const queue = `The task queue "${taskQueue}"`;
+  if (ledger === null) return ok(`the first worker binds the task queue "${taskQueue}" to its journal`);
+  if (journal === null)
+    return failedCheck('journal_binding', `${queue} is bound to a journal, and here is none yet.`);
+  const difference = differenceOf(ledger, { ...journal, artifacts, accounts: [], mark: null });
+  if (difference === 'artifacts') {
+    const remedy =
+      'Set MEDIA_ARTIFACTS or MEDIA_DATA_DIR as the other workers have it, or use a task queue of your own (MEDIA_TASK_QUEUE). Where the store is lost, restore it; what it held is gone otherwise, and `temporal-media worker --rebind` accepts that.';
+    return failedCheck('journal_binding', `${queue} ${DIFFERS[difference]}`, remedy);
+  }
+  if (difference !== undefined) return failedCheck('journal_binding', `${queue} ${DIFFERS[difference]}`);
+  if (journal.isSetBack) {
+    const message = `${queue} knows of paid calls that the journal here lacks: it is an earlier copy of itself.`;
+    return failedCheck(
+      'journal_binding',
+      message,
+      'Put the journal itself back; where it is lost, stop all workers and start once with `temporal-media worker --rebind`.',
+    );
+  }
+  const others = accounts.length === 0 ? undefined : accountsOfOthers(ledger.accounts, accounts);
+  if (others !== undefined)
+    return warning(
+      others,
+      'Check whether a worker with those accounts runs; ignore this when they are no longer used.',
+    );
+  return ok(`the task queue "${taskQueue}" is bound to this journal`);
+}
+
+/** The command that gives new work to a version. */
+export function makeCurrent({ deploymentName, buildId }: WorkerVersion): string {
+  return `\`temporal worker deployment set-current-version --deployment-name ${shellWord(deploymentName)} --build-id ${shellWord(buildId)}\``;
+}
+
+/**
+ * Reports workers that poll and get no new work, because it is given to another version; undefined when a worker gets
+ * it, or none polls. @param now milliseconds since the Unix epoch
+ */
+export function checkVersions(view: QueueView, taskQueue: string, now: number): Finding | undefined {
+  const isFresh = (at: number): boolean => now - at <= STALE_POLL_MS;
+  if (pollsForNewWork(view).some(isFresh)) return undefined;
+  const waiting = view.pollers.filter(({ at }) => isFresh(at));
+  const [idle] = waiting.flatMap(({ version }) => version ?? []);
+  const [current] = view.current;
+  if (idle === undefined) {
+    if (current === undefined || waiting.length === 0) return undefined;
+    return failedCheck(
+      'no_worker',
+      `The current version of the task queue "${taskQueue}" is ${versionText(current)}, and only workers without a version poll it: nothing new is given to them.`,
+      `Start a worker of ${versionText(current)}, or give new work to workers without a version: \`temporal worker deployment set-current-version --deployment-name ${shellWord(current.deploymentName)} --unversioned\`.`,
+    );
+  }
+  const polling = `Workers of the version ${versionText(idle)} poll the task queue "${taskQueue}"`;
+  return current === undefined
+    ? failedCheck(
+        'no_worker',
+        `${polling}, but no version is current: nothing new is given to them.`,
+        `Make it current: ${makeCurrent(idle)}.`,
+      )
+    : failedCheck(
+        'no_worker',
+        `${polling}, but ${versionText(current)} is current and no worker of it polls: nothing new goes on.`,
+        `Start a worker of ${versionText(current)}, or make the other one current: ${makeCurrent(idle)}.`,
+      );
+}

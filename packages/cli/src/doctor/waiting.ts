@@ -1,0 +1,121 @@
+import { Client } from '@temporalio/client';
+import { otherwise } from 'temporal-media/internal/domain/bug';
+import { callWaits } from 'temporal-media/internal/client/ask-worker';
+import { lenientClient } from 'temporal-media/internal/client/lenient-client';
+import { type CallWait } from 'temporal-media';
+import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
+import { WORKFLOW } from 'temporal-media/internal/domain/names';
+import { dataConverterOf } from '../codec-client';
+import { type DoctorCheck, failedCheck, type Finding, ok, warning } from './check';
+
+/** A paid call, or a row of a campaign, that is not sent for now. */
+export interface FoundWait extends CallWait {
+  readonly workflowId: string;
+}
+
+const BUYERS = [WORKFLOW.generateVideo, WORKFLOW.generateImage, WORKFLOW.editImage, WORKFLOW.runCampaign];
+/** Most open executions that are queried, newest first: what holds one back holds back all later ones. */
+const MOST_ASKED = 16;
+/** Milliseconds for the list and the queries together. */
+const LOOK_MS = 2_500;
+/** Most different reasons that are reported; each is a sentence or two. */
+const MOST_SHOWN = 3;
+
+/**
+ * Whether paid calls wait instead of being sent, and why. Each worker process keeps the refusals in force for itself
+ * (ADR 16); the workflows of the calls that wait know the reason, and are queried here.
+ */
+export const waiting: DoctorCheck = {
+  name: 'waiting',
+  title: 'Waiting calls',
+  // Queries need a worker.
+  after: ['workers'],
+  limitMs: LOOK_MS + 500,
+  late: 'temporal_unreachable',
+  run: async ({ target, config, env, accounts, session: { connection } }) => {
+    if ('problem' in target || connection === undefined) throw new Error('There is no connection.');
+    const { namespace, taskQueue, usesCodec } = target;
+    const dataConverter = usesCodec ? dataConverterOf(env, namespace) : undefined;
+    const client = new Client({ connection, namespace, ...(dataConverter && { dataConverter }) });
+    const own = accounts.length === 0 ? [config.credential] : accounts.map(({ name }) => name);
+    const endAt = Date.now() + LOOK_MS;
+    // Lists come from the server's visibility store, which videos do not need.
+    const open = await openBuyers(client, taskQueue, endAt).catch(otherwise(undefined));
+    return open === undefined
+      ? warning('The server does not list what is under way.', LOOK_AGAIN)
+      : checkWaits(await waitsOf(client, open, endAt), open.length, own);
+  },
+};
+
+async function openBuyers(client: Client, taskQueue: string, endAt: number): Promise<readonly string[]> {
+  const types = BUYERS.map((type) => `'${type}'`).join(', ');
+  const query = `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = 'Running' AND WorkflowType IN (${types})`;
+  return client.withDeadline(endAt, async () => {
+    const found: string[] = [];
+    for await (const { workflowId } of lenientClient(client).list({ query, pageSize: MOST_ASKED })) {
+      found.push(workflowId);
+      if (found.length >= MOST_ASKED) break;
+    }
+    return found;
+  });
+}
+
+async function waitsOf(client: Client, workflowIds: readonly string[], endAt: number): Promise<WaitsFound> {
+  const found: FoundWait[] = [];
+  let silent = 0;
+  await mapConcurrently(workflowIds, MOST_ASKED, async (workflowId) => {
+    // It has ended meanwhile, its worker is busy, or its answer cannot be read here: none of it says why others wait.
+    const waits = await callWaits(client, workflowId, endAt - Date.now()).catch(otherwise(undefined));
+    if (waits === undefined) silent += 1;
+    for (const wait of waits ?? []) found.push({ workflowId, ...wait });
+  });
+  return { found, silent };
+}
+
+/** What open calls and campaigns answer, and how many gave no answer that can be read here. */
+export interface WaitsFound {
+  readonly found: readonly FoundWait[];
+  readonly silent: number;
+}
+
+const LOOK_AGAIN = 'Check again later; `temporal-media status ID` shows one video or image.';
+const REMEDY =
+  'Correct what is named: the key, the balance or the access of the account, the model, or what the worker lacks. What waits goes on by itself with its next try, within about three minutes; do not start it under another id.';
+/** Reasons that concern an account as a whole. */
+const OF_ACCOUNT: ReadonlySet<CallWait['reason']> = new Set(['credentials', 'quota']);
+
+/**
+ * @param own accounts that the next video may use, or the credential alone where the service is not known here: a
+ * refusal of one applies to that video too
+ */
+export function checkWaits(
+  { found: waits, silent }: WaitsFound,
+  asked: number,
+  own: readonly string[],
+): Finding {
+  if (waits.length === 0 && silent > 0)
+    return warning(
+      `${silent} of the ${asked} newest calls and campaigns under way do not answer, or cannot be read here (a payload codec, external storage): whether they wait is unknown. None of the others does.`,
+      LOOK_AGAIN,
+    );
+  if (waits.length === 0)
+    return ok(asked === 0 ? 'nothing is under way' : 'nothing that is under way waits to be sent');
+  const ids = new Set(waits.map(({ workflowId }) => workflowId));
+  const reported = [...new Map(waits.map((wait) => [`${wait.account} ${wait.reason}`, wait])).values()];
+  const of = `${ids.size} of the ${asked} newest calls and campaigns under way wait.`;
+  const message = [of, ...reported.slice(0, MOST_SHOWN).map(waitText)].join(' ');
+  const isOwn = ({ account, reason }: FoundWait): boolean =>
+    OF_ACCOUNT.has(reason) &&
+    own.some((name) => account === name || account?.startsWith(`${name}@`) === true);
+  return waits.some(isOwn) ? failedCheck('service_credentials', message, REMEDY) : warning(message, REMEDY);
+}
+
+function waitText({ workflowId, why, until, account }: FoundWait): string {
+  const whose = account === null ? '' : ` for the account ${account}`;
+  return `${workflowId} waits${whose}, its next try is at ${isoOf(until)}: ${why}`;
+}
+
+function isoOf(time: number): string {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? 'an unknown time' : date.toISOString();
+}

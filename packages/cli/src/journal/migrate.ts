@@ -1,0 +1,33 @@
+import { type MediaConfig } from 'temporal-media/worker';
+import { ConfigurationError } from 'temporal-media/internal/config';
+import { shownAddress } from '@temporal-media/store-postgres/internal/address';
+import { migratePostgres, migrationSql } from '@temporal-media/store-postgres/internal/migrate';
+import { type CommandContext } from '../context';
+
+/**
+ * Makes the table of a journal in PostgreSQL, or brings it up to date. A dry run connects to nothing.
+ * @throws ConfigurationError for a journal that has no table; PostgresError
+ */
+export async function migrate(
+  { report }: CommandContext,
+  { journal: address }: MediaConfig,
+  dryRun: boolean,
+): Promise<void> {
+  const url = /^postgres(ql)?:/.test(address) ? address : undefined;
+  if (dryRun) {
+    const sql = migrationSql(url);
+    for (const line of sql.trimEnd().split('\n')) report.result(line);
+    report.reply({ ok: true, data: { dryRun, sql } });
+    return;
+  }
+  if (url === undefined)
+    throw new ConfigurationError(
+      'MEDIA_JOURNAL',
+      'must be postgres://USER@HOST:PORT/DATABASE for this command. A journal elsewhere has no table.',
+    );
+  const { from, version } = await migratePostgres(url);
+  const was =
+    from === version ? 'It was there already.' : from === 0 ? 'It is new.' : `It had version ${from}.`;
+  report.say(`The table media_journal in ${shownAddress(url)} has version ${version}. ${was}`);
+  report.reply({ ok: true, data: { dryRun, from, version } });
+}

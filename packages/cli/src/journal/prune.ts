@@ -1,0 +1,78 @@
+import { type Client } from '@temporalio/client';
+import { LRUCache } from 'lru-cache';
+import { describeStandalone } from 'temporal-media/internal/client/standalone-activities';
+import { type MediaConfig } from 'temporal-media/worker';
+import { type SenderEntry } from 'temporal-media/internal/domain/log-entries';
+import { existingRecords } from 'temporal-media/internal/stores/open-stores';
+import { isGrpcNotFound } from 'temporal-media/internal/client/raw-service';
+import { pruneJournal, pruneSpend } from './prune-journal';
+import { CliError } from '../errors';
+import { type CommandContext } from '../context';
+import { type Connected } from '../connect';
+import { requireRetention } from '../retention';
+import { shownLocation } from '../text';
+
+/** Removes old records from the journal that MEDIA_JOURNAL names. @throws CliError below the retention of the namespace */
+export async function pruneCreateJournal(
+  { report }: CommandContext,
+  connected: Connected,
+  config: MediaConfig,
+  olderThanMs: number,
+  dryRun: boolean,
+): Promise<void> {
+  const records = await existingRecords(config);
+  if (records === undefined)
+    throw new CliError('journal_unusable', `There is no journal at ${shownLocation(config.journal)}.`, {
+      hint: 'Run this where the worker runs, with its MEDIA_JOURNAL or --data-dir.',
+    });
+  await requireRetention(connected, olderThanMs, 'and one that is reset would not find what it bought.');
+  const pruned = await pruneJournal({
+    records,
+    before: new Date(Date.now() - olderThanMs),
+    dryRun,
+    inUse: usedBy(connected),
+  });
+  const spend = await pruneSpend({ records, before: new Date(Date.now() - olderThanMs), dryRun });
+  const { keys, removed, keptOpen, keptRunning, keptYoung } = pruned;
+  report.say(
+    `${dryRun ? 'Would remove' : 'Removed'} ${removed} of ${keys} creation keys; kept ${keptYoung} that are younger, ${keptRunning} whose workflow runs or can still be reset, ${keptOpen} that wait for a decision.`,
+  );
+  if (spend > 0)
+    report.say(
+      `${dryRun ? 'Would remove' : 'Removed'} ${spend} records of what accounts have spent, in months that are over.`,
+    );
+  report.reply({ ok: true, data: { dryRun, ...pruned, removedSpend: spend } });
+}
+
+/**
+ * A workflow that the server still has can be reset, and would then ask for its key again: the key is kept, however long
+ * ago it sent. So can those above it, which run for months after a child or a batch has ended and was forgotten. A key
+ * of another or an unknown namespace cannot be checked here and is kept.
+ */
+export function usedBy({ client, namespace }: Connected): (entry: SenderEntry) => Promise<boolean> {
+  const known = new LRUCache<string, Promise<boolean>>({ max: 10_000 });
+  const has = (workflowId: string): Promise<boolean> => {
+    const asked = known.get(workflowId) ?? hasWorkflow(client, namespace, workflowId);
+    known.set(workflowId, asked);
+    return asked;
+  };
+  return async (entry) => {
+    if (entry.namespace !== namespace) return true;
+    // Without a workflow, the same id started again asks for the key.
+    if (entry.workflowId === null)
+      return (await describeStandalone(client, namespace, { ...entry, runId: '' })) !== undefined;
+    for (const id of [entry.workflowId, ...(entry.ancestors ?? [])]) if (await has(id)) return true;
+    return false;
+  };
+}
+
+async function hasWorkflow(client: Client, namespace: string, workflowId: string): Promise<boolean> {
+  try {
+    // The raw call decodes no payloads, so it works without the codec.
+    await client.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });
+    return true;
+  } catch (error) {
+    if (isGrpcNotFound(error)) return false;
+    throw error;
+  }
+}

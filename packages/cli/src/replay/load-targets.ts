@@ -1,0 +1,174 @@
+import { stat } from 'node:fs/promises';
+import { type Client } from '@temporalio/client';
+import { type PayloadCodec } from '@temporalio/common';
+import { otherwise } from 'temporal-media/internal/domain/bug';
+import { listExecutions } from '@temporal-media/replay/internal/list-executions';
+import {
+  ALL_OPEN,
+  fetchChain,
+  fetchRun,
+  withChildren,
+  withWatchers,
+} from '@temporal-media/replay/internal/fetch-histories';
+import { HistoryError } from '@temporal-media/replay/internal/history-error';
+import {
+  type UnloadedTarget,
+  type LoadedRun,
+  type LoadedTarget,
+  type DecodeOptions,
+} from '@temporal-media/replay';
+import { listHistoryFolder, readHistoryChain } from '@temporal-media/replay/internal/history-folder';
+import { decodeRun, isEncoded } from '@temporal-media/replay/internal/payloads';
+import { readHistoryFile } from '@temporal-media/replay/internal/read-history';
+import { dataConverterOf } from '../codec-client';
+import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../context';
+import { CliError } from '../errors';
+import { type ExportOptions, type ReplayOptions } from './options';
+
+/** What the arguments of a command say about histories. */
+export type TargetOptions = Pick<
+  ReplayOptions,
+  'dataDir' | 'runId' | 'children' | 'query' | 'allOpen' | 'golden' | 'workflowsPath' | 'bundle' | 'timeline'
+> &
+  Pick<ExportOptions, 'keepEncrypted'>;
+
+/** What names one target; its histories are not read yet, so that another thread may read them. */
+export type NamedTarget =
+  /** A file that somebody has named: that it is no history is the end of the command. */
+  | { readonly file: string }
+  /** Files of a folder that are the runs of one chain. */
+  | { readonly chain: readonly string[] }
+  /** A workflow id: all of its runs. */
+  | { readonly workflow: string }
+  /** One run that a query has found. */
+  | { readonly run: { readonly workflowId: string; readonly runId: string } };
+
+/**
+ * The histories that a command names, one execution chain after the other; each is fetched or read when the one before it
+ * is done with. Their payloads are decoded.
+ */
+export async function* loadTargets(
+  context: Pick<CommandContext, 'env'>,
+  targets: readonly string[],
+  options: TargetOptions,
+): AsyncGenerator<LoadedTarget | UnloadedTarget> {
+  const sources = new HistorySources(context, options);
+  for await (const named of sources.names(targets)) {
+    const loaded = await sources.load(named);
+    if ('error' in loaded || loaded.runs.length > 0) yield loaded;
+  }
+}
+
+/** Finds what the arguments of a command name, and loads it: from files, or from a server with one connection. */
+export class HistorySources {
+  #connected: Promise<Client> | undefined;
+
+  constructor(
+    private readonly context: Pick<CommandContext, 'env'>,
+    private readonly options: TargetOptions,
+  ) {}
+
+  async *names(targets: readonly string[]): AsyncGenerator<NamedTarget, undefined> {
+    const { allOpen, golden } = this.options;
+    const query = allOpen === true ? ALL_OPEN : this.options.query;
+    if (query !== undefined)
+      for await (const { workflowId, runId } of listExecutions(await this.#client(), query))
+        yield { run: { workflowId, runId } };
+    for (const target of golden === undefined ? targets : [golden]) yield* this.#namesOf(target);
+  }
+
+  /** A file or folder that exists, else a workflow id. */
+  async *#namesOf(target: string): AsyncGenerator<NamedTarget> {
+    const found = await stat(target).catch(otherwise(undefined));
+    // A folder of results has the name of its campaign, and only a workflow has children.
+    const isWorkflow = found === undefined || (found.isDirectory() && this.options.children === true);
+    if (isWorkflow && !looksLikeFile(target)) return void (yield { workflow: target });
+    this.#refuseChildren();
+    if (found?.isDirectory() !== true) return void (yield { file: target });
+    for (const chain of await listHistoryFolder(target)) yield { chain };
+  }
+
+  /**
+   * Without runs where the server no longer has what a query has found.
+   * @throws HistoryError for a file or a workflow that somebody has named
+   */
+  async load(named: NamedTarget): Promise<LoadedTarget | UnloadedTarget> {
+    if ('workflow' in named) return this.#ofWorkflow(named.workflow);
+    if ('run' in named) return this.#ofRun(named.run);
+    const read =
+      'file' in named
+        ? { target: named.file, runs: [await readHistoryFile(named.file)] }
+        : await readHistoryChain(named.chain);
+    return this.#decoded(read, this.#fileCodecs());
+  }
+
+  async #ofWorkflow(id: string): Promise<LoadedTarget | UnloadedTarget> {
+    const client = await this.#client();
+    const loaded = await this.#ofServer(await fetchChain(client, id, this.options.runId));
+    if ('error' in loaded) return loaded;
+    const prepare = async (other: LoadedTarget) => {
+      const decoded = await this.#ofServer(other);
+      return 'error' in decoded ? undefined : decoded;
+    };
+    // A verdict does not need them, and they may be long.
+    const watched = this.options.timeline === false ? loaded : await withWatchers(client, loaded, prepare);
+    return this.options.children === true ? withChildren(client, watched, prepare) : watched;
+  }
+
+  async #ofRun({ workflowId, runId }: { readonly workflowId: string; readonly runId: string }) {
+    const run = await fetchRun(await this.#client(), workflowId, runId);
+    return this.#ofServer({ target: workflowId, runs: run === undefined ? [] : [run] });
+  }
+
+  #refuseChildren(): void {
+    if (this.options.children === true)
+      throw new CliError('usage', '--children reads from the server: name a workflow id.');
+  }
+
+  async #client(): Promise<Client> {
+    this.#connected ??= import('../connect.js').then(async ({ connect }) => {
+      const { context, options } = this;
+      const env = effectiveEnvironment(context, options);
+      return (await connect(effectiveConfig(context, options), env)).client;
+    });
+    return this.#connected;
+  }
+
+  async #ofServer(target: LoadedTarget): Promise<LoadedTarget | UnloadedTarget> {
+    const { loadedDataConverter, namespace } = (await this.#client()).options;
+    return this.#decoded(target, { codecs: loadedDataConverter.payloadCodecs, namespace });
+  }
+
+  /** Files need no server: only its codec. */
+  #fileCodecs(): Pick<DecodeOptions, 'codecs' | 'namespace'> {
+    const env = effectiveEnvironment(this.context, this.options);
+    const namespace = env['TEMPORAL_NAMESPACE'] || 'default';
+    const codecs: readonly PayloadCodec[] = dataConverterOf(env, namespace)?.payloadCodecs ?? [];
+    return { codecs, namespace };
+  }
+
+  async #decoded(
+    target: LoadedTarget | UnloadedTarget,
+    by: Pick<DecodeOptions, 'codecs' | 'namespace'>,
+  ): Promise<LoadedTarget | UnloadedTarget> {
+    if ('error' in target) return target;
+    const { workflowsPath, bundle, keepEncrypted } = this.options;
+    if (keepEncrypted === true) return target;
+    const ownConverter = workflowsPath !== undefined || bundle !== undefined;
+    try {
+      const runs: LoadedRun[] = [];
+      for (const run of target.runs) {
+        const decoded = isEncoded(run);
+        runs.push({ ...(await decodeRun(run, { ...by, ownConverter })), decoded });
+      }
+      return { ...target, runs };
+    } catch (error) {
+      if (!(error instanceof HistoryError)) throw error;
+      return { target: target.target, error };
+    }
+  }
+}
+
+/** An argument that can only be a path, whether it exists or not. */
+const looksLikeFile = (target: string): boolean =>
+  /[\\/]/.test(target) && /\.(json|bin|pb|binpb)$/.test(target);

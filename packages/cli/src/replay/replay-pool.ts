@@ -1,0 +1,146 @@
+import { EventEmitter, once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { type UnloadedTarget } from '@temporal-media/replay';
+import { CliError } from '../errors';
+import { type NamedTarget } from './load-targets';
+import { Reporter, type ReplayRequest, type TargetReport } from './target-report';
+import { receivedReport, type SentReport, type ThreadMessage } from './thread-messages';
+
+/** Each thread keeps its own copy of the workflow code and one history, 100 MiB and more: not more than this unless asked. */
+const MOST_BY_DEFAULT = 4;
+/** Below this number of targets for each, a thread costs more than it saves: it takes a second to start. */
+const TARGETS_EACH = 25;
+
+/** Replays leave much garbage behind: a larger space for it costs memory and saves no time. */
+const YOUNG_MB = 12;
+
+/** How many replay at once. */
+export interface PoolOptions {
+  /** At most so many, this thread included. @default one for each processor, up to 4, where there are many targets */
+  readonly concurrency?: number;
+  /** Compiled code of a thread; where it is no file, as in a bundle of the caller, this thread replays all. */
+  readonly entry?: string;
+}
+
+type Report = TargetReport | UnloadedTarget;
+
+/** This thread or another one: replays one name at a time. */
+type Member = Pick<Reporter, 'report' | 'close'>;
+
+/**
+ * Loads and replays what a command names, in this thread and, where it is much, in others beside it. Reports come in the
+ * order of the names, whichever thread made them.
+ * @throws CliError when a thread ends before its time, with the name of what it replayed
+ */
+export async function* replayInPool(
+  request: ReplayRequest,
+  { concurrency, entry = join(__dirname, 'replay-thread.js') }: PoolOptions = {},
+): AsyncGenerator<Report> {
+  const here = new Reporter(request);
+  const most = existsSync(entry) ? (concurrency ?? Math.min(availableParallelism(), MOST_BY_DEFAULT)) : 1;
+  const each = concurrency === undefined ? TARGETS_EACH : 1;
+  const names = here.names();
+  const ahead = await firstOf(names, most * each);
+  const others = Math.max(1, Math.min(most, Math.floor(ahead.length / each))) - 1;
+  const threads = Array.from({ length: others }, () => new ReplayThread(entry, request));
+
+  const reports = new Map<number, Report>();
+  const made = new EventEmitter();
+  let dealt = 0;
+  let isOver = false;
+  async function replayNames(member: Member): Promise<void> {
+    for (;;) {
+      // A generator answers calls in their order, so that numbers follow the order of names.
+      const named = ahead.shift() ?? (await names.next()).value;
+      if (named === undefined || isOver) break;
+      const index = dealt;
+      dealt += 1;
+      reports.set(index, await member.report(named));
+      made.emit('report');
+    }
+    await member.close();
+  }
+  const all = Promise.all([here, ...threads].map(replayNames)).then(() => (isOver = true));
+  // Its failure is thrown below, where a report is missed.
+  all.catch(() => undefined);
+  try {
+    for (let next = 0; !isOver || reports.size > 0;) {
+      const report = reports.get(next);
+      if (report === undefined) await Promise.race([once(made, 'report'), all]);
+      else {
+        reports.delete(next);
+        next += 1;
+        yield report;
+      }
+    }
+  } finally {
+    isOver = true;
+    await Promise.all(threads.map((thread) => thread.end()));
+  }
+}
+
+async function firstOf<Value>(values: AsyncIterator<Value>, count: number): Promise<Value[]> {
+  const found: Value[] = [];
+  while (found.length < count) {
+    const next = await values.next();
+    if (next.done === true) break;
+    found.push(next.value);
+  }
+  return found;
+}
+
+/** Another thread that replays. */
+class ReplayThread implements Member {
+  readonly #worker: Worker;
+  /** Why it ended. */
+  readonly #ended: Promise<string>;
+
+  constructor(entry: string, request: ReplayRequest) {
+    const worker = new Worker(entry, {
+      workerData: { ...request, env: { ...request.env } },
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+    });
+    this.#worker = worker;
+    this.#ended = new Promise((resolve) => {
+      worker.on('error', (error) => resolve(error.message));
+      worker.on('exit', (code) => resolve(`it ended with code ${code}.`));
+    });
+  }
+
+  async report(named: NamedTarget): Promise<Report> {
+    const { report } = await this.#answer(named);
+    return receivedReport(report as SentReport);
+  }
+
+  /** Lets it end what it has begun. */
+  async close(): Promise<void> {
+    await this.#answer(null);
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  async #answer(named: NamedTarget | null): Promise<ThreadMessage> {
+    const message = new Promise<ThreadMessage>((resolve) => this.#worker.once('message', resolve));
+    this.#worker.postMessage(named);
+    const answer = await Promise.race([message, this.#ended]);
+    if (typeof answer !== 'string') {
+      if (answer.failed !== undefined) throw CliError.from(answer.failed);
+      return answer;
+    }
+    const which = named === null ? 'after its last history' : `while it replayed ${nameOf(named)}`;
+    throw new CliError('unexpected', `A thread of the replay stopped ${which}: ${answer}`, {
+      hint: 'Replay this one alone, or all with --concurrency 1, which needs less memory.',
+    });
+  }
+}
+
+function nameOf(named: NamedTarget): string {
+  if ('file' in named) return named.file;
+  if ('chain' in named) return named.chain.join(', ');
+  return 'workflow' in named ? named.workflow : `${named.run.workflowId}, run ${named.run.runId}`;
+}

@@ -1,0 +1,130 @@
+import { relative } from 'node:path';
+import { viewText } from '@temporal-media/replay/internal/history-commands';
+import {
+  type LoadedRun,
+  type SourceLocation,
+  type Divergence,
+  type Verdict,
+  type WrittenBy,
+} from '@temporal-media/replay';
+import { hanging } from '@temporal-media/replay/internal/timeline/timeline-text';
+import { withoutSecrets } from '../errors';
+import { type ReplayOptions } from './options';
+import { type Paint } from '../report';
+import { type ReplaySummary } from './replay-summary';
+
+/** Places that are shown of a stack. */
+const PLACES = 3;
+
+const REASONS = {
+  other_sdk: 'another SDK wrote it, so that no TypeScript code can replay it',
+  unknown_workflow:
+    'the code at hand has no workflow of this type; name yours with --workflows-path or --bundle',
+  not_started: 'no worker has completed a workflow task of it yet',
+} as const;
+
+const COMPARED =
+  'A replay compares commands, and the inputs of paid calls of this package; not those of your own activities.';
+
+const RESETS =
+  'A reset of a workflow with a changed request under the same id ends with creation_key_conflict: the id has bought the old one.';
+
+const OPTIONS = [
+  'Options: revert the change;',
+  '  or keep the old path for workflows that run: `if (patched("ID")) … else …` around the changed place;',
+  '  or give the workers a new deployment version, with pinned workflows (docs/operations.md#new-versions).',
+];
+
+/** The verdict about a run, for people. */
+export function verdictLines(
+  run: Pick<LoadedRun, 'workflowType' | 'workflowId' | 'source'>,
+  verdict: Verdict,
+  paint: Paint,
+): readonly string[] {
+  const name = `${run.workflowType} ${run.workflowId}${run.source === 'server' ? '' : ` (${run.source})`}`;
+  switch (verdict.verdict) {
+    case 'identical':
+      return [`${paint('good', 'identical')}  ${name}: the code at hand takes the same commands.`];
+    case 'inputs_differ':
+      return [
+        `${paint('warn', 'inputs differ')}  ${name}: the code at hand takes the same commands, and buys something else.`,
+        ...verdict.differences.flatMap(({ event, fields, at }) => [
+          `  event ${event.eventId}, ${event.eventType}: ${withoutSecrets(viewText(event))}: ${fields.join(', ')}`,
+          ...placesOf(at, 'at'),
+        ]),
+        ...writer(verdict.writtenBy),
+      ];
+    case 'not_replayed':
+      return [`${paint('warn', 'not replayed')}  ${name}: ${REASONS[verdict.reason]}.`];
+    case 'fails':
+      return [
+        `${paint('bad', 'fails')}  ${name}: the code at hand throws where the workflow went on.`,
+        `  it says: ${withoutSecrets(verdict.message)}`,
+        ...placesOf(verdict.at, 'at'),
+        ...writer(verdict.writtenBy),
+      ];
+    case 'diverges':
+      return [
+        `${paint('bad', 'diverges')}  ${name}`,
+        ...divergenceLines(verdict.divergence),
+        ...writer(verdict.writtenBy),
+      ];
+  }
+}
+
+function divergenceLines({ event, produced, at, atProduced, detail }: Divergence): readonly string[] {
+  const expected =
+    event === null
+      ? 'nothing more in this workflow task'
+      : `event ${event.eventId}, ${event.eventType}: ${viewText(event)}`;
+  return [
+    `  the history: ${withoutSecrets(expected)}`,
+    `  the code:    ${produced === null ? 'no command' : withoutSecrets(viewText(produced))}`,
+    ...placesOf(at, atProduced ? 'at' : 'last command before it at'),
+    `  the SDK says: ${withoutSecrets(detail)}`,
+  ];
+}
+
+function placesOf(places: readonly SourceLocation[], word: string): readonly string[] {
+  return places
+    .slice(0, PLACES)
+    .map((place, index) => `  ${index === 0 ? word : '  called from'} ${placeText(place)}`);
+}
+
+function placeText({ file, line, column, in: inside }: SourceLocation): string {
+  const near = relative(process.cwd(), file);
+  const shown = file.startsWith('/') && !near.startsWith('..') ? near : file;
+  return `${shown}:${line}:${column}${inside === null ? '' : ` (${inside})`}`;
+}
+
+function writer({ sdk, build, deployment, package: version }: WrittenBy): readonly string[] {
+  const who = [
+    sdk ?? 'an unknown SDK',
+    ...(version === null ? [] : [`started by temporal-media ${version}`]),
+    ...(deployment === null ? [] : [`deployment version ${deployment}`]),
+    ...(build === null ? [] : [`build ${build.length > 60 ? `${build.slice(0, 50)}…` : build}`]),
+  ];
+  return [`  written by: ${who.join(', ')}`];
+}
+
+/** What follows the verdicts of a command, once: the notes that apply to them, or all with `--verbose`. */
+export function closingLines(
+  summary: Pick<ReplaySummary, 'differs' | 'inputsDiffer'>,
+  { verbose = false, workflowsPath, bundle }: Pick<ReplayOptions, 'verbose' | 'workflowsPath' | 'bundle'>,
+): readonly string[] {
+  const isOwnCode = workflowsPath !== undefined || bundle !== undefined;
+  return [
+    ...(verbose || summary.differs() ? OPTIONS : []),
+    ...(verbose || isOwnCode ? [COMPARED] : []),
+    ...(verbose || summary.inputsDiffer() ? [RESETS] : []),
+  ];
+}
+
+/** A line for a terminal of so many columns, wrapped at blanks below its own indent. */
+export function wrapped(line: string, width: number): readonly string[] {
+  const indent = /^ */.exec(line)?.[0] ?? '';
+  const [first = '', ...rest] = hanging(indent, line.slice(indent.length), width);
+  const below =
+    rest.length === 0 ? [] : hanging(`${indent}  `, rest.map((part) => part.trim()).join(' '), width);
+  return [first, ...below];
+}

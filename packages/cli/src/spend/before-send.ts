@@ -1,0 +1,70 @@
+import { type MediaConfig } from 'temporal-media/worker';
+import { type ModelEntry, type PaidRequest, type Money } from 'temporal-media';
+import { throwBug } from 'temporal-media/internal/domain/bug';
+import { type CheckedCall } from '../dry-run';
+import { type CommandContext } from '../context';
+import { spendLimitOf } from './spend-limit';
+
+export interface SpendOptions {
+  readonly dryRun?: boolean;
+  readonly maxSpend?: string;
+  readonly yes?: boolean;
+  readonly account?: string;
+  readonly id?: string;
+}
+
+/** What decides whether a valid request is started. */
+export interface BeforeSend {
+  readonly paid: PaidRequest;
+  readonly config: MediaConfig;
+  readonly env: NodeJS.ProcessEnv;
+  readonly options: SpendOptions;
+}
+
+/**
+ * Checks a call. With `--dry-run` shows the request instead of sending it, else enforces the spend limit. True when the call may
+ * start.
+ * @throws CliError for what a dry run refuses, and `spend_not_confirmed`
+ */
+export async function maySend(
+  context: CommandContext,
+  { paid, config, env, options }: BeforeSend,
+): Promise<boolean> {
+  const limit = spendLimitOf(options.maxSpend, env);
+  const place = { config, env, account: options.account };
+  // Imported here: it loads an HTTP client, which other commands do not need.
+  const { checkCall, showDryRun } = await import('../dry-run.js');
+  if (options.dryRun === true) {
+    showDryRun(context, await checkCall(paid, place));
+    return false;
+  }
+  const checked = await checkCall(paid, place).catch(async (error: unknown) => {
+    throwBug(error);
+    const { isCallStarted } = await import('./is-started.js');
+    if (await isCallStarted(paid, options, place)) return error as Error;
+    throw error;
+  });
+  if (limit === undefined || options.yes === true) return true;
+  const { confirmSpend } = await import('./confirm-spend.js');
+  await confirmSpend(context.report, { limit, ...costOf(checked) });
+  return true;
+}
+
+/** @param checked the refusal of a call that was started under its id before */
+function costOf(checked: CheckedCall | Error): {
+  readonly estimate: Money | null;
+  readonly unknownBecause?: string;
+} {
+  if (checked instanceof Error) return { estimate: null, unknownBecause: checked.message };
+  const { estimate, entry, source } = checked;
+  if (estimate !== null) return { estimate };
+  return { estimate, unknownBecause: reason(entry, source.origin === 'none') };
+}
+
+function reason(entry: ModelEntry | undefined, noConfiguration: boolean): string {
+  if (noConfiguration) return 'No model configuration with prices is known here (MEDIA_MODELS).';
+  if (entry === undefined) return 'The model configuration has no entry for this model.';
+  return entry.price === undefined
+    ? 'The model configuration has no price for this model.'
+    : 'The price rule of this model does not cover this request.';
+}

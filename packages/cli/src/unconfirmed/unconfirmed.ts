@@ -1,0 +1,227 @@
+import { userInfo } from 'node:os';
+import { throwBug } from 'temporal-media/internal/domain/bug';
+import {
+  type Money,
+  type DecidedEntry,
+  type UnconfirmedDecision,
+  type UnconfirmedEntry,
+} from 'temporal-media';
+import { formatMoney } from 'temporal-media/internal/domain/price';
+import { given } from 'temporal-media/internal/domain/given';
+import { type Connected } from '../connect';
+import { type CommandContext } from '../context';
+import { badInput, CliError } from '../errors';
+import { decidedText, evidenceLines } from '../evidence-lines';
+import { textTable } from '../progress-view';
+import { type Report } from '../report';
+import { askTerminal, isTerminal, TERMINAL } from '../spend/confirm-spend';
+import { commandFor, idArgument, shellWord } from '../text';
+import { readPages } from './orphans';
+
+interface Decision {
+  readonly creationKey: string;
+  /** Undefined: the send that has an unknown fate now. */
+  readonly sendId?: string;
+  readonly decision: UnconfirmedDecision;
+  readonly taskId?: string;
+  readonly by: string | undefined;
+  readonly reason: string;
+  /** Whether the possible cost of a resubmission is agreed to. */
+  readonly yes: boolean;
+}
+
+/** Carries out a decision and prints the result. @throws CliError `decision_refused`, `spend_not_confirmed` */
+export async function decideUnconfirmed(
+  context: CommandContext,
+  connected: Connected,
+  { creationKey, sendId, decision, taskId, by = userName(), reason, yes }: Decision,
+): Promise<void> {
+  const { report } = context;
+  if (reason.trim() === '') throw badInput([{ field: '--reason', message: 'must say why.' }]);
+  let open: UnconfirmedEntry | undefined;
+  for await (const page of readPages(connected, { list: 'unconfirmed', creationKey }))
+    open ??= page.unconfirmed[0];
+  if (decision === 'resubmit' && open !== undefined && !yes) await confirmResubmit(report, open);
+  if (open?.state === 'in_flight')
+    report.say(
+      `Its sender may still be alive until ${open.evidence.sendWindowEnd ?? 'unknown'}; this waits for it.`,
+    );
+  const owner = open?.workflowId ?? creationKey;
+  const result = await connected.media
+    .resolveUnconfirmed(
+      {
+        creationKey,
+        ...given({ sendId: sendId ?? open?.evidence.sendId ?? undefined, taskId }),
+        decision,
+        by,
+        reason,
+      },
+      owner,
+    )
+    .catch((error: unknown) => {
+      if ((error as Error).name !== 'WorkflowFailedError') throw error;
+      throw new CliError(
+        'no_worker',
+        'No worker carried the decision out in time. It may be in the journal all the same.',
+        { hint: `Look first: ${commandFor('unconfirmed show', creationKey)}` },
+      );
+    });
+  if (!result.resolved) {
+    const type = result.reason === 'service_unavailable' ? 'service_unreachable' : 'decision_refused';
+    throw new CliError(type, result.message, { data: result });
+  }
+  report.say(result.message);
+  report.result(creationKey);
+  report.reply({ ok: true, data: result });
+}
+
+/** The user's name. A container often runs under a user id without a name. @throws CliError */
+export function userName(): string {
+  try {
+    return userInfo().username;
+  } catch (error) {
+    throwBug(error);
+    throw badInput([
+      { field: '--by', message: 'must say who decides: the user of this process has no name.' },
+    ]);
+  }
+}
+
+/** A resubmission may be paid for twice, so it needs an agreement. */
+async function confirmResubmit(
+  report: Report,
+  { estimate, state, fetchable }: UnconfirmedEntry,
+): Promise<void> {
+  const cost = estimate === null ? 'an unknown amount' : `an estimated ${formatMoney(estimate)}`;
+  const first = state === 'results_lost' ? 'was paid for' : 'may have been accepted';
+  const question = `This may cost ${cost} once more, although the first send ${first}.`;
+  if (!report.machine && isTerminal(TERMINAL) && (await askTerminal(`${question} Authorise it?`, TERMINAL)))
+    return;
+  throw new CliError('spend_not_confirmed', `${question} Nothing was authorised.`, {
+    hint: fetchable
+      ? 'Start the same request again under the same id instead: what is lost is fetched, and nothing is sent. Or agree at the terminal or with --yes.'
+      : 'Agree at the terminal or with --yes, or adopt the task that the records of the service show.',
+    data: { estimate },
+  });
+}
+
+/** A paid call that waits for a decision, as far as the commands about it need it. */
+export interface OpenCall {
+  readonly creationKey: string;
+  /** The send whose evidence is shown; null where that is not known here. */
+  readonly sendId: string | null;
+  /** Whether it made a task that can be adopted: an image call makes none. */
+  readonly hasTask: boolean;
+  readonly estimate: Money | null;
+  /** Whether it was paid for and its results are lost: it cannot be declared as not accepted. */
+  readonly isPaid: boolean;
+  /** The same id, started again, fetches what is lost; nothing is sent for that. */
+  readonly fetchable: boolean;
+}
+
+/**
+ * The commands that settle such a call, each with what it may cost. The command that bought it is not among them,
+ * because running it again may pay twice (C4.4c); only when it is known to fetch and not send, it is named first.
+ */
+export function decisionLines(call: OpenCall): string[] {
+  const { creationKey, sendId, hasTask, estimate, isPaid, fetchable } = call;
+  const cost = estimate === null ? 'an unknown amount' : `an estimated ${formatMoney(estimate)}`;
+  const id = idArgument(creationKey);
+  const send = sendId === null ? '' : ` ${shellWord(`--send=${sendId}`)}`;
+  const command = (words: string): string => `  temporal-media unconfirmed ${words}`;
+  return [
+    ...firstLines(isPaid, fetchable),
+    ...(hasTask
+      ? [
+          `${command(`adopt --reason WHY${send} ${id} TASK`)}`,
+          '      it was accepted as TASK; costs nothing more',
+        ]
+      : []),
+    command(`declare-lost --reason WHY${send} ${id}`),
+    isPaid
+      ? '      give its results up; it stays paid, and nothing is sent under this id any more'
+      : '      nothing was accepted; costs nothing, and nothing is sent under this id any more',
+    command(`resubmit --reason WHY${send} ${id}`),
+    isPaid
+      ? `      send once more; costs ${cost} besides what is paid already`
+      : `      send once more; costs ${cost}, and twice that if the first was accepted after all`,
+  ];
+}
+
+function firstLines(isPaid: boolean, fetchable: boolean): string[] {
+  if (!isPaid) return ['Look into the task records of the service with the evidence, then decide:'];
+  if (!fetchable) return ['It was answered and is paid; only its results are lost. Decide:'];
+  return [
+    'It was answered and is paid; only its results are lost. Remove the cause, then start the same request',
+    'again under the same id: they are fetched while the links of the service live, and nothing is sent.',
+    'Only if they are gone for good, decide:',
+  ];
+}
+
+/** Lists the paid calls of unknown fate of the namespace. */
+export async function listUnconfirmed(context: CommandContext, connected: Connected): Promise<void> {
+  const { report } = context;
+  const found: UnconfirmedEntry[] = [];
+  let scanned = 0;
+  for await (const page of readPages(connected, { list: 'unconfirmed' })) {
+    found.push(...page.unconfirmed);
+    scanned += page.scanned;
+  }
+  if (found.length > 0) {
+    const rows = found.map((entry) => [
+      entry.creationKey,
+      entry.state,
+      entry.operation,
+      entry.evidence.model ?? '',
+      entry.evidence.intentAt ?? '',
+      entry.evidence.cause,
+    ]);
+    for (const line of textTable([['ID', 'STATE', 'OPERATION', 'MODEL', 'SENT', 'CAUSE'], ...rows]))
+      report.result(line);
+    const example = found[0]?.creationKey;
+    if (example !== undefined)
+      report.say(`Evidence and what can be done: ${commandFor('unconfirmed show', example)}`);
+  } else {
+    report.say(`Nothing waits for a decision: ${scanned} creation keys in the journal.`);
+  }
+  report.reply({ ok: true, data: { unconfirmed: found, scanned } });
+}
+
+/** Shows the evidence of one paid call of unknown fate, the decisions so far, and what can be done. */
+export async function showUnconfirmed(
+  context: CommandContext,
+  connected: Connected,
+  creationKey: string,
+): Promise<void> {
+  const { report } = context;
+  const open: UnconfirmedEntry[] = [];
+  const decided: DecidedEntry[] = [];
+  for await (const page of readPages(connected, { list: 'unconfirmed', creationKey }))
+    open.push(...page.unconfirmed);
+  for await (const page of readPages(connected, { list: 'decided', creationKey }))
+    decided.push(...page.decided);
+  if (open.length === 0 && decided.length === 0) {
+    throw new CliError(
+      'not_found',
+      `No paid call under the id ${creationKey} in namespace ${connected.namespace} has or had an unknown fate.`,
+      { hint: '`temporal-media unconfirmed` lists those that wait for a decision.' },
+    );
+  }
+  for (const entry of decided) report.result(`decided: ${decidedText(entry)}`);
+  for (const entry of open) {
+    report.result(`${entry.operation}: ${entry.state}`);
+    for (const line of evidenceLines(entry.evidence)) report.result(`evidence ${line}`);
+    if (entry.workflowId !== null) report.result(`workflow: ${entry.workflowId}`);
+    if (entry.state === 'in_flight') {
+      report.say('Its sender may still be alive: wait until the end of its send window.');
+      continue;
+    }
+    const hasTask = entry.operation === 'create_video';
+    const { estimate, fetchable } = entry;
+    const { sendId } = entry.evidence;
+    const isPaid = entry.state === 'results_lost';
+    for (const line of decisionLines({ creationKey, sendId, hasTask, estimate, isPaid, fetchable }))
+      report.say(line);
+  }
+  report.reply({ ok: true, data: { creationKey, unconfirmed: open, decided } });
+}

@@ -1,0 +1,83 @@
+import { WORKFLOW } from 'temporal-media/internal/domain/names';
+import { type ImageGenerationRequest, type VideoRequest } from 'temporal-media';
+import { type Facts, type Timeline } from '@temporal-media/replay';
+import { type SandboxModel } from '@temporal-media/sandbox';
+import { numberOf, textOf } from '@temporal-media/replay/internal/timeline/read-value';
+import { sandboxModels } from '@temporal-media/sandbox/internal/models';
+
+/** The prompt of every local run: that of a history may be secret, or hold directives of the sandbox. */
+export const LOCAL_PROMPT = 'what if';
+
+/** Takes every duration and resolution. */
+const ANY_VIDEO = 'open-canvas';
+const ANY_IMAGE = 'image-2';
+
+/** A request like that of a history, for the sandbox. */
+export interface LocalRequest {
+  readonly workflow: LocalWorkflow;
+  readonly request: VideoRequest | ImageGenerationRequest;
+  /** What of the history's request is left out, in words. */
+  readonly notPlayed: readonly string[];
+}
+
+/** Workflows that begin with one paid request. */
+export type LocalWorkflow = 'generateVideo' | 'generateImage' | 'editImage';
+
+const WORKFLOWS: readonly string[] = [
+  WORKFLOW.generateVideo,
+  WORKFLOW.generateImage,
+  WORKFLOW.editImage,
+] satisfies LocalWorkflow[];
+
+/** Whether a workflow begins with one paid request. */
+export const isLocalWorkflow = (type: string): type is LocalWorkflow => WORKFLOWS.includes(type);
+
+/** The model of the sandbox that a history is played with: its own, or one that takes any request. */
+export function standIn(timeline: Timeline): string {
+  const isVideo = timeline.workflowType === WORKFLOW.generateVideo;
+  const model = modelOf(timeline.model);
+  return model?.kind === (isVideo ? 'video' : 'image') ? model.id : isVideo ? ANY_VIDEO : ANY_IMAGE;
+}
+
+const modelOf = (id: string | null): SandboxModel | undefined =>
+  sandboxModels.models.find((one) => one.id === id);
+
+/** The request for the sandbox, from what a timeline may show: no prompt, file, address or field of the history. */
+export function localRequest(timeline: Timeline, workflow: LocalWorkflow): LocalRequest {
+  const facts = timeline.entries.find(({ kind }) => kind === 'started')?.facts ?? {};
+  const id = standIn(timeline);
+  const model = modelOf(id);
+  const other =
+    timeline.model === null || timeline.model === id
+      ? []
+      : [`the model ${timeline.model}: it is played with ${id}`];
+  if (model?.kind !== 'video')
+    return { workflow, request: { model: id, prompt: LOCAL_PROMPT }, notPlayed: other };
+  const references = numberOf(facts['references']) ?? 0;
+  const { kept, left } = fieldsFor(model, facts);
+  return {
+    workflow,
+    request: { model: id, prompt: LOCAL_PROMPT, ...kept },
+    notPlayed: [...other, ...left, ...(references > 0 ? ['the references of the request'] : [])],
+  };
+}
+
+function fieldsFor(
+  { durations, resolutions }: Extract<SandboxModel, { kind: 'video' }>,
+  facts: Facts,
+): { readonly kept: Pick<VideoRequest, 'durationSeconds' | 'resolution'>; readonly left: readonly string[] } {
+  const duration = numberOf(facts['durationSeconds']);
+  const resolution = textOf(facts['resolution']);
+  const hasDuration = duration !== null && (durations?.includes(duration) ?? true);
+  const hasResolution = resolution !== null && (resolutions?.includes(resolution) ?? true);
+  return {
+    kept: {
+      ...(hasDuration && { durationSeconds: duration }),
+      ...(hasResolution && { resolution }),
+    },
+    left: [
+      ...(duration !== null && !hasDuration ? [`a duration of ${duration} s`] : []),
+      ...(resolution !== null && !hasResolution ? [`the resolution ${resolution}`] : []),
+    ],
+  };
+}

@@ -1,0 +1,175 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { FileArtifactStore } from 'temporal-media/internal/artifacts/file-store';
+import { TemporalMediaClient, type Started } from 'temporal-media/client';
+import { UPDATE } from 'temporal-media/internal/domain/names';
+import { type ImageEditRequest, type VideoRequest, type VideoState } from 'temporal-media';
+import { type LoadedTarget } from '@temporal-media/replay';
+import { type SandboxCounters } from '@temporal-media/sandbox';
+import { fetchChain } from '@temporal-media/replay/internal/fetch-histories';
+import { childEnvironment } from 'temporal-media/internal/files/this-machine';
+import { startSandboxProcess } from '@temporal-media/sandbox/internal/process';
+import { renderImage } from '@temporal-media/sandbox/internal/render-image';
+import { startTemporalServer } from '@temporal-media/testing/internal/temporal-server/start-temporal-server';
+import { startChild } from '../child-process';
+import { CliError } from '../errors';
+import { SANDBOX_KEY, sandboxEnvironment, temporalEnvironment } from '../dev/state';
+import { type Scenario, type ScenarioDecision } from './scenario';
+import { type LocalRequest } from './local-request';
+
+/** What a scenario is played with. */
+export interface PlayOptions {
+  /** Folder for journal, files and logs, which is thrown away afterwards. */
+  readonly dataDir: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly say: (line: string) => void;
+  /** Ends it. */
+  readonly interrupted: Promise<void>;
+}
+
+/** A run of a scenario. */
+export interface PlayedRun {
+  /** Its history. */
+  readonly target: LoadedTarget;
+  /** What the sandbox counted of paid requests. */
+  readonly paid: Pick<SandboxCounters['creates'], 'received' | 'accepted'>;
+}
+
+const WORKER_GRACE_MS = 20_000;
+/** Between two looks at a video that may wait for a decision, in milliseconds. */
+const LOOK_MS = 250;
+
+/**
+ * The environment of a local run: nothing of the user leads anywhere else. No service, key or store, no Temporal server or
+ * codec server, no proxy, and no collector of telemetry.
+ */
+export function localEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const clean = childEnvironment(env, /_proxy$|^OTEL_/i);
+  const kept = (name: string): boolean =>
+    !name.startsWith('TEMPORAL_') || name.startsWith('TEMPORAL_MEDIA_') || name === 'TEMPORAL_CLI_PATH';
+  return Object.fromEntries(Object.entries(clean).filter(([name]) => kept(name)));
+}
+
+/** Runs a request with the faults of a scenario: with a server, a sandbox and a worker of its own, which it stops. */
+export async function playScenario(
+  scenario: Scenario,
+  local: LocalRequest,
+  { dataDir, say, interrupted, ...options }: PlayOptions,
+): Promise<PlayedRun> {
+  const env = localEnvironment(options.env);
+  const undo: (() => Promise<unknown>)[] = [];
+  try {
+    const server = await startTemporalServer({ env, namespace: 'default', onProgress: say });
+    undo.push(() => server.stop());
+    const { timing, records, faults } = scenario;
+    const sandbox = await startSandboxProcess({
+      timing,
+      records,
+      faults: [...faults],
+      apiKeys: [SANDBOX_KEY],
+    });
+    undo.push(() => sandbox.close());
+    const connection = await Connection.connect({ ...server.connection, address: server.address });
+    undo.push(() => connection.close());
+    const id = `whatif-${randomBytes(4).toString('hex')}`;
+    const worker = await startChild<object>(['worker', '--json'], {
+      logFile: join(dataDir, 'logs', 'worker.log'),
+      env: {
+        ...temporalEnvironment(server, env, dataDir),
+        ...sandboxEnvironment(sandbox, {}),
+        MEDIA_DATA_DIR: dataDir,
+        MEDIA_TASK_QUEUE: id,
+      },
+    });
+    undo.push(() => worker.stop(WORKER_GRACE_MS));
+
+    const client = new Client({ connection, namespace: server.namespace });
+    const media = new TemporalMediaClient(client, { taskQueue: id });
+    const started = await start(media, id, scenario, local, dataDir);
+    const ended = started.result();
+    ended.catch(() => undefined);
+    const decided = decide(scenario.decisions, {
+      stateOf: () => media.videoState(id),
+      send: async (decision) => {
+        const { evidence } = await media.videoState(id);
+        const handle = client.workflow.getHandle(id);
+        await handle.executeUpdate(UPDATE[decision], {
+          args: [
+            {
+              ...(decision === 'adopt' && { taskId: (await sandbox.admin.tasks())[0]?.id }),
+              sendId: evidence?.sendId,
+              by: 'whatif',
+              reason: 'as in the history',
+            },
+          ],
+        });
+      },
+    });
+    const isOver = Promise.all([ended, Promise.race([decided, ended])]).then(() => true);
+    if ((await Promise.race([isOver, interrupted])) !== true) throw stopped();
+    const { creates, images } = await sandbox.admin.counters();
+    const { received, accepted } = local.workflow === 'generateVideo' ? creates : images;
+    return { target: await fetchChain(client, id), paid: { received, accepted } };
+  } finally {
+    for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
+  }
+}
+
+const stopped = (): CliError =>
+  new CliError('interrupted', 'Interrupted; everything that was started here is stopped.', { hint: '' });
+
+async function start(
+  media: TemporalMediaClient,
+  id: string,
+  { decisions, policy, waitForMs }: Scenario,
+  { workflow, request }: LocalRequest,
+  dataDir: string,
+): Promise<Started<unknown>> {
+  if (workflow === 'generateImage') return media.startImage({ request, policy }, { id });
+  if (workflow === 'editImage') {
+    const edit: ImageEditRequest = { ...request, images: [{ artifact: await anyPicture(dataDir) }] };
+    return media.startEdit({ request: edit, policy }, { id });
+  }
+  const input = {
+    request: request as VideoRequest,
+    policy,
+    polling: 'own' as const,
+    ...(waitForMs !== null && { waitFor: waitForMs }),
+    ...(decisions.length > 0 && { onUnconfirmed: 'wait' as const }),
+  };
+  return media.startVideo(input, { id });
+}
+
+async function anyPicture(dataDir: string) {
+  const spec = {
+    kind: 'image',
+    model: 'input',
+    prompt: 'what if',
+    width: 256,
+    height: 256,
+    index: 0,
+  } as const;
+  const store = new FileArtifactStore(join(dataDir, 'artifacts'));
+  return store.putBuffer(renderImage({ ...spec, inputs: [] }), { mediaType: 'image/png' });
+}
+
+/** Sends each decision when the workflow waits for one. */
+async function decide(
+  decisions: readonly ScenarioDecision[],
+  on: {
+    readonly stateOf: () => Promise<VideoState>;
+    readonly send: (decision: ScenarioDecision) => Promise<void>;
+  },
+): Promise<void> {
+  for (const decision of decisions) {
+    for (;;) {
+      const { phase } = await on.stateOf();
+      if (phase === 'done') return;
+      if (phase === 'unconfirmed') break;
+      await delay(LOOK_MS);
+    }
+    await on.send(decision);
+  }
+}

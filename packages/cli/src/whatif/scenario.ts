@@ -1,0 +1,116 @@
+import { type CreatePolicy } from 'temporal-media';
+import { type EntryKind, type Timeline } from '@temporal-media/replay';
+import { type FaultRule, type SandboxOperation } from '@temporal-media/sandbox';
+import { phaseOf } from 'temporal-media/internal/service/status-values';
+import { WORKFLOW } from 'temporal-media/internal/domain/names';
+import { DEFAULT_WAIT_MS } from 'temporal-media/internal/domain/timeouts';
+import { textOf } from '@temporal-media/replay/internal/timeline/read-value';
+import { createFaults } from './create-faults';
+import { downloadFaults } from './download-faults';
+import { outcomeType } from './outcome-type';
+import { pollFaults } from './poll-faults';
+
+/** What the sandbox, a worker and a person must do so that what a history shows happens again. */
+export interface Scenario {
+  /** How many times shorter the waits that the service asked for, and polls without news, are. */
+  readonly speed: number;
+  /** How long a video is queued and runs, in milliseconds: what its polls show comes from the faults. */
+  readonly timing: { readonly queuedMs: number; readonly runningMs: number };
+  /** Minimal records name no address of the file, so that each download asks one place. */
+  readonly records: 'minimal' | 'full';
+  /** Rules of the sandbox, in the order in which they are used up. */
+  readonly faults: readonly FaultRule[];
+  /** What people decided about creates of unknown fate, in their order. */
+  readonly decisions: readonly ScenarioDecision[];
+  /** What the operator vouched for, as far as the answers show it; empty for the strict default. */
+  readonly policy: CreatePolicy;
+  /** How long to wait for the video, in milliseconds; null for the default. */
+  readonly waitForMs: number | null;
+  /** What the history shows and nothing here can play, in words. */
+  readonly notPlayed: readonly string[];
+}
+
+/** The Update that carries a decision out. */
+export type ScenarioDecision = 'adopt' | 'declareLost' | 'resubmit';
+
+const DECISIONS: readonly string[] = ['adopt', 'declareLost', 'resubmit'] satisfies ScenarioDecision[];
+
+const PAID: { readonly [workflowType: string]: SandboxOperation } = {
+  [WORKFLOW.generateVideo]: 'create',
+  [WORKFLOW.generateImage]: 'generate',
+  [WORKFLOW.editImage]: 'edit',
+};
+
+/** An adoption reads the record of its task, before the first poll. */
+const LOOK: FaultRule = { operation: 'poll', action: { type: 'record', patch: { status: 'queued' } } };
+
+/** What other entries tell that is no fault of the service. */
+const NOT_OF_THE_SERVICE: { readonly [kind in EntryKind]?: string } = {
+  reset: 'the reset of the workflow',
+  cancel_requested: 'the cancellation',
+  task_failure: 'workflow tasks that failed or timed out',
+  reconcile: 'what the journal, or the task records of the service, proved about a create',
+  watch: 'the polls of a watcher: its own history has the failed ones',
+  nudge: 'a nudge',
+};
+
+/**
+ * Derives the faults from a timeline. Pure: the same timeline gives the same scenario.
+ * @param speed at least 1
+ */
+export function scenarioOf(timeline: Timeline, speed: number): Scenario {
+  const { entries } = timeline;
+  const paid = PAID[timeline.workflowType] ?? 'create';
+  const creates = createFaults(timeline, paid, speed);
+  const polls = pollFaults(timeline, speed);
+  const downloads = downloadFaults(timeline, speed);
+  const decisions = entries
+    .filter(({ kind, facts }) => kind === 'decision' && facts['resolved'] === true)
+    .map(({ facts }) => textOf(facts['decision']) ?? '')
+    .filter((name): name is ScenarioDecision => DECISIONS.includes(name));
+  const refused = entries.some(({ kind, facts }) => kind === 'decision' && facts['resolved'] === false);
+  const notPlayed = [
+    ...creates.notPlayed,
+    ...polls.notPlayed,
+    ...downloads.notPlayed,
+    ...entries.flatMap(({ kind }) => NOT_OF_THE_SERVICE[kind] ?? []),
+    ...(refused ? ['a decision that was refused'] : []),
+    ...(isRefusedUnseen(timeline) ? ['a request that was refused before it was sent'] : []),
+  ];
+  return {
+    speed,
+    timing: { queuedMs: isCompletedAtOnce(timeline) ? 0 : 1, runningMs: 0 },
+    records: downloads.faults.length > 0 ? 'minimal' : 'full',
+    faults: [
+      ...creates.faults,
+      ...decisions.flatMap((decision) => (decision === 'adopt' ? [LOOK] : [])),
+      ...polls.faults,
+      ...downloads.faults,
+    ],
+    decisions,
+    policy: creates.policy,
+    waitForMs: waitFor(timeline, speed),
+    notPlayed: [...new Set(notPlayed)],
+  };
+}
+
+/** By the workflow itself, before any activity. */
+const isRefusedUnseen = ({ outcome, entries }: Timeline): boolean =>
+  outcome === 'rejected' && !entries.some(({ kind }) => kind === 'create' || kind === 'image');
+
+function isCompletedAtOnce({ entries }: Timeline): boolean {
+  const created = entries.find(({ facts }) => facts['outcome'] === 'created');
+  return phaseOf(textOf(created?.facts['status']) ?? '') === 'completed';
+}
+
+/** A shortened wait has time for some polls, in milliseconds. */
+const SHORTEST_WAIT_MS = 30_000;
+
+/** A wait that ended before its video is shortened; any other is long enough. */
+function waitFor(timeline: Timeline, speed: number): number | null {
+  const given = timeline.entries.find(({ kind }) => kind === 'started')?.facts['waitFor'];
+  const ms = typeof given === 'number' ? given : null;
+  if (outcomeType(timeline) !== 'still_running') return ms;
+  const whole = ms ?? DEFAULT_WAIT_MS;
+  return Math.max(Math.min(whole, SHORTEST_WAIT_MS), Math.ceil(whole / speed));
+}

@@ -1,0 +1,164 @@
+import { inspect } from 'node:util';
+import { type Timeline } from '@temporal-media/replay';
+import { type LocalRequest } from './local-request';
+import { outcomeType } from './outcome-type';
+import { type Scenario } from './scenario';
+import { TRANSFORMER_WORDS } from './test-transformer';
+
+/** How one kind of call is started, and what the sandbox counts it as. */
+const CALLS = {
+  generateVideo: { start: 'startVideo', counter: 'creates' },
+  generateImage: { start: 'startImage', counter: 'images' },
+} as const;
+
+/** What a test is written from. */
+export interface TestSubject {
+  readonly original: Timeline;
+  readonly scenario: Scenario;
+  /** No edit: it begins with pictures, which a test file cannot hold. */
+  readonly request: LocalRequest & { readonly workflow: keyof typeof CALLS };
+  readonly language: 'ts' | 'js';
+}
+
+/**
+ * A test for jest, of public exports only, that plays a scenario and expects the outcome of the history. It has nothing of the
+ * history but what its timeline shows: no id, prompt, key or address.
+ */
+export function testOf(subject: TestSubject): string {
+  const { language } = subject;
+  const blocks = [
+    [...headOf(subject), ...imports(subject)],
+    [
+      '// The SDK logs every step of a worker at INFO.',
+      `Runtime.install({ logger: new DefaultLogger('WARN') });`,
+    ],
+    [`const service${language === 'ts' ? ': SandboxOptions' : ''} = ${literal(serviceOf(subject))};`],
+    [
+      `const input = ${literal(inputOf(subject))}${language === 'ts' && hasWords(subject) ? ' as const' : ''};`,
+    ],
+    body(subject),
+  ];
+  return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function headOf({ original, scenario, request, language }: TestSubject): string[] {
+  const left = [...scenario.notPlayed, ...request.notPlayed];
+  return [
+    `// Written by \`temporal-media replay --whatif --save-test\` from a history that ended as ${outcomeType(original)}.`,
+    language === 'ts'
+      ? `// Needs jest with ${TRANSFORMER_WORDS}.`
+      : '// Needs jest, and no transformer: it is CommonJS.',
+    ...left.map((what) => `// Not played: ${what}.`),
+  ];
+}
+
+function imports({ language }: TestSubject): string[] {
+  const typescript = language === 'ts';
+  const from = (names: string, module: string): string =>
+    typescript ? `import { ${names} } from '${module}';` : `const { ${names} } = require('${module}');`;
+  return [
+    from('mkdtemp, rm', 'node:fs/promises'),
+    from('tmpdir', 'node:os'),
+    from('join', 'node:path'),
+    from('Client', '@temporalio/client'),
+    from('DefaultLogger, NativeConnection, Runtime', '@temporalio/worker'),
+    from('TemporalMediaClient', 'temporal-media/client'),
+    from(`${typescript ? 'type SandboxOptions, ' : ''}startSandboxProcess`, '@temporal-media/sandbox'),
+    from('startTemporalServer', '@temporal-media/testing'),
+    from(`createMediaWorker, readConfig`, 'temporal-media/worker'),
+  ];
+}
+
+const serviceOf = ({ scenario: { timing, records, faults } }: TestSubject): object => ({
+  timing,
+  records,
+  faults,
+});
+
+/** Literals of a union need to stay literals. */
+const hasWords = ({ scenario, request }: TestSubject): boolean =>
+  request.workflow === 'generateVideo' || Object.keys(scenario.policy).length > 0;
+
+function inputOf({ scenario, request }: TestSubject): object {
+  const policy = Object.keys(scenario.policy).length > 0 ? scenario.policy : undefined;
+  if (request.workflow === 'generateImage') return { request: request.request, policy };
+  return {
+    request: request.request,
+    waitFor: scenario.waitForMs ?? undefined,
+    onUnconfirmed: scenario.decisions.length > 0 ? 'wait' : undefined,
+    policy,
+  };
+}
+
+/** What an outcome is compared with: `failed/moderation` is a kind of error, every other detail a reason. */
+function expected(original: Timeline): object {
+  const [outcome = '', detail] = (outcomeType(original) ?? '').split('/');
+  if (detail === undefined) return { outcome };
+  return outcome === 'failed' ? { outcome, error: { kind: detail } } : { outcome, reason: detail };
+}
+
+function body({ original, scenario, request }: TestSubject): string[] {
+  const { start, counter } = CALLS[request.workflow];
+  const isWhole = scenario.notPlayed.length === 0;
+  return [
+    `test('the outcome is ${outcomeType(original)}', async () => {`,
+    `  const [server, sandbox] = await Promise.all([startTemporalServer(), startSandboxProcess(service)]);`,
+    `  const dir = await mkdtemp(join(tmpdir(), 'whatif-'));`,
+    `  const connection = await NativeConnection.connect({ ...server.connection, address: server.address });`,
+    `  try {`,
+    `    const { namespace } = server;`,
+    `    const id = \`whatif-\${Math.random()}\`;`,
+    `    const config = readConfig({`,
+    `      MEDIA_BASE_URL: sandbox.url,`,
+    `      MEDIA_API_KEY: 'sandbox-key',`,
+    `      MEDIA_MODELS: sandbox.modelsUrl,`,
+    `      MEDIA_ALLOWED_MEDIA_ORIGINS: new URL(sandbox.mediaUrl).origin,`,
+    `      MEDIA_DATA_DIR: dir,`,
+    `      MEDIA_TASK_QUEUE: id,`,
+    `    });`,
+    `    const worker = await createMediaWorker({ config, connection, namespace });`,
+    `    const running = worker.run();`,
+    `    try {`,
+    `      const client = new Client({ connection, namespace });`,
+    `      const media = new TemporalMediaClient(client, { taskQueue: id });`,
+    `      const started = await media.${start}(input, { id });`,
+    ...scenario.decisions.flatMap(decisionLines),
+    `      expect(await started.result()).toMatchObject(${literal(expected(original))});`,
+    ...(isWhole
+      ? [`      expect((await sandbox.admin.counters()).${counter}.received).toBe(${original.sends});`]
+      : []),
+    `    } finally {`,
+    `      worker.shutdown();`,
+    `      await running;`,
+    `    }`,
+    `  } finally {`,
+    `    await connection.close();`,
+    `    await Promise.all([sandbox.close(), server.stop()]);`,
+    `    await rm(dir, { recursive: true, force: true });`,
+    `  }`,
+    `}, 600_000);`,
+  ];
+}
+
+function decisionLines(decision: string): string[] {
+  return [
+    `      while ((await media.videoState(id)).phase !== 'unconfirmed')`,
+    `        await new Promise((resolve) => setTimeout(resolve, 250));`,
+    `      await client.workflow.getHandle(id).executeUpdate('${decision}', {`,
+    `        args: [`,
+    `          {`,
+    `            sendId: (await media.videoState(id)).evidence?.sendId,`,
+    ...(decision === 'adopt' ? [`            taskId: (await sandbox.admin.tasks())[0]?.id,`] : []),
+    `            by: 'whatif',`,
+    `            reason: 'as in the history',`,
+    `          },`,
+    `        ],`,
+    `      });`,
+  ];
+}
+
+/** A JSON value whose fields have names, in a source file. Fields that are undefined are left out. */
+export function literal(value: unknown): string {
+  const whole = { depth: null, maxArrayLength: null, maxStringLength: null, breakLength: 100 };
+  return inspect(JSON.parse(JSON.stringify(value)), whole);
+}

@@ -1,0 +1,165 @@
+import { type Client } from '@temporalio/client';
+import { optionalTsToMs } from '@temporalio/common/lib/time';
+import { listExecutions } from './list-executions';
+import { isOver, ownRunId, runAfter, runBefore } from './chains';
+import { HistoryError } from './history-error';
+import { type LoadedRun, type LoadedTarget, type PendingActivity } from './loaded-history';
+import { runOf } from './read-history';
+import { watchesOf } from './timeline/watcher-polls';
+
+/** Open workflows of a namespace. */
+export const ALL_OPEN = "ExecutionStatus = 'Running'";
+
+/** `NOT_FOUND` of gRPC. */
+const NOT_FOUND = 5;
+
+/**
+ * The history of a workflow with the runs that it continued from or was reset from, and those that it continues in, as far as the server still has them.
+ * @param runId of a run of the chain. @default the latest
+ * @throws HistoryError `not_found`
+ */
+export async function fetchChain(client: Client, workflowId: string, runId?: string): Promise<LoadedTarget> {
+  const found = await fetchRun(client, workflowId, runId);
+  if (found === undefined) {
+    const which = runId === undefined ? '' : ` with the run ${runId}`;
+    throw new HistoryError(
+      'not_found',
+      `The namespace ${client.options.namespace} has no workflow ${workflowId}${which}, or no longer its history.`,
+    );
+  }
+  const runs = [found];
+  for (let before = runBefore(found); before !== undefined;) {
+    const run = await fetchRun(client, workflowId, before);
+    if (run === undefined) break;
+    runs.unshift(run);
+    before = runBefore(run);
+  }
+  for (let after = runAfter(found); after !== undefined;) {
+    const run = await fetchRun(client, workflowId, after);
+    if (run === undefined) break;
+    runs.push(run);
+    after = runAfter(run);
+  }
+  const newest = runs.pop() ?? found;
+  return { target: workflowId, runs: [...runs, await withPending(client, newest)] };
+}
+
+/** An open run with what the server knows of its open activities. */
+async function withPending(client: Client, run: LoadedRun): Promise<LoadedRun> {
+  if (isOver(run)) return run;
+  const { workflowId, runId } = run;
+  const { pendingActivities } = await client.workflowService.describeWorkflowExecution({
+    namespace: client.options.namespace,
+    execution: { workflowId, runId },
+  });
+  return { ...run, pending: (pendingActivities ?? []).map(pendingOf) };
+}
+
+type Pending = NonNullable<
+  Awaited<ReturnType<Client['workflowService']['describeWorkflowExecution']>>['pendingActivities']
+>[number];
+
+/** `PENDING_ACTIVITY_STATE_SCHEDULED` of the Temporal API. */
+const SCHEDULED = 1;
+
+function pendingOf(activity: Pending): PendingActivity {
+  const { activityId, attempt, lastStartedTime, lastAttemptCompleteTime, lastFailure } = activity;
+  const isOffered = Number(activity.state) === SCHEDULED;
+  return {
+    activityId: activityId ?? '',
+    attempt: attempt ?? 1,
+    startedAt: isOffered ? null : (optionalTsToMs(lastStartedTime) ?? null),
+    triedUntil: optionalTsToMs(lastAttemptCompleteTime) ?? null,
+    offeredAt: isOffered
+      ? (optionalTsToMs(activity.nextAttemptScheduleTime ?? activity.scheduledTime) ?? null)
+      : null,
+    lastFailure: lastFailure ?? null,
+  };
+}
+
+/** The history of one run; undefined when the server does not have it. */
+export async function fetchRun(
+  client: Client,
+  workflowId: string,
+  runId?: string,
+): Promise<LoadedRun | undefined> {
+  try {
+    const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+    const run = runOf(history, 'server', { workflowId, runId: runId ?? ownRunId(history) ?? '' });
+    return { ...run, readAt: Date.now() };
+  } catch (error) {
+    const { name, code, cause } = error as { name?: string; code?: unknown; cause?: { code?: unknown } };
+    if (name === 'WorkflowNotFoundError' || (code ?? cause?.code) === NOT_FOUND) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * A target with the histories of the watchers that polled its video, as far as the server still has them.
+ * @param target whose payloads are decoded
+ * @param prepare called with the runs of each watcher
+ */
+export async function withWatchers(
+  client: Client,
+  target: LoadedTarget,
+  prepare: (watcher: LoadedTarget) => Promise<LoadedTarget | undefined>,
+): Promise<LoadedTarget> {
+  const watches = target.runs.flatMap(watchesOf);
+  if (watches.length === 0) return target;
+  const watchers: LoadedTarget[] = [];
+  for (const { watcher, from, to } of watches) {
+    const closed = `(ExecutionStatus = "Running" OR CloseTime >= "${new Date(from).toISOString()}")`;
+    const begun = to === null ? '' : ` AND StartTime <= "${new Date(to).toISOString()}"`;
+    const query = `WorkflowId = ${JSON.stringify(watcher)} AND ${closed}${begun}`;
+    const runs: LoadedRun[] = [];
+    for await (const { workflowId, runId } of listExecutions(client, query)) {
+      const run = await fetchRun(client, workflowId, runId);
+      if (run !== undefined) runs.push(run);
+    }
+    const loaded = await prepare({ target: watcher, runs });
+    if (loaded !== undefined) watchers.push(loaded);
+  }
+  return { ...target, watchers };
+}
+
+/** Children of children are read down to this depth: a parent, its campaign, the batches of that. */
+const DEPTH = 3;
+
+/** Child workflows that runs have started, each once, in the order of their starts. */
+export function childrenOf({
+  runs,
+}: LoadedTarget): readonly { readonly workflowId: string; readonly runId: string }[] {
+  const found = new Map<string, { readonly workflowId: string; readonly runId: string }>();
+  for (const { history } of runs)
+    for (const { childWorkflowExecutionStartedEventAttributes: started } of history.events ?? []) {
+      const { workflowId, runId } = started?.workflowExecution ?? {};
+      if (workflowId && runId) found.set(runId, { workflowId, runId });
+    }
+  return [...found.values()];
+}
+
+/**
+ * A target with its children, and theirs, as far as the server still has them.
+ * @param prepare called with each child before its own children are read
+ */
+export async function withChildren(
+  client: Client,
+  target: LoadedTarget,
+  prepare: (child: LoadedTarget) => Promise<LoadedTarget | undefined>,
+  depth = DEPTH,
+): Promise<LoadedTarget> {
+  if (depth === 0) return target;
+  const children: LoadedTarget[] = [];
+  for (const { workflowId, runId } of childrenOf(target)) {
+    const chain = await fetchChain(client, workflowId, runId).catch(unlessGone);
+    const child = chain === undefined ? undefined : await prepare(chain);
+    if (child !== undefined) children.push(await withChildren(client, child, prepare, depth - 1));
+  }
+  return children.length === 0 ? target : { ...target, children };
+}
+
+/** Retention or a person has removed it. */
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof HistoryError) || error.code !== 'not_found') throw error;
+  return undefined;
+}

@@ -1,0 +1,186 @@
+import { type History } from '@temporalio/common/lib/proto-utils';
+import { type Payload } from '@temporalio/common';
+import { throwBug } from 'temporal-media/internal/domain/bug';
+import { type RecordedCommand } from './command-recorder';
+
+type HistoryEvent = NonNullable<History['events']>[number];
+
+/** What an event or a command does, in words that both share. */
+export interface CommandView {
+  /** `activity`, `timer`, `child workflow`, … */
+  readonly kind: string;
+  /** Type of the activity or child, id of the patch, name of the signal; null where there is none. */
+  readonly name: string | null;
+  /** What its author says it is for: `image call 2 of 2`. */
+  readonly summary: string | null;
+  /** Milliseconds of a timer. */
+  readonly ms?: number;
+  /** Workflow id of a child. */
+  readonly id?: string;
+}
+
+/** An event that exists because the workflow code produced a command. */
+export interface CommandEvent extends CommandView {
+  readonly eventId: number;
+  /** As in Temporal's tools: `ActivityTaskScheduled`. */
+  readonly eventType: string;
+  /** Event id of the completed workflow task that produced it. */
+  readonly task: number;
+}
+
+/** Kinds by the attributes of the event, with the field of its name. */
+const EVENTS: { readonly [attributes: string]: readonly [kind: string, name?: (of: Fields) => unknown] } = {
+  activityTaskScheduledEventAttributes: ['activity', (of) => of['activityType']?.name],
+  activityTaskCancelRequestedEventAttributes: ['cancellation of an activity'],
+  timerStartedEventAttributes: ['timer'],
+  timerCanceledEventAttributes: ['cancellation of a timer'],
+  startChildWorkflowExecutionInitiatedEventAttributes: ['child workflow', (of) => of['workflowType']?.name],
+  signalExternalWorkflowExecutionInitiatedEventAttributes: ['signal', (of) => of['signalName']],
+  requestCancelExternalWorkflowExecutionInitiatedEventAttributes: ['cancellation of a workflow'],
+  nexusOperationScheduledEventAttributes: ['Nexus operation', (of) => of['operation']],
+  nexusOperationCancelRequestedEventAttributes: ['cancellation of a Nexus operation'],
+  upsertWorkflowSearchAttributesEventAttributes: ['search attributes'],
+  workflowPropertiesModifiedEventAttributes: ['memo'],
+  workflowExecutionCompletedEventAttributes: ['end: completed'],
+  workflowExecutionFailedEventAttributes: ['end: failed'],
+  workflowExecutionCanceledEventAttributes: ['end: cancelled'],
+  workflowExecutionContinuedAsNewEventAttributes: ['continue-as-new'],
+};
+
+/** Kinds by the field of the command. */
+const COMMANDS: { readonly [field: string]: string } = {
+  scheduleActivity: 'activity',
+  requestCancelActivity: 'cancellation of an activity',
+  startTimer: 'timer',
+  cancelTimer: 'cancellation of a timer',
+  startChildWorkflowExecution: 'child workflow',
+  signalExternalWorkflowExecution: 'signal',
+  requestCancelExternalWorkflowExecution: 'cancellation of a workflow',
+  cancelChildWorkflowExecution: 'cancellation of a workflow',
+  scheduleNexusOperation: 'Nexus operation',
+  requestCancelNexusOperation: 'cancellation of a Nexus operation',
+  upsertWorkflowSearchAttributes: 'search attributes',
+  modifyWorkflowProperties: 'memo',
+  setPatchMarker: 'patch',
+  completeWorkflowExecution: 'end: completed',
+  failWorkflowExecution: 'end: failed',
+  cancelWorkflowExecution: 'end: cancelled',
+  continueAsNewWorkflowExecution: 'continue-as-new',
+};
+
+type Fields = Record<string, { readonly name?: unknown } | null | undefined>;
+
+/** The event as a command; undefined for one that no command of the workflow code caused. */
+export function commandEvent(event: HistoryEvent): CommandEvent | undefined {
+  const [attributes, fields] =
+    Object.entries(event).find(([name, value]) => name.endsWith('EventAttributes') && value != null) ?? [];
+  const of = (fields ?? {}) as Fields;
+  const common = {
+    eventId: Number(event.eventId),
+    eventType: typeNameOf(event),
+    task: Number(of['workflowTaskCompletedEventId'] ?? 0),
+    summary: summaryOf(event.userMetadata?.summary),
+  };
+  const marker = event.markerRecordedEventAttributes;
+  if (marker != null)
+    return marker.markerName === 'core_patch'
+      ? { ...common, kind: 'patch', name: patchIdOf(marker.details?.['patch-data']?.payloads?.[0]) }
+      : undefined;
+  const row = attributes === undefined ? undefined : EVENTS[attributes];
+  if (row === undefined) return undefined;
+  const name = row[1]?.(of);
+  const timeout = event.timerStartedEventAttributes?.startToFireTimeout;
+  const child = event.startChildWorkflowExecutionInitiatedEventAttributes;
+  return {
+    ...common,
+    kind: row[0],
+    name: typeof name === 'string' ? name : null,
+    ...(child?.workflowId && { id: child.workflowId }),
+    ...(timeout != null && { ms: Number(timeout.seconds ?? 0) * 1000 + Number(timeout.nanos ?? 0) / 1e6 }),
+  };
+}
+
+/** `ActivityTaskScheduled`, by its attributes: the number of the type is of no use to a reader. */
+export function typeNameOf(event: HistoryEvent): string {
+  const name = Object.entries(event).find(
+    ([field, value]) => field.endsWith('EventAttributes') && value != null,
+  )?.[0];
+  if (name === undefined) return 'Unknown';
+  const short = name.replace(/EventAttributes$/, '');
+  return `${short[0]?.toUpperCase()}${short.slice(1)}`;
+}
+
+/** The commands of one workflow task that leave an event, in order: what is scheduled and cancelled at once leaves none. */
+export function lastingCommands(commands: readonly RecordedCommand[]): readonly RecordedCommand[] {
+  const undone = new Set<RecordedCommand>();
+  for (const [start, cancel] of UNDONE)
+    for (const one of commands.filter(({ kind }) => kind === start)) {
+      const other = commands.find(({ kind, seq }) => kind === cancel && seq === one.seq);
+      if (other !== undefined) undone.add(one).add(other);
+    }
+  return commands.filter((one) => !undone.has(one) && Object.hasOwn(COMMANDS, one.kind));
+}
+
+const UNDONE = [
+  ['startTimer', 'cancelTimer'],
+  ['scheduleActivity', 'requestCancelActivity'],
+  ['startChildWorkflowExecution', 'cancelChildWorkflowExecution'],
+] as const;
+
+export function commandView({ kind, name, id, summary, ms }: RecordedCommand): CommandView {
+  return {
+    kind: COMMANDS[kind] ?? kind,
+    name,
+    summary: summary === null ? null : textOf(summary),
+    ...(ms !== null && { ms }),
+    ...(kind === 'startChildWorkflowExecution' && id !== null && { id }),
+  };
+}
+
+/** Whether a command leads to this event, as far as a replay compares them. */
+export function leadsTo(command: CommandView, event: CommandView): boolean {
+  return (
+    command.kind === event.kind &&
+    (event.name === null || command.name === event.name) &&
+    (event.id === undefined || command.id === event.id)
+  );
+}
+
+/** `activity media.pollVideos "poll 1"`. */
+export function viewText({ kind, name, id, summary, ms }: CommandView): string {
+  const what = [
+    kind,
+    ...(name === null ? [] : [name]),
+    ...(id === undefined ? [] : [id]),
+    ...(ms === undefined ? [] : [`of ${ms / 1000} s`]),
+  ].join(' ');
+  return summary === null ? what : `${what} (${JSON.stringify(summary)})`;
+}
+
+function summaryOf(payload: Payload | null | undefined): string | null {
+  return payload?.data == null ? null : textOf(payload.data);
+}
+
+function textOf(data: Uint8Array): string | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(data).toString('utf8'));
+    return typeof value === 'string' ? value.slice(0, MOST_CHARACTERS) : null;
+  } catch (error) {
+    throwBug(error);
+    return null;
+  }
+}
+
+const MOST_CHARACTERS = 200;
+
+function patchIdOf(payload: Payload | undefined): string | null {
+  try {
+    const value = JSON.parse(Buffer.from(payload?.data ?? []).toString('utf8')) as {
+      readonly id?: unknown;
+    } | null;
+    return typeof value?.id === 'string' ? value.id : null;
+  } catch (error) {
+    throwBug(error);
+    return null;
+  }
+}

@@ -1,0 +1,276 @@
+import {
+  defaultPayloadConverter,
+  encodingTypes,
+  METADATA_ENCODING_KEY,
+  type Payload,
+} from '@temporalio/common';
+import { type History } from '@temporalio/common/lib/proto-utils';
+import { throwBug } from 'temporal-media/internal/domain/bug';
+import { FAILURE_TABLE } from 'temporal-media/internal/domain/failure-table';
+import { isMediaWorkflow } from 'temporal-media/internal/domain/names';
+import { POLL_ERROR_CLASSES } from 'temporal-media/internal/domain/poll-answers';
+import { VERSION_MEMO } from 'temporal-media/internal/domain/version';
+import { historyFromProtobuf, historyToProtobuf } from './history-codec';
+import { type LoadedRun } from './loaded-history';
+import { encodingOf, isPayload, payloadsIn } from './payloads';
+import { Pseudonyms } from './pseudonyms';
+import { versionIn } from './written-by';
+
+/** Given by the SDK in the order of the commands. */
+const COUNTED = /^\d{1,6}$/;
+/**
+ * Fields whose text may stay, each in the form that the server or the SDK gives it: in another one somebody chose it. Every
+ * other text of an event is replaced, also in fields that do not exist yet.
+ */
+const KEPT: Readonly<Record<string, RegExp>> = {
+  timerId: COUNTED,
+  activityId: COUNTED,
+  markerName: /^core_[a-z_]{1,40}$/,
+  sdkName: /^temporal-[a-z]{1,12}$/,
+  sdkVersion: /^\d+\.\d+\.\d+$/,
+};
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The name that a workflow makes for an activity that pays: random, and made again in a replay. */
+const RANDOM: ReadonlySet<string> = new Set(['sender']);
+
+/** Keys of maps, and names of fields in markers, that the SDK writes and reads. */
+const WORDS_OF_THE_SDK: readonly string[] = [
+  'TemporalChangeVersion',
+  'BuildIds',
+  'patch-data',
+  'data',
+  'result',
+  'id',
+  'deprecated',
+  'seq',
+  'attempt',
+  'activity_id',
+  'activity_type',
+  'complete_time',
+  'original_schedule_time',
+  'backoff',
+  'seconds',
+  'nanos',
+];
+
+/** Fields of what somebody wrote, also where it happens to be a word of the code. */
+const SENTENCES: ReadonlySet<string> = new Set(['message', 'reason', 'source']);
+
+/** Fields that no replay needs: addresses with headers, and what is shown. */
+const DROPPED: ReadonlySet<string> = new Set([
+  'completionCallbacks',
+  'links',
+  'nexusHeader',
+  'principal',
+  'memo',
+  'upsertedMemo',
+  'stackTrace',
+  'declinedTargetVersionUpgrade',
+]);
+
+const ENCODINGS: ReadonlySet<string> = new Set(Object.values(encodingTypes));
+/** Key of the type of a search attribute in the metadata of its payload, and its values. */
+const SEARCH_TYPE = 'type';
+const SEARCH_TYPES: readonly string[] = [
+  'Keyword',
+  'KeywordList',
+  'Text',
+  'Int',
+  'Double',
+  'Bool',
+  'Datetime',
+];
+/** What the server writes for a Datetime, with its quotes. */
+const DATETIME = /^"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)"$/;
+
+/** Fields of payloads that a redacted history may leave in the clear: facts of an order, never its prompt or an address. */
+export const KEEPABLE = [
+  'model',
+  'currency',
+  'account',
+  'resolution',
+  'aspectRatio',
+  'size',
+  'quality',
+  'status',
+] as const;
+
+/** What such a field holds; anything else in a field of that name may be a sentence, or an address with its signature. */
+const WORD = /^(?=.{1,64}$)[\w.:@+-]+(\/[\w.:@+-]+)*$/;
+
+/** What a redacted history says all the same. */
+export interface RedactOptions {
+  /** Name in the place of the workflow id, for people. @default `redacted-N` */
+  readonly label?: string;
+  /** Fields of payloads whose texts stay, wherever else these texts are. @default none */
+  readonly keep?: readonly (typeof KEEPABLE)[number][];
+}
+
+/**
+ * A history that says nothing about what was made, by whom and where, and replays as before. Texts that are literals of
+ * the workflow code stay, because the code may compare them, and reasons of this package; all others are replaced, equal ones by equal ones. Numbers,
+ * times, durations, the structure and the workflow id inside of other ids are kept consistent.
+ * @param code of the bundle
+ */
+export function redactHistory(
+  run: LoadedRun,
+  code: string,
+  { label, keep = [] }: RedactOptions = {},
+): LoadedRun {
+  // A copy: the caller keeps the original.
+  const history = historyFromProtobuf(historyToProtobuf(run.history));
+  const names = new Pseudonyms(code, commonId(run));
+  for (const id of serverIds(history)) names.keep(id);
+  if (label !== undefined) names.label(label);
+  const fields: ReadonlySet<string> = new Set(keep);
+  for (const payload of payloadsIn(history)) {
+    const value = jsonOf(payload);
+    for (const text of textsOf(value, fields)) if (WORD.test(text)) names.keep(text);
+    for (const text of textsOf(value, RANDOM)) if (UUID.test(text)) names.keep(text);
+  }
+  for (const word of [...PUBLIC_WORDS, ...WORDS_OF_THE_SDK]) names.keep(word);
+  const redaction = new Redaction(names);
+  // Summaries of our workflows name no content; that of a start is the caller's.
+  const isOurs = isMediaWorkflow(run.workflowType);
+  for (const event of history.events ?? [])
+    redaction.apply(
+      event as Record<string, unknown>,
+      isOurs && event.workflowExecutionStartedEventAttributes == null,
+    );
+  return { ...run, workflowId: names.word(run.workflowId), history: history satisfies History };
+}
+
+/** The part of the workflow id that other ids have too: those of children contain the id of their parent. */
+function commonId({ workflowId, history }: LoadedRun): string {
+  const parent =
+    history.events?.[0]?.workflowExecutionStartedEventAttributes?.parentWorkflowExecution?.workflowId ?? '';
+  return parent !== '' && workflowId.includes(parent) ? parent : workflowId;
+}
+
+/** Ids of runs, which workflow code compares and a server makes at random. */
+function* serverIds(value: unknown): Generator<string> {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
+  for (const [field, inner] of Object.entries(value))
+    if (/runId$/i.test(field) && typeof inner === 'string' && UUID.test(inner)) yield inner;
+    else yield* serverIds(inner);
+}
+
+class Redaction {
+  constructor(readonly names: Pseudonyms) {}
+
+  /** @param summaries whether the summary of this event stays */
+  apply(object: Record<string, unknown>, summaries: boolean): void {
+    for (const [field, value] of Object.entries(object)) {
+      if (value == null) continue;
+      if (DROPPED.has(field)) object[field] = field === 'memo' ? keptOf(value) : emptied(value);
+      else if (field !== 'userMetadata') object[field] = this.#of(field, value);
+      else if (!summaries) object[field] = null;
+    }
+  }
+
+  #of(field: string, value: unknown): unknown {
+    if (typeof value === 'string') return this.#text(field, value);
+    if (Array.isArray(value)) return value.map((one) => this.#of(field, one));
+    if (value instanceof Uint8Array) return new Uint8Array();
+    if (typeof value !== 'object' || value === null || isLong(value)) return value;
+    if (isPayload(value)) return this.#payload(value);
+    // A message has a class of its own.
+    if (Object.getPrototypeOf(value) === Object.prototype)
+      return Object.fromEntries(
+        Object.entries(value).map(([name, inner]) => [this.names.word(name), this.#of('', inner)]),
+      );
+    this.apply(value as Record<string, unknown>, false);
+    return value;
+  }
+
+  #text(field: string, text: string): string {
+    if (text === '' || KEPT[field]?.test(text) === true) return text;
+    return SENTENCES.has(field) ? this.names.hidden(text) : this.names.word(text);
+  }
+
+  #payload(payload: Payload): Payload {
+    const given = encodingOf(payload);
+    const encoding = ENCODINGS.has(given) ? given : encodingTypes.METADATA_ENCODING_RAW;
+    // Workflow code can read a search attribute, and the SDK decodes it by this type.
+    const type = Buffer.from(payload.metadata?.[SEARCH_TYPE] ?? []).toString();
+    const metadata = {
+      [METADATA_ENCODING_KEY]: Buffer.from(encoding),
+      ...(SEARCH_TYPES.includes(type) && { [SEARCH_TYPE]: Buffer.from(type) }),
+    };
+    const isTime = type === 'Datetime' && DATETIME.test(Buffer.from(payload.data ?? []).toString());
+    if (isTime) return { metadata, data: payload.data ?? null };
+    if (payload.data == null || payload.data.length === 0) return { metadata, data: payload.data ?? null };
+    const value = jsonOf(payload);
+    // Nothing that cannot be read stays.
+    const data = value === undefined ? 'redacted' : JSON.stringify(this.names.in(value));
+    return { metadata, data: Buffer.from(data) };
+  }
+}
+
+/** The value of a payload; undefined where it is no JSON. */
+function jsonOf(payload: Payload): unknown {
+  const encoding = encodingOf(payload);
+  if (
+    encoding !== encodingTypes.METADATA_ENCODING_JSON &&
+    encoding !== encodingTypes.METADATA_ENCODING_PROTOBUF_JSON
+  )
+    return undefined;
+  try {
+    return JSON.parse(Buffer.from(payload.data ?? []).toString('utf8'));
+  } catch (error) {
+    throwBug(error);
+    return undefined;
+  }
+}
+
+/** The texts of these fields, at any depth. */
+function* textsOf(value: unknown, fields: ReadonlySet<string>): Generator<string> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, inner] of Object.entries(value))
+    if (fields.has(name) && typeof inner === 'string') yield inner;
+    else yield* textsOf(inner, fields);
+}
+
+/** Of a memo only the version of this package, for whoever reads the report. */
+function keptOf(memo: Parameters<typeof versionIn>[0]): object {
+  const version = versionIn(memo);
+  return { fields: version === null ? {} : { [VERSION_MEMO]: defaultPayloadConverter.toPayload(version) } };
+}
+
+/** An empty value of the same kind, so that the field is still there. */
+function emptied(value: unknown): unknown {
+  if (typeof value === 'string') return '';
+  if (Array.isArray(value)) return [];
+  const { fields, indexedFields } = value as { readonly fields?: unknown; readonly indexedFields?: unknown };
+  if (fields !== undefined) return { fields: {} };
+  return indexedFields === undefined ? null : { indexedFields: {} };
+}
+
+/** A number of 64 bits. */
+const isLong = (value: object): boolean => 'low' in value && 'high' in value;
+
+/** Causes of creates of unknown fate that the service client names. */
+const CAUSES = [
+  'connection_lost_after_send',
+  'timeout_after_send',
+  'reply_not_http',
+  'reply_too_large',
+  'reply_truncated',
+  'reply_unreadable',
+  'reply_without_id',
+  'http_500',
+  'http_502',
+  'http_503',
+  'http_504',
+];
+
+/**
+ * Values of this package that say why something ended, failed or is unknown. They name no content, and without them a redacted
+ * history tells nothing: they stay in it.
+ */
+const PUBLIC_WORDS: readonly string[] = [
+  ...FAILURE_TABLE.flatMap(({ type }) => type.split('/')),
+  ...POLL_ERROR_CLASSES,
+  ...CAUSES,
+];

@@ -1,0 +1,214 @@
+import { dirname, join } from 'node:path';
+import { type HistoryAndWorkflowId } from '@temporalio/client';
+import { type WorkflowBundle, type ReplayResult } from '@temporalio/worker';
+import { bundledTypes } from 'temporal-media/internal/worker/bundled-types';
+import { type RecordedCommand, RECORDER, withRecorder } from './command-recorder';
+import { divergenceOf } from './divergence';
+import { type LoadedRun } from './loaded-history';
+import { isCommandOf, PaidInputs } from './paid-inputs';
+import { ReplayWorker } from './replay-worker';
+import { SourceLocations } from './source-location';
+import { type Verdict, type WrittenBy } from './verdict';
+import { SDK, writtenBy } from './written-by';
+
+/** The verdict about one run. */
+export interface ReplayedRun {
+  readonly run: LoadedRun;
+  readonly verdict: Verdict;
+}
+
+/** What {@link replayHistories} replays with. */
+export interface ReplayCode {
+  /** A bundle of `bundleWorkflowCode`. */
+  readonly bundle: WorkflowBundle;
+}
+
+/**
+ * Replays one run after the other with the code of a bundle, with one worker for all: a run is let go when its verdict
+ * is there.
+ */
+export async function* replayHistories(
+  code: ReplayCode,
+  runs: AsyncIterable<LoadedRun> | Iterable<LoadedRun>,
+): AsyncGenerator<ReplayedRun> {
+  const replayer = new Replayer(code);
+  try {
+    for await (const run of runs) yield { run, verdict: await replayer.verdictOf(run) };
+  } finally {
+    await replayer.close();
+  }
+}
+
+/** Replays runs with the code of a bundle. One that diverges is replayed a second time, with a record of its commands. */
+export class Replayer {
+  readonly #types: ReadonlySet<string> | undefined;
+  readonly #inputs = new PaidInputs();
+  readonly #comparing: OneByOne;
+  readonly #explainer: Explainer;
+
+  constructor({ bundle }: ReplayCode) {
+    const inputs = this.#inputs;
+    class Comparing extends ReplayWorker {
+      protected override keep(commands: readonly object[]): void {
+        inputs.keep(commands as Parameters<PaidInputs['keep']>[0]);
+      }
+    }
+    this.#types = bundledTypes(bundle.code);
+    this.#comparing = new OneByOne((runs) => Comparing.runReplayHistories({ workflowBundle: bundle }, runs));
+    this.#explainer = new Explainer(bundle);
+  }
+
+  async verdictOf(run: LoadedRun): Promise<Verdict> {
+    const verdict = withoutReplay(run, this.#types);
+    if (verdict !== undefined) return verdict;
+    this.#inputs.clear();
+    const error = await this.#comparing.replay(run);
+    const by = writtenBy(run.history);
+    return error === undefined
+      ? compared(run, this.#explainer, by, this.#inputs.differences(run.history))
+      : explain(run, this.#explainer, by, error);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#comparing.close(), this.#explainer.close()]);
+  }
+}
+
+function withoutReplay(
+  { history, workflowType }: LoadedRun,
+  types: ReadonlySet<string> | undefined,
+): Verdict | undefined {
+  const by = writtenBy(history);
+  const no = (reason: Extract<Verdict, { verdict: 'not_replayed' }>['reason']): Verdict => ({
+    verdict: 'not_replayed',
+    writtenBy: by,
+    reason,
+  });
+  if (by.sdk !== null && !by.sdk.startsWith(`${SDK} `)) return no('other_sdk');
+  if (types !== undefined && !types.has(workflowType) && !types.has('default')) return no('unknown_workflow');
+  const done = history.events?.some((event) => event.workflowTaskCompletedEventAttributes != null);
+  return done === true ? undefined : no('not_started');
+}
+
+/** The verdict about a run with the same commands: with the places of those whose inputs are others. */
+async function compared(
+  run: LoadedRun,
+  explainer: Explainer,
+  by: WrittenBy,
+  differences: ReturnType<PaidInputs['differences']>,
+): Promise<Verdict> {
+  if (differences.length === 0) return { verdict: 'identical', writtenBy: by };
+  const { commands } = await explainer.record(run);
+  const placed = differences.map((difference) => {
+    const event = run.history.events?.find(({ eventId }) => Number(eventId) === difference.event.eventId);
+    const { activityId } = event?.activityTaskScheduledEventAttributes ?? {};
+    const command = commands.find((one) => isCommandOf(one, difference, activityId));
+    const places = command === undefined ? [] : explainer.locations.of(command.stack);
+    const theirs = places.filter(({ file }) => !OF_PACKAGE.some((folder) => file.startsWith(folder)));
+    return { ...difference, at: theirs.length > 0 ? theirs : places };
+  });
+  return { verdict: 'inputs_differ', writtenBy: by, differences: placed };
+}
+
+/** Code of this package, as source maps name it; what a call buys is decided where it is called. */
+const ROOT = dirname(require.resolve('temporal-media/package.json'));
+const OF_PACKAGE = ['temporal-media/', join(ROOT, 'src/'), join(ROOT, 'lib/')];
+
+/** Replays a run that did not pass once more, with the recorder. */
+async function explain(run: LoadedRun, explainer: Explainer, by: WrittenBy, failed: Error): Promise<Verdict> {
+  const { error = failed, commands } = await explainer.record(run);
+  const detail = quoted(error.message, 'message') ?? error.message;
+  const locationsOf = (stack: string) => explainer.locations.of(stack);
+  return error.name === 'ReplayError'
+    ? {
+        verdict: 'fails',
+        writtenBy: by,
+        message: detail,
+        at: locationsOf(quoted(error.message, 'stack_trace') ?? ''),
+      }
+    : {
+        verdict: 'diverges',
+        writtenBy: by,
+        divergence: divergenceOf(run.history, commands, detail, locationsOf),
+      };
+}
+
+/** A field of the failure that the SDK writes into its message. */
+function quoted(text: string, field: 'message' | 'stack_trace'): string | undefined {
+  return new RegExp(`\\b${field}: "((?:[^"\\\\]|\\\\.)*)"`)
+    .exec(text)?.[1]
+    ?.replaceAll('\\"', '"')
+    .replaceAll('\\n', '\n');
+}
+
+/** What a replay with the recorder shows. */
+interface Recording {
+  readonly error: Error | undefined;
+  readonly commands: readonly RecordedCommand[];
+}
+
+/** Replays runs with a record of their commands. */
+class Explainer {
+  readonly #recording: OneByOne;
+  #commands: RecordedCommand[] = [];
+  #locations: SourceLocations | undefined;
+
+  constructor(private readonly bundle: WorkflowBundle) {
+    const keep = (_info: unknown, command: RecordedCommand): void => void this.#commands.push(command);
+    this.#recording = new OneByOne((runs) =>
+      ReplayWorker.runReplayHistories(
+        {
+          workflowBundle: { code: withRecorder(bundle.code) },
+          sinks: { [RECORDER]: { [RECORDER]: { fn: keep, callDuringReplay: true } } },
+        },
+        runs,
+      ),
+    );
+  }
+
+  async record(run: LoadedRun): Promise<Recording> {
+    this.#commands = [];
+    return { error: await this.#recording.replay(run), commands: this.#commands };
+  }
+
+  /** The places of workflow code in a stack. */
+  get locations(): SourceLocations {
+    return (this.#locations ??= new SourceLocations(this.bundle.code));
+  }
+
+  async close(): Promise<void> {
+    await this.#recording.close();
+  }
+}
+
+/** Gives runs to one worker, each when it is asked for, and starts it with the first. */
+class OneByOne {
+  #results: AsyncIterableIterator<ReplayResult> | undefined;
+  #given: HistoryAndWorkflowId | undefined;
+
+  constructor(
+    private readonly start: (
+      runs: AsyncIterable<HistoryAndWorkflowId>,
+    ) => AsyncIterableIterator<ReplayResult>,
+  ) {}
+
+  /** @returns why the run does not replay */
+  async replay({ workflowId, history }: LoadedRun): Promise<Error | undefined> {
+    this.#given = { workflowId, history };
+    this.#results ??= this.start(this.#runs());
+    const { value } = (await this.#results.next()) as IteratorYieldResult<ReplayResult>;
+    return value.error;
+  }
+
+  async close(): Promise<void> {
+    await this.#results?.return?.();
+  }
+
+  /** Read on only by `next`, so that the next run is there. */
+  async *#runs(): AsyncGenerator<HistoryAndWorkflowId> {
+    for (let run = this.#given; run !== undefined; run = this.#given) {
+      this.#given = undefined;
+      yield run;
+    }
+  }
+}

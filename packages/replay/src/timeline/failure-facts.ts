@@ -1,0 +1,89 @@
+import { type History } from '@temporalio/common/lib/proto-utils';
+import { isSentence } from 'temporal-media/internal/service/redact';
+import { decoded } from './payloads';
+import { fieldsOf, numberOf, textOf } from './read-value';
+import { type Shown } from './shown';
+
+type Event = NonNullable<History['events']>[number];
+type Failure = NonNullable<NonNullable<Event['activityTaskFailedEventAttributes']>['failure']>;
+
+/** What is read of a failure. Its message is not: it may repeat a prompt. */
+export interface FailureFacts {
+  /** The type string of an application failure, or the kind of any other. */
+  readonly type: string;
+  /** Of a timeout: `start_to_close` and so on. */
+  readonly timeout: string | null;
+  /** Of a failure of this package: its class, such as `rate_limited`. */
+  readonly class: string | null;
+  readonly httpStatus: number | null;
+  /** Shortest pause before the next try, in milliseconds; null where the retry policy decides. */
+  readonly delayMs: number | null;
+  /** How much of it the service asked for (Retry-After); null where it asked for nothing. */
+  readonly retryAfterMs: number | null;
+  /** Whether the last heartbeat is known. */
+  readonly heartbeat: boolean;
+  /** A rule of the SDK that was broken, such as `TMPRL1100`. */
+  readonly rule: string | null;
+}
+
+const TIMEOUTS = ['unspecified', 'start_to_close', 'schedule_to_start', 'schedule_to_close', 'heartbeat'];
+
+/** The innermost cause decides: the failure of an activity wraps the one that its code threw. */
+export function failureFacts(failure: Failure | null | undefined): FailureFacts | null {
+  if (failure === null || failure === undefined) return null;
+  let inner = failure;
+  while (
+    inner.cause !== null &&
+    inner.cause !== undefined &&
+    !inner.applicationFailureInfo &&
+    !inner.timeoutFailureInfo
+  )
+    inner = inner.cause;
+  const details = fieldsOf(decoded(inner.applicationFailureInfo?.details?.payloads?.[0]));
+  const timeout = inner.timeoutFailureInfo;
+  return {
+    type: typeName(inner),
+    timeout: timeout ? (TIMEOUTS[Number(timeout.timeoutType ?? 0)] ?? 'unspecified') : null,
+    class: wordOf(details['class']),
+    httpStatus: numberOf(details['httpStatus']),
+    delayMs: numberOf(details['delayMs']),
+    retryAfterMs: numberOf(details['retryAfterMs']),
+    heartbeat: (timeout?.lastHeartbeatDetails?.payloads?.length ?? 0) > 0,
+    rule: /\[(TMPRL\d+)\]/.exec(failure.message ?? '')?.[1] ?? null,
+  };
+}
+
+/** A class or a type that somebody else's code chose: a sentence may be a prompt. */
+const wordOf = (value: unknown): string | null => {
+  const text = textOf(value);
+  return text === null || isSentence(text) ? null : text;
+};
+
+function typeName(failure: Failure): string {
+  if (failure.applicationFailureInfo) return wordOf(failure.applicationFailureInfo.type) || 'Error';
+  if (failure.timeoutFailureInfo) return 'TimeoutFailure';
+  if (failure.canceledFailureInfo) return 'CancelledFailure';
+  if (failure.terminatedFailureInfo) return 'TerminatedFailure';
+  if (failure.childWorkflowExecutionFailureInfo) return 'ChildWorkflowFailure';
+  if (failure.activityFailureInfo) return 'ActivityFailure';
+  if (failure.nexusOperationExecutionFailureInfo) return 'NexusOperationFailure';
+  return failure.serverFailureInfo ? 'ServerFailure' : 'Failure';
+}
+
+/** In a few words, for a sentence. */
+export function failureWords({ type, timeout, class: word, httpStatus, rule }: FailureFacts): string {
+  if (timeout !== null) return `${timeout.replaceAll('_', ' ')} timeout`;
+  const status = httpStatus === null ? '' : ` (HTTP ${httpStatus})`;
+  return `${word ?? type}${status}${rule === null ? '' : ` [${rule}]`}`;
+}
+
+/** Who ended a run without an outcome, and why: ` by ops: too slow`; empty where nothing is known. */
+export function endedBy(
+  event: Pick<Event, 'workflowExecutionTerminatedEventAttributes'>,
+  failure: FailureFacts | null,
+  shown: Pick<Shown, 'said'>,
+): string {
+  const { reason, identity } = event.workflowExecutionTerminatedEventAttributes ?? {};
+  const why = failure !== null ? failureWords(failure) : reason ? shown.said(reason) : null;
+  return `${identity ? ` by ${shown.said(identity)}` : ''}${why === null ? '' : `: ${why}`}`;
+}

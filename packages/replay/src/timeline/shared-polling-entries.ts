@@ -1,0 +1,158 @@
+import { ACTIVITY, SIGNAL } from 'temporal-media/internal/domain/names';
+import { readBrought } from './download-entries';
+import { failureWords } from './failure-facts';
+import { type Operation } from './operations';
+import { withoutAnswer, workFacts } from './paid-entries';
+import { type PollReader } from './poll-entries';
+import { fieldsOf, type Fields, listOf, numberOf, present, textOf } from './read-value';
+import { counted } from './sizes';
+import { type Story } from './story';
+import { type Fact, type Tone } from './timeline';
+
+const SIGNALS: readonly string[] = [SIGNAL.watchJoin, SIGNAL.watchLeave, SIGNAL.nudge];
+const ACTIVITIES: readonly string[] = [ACTIVITY.watchVideo, ACTIVITY.tellVideos, ACTIVITY.deliverVideos];
+
+export const isSharedPolling = ({ kind, name }: Operation): boolean =>
+  (kind === 'activity' ? ACTIVITIES : SIGNALS).includes(name);
+
+/** Shared polling (architecture: Wait): what a video and its watcher say to each other. */
+export function readSharedPolling(operation: Operation, story: Story, polls: PollReader): void {
+  switch (operation.name) {
+    case ACTIVITY.watchVideo:
+      readWatch(operation, story, polls);
+      return;
+    case ACTIVITY.tellVideos:
+    case ACTIVITY.deliverVideos:
+      readTold(operation, story);
+      return;
+    case SIGNAL.nudge:
+      readNudge(operation, story);
+      return;
+    default:
+      readMembers(operation, story);
+  }
+}
+
+/** The wait of a video: its watcher has made the polls, and tells how they ended. */
+function readWatch(operation: Operation, story: Story, polls: PollReader): void {
+  const { shown } = story;
+  const { watcher, state: before } = fieldsOf(operation.input);
+  const answer = fieldsOf(operation.result);
+  const state = fieldsOf(answer['state']);
+  const id = shown.id(fieldsOf(watcher)['workflowId']) ?? '';
+  const verdict = shown.word(fieldsOf(answer['verdict'])['kind']);
+  const status = shown.word(state['lastStatus']);
+  const progress = numberOf(state['progress']);
+  const made = pollsIn(state) - pollsIn(fieldsOf(before));
+  const told = polls.byWatcher(operation);
+  const untold = Math.max(0, made - (told ?? 0));
+  if (verdict !== null) polls.shared(operation, { state, made: untold });
+  const gone =
+    told === null || untold === 0
+      ? ''
+      : `, ${told === 0 ? '' : 'part of '}whose history the server no longer has`;
+  const text =
+    verdict !== null
+      ? `${counted(made, 'poll')} by the watcher${gone}: ${saidOf(verdict, status)}${failedTry(answer, story)}`
+      : operation.end === 'completed'
+        ? 'The watcher takes no more videos'
+        : unanswered(operation);
+  const facts = {
+    ...present<Fact>({ watcher: id, polls: verdict === null ? null : made, status, progress }),
+    ...workFacts(operation),
+  };
+  story.add({ kind: 'watch', tone: toneOf(verdict), text, facts }, operation);
+  readBrought(operation, story);
+}
+
+/** The activity waits in the server while the watcher polls: its start is recorded at its end only. */
+function unanswered(operation: Operation): string {
+  if (operation.end === 'open') return 'A watcher polls for the video';
+  if (operation.end === 'dropped' || operation.end === 'cancelled')
+    return 'A watcher polled for the video until it was left';
+  const why = operation.failure === null ? '' : ` (${failureWords(operation.failure)})`;
+  return `No answer of the watcher${why}: the video polls by itself`;
+}
+
+const pollsIn = (state: Fields): number => numberOf(state['polls']) ?? 0;
+
+/** The try of the file that failed: the video's own download counts it as its first. */
+function failedTry(answer: Fields, story: Story): string {
+  const kind = story.shown.word(fieldsOf(fieldsOf(answer['tried'])['problem'])['kind']);
+  return kind === null ? '' : `; its try of the file failed (${kind})`;
+}
+
+/** A final record speaks for itself; the other ends have no status of the service. */
+const saidOf = (verdict: string, status: string | null): string =>
+  verdict === status || status === null
+    ? verdict.replace('_', ' ')
+    : `${verdict.replace('_', ' ')}, last ${status}`;
+
+function toneOf(verdict: string | null): Tone {
+  if (verdict === 'completed') return 'plain';
+  return verdict === 'failed' || verdict === 'task_unknown' ? 'bad' : 'wait';
+}
+
+/** A watcher completes the activities of the videos whose watch has ended, and may bring their files. */
+function readTold(operation: Operation, story: Story): void {
+  const isDelivery = operation.name === ACTIVITY.deliverVideos;
+  const input = fieldsOf(operation.input);
+  const told = listOf(input[isDelivery ? 'deliveries' : 'told']).map((one) => fieldsOf(one));
+  const ends = new Map<string, number>();
+  for (const { answer } of told) {
+    const { kind, verdict } = fieldsOf(answer);
+    const end = story.shown.word(kind === 'full' ? 'not taken' : fieldsOf(verdict)['kind']) ?? 'ended';
+    ends.set(end, (ends.get(end) ?? 0) + 1);
+  }
+  const isOver = operation.end === 'completed';
+  const counts = [...ends].map(([end, count]) => `${count} ${end.replace('_', ' ')}`).join(', ');
+  const rest = isOver ? '' : `; ${withoutAnswer(operation).text}`;
+  const facts = {
+    ...present<Fact>({ videos: told.slice(0, SHOWN).map(({ waiter }) => videoOf(waiter, story)) }),
+    ...workFacts(operation),
+  };
+  const tone = isOver ? 'good' : withoutAnswer(operation).tone;
+  const said = isDelivery ? 'Fetched and told' : 'Told';
+  const text = `${said} ${counted(told.length, 'video')}: ${counts}${rest}`;
+  story.add({ kind: 'told', tone, text, facts }, operation);
+}
+
+/** Videos that an entry names. */
+const SHOWN = 100;
+
+const videoOf = (waiter: unknown, story: Story): string =>
+  story.shown.id(fieldsOf(waiter)['workflowId']) ?? '';
+
+function readNudge(operation: Operation, story: Story): void {
+  const isSent = operation.kind === 'sent_signal';
+  const workflowId = story.shown.id(textOf(operation.input));
+  const text = isSent
+    ? `Nudge passed to the watcher${operation.end === 'failed' ? ': it is gone' : ''}`
+    : `Nudged${workflowId === null ? '' : ` for ${workflowId}`}: the next poll comes as soon as it may`;
+  story.add(
+    {
+      kind: 'nudge',
+      tone: operation.end === 'failed' ? 'wait' : 'plain',
+      text,
+      facts: present<Fact>({ workflowId }),
+    },
+    operation,
+  );
+}
+
+/** Videos that join a watcher, and one that leaves it. */
+function readMembers(operation: Operation, story: Story): void {
+  if (operation.name === SIGNAL.watchJoin) {
+    const videos = listOf(operation.input).map((join) => videoOf(fieldsOf(join)['waiter'], story));
+    const [only] = videos;
+    const who = videos.length === 1 && only !== undefined ? only : counted(videos.length, 'video');
+    const text = `${who} joined`;
+    story.add({ kind: 'watch', text, facts: { videos: videos.slice(0, SHOWN) } }, operation);
+    return;
+  }
+  const isSent = operation.kind === 'sent_signal';
+  const text = isSent
+    ? `Left the watcher${operation.end === 'failed' ? ', which is gone' : ''}`
+    : `${videoOf(operation.input, story)} left`;
+  story.add({ kind: 'watch', tone: 'wait', text }, operation);
+}

@@ -1,0 +1,177 @@
+import { type Money } from 'temporal-media';
+import { failureWords } from './failure-facts';
+import { type Operation } from './operations';
+import { type WorkflowTask } from './workflow-tasks';
+import { type Shown } from './shown';
+import { type Span } from './time-spent';
+import {
+  MAX_CHANGES,
+  type EntryKind,
+  type EventIds,
+  type Facts,
+  type MoneySummary,
+  type PollChange,
+  type SpentOn,
+  type TimelineEntry,
+  type Tone,
+} from './timeline';
+
+/** What an entry says besides its times and events. */
+export interface Said {
+  readonly kind: EntryKind;
+  readonly tone?: Tone;
+  readonly text: string;
+  readonly facts?: Facts;
+}
+
+/** An entry to which events may still be added. */
+export class OpenEntry {
+  private readonly events = new Map<number, number[]>();
+  private until = 0;
+  said: Required<Said>;
+
+  constructor(
+    said: Said,
+    readonly at: number,
+  ) {
+    this.said = { tone: 'plain', facts: {}, ...said };
+  }
+
+  say(said: Partial<Said>): void {
+    this.said = { ...this.said, ...said };
+  }
+
+  add(operation: Operation): this {
+    this.addIds(operation.run, operation.ids);
+    this.until = Math.max(this.until, operation.until);
+    return this;
+  }
+
+  addIds(run: number, ids: readonly number[]): void {
+    const known = this.events.get(run);
+    if (known === undefined) this.events.set(run, [...ids]);
+    else known.push(...ids);
+  }
+
+  /** First event, for the order of entries of one moment. */
+  order(): readonly [run: number, id: number] {
+    const runs = [...this.events.entries()].map(([run, ids]) => [run, Math.min(...ids)] as const);
+    return runs.sort(([a], [b]) => a - b)[0] ?? [0, 0];
+  }
+
+  finish(): TimelineEntry {
+    const { kind, tone, text, facts } = this.said;
+    const events: EventIds[] = [...this.events]
+      // A poll of a watcher has none in the history of the video.
+      .filter(([, ids]) => ids.length > 0)
+      .map(([run, ids]) => ({ run, ids: ids.sort((a, b) => a - b) }));
+    const iso = (ms: number): string => new Date(ms).toISOString();
+    return { at: iso(this.at), until: iso(Math.max(this.at, this.until)), kind, tone, text, facts, events };
+  }
+}
+
+/** The number of tries of a retried activity, and why the last one but one failed. */
+function triesText({ attempt, lastFailure }: Operation): string {
+  if (attempt <= 1) return '';
+  return `; try ${attempt}${lastFailure === null ? '' : `, the one before: ${failureWords(lastFailure)}`}`;
+}
+
+/** Whether the service refused a send with this outcome: it cost nothing. */
+export const isRefused = (outcome: unknown): boolean =>
+  outcome === 'refused_for_now' || outcome === 'rejected';
+
+/** The story while it is written: what the operations so far have told. */
+export class Story {
+  readonly entries: OpenEntry[] = [];
+  readonly spans: Span[] = [];
+  readonly polls: {
+    count: number;
+    first: number | null;
+    last: number | null;
+    longestGapMs: number | null;
+    errors: { [errorClass: string]: number };
+    changes: PollChange[];
+    changesLeftOut: number;
+  } = { count: 0, first: null, last: null, longestGapMs: null, errors: {}, changes: [], changesLeftOut: 0 };
+  money: MoneySummary = { estimate: null, state: null, usageReported: false };
+  outcome: string | null = null;
+  advice: string | null = null;
+  taskId: string | null = null;
+  creationKey: string | null = null;
+  model: string | null = null;
+  account: string | null = null;
+  deadlineAt: string | null = null;
+  sends = 0;
+  sendsRefused = 0;
+  sendsAccepted = 0;
+  /** The last create left no answer: only the journal knows whether it was sent. */
+  isUnanswered = false;
+  /** ISO 4217 code of the prices of this workflow. */
+  currency: string | null = null;
+  /** Duration of the wait for the video, in milliseconds, by the input. */
+  waitForMs: number | null = null;
+  /** When the last create of unknown fate began to wait for a person; null when none does. */
+  undecidedSince: number | null = null;
+  /** When the campaign was paused; null when it is not. */
+  pausedSince: number | null = null;
+  /** The entry to which the timer of a workflow task belongs, by the id of that task's completion. */
+  readonly limits = new Map<string, OpenEntry>();
+
+  constructor(
+    readonly shown: Shown,
+    /** Where the bars of what is open end: when the history was read, else the last event of all runs. */
+    readonly lastAt: number,
+    /** Workflow tasks of each run. */
+    readonly tasks: readonly (readonly WorkflowTask[])[],
+  ) {}
+
+  add(said: Said, operation: Operation): OpenEntry {
+    const entry = new OpenEntry({ ...said, text: `${said.text}${triesText(operation)}` }, operation.at).add(
+      operation,
+    );
+    this.entries.push(entry);
+    return entry;
+  }
+
+  /** @param outcome of the send; null where it left no answer */
+  sent(outcome: string | null): void {
+    this.sends += 1;
+    if (outcome === null || outcome === 'unconfirmed') return;
+    if (isRefused(outcome)) this.sendsRefused += 1;
+    else this.sendsAccepted += 1;
+  }
+
+  span(on: SpentOn, { at, endedAt }: Pick<Operation, 'at' | 'endedAt'>): void {
+    this.spans.push({ on, from: at, to: endedAt ?? this.lastAt });
+  }
+
+  /** Notes an end of a wait for a person. */
+  decided(at: number): void {
+    if (this.undecidedSince !== null)
+      this.spans.push({ on: 'waiting_for_person', from: this.undecidedSince, to: at });
+    this.undecidedSince = null;
+  }
+
+  resumed(at: number): void {
+    if (this.pausedSince !== null)
+      this.spans.push({ on: 'waiting_for_person', from: this.pausedSince, to: at });
+    this.pausedSince = null;
+  }
+
+  changed(change: PollChange): void {
+    if (this.polls.changes.length < MAX_CHANGES) this.polls.changes.push(change);
+    else this.polls.changesLeftOut += 1;
+  }
+
+  estimated(estimate: Money | null): void {
+    if (estimate === null) return;
+    this.currency = estimate.currency;
+    this.money = { ...this.money, estimate };
+  }
+
+  /** When the workflow processed the end of an operation: the time of its next workflow task. */
+  processedAt({ run, until }: Operation): number {
+    const next = this.tasks[run]?.find(({ startedAt }) => startedAt !== null && startedAt >= until);
+    return next?.startedAt ?? until;
+  }
+}

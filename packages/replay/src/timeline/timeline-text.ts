@@ -1,0 +1,285 @@
+import { stripVTControlCharacters } from 'node:util';
+import { TONES } from 'temporal-media/internal/html/row-filters';
+import { visible } from 'temporal-media/internal/domain/visible';
+import { rowCause } from './campaign-rows';
+import { shownSpan, counted } from './sizes';
+import { moneySummaryText, sendsText } from './workflow-entries';
+import {
+  SPENT,
+  type EventIds,
+  type Timeline,
+  type TimelineEntry,
+  type TimelineRow,
+  type Tone,
+} from './timeline';
+
+/** How a text is coloured; the names are those of the command line. */
+export type TextPaint = (tone: 'good' | 'bad' | 'warn' | 'note', text: string) => string;
+
+/** How a timeline is laid out as text. */
+export interface TimelineTextOptions {
+  /** Columns; nothing is wrapped or cut with `Infinity`, as in a file or a pipe. @default 80 */
+  readonly width?: number;
+  /** Shows times in UTC instead of the time zone of this machine. @default false */
+  readonly utc?: boolean;
+  /** @default no colours */
+  readonly paint?: TextPaint;
+}
+
+/** Largest number of rows of a campaign that the text lists. */
+const MAX_ROWS = 20;
+/** Longest and shortest bar. */
+const BARS = [24, 6] as const;
+
+/** The timeline for a terminal, without a trailing newline. */
+export function timelineText(timeline: Timeline, options: TimelineTextOptions = {}): string {
+  const width = Math.max(40, options.width ?? 80);
+  const paint = options.paint ?? ((_tone, text) => text);
+  const page = new Page(withVisibleTexts(timeline), { width, paint, utc: options.utc === true });
+  return [
+    ...page.head(),
+    '',
+    ...page.entries(),
+    ...page.rows(),
+    ...page.children(),
+    '',
+    ...page.spent(),
+  ].join('\n');
+}
+
+/** Ids, keys and texts of services may hold what a terminal obeys, or begin another line. */
+function withVisibleTexts<T>(value: T): T {
+  const clean = (inner: unknown): unknown => {
+    if (typeof inner === 'string') return visible(inner);
+    if (Array.isArray(inner)) return inner.map(clean);
+    if (typeof inner !== 'object' || inner === null) return inner;
+    return Object.fromEntries(Object.entries(inner).map(([name, one]) => [name, clean(one)]));
+  };
+  return clean(value) as T;
+}
+
+const MARKS: { readonly [tone in Tone]: string } = { plain: ' ', good: '+', wait: '~', bad: '!' };
+
+class Page {
+  private readonly startedAt: number;
+  private readonly width: number;
+  private readonly paint: TextPaint;
+  private readonly utc: boolean;
+  /** Columns of the event ids of an entry. */
+  private readonly idsWidth: number;
+
+  constructor(
+    private readonly timeline: Timeline,
+    { width, paint, utc }: Required<TimelineTextOptions>,
+  ) {
+    this.startedAt = Date.parse(timeline.startedAt ?? '') || 0;
+    this.width = width;
+    this.paint = paint;
+    this.utc = utc;
+    this.idsWidth = Math.min(
+      10,
+      Math.max(0, ...timeline.entries.map(({ events }) => this.ids(events).length)),
+    );
+  }
+
+  head(): string[] {
+    const { timeline } = this;
+    const { workflowType, workflowId, outcome, runs, startedAt, polls, parent } = timeline;
+    const events = runs.reduce((sum, run) => sum + run.events, 0);
+    const until = timeline.readAt ?? timeline.lastEventAt;
+    const took = shownSpan(Date.parse(until ?? '') - this.startedAt || 0);
+    const facts: (readonly [name: string, value: string | null])[] = [
+      [
+        'outcome',
+        outcome === null
+          ? timeline.readAt === null
+            ? 'none yet: the history ends before it'
+            : 'none yet: it runs'
+          : this.toned(outcomeTone(timeline), outcome),
+      ],
+      ['', timeline.advice],
+      [
+        'time',
+        startedAt === null
+          ? null
+          : `${this.moment(startedAt)} to ${this.clock(until ?? startedAt)} (${took})`,
+      ],
+      ['history', `${counted(events, 'event')} in ${counted(runs.length, 'run')}`],
+      ['parent', parent?.workflowId ?? null],
+      ['task', timeline.taskId],
+      ['model', timeline.model],
+      ['account', timeline.account],
+      ['key', timeline.creationKey],
+      ['sends', sendsText(timeline)],
+      ['money', moneySummaryText(timeline.money)],
+      ['polls', polls.count === 0 ? null : pollsText(timeline)],
+      ['deadline', timeline.deadlineAt === null ? null : this.clock(timeline.deadlineAt)],
+    ];
+    const lines = facts.flatMap(([name, value]) => (value === null ? [] : this.fact(name, value)));
+    return [this.paint('note', `${workflowType} ${workflowId}`), ...lines];
+  }
+
+  private fact(name: string, value: string): string[] {
+    return this.hanging(`  ${name.padEnd(10)}`, value);
+  }
+
+  /** A line with the date begins each day but the first. */
+  entries(): string[] {
+    let day = this.timeline.startedAt === null ? '' : wallClock(this.timeline.startedAt, this.utc).date;
+    return this.timeline.entries.flatMap((entry) => {
+      const { date, time } = wallClock(entry.at, this.utc);
+      const isNext = date !== day;
+      day = date;
+      return [
+        ...(isNext ? [this.paint('note', `${' '.repeat(11)}${date}`)] : []),
+        ...this.entry(entry, time),
+      ];
+    });
+  }
+
+  private entry({ at, tone, text, events }: TimelineEntry, time: string): string[] {
+    const offset = offsetText(Date.parse(at) - this.startedAt).padStart(9);
+    const ids = this.ids(events).padEnd(this.idsWidth);
+    const lines = this.hanging(`${offset}  ${time}  ${ids} ${MARKS[tone]} `, text);
+    return tone === 'plain' ? lines : lines.map((line) => this.toned(tone, line));
+  }
+
+  private ids(events: readonly EventIds[]): string {
+    return eventText(events, this.timeline.runs.length > 1);
+  }
+
+  private moment(iso: string): string {
+    const { date, time } = wallClock(iso, this.utc);
+    return `${date} ${time}`;
+  }
+
+  private clock(iso: string): string {
+    return `${this.moment(iso)} ${wallClock(iso, this.utc).zone}`;
+  }
+
+  /** Rows that did not complete come first. */
+  rows(): string[] {
+    const { rows } = this.timeline;
+    if (rows.length === 0) return [];
+    const sorted = [...rows].sort((a, b) => TONES.indexOf(a.tone) - TONES.indexOf(b.tone));
+    const shown = sorted.slice(0, MAX_ROWS);
+    const keys = Math.min(24, Math.max(...shown.map(({ key }) => key.length)));
+    const table = shown.flatMap((row) => this.row(row, keys));
+    const left = rows.length - shown.length;
+    const more =
+      left > 0 ? [`  and ${counted(left, 'row')} more: -o json and the page of --html have all`] : [];
+    return ['', `Rows (${rows.length})`, ...table, ...more];
+  }
+
+  private row(row: TimelineRow, keys: number): string[] {
+    const { key, state, taskId, creates, polls, tone } = row;
+    const cause = rowCause(row);
+    const why = cause === null ? '' : `: ${cause}`;
+    const text = `${state.replaceAll('_', ' ')}${why}; ${counted(creates, 'create')}, ${counted(polls, 'poll')}${taskId === null ? '' : `, task ${taskId}`}`;
+    return this.hanging(`  ${MARKS[tone]} ${key.padEnd(keys)} `, text).map((line) => this.toned(tone, line));
+  }
+
+  children(): string[] {
+    const { children } = this.timeline;
+    if (children.length === 0) return [];
+    const lines = children.flatMap((child) => {
+      const events = child.runs.reduce((sum, run) => sum + run.events, 0);
+      const text = `${child.workflowId}: ${child.outcome ?? 'open'}, ${counted(events, 'event')}, ${counted(child.rows.length, 'row')}`;
+      return this.hanging('  ', text).map((line) => this.toned(outcomeTone(child), line));
+    });
+    return ['', `Children (${children.length})`, ...lines];
+  }
+
+  spent(): string[] {
+    const { spent } = this.timeline;
+    const whole = spent.reduce((sum, { ms }) => sum + ms, 0);
+    if (whole === 0) return [];
+    const longest = Math.max(...spent.map(({ on }) => SPENT[on].length));
+    const spans = spent.map(({ ms }) => shownSpan(ms));
+    const room = this.width - longest - Math.max(...spans.map((span) => span.length)) - 12;
+    const full = Math.max(BARS[1], Math.min(BARS[0], room));
+    const bars = spent.map(({ on, ms }, index) => {
+      const share = ms / whole;
+      const bar = '█'.repeat(Math.max(1, Math.round(share * full))).padEnd(full);
+      const percent = share < 0.01 ? '<1' : String(Math.round(share * 100));
+      return `  ${SPENT[on].padEnd(longest)}  ${this.paint('note', bar)} ${percent.padStart(3)} %  ${spans[index]}`;
+    });
+    return [`Where the time went (${shownSpan(whole)})`, ...bars];
+  }
+
+  private toned(tone: Tone, text: string): string {
+    if (tone === 'plain') return text;
+    return this.paint(tone === 'wait' ? 'warn' : tone, text);
+  }
+
+  private hanging(head: string, text: string): string[] {
+    return hanging(head, text, this.width);
+  }
+}
+
+/** A text beside its head, wrapped at blanks: a word that is longer than a line is there to be copied. */
+export function hanging(head: string, text: string, width: number): string[] {
+  const room = Math.max(20, width - head.length);
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && widthOf(line) + 1 + widthOf(word) > room) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  lines.push(line);
+  const indent = ' '.repeat(head.length);
+  return lines.map((part, index) => `${index === 0 ? head : indent}${part}`.trimEnd());
+}
+
+const widthOf = (text: string): number => stripVTControlCharacters(text).length;
+
+function outcomeTone({ entries }: Timeline): Tone {
+  return entries.findLast(({ kind }) => kind === 'ended')?.tone ?? 'plain';
+}
+
+function pollsText({ polls }: Timeline): string {
+  const { count, longestGapMs, errors, changes, changesLeftOut } = polls;
+  const gap = longestGapMs === null ? '' : `, longest gap ${shownSpan(longestGapMs)}`;
+  const failed = Object.entries(errors).map(([name, times]) => `${times} ${name}`);
+  const seen = changes.length + changesLeftOut;
+  return `${count.toLocaleString('en-US')}${gap}; ${counted(seen, 'change')}${failed.length === 0 ? '' : `; errors: ${failed.join(', ')}`}`;
+}
+
+/** `5-23`, or `2:5-23` with the run in front where there are several. */
+export function eventText(events: readonly EventIds[], hasRuns: boolean): string {
+  return events
+    .map(({ run, ids }) => {
+      const first = ids[0] ?? 0;
+      const last = ids.at(-1) ?? first;
+      return `${hasRuns ? `${run + 1}:` : ''}${first === last ? first : `${first}-${last}`}`;
+    })
+    .join(' ');
+}
+
+/** `+0:07.3`, `+12:45`, `+3:02:45`, `+2d 3:02`. */
+export function offsetText(ms: number): string {
+  const two = (value: number): string => String(Math.floor(value)).padStart(2, '0');
+  const seconds = ms / 1000;
+  if (seconds < 60) return `+${seconds.toFixed(1)}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `+${minutes}:${two(seconds % 60)}`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return `+${hours}:${two(minutes % 60)}:${two(seconds % 60)}`;
+  return `+${Math.floor(hours / 24)}d ${hours % 24}:${two(minutes % 60)}`;
+}
+
+/** Date and time of day, and the zone of both: `UTC`, `UTC+01:00`. */
+function wallClock(
+  iso: string,
+  utc: boolean,
+): { readonly date: string; readonly time: string; readonly zone: string } {
+  const at = new Date(iso);
+  const east = utc ? 0 : -at.getTimezoneOffset();
+  const [date = '', time = ''] = new Date(at.getTime() + east * 60_000).toISOString().split('T');
+  const two = (value: number): string => String(Math.floor(value)).padStart(2, '0');
+  const ahead = Math.abs(east);
+  const zone = east === 0 ? '' : `${east < 0 ? '-' : '+'}${two(ahead / 60)}:${two(ahead % 60)}`;
+  return { date, time: time.slice(0, 8), zone: `UTC${zone}` };
+}

@@ -1,0 +1,262 @@
+import { type OutcomeTone } from 'temporal-media/internal/domain/outcome-words';
+import { type Money } from 'temporal-media';
+
+/** Where an entry is drawn, and in which group a reader looks for it. */
+export type Lane =
+  | 'workflow'
+  | 'create'
+  | 'polls'
+  | 'wait'
+  | 'download'
+  | 'money'
+  | 'people'
+  | 'campaign'
+  | 'batches'
+  | 'rows'
+  | 'own';
+
+/** Kinds of entries, with the lane and the meaning of each. */
+export const ENTRY_KINDS = {
+  started: ['workflow', 'The execution began.'],
+  continued: ['workflow', 'A run ended and the next run of the same execution went on.'],
+  reset: ['workflow', 'An operator reset a run: a new one does again what came after an event.'],
+  cancel_requested: ['people', 'Somebody asked for the cancellation of the execution.'],
+  task_failure: ['workflow', 'A workflow task failed or timed out; the server gave it to a worker again.'],
+  attributes: ['workflow', 'Search attributes or the memo were written.'],
+  marker: ['workflow', 'The SDK recorded a marker: a patch, a side effect or a local activity.'],
+  event: ['workflow', 'Another event of the server, such as changed options.'],
+  ended: ['workflow', 'The execution ended.'],
+  create: ['create', 'One try to create a video: at most one paid request.'],
+  reconcile: ['create', 'The journal was read for a create that left no answer.'],
+  create_wait: ['wait', 'A wait before the next create.'],
+  image: ['create', 'One image call: at most one paid request.'],
+  look_up: ['workflow', 'A worker looked something up; nothing was paid.'],
+  polls: ['polls', 'Polls in a row that found the same status, with their timers.'],
+  poll_errors: ['polls', 'Polls in a row that failed for the same reason, with their timers.'],
+  watch: ['polls', 'A watcher polled for the video, or was lost; or a video joined or left its watcher.'],
+  told: ['polls', 'A watcher told videos how their watch ended.'],
+  nudge: ['polls', 'Somebody learned that the task may be done: the next poll comes forward.'],
+  retry_after: ['wait', 'A wait that the service asked for (Retry-After).'],
+  download: ['download', 'The download of one or more results, with all tries.'],
+  decision: ['people', 'A person decided about a create of unknown fate.'],
+  decision_wait: ['wait', 'The timer that ends the wait for a decision.'],
+  update: ['people', 'An Update was accepted.'],
+  plan: ['campaign', 'The manifest of a campaign was read and planned.'],
+  book: ['money', 'A move in the book of the campaign: money is granted, raised or settled.'],
+  batch: ['batches', 'A batch of the campaign, from its start to its result.'],
+  orders: ['campaign', 'Orders of the campaign to a batch.'],
+  report: ['campaign', 'Reports of a batch to the campaign that show the same number of ended rows.'],
+  page: ['rows', 'A batch read the rows of a page.'],
+  results: ['rows', 'Results of ended rows were written.'],
+  alarm: ['campaign', 'Timers with which a campaign or a batch checks again, all together.'],
+  pause: ['wait', 'A pause before a call of the package is made again.'],
+  activity: ['own', 'An activity that is not of this package.'],
+  timer: ['own', 'A timer that is not of this package.'],
+  child: ['own', 'A child workflow.'],
+  signal: ['own', 'A signal that arrived.'],
+  sent_signal: ['own', 'A signal to another workflow.'],
+} as const satisfies { readonly [kind: string]: readonly [Lane, string] };
+
+/** What an entry is about: a key of {@link ENTRY_KINDS}. */
+export type EntryKind = keyof typeof ENTRY_KINDS;
+
+/** `good`: something was reached; `wait`: refused or away for now; `bad`: lost, refused for good, or of unknown fate. */
+export type Tone = 'plain' | OutcomeTone;
+
+/** A redacted value: JSON. */
+export type Fact = string | number | boolean | null | readonly Fact[] | { readonly [name: string]: Fact };
+/** Redacted values by their names. */
+export type Facts = { readonly [name: string]: Fact };
+
+/** Events of one run; `run` is an index into {@link Timeline.runs}. */
+export interface EventIds {
+  readonly run: number;
+  readonly ids: readonly number[];
+}
+
+/** One thing that happened. Every event of every run belongs to exactly one entry. */
+export interface TimelineEntry {
+  /** ISO 8601: time of its first event. */
+  readonly at: string;
+  /** ISO 8601: time of its last event; equal to `at` for a moment. Of what is open: `readAt`, where there is one. */
+  readonly until: string;
+  readonly kind: EntryKind;
+  readonly tone: Tone;
+  /** What happened, in one sentence. */
+  readonly text: string;
+  /** Values behind the text, redacted. */
+  readonly facts: Facts;
+  readonly events: readonly EventIds[];
+}
+
+/** What the time was spent on. Each moment counts once, for the first of these that applies. */
+export const SPENT = {
+  downloading: 'downloading',
+  poll_requests: 'poll requests',
+  creating: 'creating',
+  own_activities: 'activities of your own',
+  bookkeeping: 'plans, books and results',
+  workflow_code: 'workflow code',
+  workflow_failing: 'workflow code fails',
+  waiting_for_worker: 'waiting for a worker',
+  waiting_for_person: 'waiting for a person',
+  waiting_for_key: 'waiting for the key (401)',
+  waiting_for_money: 'waiting for money',
+  waiting_for_slot: 'waiting for a slot',
+  retry_after: 'as the service asked',
+  own_backoff: 'our own backoff',
+  waiting_for_polls: 'waiting between polls',
+  waiting_for_children: 'waiting for child workflows',
+  own_timers: 'timers of your own',
+  until_reset: 'over, until it was reset',
+  nothing: 'nothing was scheduled',
+} as const;
+
+/** What a moment is counted for: a key of {@link SPENT}. */
+export type SpentOn = keyof typeof SPENT;
+
+/** Time that went to one thing. */
+export interface TimeSpent {
+  readonly on: SpentOn;
+  /** Milliseconds. */
+  readonly ms: number;
+}
+
+/** Polls of all runs together. */
+export interface PollSummary {
+  readonly count: number;
+  /** ISO 8601; null before the first poll. */
+  readonly first: string | null;
+  readonly last: string | null;
+  /** Between the starts of two polls, in milliseconds; null with fewer than two. */
+  readonly longestGapMs: number | null;
+  /** Answers without a record, by class, and ticks that no worker ran. */
+  readonly errors: { readonly [errorClass: string]: number };
+  /** Each change of status or progress. At most 1,000; `changesLeftOut` counts the others. */
+  readonly changes: readonly PollChange[];
+  readonly changesLeftOut: number;
+}
+
+/** A status or progress that a poll found and the one before did not. */
+export interface PollChange {
+  /** ISO 8601 */
+  readonly at: string;
+  readonly taskId: string | null;
+  readonly status: string | null;
+  readonly progress: number | null;
+}
+
+export const MAX_CHANGES = 1_000;
+
+/** What was paid, or may be. Null is unknown, never free. */
+export interface MoneySummary {
+  readonly estimate: Money | null;
+  /** That of the outcome; null while there is none. */
+  readonly state: 'settled' | 'reserved' | 'needs_review' | 'none' | null;
+  /** Whether the service reported its `usage`. */
+  readonly usageReported: boolean;
+  /** Of a campaign, in micro-units of `currency`. */
+  readonly totals?: {
+    readonly currency: string | null;
+    readonly settled: number;
+    readonly reserved: number;
+    readonly needsReview: number;
+    /** Attempts of unknown price. */
+    readonly unknown: number;
+  };
+  /** Of a campaign, in micro-units. */
+  readonly budget?: number;
+}
+
+/** `budget`: no money was left for it; `attempts`: all were made; `cancelled`: the campaign was. */
+export type NoAttempt = 'budget' | 'attempts' | 'cancelled';
+
+/** A row of a campaign, as far as the histories of its batches tell. */
+export interface TimelineRow {
+  readonly key: string;
+  readonly line: number | null;
+  readonly batch: number | null;
+  /** An outcome, or what was last done for it. */
+  readonly state: string;
+  readonly tone: Tone;
+  readonly model: string | null;
+  readonly taskId: string | null;
+  /** Creates under its key and under those of later attempts. */
+  readonly creates: number;
+  readonly polls: number;
+  /** ISO 8601 */
+  readonly startedAt: string | null;
+  readonly createdAt: string | null;
+  readonly finishedAt: string | null;
+  /** Of a rejection, of content that is not there, of a failed poll; the code of a failed video. */
+  readonly reason: string | null;
+  /** Why an ended row has no result, in one word; null when it has one, or nothing is known. */
+  readonly kind: string | null;
+  /** The service's own code for that. */
+  readonly code: string | null;
+  /** Why it got no attempt, or no further one; null where none was due, or none is known. */
+  readonly noAttempt: NoAttempt | null;
+  /** Micro-units that it may have cost; null is unknown. */
+  readonly cost: number | null;
+}
+
+/** One run of an execution. */
+export interface TimelineRun {
+  readonly runId: string;
+  readonly source: string;
+  /** ISO 8601; null for a history without events. */
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+  readonly events: number;
+  /** How the run ended; `open` where its history has no end. */
+  readonly end:
+    | 'completed'
+    | 'failed'
+    | 'timed_out'
+    | 'cancelled'
+    | 'terminated'
+    | 'continued_as_new'
+    | 'open';
+  /** Where an operator's reset made this run: it does again what came after this event of that run. Else null. */
+  readonly resetFrom: { readonly runId: string; readonly eventId: number } | null;
+}
+
+/** The story of one execution: `timeline` of the command `replay`, and what its page is drawn from. */
+export interface Timeline {
+  readonly v: 1;
+  readonly workflowId: string;
+  readonly workflowType: string;
+  readonly parent: { readonly workflowId: string; readonly runId: string } | null;
+  readonly runs: readonly TimelineRun[];
+  /** ISO 8601 */
+  readonly startedAt: string | null;
+  /** Time of the last event. */
+  readonly lastEventAt: string | null;
+  /** When the history of an execution that is open was read from its server; null for one that is over, and for files. */
+  readonly readAt: string | null;
+  /** The outcome that was returned, or how the execution ended without one; null while it is open. */
+  readonly outcome: string | null;
+  /** What it means and what is safe to do, for an outcome that is not `completed`. */
+  readonly advice: string | null;
+  readonly taskId: string | null;
+  readonly creationKey: string | null;
+  readonly model: string | null;
+  readonly account: string | null;
+  /** ISO 8601: when the wait ends; null where nothing is waited for. */
+  readonly deadlineAt: string | null;
+  readonly money: MoneySummary;
+  /** Paid requests that were sent, as far as these histories tell; those of children not included. */
+  readonly sends: number;
+  /** How many of them the service refused and accepted; what became of the rest is unknown. */
+  readonly sendsRefused: number;
+  readonly sendsAccepted: number;
+  readonly polls: PollSummary;
+  /** Adds up to the time from `startedAt` to `readAt`, else `lastEventAt`; only what is above 0, the longest first. */
+  readonly spent: readonly TimeSpent[];
+  /** In the order of their first events. */
+  readonly entries: readonly TimelineEntry[];
+  /** Of a campaign and its batches. */
+  readonly rows: readonly TimelineRow[];
+  /** Timelines of children that were loaded. */
+  readonly children: readonly Timeline[];
+}

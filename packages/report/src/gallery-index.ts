@@ -1,0 +1,192 @@
+import { type MoneyTotals, type RowCounts } from 'temporal-media';
+import { ROW_OUTCOMES } from 'temporal-media/internal/domain/campaign/row';
+import {
+  outcomeWords,
+  type OutcomeTone as Tone,
+  toLookAt,
+  worstTone,
+} from 'temporal-media/internal/domain/outcome-words';
+import { formatMoney } from 'temporal-media/internal/domain/price';
+import { partName, scriptJson } from './gallery-page';
+import { moneyText, spanText, timeText } from './row-card';
+import { type ReportFolder } from './report-folder';
+import { type ReportFacts } from './report-options';
+import { type PageFacts, type RowGroups } from './report-state';
+import { ASSETS, renderIndex } from './templates';
+
+interface Part {
+  readonly name: string;
+  readonly groups: RowGroups;
+}
+
+/** Values for the template of the first page; `campaign` is its title. */
+interface IndexView {
+  readonly campaign: string;
+  readonly [name: string]: unknown;
+}
+
+interface Tile {
+  readonly name: string;
+  readonly value: string;
+  readonly tone: Tone | '';
+  readonly hint: string;
+}
+
+/** Writes the first page, the data for navigation and filters, and the files that all pages share. */
+export async function writeGalleryIndex(
+  folder: ReportFolder,
+  facts: ReportFacts,
+  pages: readonly (readonly [page: number, facts: PageFacts])[],
+): Promise<void> {
+  const all = pages.flatMap(([page, { parts }]) =>
+    parts.map((groups, part): Part => ({ name: partName(page, part), groups })),
+  );
+  for (const [path, content] of Object.entries(ASSETS)) await folder.write(path, content);
+  await folder.write('data/index.js', indexData(all));
+  await folder.write('index.html', renderIndex(indexView(facts, all)));
+}
+
+function indexData(parts: readonly Part[]): string {
+  const all = parts.flatMap(({ groups }) => groups);
+  const kinds = [...new Set(all.map(([, kind]) => kind))].sort();
+  const models = [...new Set(all.map(([, , model]) => model))].sort();
+  const data = {
+    outcomes: ROW_OUTCOMES.map((outcome) => {
+      const { label, tone } = outcomeWords(outcome);
+      return [outcome, label, tone];
+    }),
+    kinds,
+    models,
+    pages: parts.map(({ name, groups }) => [
+      name,
+      groups.map(([outcome, kind, model, rows]) => [
+        ROW_OUTCOMES.indexOf(outcome),
+        kinds.indexOf(kind),
+        models.indexOf(model),
+        rows,
+      ]),
+    ]),
+  };
+  return `window.gallery=${scriptJson(data)};\n`;
+}
+
+function indexView(facts: ReportFacts, parts: readonly Part[]): IndexView {
+  const { plan, asOf, startedAt, finishedAt } = facts;
+  const end = finishedAt ?? asOf;
+  return {
+    campaign: facts.campaign,
+    state: facts.state,
+    tone: campaignTone(facts),
+    bad: count(toLookAt(facts.counts)),
+    asOf: end,
+    asOfText: timeText(end),
+    startedText: timeText(startedAt),
+    tookText: facts.state === 'done' ? spanText(startedAt, end) : null,
+    ...bar(facts),
+    tiles: countTiles(facts),
+    money: moneyTiles(facts.money, facts),
+    notes: facts.notes,
+    issues: (plan?.issues ?? []).map((issue) => ({ ...issue, column: issue.column ?? '' })),
+    issuesTitle: issuesTitle(plan?.invalid ?? 0, plan?.issues.length ?? 0),
+    pages: parts.map(({ name, groups }) => ({
+      name,
+      number: name.replace(/^page-0*/, ''),
+      rows: count(sumOf(groups)),
+      bad: sumOf(groups.filter(([outcome]) => outcomeWords(outcome).tone === 'bad')),
+    })),
+  };
+}
+
+/** Of a campaign that is still running: as if the rows that are left were still running. */
+function campaignTone({ state, counts, remaining }: ReportFacts): Tone {
+  const isOpen = state === 'running' || (remaining ?? 0) > 0;
+  return worstTone([...Object.keys(counts), ...(isOpen ? ['still_running'] : [])]);
+}
+
+function countTiles({ state, counts, plan, remaining }: ReportFacts): Tile[] {
+  const tile = (name: string, value: number | null, look: Tile['tone'] = ''): Tile[] =>
+    value === null ? [] : [{ name, value: count(value), tone: value === 0 ? '' : look, hint: '' }];
+  return [
+    ...tile('rows in the manifest', plan?.rows ?? null),
+    ...tile('completed', counts.completed ?? 0, 'good'),
+    ...tile('to look at', toLookAt(counts), 'bad'),
+    ...tile('open or not bought', ofTone(counts, 'wait'), 'wait'),
+    ...tile('without a result yet', state === 'done' && remaining === 0 ? null : remaining),
+    ...tile('left out by a limit', plan !== null && plan.left > 0 ? plan.left : null),
+    ...tile('not valid', plan !== null && plan.invalid > 0 ? plan.invalid : null, 'bad'),
+  ];
+}
+
+/** With a budget, the amounts add up to its total. */
+function moneyTiles(money: MoneyTotals, { currency, budget }: ReportFacts): Tile[] {
+  const of = budget?.total.currency ?? currency;
+  const amount = (name: string, microUnits: number, tone: Tile['tone'], hint: string): Tile => ({
+    name,
+    value: of === null && microUnits === 0 ? 'none' : moneyText(microUnits, of),
+    tone: microUnits === 0 ? '' : tone,
+    hint,
+  });
+  const parts =
+    budget === null
+      ? [
+          amount('settled', money.settled, 'good', 'the service reported usage'),
+          amount('reserved', money.reserved, 'wait', 'may still be owed'),
+          amount('needs review', money.needsReview, 'bad', 'failed, lost or without usage'),
+        ]
+      : [
+          amount('spent', budget.spent, 'good', 'the service reported usage'),
+          amount('reserved', budget.reserved, 'wait', 'for rows in flight'),
+          amount('under review', budget.review, 'bad', 'may have been charged'),
+          amount('free', budget.free, '', `of a budget of ${formatMoney(budget.total)}`),
+        ];
+  return [
+    ...parts,
+    {
+      name: 'of unknown price',
+      value: money.unknown === 1 ? '1 attempt' : `${count(money.unknown)} attempts`,
+      tone: money.unknown > 0 ? 'bad' : '',
+      hint: 'unknown is not free',
+    },
+  ];
+}
+
+function ofTone(counts: RowCounts, tone: Tone): number {
+  return Object.entries(counts).reduce(
+    (sum, [outcome, n]) => sum + (outcomeWords(outcome).tone === tone ? n : 0),
+    0,
+  );
+}
+
+const WIDTH = 1_000;
+
+/** Widths are attributes, because the page's Content-Security-Policy forbids inline styles. */
+function bar({ counts, remaining, plan }: ReportFacts): {
+  readonly bar: readonly { tone: Tone; x: number; width: number }[];
+  readonly barLabel: string;
+} {
+  const ended = Object.values(counts).reduce((sum, n) => sum + n, 0);
+  const all = Math.max(1, ended + (remaining ?? 0), (plan?.rows ?? 0) - (plan?.left ?? 0));
+  let x = 0;
+  const parts = (['good', 'bad', 'wait'] as const).flatMap((tone) => {
+    const n = ofTone(counts, tone);
+    if (n === 0) return [];
+    const width = Math.max(2, Math.round((n / all) * WIDTH));
+    x += width;
+    return [{ tone, x: x - width, width }];
+  });
+  return {
+    bar: parts,
+    barLabel: `${count(ended)} of ${count(all)} rows ended, ${count(counts.completed ?? 0)} completed`,
+  };
+}
+
+function sumOf(groups: RowGroups): number {
+  return groups.reduce((sum, [, , , rows]) => sum + rows, 0);
+}
+
+function issuesTitle(invalid: number, shown: number): string {
+  const rows = invalid === 1 ? '1 row of the manifest is not valid' : `${count(invalid)} rows are not valid`;
+  return shown < invalid ? `${rows}; the first ${shown} issues` : rows;
+}
+
+const count = (n: number): string => n.toLocaleString('en-US');

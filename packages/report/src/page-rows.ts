@@ -1,0 +1,70 @@
+import { type CampaignRowResult } from 'temporal-media';
+import { parseJson, type ReportFolder, STATE_FOLDER } from './report-folder';
+
+/** Cards of one page of the gallery; page N has the rows from N * 200 of the manifest. */
+export const PAGE_CARDS = 200;
+
+/** A result with its files in the report. */
+export interface ReportRow {
+  readonly result: CampaignRowResult;
+  /** Relative paths of its media, in the order of its artifacts; null for one that was not in the store. */
+  readonly files?: readonly (string | null)[];
+  /** Fetched media of the results that this one replaced; they are moved where they have the same path. */
+  readonly replaced?: readonly ReplacedFile[];
+}
+
+export interface ReplacedFile {
+  readonly path: string;
+  readonly sha256: string;
+}
+
+/** Latest rows of one page by key. */
+export type PageRows = Map<string, ReportRow>;
+
+export function pageOf({ row }: { readonly row: number }): number {
+  return Math.floor(row / PAGE_CARDS);
+}
+
+/** `0001` for page 0. */
+export function pageNumber(page: number): string {
+  return String(page + 1).padStart(4, '0');
+}
+
+const place = (page: number): string => `${STATE_FOLDER}/pages/${pageNumber(page)}.jsonl`;
+
+export async function readPage(folder: ReportFolder, page: number): Promise<PageRows> {
+  const text = await folder.read(place(page));
+  const rows: PageRows = new Map();
+  for (const line of (text ?? '').split('\n')) {
+    if (line === '') continue;
+    const row = parseJson<ReportRow>(line);
+    rows.set(row.result.key, row);
+  }
+  return rows;
+}
+
+/** @returns false when nothing changed */
+export async function writePage(folder: ReportFolder, page: number, rows: PageRows): Promise<boolean> {
+  return folder.write(
+    place(page),
+    inOrder(rows)
+      .map((row) => `${JSON.stringify(row)}\n`)
+      .join(''),
+  );
+}
+
+/** By their index in the manifest; two keys have the same index only after the manifest was reordered. */
+export function inOrder(rows: PageRows): ReportRow[] {
+  return [...rows.values()].sort(
+    ({ result: a }, { result: b }) => a.row - b.row || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0),
+  );
+}
+
+/** Pages with rows in the folder, in order, independently of the state file. */
+export async function pagesOnDisk(folder: ReportFolder): Promise<number[]> {
+  const names = await folder.list(`${STATE_FOLDER}/pages`);
+  return names
+    .flatMap((name) => /^([0-9]{4,12})\.jsonl$/.exec(name)?.[1] ?? [])
+    .map((number) => Number(number) - 1)
+    .sort((a, b) => a - b);
+}

@@ -1,0 +1,239 @@
+import { LRUCache } from 'lru-cache';
+import { type ArtifactStore } from 'temporal-media/stores';
+import { type ResultsRef, type CampaignRowResult } from 'temporal-media';
+import { ArtifactError } from 'temporal-media/internal/artifacts/artifact-store';
+import { type PlanIndex } from 'temporal-media/internal/domain/campaign/plan';
+import { type PlanAddress, type ResultsIndex } from 'temporal-media/internal/domain/campaign/results';
+import { type CampaignPage, type CampaignRow } from 'temporal-media/internal/domain/campaign/row';
+import {
+  pageOf,
+  type PageRows,
+  pagesOnDisk,
+  readPage,
+  type ReplacedFile,
+  type ReportRow,
+  writePage,
+} from './page-rows';
+import { parseJson, ReportError, type ReportFolder } from './report-folder';
+import { type ReportOptions } from './report-options';
+import { type ReportState, shortHash } from './report-state';
+
+/** Most pages in memory: rows end roughly in the order of the manifest, so that few pages are open at once. */
+const OPEN_PAGES = 96;
+
+interface OpenPage {
+  readonly page: number;
+  readonly rows: PageRows;
+  dirty: boolean;
+}
+
+/**
+ * Puts results into pages: for each key it keeps the line with the highest generation, and of equal ones the later.
+ * Memory does not grow with the rows, except that with several plans the page of each key is kept in memory.
+ */
+class ResultsMerger {
+  /** Pages that changed or had a line in this refresh. */
+  readonly touched = new Set<number>();
+  readonly #open = new LRUCache<number, OpenPage>({ max: OPEN_PAGES });
+  #places: Map<string, number> | null = null;
+
+  /** @param rowGeneration highest generation in the pages */
+  constructor(
+    private readonly folder: ReportFolder,
+    public rowGeneration: number,
+  ) {}
+
+  async add(result: CampaignRowResult): Promise<void> {
+    const page = pageOf(result);
+    this.rowGeneration = Math.max(this.rowGeneration, result.generation);
+    this.touched.add(page);
+    const elsewhere = await this.#leaveOtherPage(result, page);
+    if (elsewhere === 'newer') return;
+    const opened = await this.#page(page);
+    const before = opened.rows.get(result.key);
+    if (before !== undefined && before.result.generation > result.generation) return;
+    this.#places?.set(result.key, page);
+    if (before !== undefined && JSON.stringify(before.result) === JSON.stringify(result)) return;
+    const replaced = [...replacedBy(result, elsewhere), ...replacedBy(result, before)];
+    opened.rows.set(result.key, { result, ...(replaced.length > 0 && { replaced }) });
+    opened.dirty = true;
+  }
+
+  /** Writes all open pages. */
+  async flush(): Promise<void> {
+    while (this.#open.size > 0) await this.#closeOne();
+  }
+
+  /** Removes the key from the page of an earlier manifest. @returns the row removed there, or `newer` if it is newer */
+  async #leaveOtherPage(result: CampaignRowResult, page: number): Promise<ReportRow | undefined | 'newer'> {
+    if (this.rowGeneration === 0) return undefined;
+    this.#places ??= await this.#readPlaces();
+    const other = this.#places.get(result.key);
+    if (other === undefined || other === page) return undefined;
+    const opened = await this.#page(other);
+    const before = opened.rows.get(result.key);
+    if (before === undefined) return undefined;
+    if (before.result.generation > result.generation) return 'newer';
+    opened.rows.delete(result.key);
+    opened.dirty = true;
+    this.touched.add(other);
+    return before;
+  }
+
+  async #readPlaces(): Promise<Map<string, number>> {
+    await this.flush();
+    const places = new Map<string, number>();
+    for (const page of await pagesOnDisk(this.folder))
+      for (const key of (await readPage(this.folder, page)).keys()) places.set(key, page);
+    return places;
+  }
+
+  async #page(page: number): Promise<OpenPage> {
+    const there = this.#open.get(page);
+    if (there !== undefined) return there;
+    if (this.#open.size >= OPEN_PAGES) await this.#closeOne();
+    const opened = { page, rows: await readPage(this.folder, page), dirty: false };
+    this.#open.set(page, opened);
+    return opened;
+  }
+
+  /** Writes the least recently used page, if it changed, before its place is free for another one. */
+  async #closeOne(): Promise<void> {
+    const opened = this.#open.pop();
+    if (opened?.dirty === true) await writePage(this.folder, opened.page, opened.rows);
+  }
+}
+
+/** Media of earlier results that are not in this one. */
+function replacedBy({ artifacts }: CampaignRowResult, before: ReportRow | undefined): ReplacedFile[] {
+  const fetched = (before?.files ?? []).flatMap((path, index) => {
+    const sha256 = before?.result.artifacts[index]?.sha256;
+    return path === null || sha256 === undefined ? [] : [{ path, sha256 }];
+  });
+  const now = new Set(artifacts.map(({ sha256 }) => sha256));
+  return [...(before?.replaced ?? []), ...fetched].filter(({ sha256 }) => !now.has(sha256));
+}
+
+/** Reads a JSON artifact of this package. It may contain prompts, so errors do not include its text. */
+async function readJsonArtifact<T>(store: ArtifactStore, sha256: string): Promise<T> {
+  return parseJson<T>(await readText(store, sha256), NOT_JSON);
+}
+
+/** The rows of a segment in order; the whole segment is verified first. */
+export async function readSegment(
+  store: ArtifactStore,
+  sha256: string,
+): Promise<readonly CampaignRowResult[]> {
+  const lines = (await readText(store, sha256)).split('\n').filter((line) => line !== '');
+  return lines.map((line) => {
+    const row = parseJson<CampaignRowResult>(line, NOT_JSON);
+    if (!Number.isSafeInteger(row.row) || row.row < 0 || typeof row.key !== 'string')
+      throw new ReportError('unreadable', 'A line of the results is not a result.');
+    return row;
+  });
+}
+
+/** Segments that are not merged yet, in order; does not open an index whose segments are all merged. */
+async function* newSegments(
+  store: ArtifactStore,
+  results: ResultsRef,
+  isKnown: { segment(sha256: string): boolean; index(sha256: string): boolean },
+): AsyncGenerator<{ readonly segment: string } | { readonly index: string }> {
+  for (const index of results.indexes) {
+    if (isKnown.index(index)) continue;
+    const { segments } = await readJsonArtifact<ResultsIndex>(store, index);
+    for (const segment of segments) if (!isKnown.segment(segment)) yield { segment };
+    yield { index };
+  }
+  for (const segment of results.segments) if (!isKnown.segment(segment)) yield { segment };
+}
+
+async function readText(store: ArtifactStore, sha256: string): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of await store.read({ sha256 })) pieces.push(piece as Uint8Array);
+  return Buffer.concat(pieces).toString('utf8');
+}
+
+const NOT_JSON = 'An artifact of the campaign is not JSON.';
+
+/** The new state of the results, and the pages with new ones. */
+interface MergedResults extends Pick<ReportState, 'segments' | 'indexes' | 'rowGeneration'> {
+  readonly touched: ReadonlySet<number>;
+}
+
+/** Puts the rows of new segments into their pages. */
+export async function mergeSegments(
+  folder: ReportFolder,
+  { store, results, signal }: Pick<ReportOptions, 'store' | 'results' | 'signal'>,
+  before: ReportState,
+): Promise<MergedResults> {
+  const segments = new Set(before.segments);
+  const indexes = new Set(before.indexes);
+  const merger = new ResultsMerger(folder, Math.max(before.rowGeneration, results.generation));
+  const isKnown = {
+    segment: (sha256: string) => segments.has(shortHash(sha256)),
+    index: (sha256: string) => indexes.has(shortHash(sha256)),
+  };
+  for await (const next of newSegments(store, results, isKnown)) {
+    signal?.throwIfAborted();
+    if ('index' in next) {
+      indexes.add(shortHash(next.index));
+      continue;
+    }
+    for (const row of await readSegment(store, next.segment)) await merger.add(row);
+    segments.add(shortHash(next.segment));
+  }
+  await merger.flush();
+  return {
+    touched: merger.touched,
+    segments: [...segments],
+    indexes: [...indexes],
+    rowGeneration: merger.rowGeneration,
+  };
+}
+
+/** Most pages of plans in memory. */
+const OPEN_PLAN_PAGES = 16;
+
+/** Planned rows with their calls, which are in the pages of their plan but not in the results. */
+export class PlannedRows {
+  readonly #indexes = new Map<number, PlanIndex | null>();
+  readonly #pages: LRUCache<string, { readonly found: CampaignPage | null }>;
+
+  constructor(
+    private readonly store: ArtifactStore,
+    private readonly plans: readonly PlanAddress[],
+  ) {
+    this.#pages = new LRUCache({
+      max: OPEN_PLAN_PAGES,
+      fetchMethod: async (sha256) => ({ found: await this.#read<CampaignPage>(sha256) }),
+      ignoreFetchAbort: true,
+    });
+  }
+
+  /** Undefined when the plan is unknown or no longer in the store. */
+  async find({ generation, page, index, key }: CampaignRowResult): Promise<CampaignRow | undefined> {
+    const sha256 = (await this.#index(generation))?.pages[page]?.sha256;
+    if (sha256 === undefined) return undefined;
+    const rows = (await this.#pages.forceFetch(sha256)).found?.rows ?? [];
+    return rows[index]?.key === key ? rows[index] : rows.find((row) => row.key === key);
+  }
+
+  async #index(generation: number): Promise<PlanIndex | null> {
+    const known = this.#indexes.get(generation);
+    if (known !== undefined) return known;
+    const address = this.plans.find((plan) => plan.generation === generation);
+    const index = address === undefined ? null : await this.#read<PlanIndex>(address.index);
+    this.#indexes.set(generation, index);
+    return index;
+  }
+
+  async #read<T>(sha256: string): Promise<T | null> {
+    try {
+      return await readJsonArtifact<T>(this.store, sha256);
+    } catch (error) {
+      if (error instanceof ArtifactError && error.code === 'not_found') return null;
+      throw error;
+    }
+  }
+}

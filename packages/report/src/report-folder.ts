@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto';
+import { lstat, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
+import { toArtifactError } from 'temporal-media/internal/artifacts/artifact-store';
+import { systemCode } from 'temporal-media/internal/files/system-code';
+import { writeSynced } from 'temporal-media/internal/files/write-synced';
+import { removeIfThere } from 'temporal-media/internal/files/create-if-absent';
+import { ensureFolder, syncFolderIfItCan } from 'temporal-media/internal/files/durable-folders';
+
+/** Folder inside a report with the state for the next refresh; not part of a zipped report. */
+export const STATE_FOLDER = '.report';
+
+/** Whether a name is that of an unfinished file of `fetchTo`. */
+export function isMediaPart(name: string): boolean {
+  return /\.[0-9a-f]{12}\.part$/.test(name);
+}
+
+/**
+ * The files of a report. A file with its final name is complete: it is written below `.report/tmp`, synced and renamed.
+ * Paths are relative to the folder, with slashes.
+ */
+export class ReportFolder {
+  readonly #changed = new Set<string>();
+
+  constructor(readonly root: string) {}
+
+  path(relative: string): string {
+    return join(this.root, ...relative.split('/'));
+  }
+
+  /** Deletes the temporary files of a killed refresh. Only for the holder of the lock. */
+  async begin(): Promise<void> {
+    await rm(this.path(`${STATE_FOLDER}/tmp`), { recursive: true, force: true });
+    await mkdir(this.path(`${STATE_FOLDER}/tmp`), { recursive: true });
+  }
+
+  async read(relative: string): Promise<string | null> {
+    try {
+      return await readFile(this.path(relative), 'utf8');
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return null;
+      throw error;
+    }
+  }
+
+  async list(relative: string): Promise<string[]> {
+    try {
+      return await readdir(this.path(relative));
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return [];
+      throw error;
+    }
+  }
+
+  /** @returns false when the file already has this content and was not written */
+  async write(relative: string, content: string): Promise<boolean> {
+    const before = await this.read(relative);
+    if (before === content) return false;
+    await this.stream(relative, [content]);
+    return true;
+  }
+
+  /** Writes a file of any size in pieces. */
+  async stream(
+    relative: string,
+    pieces: AsyncIterable<string | Uint8Array> | Iterable<string>,
+  ): Promise<void> {
+    const temporary = this.path(`${STATE_FOLDER}/tmp/${randomBytes(8).toString('hex')}`);
+    const target = this.path(relative);
+    try {
+      await writeSynced(temporary, pieces, 0o666);
+      await ensureFolder(dirname(target), 0o777);
+      await rename(temporary, target);
+      this.#changed.add(dirname(target));
+    } finally {
+      await removeIfThere(temporary);
+    }
+  }
+
+  /** Renames a file unless the target exists: then it was renamed before. Only for the holder of the lock. */
+  async moveAside(relative: string, to: string): Promise<void> {
+    const target = this.path(to);
+    try {
+      if ((await lstat(target).catch(otherwise(undefined))) !== undefined) return;
+      await rename(this.path(relative), target);
+      this.#changed.add(dirname(target));
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT') throw error;
+    }
+  }
+
+  async remove(relative: string): Promise<void> {
+    await removeIfThere(this.path(relative));
+  }
+
+  /** Makes the names of all files written so far durable. */
+  async sync(): Promise<void> {
+    for (const directory of this.#changed) await syncFolderIfItCan(directory);
+    this.#changed.clear();
+  }
+}
+
+/** Files that a report writes; in a folder without a state folder, such files do not belong to a report. */
+const OURS = /^(index\.html|results\.(jsonl|csv)|summary\.json|assets|data|media|page-[0-9-]+\.html)$/;
+const OWNER = `${STATE_FOLDER}/campaign.json`;
+
+/**
+ * Opens the folder for the report of this campaign, and marks it before anything else is written.
+ * @throws ReportError when it has other content; nothing was changed then
+ */
+export async function claimFolder(root: string, campaign: string): Promise<ReportFolder> {
+  try {
+    const folder = new ReportFolder(root);
+    await mkdir(root, { recursive: true });
+    const names = await folder.list('.');
+    if (!names.includes(STATE_FOLDER) && names.some((name) => OURS.test(name)))
+      throw new ReportError(
+        'folder_occupied',
+        'The folder holds files that a report would replace. Choose another one.',
+      );
+    await mkdir(join(root, STATE_FOLDER, 'tmp'), { recursive: true });
+    const owner = await folder.read(OWNER);
+    if (owner === null) await folder.write(OWNER, `${JSON.stringify({ v: 1, campaign })}\n`);
+    else if ((JSON.parse(owner) as { campaign?: unknown }).campaign !== campaign)
+      throw new ReportError('other_campaign', 'The folder is the report of another campaign.');
+    return folder;
+  } catch (error) {
+    if (error instanceof ReportError) throw error;
+    throw toArtifactError(error, 'The folder of the report');
+  }
+}
+
+/** Why a report could not be written; public codes. */
+type ReportErrorCode =
+  /** Another process is writing this report. */
+  | 'busy'
+  /** The folder has files that do not belong to a report. */
+  | 'folder_occupied'
+  /** The folder is the report of another campaign. */
+  | 'other_campaign'
+  /** A result or the folder's own state cannot be read. */
+  | 'unreadable'
+  /** The zip file already exists. */
+  | 'file_exists';
+
+/** Error of a report. The message contains no path and no prompt (C5.4c). */
+export class ReportError extends Error {
+  override readonly name = 'ReportError';
+
+  constructor(
+    readonly code: ReportErrorCode,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+const STATE_UNREADABLE =
+  'The state of the report cannot be read. Choose another folder: the report is made there from the artifact store.';
+
+/** Reads JSON, of the state unless `unreadable` says what it is. @throws ReportError `unreadable` */
+export function parseJson<T>(text: string, unreadable = STATE_UNREADABLE): T {
+  try {
+    return JSON.parse(text) as T;
+  } catch (error) {
+    throwBug(error);
+    throw new ReportError('unreadable', unreadable);
+  }
+}

@@ -1,0 +1,77 @@
+import { type PlanAddress } from 'temporal-media/internal/domain/campaign/results';
+import { type RowOutcome } from 'temporal-media';
+import { parseJson, ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
+import { type MediaLayout } from './media';
+import { type DatedFacts } from './report-options';
+
+/** Rows of a page by outcome, kind of failure (empty for none) and model. */
+export type RowGroups = readonly (readonly [
+  outcome: RowOutcome,
+  kind: string,
+  model: string,
+  rows: number,
+])[];
+
+/** Totals of the rows of one page. */
+export interface PageFacts {
+  readonly rows: number;
+  /** Media that were not in the store. */
+  readonly missing: number;
+  /** Rows whose plan was unknown, so that their prompts are not shown. */
+  readonly unplanned: number;
+  /** Parts of at most 200 cards: more than one only when the manifest was reordered between two plans. */
+  readonly parts: readonly RowGroups[];
+}
+
+/** State of earlier refreshes. Written last, so that everything that it names is in the folder. */
+export interface ReportState {
+  readonly v: 1;
+  readonly campaign: string;
+  /** First 16 digits of the hashes of the segments and indexes that are in the pages. */
+  readonly segments: readonly string[];
+  readonly indexes: readonly string[];
+  readonly plans: readonly PlanAddress[];
+  /** Pages by number, from 0. */
+  readonly pages: { readonly [page: string]: PageFacts };
+  /** Newest state of the campaign that was given. */
+  readonly newest: DatedFacts | null;
+  /** Highest generation of a row. */
+  readonly rowGeneration: number;
+  /** Digest of templates and currency: pages are written again when it changes. */
+  readonly look: string;
+  /** Fixed from the first rows on, so that no file is stored twice when the campaign grows; null before. */
+  readonly layout: MediaLayout | null;
+}
+
+const STATE_FILE = `${STATE_FOLDER}/state.json`;
+
+export function shortHash(sha256: string): string {
+  return sha256.slice(0, 16);
+}
+
+export async function readState(folder: ReportFolder, campaign: string): Promise<ReportState> {
+  const text = await folder.read(STATE_FILE);
+  if (text === null)
+    return {
+      v: 1,
+      campaign,
+      segments: [],
+      indexes: [],
+      plans: [],
+      pages: {},
+      newest: null,
+      rowGeneration: 0,
+      look: '',
+      layout: null,
+    };
+  const state = parseJson<ReportState>(text);
+  if (state.v !== 1)
+    throw new ReportError('unreadable', 'The report was written by a newer version of this package.');
+  if (state.campaign !== campaign)
+    throw new ReportError('other_campaign', 'The folder is the report of another campaign.');
+  return state;
+}
+
+export async function writeState(folder: ReportFolder, state: ReportState): Promise<void> {
+  await folder.write(STATE_FILE, `${JSON.stringify(state)}\n`);
+}

@@ -1,0 +1,106 @@
+import { createReadStream } from 'node:fs';
+import { open, readdir, rename, stat } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { type Readable } from 'node:stream';
+import { ZipFile } from 'yazl';
+import { otherwise } from 'temporal-media/internal/domain/bug';
+import { ArtifactError, toArtifactError } from 'temporal-media/internal/artifacts/artifact-store';
+import { publishIfAbsent, removeIfThere } from 'temporal-media/internal/files/create-if-absent';
+import { ensureFolder, syncFolderIfItCan } from 'temporal-media/internal/files/durable-folders';
+import { bareFiles } from 'temporal-media/internal/files/bare-files';
+import { safeName } from './safe-name';
+import { isMediaPart, ReportError, STATE_FOLDER } from './report-folder';
+
+export interface ZipOptions {
+  /** Replaces an existing file. @default false: `file_exists` */
+  readonly replace?: boolean;
+}
+
+export interface ZippedReport {
+  /** Absolute path. */
+  readonly file: string;
+  readonly entries: number;
+  readonly bytes: number;
+}
+
+/**
+ * Packs a report as one folder that may be unpacked anywhere: all its links are relative. Excludes the state of
+ * refreshes. Media are not compressed; entries are ordered by name; files above 4 GiB or more than 65,535 files make it
+ * a zip64. The file is complete or absent.
+ * @throws ReportError `file_exists`, ArtifactError
+ */
+export async function zipReport(
+  directory: string,
+  file: string,
+  { replace = false }: ZipOptions = {},
+): Promise<ZippedReport> {
+  const root = resolve(directory);
+  const target = resolve(file);
+  const part = `${target}.${randomBytes(6).toString('hex')}.part`;
+  try {
+    await ensureFolder(dirname(target), 0o777);
+    if (!replace && (await stat(target).catch(otherwise(undefined))) !== undefined) throw exists();
+    const names = (await filesOf(root)).filter((name) => ![target, part].includes(join(root, name)));
+    const bytes = await pack(root, names, part);
+    if (replace) {
+      await rename(part, target);
+      await syncFolderIfItCan(dirname(target));
+    } else if (!(await publishIfAbsent(part, target))) throw exists();
+    return { file: target, entries: names.length, bytes };
+  } catch (error) {
+    if (error instanceof ReportError || error instanceof ArtifactError) throw error;
+    throw toArtifactError(error, 'The zip file or the report');
+  } finally {
+    await removeIfThere(part).catch(otherwise(undefined));
+  }
+}
+
+/** Relative paths in order, without the state of refreshes. */
+async function filesOf(root: string): Promise<string[]> {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && !isMediaPart(entry.name))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .filter((name) => !name.startsWith(`${STATE_FOLDER}/`))
+    .sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+}
+
+async function pack(root: string, names: readonly string[], part: string): Promise<number> {
+  const zip = new ZipFile();
+  const handle = await open(part, 'wx', 0o666);
+  let bytes = 0;
+  try {
+    const folder = safeName(basename(root));
+    for (const name of names) {
+      const path = join(root, name);
+      const { mtime } = await stat(path);
+      // Opens each stream only when its turn comes, because thousands of open files or pending `stat` calls are too
+      // many.
+      zip.addReadStreamLazy(
+        `${folder}/${name}`,
+        { mtime, mode: 0o100644, compress: !name.startsWith('media/') },
+        (ready) => ready(null, createReadStream(path)),
+      );
+    }
+    zip.end();
+    const failed = new Promise<never>((_, reject) => zip.on('error', reject));
+    await Promise.race([
+      failed,
+      (async () => {
+        for await (const chunk of zip.outputStream as Readable) {
+          await handle.writeFile(chunk as Uint8Array);
+          bytes += (chunk as Uint8Array).length;
+        }
+      })(),
+    ]);
+    await bareFiles.sync(handle.fd);
+  } finally {
+    await handle.close();
+  }
+  return bytes;
+}
+
+function exists(): ReportError {
+  return new ReportError('file_exists', 'A file of that name already exists.');
+}

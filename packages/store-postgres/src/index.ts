@@ -1,0 +1,15 @@
+/**
+ * The journal in PostgreSQL, for workers whose MEDIA_JOURNAL begins with postgres://, and for a pool of your own.
+ *
+ * @module
+ */
+import { type StorePackage } from 'temporal-media/internal/stores/store-package';
+import { createPostgresRecords } from './postgres-records';
+
+export { migratePostgres, type Migrated, migrationSql } from './migrate';
+export { createPostgresRecords, type PostgresRecords, type PostgresRecordsOptions } from './postgres-records';
+export { type PostgresClient, type PostgresPool } from './connections';
+export { PostgresError } from './errors';
+
+/** What a worker opens by the address in MEDIA_JOURNAL. */
+export const storePackage: StorePackage = { openRecords: (url) => createPostgresRecords({ url }) };

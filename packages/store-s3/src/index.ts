@@ -1,0 +1,151 @@
+/**
+ * The journal and the artifacts in a bucket of Amazon S3, or of a service with its interface, for any number of hosts:
+ * for workers whose MEDIA_JOURNAL or MEDIA_ARTIFACTS begins with s3://, and for a client of your own.
+ *
+ * @module
+ */
+import { S3Client, type S3ClientConfig, DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { otherwise } from 'temporal-media/internal/domain/bug';
+import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
+import { type RecordStore } from 'temporal-media/stores';
+import { type StorePackage } from 'temporal-media/internal/stores/store-package';
+import { parseS3Address, S3AddressError } from './address';
+import { createObject, objectAt, putInput, readObject, type S3Place } from './create-object';
+import { listPages } from './list-page';
+import { probeConditionalPuts } from './probe';
+import { createS3ArtifactStore } from './s3-artifact-store';
+import { s3FailureOf, isAbsent, s3Error } from './s3-error';
+
+export { parseS3Address, S3AddressError, type S3Address } from './address';
+export { type S3Place } from './create-object';
+export { createS3ArtifactStore, S3ArtifactStore, type S3ArtifactStoreOptions } from './s3-artifact-store';
+export { S3Error } from './s3-error';
+
+/** Time in milliseconds until a connection is there. */
+const CONNECT_MS = 5_000;
+/** Until a reply begins: the service takes in a part of an upload before it answers. */
+const REPLY_MS = 60_000;
+/** Without a byte in either direction. */
+const IDLE_MS = 30_000;
+
+/** Where an endpoint is set, most services take any region. */
+const REGION_OF_ENDPOINTS = 'us-east-1';
+
+/**
+ * A client that is configured as every program of the AWS SDK: region, credentials and endpoint come from `AWS_REGION`,
+ * `AWS_ACCESS_KEY_ID`, `AWS_PROFILE`, `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL` and the further places that the SDK looks
+ * in. An endpoint of one's own (R2, MinIO) is addressed by path, and needs no region. Connections and replies have time
+ * limits, because the SDK has none.
+ * @throws S3AddressError when the endpoint is no address
+ */
+export function createS3Client(env: NodeJS.ProcessEnv = process.env): S3Client {
+  const endpoint = endpointOf(env);
+  const region = env['AWS_REGION'] || (endpoint === undefined ? undefined : REGION_OF_ENDPOINTS);
+  const credentials = credentialsOf(env);
+  return new S3Client({
+    ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
+    ...(region !== undefined && { region }),
+    ...(credentials !== undefined && { credentials }),
+    requestHandler: {
+      connectionTimeout: CONNECT_MS,
+      requestTimeout: REPLY_MS,
+      throwOnRequestTimeout: true,
+      socketTimeout: IDLE_MS,
+    },
+  });
+}
+
+function endpointOf(env: NodeJS.ProcessEnv): string | undefined {
+  const variable = env['AWS_ENDPOINT_URL_S3'] ? 'AWS_ENDPOINT_URL_S3' : 'AWS_ENDPOINT_URL';
+  const endpoint = env[variable];
+  if (!endpoint) return undefined;
+  if (URL.canParse(endpoint) && /^https?:$/.test(new URL(endpoint).protocol)) return endpoint;
+  throw new S3AddressError(
+    `${variable} must be an http or https address, as in https://storage.example.com.`,
+  );
+}
+
+/** Keys of this environment, which need not be that of the process; a profile comes first, as in the SDK. */
+function credentialsOf(env: NodeJS.ProcessEnv): S3ClientConfig['credentials'] {
+  const accessKeyId = env['AWS_ACCESS_KEY_ID'];
+  const secretAccessKey = env['AWS_SECRET_ACCESS_KEY'];
+  const sessionToken = env['AWS_SESSION_TOKEN'];
+  if (env['AWS_PROFILE'] || !accessKeyId || !secretAccessKey) return undefined;
+  return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
+}
+
+/** Reads at a time of one call. */
+const AT_ONCE = 16;
+/** Of a request, with the tries of the SDK. */
+const REQUEST_MS = 20_000;
+const limited = () => ({ abortSignal: AbortSignal.timeout(REQUEST_MS) });
+
+/**
+ * Records in a bucket, each one object `<prefix>/<name>`, for any number of hosts. Every method rejects with an
+ * `S3Error`. The client belongs to the caller, who closes it.
+ */
+export function createS3Records(place: S3Place): RecordStore {
+  const { client } = place;
+  const dropped = (name: string) => new DeleteObjectCommand(objectAt(place, name));
+
+  async function names(prefix: string, after: string | null, limit: number): Promise<readonly string[]> {
+    const found: string[] = [];
+    if (limit < 1) return found;
+    try {
+      for await (const page of listPages(place, prefix, after, limit)) {
+        found.push(...page.map(({ name }) => name));
+        if (found.length >= limit) return found.slice(0, limit);
+      }
+    } catch (error) {
+      throw s3Error('The records of the bucket could not be listed', s3FailureOf(error));
+    }
+    return found;
+  }
+
+  return {
+    kind: 's3',
+    names,
+    read: (name) => readObject(place, name),
+    create: (name, text) => createObject(place, name, text),
+
+    async readAll(prefix) {
+      const all = await names(prefix, null, Infinity);
+      const texts = new Map<string, string | null>(all.map((name) => [name, null]));
+      await mapConcurrently(all, AT_ONCE, async (name) => {
+        texts.set(name, await readObject(place, name));
+      });
+      // What was removed after it was listed is left out.
+      return new Map([...texts].filter((entry): entry is [string, string] => entry[1] !== null));
+    },
+
+    async note(name, text) {
+      if (text === null) {
+        await client.send(dropped(name), limited()).catch(otherwise(undefined));
+        return;
+      }
+      try {
+        await client.send(new PutObjectCommand(putInput(place, name, text)), limited());
+      } catch (error) {
+        throw s3Error('A hint could not be written to the bucket', s3FailureOf(error));
+      }
+    },
+
+    async remove(name) {
+      try {
+        await client.send(dropped(name), limited());
+      } catch (error) {
+        const failure = s3FailureOf(error);
+        if (!isAbsent(failure)) throw s3Error('A record could not be removed from the bucket', failure);
+      }
+    },
+
+    check: () => probeConditionalPuts(place, 'hold a journal'),
+  };
+}
+
+/** What a worker opens by the addresses in MEDIA_JOURNAL and MEDIA_ARTIFACTS. */
+export const storePackage: StorePackage = {
+  openRecords: (address) => createS3Records({ client: createS3Client(), ...parseS3Address(address) }),
+  openArtifactStore: (address, options) =>
+    createS3ArtifactStore({ client: createS3Client(), ...parseS3Address(address), ...options }),
+};

@@ -1,0 +1,115 @@
+import { systemCode } from 'temporal-media/internal/files/system-code';
+import { type ArtifactErrorCode } from 'temporal-media/stores';
+import { ArtifactError, toArtifactError } from 'temporal-media/internal/artifacts/artifact-store';
+
+/** A request to a bucket failed. The message contains no bucket, key, address or credential. */
+export class S3Error extends Error {
+  override readonly name = 'S3Error';
+
+  constructor(
+    message: string,
+    /** HTTP status of the reply; null when there was none. */
+    readonly status: number | null,
+    /** Code of the service (`SlowDown`) or of the system (`ECONNRESET`), or `unknown`. */
+    readonly code: string,
+  ) {
+    super(message);
+  }
+}
+
+/** What a failed request was answered, without the words of the service. */
+export interface S3Failure {
+  readonly status: number | null;
+  readonly code: string;
+}
+
+/** Names of errors that say nothing: a reply to HEAD has no body with a code. */
+const NO_CODE: ReadonlySet<string> = new Set(['Error', 'Unknown', 'UnknownError']);
+
+/** The SDK has no code of its own for it. */
+export const NO_REGION = 'RegionMissing';
+
+/** Reads an error of the SDK. */
+export function s3FailureOf(error: unknown): S3Failure {
+  if (error instanceof S3Error) return error;
+  const { name, $metadata } = (error ?? {}) as { name?: unknown; $metadata?: { httpStatusCode?: unknown } };
+  const status = typeof $metadata?.httpStatusCode === 'number' ? $metadata.httpStatusCode : null;
+  const system = systemCode(error);
+  // The name of an error is the code of the service, or a word of the SDK: TimeoutError, CredentialsProviderError.
+  if (
+    status === null &&
+    /region is missing/i.test((error as { message?: unknown } | null)?.message as string)
+  )
+    return { status, code: NO_REGION };
+  const word =
+    typeof name === 'string' && /^[A-Za-z0-9.]{1,60}$/.test(name) && !NO_CODE.has(name) ? name : 'unknown';
+  return { status, code: status === null && system !== 'unknown' ? system : word };
+}
+
+/** `HTTP 503 SlowDown`, `ECONNRESET`, `no answer in time`; an answer without any of these was not what it should be. */
+export function describeFailure({ status, code }: S3Failure): string {
+  if (status !== null) return code === 'unknown' ? `HTTP ${status}` : `HTTP ${status} ${code}`;
+  if (code === 'TimeoutError' || code === 'AbortError') return 'no answer in time';
+  return code === 'unknown' ? 'the answer is cut off or damaged' : code;
+}
+
+/** An error for people. @param what a sentence about what was not done, without its full stop */
+export function s3Error(what: string, failure: S3Failure): S3Error {
+  return new S3Error(
+    `${what} (${describeFailure(failure)}).${remedyOf(failure)}`,
+    failure.status,
+    failure.code,
+  );
+}
+
+const PERMISSIONS = 's3:GetObject, s3:PutObject, s3:DeleteObject, s3:ListBucket, s3:AbortMultipartUpload';
+
+function remedyOf({ status, code }: S3Failure): string {
+  if (code === 'CredentialsProviderError' || code === 'NoAuth')
+    return ' No AWS credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the machine a role.';
+  if (code === NO_REGION) return ' Set AWS_REGION to the region of the bucket.';
+  if (code === 'ExpiredToken') return ' The AWS credentials have expired: renew them.';
+  if (code === 'RequestTimeTooSkewed') return ' The clock of this machine is wrong.';
+  if (code === 'NoSuchBucket')
+    return ' There is no such bucket at this service: create it, or correct its address.';
+  if (status === 301 || code === 'AuthorizationHeaderMalformed')
+    return ' The bucket may be in another region: set AWS_REGION to its region.';
+  if (code === 'InvalidAccessKeyId' || code === 'SignatureDoesNotMatch')
+    return ' The AWS credentials are wrong.';
+  if (status === 403)
+    return ` The AWS credentials are wrong, or lack one of these permissions: ${PERMISSIONS}.`;
+  return status === null ? ' Check the network and, where it is set, AWS_ENDPOINT_URL_S3.' : '';
+}
+
+/** Whether the reply says that there is no such object. A bucket that does not exist is another matter. */
+export function isAbsent({ status, code }: S3Failure): boolean {
+  return status === 404 && code !== 'NoSuchBucket';
+}
+
+/** The error of an artifact store in a bucket, whatever failed: the local disk that holds its parts, or the bucket. */
+export function storeError(error: unknown): ArtifactError {
+  const local = toArtifactError(error);
+  if (local === error || local.code !== 'storage') return local;
+  const failure = s3FailureOf(error);
+  const told = error instanceof S3Error ? error : s3Error('The bucket of the artifact store failed', failure);
+  const code = codeOf(failure);
+  return new ArtifactError(code, told.message, HINTS[code]);
+}
+
+/** A bucket has no disk to make room on. */
+const HINTS: { readonly [code in ArtifactErrorCode]?: string } = {
+  no_space: 'Raise the quota of the bucket, or remove old results with `temporal-media artifacts prune`.',
+  not_writable:
+    'Correct the address in MEDIA_ARTIFACTS, the AWS credentials, or their permissions for the bucket.',
+  storage:
+    'Try again. If it lasts, check the service of the bucket, and MEDIA_ARTIFACTS, AWS_REGION and AWS_ENDPOINT_URL_S3.',
+};
+
+/** Refusals that the same request meets again, until somebody corrects the settings. */
+const REFUSED: ReadonlySet<number> = new Set([301, 307, 400, 401, 403, 405, 411, 413, 501]);
+const NOT_ALLOWED: ReadonlySet<string> = new Set(['NoSuchBucket', 'CredentialsProviderError']);
+
+function codeOf({ status, code }: S3Failure): ArtifactErrorCode {
+  if (status === 507 || /quota/i.test(code)) return 'no_space';
+  return REFUSED.has(status ?? 0) || NOT_ALLOWED.has(code) ? 'not_writable' : 'storage';
+}

@@ -1,0 +1,51 @@
+/**
+ * For tests, demos and development: outcomes and activities for tests of workflows, a real Temporal server, and what a store
+ * of your own must do. Not for production workers. The service itself is `@temporal-media/sandbox`.
+ *
+ * @module
+ */
+export { artifactStoreConformance, type ArtifactStoreUnderTest } from './conformance/artifact-store';
+export { type ConformanceCheck } from './conformance/conformance-check';
+export {
+  cancelledImage,
+  completedImage,
+  imageResultsLost,
+  rejectedImage,
+  unconfirmedImage,
+} from './mock-media/image-outcomes';
+export { artifactRef, type Changes, videoTask } from './mock-media/made-of';
+export {
+  mockMediaActivities,
+  type MockMediaActivities,
+  type MockMediaOptions,
+} from './mock-media/mock-activities';
+export { type AskedImage, type AskedVideo } from './mock-media/mock-names';
+export {
+  cancelledVideo,
+  completedVideo,
+  contentUnavailable,
+  failedVideo,
+  rejectedVideo,
+  stillRunningVideo,
+  taskUnknown,
+  unconfirmedVideo,
+} from './mock-media/video-outcomes';
+export { createJournalConformance } from './conformance/create-journal';
+export { recordStoreConformance } from './conformance/record-store';
+export {
+  resolveTemporalServer,
+  startTemporalServer,
+  TemporalServerNotFoundError,
+  type RunningTemporalServer,
+  type StartTemporalServerOptions,
+  type TemporalServerSource,
+  type ResolveTemporalServerOptions,
+  type ProgressListener,
+  type SearchAttributeTypeName,
+  type ServerConnectionOptions,
+  type ServerExit,
+  type FailedStep,
+  type AddressSource,
+  type ExecutableSource,
+  type ExecutableFinder,
+} from './temporal-server';

@@ -1,0 +1,239 @@
+import {
+  type MediaActivities,
+  type ImageOutcome,
+  type VideoOutcome,
+  type CreateVideoAnswer,
+  type Billing,
+  type Money,
+} from 'temporal-media';
+import { type DownloadVideoResult } from 'temporal-media/internal/domain/download';
+import { ACTIVITY, NOT_RECORDED } from 'temporal-media/internal/domain/names';
+import { type PollAnswer, type PolledRecord, seenOf } from 'temporal-media/internal/domain/poll-answers';
+import { videoTaskById } from 'temporal-media/internal/domain/video-task';
+import { completedImage } from './image-outcomes';
+import { type AskedImage, type AskedVideo, type FakeWorkflowActivities } from './mock-names';
+import { completedVideo, unconfirmedVideo } from './video-outcomes';
+
+/** How the calls of a test end. */
+export interface MockMediaOptions {
+  /**
+   * How each video ends. A function is asked once for each creation key, and for each task that is only awaited: a
+   * `jest.fn()` counts what was bought. @default completedVideo()
+   */
+  readonly video?: VideoOutcome | ((asked: AskedVideo) => VideoOutcome);
+  /** How each image call ends; asked once for each creation key. @default completedImage() */
+  readonly image?: ImageOutcome | ((asked: AskedImage) => ImageOutcome);
+  /** Polls until a video has ended, at least 1; only where the real workflows poll. @default 1 */
+  readonly polls?: number;
+}
+
+/** Activities of this package but those of campaigns and of the journal, and what the fake workflows call. */
+export type MockMediaActivities = FakeWorkflowActivities &
+  Pick<
+    MediaActivities,
+    | typeof ACTIVITY.createVideo
+    | typeof ACTIVITY.reconcileCreate
+    | typeof ACTIVITY.findVideoTask
+    | typeof ACTIVITY.artifactStore
+    | typeof ACTIVITY.watchVideo
+    | typeof ACTIVITY.pollVideos
+    | typeof ACTIVITY.downloadVideo
+    | typeof ACTIVITY.generateImage
+    | typeof ACTIVITY.editImage
+  >;
+
+/**
+ * Activities for a worker of a test that answer with given outcomes: no service, no HTTP, no journal, no key. One
+ * creation key gets one video, as from the journal; tasks of the same id get a number behind it. `still_running` and
+ * `cancelled` are tasks that never end, so that the caller's deadline or cancellation decides; `cancelled` without a task
+ * cannot be answered by an activity of a real workflow.
+ *
+ * Not for campaigns, decisions about unknown fates or the journal: the sandbox has all of these.
+ */
+export function mockMediaActivities(options: MockMediaOptions = {}): MockMediaActivities {
+  const videos = new MockVideos(options.video ?? (() => completedVideo()));
+  const images = new Map<string, ImageOutcome>();
+  const image = async (asked: AskedImage): Promise<ImageOutcome> => {
+    const key = asked.creationKey;
+    const known = key === null ? undefined : images.get(key);
+    const given = options.image ?? (() => completedImage());
+    const outcome = known ?? withKey(typeof given === 'function' ? given(asked) : given, key);
+    if (key !== null) images.set(key, outcome);
+    return outcome;
+  };
+  return {
+    'mockMedia.video': async (asked) =>
+      asked.taskId === null ? videos.bought(asked) : videos.awaited(asked.taskId),
+    'mockMedia.image': image,
+    // A cancelled workflow asks for what is recorded, and buys nothing.
+    [ACTIVITY.createVideo]: async ({ creationKey, request, recordedOnly }) => {
+      const known = videos.known(creationKey);
+      if (recordedOnly === true) return known === undefined ? UNRECORDED : createAnswer(known);
+      return createAnswer(videos.bought({ creationKey, request, taskId: null }));
+    },
+    // Asked where a create gave no answer, because the function of the test threw: it is not asked again.
+    [ACTIVITY.reconcileCreate]: async ({ creationKey }) => createAnswer(videos.known(creationKey) ?? LOST),
+    [ACTIVITY.findVideoTask]: async ({ taskId, account = 'default@00000000' }) => {
+      const outcome = videos.awaited(taskId);
+      const video = 'video' in outcome && outcome.video !== null ? outcome.video : undefined;
+      return {
+        video: video === undefined ? videoTaskById(taskId, account) : { ...video, taskId },
+        creationKey: null,
+        workflowId: null,
+        runId: null,
+      };
+    },
+    [ACTIVITY.artifactStore]: async () => ({ storeId: null }),
+    // There is no watcher: the video polls by itself.
+    [ACTIVITY.watchVideo]: async () => ({ kind: 'full' }),
+    [ACTIVITY.pollVideos]: async ({ byModel }) => {
+      const tasks = byModel.flatMap((batch) => {
+        const seen = seenOf(batch);
+        return batch.ids.map((id, index) => ({ id, seen: seen[index] }));
+      });
+      const answers = tasks.map(({ id, seen }, index) => {
+        const isOver = videos.polled(id) >= (options.polls ?? 1);
+        return pollAnswer(videos.awaited(id), { index, isOver, seen });
+      });
+      return { answers: answers.filter((answer) => answer !== null) };
+    },
+    [ACTIVITY.downloadVideo]: async ({ video }) => downloadAnswer(videos.awaited(video.taskId)),
+    [ACTIVITY.generateImage]: ({ creationKey, request }) =>
+      image({ creationKey: creationKey ?? null, request }),
+    [ACTIVITY.editImage]: ({ creationKey, request }) => image({ creationKey: creationKey ?? null, request }),
+  };
+}
+
+/** The videos of one test, by creation key and by task id. */
+class MockVideos {
+  private readonly byKey = new Map<string, VideoOutcome>();
+  private readonly byTask = new Map<string, VideoOutcome>();
+  private readonly polls = new Map<string, number>();
+
+  constructor(private readonly given: NonNullable<MockMediaOptions['video']>) {}
+
+  bought(asked: AskedVideo): VideoOutcome {
+    const key = asked.creationKey ?? '';
+    const known = this.byKey.get(key);
+    if (known !== undefined) return known;
+    const outcome = withKey(this.withTask(this.ask(asked)), asked.creationKey);
+    this.byKey.set(key, outcome);
+    return outcome;
+  }
+
+  known(creationKey: string): VideoOutcome | undefined {
+    return this.byKey.get(creationKey);
+  }
+
+  awaited(taskId: string): VideoOutcome {
+    const known = this.byTask.get(taskId);
+    if (known !== undefined) return known;
+    const outcome = this.ask({ creationKey: null, taskId, request: null });
+    const named = 'video' in outcome ? { ...outcome, video: { ...outcome.video, taskId } } : outcome;
+    this.byTask.set(taskId, named as VideoOutcome);
+    return named as VideoOutcome;
+  }
+
+  /** Counts a poll of a task, this one included. */
+  polled(taskId: string): number {
+    const polls = (this.polls.get(taskId) ?? 0) + 1;
+    this.polls.set(taskId, polls);
+    return polls;
+  }
+
+  private ask(asked: AskedVideo): VideoOutcome {
+    return typeof this.given === 'function' ? this.given(asked) : this.given;
+  }
+
+  /** Two tasks of a service never have one id. */
+  private withTask(outcome: VideoOutcome): VideoOutcome {
+    if (!('video' in outcome) || outcome.video === null) return outcome;
+    const { taskId } = outcome.video;
+    let free = taskId;
+    for (let n = 2; this.byTask.has(free); n += 1) free = `${taskId}-${n}`;
+    const named = { ...outcome, video: { ...outcome.video, taskId: free } };
+    this.byTask.set(free, named);
+    return named;
+  }
+}
+
+const UNRECORDED: CreateVideoAnswer = {
+  outcome: 'not_sent',
+  cause: NOT_RECORDED,
+  sendAttempt: 0,
+  sent: false,
+  sendAttemptUsed: false,
+  permanent: false,
+  account: null,
+  estimate: null,
+  message: 'Nothing is recorded under this key.',
+};
+
+const LOST = unconfirmedVideo({ evidence: { cause: 'activity_failed' } });
+
+/** The outcome of this very call. */
+function withKey<Outcome extends VideoOutcome | ImageOutcome>(
+  outcome: Outcome,
+  creationKey: string | null,
+): Outcome {
+  return 'creationKey' in outcome && creationKey !== null ? { ...outcome, creationKey } : outcome;
+}
+
+function createAnswer(outcome: VideoOutcome): CreateVideoAnswer {
+  const estimate = estimateOf(outcome.billing);
+  const owed = outcome.billing.state === 'needs_review' ? ({ mayBeOwed: true } as const) : {};
+  const account = 'video' in outcome ? (outcome.video?.account ?? null) : null;
+  const answer = { sendAttempt: 0, sent: true, account, estimate };
+  if (outcome.outcome === 'unconfirmed')
+    return { ...answer, outcome: 'unconfirmed', evidence: outcome.evidence };
+  if (outcome.outcome === 'rejected') {
+    const { billing: _money, creationKey: _key, sends, ...refusal } = outcome;
+    return { ...answer, ...owed, ...refusal, sent: sends > 0 };
+  }
+  if (outcome.video === null)
+    throw new Error('No activity can cancel a call before it is sent: cancel the workflow.');
+  return { ...answer, outcome: 'created', video: outcome.video, status: 'queued', warnings: [] };
+}
+
+/** Null where nothing has changed since the last poll. */
+function pollAnswer(
+  outcome: VideoOutcome,
+  { index, isOver, seen }: { index: number; isOver: boolean; seen: string | undefined },
+): PollAnswer | null {
+  if (outcome.outcome === 'task_unknown') return { index, error: 'not_found', httpStatus: 404 };
+  const record = isOver ? lastRecord(outcome) : RUNNING;
+  const digest = record.phase;
+  return digest === seen ? null : { index, digest, record };
+}
+
+const RUNNING: PolledRecord = { status: 'in_progress', phase: 'in_progress' };
+
+function lastRecord(outcome: VideoOutcome): PolledRecord {
+  const usage = outcome.billing.usage === undefined ? {} : { usage: outcome.billing.usage };
+  switch (outcome.outcome) {
+    case 'completed':
+    case 'content_unavailable':
+      return { status: 'completed', phase: 'completed', ...usage };
+    case 'failed':
+      return { status: 'failed', phase: 'failed', error: outcome.error, ...usage };
+    default:
+      return RUNNING;
+  }
+}
+
+function downloadAnswer(outcome: VideoOutcome): DownloadVideoResult {
+  if (outcome.outcome === 'completed') {
+    const { artifact, sidecar, reported, warnings } = outcome;
+    return { outcome: 'downloaded', artifact, sidecar, reported, warnings };
+  }
+  if (outcome.outcome === 'content_unavailable') {
+    const { reason, message, tries, rejected, httpStatus } = outcome;
+    const status = httpStatus === undefined ? {} : { httpStatus };
+    return { outcome: 'content_unavailable', reason, message, tries, rejected, ...status };
+  }
+  throw new Error(`A video that ends as ${outcome.outcome} has nothing to download.`);
+}
+
+function estimateOf({ estimate, currency }: Billing): Money | null {
+  return estimate === null || currency === null ? null : { microUnits: estimate, currency };
+}

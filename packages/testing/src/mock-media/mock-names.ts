@@ -1,0 +1,31 @@
+import {
+  type ImageOutcome,
+  type VideoOutcome,
+  type ImageEditRequest,
+  type ImageGenerationRequest,
+  type VideoRequest,
+} from 'temporal-media';
+
+/** What a test is asked when a video is bought or awaited. */
+export interface AskedVideo {
+  /** Null for a video that is awaited. */
+  readonly creationKey: string | null;
+  /** Null for a video that is bought. */
+  readonly taskId: string | null;
+  /** Null for a video that is awaited. */
+  readonly request: VideoRequest | null;
+}
+
+/** What a test is asked when images are generated or edited. */
+export interface AskedImage {
+  /** Null for an activity that was called without a key. */
+  readonly creationKey: string | null;
+  /** What was asked for. */
+  readonly request: ImageGenerationRequest | ImageEditRequest;
+}
+
+/** Activities that only the workflows of `@temporal-media/testing/workflows` call; on their own task queue. */
+export interface FakeWorkflowActivities {
+  'mockMedia.video'(asked: AskedVideo): Promise<VideoOutcome>;
+  'mockMedia.image'(asked: AskedImage): Promise<ImageOutcome>;
+}

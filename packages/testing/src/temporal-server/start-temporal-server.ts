@@ -1,0 +1,215 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { acquireOwnerLock, LockHeldError, type OwnerLock } from 'temporal-media/internal/files/owner-lock';
+import { freePort, isPortFree } from 'temporal-media/internal/files/this-machine';
+import {
+  type AddressSource,
+  type ServerConnectionOptions,
+} from 'temporal-media/internal/client/address-source';
+import { type Launch, type LaunchedServer, LaunchError, launchServer, type ServerExit } from './process';
+import { probeNamespace, retentionSeconds, type SearchAttributeTypeName } from './server-arguments';
+import { resolveTemporalServer } from './resolve-temporal-server';
+import {
+  type Environment,
+  type ExecutableSource,
+  type ProgressListener,
+  type TemporalServerSource,
+} from './server-source';
+
+/** Options of {@link startTemporalServer}. */
+export interface StartTemporalServerOptions {
+  /** Directory of the database `temporal.db`; created when missing. @default none: the database is in memory */
+  readonly dataDir?: string;
+  /** Port of 127.0.0.1 for gRPC. @default a free one */
+  readonly port?: number;
+  /** Web UI, on a free port or on the given one. @default false */
+  readonly ui?: boolean | { readonly port: number };
+  /** How long closed workflows are kept, like `72h` or `3d`; at least `1h`. @default '72h' */
+  readonly retention?: string;
+  /** @default TEMPORAL_NAMESPACE, else 'default' */
+  readonly namespace?: string;
+  /** Registered in the namespace when the server starts here. */
+  readonly searchAttributes?: Readonly<Record<string, SearchAttributeTypeName>>;
+  /** Dynamic configuration: key to JSON value. */
+  readonly dynamicConfig?: Readonly<Record<string, string>>;
+  /** File that the server's output is appended to. @default `temporal.log` in dataDir, else a file removed by stop() */
+  readonly logFile?: string;
+  /** Called with one line for each step of the search and the start. */
+  readonly onProgress?: ProgressListener;
+  /** @default process.env */
+  readonly env?: Environment;
+  /** The server to start or connect to. @default the result of {@link resolveTemporalServer} */
+  readonly source?: TemporalServerSource;
+}
+
+/** A running server that answers gRPC calls. */
+export interface RunningTemporalServer {
+  /** host:port for gRPC. */
+  readonly address: string;
+  /** Exists when the server is handed out. */
+  readonly namespace: string;
+  /** Credentials and TLS; empty for a server that this process started. */
+  readonly connection: ServerConnectionOptions;
+  /** Absent where no web UI was asked for, or none is known. */
+  readonly uiUrl?: string;
+  /** Retention that DescribeNamespace reports, like `72h`. */
+  readonly retention: string;
+  /** Absent for a server that runs elsewhere. */
+  readonly pid?: number;
+  /** False for a server that was found: {@link RunningTemporalServer.stop} leaves it alone. */
+  readonly startedByUs: boolean;
+  /** What it came from. */
+  readonly source: TemporalServerSource;
+  /** Resolves when the process of a server that was started here ends, for any reason. */
+  readonly exited?: Promise<ServerExit>;
+  /** Stops a server that was started here and waits for its end; does nothing to any other. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** The SDK's own launcher gives up after 5 s, which is not always enough on a loaded machine. */
+const FIRST_START_MS = 15_000;
+const SECOND_START_MS = 45_000;
+const PORT_TRIES = 5;
+/** A server whose parent process was killed needs time to end; the next start waits for it. */
+const DATA_DIR_WAIT_MS = 20_000;
+
+/**
+ * Starts a Temporal server through {@link resolveTemporalServer}, or connects to the one that the environment names.
+ * The server does not outlive this process.
+ * @throws TemporalServerNotFoundError when no server can be found or started.
+ * @throws RangeError for an invalid retention.
+ * @throws Error when the port or the data directory is in use, or the server does not come up.
+ */
+export async function startTemporalServer(
+  options: StartTemporalServerOptions = {},
+): Promise<RunningTemporalServer> {
+  const env = options.env ?? process.env;
+  const seconds = retentionSeconds(options.retention ?? '72h');
+  const source =
+    options.source ??
+    (await resolveTemporalServer({ env, ...(options.onProgress && { onProgress: options.onProgress }) }));
+  return source.kind === 'address' ? attach(source, options) : start(source, options, env, seconds);
+}
+
+async function attach(
+  source: AddressSource,
+  options: StartTemporalServerOptions,
+): Promise<RunningTemporalServer> {
+  const namespace = options.namespace ?? source.namespace;
+  const { address, connection } = source;
+  let retention: string;
+  try {
+    retention = await probeNamespace({ address, namespace, connection });
+  } catch (cause) {
+    throw new Error(
+      `The Temporal server at ${address} (${source.foundBy}) does not answer for namespace ${namespace}: start it, ` +
+        'correct the setting, or unset it to have a server started here.',
+      { cause },
+    );
+  }
+  return {
+    address,
+    namespace,
+    connection,
+    retention,
+    startedByUs: false,
+    source,
+    stop: async () => undefined,
+  };
+}
+
+async function start(
+  source: ExecutableSource,
+  options: StartTemporalServerOptions,
+  env: Environment,
+  seconds: number,
+): Promise<RunningTemporalServer> {
+  const { dataDir } = options;
+  const lock = dataDir === undefined ? null : await lockDataDir(dataDir, options.onProgress);
+  const scratch =
+    dataDir === undefined && options.logFile === undefined
+      ? await mkdtemp(path.join(tmpdir(), 'temporal-media-server-'))
+      : null;
+  const tidy = async (): Promise<void> => {
+    await lock?.release();
+    if (scratch !== null) await rm(scratch, { recursive: true, force: true });
+  };
+  try {
+    const logFile = options.logFile ?? path.join(scratch ?? dataDir ?? '.', 'temporal.log');
+    const namespace = options.namespace ?? (env['TEMPORAL_NAMESPACE'] || 'default');
+    const { launched, uiPort } = await launchWithRetries(options, (port, ui) => ({
+      ...options,
+      port,
+      ...(ui !== undefined && { uiPort: ui }),
+      namespace,
+      executable: source,
+      env,
+      logFile,
+      retentionSeconds: seconds,
+      // The server uses the database, so it owns the lock as soon as it runs.
+      ...(lock && { onSpawn: (pid: number) => lock.transfer(pid) }),
+    }));
+    const { process: child, address, retention } = launched;
+    return {
+      address,
+      namespace,
+      connection: {},
+      ...(uiPort !== undefined && { uiUrl: `http://127.0.0.1:${uiPort}` }),
+      retention,
+      pid: child.pid,
+      startedByUs: true,
+      source,
+      exited: child.exited,
+      stop: async () => {
+        await child.stop(dataDir === undefined ? 'kill' : 'terminate');
+        await tidy();
+      },
+    };
+  } catch (error) {
+    await tidy();
+    throw error;
+  }
+}
+
+async function lockDataDir(dataDir: string, onProgress?: ProgressListener): Promise<OwnerLock> {
+  await mkdir(dataDir, { recursive: true });
+  try {
+    return await acquireOwnerLock(path.join(dataDir, 'temporal.lock'), {
+      waitMs: DATA_DIR_WAIT_MS,
+      onWait: (pid) => onProgress?.(`Process ${pid} still uses the data directory; waiting for its end.`),
+    });
+  } catch (error) {
+    if (!(error instanceof LockHeldError)) throw error;
+    throw new Error(
+      `The data directory is in use by process ${error.ownerPid}: two servers would destroy one database. ` +
+        'Stop that process or choose another data directory.',
+    );
+  }
+}
+
+async function launchWithRetries(
+  options: StartTemporalServerOptions,
+  plan: (port: number, uiPort: number | undefined) => Launch,
+): Promise<{ launched: LaunchedServer; uiPort: number | undefined }> {
+  const fixedUiPort = typeof options.ui === 'object' ? options.ui.port : undefined;
+  for (const port of [options.port, fixedUiPort]) {
+    if (port === undefined || (await isPortFree(port))) continue;
+    throw new Error(`Port ${port} of 127.0.0.1 is in use: stop what listens there or choose another port.`);
+  }
+  let timeoutMs = FIRST_START_MS;
+  for (let attempt = 1; ; attempt += 1) {
+    const uiPort = options.ui ? (fixedUiPort ?? (await freePort())) : undefined;
+    try {
+      const launched = await launchServer(plan(options.port ?? (await freePort()), uiPort), timeoutMs);
+      return { launched, uiPort };
+    } catch (error) {
+      if (!(error instanceof LaunchError)) throw error;
+      const again =
+        error.kind === 'port' ? attempt < PORT_TRIES : error.kind === 'slow' && timeoutMs < SECOND_START_MS;
+      if (!again) throw new Error(`The Temporal server did not start: ${error.message}`, { cause: error });
+      if (error.kind === 'slow') timeoutMs = SECOND_START_MS;
+      options.onProgress?.(`The Temporal server did not start (${error.message}); trying once more.`);
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import { type ConnectionOptions } from '@temporalio/client';
+import type * as Envconfig from '@temporalio/envconfig';
+
+/** Credentials and TLS of an existing server; fits both `Connection.connect` and `NativeConnection.connect`. */
+export interface ServerConnectionOptions {
+  /** Sent as a bearer token. */
+  readonly apiKey?: string;
+  /** True, or certificates. Absent means no TLS. */
+  readonly tls?: NonNullable<ConnectionOptions['tls']>;
+  /** Headers of every call. */
+  readonly metadata?: Record<string, string | Buffer>;
+}
+
+/** A server that runs elsewhere; this package connects to it and never stops it. */
+export interface AddressSource {
+  readonly kind: 'address';
+  /** host:port */
+  readonly address: string;
+  /** The namespace of the same environment or profile. */
+  readonly namespace: string;
+  /** What named it. */
+  readonly foundBy: 'TEMPORAL_ADDRESS' | 'TEMPORAL_PROFILE';
+  /** Empty where nothing but an address is configured. */
+  readonly connection: ServerConnectionOptions;
+}
+
+/**
+ * The server that TEMPORAL_ADDRESS or TEMPORAL_PROFILE names, read with @temporalio/envconfig; null if neither is set.
+ * A profile in the default file is not used unless TEMPORAL_PROFILE names it.
+ * @throws Error when the named profile cannot be read or has no address: starting another server instead would run
+ * workflows on the wrong server.
+ */
+export async function addressSource(
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<AddressSource | null> {
+  const foundBy = env['TEMPORAL_ADDRESS']
+    ? 'TEMPORAL_ADDRESS'
+    : env['TEMPORAL_PROFILE']
+      ? 'TEMPORAL_PROFILE'
+      : null;
+  if (foundBy === null) return null;
+  // When it is wanted, and not by `import()`, which test runners that load this code as CommonJS, such as jest, refuse.
+  const { loadClientConnectConfig } = require('@temporalio/envconfig') as typeof Envconfig;
+  const overrideEnvVars: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) if (value !== undefined) overrideEnvVars[name] = value;
+
+  const { connectionOptions, namespace } = loadClientConnectConfig({ overrideEnvVars });
+  const { address, apiKey, tls, metadata } = connectionOptions;
+  if (!address) {
+    throw new Error(
+      `TEMPORAL_PROFILE names a profile without an address: add one to it or set TEMPORAL_ADDRESS.`,
+    );
+  }
+  return {
+    kind: 'address',
+    address,
+    namespace: namespace ?? 'default',
+    foundBy,
+    connection: {
+      ...(typeof apiKey === 'string' && { apiKey }),
+      ...(tls != null && { tls }),
+      ...(metadata !== undefined && { metadata }),
+    },
+  };
+}

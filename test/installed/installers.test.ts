@@ -41,13 +41,17 @@ const PACKAGES = ['temporal-media', ...COMMAND_LINE.map((name) => `@temporal-med
   (name) => [name, `${name.replace('@', '').replace('/', '-')}.tgz`] as const,
 );
 
+const FILES = Object.fromEntries(PACKAGES.map(([name, file]) => [name, `file:./${file}`]));
+
 /** The install lines of the README. */
 const PEERS = ['activity', 'client', 'common', 'envconfig', 'nexus', 'worker', 'workflow'];
 const DEPENDENCIES = {
-  ...Object.fromEntries(PACKAGES.map(([name, file]) => [name, `file:./${file}`])),
+  ...FILES,
   ...Object.fromEntries(PEERS.map((name) => [`@temporalio/${name}`, '^1.24.0'])),
   'nexus-rpc': '^0.0.3',
 };
+/** Our packages need each other, and are in no registry: the words of npm and Bun, of Yarn, of pnpm. */
+const INSTEAD = { overrides: FILES, resolutions: FILES, pnpm: { overrides: FILES } };
 
 describe('a project of each installer', () => {
   let packed: PackedProject;
@@ -65,7 +69,12 @@ describe('a project of each installer', () => {
     await mkdir(dir, { recursive: true });
     for (const { name, tarball } of packed.packages)
       await copyFile(tarball, join(dir, PACKAGES.find(([one]) => one === name)?.[1] ?? ''));
-    const manifest = JSON.stringify({ name: 'scratch', private: true, dependencies: DEPENDENCIES });
+    const manifest = JSON.stringify({
+      name: 'scratch',
+      private: true,
+      dependencies: DEPENDENCIES,
+      ...INSTEAD,
+    });
     const own = { 'package.json': manifest, 'workflows.cjs': WORKFLOWS, 'main.cjs': MAIN };
     for (const [file, text] of Object.entries({ ...own, ...files })) await writeFile(join(dir, file), text);
     const taskQueue = stack.server.uniqueId('installed');

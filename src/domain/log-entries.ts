@@ -97,6 +97,7 @@ export interface AnswerEntry extends Written {
   readonly kind: 'answer';
   /** Of the send. */
   readonly nonce: string;
+  /** What became of the send. */
   readonly answer: RecordedAnswer;
   /**
    * ISO 8601 time until which the send, of unknown fate, may be in flight once more under its idempotency key: no decision
@@ -121,6 +122,7 @@ export interface DecisionEntry extends Written {
   readonly kind: 'decision';
   /** The nonce of the send: the one whose evidence was shown. */
   readonly about: string;
+  /** What a person decided, and when. */
   readonly decision: UnconfirmedDecision;
   /** Who decided: a person, the inspector of task records, or a worker that has fetched lost images after all. */
   readonly by: string;

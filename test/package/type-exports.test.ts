@@ -45,7 +45,7 @@ describe('exported types', () => {
     expect(Object.fromEntries(types)).toMatchSnapshot();
   });
 
-  // `npm run api-docs -- --check` finds more: methods, links that lead nowhere, types that nobody can name.
+  // `npm run site -- --check` finds more: methods, links that lead nowhere, types that nobody can name.
   it('every export has a docstring', () => {
     const bare = exported.filter(({ symbol }) => symbol.getDocumentationComment(checker).length === 0);
     expect(exported.length).toBeGreaterThan(ENTRIES.length);

@@ -19,7 +19,9 @@ export interface GoldenManifest {
 
 /** A golden history that is not as it was recorded. */
 export interface GoldenProblem {
+  /** Name of the file. */
   readonly file: string;
+  /** What is wrong with it. */
   readonly problem: 'missing' | 'changed' | 'not_listed';
 }
 

@@ -16,6 +16,7 @@ export class HistoryError extends Error {
   override readonly name = 'HistoryError';
 
   constructor(
+    /** Why the history cannot be used. */
     readonly code: HistoryErrorCode,
     message: string,
   ) {

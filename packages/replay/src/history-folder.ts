@@ -7,7 +7,9 @@ import { parseHistory, readHistoryFile, runOf } from './read-history';
 
 /** A target that could not be loaded. */
 export interface UnloadedTarget {
+  /** The target as it was given. */
   readonly target: string;
+  /** Why it was not loaded. */
   readonly error: HistoryError;
 }
 

@@ -4,6 +4,7 @@ type Event = NonNullable<History['events']>[number];
 
 /** An open activity as the server sees it: a history gets the start of an activity with its end. Milliseconds since 1970. */
 export interface PendingActivity {
+  /** Id of the activity in its run. */
   readonly activityId: string;
   /** From 1. */
   readonly attempt: number;
@@ -19,9 +20,11 @@ export interface PendingActivity {
 
 /** The history of one run. */
 export interface LoadedRun {
+  /** Id of the workflow. */
   readonly workflowId: string;
   /** Empty where a file does not name it. */
   readonly runId: string;
+  /** Name of the workflow type. */
   readonly workflowType: string;
   /** Name of the file that it was read from, or `server`. */
   readonly source: string;

@@ -34,6 +34,7 @@ const KNOWN: ReadonlySet<string> = new Set(Object.values(encodingTypes));
 export interface DecodeOptions {
   /** Codecs of the configuration, in the order in which they encode. */
   readonly codecs: readonly PayloadCodec[];
+  /** Namespace of the workflow, which codecs may depend on. */
   readonly namespace: string;
   /** Whether the workflow code may have a converter for encodings that the SDK does not know. */
   readonly ownConverter: boolean;

@@ -13,7 +13,9 @@ import { SDK, writtenBy } from './written-by';
 
 /** The verdict about one run. */
 export interface ReplayedRun {
+  /** The run that was replayed. */
   readonly run: LoadedRun;
+  /** What the replay showed. */
   readonly verdict: Verdict;
 }
 

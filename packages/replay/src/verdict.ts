@@ -29,6 +29,7 @@ export interface Divergence {
 
 /** A paid command whose input is another one than in the history. */
 export interface InputDifference {
+  /** The event whose input differs. */
   readonly event: { readonly eventId: number; readonly eventType: string } & CommandView;
   /** Paths in its input, such as `request.prompt`; no values. */
   readonly fields: readonly string[];

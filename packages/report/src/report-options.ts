@@ -10,19 +10,29 @@ import { type PlanAddress } from 'temporal-media/internal/domain/campaign/result
 
 /** State of the campaign; times are ISO 8601, money is in micro-units. */
 export interface ReportFacts {
+  /** Id of the campaign. */
   readonly campaign: string;
+  /** Whether it still runs. */
   readonly state: 'running' | 'done';
   /** Time of this state: an older state never replaces a newer one. */
   readonly asOf: string;
+  /** When it started; null before that. */
   readonly startedAt: string | null;
+  /** When it ended; null while it runs. */
   readonly finishedAt: string | null;
+  /** Number of rows by outcome. */
   readonly counts: RowCounts;
   /** Rows without a result; null when unknown. */
   readonly remaining: number | null;
+  /** ISO 4217 code of all amounts; null when no price is known. */
   readonly currency: string | null;
+  /** What the rows cost. */
   readonly money: MoneyTotals;
+  /** The budget and what is left of it; null without one. */
   readonly budget: BudgetState | null;
+  /** The plan of the manifest; null before it was planned. */
   readonly plan: CampaignPlan | null;
+  /** Remarks for the reader of the report. */
   readonly notes: readonly string[];
 }
 
@@ -32,7 +42,9 @@ export interface ReportOptions {
   readonly store: ArtifactStore;
   /** Folder of the report; created when absent. */
   readonly out: string;
+  /** Where the results are. */
   readonly results: ResultsRef;
+  /** The state of the campaign that the report shows. */
   readonly facts: ReportFacts;
   /** Further plans of the campaign, besides those of `results`, of `facts` and of earlier refreshes. */
   readonly plans?: readonly PlanAddress[];
@@ -54,11 +66,13 @@ export interface ReportSummary {
   readonly directory: string;
   /** Absolute path of the page to open. */
   readonly index: string;
+  /** Number of this refresh, from 1 on. */
   readonly generation: number;
   /** Rows with a result. */
   readonly rows: number;
   /** Pages of the gallery, and how many of them this refresh wrote. */
   readonly pages: number;
+  /** Pages of the gallery that this refresh wrote. */
   readonly pagesWritten: number;
   /** Media files that this refresh copied. */
   readonly filesWritten: number;

@@ -6,6 +6,7 @@ import { type ReportRow } from './page-rows';
 export interface ResultRecord extends Omit<CampaignRowResult, 'artifacts' | 'message' | 'page' | 'index'> {
   /** Attempts of all plans, including those proved to cost nothing. */
   readonly attempts: number;
+  /** The files of the row, in the order of its results. */
   readonly files: readonly ResultFile[];
   /** Micro-units of `currency`, all attempts together. */
   readonly money: MoneyTotals & { readonly currency: string | null };

@@ -160,10 +160,15 @@ export function behaviourOf(model: string): ModelBehaviour {
 
 /** How one kind of reference is sent (contract 2.1: names and forms are model-specific). */
 export interface SandboxReference {
+  /** What the reference is. */
   kind: 'image' | 'video' | 'audio';
+  /** The field of the request that carries it. */
   field: string;
+  /** How the field carries it. */
   shape: 'array' | 'string';
+  /** How the content is encoded. */
   form: 'url' | 'data_url' | 'base64';
+  /** Most references of this kind. */
   max?: number;
 }
 

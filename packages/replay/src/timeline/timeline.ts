@@ -70,7 +70,9 @@ export type Facts = { readonly [name: string]: Fact };
 
 /** Events of one run; `run` is an index into {@link Timeline.runs}. */
 export interface EventIds {
+  /** Position of the run in the chain, from 0 on. */
   readonly run: number;
+  /** Event ids in the history of that run. */
   readonly ids: readonly number[];
 }
 
@@ -80,12 +82,15 @@ export interface TimelineEntry {
   readonly at: string;
   /** ISO 8601: time of its last event; equal to `at` for a moment. Of what is open: `readAt`, where there is one. */
   readonly until: string;
+  /** What kind of thing happened. */
   readonly kind: EntryKind;
+  /** How good or bad it is, for colors. */
   readonly tone: Tone;
   /** What happened, in one sentence. */
   readonly text: string;
   /** Values behind the text, redacted. */
   readonly facts: Facts;
+  /** The history events that show it. */
   readonly events: readonly EventIds[];
 }
 
@@ -117,6 +122,7 @@ export type SpentOn = keyof typeof SPENT;
 
 /** Time that went to one thing. */
 export interface TimeSpent {
+  /** What the time went to. */
   readonly on: SpentOn;
   /** Milliseconds. */
   readonly ms: number;
@@ -124,9 +130,11 @@ export interface TimeSpent {
 
 /** Polls of all runs together. */
 export interface PollSummary {
+  /** Number of polls. */
   readonly count: number;
   /** ISO 8601; null before the first poll. */
   readonly first: string | null;
+  /** ISO 8601; null before the first poll. */
   readonly last: string | null;
   /** Between the starts of two polls, in milliseconds; null with fewer than two. */
   readonly longestGapMs: number | null;
@@ -134,6 +142,7 @@ export interface PollSummary {
   readonly errors: { readonly [errorClass: string]: number };
   /** Each change of status or progress. At most 1,000; `changesLeftOut` counts the others. */
   readonly changes: readonly PollChange[];
+  /** Changes of the status that are not listed. */
   readonly changesLeftOut: number;
 }
 
@@ -141,8 +150,11 @@ export interface PollSummary {
 export interface PollChange {
   /** ISO 8601 */
   readonly at: string;
+  /** The task that was polled. */
   readonly taskId: string | null;
+  /** The new status. */
   readonly status: string | null;
+  /** Progress in percent; null when the service reported none. */
   readonly progress: number | null;
 }
 
@@ -150,6 +162,7 @@ export const MAX_CHANGES = 1_000;
 
 /** What was paid, or may be. Null is unknown, never free. */
 export interface MoneySummary {
+  /** Estimate from the price rules in millionths of the currency; null when unknown. */
   readonly estimate: Money | null;
   /** That of the outcome; null while there is none. */
   readonly state: 'settled' | 'reserved' | 'needs_review' | 'none' | null;
@@ -173,20 +186,29 @@ export type NoAttempt = 'budget' | 'attempts' | 'cancelled';
 
 /** A row of a campaign, as far as the histories of its batches tell. */
 export interface TimelineRow {
+  /** Key of the row in its manifest. */
   readonly key: string;
+  /** Line of the row in its manifest; null when unknown. */
   readonly line: number | null;
+  /** The batch that ran the row. */
   readonly batch: number | null;
   /** An outcome, or what was last done for it. */
   readonly state: string;
+  /** How good or bad the result is, for colors. */
   readonly tone: Tone;
+  /** The model of the row. */
   readonly model: string | null;
+  /** Task id; null when none is known. */
   readonly taskId: string | null;
   /** Creates under its key and under those of later attempts. */
   readonly creates: number;
+  /** Number of polls. */
   readonly polls: number;
   /** ISO 8601 */
   readonly startedAt: string | null;
+  /** ISO 8601: when the service accepted it; null when it did not. */
   readonly createdAt: string | null;
+  /** ISO 8601: when the row ended; null while it is open. */
   readonly finishedAt: string | null;
   /** Of a rejection, of content that is not there, of a failed poll; the code of a failed video. */
   readonly reason: string | null;
@@ -202,11 +224,15 @@ export interface TimelineRow {
 
 /** One run of an execution. */
 export interface TimelineRun {
+  /** Id of the run. */
   readonly runId: string;
+  /** Where the history came from. */
   readonly source: string;
   /** ISO 8601; null for a history without events. */
   readonly startedAt: string | null;
+  /** ISO 8601: when the run closed; null while it is open. */
   readonly endedAt: string | null;
+  /** Number of events in the history. */
   readonly events: number;
   /** How the run ended; `open` where its history has no end. */
   readonly end:
@@ -224,9 +250,13 @@ export interface TimelineRun {
 /** The story of one execution: `timeline` of the command `replay`, and what its page is drawn from. */
 export interface Timeline {
   readonly v: 1;
+  /** Id of the workflow. */
   readonly workflowId: string;
+  /** Name of the workflow type. */
   readonly workflowType: string;
+  /** The workflow that started this one; null without one. */
   readonly parent: { readonly workflowId: string; readonly runId: string } | null;
+  /** The runs of the chain, the oldest first. */
   readonly runs: readonly TimelineRun[];
   /** ISO 8601 */
   readonly startedAt: string | null;
@@ -238,18 +268,25 @@ export interface Timeline {
   readonly outcome: string | null;
   /** What it means and what is safe to do, for an outcome that is not `completed`. */
   readonly advice: string | null;
+  /** Task id of the video; null when none is known. */
   readonly taskId: string | null;
+  /** The creation key; null when the workflow buys nothing. */
   readonly creationKey: string | null;
+  /** The model of the request; null when unknown. */
   readonly model: string | null;
+  /** The account that paid; null when unknown. */
   readonly account: string | null;
   /** ISO 8601: when the wait ends; null where nothing is waited for. */
   readonly deadlineAt: string | null;
+  /** What was spent or may be owed. */
   readonly money: MoneySummary;
   /** Paid requests that were sent, as far as these histories tell; those of children not included. */
   readonly sends: number;
   /** How many of them the service refused and accepted; what became of the rest is unknown. */
   readonly sendsRefused: number;
+  /** Paid requests that the service accepted. */
   readonly sendsAccepted: number;
+  /** The polls, summarized. */
   readonly polls: PollSummary;
   /** Adds up to the time from `startedAt` to `readAt`, else `lastEventAt`; only what is above 0, the longest first. */
   readonly spent: readonly TimeSpent[];

@@ -1,13 +1,15 @@
 'use strict';
-// `npm run api-docs`: the reference of all exports, made of their docstrings, as pages in out/api.
-// `npm run api-docs -- --check`: writes nothing. Both exit with 1 for an export, a method or a property without a docstring, a
-// link that leads nowhere, and a type that an export needs but that is neither exported nor in api-unexported.json.
+// `npm run site [-- --out FOLDER]`: all pages of docs/ and the reference of all exports, made of their docstrings, as static
+// files with a search, in out/site. `npm run site -- --check`: writes nothing. Both exit with 1 for an export, a method or a
+// property without a docstring, a link that leads nowhere, and a type that an export needs but that is neither exported nor in
+// api-unexported.json.
 const path = require('node:path');
+const { parseArgs } = require('node:util');
 const { name } = require('../package.json');
 const unexported = require('./api-unexported.json');
 const { packageFolders, readManifest, ROOT: root } = require('./packages.js');
 
-const OUT = path.join(root, 'out', 'api');
+const OUT = path.join(root, 'out', 'site');
 
 /** Source of each entry point that has types, with the name that users import. */
 const entries = new Map(
@@ -29,7 +31,15 @@ const OPTIONS = {
   skipErrorChecking: true,
   name,
   includeVersion: true,
-  readme: 'none',
+  readme: path.join(root, 'README.md'),
+  projectDocuments: ['docs/*.md', 'docs/adr/*.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'].map(
+    (place) => path.join(root, place),
+  ),
+  // Links of the pages to sources lead to copies of them; a repository has no address yet.
+  disableGit: true,
+  sourceLinkTemplate: '{path}',
+  searchInDocuments: true,
+  searchInComments: true,
   excludePrivate: true,
   excludeExternals: true,
   validation: { invalidLink: true, notDocumented: true, notExported: true },
@@ -39,12 +49,17 @@ const OPTIONS = {
 };
 
 async function main() {
-  const args = process.argv.slice(2);
-  const unknown = args.find((arg) => arg !== '--check');
-  if (unknown !== undefined) throw new Error(`Unknown argument ${unknown}; known: --check`);
+  const { values } = parseArgs({
+    options: { check: { type: 'boolean', default: false }, out: { type: 'string', default: OUT } },
+  });
   // It is ESM only.
-  const { Application } = await import('typedoc');
-  const app = await Application.bootstrap(OPTIONS);
+  const { Application, OptionDefaults } = await import('typedoc');
+  const app = await Application.bootstrap({
+    ...OPTIONS,
+    highlightLanguages: [...OptionDefaults.highlightLanguages, 'diff', 'go', 'python'],
+    // For the JSON Schemas.
+    blockTags: [...OptionDefaults.blockTags, '@minLength', '@maxLength'],
+  });
   const project = await app.convert();
   if (project === undefined) throw new Error('TypeDoc could not read the sources.');
   // A module is found by the name that users import, not by its file.
@@ -57,9 +72,10 @@ async function main() {
     app.logger.warn(`${name} does not have any documentation`);
   const { errorCount, warningCount } = app.logger;
   if (errorCount + warningCount > 0) process.exitCode = 1;
-  if (!args.includes('--check')) {
-    await app.generateDocs(project, OUT);
-    console.log(`${path.relative(root, OUT)}/index.html`);
+  if (!values.check) {
+    for (const reflection of Object.values(project.reflections)) delete reflection.sources;
+    await app.generateDocs(project, values.out);
+    console.log(path.join(path.relative(root, values.out), 'index.html'));
   }
   console.log(`${entries.size} entry points, ${errorCount + warningCount} problems`);
 }

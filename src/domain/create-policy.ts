@@ -18,7 +18,9 @@ import { type ErrorKind } from './video-task';
  * default and the strict one.
  */
 export interface CreatePolicy {
-  /** A 429 is an admission decision: nothing was accepted. `fail` ends with `rejected` instead of sending again. */
+  /**
+   * A 429, or a 425, is an admission decision: nothing was accepted. `fail` ends with `rejected` instead of sending again.
+   */
   readonly on429?: 'resend' | 'fail';
   /** `header`: refused only with a Retry-After header, whether or not its time is readable; otherwise unconfirmed. */
   readonly on503?: 'header' | 'resend' | 'inspect';
@@ -159,8 +161,7 @@ export function classifyPaidReply(reply: PaidReply, policy: ResolvedCreatePolicy
     if (status === 402) return kind === 'moderation' ? 'rejected_moderation' : 'rejected_quota';
     return forKind(kind) ?? (kind === 'capacity' ? 'rejected_capacity' : 'rejected_invalid');
   }
-  if (status === 425) return forKind(kind) ?? 'refused_for_now';
-  if (status === 429)
+  if (status === 425 || status === 429)
     return forKind(kind) ?? (policy.on429 === 'resend' ? 'refused_for_now' : 'rejected_capacity');
   if (status === 503) return classify503(reply, policy);
   if (status === 502) return vouched(policy.on502);

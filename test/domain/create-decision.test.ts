@@ -96,12 +96,8 @@ describe('rows 23 and 24: refused for good', () => {
 });
 
 describe('rows 27, 28 and 31: refused for now', () => {
-  it('[C7.5] 425 is refused before it was processed', () => {
-    everyCell([425], ({ kind }) => byKind(kind, 'refused_for_now'));
-  });
-
-  it('[C7.5] 429 is an admission decision, unless the operator wants it final', () => {
-    everyCell([429], ({ kind }, { on429 }) =>
+  it('[C7.5] 425 and 429 are refused before anything is processed, unless the operator cannot vouch for that', () => {
+    everyCell([425, 429], ({ kind }, { on429 }) =>
       byKind(kind, on429 === 'resend' ? 'refused_for_now' : 'rejected_capacity'),
     );
   });

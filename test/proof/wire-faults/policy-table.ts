@@ -9,6 +9,7 @@ export const POLICY_TABLE: readonly (readonly [CreatePolicy, number, string, str
   [{}, 429, 'R for now *', 'R for now *'],
   [{ on429: 'resend' }, 429, 'R for now *', 'R for now *'],
   [{ on429: 'fail' }, 429, 'R capacity *', 'R capacity *'],
+  [{ on429: 'fail' }, 425, 'R capacity *', 'R capacity *'],
   [{}, 503, 'U http_503', 'R for now *'],
   [{ on503: 'header' }, 503, 'U http_503', 'R for now *'],
   [{ on503: 'resend' }, 503, 'R for now *', 'R for now *'],

@@ -48,8 +48,8 @@ function measuredPage() {
   const text = `# Measured
 
 What \`npm run bench\` measured last, with the goals that were set; \`node scripts/write-figures.js\` writes this page from
-[bench/results](../bench/results). Tables headed "Before" are of the design before, on the same machine, from
-[bench/before](../bench/before). What each benchmark is for stands in [figures.md](figures.md).
+\`bench/results\`. Tables headed "Before" are of the design before, on the same machine, from
+\`bench/before\`. What each benchmark is for stands in [figures.md](figures.md).
 
 ${results.map(sectionOf).join('\n\n')}
 `;

@@ -72,7 +72,7 @@ function page({ assumptions, promises, cannot, rows }, results) {
   return `# Guarantees
 
 Written by \`npm run guarantees\` from [proof/promises.json](../proof/promises.json),
-[proof/rows.json](../proof/rows.json) and what the suites have counted ([proof/results](../proof/results)); a test compares.
+[proof/rows.json](../proof/rows.json) and what the suites have counted (\`proof/results\`); a test compares.
 \`change\` is the size beside a change (\`npm run verify:long\`), \`deep\` the one before a release (\`npm run verify:deep\`,
 at most four hours). **Bold** numbers count failures that were looked for. A test without numbers has one size; an empty cell means that the suite searches at random and runs before a release only.
 \`temporal-postgres\` runs by \`npm run verify:temporal-postgres\`, on a Temporal server with PostgreSQL persistence.

@@ -39,6 +39,8 @@ const OPTIONS = {
   disableGit: true,
   sourceLinkTemplate: '{path}',
   searchInDocuments: true,
+  // Its anchors are of other names than those that users import.
+  includeHierarchySummary: false,
   searchInComments: true,
   excludePrivate: true,
   excludeExternals: true,

@@ -13,9 +13,9 @@ export const inBrowser = executablePath === undefined ? describe.skip : describe
 /**
  * A page for each test, opened from disk. Each test fails where its page shows a dialog, sends a request that leaves the
  * folder, or logs an error or a warning.
- * @param folder of the pages, once they are written
+ * @param place folder of the pages, once they are written, or the address at which they are served
  */
-export function guardedPage(folder: () => string, width: number): () => Page {
+export function guardedPage(place: () => string, width: number): () => Page {
   let browser: Browser;
   let page: Page;
   const seen = { dialogs: [] as string[], foreign: [] as string[], errors: [] as string[] };
@@ -32,7 +32,8 @@ export function guardedPage(folder: () => string, width: number): () => Page {
       void dialog.dismiss();
     });
     page.on('request', (request) => {
-      if (!request.url().startsWith(pathToFileURL(folder()).href)) seen.foreign.push(request.url());
+      const root = place().startsWith('http') ? place() : pathToFileURL(place()).href;
+      if (!request.url().startsWith(root)) seen.foreign.push(request.url());
     });
     page.on('pageerror', (error) => seen.errors.push(error.message));
     page.on('console', (message) => {

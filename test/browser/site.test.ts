@@ -1,21 +1,46 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { ROOT } from '../support/sources';
 import { guardedPage, inBrowser, shot } from './guarded-page';
 
-inBrowser('the site of the pages and the reference, opened from disk', () => {
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html',
+  '.css': 'text/css',
+  '.js': 'text/javascript',
+  '.svg': 'image/svg+xml',
+};
+
+inBrowser('the site of the pages and the reference', () => {
   let site: string;
-  beforeAll(() => {
+  let server: Server;
+  let address: string;
+  beforeAll(async () => {
     site = mkdtempSync(path.join(tmpdir(), 'temporal-media-site-'));
     const script = path.join(ROOT, 'scripts', 'site.js');
     const { status, stdout } = spawnSync(process.execPath, [script, '--out', site], { encoding: 'utf8' });
     expect([status, stdout.trim().split('\n').at(-1)]).toEqual([0, expect.stringMatching(/, 0 problems$/)]);
+    server = createServer((request, response) => {
+      const { pathname } = new URL(request.url ?? '/', address);
+      const file = path.join(site, decodeURI(pathname.endsWith('/') ? `${pathname}index.html` : pathname));
+      const found = existsSync(file) && statSync(file).isFile();
+      // Chromium asks for an icon.
+      const status = pathname === '/favicon.ico' ? 204 : 404;
+      response.writeHead(found ? 200 : status, { 'content-type': TYPES[path.extname(file)] ?? 'text/plain' });
+      response.end(found ? readFileSync(file) : '');
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   }, 600_000);
-  afterAll(() => rmSync(site, { recursive: true, force: true }));
-  const page = guardedPage(() => site, 1200);
+  afterAll(() => {
+    server.close();
+    rmSync(site, { recursive: true, force: true });
+  });
+  const page = guardedPage(() => address, 1200);
 
   it('has every page of docs/, and no link in any file leads nowhere', () => {
     const files = readdirSync(site, { recursive: true, encoding: 'utf8' }).filter((file) =>
@@ -37,8 +62,13 @@ inBrowser('the site of the pages and the reference, opened from disk', () => {
       return [...links]
         .filter((link) => {
           const [place = '', anchor = ''] = link.split('#');
+          const named = path.join(site, path.dirname(file), decodeURI(place));
           const target =
-            place === '' ? path.join(site, file) : path.join(site, path.dirname(file), decodeURI(place));
+            place === ''
+              ? path.join(site, file)
+              : place.endsWith('/')
+                ? path.join(named, 'index.html')
+                : named;
           if (!existsSync(target) || !statSync(target).isFile()) return true;
           return anchor !== '' && target.endsWith('.html') && !idsOf(target).has(decodeURI(anchor));
         })
@@ -48,14 +78,14 @@ inBrowser('the site of the pages and the reference, opened from disk', () => {
   });
 
   it('finds a page and an export by a word, and opens them', async () => {
-    await page().goto(pathToFileURL(path.join(site, 'index.html')).href);
+    await page().goto(address);
     await shot(page(), 'site');
     await page().locator('#tsd-search-trigger').click();
     await page().locator('#tsd-search-input').fill('MediaPlugin');
     await page().locator('#tsd-search-results a').first().click();
     expect(await page().locator('h1').first().textContent()).toContain('MediaPlugin');
     await page().locator('#tsd-search-trigger').click();
-    await page().locator('#tsd-search-input').fill('on call');
+    await page().locator('#tsd-search-input').fill('docs/on-call');
     await page().locator('#tsd-search-results a', { hasText: 'on-call' }).first().click();
     expect(await page().locator('h1').allTextContents()).toEqual(
       expect.arrayContaining([expect.stringMatching(/video|call/i)]),

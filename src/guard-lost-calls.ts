@@ -10,7 +10,7 @@ import { type CreatedVideo } from './domain/paid-call';
 import { createRedactor } from './service/redact';
 
 /** Number of executions of the queue whose histories are read, the newest first. */
-const LOOKED_AT = 1_000;
+const MAX_EXECUTIONS = 1_000;
 
 /** A paid call that a workflow history contains and the journal lacks. */
 export interface LostCall {
@@ -57,9 +57,9 @@ export async function findLostCalls(
   namespace: string,
   journal: CreateJournal,
 ): Promise<LostCalls> {
-  const seen = paidCallsOn(client, baseTaskQueue(taskQueue), (looked) => looked >= LOOKED_AT);
+  const seen = paidCallsOn(client, baseTaskQueue(taskQueue), (read) => read >= MAX_EXECUTIONS);
   try {
-    return { calls: await lostAmong(seen, namespace, journal), looked: LOOKED_AT };
+    return { calls: await lostAmong(seen, namespace, journal), looked: MAX_EXECUTIONS };
   } catch (error) {
     if (!(error instanceof UnreadCallError)) throw error;
     throw new JournalBindingError(unread(taskQueue, error));

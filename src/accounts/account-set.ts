@@ -53,8 +53,8 @@ interface Member extends Account {
   readonly settings: AccountSettings;
 }
 
-/** Time between two looks at the file, in milliseconds. */
-const LOOK_EVERY_MS = 1_000;
+/** Time between two checks of the file, in milliseconds. */
+const CHECK_EVERY_MS = 1_000;
 
 /**
  * Opens the account of MEDIA_BASE_URL, those of MEDIA_ACCOUNTS and those that are given in code. The file is read again
@@ -71,7 +71,7 @@ export function openAccounts({ config, accounts = [], warn, clock }: AccountSetO
   const clients = new Set<MediaClient>();
   let stamp = path === undefined ? '' : stampOf(path);
   let members = memberOf(distinct([...fixed, ...(path === undefined ? [] : readAccountsFile(path))]), []);
-  let lookedAt = now();
+  let checkedAt = now();
 
   if (path === undefined && members.length === 0)
     throw new ConfigurationError(
@@ -129,8 +129,8 @@ export function openAccounts({ config, accounts = [], warn, clock }: AccountSetO
   }
 
   function current(): readonly Member[] {
-    if (now() - lookedAt < LOOK_EVERY_MS) return members;
-    lookedAt = now();
+    if (now() - checkedAt < CHECK_EVERY_MS) return members;
+    checkedAt = now();
     if (path !== undefined) readAgain(path);
     readKeys();
     return members;

@@ -44,8 +44,8 @@ export function accountNamed<Named extends { readonly name: string }>(
   accounts: readonly Named[],
   account: string | undefined,
 ): Named | undefined {
-  const wanted = account === undefined || account === '' ? DEFAULT_CREDENTIAL : account;
-  return accounts.findLast(({ name }) => name === wanted || credentialOf(name) === wanted);
+  const requested = account === undefined || account === '' ? DEFAULT_CREDENTIAL : account;
+  return accounts.findLast(({ name }) => name === requested || credentialOf(name) === requested);
 }
 
 /** The credential in the name of an account. */

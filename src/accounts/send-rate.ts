@@ -1,5 +1,5 @@
 /** When a paid request may be sent: after a pause, or only when its call comes back. */
-export type Turn = { readonly inMs: number } | { readonly heldForMs: number };
+export type Permit = { readonly inMs: number } | { readonly heldForMs: number };
 
 /** Longest pause, in milliseconds, for which a call keeps its slot of the worker; others would wait behind it. */
 const LONGEST_PAUSE_MS = 5_000;
@@ -23,8 +23,8 @@ export class SendRate {
     this.everyMs = 1_000 / perSecond;
   }
 
-  /** Takes the next turn if it comes soon. */
-  take(): Turn {
+  /** Takes the next permit if it comes soon. */
+  take(): Permit {
     const now = this.clock();
     const at = Math.max(this.next, now);
     if (at - now <= LONGEST_PAUSE_MS) {
@@ -35,7 +35,7 @@ export class SendRate {
     return { heldForMs: this.promised - now };
   }
 
-  /** Counts a request that cannot wait; those after it wait for its turn too. */
+  /** Counts a request that cannot wait; those after it wait behind it. */
   count(): void {
     this.next = Math.max(this.next, this.clock()) + this.everyMs;
   }

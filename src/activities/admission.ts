@@ -50,7 +50,7 @@ export async function admitCall(
   const refused =
     (costsMore(prepared.estimate, spec.agreedPrice) ? priceChangedAnswer(base) : undefined) ??
     ((await account.hasKey()) ? undefined : await kept(missingAnswer(base, NO_KEY))) ??
-    (await turnOf(account, base)) ??
+    (await acquirePermit(account, base)) ??
     (await openElsewhere(call));
   if (refused !== undefined) return refused;
   const admission = await admit(deps, account, spec.paid, spec.creationKey, base);
@@ -91,17 +91,17 @@ export async function otherOpenCall(
   return undefined;
 }
 
-/** Waits for the turn of a call by the rate of its account; an answer where that is not soon. */
-async function turnOf({ rate }: Account, base: AnswerBase): Promise<NotSent | undefined> {
+/** Waits until the rate of its account permits a call; an answer where that is not soon. */
+async function acquirePermit({ rate }: Account, base: AnswerBase): Promise<NotSent | undefined> {
   if (rate === undefined) return undefined;
-  const turn = rate.take();
-  if ('inMs' in turn) {
+  const permit = rate.take();
+  if ('inMs' in permit) {
     // A worker that stops meanwhile sends nothing, as before every send.
-    if (turn.inMs > 0)
-      await setTimeout(turn.inMs, undefined, { signal: cancellationSignal() }).catch(otherwise(undefined));
+    if (permit.inMs > 0)
+      await setTimeout(permit.inMs, undefined, { signal: cancellationSignal() }).catch(otherwise(undefined));
     return undefined;
   }
-  const heldUntil = timeAfter(turn.heldForMs);
+  const heldUntil = timeAfter(permit.heldForMs);
   const message = `The rate of the account ${base.account ?? ''} (createsPerSecond) allows no more for now, and nothing was sent. It is tried again at ${heldUntil}.`;
   return unsentAnswer(base, 'account_rate', message, { heldUntil });
 }

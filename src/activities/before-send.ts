@@ -73,11 +73,11 @@ export function unannounced(base: AnswerBase, acknowledgement: Acknowledgement):
   if (acknowledgement === 'acknowledged') return undefined;
   return acknowledgement === 'stopped'
     ? unsentAnswer(base, 'worker_shutdown', CANCELLED, UNDER_INTENT)
-    : unsentAnswer(base, 'server_not_notified', NOT_HEARD, UNDER_INTENT);
+    : unsentAnswer(base, 'server_not_notified', NOT_ACKNOWLEDGED, UNDER_INTENT);
 }
 
 const CANCELLED = 'The call was cancelled or paused before the request was sent.';
-const NOT_HEARD = 'The Temporal server did not answer before the request, and nothing was sent.';
+const NOT_ACKNOWLEDGED = 'The Temporal server did not answer before the request, and nothing was sent.';
 
 /**
  * Why a request whose intent is written may not be sent out of a batch's money; undefined where it may. The close of a

@@ -247,16 +247,16 @@ export function createFindVideoTask(deps: {
   readonly polling?: PollingMode | undefined;
 }): (input: FindVideoTaskInput) => Promise<FoundVideoTask> {
   const find = async ({ taskId, account }: FindVideoTaskInput): Promise<FoundVideoTask> => {
-    const wanted = deps.accounts.find(account)?.name ?? account;
+    const resolved = deps.accounts.find(account)?.name ?? account;
     const entries = await deps.journal.findTask(taskId).catch(orRetry);
     const entry =
       account === undefined
-        ? (entries.find((candidate) => candidate.video.account === wanted) ?? entries[0])
+        ? (entries.find((candidate) => candidate.video.account === resolved) ?? entries[0])
         : // The account may be one of another worker, named without its digest.
-          entries.find(({ video }) => video.account === wanted || credentialOf(video.account) === wanted);
+          entries.find(({ video }) => video.account === resolved || credentialOf(video.account) === resolved);
     if (entry === undefined) {
       return {
-        video: videoTaskById(taskId, wanted ?? 'default'),
+        video: videoTaskById(taskId, resolved ?? 'default'),
         creationKey: null,
         workflowId: null,
         runId: null,

@@ -158,15 +158,15 @@ function openTries(deps: DownloadDeps): {
           : AbortSignal.any([closing.signal, AbortSignal.timeout(Math.ceil(Math.max(0, endsAt - now())))]);
       const progress = freshProgress(randomUUID());
       const shared = { client, artifacts, bounds, signal, now, endsAt, serverTime, deadline };
-      const turn: DownloadTry = { ...shared, progress, fresh: true, last: false, flowed: false };
-      const tried = await downloadOnce(turn, video, info.attempt).catch(reported(null));
+      const download: DownloadTry = { ...shared, progress, fresh: true, last: false, flowed: false };
+      const tried = await downloadOnce(download, video, info.attempt).catch(reported(null));
       if (tried !== null && 'video' in tried) {
         const { bytes } = tried.video.artifact;
         deps.events?.downloaded({ account, taskId, result: 'downloaded', bytes });
         return tried;
       }
       // The video's own download does not resume this part.
-      await discardPart(turn).catch(reported(undefined));
+      await discardPart(download).catch(reported(undefined));
       if (tried !== null) deps.events?.downloaded({ account, taskId, result: tried.problem.kind });
       const isCut = isOver() || serverTime() >= until;
       return isCut ? null : tried;

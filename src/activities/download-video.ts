@@ -69,7 +69,7 @@ export function createDownloadVideo(
       if (client === undefined) return settle(NO_DOWNLOAD_ACCOUNT, { info, spent, bounds, serverTime });
       const report = (result: string, more: { bytes?: number; givenUp?: string } = {}) =>
         deps.events?.downloaded({ account, taskId, result, ...more });
-      const turn: DownloadTry = {
+      const download: DownloadTry = {
         client,
         artifacts: deps.artifacts,
         bounds,
@@ -84,15 +84,15 @@ export function createDownloadVideo(
           info.attempt >= (info.retryPolicy?.maximumAttempts || Infinity),
         flowed: false,
       };
-      const result = await downloadOnce(turn, input.video, info.attempt);
+      const result = await downloadOnce(download, input.video, info.attempt);
       if ('video' in result) {
         const finished = await withSidecar(deps, input, { downloaded: result, info, startedAt });
         report('downloaded', { bytes: result.video.artifact.bytes });
         return finished;
       }
-      if (turn.signal.aborted) return await cancelled(turn);
+      if (download.signal.aborted) return await cancelled(download);
       // A connection that breaks after some bytes still makes progress; the number of tries stays bounded.
-      if (turn.flowed && result.problem.kind === 'network') spent().windowMs = 0;
+      if (download.flowed && result.problem.kind === 'network') spent().windowMs = 0;
       const { kind } = result.problem;
       try {
         const settled = settle(result.problem, { info, spent, bounds, serverTime, lives: result.lives });
@@ -186,14 +186,14 @@ function settle(
  * Never returns. On a shutdown of the worker the part is kept for the next attempt; on any other cancellation it is
  * deleted.
  */
-async function cancelled(turn: DownloadTry): Promise<never> {
-  if (isShutdown(turn.signal))
+async function cancelled(download: DownloadTry): Promise<never> {
+  if (isShutdown(download.signal))
     throw retryLater({
       class: 'worker_shutdown',
       message: 'The worker stopped during the download.',
       delayMs: 1_000,
     });
-  await discardPart(turn).catch(reported(undefined));
+  await discardPart(download).catch(reported(undefined));
   return Context.current().cancelled;
 }
 
@@ -263,23 +263,23 @@ export const NO_DOWNLOAD_ACCOUNT: DownloadProblem = {
  * @param attempt of the activity
  */
 export async function downloadOnce(
-  turn: DownloadTry,
+  download: DownloadTry,
   { account, taskId }: VideoTask,
   attempt: number,
 ): Promise<TriedVideo> {
-  return downloadInSpan({ account, attempt }, turn, () => tryOnce(turn, taskId));
+  return downloadInSpan({ account, attempt }, download, () => tryOnce(download, taskId));
 }
 
 type TriedVideo = FetchedVideo | FailedTry;
 
-async function tryOnce(turn: DownloadTry, taskId: string): Promise<TriedVideo> {
-  const record = await turn.client.getVideo(taskId, { signal: turn.signal, purpose: 'content' });
-  const result = await locations(turn, taskId, record);
+async function tryOnce(download: DownloadTry, taskId: string): Promise<TriedVideo> {
+  const record = await download.client.getVideo(taskId, { signal: download.signal, purpose: 'content' });
+  const result = await locations(download, taskId, record);
   if ('video' in result) return { video: result.video, record };
   // A service that does not answer has not denied the result: this runs for completed tasks only.
   const isKept = record.kind === 'record' ? record.record.phase === 'completed' : isAway(record.error);
-  const problem = expired(result.problem, record, turn.serverTime());
-  return { problem, lives: isKept && !turn.flowed };
+  const problem = expired(result.problem, record, download.serverTime());
+  return { problem, lives: isKept && !download.flowed };
 }
 
 /** Clocks differ by less than this. */
@@ -298,9 +298,9 @@ function expired(problem: DownloadProblem, record: GetVideoResult, now: number):
 const AWAY: ReadonlySet<PollErrorClass> = new Set(['network', 'rate_limited', 'unavailable']);
 const isAway = (error: PollErrorClass): boolean => AWAY.has(error);
 
-async function locations(turn: DownloadTry, taskId: string, record: GetVideoResult): Promise<TryResult> {
+async function locations(download: DownloadTry, taskId: string, record: GetVideoResult): Promise<TryResult> {
   try {
-    return await tryLocations(turn, taskId, record);
+    return await tryLocations(download, taskId, record);
   } catch (error) {
     // Without a code it is neither of the store nor of the system, but a fault of our own.
     if (typeof (error as { code?: unknown }).code !== 'string') throw error;

@@ -54,24 +54,24 @@ type Fetched = { readonly part: StagedArtifact } | { readonly problem: DownloadP
  * Storage errors are thrown.
  * @param location names the location in parts and heartbeats: never its address
  */
-async function fetchLocation(turn: DownloadTry, location: string, url: URL): Promise<Fetched> {
-  const resumed = await resumablePart(turn, location);
-  if (resumed === undefined) return fetchWhole(turn, location, url);
-  const { etag, length } = turn.progress;
+async function fetchLocation(download: DownloadTry, location: string, url: URL): Promise<Fetched> {
+  const resumed = await resumablePart(download, location);
+  if (resumed === undefined) return fetchWhole(download, location, url);
+  const { etag, length } = download.progress;
   if (resumed.position === length) {
-    turn.resumed = true;
+    download.resumed = true;
     return { part: resumed };
   }
   const range = { from: resumed.position, etag: etag! };
-  const result = await get(turn, { url, range });
+  const result = await get(download, { url, range });
   if (result.kind === 'body') {
-    if (result.status === 206 && continues(result, turn.progress, resumed)) {
-      turn.resumed = true;
-      return take(turn, resumed, result);
+    if (result.status === 206 && continues(result, download.progress, resumed)) {
+      download.resumed = true;
+      return take(download, resumed, result);
     }
     if (result.status === 200) {
-      await forget(turn, resumed);
-      return takeWhole(turn, location, result);
+      await forget(download, resumed);
+      return takeWhole(download, location, result);
     }
     // A 206 of another entity: none of its bytes belong here.
     result.body.destroy();
@@ -79,53 +79,53 @@ async function fetchLocation(turn: DownloadTry, location: string, url: URL): Pro
     await resumed.close();
     return { problem: problemOf(result) };
   }
-  await forget(turn, resumed);
-  return fetchWhole(turn, location, url);
+  await forget(download, resumed);
+  return fetchWhole(download, location, url);
 }
 
 async function get(
-  turn: DownloadTry,
+  download: DownloadTry,
   request: { readonly url: URL; readonly range?: { readonly from: number; readonly etag: string } },
 ): Promise<ContentFetchResult> {
-  const { client, signal, deadline } = turn;
+  const { client, signal, deadline } = download;
   const result = await client.fetchContent({ ...request, signal: AbortSignal.any([signal, deadline]) });
   // A body that is not read, or is discarded, may still emit an error, which needs a listener.
   if (result.kind === 'body') result.body.on('error', () => undefined);
   return result;
 }
 
-async function fetchWhole(turn: DownloadTry, location: string, url: URL): Promise<Fetched> {
-  const result = await get(turn, { url });
-  return result.kind === 'body' ? takeWhole(turn, location, result) : { problem: problemOf(result) };
+async function fetchWhole(download: DownloadTry, location: string, url: URL): Promise<Fetched> {
+  const result = await get(download, { url });
+  return result.kind === 'body' ? takeWhole(download, location, result) : { problem: problemOf(result) };
 }
 
-async function takeWhole(turn: DownloadTry, location: string, result: Body): Promise<Fetched> {
-  const { progress, bounds } = turn;
+async function takeWhole(download: DownloadTry, location: string, result: Body): Promise<Fetched> {
+  const { progress, bounds } = download;
   const refused = refusal(result, bounds);
   if (refused !== undefined) {
     result.body.destroy();
     return { problem: refused };
   }
-  if (progress.location !== location || progress.etag !== result.etag) await discardPart(turn);
+  if (progress.location !== location || progress.etag !== result.etag) await discardPart(download);
   const owner = partOwner(progress.owner, location, result.etag);
-  const part = await turn.artifacts.stage(owner, { fresh: turn.fresh === true });
+  const part = await download.artifacts.stage(owner, { fresh: download.fresh === true });
   if (part.position > 0) await part.restart();
   Object.assign(progress, { location, etag: result.etag, length: result.contentLength, position: 0 });
-  return take(turn, part, result);
+  return take(download, part, result);
 }
 
 /** Reads the body into its part, then keeps, rejects or deletes the part. */
-async function take(turn: DownloadTry, part: StagedArtifact, result: Body): Promise<Fetched> {
-  const { progress, bounds, signal } = turn;
+async function take(download: DownloadTry, part: StagedArtifact, result: Body): Promise<Fetched> {
+  const { progress, bounds, signal } = download;
   const problem =
     (await readBody(result.body, part, {
       bounds,
       signal,
-      cleanPage: (page) => turn.client.cleanPage(page),
-      remainingMs: turn.endsAt - turn.now(),
+      cleanPage: (page) => download.client.cleanPage(page),
+      remainingMs: download.endsAt - download.now(),
       onBytes: (position) => {
         progress.position = position;
-        turn.flowed = true;
+        download.flowed = true;
       },
     })) ?? lengthProblem(part, result.contentRange?.total ?? progress.length);
   if (problem === undefined) return { part };
@@ -137,7 +137,7 @@ async function take(turn: DownloadTry, part: StagedArtifact, result: Body): Prom
   const resumable =
     problem.kind === 'network' && progress.etag !== null && !(part.position > (progress.length ?? Infinity));
   if (resumable) await part.close();
-  else await forget(turn, part);
+  else await forget(download, part);
   return { problem };
 }
 
@@ -148,19 +148,19 @@ export async function forget({ progress }: DownloadTry, part: StagedArtifact): P
 }
 
 /** Deletes the part of this try, when no other one will resume it. */
-export async function discardPart(turn: DownloadTry): Promise<void> {
-  const { owner, location, etag } = turn.progress;
+export async function discardPart(download: DownloadTry): Promise<void> {
+  const { owner, location, etag } = download.progress;
   if (location === null) return;
-  await forget(turn, await turn.artifacts.stage(partOwner(owner, location, etag)));
+  await forget(download, await download.artifacts.stage(partOwner(owner, location, etag)));
 }
 
 /** The part that the last try left for this location; undefined when there is none that can be resumed. */
-async function resumablePart(turn: DownloadTry, location: string): Promise<StagedArtifact | undefined> {
-  const { progress, artifacts } = turn;
+async function resumablePart(download: DownloadTry, location: string): Promise<StagedArtifact | undefined> {
+  const { progress, artifacts } = download;
   if (progress.location !== location || progress.etag === null) return undefined;
   const part = await artifacts.stage(partOwner(progress.owner, location, progress.etag));
   if (part.position > 0 && part.position <= (progress.length ?? Infinity)) return part;
-  await forget(turn, part);
+  await forget(download, part);
   return undefined;
 }
 
@@ -212,7 +212,7 @@ const MAX_DATA_URL_BYTES = 64 * 1024 * 1024;
  * itself is left out when the service just asked to wait. Storage errors are thrown.
  */
 export async function tryLocations(
-  turn: DownloadTry,
+  download: DownloadTry,
   taskId: string,
   record: GetVideoResult,
 ): Promise<TryResult> {
@@ -220,15 +220,15 @@ export async function tryLocations(
   if (waiting !== undefined) return { problem: waiting };
   const urls = record.kind === 'record' ? record.resultUrls : [];
   const problems: DownloadProblem[] = [];
-  for (const location of contentLocations(turn.client, taskId, urls)) {
+  for (const location of contentLocations(download.client, taskId, urls)) {
     const last = problems.at(-1);
     if (last !== undefined && isTransient(last.kind) && location.own) continue;
-    const result = await tryLocation(turn, location);
+    const result = await tryLocation(download, location);
     if ('video' in result) return result;
     problems.push(result.problem);
-    if (turn.signal.aborted || turn.deadline.aborted || result.problem.kind === 'too_large') break;
+    if (download.signal.aborted || download.deadline.aborted || result.problem.kind === 'too_large') break;
     // A part that can be resumed is worth more than another location.
-    if (turn.progress.location === nameOf(location) && turn.progress.position > 0) break;
+    if (download.progress.location === nameOf(location) && download.progress.position > 0) break;
   }
   const [first, ...rest] = problems;
   if (first === undefined)
@@ -239,19 +239,19 @@ export async function tryLocations(
   return { problem: worstOf(all) };
 }
 
-async function tryLocation(turn: DownloadTry, location: ContentLocation): Promise<TryResult> {
+async function tryLocation(download: DownloadTry, location: ContentLocation): Promise<TryResult> {
   const fetched =
     location.kind === 'data'
-      ? await takeDataUrl(turn, location.url)
-      : await fetchLocation(turn, nameOf(location), location.url);
-  return 'problem' in fetched ? fetched : verify(turn, fetched.part);
+      ? await takeDataUrl(download, location.url)
+      : await fetchLocation(download, nameOf(location), location.url);
+  return 'problem' in fetched ? fetched : verify(download, fetched.part);
 }
 
 const nameOf = (location: ContentLocation) =>
   location.kind === 'content' ? 'content' : placeOf(location.url);
 
 /** Checks the content of a complete body; only video is published (C4.3). */
-async function verify(turn: DownloadTry, part: StagedArtifact): Promise<TryResult> {
+async function verify(download: DownloadTry, part: StagedArtifact): Promise<TryResult> {
   const path = part.inspectPath();
   if (path === undefined) throw new Error('This store cannot show its parts for inspection.');
   const check = await checkVideo(path);
@@ -260,13 +260,13 @@ async function verify(turn: DownloadTry, part: StagedArtifact): Promise<TryResul
     return { video: { artifact, facts: check.facts, warnings: check.warnings } };
   }
   const kind = check.reason === 'not_video' ? 'no_picture' : check.reason;
-  const { progress, bounds } = turn;
+  const { progress, bounds } = download;
   const lastOne =
-    turn.last ||
+    download.last ||
     kind === 'too_large' ||
     (progress.fault === kind && progress.sameFault + 1 >= bounds.maxSameFault);
   if (!lastOne) {
-    await forget(turn, part);
+    await forget(download, part);
     return { problem: { kind, message: check.message } };
   }
   const rejected = await part.reject();
@@ -274,15 +274,15 @@ async function verify(turn: DownloadTry, part: StagedArtifact): Promise<TryResul
   return { problem: { kind, message: check.message, rejected } };
 }
 
-async function takeDataUrl(turn: DownloadTry, url: URL): Promise<Fetched> {
+async function takeDataUrl(download: DownloadTry, url: URL): Promise<Fetched> {
   const bytes = readDataUrl(url.href, MAX_DATA_URL_BYTES);
   if (bytes === undefined)
     return { problem: { kind: 'missing', message: 'The data: URL of the record cannot be read.' } };
-  const part = await turn.artifacts.stage(partOwner(turn.progress.owner, 'data', null));
+  const part = await download.artifacts.stage(partOwner(download.progress.owner, 'data', null));
   await part.restart();
   const problem = notVideoProblem(bytes);
   await part.write(
-    problem === undefined ? bytes : await keptOfPage(bytes, (page) => turn.client.cleanPage(page)),
+    problem === undefined ? bytes : await keptOfPage(bytes, (page) => download.client.cleanPage(page)),
   );
   if (problem === undefined) return { part };
   const rejected = await part.reject();

@@ -14,7 +14,7 @@ import { isOnlyUnknown, withSameKey } from './send-same-key';
 import { type SentCreate, type TaskRecord, type TaskRecords } from './task-records';
 
 /** Least time between two queries that prove an absence. */
-const BETWEEN_LOOKS_MS = 60_000;
+const BETWEEN_QUERIES_MS = 60_000;
 /** The reconciliation waits no longer than this. */
 const LONGEST_REQUEST_MS = MAX_REQUEST_SECONDS * 1000;
 
@@ -49,12 +49,12 @@ export async function inspected(unknown: UnknownSend): Promise<CreateVideoAnswer
  */
 async function inspectRecords(inspection: Inspection): Promise<CreateVideoAnswer> {
   const { unconfirmed, who } = inspection;
-  const seen = await look(inspection);
+  const seen = await queryRecords(inspection);
   if (seen.found === 'task') return adoptFound(inspection, seen.taskId);
   if (seen.found === 'unknown') return unconfirmed;
   const now = who.serverTime();
   const absentSince = firstAbsence(unconfirmed.sendAttempt) ?? now;
-  const proofAt = Math.max(absentSince + BETWEEN_LOOKS_MS, recordsCompleteAt(inspection, absentSince));
+  const proofAt = Math.max(absentSince + BETWEEN_QUERIES_MS, recordsCompleteAt(inspection, absentSince));
   if (now < proofAt) {
     // The next attempt reads it from the heartbeat, on any worker.
     heartbeat({ absentSince, sendAttempt: unconfirmed.sendAttempt });
@@ -75,7 +75,7 @@ function onAbsent({ deps, intent, policy }: Inspection): ResolvedCreatePolicy['o
   return 'unconfirmed';
 }
 
-async function look({ records, deps, log, intent, unconfirmed }: Inspection): Promise<TaskRecord> {
+async function queryRecords({ records, deps, log, intent, unconfirmed }: Inspection): Promise<TaskRecord> {
   try {
     const seen = await records.find(sentCreate(intent, unconfirmed));
     if (seen.found !== 'task') return seen.found === 'none' ? seen : { found: 'unknown' };

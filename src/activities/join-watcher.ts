@@ -58,8 +58,8 @@ export function createWatchVideo(
   };
 }
 
-/** Time until the next attempt looks whether the watcher still has the video, in milliseconds. */
-const LOOK_AFTER_MS = 10 * 60_000;
+/** Time until the next attempt checks whether the watcher still has the video, in milliseconds. */
+const CHECK_AFTER_MS = 10 * 60_000;
 /** A server does not retry what would begin after schedule-to-close; the wait for this worker is not counted. */
 const SHARE_OF_REST = 0.75;
 /** With less time left there is no further attempt: the video polls by itself. */
@@ -73,7 +73,7 @@ function waits(now: number): ApplicationFailure {
     message: 'A watcher polls the task, and completes this activity.',
     category: ApplicationFailureCategory.BENIGN,
     nonRetryable: restMs < LEAST_REST_MS,
-    nextRetryDelay: Math.round(Math.min(LOOK_AFTER_MS, Math.max(1, restMs) * SHARE_OF_REST)),
+    nextRetryDelay: Math.round(Math.min(CHECK_AFTER_MS, Math.max(1, restMs) * SHARE_OF_REST)),
   });
 }
 

@@ -100,11 +100,11 @@ type Downloaded =
 /**
  * `media.download`: one try for a video.
  * @param attempt of the activity
- * @param turn the state of the try, read when it has ended
+ * @param state the state of the try, read when it has ended
  */
 export function downloadInSpan<Result extends Downloaded>(
   { account, attempt }: { readonly account: string; readonly attempt: number },
-  turn: { readonly resumed?: boolean },
+  state: { readonly resumed?: boolean },
   download: () => Promise<Result>,
 ): Promise<Result> {
   return withSpan({
@@ -112,7 +112,7 @@ export function downloadInSpan<Result extends Downloaded>(
     attributes: () => ({ 'media.account': account, 'media.try': attempt }),
     work: download,
     end: (result) => {
-      const resumed = { 'media.resumed': turn.resumed === true };
+      const resumed = { 'media.resumed': state.resumed === true };
       if ('video' in result) {
         const { bytes } = result.video.artifact;
         return { attributes: { 'media.outcome': 'downloaded', 'media.bytes': bytes, ...resumed } };

@@ -70,7 +70,7 @@ export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Pr
     );
     tick.end();
     const { answers, unreached } = tick;
-    const shortage = sockets.validate({ wanted: open.length, unreached, intervalMs: tickIntervalMs(input) });
+    const shortage = sockets.validate({ due: open.length, unreached, intervalMs: tickIntervalMs(input) });
     return { answers, ...(shortage === undefined ? {} : { shortage }) };
   };
 }
@@ -133,9 +133,9 @@ class Tick {
     if (end !== 'late') this.answer(target, end.askedAt, replyOf(end.result));
     else {
       // Take the answer of an earlier GET before this one is registered as missed.
-      const heard = this.answerKept(target);
+      const isAnswered = this.answerKept(target);
       if (poll !== undefined) this.polls.miss(target.task, poll);
-      if (!heard) this.answers.push({ index, error: 'late', unsent: true });
+      if (!isAnswered) this.answers.push({ index, error: 'late', unsent: true });
     }
   }
 
@@ -247,9 +247,9 @@ export function dueAt(
   const { everyMs, overMs } = spread;
   const next = lastPolledAt + everyMs;
   // New, or polled by another worker meanwhile: an offset of its own, which is the same on every worker.
-  const wanted = next < tickAt - everyMs / 2 ? tickAt + Math.floor(placeOf(task) * overMs) : next;
+  const desired = next < tickAt - everyMs / 2 ? tickAt + Math.floor(placeOf(task) * overMs) : next;
   // Steps of the clock, so that those of all ticks coincide. Rounded: always rounding up would lengthen the interval.
-  const step = Math.round(wanted / STEP_MS) * STEP_MS;
+  const step = Math.round(desired / STEP_MS) * STEP_MS;
   return Math.min(Math.max(step, tickAt), tickAt + overMs);
 }
 

@@ -227,7 +227,7 @@ const SPARE = 1.3;
 /** Checks whether the sockets for polls suffice for the tasks in flight at the latency of the service. */
 export class PollSockets {
   private since = -Infinity;
-  private wanted = 0;
+  private due = 0;
   private unreached = 0;
   private ended = 0;
   private quietUntil = -Infinity;
@@ -243,11 +243,11 @@ export class PollSockets {
   }
 
   /**
-   * Records the end of a tick: how many GETs it wanted, and how many it could not send in time.
+   * Records the end of a tick: how many GETs were due, and how many it could not send in time.
    * @returns how many sockets would suffice, when the shortage lasts; at most once in ten minutes
    */
   validate(tick: {
-    readonly wanted: number;
+    readonly due: number;
     readonly unreached: number;
     readonly intervalMs: number;
   }): PollShortage | undefined {
@@ -256,7 +256,7 @@ export class PollSockets {
       this.begin(now);
       return undefined;
     }
-    this.wanted += tick.wanted;
+    this.due += tick.due;
     this.unreached += tick.unreached;
     if (now - this.since < WINDOW_MS) return undefined;
     const found = this.found(now - this.since, tick.intervalMs);
@@ -267,16 +267,16 @@ export class PollSockets {
   }
 
   private found(windowMs: number, intervalMs: number): PollShortage | undefined {
-    if (this.ended === 0 || this.unreached < NOTABLE * this.wanted) return undefined;
+    if (this.ended === 0 || this.unreached < NOTABLE * this.due) return undefined;
     // All sockets were busy all the time. A GET that is open for longer than an interval is not sent a second time.
     const latencyMs = Math.min((this.connections * windowMs) / this.ended, intervalMs);
-    const needed = Math.ceil((SPARE * this.wanted * latencyMs) / windowMs);
+    const needed = Math.ceil((SPARE * this.due * latencyMs) / windowMs);
     return needed > this.connections ? { connections: this.connections, needed } : undefined;
   }
 
   private begin(now: number): void {
     this.since = now;
-    this.wanted = 0;
+    this.due = 0;
     this.unreached = 0;
     this.ended = 0;
   }

@@ -71,7 +71,7 @@ export function createReconcileCreate(
     const isMissing = unrecorded !== undefined && isOpen(read, unrecorded.nonce);
     const told = isMissing ? await recordOrRetry(journal, read, unrecorded.nonce, unrecorded.answer) : read;
     const call = { deps, input, who, stands };
-    const log = await withHeardTask({ ...call, log: told });
+    const log = await withTaskOfHeartbeat({ ...call, log: told });
     const base = { ...named, ...nextSend(log.state) };
     const answer = await answerOf({ ...call, log, base });
     if (answer.outcome === 'unconfirmed')
@@ -165,7 +165,7 @@ function noted({ deps, log, input, who }: Omit<Unanswered, 'base'>): ReturnType<
  * The log with the task that the last heartbeat names. The id is proof that the reply was read: nobody has to wait for the
  * sender, which could not record it, or finds the same task when it does.
  */
-async function withHeardTask(call: Omit<Unanswered, 'base'>): Promise<KeyLog> {
+async function withTaskOfHeartbeat(call: Omit<Unanswered, 'base'>): Promise<KeyLog> {
   const { deps, input, log: read } = call;
   const { announced, taskId } = input.trace;
   if (announced === null || !isUsableTaskId(taskId)) return read;
@@ -182,12 +182,12 @@ async function withHeardTask(call: Omit<Unanswered, 'base'>): Promise<KeyLog> {
     sent.kind === 'intent' ? sent.account : deps.accounts.find(sent.account || input.account)?.name;
   if (account === undefined) return log;
   const own = { ...sent, account };
-  const answer = { ...adoptedAnswer(own, at, taskId, 'unknown'), warnings: [HEARD] };
+  const answer = { ...adoptedAnswer(own, at, taskId, 'unknown'), warnings: [FROM_HEARTBEAT] };
   if (!(await claimTask(deps.journal, log.key, own, answer))) return log;
   return recordOrRetry(deps.journal, log, announced, answer);
 }
 
-const HEARD =
+const FROM_HEARTBEAT =
   'The task is the one that the last heartbeat of its create named: the worker that read the reply did not record it.';
 
 /** The recorded answer of a send; what is of unknown fate is looked up in the task records of the service, where there are any. */

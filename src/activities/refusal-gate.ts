@@ -122,9 +122,9 @@ export class RefusalGate {
     // A probe that hangs, on its journal or disk, gives no result.
     for (const door of doors) if (this.now() >= door.probeAt + LONGEST_MS) door.scout = null;
     const scouts = (): Promise<void>[] => doors.flatMap(({ scout }) => scout ?? []);
-    let heard = true;
+    let hasEnded = true;
     // Whoever wakes first may probe next, so that nothing is awaited between this loop and the pass.
-    while (heard && scouts().length > 0) heard = await within(LISTEN_MS, Promise.all(scouts()));
+    while (hasEnded && scouts().length > 0) hasEnded = await within(LISTEN_MS, Promise.all(scouts()));
     const now = this.now();
     for (const door of doors) {
       if (door.key !== call.key) {

@@ -98,7 +98,7 @@ async function afterMistake(
 }
 
 async function sendByLog(deps: PaidDeps, who: Caller, spec: PaidSpec): Promise<SendOnceResult> {
-  const { standing: stands, heardTask } = spec.sender;
+  const { standing: stands, knownTask } = spec.sender;
   const named = unreadBase(spec.account);
   // An earlier try may have sent: only the journal of the queue knows.
   const unread = (answer: NotSent): SendOnceResult =>
@@ -111,7 +111,7 @@ async function sendByLog(deps: PaidDeps, who: Caller, spec: PaidSpec): Promise<S
   const account = call.account?.name ?? named.account;
   const base = { ...named, account, ...nextSend(log.state) };
   // An earlier try has bought it, and could not record it: the reconciliation does.
-  if (heardTask !== null && log.state.bought === null) return unanswered(base, spec.sender);
+  if (knownTask !== null && log.state.bought === null) return unanswered(base, spec.sender);
   const opened = { deps, who, spec, stands, ...call, log, base };
   const result = (await fromRecords(opened)) ?? (await sendNew(opened));
   // A later try proves nothing about an earlier one, which may live: the reconciliation excludes it first.
@@ -127,9 +127,9 @@ function saysUnsent({ answer, send }: SendOnceResult): boolean {
 /** Only a reconciliation, or a later try, knows what became of the call. */
 const unanswered = (
   base: AnswerBase,
-  { announced, heardTask }: { readonly announced: string | null; readonly heardTask?: string | null },
+  { announced, knownTask }: { readonly announced: string | null; readonly knownTask?: string | null },
 ): SendOnceResult =>
-  ended(pendingAnswer(base, given({ announced: announced ?? undefined, taskId: heardTask ?? undefined })));
+  ended(pendingAnswer(base, given({ announced: announced ?? undefined, taskId: knownTask ?? undefined })));
 
 const ended = (answer: SendOnceResult['answer'], send: Send['sent'] | null = null): SendOnceResult => ({
   answer,
@@ -253,14 +253,14 @@ async function inFlight(opened: OpenedCall, at: number): Promise<SendOnceResult>
 /** Where an earlier try may have sent under an intent that this log does not have, that send is of unknown fate. */
 async function unseenSend(opened: OpenedCall): Promise<SendOnceResult | undefined> {
   const { deps, who, spec, stands, log, base, account, fingerprint } = opened;
-  const heard = { sender: who.sender, announced: spec.sender.announced ?? spec.sameKey ?? null };
+  const announcement = { sender: who.sender, announced: spec.sender.announced ?? spec.sameKey ?? null };
   const since = spec.recordedSince ?? (who.isLater ? who.scheduledAt : undefined);
   // One send that waits, or is in flight, is enough where nobody knows of another one.
   const isHeld = log.state.open !== null || log.state.unknown !== null;
   const isTooOld = !isHeld && since !== undefined && mayHaveUsedAnother(since, stands.boundSince);
-  const isHeard = isUnseen(log, heard);
-  if (!isHeard && !isTooOld) return undefined;
-  const trace = isHeard ? heard : { ...heard, announced: null };
+  const isUnseenSend = isUnseen(log, announcement);
+  if (!isUnseenSend && !isTooOld) return undefined;
+  const trace = isUnseenSend ? announcement : { ...announcement, announced: null };
   const isDecidedSince = isDecided(log, trace);
   // An activity that retries goes by the decision. For another one the next call does.
   if (isDecidedSince && spec.retries) return undefined;

@@ -16,10 +16,10 @@ import { type KeyState } from '../domain/paid-log';
 /** One try of one paid call, with its heartbeats to the server. */
 export interface Sender {
   readonly standing: Standing;
-  /** The intent that the server last heard of, from an earlier try; null when there was none. */
+  /** The intent that the last heartbeat named, from an earlier try; null when there was none. */
   readonly announced: string | null;
-  /** The task that it bought, as far as the server heard. */
-  readonly heardTask: string | null;
+  /** The task that it bought, as the last heartbeat named it. */
+  readonly knownTask: string | null;
   /** Reports the intent of the next request to the server. Nothing may be sent unless it was `acknowledged`. */
   announce(nonce: string): Promise<Acknowledgement>;
   /** Reports the id of the task, which is read when the attempt is lost. */
@@ -48,12 +48,12 @@ export async function withSenders<T>(
   work: (senders: readonly Sender[]) => Promise<T>,
 ): Promise<T> {
   const before: unknown = activityInfo().heartbeatDetails;
-  const heard = Array.from({ length: rows ?? 1 }, (_, row) => {
+  const lastHeartbeat = Array.from({ length: rows ?? 1 }, (_, row) => {
     const index = rows === undefined ? undefined : row;
     return { intent: announcedIn(before, index), taskId: taskIdIn(before, index) };
   });
   // What an earlier try announced is reported until this one announces its own.
-  const told = heard.map((own) => ({ ...own }));
+  const told = lastHeartbeat.map((own) => ({ ...own }));
   const details = (unknown: string | null): SenderHeartbeat | GroupHeartbeat => {
     const intents = told.map(({ intent }) => intent ?? unknown);
     const taskIds = told.map(({ taskId }) => taskId);
@@ -73,15 +73,15 @@ export async function withSenders<T>(
     isOver: () => performance.now() > lasts,
   });
   try {
-    // A try after another one asks anew: a worker that has not heard of a rebind would send with the journal of before.
+    // A later try checks again: a worker that does not know of a rebind would send with the journal of before.
     const stands = await deps.standing({ fresh: isLaterTry() });
     isBound = stands.bound;
     lasts = performance.now() + CREATE_TIMEOUTS.prepareMs;
     return await work(
       told.map((own, index) => ({
         standing: stands,
-        announced: heard[index]?.intent ?? null,
-        heardTask: heard[index]?.taskId ?? null,
+        announced: lastHeartbeat[index]?.intent ?? null,
+        knownTask: lastHeartbeat[index]?.taskId ?? null,
         announce: (nonce) => {
           own.intent = nonce;
           own.taskId = null;

@@ -11,7 +11,7 @@ import { type Caller, type PaidDeps } from './paid-context';
 import { recordedAnswer } from './paid-answers';
 import { type Sender } from './sender';
 
-/** Whether the server heard of an intent that this log does not have: it was written to another journal, or is lost from this one. */
+/** Whether a heartbeat named an intent that this log does not have: it was written to another journal, or is lost from this one. */
 export function isUnseen(
   { entries }: KeyLog,
   { sender, announced }: Omit<SenderTrace, 'scheduledAt'>,
@@ -24,7 +24,7 @@ export function isUnseen(
 }
 
 /**
- * Whether a worker with an earlier journal may have had the activity: it was scheduled before every worker had heard of
+ * Whether a worker with an earlier journal may have had the activity: it was scheduled before every worker knew of
  * the binding of this one, which then proves nothing about it.
  */
 export function mayHaveUsedAnother(scheduledAt: string, boundSince: string): boolean {

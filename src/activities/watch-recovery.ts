@@ -5,31 +5,31 @@ import { watchesLeft, type WatcherContents } from '../domain/watcher';
 import { joinWatcher, MAX_JOINS } from './join-watcher';
 import { reported } from './mistakes';
 
-/** Time between two looks of a process, in milliseconds, give or take a fourth: less than an interval of the usual cadence. */
+/** Time between two searches of a process, in milliseconds, give or take a fourth: less than an interval of the usual cadence. */
 const EVERY_MS = 3_000;
 /**
- * With more processes each looks less often, so that all of them look about once a second: a server answers 10 such
+ * With more processes each searches less often, so that all of them search about once a second: a server answers 10 such
  * requests a second for a namespace unless it is configured otherwise.
  */
 const AT_FULL_PACE = 3;
 /** `TASK_QUEUE_TYPE_ACTIVITY` of the Temporal API. */
 const ACTIVITIES = 2;
-/** How far back a look searches for watchers that were closed. */
+/** How far back a search goes for watchers that were closed. */
 const WINDOW_MS = 10 * 60_000;
 /** Longest wait for the answer of a closed watcher, whose history a worker has to replay. */
 const ANSWER_MS = 10_000;
-/** Looks in a row that the server did not answer; after that, the next video begins again. */
-const FAILED_LOOKS = 30;
-/** Looks go on for so long after the last video has joined, in milliseconds: visibility shows its watcher later. */
+/** Searches in a row that the server did not answer; after that, the next video begins again. */
+const MAX_FAILURES = 30;
+/** Searches continue for so long after the last video has joined, in milliseconds: visibility shows its watcher later. */
 const LINGER_MS = 60_000;
 
 /**
  * Joins the videos of a watcher that was terminated or has failed to another run of it. While watchers of a queue are
- * open, every process with activities looks for closed ones in its turn: joining twice is the same as once. A video that
+ * open, every process with activities searches for closed ones as well: joining twice is the same as once. A video that
  * this misses joins again by itself at its next attempt (ADR 26).
  */
 export class WatchRecovery {
-  private readonly looking = new Map<string, Looking>();
+  private readonly searches = new Map<string, Search>();
   /** Closed runs whose videos have been joined again. */
   private readonly done = new Set<string>();
   private closed = false;
@@ -39,39 +39,39 @@ export class WatchRecovery {
     private readonly everyMs = EVERY_MS,
   ) {}
 
-  /** A worker starts: looks until no watcher of the queue is open. Never throws. */
+  /** A worker starts: searches until no watcher of the queue is open. Never throws. */
   resume(client: Client, taskQueue: string): void {
-    this.lookUntil(client, taskQueue, 0);
+    this.searchUntil(client, taskQueue, 0);
   }
 
   /** A video joins: the same, from now on. Never throws. */
   begin(client: Client, taskQueue: string): void {
-    this.lookUntil(client, taskQueue, performance.now() + LINGER_MS);
+    this.searchUntil(client, taskQueue, performance.now() + LINGER_MS);
   }
 
-  private lookUntil(client: Client, taskQueue: string, until: number): void {
+  private searchUntil(client: Client, taskQueue: string, until: number): void {
     if (this.closed) return;
     const key = `${client.options.namespace}\n${taskQueue}`;
-    const known = this.looking.get(key);
+    const known = this.searches.get(key);
     if (known !== undefined) {
       known.until = Math.max(known.until, until);
       return;
     }
-    const looking: Looking = { until, timer: undefined };
-    this.looking.set(key, looking);
-    const lookOn = async (failed: number): Promise<void> => {
-      const found = await this.look(client, taskQueue).catch(reported(undefined));
+    const search: Search = { until, timer: undefined };
+    this.searches.set(key, search);
+    const searchAgain = async (failed: number): Promise<void> => {
+      const found = await this.searchOnce(client, taskQueue).catch(reported(undefined));
       const fails = found === undefined ? failed + 1 : 0;
-      const isIdle = found === false && performance.now() > looking.until;
-      if (isIdle || fails >= FAILED_LOOKS) this.looking.delete(key);
-      else await lookLater(fails);
+      const isIdle = found === false && performance.now() > search.until;
+      if (isIdle || fails >= MAX_FAILURES) this.searches.delete(key);
+      else await scheduleSearch(fails);
     };
-    const lookLater = async (failed: number): Promise<void> => {
+    const scheduleSearch = async (failed: number): Promise<void> => {
       const pause = await this.pause(client, taskQueue);
-      if (!this.closed) looking.timer = setTimeout(() => void lookOn(failed), pause).unref();
+      if (!this.closed) search.timer = setTimeout(() => void searchAgain(failed), pause).unref();
     };
     // Not at once: many processes may start together.
-    void lookLater(0);
+    void scheduleSearch(0);
   }
 
   private async pause(client: Client, taskQueue: string): Promise<number> {
@@ -86,11 +86,11 @@ export class WatchRecovery {
 
   close(): void {
     this.closed = true;
-    for (const { timer } of this.looking.values()) clearTimeout(timer);
+    for (const { timer } of this.searches.values()) clearTimeout(timer);
   }
 
   /** @returns whether any watcher is open or was to be recovered */
-  private async look(client: Client, taskQueue: string): Promise<boolean> {
+  private async searchOnce(client: Client, taskQueue: string): Promise<boolean> {
     const { namespace } = client.options;
     // oxlint-disable-next-line house/no-wall-clock-durations -- compared with times of the server
     const since = new Date(Date.now() - WINDOW_MS).toISOString();
@@ -106,7 +106,7 @@ export class WatchRecovery {
     const left = closed.filter(({ execution }) => !this.done.has(execution?.runId ?? ''));
     for (const { execution } of left) {
       const { workflowId, runId } = execution ?? {};
-      // One that does not answer is asked again by the next look.
+      // One that does not answer is queried again by the next search.
       if (workflowId && runId)
         await this.recover(client, { workflowId, runId, taskQueue }).catch(reported(undefined));
     }
@@ -128,7 +128,7 @@ export class WatchRecovery {
   }
 }
 
-interface Looking {
+interface Search {
   /** Milliseconds since 1970. */
   until: number;
   timer: NodeJS.Timeout | undefined;

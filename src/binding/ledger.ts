@@ -7,7 +7,7 @@ import {
   ScheduleNotFoundError,
 } from '@temporalio/client';
 import { defaultPayloadConverter, ValueError } from '@temporalio/common';
-import { HEARD_WITHIN_MS, type Ledger } from '../domain/journal-binding';
+import { BINDING_CACHE_MS, type Ledger } from '../domain/journal-binding';
 import { baseTaskQueue, mediaJournalScheduleId } from '../domain/names';
 import { STARTED_BY } from '../domain/version';
 
@@ -43,7 +43,7 @@ export async function readLedger(client: Client, taskQueue: string): Promise<Fou
       );
     const written = Math.max(millisecondsOf(raw.info?.createTime), millisecondsOf(raw.info?.updateTime));
     if (written <= 0) throw new ValueError('The server does not say when the schedule was written.');
-    const boundSince = held.boundSince || new Date(written + HEARD_WITHIN_MS).toISOString();
+    const boundSince = held.boundSince || new Date(written + BINDING_CACHE_MS).toISOString();
     return { ledger: { ...held, boundSince }, isPaused: raw.schedule?.state?.paused === true, raw };
   } catch (error) {
     if (error instanceof ScheduleNotFoundError) return null;
@@ -53,7 +53,7 @@ export async function readLedger(client: Client, taskQueue: string): Promise<Fou
 
 /**
  * Writes the ledger. Where somebody else has written it since it was read, nothing happens: only reading it again shows.
- * @param ledger an empty `boundSince` stands for {@link HEARD_WITHIN_MS} after this write, by the clock of the server
+ * @param ledger an empty `boundSince` stands for {@link BINDING_CACHE_MS} after this write, in server time
  * @param found what was read before; null where there was none
  */
 export async function writeLedger(

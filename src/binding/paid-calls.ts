@@ -99,14 +99,14 @@ async function paidCallsOf(
 
 /**
  * The paid calls of an activity that no workflow has scheduled, as {@link paidCallsOf}. @throws UnreadCallError
- * @param looked the activity, as the server described it
+ * @param activity the activity, as the server described it
  */
 async function standaloneCallsOf(
   client: Client,
   taskQueue: string,
-  looked: StandaloneDescription,
+  activity: StandaloneDescription,
 ): Promise<readonly PaidCallSeen[]> {
-  const { info, input, outcome } = looked;
+  const { info, input, outcome } = activity;
   const type = info?.activityType?.name ?? '';
   if (!info || !PAID.has(type) || baseTaskQueue(info.taskQueue ?? '') !== taskQueue) return [];
   return callsIn(client, {
@@ -259,25 +259,25 @@ export async function anyPaidCall(client: Client, taskQueue: string): Promise<st
 export async function* paidCallsOn(
   client: Client,
   taskQueue: string,
-  isEnough: (looked: number) => boolean,
+  isEnough: (read: number) => boolean,
 ): AsyncGenerator<PaidCallSeen> {
   const { namespace } = client.options;
   const query = `TaskQueue = ${JSON.stringify(taskQueue)}`;
-  let looked = 0;
+  let read = 0;
   for await (const { executions } of pagesOf(namespace, (part) =>
     client.workflowService.listWorkflowExecutions({ ...part, query, pageSize: 100 }),
   ))
     for (const { execution } of executions) {
       const { workflowId, runId } = execution ?? {};
       if (workflowId && runId) yield* await paidCallsOf(client, taskQueue, { workflowId, runId });
-      looked += 1;
-      if (isEnough(looked)) return;
+      read += 1;
+      if (isEnough(read)) return;
     }
   const types = [...PAID].map((type) => JSON.stringify(type)).join(', ');
   for await (const found of standaloneActivities(client, namespace, `ActivityType IN (${types})`)) {
     const described = await describeStandalone(client, namespace, found);
     if (described !== undefined) yield* await standaloneCallsOf(client, taskQueue, described);
-    looked += 1;
-    if (isEnough(looked)) return;
+    read += 1;
+    if (isEnough(read)) return;
   }
 }

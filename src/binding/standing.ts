@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type CreateJournal } from '../domain/journal';
-import { type AskStanding, HEARD_WITHIN_MS, type Standing } from '../domain/journal-binding';
+import { type AskStanding, BINDING_CACHE_MS, type Standing } from '../domain/journal-binding';
 import { baseTaskQueue } from '../domain/names';
 import { bindJournal, JournalBindingError } from './bind-journal';
 
@@ -24,7 +24,7 @@ interface Asked {
 /** By either clock: the one steps, and the other stands still while the machine is suspended. */
 function isRecent({ at, wall }: Asked): boolean {
   // oxlint-disable-next-line house/no-wall-clock-durations -- counts while the machine is suspended
-  return performance.now() - at < HEARD_WITHIN_MS && Date.now() - wall < HEARD_WITHIN_MS;
+  return performance.now() - at < BINDING_CACHE_MS && Date.now() - wall < BINDING_CACHE_MS;
 }
 
 /**

@@ -116,13 +116,13 @@ async function mayStartAgain<Outcome extends VideoOutcome | ImageOutcome>(
   client: Client,
   taskQueue: string,
   description: WorkflowExecutionDescription,
-  wanted: boolean,
+  startsAgain: boolean,
 ): Promise<boolean> {
   const { status, workflowId, runId } = description;
   if (isOpen(status.name)) return false;
   if (status.name !== 'COMPLETED') return true;
   const outcome = await attach<Outcome>(client, workflowId, runId).result();
-  const again = startAgain(outcome, wanted);
+  const again = startAgain(outcome, startsAgain);
   return again === 'if_decided' && 'creationKey' in outcome && outcome.creationKey !== null
     ? isDecided(client, taskQueue, outcome.creationKey)
     : again === 'yes';

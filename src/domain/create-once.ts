@@ -26,7 +26,7 @@ export interface CreateOnceState {
   readonly firstSendAt: number | null;
   /** A person had an earlier send of unknown fate sent again: whatever follows, that send may have cost (C7.10). */
   readonly mayBeOwed?: true;
-  /** Another run may have bought under this key: an answer given without a look into its log does not deny that (C1.8). */
+  /** Another run may have bought under this key: an answer given without reading its log does not deny that (C1.8). */
   readonly elsewhere?: true;
   /** A send of unknown fate, while it is sent again under its idempotency key. */
   readonly unknown?: UnconfirmedCall;
@@ -315,7 +315,7 @@ function backoff(tries: number, ceilingMs: number, random: number): number {
   return Math.round(500 + random * (ceiling - 500));
 }
 
-/** Causes of answers that are given without a look into the log of the key, or that do not say what is in it. */
+/** Causes of answers that are given without reading the log of the key, or that do not say what is in it. */
 const LOG_UNREAD: ReadonlySet<string> = new Set([
   'no_worker',
   'journal_not_bound',

@@ -1,8 +1,8 @@
 /**
- * Every worker hears of a binding within this time, in milliseconds: until then one that has not may send with the journal
- * of before.
+ * How long a worker caches a binding, in milliseconds: for so long after a rebind it may still send with the journal of
+ * before.
  */
-export const HEARD_WITHIN_MS = 60_000;
+export const BINDING_CACHE_MS = 60_000;
 
 /** Which journal a task queue belongs to (architecture: Create). */
 interface JournalBinding {
@@ -31,7 +31,7 @@ export interface Ledger {
   readonly binding: JournalBinding;
   /**
    * ISO 8601, in server time: a call that was scheduled earlier may have been sent with another journal. The beginning of
-   * time for the first journal of a queue; {@link HEARD_WITHIN_MS} after a rebind.
+   * time for the first journal of a queue; {@link BINDING_CACHE_MS} after a rebind.
    */
   readonly boundSince: string;
   readonly artifacts: string | null;

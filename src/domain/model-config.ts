@@ -179,13 +179,13 @@ export function validateAgainstModel(paid: PaidRequest, lookup: ModelLookup): Mo
       return { issues: validateUnlisted(paid), validated: false };
     case 'entry': {
       const { entry } = lookup;
-      const wanted = paid.operation === 'create_video' ? 'video' : 'image';
-      if (entry.kind !== wanted)
+      const expected = paid.operation === 'create_video' ? 'video' : 'image';
+      if (entry.kind !== expected)
         return {
           issues: [
             {
               field: 'model',
-              message: `This model makes ${entry.kind}s; this call needs a model that makes ${wanted}s.`,
+              message: `This model makes ${entry.kind}s; this call needs a model that makes ${expected}s.`,
             },
           ],
           validated: true,

@@ -45,7 +45,7 @@ export function worstTone(outcomes: readonly string[]): OutcomeTone {
 }
 
 /** Rows with an outcome that needs a person. @param counts rows by outcome */
-export function toLookAt(counts: { readonly [outcome: string]: number }): number {
+export function needingPerson(counts: { readonly [outcome: string]: number }): number {
   return Object.entries(counts).reduce(
     (sum, [outcome, rows]) => sum + (outcomeWords(outcome).tone === 'bad' ? rows : 0),
     0,

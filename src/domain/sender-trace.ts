@@ -21,9 +21,9 @@ export const PERHAPS = 'perhaps:';
 export interface SenderTrace {
   /** Names the activity in the log of its key, in all of its tries. */
   readonly sender: string;
-  /** The intent that the server last heard of; null when there was none. */
+  /** The intent that the last heartbeat named; null when there was none. */
   readonly announced: string | null;
-  /** The task that the reply to that send named, where the server heard of it. */
+  /** The task that the reply to that send named, where a heartbeat reported it. */
   readonly taskId?: string;
   /** ISO 8601 time at which the activity was scheduled, or earlier. */
   readonly scheduledAt: string;

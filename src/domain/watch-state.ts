@@ -256,8 +256,8 @@ function missedTicks(state: WatchState, at: number): number {
 }
 
 /**
- * Somebody heard that the task may be done: its next poll is due at once, but never sooner after the last one than the
- * shortest interval. A pause after errors, and Retry-After, still hold.
+ * A notification says that the task may be done: its next poll is due at once, but never sooner after the last one than
+ * the shortest interval. A pause after errors, and Retry-After, still hold.
  */
 export function onNudge(state: WatchState, now: number, minIntervalMs: number): WatchState {
   if (state.errors > 0) return state;

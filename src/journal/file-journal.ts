@@ -182,18 +182,18 @@ function filesBy(find: FindPath): JournalFiles {
   };
 }
 
-/** Looks at a path; `none` when it is not there. */
-type FindPath = <T, None>(look: () => T | Promise<T>, none: None, path: string) => Promise<T | None>;
+/** Reads a path; `none` when it is not there. */
+type FindPath = <T, None>(read: () => T | Promise<T>, none: None, path: string) => Promise<T | None>;
 
 /**
  * For a file system of several hosts, which may remember for some seconds that a file or a folder was not there. Where
- * money is settled, nothing stands behind a look that misses what another host has just written: so only a listing of the
+ * money is settled, nothing corrects a read that misses what another host has just written: so only a listing of the
  * folder above says that it is not there.
  */
 function seenByAll(root: string): JournalFiles {
-  return filesBy(async (look, none, path) => {
+  return filesBy(async (read, none, path) => {
     for (let tries = 1; ; tries++) {
-      const found = await ifThere(async () => ({ it: await look() }), null);
+      const found = await ifThere(async () => ({ it: await read() }), null);
       if (found !== null) return found.it;
       if (!(await isListed(path, root))) return none;
       // It came just now, or the listing has corrected what was remembered.
@@ -223,9 +223,9 @@ export const syncFiles: JournalFiles = {
   entries: (folder) => asyncFiles.entries(folder),
 };
 
-async function ifThere<T, None>(look: () => T | Promise<T>, none: None): Promise<T | None> {
+async function ifThere<T, None>(read: () => T | Promise<T>, none: None): Promise<T | None> {
   try {
-    return await look();
+    return await read();
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return none;
     throw error;

@@ -26,7 +26,7 @@ interface Place {
   readonly isOuter: boolean;
 }
 
-interface RecordWanted {
+interface RecordQuery {
   /** The task that was polled; a create has none yet. */
   readonly taskId?: string;
   /** The reply has the HTTP status of an error, so that it contains a record only when that is certain. */
@@ -40,7 +40,7 @@ interface RecordWanted {
  */
 export function findRecord(
   reply: JsonValue | undefined,
-  { taskId, isError = false }: RecordWanted,
+  { taskId, isError = false }: RecordQuery,
 ): JsonRecord | undefined {
   const top = asObject(reply);
   // Most replies are the record itself. The status of a create's reply may be that of an envelope.

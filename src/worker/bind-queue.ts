@@ -19,7 +19,7 @@ export interface QueueToBind {
 
 /**
  * Binds the queue of a worker to its journal before anything polls, and logs what the server and other workers of the
- * queue make worth knowing. @throws JournalBindingError
+ * queue make relevant. @throws JournalBindingError
  */
 export async function bindQueue(queue: QueueToBind, parts: MediaParts): Promise<void> {
   const { connection, namespace, taskQueue, dataConverter } = queue;

@@ -307,7 +307,7 @@ export async function reconcileCreate(
   trace: SenderTrace,
 ): Promise<CreateVideoAnswer> {
   const lost = 'outcome' in got ? null : got;
-  const look = activity(ACTIVITY.reconcileCreate, {
+  const reconcile = activity(ACTIVITY.reconcileCreate, {
     taskQueue,
     // If no worker took the create, do not wait as long again for one here. After a possible send the limit for unsent
     // creates does not apply: a recorded task id must not be given up because a worker is away.
@@ -315,7 +315,7 @@ export async function reconcileCreate(
     summary: 'reconcile',
   });
   try {
-    const found = await look({
+    const found = await reconcile({
       creationKey,
       ...ancestry(),
       trace,

@@ -4,7 +4,7 @@ import { bindJournal, JournalBindingError } from '../../src/binding/bind-journal
 import { standingOf } from '../../src/binding/standing';
 import { type ArtifactStore } from '../../src/artifacts/artifact-store';
 import { type CreateJournal } from '../../src/domain/journal';
-import { HEARD_WITHIN_MS } from '../../src/domain/journal-binding';
+import { BINDING_CACHE_MS } from '../../src/domain/journal-binding';
 
 jest.mock('../../src/binding/bind-journal', () => ({
   ...jest.requireActual<object>('../../src/binding/bind-journal'),
@@ -45,29 +45,29 @@ describe('the answer of the ledger that a worker knows', () => {
 
   it('is used within the time in which a rebind is heard, and not after it', async () => {
     expect(await asks()).toBe(1);
-    pass(HEARD_WITHIN_MS - 1);
+    pass(BINDING_CACHE_MS - 1);
     expect(await asks()).toBe(0);
     pass(1);
     expect(await asks()).toBe(1);
   });
 
   it('[C4.4a] is not used by a worker whose machine was suspended meanwhile', async () => {
-    pass(HEARD_WITHIN_MS);
+    pass(BINDING_CACHE_MS);
     expect(await asks()).toBe(1);
-    pass(1, HEARD_WITHIN_MS);
+    pass(1, BINDING_CACHE_MS);
     expect(await asks()).toBe(1);
   });
 
   it('is not used for longer because the clock of the worker was set back', async () => {
-    pass(HEARD_WITHIN_MS);
+    pass(BINDING_CACHE_MS);
     expect(await asks()).toBe(1);
-    pass(HEARD_WITHIN_MS, -HEARD_WITHIN_MS);
+    pass(BINDING_CACHE_MS, -BINDING_CACHE_MS);
     expect(await asks()).toBe(1);
   });
 
   it('[C4.4a] is not used for longer because the ledger cannot be read: the queue may have another journal by now', async () => {
     expect(await asks()).toBe(0);
-    pass(HEARD_WITHIN_MS);
+    pass(BINDING_CACHE_MS);
     const message = 'The ledger cannot be read: the server does not answer.';
     bind.mockRejectedValue(new JournalBindingError(message, { cause: new Error('unavailable') }));
     expect(await environment.run(() => standing())).toEqual({ bound: false, message });

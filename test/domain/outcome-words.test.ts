@@ -1,5 +1,5 @@
 import { ROW_OUTCOMES } from '../../src/domain/campaign/row';
-import { failureKind, outcomeWords, toLookAt, worstTone } from '../../src/domain/outcome-words';
+import { failureKind, needingPerson, outcomeWords, worstTone } from '../../src/domain/outcome-words';
 
 describe('the tone of outcomes', () => {
   it('of several is the worst, and good of none', () => {
@@ -13,7 +13,7 @@ describe('the tone of outcomes', () => {
     for (const outcome of ROW_OUTCOMES)
       expect([outcome, outcomeWords(outcome).tone === 'good']).toEqual([outcome, outcome === 'completed']);
     const counts = Object.fromEntries(ROW_OUTCOMES.map((outcome) => [outcome, 2]));
-    expect(toLookAt(counts)).toBe(2 * 6);
+    expect(needingPerson(counts)).toBe(2 * 6);
   });
 
   it('a status that is no outcome is not green', () => {

@@ -92,7 +92,7 @@ const ADDED: readonly (readonly [
     5,
     'open page 0',
     'workflows/campaign/batch.ts',
-    'const opened = await this.look(open.set);',
+    'const opened = await this.runOpenPage(open.set);',
   ],
 ];
 
@@ -231,8 +231,8 @@ const KINDS: readonly Kind[] = [
       },
       {
         file: 'workflows/campaign/batch.ts',
-        find: 'const opened = await this.look(open.set);',
-        replace: `${LATER} const opened = await this.look(open.set);`,
+        find: 'const opened = await this.runOpenPage(open.set);',
+        replace: `${LATER} const opened = await this.runOpenPage(open.set);`,
       },
     ],
     rows: [

@@ -1,9 +1,9 @@
 import { type MoneyTotals, type RowCounts } from 'temporal-media';
 import { ROW_OUTCOMES } from 'temporal-media/internal/domain/campaign/row';
 import {
+  needingPerson,
   outcomeWords,
   type OutcomeTone as Tone,
-  toLookAt,
   worstTone,
 } from 'temporal-media/internal/domain/outcome-words';
 import { formatMoney } from 'temporal-media/internal/domain/price';
@@ -77,7 +77,7 @@ function indexView(facts: ReportFacts, parts: readonly Part[]): IndexView {
     campaign: facts.campaign,
     state: facts.state,
     tone: campaignTone(facts),
-    bad: count(toLookAt(facts.counts)),
+    bad: count(needingPerson(facts.counts)),
     asOf: end,
     asOfText: timeText(end),
     startedText: timeText(startedAt),
@@ -109,7 +109,7 @@ function countTiles({ state, counts, plan, remaining }: ReportFacts): Tile[] {
   return [
     ...tile('rows in the manifest', plan?.rows ?? null),
     ...tile('completed', counts.completed ?? 0, 'good'),
-    ...tile('to look at', toLookAt(counts), 'bad'),
+    ...tile('to look at', needingPerson(counts), 'bad'),
     ...tile('open or not bought', ofTone(counts, 'wait'), 'wait'),
     ...tile('without a result yet', state === 'done' && remaining === 0 ? null : remaining),
     ...tile('left out by a limit', plan !== null && plan.left > 0 ? plan.left : null),

@@ -19,7 +19,7 @@ import { READS_AT_ONCE, type PageReader, withoutPage } from './open-page';
 const MAX_GROUP = 25;
 
 /** The same where nothing is sent, and a lost worker does no harm. */
-const MAX_LOOKS = 500;
+const MAX_LOOKUPS = 500;
 
 /**
  * `media.createVideos`: creates rows of a campaign, each with its own key, log and index entry, exactly as
@@ -32,7 +32,7 @@ export function createCreateVideos(
   return async (input) => {
     const { rows } = input;
     const sends = rows.some(({ recordedOnly, sameKey }) => recordedOnly !== true || sameKey !== undefined);
-    const most = sends ? MAX_GROUP : MAX_LOOKS;
+    const most = sends ? MAX_GROUP : MAX_LOOKUPS;
     if (rows.length > most) throw new RangeError(`At most ${most} rows travel in one activity.`);
     // A single attempt of this activity is not enough: a workflow that is reset sends its group again.
     if (keepsNothing(deps.journal))

@@ -36,23 +36,23 @@ interface OpenPageDeps {
  * Prompts, sources and model-specific fields stay in the artifact, because this answer enters a history (C5.4c).
  */
 export function createOpenPage({ pages, journal }: OpenPageDeps) {
-  return async ({ index, page, campaign, rows: wanted, payer }: OpenPageInput): Promise<OpenedPage> => {
+  return async ({ index, page, campaign, rows: packed, payer }: OpenPageInput): Promise<OpenedPage> => {
     const { rows } = await pages.page({ index, page });
     if (payer !== undefined) {
       // Before the journal is read: from here on no other run of this batch sends anything.
       const { namespace, runId } = caller();
       if (!(await ownsBatch(journal, namespace, payer, runId))) return { specs: [], rows: [], closed: true };
     }
-    const only = wanted === undefined ? undefined : unpackRows(wanted);
-    const isWanted = (position: number) => only?.has(position) !== false;
+    const only = packed === undefined ? undefined : unpackRows(packed);
+    const isNeeded = (position: number) => only?.has(position) !== false;
     const started =
       campaign === undefined
         ? []
-        : await startedOfRows(journal, campaign, rows, (_, position) => isWanted(position));
+        : await startedOfRows(journal, campaign, rows, (_, position) => isNeeded(position));
     const numbers = new Map<string, number>();
     const specs: RowSpec[] = [];
     const opened = rows.map((row, position): OpenedRow | null => {
-      if (!isWanted(position)) return null;
+      if (!isNeeded(position)) return null;
       const spec = specOf(row);
       const name = JSON.stringify(spec);
       const number = numbers.get(name) ?? specs.push(spec) - 1;
@@ -191,7 +191,7 @@ export async function attemptsOf(
 
 /**
  * Reads what another batch, or an earlier run without known results, started of a row. Throws when the journal cannot
- * be read: a row that was bought must not look new.
+ * be read: a row that was bought must not count as new.
  */
 export async function startedBefore(
   journal: CreateJournal,
@@ -248,17 +248,17 @@ export async function isFirstText(
 /** Rows that are read from the journal concurrently. */
 export const READS_AT_ONCE = 16;
 
-/** {@link startedBefore} of the wanted rows of this campaign, by position; empty for the others. */
+/** {@link startedBefore} of the needed rows of this campaign, by position; empty for the others. */
 async function startedOfRows(
   journal: CreateJournal,
   campaign: string,
   rows: readonly CampaignRow[],
-  isWanted: (row: CampaignRow, position: number) => boolean,
+  isNeeded: (row: CampaignRow, position: number) => boolean,
 ): Promise<StartedRow[]> {
   const { namespace } = caller();
   const started: StartedRow[] = rows.map(() => ({ started: {} }));
   await mapConcurrently(rows.entries(), READS_AT_ONCE, async ([position, row]) => {
-    if (isWanted(row, position)) started[position] = await startedBefore(journal, namespace, campaign, row);
+    if (isNeeded(row, position)) started[position] = await startedBefore(journal, namespace, campaign, row);
   });
   return started;
 }

@@ -36,8 +36,8 @@ export function createSettleBatch(
       const record = (await journal.readRecord(batchLog(namespace, payer), 0)) as BatchRecord | null;
       // The batch was never started: if its rows are written later, it sends nothing.
       if (record === null) return { spent: 0, free: [] };
-      const looked = { rows: 0, waiting: 0 };
-      const beat = startHeartbeat(() => looked);
+      const progress = { rows: 0, waiting: 0 };
+      const beat = startHeartbeat(() => progress);
       try {
         const unpaid = await unpaidKeys(deps, segments);
         const free: string[] = [];
@@ -52,10 +52,10 @@ export function createSettleBatch(
               for (const [sendAttempt, send] of sends.entries())
                 if (paysFor(send)) own.push({ key: { namespace, creationKey, sendAttempt }, send });
             }
-            looked.rows += 1;
+            progress.rows += 1;
           });
         }
-        const ended = await outcomesOf(journal, own, looked, now);
+        const ended = await outcomesOf(journal, own, progress, now);
         return { spent: await costOf(journal, payer, ended, unpaid), free };
       } finally {
         beat.stop();
@@ -87,24 +87,24 @@ async function unpaidKeys(
 
 /** Allows for the clocks of two workers, in milliseconds. */
 const MARGIN_MS = 1_000;
-const FIRST_LOOK_MS = 50;
+const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
 /** Waits until each send has an answer, or its sender is certainly done, and returns them. */
 async function outcomesOf(
   journal: CreateJournal,
   own: readonly OwnSend[],
-  looked: { waiting: number },
+  progress: { waiting: number },
   now: () => number,
 ): Promise<readonly OwnSend[]> {
   const ended: OwnSend[] = [];
   let waiting = own;
-  for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     const isOver = (one: OwnSend): boolean =>
       one.send.answer !== null || timeLeft(intentOf(one), now()) < -MARGIN_MS;
     const [over, open] = [waiting.filter(isOver), waiting.filter((one) => !isOver(one))];
     ended.push(...over);
-    looked.waiting = open.length;
+    progress.waiting = open.length;
     if (open.length === 0) return ended;
     await Context.current().sleep(pauseMs);
     const again: OwnSend[] = [];

@@ -1,5 +1,5 @@
 /** An open batch as its last report shows it. Amounts in micro-units. */
-export interface FedBatch {
+export interface BatchNeeds {
   readonly batch: number;
   /** What the batch lacks: for its cheapest waiting row, and for all of them; null when it waits for no money. */
   readonly needs: { readonly row: number; readonly all: number } | null;
@@ -15,8 +15,8 @@ export interface FedBatch {
  * @param open number of all open batches
  * @returns the batch whose grant to raise and by how much, or that the money is spent; undefined: wait
  */
-export function nextFeed(
-  batches: readonly FedBatch[],
+export function nextGrant(
+  batches: readonly BatchNeeds[],
   open: number,
   free: number,
 ):
@@ -26,8 +26,8 @@ export function nextFeed(
   const waiting = batches.flatMap(({ batch, needs, settling }) =>
     needs === null ? [] : [{ batch, needs, settling }],
   );
-  const fed = waiting.find(({ needs }) => needs.row <= free);
-  if (fed !== undefined) return { do: 'raise', batch: fed.batch, want: fed.needs.all };
+  const affordable = waiting.find(({ needs }) => needs.row <= free);
+  if (affordable !== undefined) return { do: 'raise', batch: affordable.batch, want: affordable.needs.all };
   const isSpent = open > 0 && waiting.length === open && waiting.every(({ settling }) => settling === 0);
   return isSpent ? { do: 'stop' } : undefined;
 }

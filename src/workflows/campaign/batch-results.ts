@@ -18,10 +18,10 @@ interface EndedRow {
 
 /** Maximum rows of one segment; keeps the input of its activity far below the limit of a payload. */
 const SEGMENT_ROWS = 200;
-/** Rows, or age of the oldest row, that make a segment; less with few rows, which a person may watch. */
-const WORTH_ROWS = 100;
-const WORTH_MS = 15_000;
-const FEW_WORTH_MS = 3_000;
+/** Rows, or age of the oldest row, at which a segment is written; less with few rows, which a person may watch. */
+const FLUSH_ROWS = 100;
+const FLUSH_MS = 15_000;
+const FLUSH_FEW_MS = 3_000;
 const FEW_ROWS = 50;
 
 /** Collects ended rows and writes them as segments. */
@@ -30,7 +30,7 @@ export class BatchResults {
   /** Number of rows of the segment that is being written. */
   private writing = 0;
   private totals = NO_SEGMENTS;
-  private worthMs = FEW_WORTH_MS;
+  private flushMs = FLUSH_FEW_MS;
 
   constructor(
     private readonly onChange: () => void,
@@ -47,8 +47,8 @@ export class BatchResults {
   write(now: number, idle: boolean, inFlight: number): void {
     const oldest = this.ended[0];
     if (this.writing > 0 || oldest === undefined) return;
-    this.worthMs = inFlight > FEW_ROWS ? WORTH_MS : FEW_WORTH_MS;
-    if (!idle && this.ended.length < WORTH_ROWS && now - oldest.endedAt < this.worthMs) return;
+    this.flushMs = inFlight > FEW_ROWS ? FLUSH_MS : FLUSH_FEW_MS;
+    if (!idle && this.ended.length < FLUSH_ROWS && now - oldest.endedAt < this.flushMs) return;
     const rows = this.ended.splice(0, SEGMENT_ROWS);
     this.writing = rows.length;
     void this.record(rows).then(() => {
@@ -60,7 +60,7 @@ export class BatchResults {
   /** When the oldest row must be written, in workflow time; null when none waits. */
   dueAt(): number | null {
     const oldest = this.ended[0];
-    return this.writing > 0 || oldest === undefined ? null : oldest.endedAt + this.worthMs;
+    return this.writing > 0 || oldest === undefined ? null : oldest.endedAt + this.flushMs;
   }
 
   /** Rows that have ended and are in no segment yet. */

@@ -51,15 +51,15 @@ export function batchReport(batch: BatchWork, n: number): BatchReport {
 
 /** Micro-units that the rows of this batch may still need beyond its grant. */
 function lacking({ rows, pages, account, input }: BatchWork): number {
-  let wanted = 0;
+  let needed = 0;
   for (const row of rows)
     if (row.phase === 'waiting' && !isStarted(row) && row.create === null && row.cost === 0)
-      wanted += costOf(input.campaign, row);
+      needed += costOf(input.campaign, row);
   for (const set of pages.all) {
     if (set.opened === null) continue;
-    for (const index of set.unstarted()) wanted += set.row(index).spec.estimate ?? 0;
+    for (const index of set.unstarted()) needed += set.row(index).spec.estimate ?? 0;
   }
-  return wanted - ((account.granted() ?? 0) - account.taken());
+  return needed - ((account.granted() ?? 0) - account.taken());
 }
 
 /**

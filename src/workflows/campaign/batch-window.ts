@@ -18,7 +18,7 @@ import {
   type BatchSettings,
   type LimitShares,
 } from '../../domain/campaign/messages';
-import { nextFeed } from '../../domain/campaign/out-of-money';
+import { nextGrant } from '../../domain/campaign/out-of-money';
 import { type CampaignInput } from '../../domain/campaign/plan';
 import { NO_SEGMENTS, type SegmentTotals } from '../../domain/campaign/results';
 import { type RowQueue } from '../../domain/campaign/row-queue';
@@ -38,7 +38,7 @@ const RESULT_MS = 5_000;
 const FEW_LEFT = 0.3;
 
 /** What the campaign currently requires of its batches. */
-export interface Wanted {
+export interface DesiredState {
   readonly concurrency: number;
   readonly createsPerSecond: number | null;
   readonly budget: number | null;
@@ -71,7 +71,7 @@ export class BatchWindow {
   ) {}
 
   /** Handles a report, which replaces the earlier ones of its batch. A batch that is not in this window has to end. */
-  hear(report: BatchReport, now: number): void {
+  onReport(report: BatchReport, now: number): void {
     const open = this.open.get(report.batch);
     if (report.campaignRun !== this.campaignRun || open === undefined) return this.retire(report.batch);
     // After its end its last report is final: rows without a result in it go to another batch.
@@ -81,22 +81,22 @@ export class BatchWindow {
     this.limits = { ...this.limits, ...report.limits };
   }
 
-  /** One turn: closes ended batches, opens new ones where there is room, and sends orders to every batch. */
-  turn(now: number, wanted: Wanted): void {
+  /** One round: closes ended batches, opens new ones where there is room, and sends orders to every batch. */
+  advance(now: number, desired: DesiredState): void {
     for (const batch of this.books.foreign()) void this.settleForeign(batch);
     for (const open of this.open.values()) {
       // Closed by a run of this campaign that a reset has undone.
       if (!open.closing && this.books.isClosed(open.batch)) open.end ??= 'gone';
       if (open.end !== null && !open.closing) void this.close(open, open.end);
     }
-    if (!wanted.leaves) {
-      this.share(wanted.concurrency);
-      if (this.needsRows(wanted)) {
-        if (this.open.size < windowSize(this.input, wanted.concurrency)) void this.openMore(wanted);
+    if (!desired.leaves) {
+      this.share(desired.concurrency);
+      if (this.needsRows(desired)) {
+        if (this.open.size < windowSize(this.input, desired.concurrency)) void this.openMore(desired);
         else this.shedStragglers();
       }
     }
-    for (const open of this.open.values()) this.sendOrders(open, now, wanted);
+    for (const open of this.open.values()) this.sendOrders(open, now, desired);
   }
 
   /** Whether no batch is open, and no batch of another run is left to settle. */
@@ -105,7 +105,7 @@ export class BatchWindow {
   }
 
   /** Gives money to a batch that waits for it. @returns whether the campaign is out of money */
-  feed({ budget, stop }: Wanted): boolean {
+  grantMoney({ budget, stop }: DesiredState): boolean {
     if (budget === null || stop !== null || this.books.isMoving() || this.opening || this.settling.size > 0)
       return false;
     const current = this.all().flatMap(({ batch, report, end }) =>
@@ -113,7 +113,7 @@ export class BatchWindow {
         ? []
         : [{ batch, needs: report.needs ?? null, settling: report.settling }],
     );
-    const next = nextFeed(current, this.open.size, this.books.free() ?? 0);
+    const next = nextGrant(current, this.open.size, this.books.free() ?? 0);
     if (next?.do === 'raise') void this.books.move(next);
     return next?.do === 'stop';
   }
@@ -151,7 +151,7 @@ export class BatchWindow {
   }
 
   /** Whether rows of the queue should go into a batch now, in addition to `taken` rows that are about to. */
-  private needsRows({ paused, stop, budget, rowPrice, concurrency }: Wanted, taken = 0): boolean {
+  private needsRows({ paused, stop, budget, rowPrice, concurrency }: DesiredState, taken = 0): boolean {
     if (this.opening || !this.books.known || this.books.isMoving() || this.queue.size() === 0) return false;
     // Bought rows are polled at once: they need no slot of other rows.
     if (this.queue.hasStarted()) return true;
@@ -167,7 +167,7 @@ export class BatchWindow {
     );
   }
 
-  /** Orders the batch with the fewest rows left to hand them back: they are not worth a poll loop of their own. */
+  /** Orders the batch with the fewest rows left to hand them back: a poll loop for so few rows costs too much. */
   private shedStragglers(): void {
     if (this.all().some(({ handBack, end }) => handBack || end !== null)) return;
     const few = this.all().filter((open) => waitingOf(open) === 0 && leftOf(open) <= FEW_LEFT * open.size);
@@ -176,40 +176,40 @@ export class BatchWindow {
   }
 
   /** Opens as many batches as needed in one move, because each move waits for the journal. */
-  private async openMore(wanted: Wanted): Promise<void> {
-    const batches = this.takeBatches(wanted);
+  private async openMore(desired: DesiredState): Promise<void> {
+    const batches = this.takeBatches(desired);
     this.opening = true;
     const { opened } = await this.books.move({
       do: 'open',
       batches,
       fences: this.books.foreign(),
-      want: wanted.stop === null ? null : 0,
+      want: desired.stop === null ? null : 0,
     });
     this.opening = false;
-    // Another run has written to the book: the next turn settles the batches that are not of this window.
+    // Another run has written to the book: the next round settles the batches that are not of this window.
     if (opened === undefined) return this.queue.handBack(batches.flat());
     const added = opened.map((batch, place) => openBatch(batch, batches[place] ?? [], Date.now()));
     for (const open of added) this.open.set(open.batch, open);
-    this.share(wanted.concurrency);
-    await Promise.all(added.map((open) => this.start(open, wanted)));
+    this.share(desired.concurrency);
+    await Promise.all(added.map((open) => this.start(open, desired)));
   }
 
-  private takeBatches(wanted: Wanted): RowSet[][] {
+  private takeBatches(desired: DesiredState): RowSet[][] {
     const batches: RowSet[][] = [];
-    const most = windowSize(this.input, wanted.concurrency) - this.open.size;
+    const most = windowSize(this.input, desired.concurrency) - this.open.size;
     let taken = 0;
     do {
-      const rows = this.queue.take(rowsOfBatch(this.input, wanted.concurrency));
+      const rows = this.queue.take(rowsOfBatch(this.input, desired.concurrency));
       taken += sizeOf(rows);
       batches.push(rows);
-    } while (batches.length < most && this.needsRows(wanted, taken));
+    } while (batches.length < most && this.needsRows(desired, taken));
     return batches;
   }
 
-  private async start(open: OpenBatch, wanted: Wanted): Promise<void> {
+  private async start(open: OpenBatch, desired: DesiredState): Promise<void> {
     const { priority: priorityKey, fairnessWeight } = this.input;
     const { batch, rows } = open;
-    const orders = this.ordersFor(open, wanted);
+    const orders = this.ordersFor(open, desired);
     open.sentOrders = textOf(orders);
     try {
       const child = await startChild<typeof campaignBatch>(WORKFLOW.campaignBatch, {
@@ -293,15 +293,15 @@ export class BatchWindow {
     this.onChange();
   }
 
-  private sendOrders(open: OpenBatch, now: number, wanted: Wanted): void {
+  private sendOrders(open: OpenBatch, now: number, desired: DesiredState): void {
     if (open.telling || open.end !== null) return;
-    const orders = this.ordersFor(open, wanted);
+    const orders = this.ordersFor(open, desired);
     const text = textOf(orders);
     if (text === open.sentOrders && now - open.acknowledgedAt < SILENT_MS) return;
     open.sentOrders = text;
     open.telling = true;
-    void this.signal(open.batch, orders).then(async (heard) => {
-      if (heard) open.acknowledgedAt = Date.now();
+    void this.signal(open.batch, orders).then(async (wasDelivered) => {
+      if (wasDelivered) open.acknowledgedAt = Date.now();
       else {
         // The batch closed. Its result may still arrive; after a reset none does, and the journal knows what it bought.
         await condition(() => open.end !== null, RESULT_MS);
@@ -312,7 +312,7 @@ export class BatchWindow {
     });
   }
 
-  private ordersFor(open: OpenBatch, { createsPerSecond, paused, stop, leaves }: Wanted): BatchOrders {
+  private ordersFor(open: OpenBatch, { createsPerSecond, paused, stop, leaves }: DesiredState): BatchOrders {
     const granted = this.books.granted(open.batch);
     const handBack = leaves || open.handBack;
     return { n: this.n, slots: open.slots, createsPerSecond, granted, paused, stop, handBack };

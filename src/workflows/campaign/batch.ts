@@ -16,7 +16,7 @@ import { Starts } from './starts';
 import { Watches } from './watches';
 
 /** How long a batch that hands back waits for open downloads, in milliseconds; the next batch starts them again. */
-const PATIENCE_MS = 15_000;
+const DOWNLOAD_GRACE_MS = 15_000;
 /** The share of a batch's rows that has to end before it reports again: their slots may go to other batches. */
 const STEP = 1 / 40;
 
@@ -29,13 +29,13 @@ export class Batch {
   private dirty = true;
   private openedAt: HistorySize | null = null;
   /** The stop order when the journal last confirmed that this run owns the batch. */
-  private sureOf: BatchOrders['stop'];
-  private asking = false;
+  private confirmedStop: BatchOrders['stop'];
+  private confirming = false;
   private reportedFew = false;
   private reportedStarved = false;
 
   constructor(input: BatchInput) {
-    this.sureOf = input.orders.stop;
+    this.confirmedStop = input.orders.stop;
     this.work = new BatchWork(input, () => {
       this.dirty = true;
     });
@@ -125,11 +125,11 @@ export class Batch {
 
   private async openPage(open: OpenSet): Promise<void> {
     try {
-      const opened = await this.look(open.set);
+      const opened = await this.runOpenPage(open.set);
       if (opened.closed === true) this.work.close();
       else open.open(opened);
     } catch (error) {
-      // The next turn of the loop opens the page again. A cancelled batch ends without it.
+      // The next round of the loop opens the page again. A cancelled batch ends without it.
       await failedByHand(error).catch(unlessCancelled);
     } finally {
       open.opening = false;
@@ -137,11 +137,11 @@ export class Batch {
     }
   }
 
-  private look({ index, page, rows }: RowSet): Promise<OpenedPage> {
+  private runOpenPage({ index, page, rows }: RowSet): Promise<OpenedPage> {
     const open = activity(ACTIVITY.openPage, { summary: `open page ${page}` });
     const { input, payer } = this.work;
-    const wanted = rows === undefined ? {} : { rows };
-    return open({ index, page, campaign: input.campaign, payer, ...wanted });
+    const only = rows === undefined ? {} : { rows };
+    return open({ index, page, campaign: input.campaign, payer, ...only });
   }
 
   /**
@@ -151,23 +151,23 @@ export class Batch {
    */
   private mayEndUnbought(): boolean {
     const { orders, pages } = this.work;
-    if (orders.stop === null) this.sureOf = null;
-    if (orders.stop === this.sureOf) return true;
+    if (orders.stop === null) this.confirmedStop = null;
+    if (orders.stop === this.confirmedStop) return true;
     const [first] = pages.all;
-    if (!this.asking && first !== undefined) void this.makeSure(orders.stop, first.set);
+    if (!this.confirming && first !== undefined) void this.confirmStop(orders.stop, first.set);
     return false;
   }
 
-  private async makeSure(stop: BatchOrders['stop'], set: RowSet): Promise<void> {
-    this.asking = true;
+  private async confirmStop(stop: BatchOrders['stop'], set: RowSet): Promise<void> {
+    this.confirming = true;
     try {
-      const { closed } = await this.look({ ...set, rows: '' });
+      const { closed } = await this.runOpenPage({ ...set, rows: '' });
       if (closed === true) this.work.close();
-      else this.sureOf = stop;
+      else this.confirmedStop = stop;
     } catch (error) {
       await failedByHand(error).catch(unlessCancelled);
     } finally {
-      this.asking = false;
+      this.confirming = false;
       this.dirty = true;
     }
   }
@@ -194,9 +194,9 @@ export class Batch {
     if (work.isBuying() || results.unwritten() > 0 || parent.isSending()) return false;
     if (rows.size === 0 && pages.areOpen() && pages.unstarted() === 0) return true;
     if (leavingSince === null) return false;
-    const patientUntil = leavingSince + PATIENCE_MS;
-    if (this.watches.isFetching() && now < patientUntil) {
-      work.alarm.at(patientUntil);
+    const graceEndsAt = leavingSince + DOWNLOAD_GRACE_MS;
+    if (this.watches.isFetching() && now < graceEndsAt) {
+      work.alarm.at(graceEndsAt);
       return false;
     }
     // No poll starts from here on; wait for a tick that is in progress.

@@ -57,7 +57,7 @@ export function acceptUpdates(campaign: Campaign): void {
     NO_INPUT,
     change(() => {
       campaign.paused = true;
-      campaign.look();
+      campaign.readBookNow();
       return yes('Nothing more is created. What runs is collected.');
     }),
   );

@@ -22,13 +22,13 @@ import { BudgetBook, type BudgetBookState } from './budget-book';
 import { foldSegments, noResults } from './campaign-results';
 import { batchSettings } from './campaign-settings';
 import { continuesAsNew } from './history-limits';
-import { type Wanted, BatchWindow } from './batch-window';
+import { type DesiredState, BatchWindow } from './batch-window';
 import { type Money } from '../../domain/price';
 
 /** An index replaces segments once there are this many. */
 const FOLD_AT = 100;
 /** How often the book is read, in milliseconds: another run of this campaign may have written since. */
-const LOOK_MS = 150_000;
+const BOOK_READ_MS = 150_000;
 
 /** State and decisions of a campaign: its plans, its money and its batches. */
 export class Campaign {
@@ -43,7 +43,7 @@ export class Campaign {
   private folding = false;
   /** A batch was closed in this run. */
   private hasClosed = false;
-  private lookAt: number;
+  private nextReadAt: number;
   /** A plan is being made for rows that are resumed. */
   planning = false;
   plan: CampaignPlan | null;
@@ -100,7 +100,7 @@ export class Campaign {
       (results) => this.take(results),
     );
     this.alarm = new Alarm(wake);
-    this.lookAt = now + LOOK_MS;
+    this.nextReadAt = now + BOOK_READ_MS;
   }
 
   wake(): void {
@@ -113,19 +113,19 @@ export class Campaign {
     this.wake();
   }
 
-  /** Runs batches until every row has a result, a new plan is wanted, or this run should continue as new. */
+  /** Runs batches until every row has a result, a new plan is due, or this run should continue as new. */
   async run(): Promise<'done' | 'plan' | 'handover'> {
     if (!this.books.known) await this.books.move({ do: 'look' });
     for (;;) {
       this.dirty = false;
       const now = this.alarm.now();
-      for (const report of this.reports.splice(0)) this.window.hear(report, now);
+      for (const report of this.reports.splice(0)) this.window.onReport(report, now);
       this.rate.note(now, this.ended());
       if (this.isNextSelectionFree()) return 'plan';
       const leaves = continuesAsNew(this.input, this.hasClosed) && !this.planning;
-      const wanted = this.wanted(leaves);
-      this.window.turn(now, wanted);
-      if (this.window.feed(wanted)) this.stopFor('budget');
+      const desired = this.desiredState(leaves);
+      this.window.advance(now, desired);
+      if (this.window.grantMoney(desired)) this.stopFor('budget');
       if (this.window.isIdle() && !this.planning && !this.folding) {
         if (this.queue.size() === 0) {
           if (!this.hasAnotherRound()) return 'done';
@@ -153,12 +153,12 @@ export class Campaign {
   /** Stops buying; what runs is collected. */
   cancel(): void {
     this.stopFor('cancel');
-    this.look();
+    this.readBookNow();
   }
 
   /** Reads the book now, to find batches of a run that a reset has undone. */
-  look(): void {
-    this.lookAt = 0;
+  readBookNow(): void {
+    this.nextReadAt = 0;
     this.wake();
   }
 
@@ -225,7 +225,7 @@ export class Campaign {
     };
   }
 
-  private wanted(leaves: boolean): Wanted {
+  private desiredState(leaves: boolean): DesiredState {
     const { concurrency, budget, paused, stop, plan } = this;
     const priced = plan === null ? 0 : plan.planned - plan.unpriced;
     return {
@@ -245,12 +245,12 @@ export class Campaign {
   }
 
   private checkAgain(now: number): void {
-    if (now >= this.lookAt && !this.books.isMoving()) {
-      this.lookAt = now + LOOK_MS;
+    if (now >= this.nextReadAt && !this.books.isMoving()) {
+      this.nextReadAt = now + BOOK_READ_MS;
       void this.books.move({ do: 'look' });
     }
     // The end of a move wakes the loop, which then reads the book if that is due.
-    this.alarm.at(Math.min(this.lookAt > now ? this.lookAt : Infinity, this.window.nextAt()));
+    this.alarm.at(Math.min(this.nextReadAt > now ? this.nextReadAt : Infinity, this.window.nextAt()));
   }
 
   /** Adds the results of a closed batch to those of the campaign. */

@@ -9,9 +9,9 @@ import { buyOrKeep } from './end-unbought';
 import { costOf, creationKeyOf, factsOf, isStarted, limitKeyOf, type Row } from './row';
 import { type Watches } from './watches';
 
-/** Fewer creates than this wait up to `COMPANY_MS` for more, so that they share an activity. */
-const WORTH = 10;
-const COMPANY_MS = 2_000;
+/** Fewer creates than this wait up to `GROUP_WAIT_MS` for more, so that they share an activity. */
+const MIN_GROUP = 10;
+const GROUP_WAIT_MS = 2_000;
 /** Rows of a batch per open group: enough for 150 creates a second, with few waiting at a cancellation. */
 const ROWS_PER_GROUP = 300;
 /** Under a cap, open creates are those of this time (ms): enough to use it, with few waiting at a cancellation. */
@@ -41,8 +41,8 @@ export class Starts {
     if (this.sending >= mostGroups) return false;
     const free = slots - batch.inFlight();
     if (free <= 0 || this.watches.backlog() > 0 || this.watches.serviceIsAway()) return false;
-    if (free < Math.min(WORTH, slots) && now - this.lastAt < COMPANY_MS) {
-      batch.alarm.at(this.lastAt + COMPANY_MS);
+    if (free < Math.min(MIN_GROUP, slots) && now - this.lastAt < GROUP_WAIT_MS) {
+      batch.alarm.at(this.lastAt + GROUP_WAIT_MS);
       return false;
     }
     const most = cap === null ? ROWS_PER_ACTIVITY.create : Math.ceil((cap * CAPPED_MS) / 1_000);
@@ -83,7 +83,7 @@ export class Starts {
     await Promise.all(groups.map((rows) => createRows(rows, this.batch, onRow)));
   }
 
-  private pick(wanted: number, now: number): Row[] {
+  private pick(most: number, now: number): Row[] {
     const { batch } = this;
     const picked: Row[] = [];
     if (!batch.mayBuy()) return picked;
@@ -113,12 +113,12 @@ export class Starts {
     for (const row of batch.rows) {
       if (row.phase !== 'waiting' || isLookedUp(row)) continue;
       waiting += 1;
-      if (row.spec.operation !== 'create_video' || picked.length >= wanted) continue;
+      if (row.spec.operation !== 'create_video' || picked.length >= most) continue;
       if (fits(row)) picked.push(row);
     }
     // Rows that cannot start now are set aside, so that other models and cheaper rows continue; but not the whole
     // batch.
-    while (picked.length < wanted && waiting < Math.max(ROWS_PER_ACTIVITY.create, batch.orders.slots)) {
+    while (picked.length < most && waiting < Math.max(ROWS_PER_ACTIVITY.create, batch.orders.slots)) {
       const next = batch.pages.nextRow();
       if (next === undefined) break;
       const row = batch.begin(next.set, next.index, now);

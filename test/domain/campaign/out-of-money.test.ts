@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { type FedBatch, nextFeed, resumesSkipped } from '../../../src/domain/campaign/out-of-money';
+import { type BatchNeeds, nextGrant, resumesSkipped } from '../../../src/domain/campaign/out-of-money';
 
-const batch: fc.Arbitrary<FedBatch> = fc.record({
+const batch: fc.Arbitrary<BatchNeeds> = fc.record({
   batch: fc.nat(20),
   needs: fc.option(
     fc.tuple(fc.integer({ min: 1, max: 50 }), fc.nat(500)).map(([row, more]) => ({ row, all: row + more })),
@@ -13,7 +13,7 @@ describe('a campaign that runs out of money', () => {
   it('raises only the grant of a batch whose cheapest row fits', () => {
     fc.assert(
       fc.property(fc.array(batch, { maxLength: 6 }), fc.nat(60), (batches, free) => {
-        const next = nextFeed(batches, batches.length, free);
+        const next = nextGrant(batches, batches.length, free);
         const fits = batches.some(({ needs }) => needs !== null && needs.row <= free);
         expect(next?.do === 'raise').toBe(fits);
       }),
@@ -23,7 +23,7 @@ describe('a campaign that runs out of money', () => {
   it('stops only when every open batch waits for more than is free, and nothing in flight may give money back', () => {
     fc.assert(
       fc.property(fc.array(batch, { maxLength: 6 }), fc.nat(2), fc.nat(60), (batches, silent, free) => {
-        const next = nextFeed(batches, batches.length + silent, free);
+        const next = nextGrant(batches, batches.length + silent, free);
         const isSpent =
           silent === 0 &&
           batches.length > 0 &&

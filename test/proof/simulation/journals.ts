@@ -1,5 +1,5 @@
 import { type PaidCallSeen } from '../../../src/binding/paid-calls';
-import { type AskStanding, HEARD_WITHIN_MS } from '../../../src/domain/journal-binding';
+import { type AskStanding, BINDING_CACHE_MS } from '../../../src/domain/journal-binding';
 import { keepLostCalls, lostAmong } from '../../../src/guard-lost-calls';
 import { type JournalChange } from '../../support/changed-journal';
 import { type Ledger } from './ledger';
@@ -43,7 +43,7 @@ export class Journals {
     await keepLostCalls(this.bound, 'default', lost);
     // Of what stood in other journals, it has what histories told.
     this.ledger.recorded = this.bound.recorded();
-    this.boundSince = new Date(Date.now() + HEARD_WITHIN_MS).toISOString();
+    this.boundSince = new Date(Date.now() + BINDING_CACHE_MS).toISOString();
     currentTime().say(() => `the queue is bound to ${this.bound.journalId}`);
   }
 

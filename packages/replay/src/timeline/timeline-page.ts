@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { WORKFLOW } from 'temporal-media/internal/domain/names';
-import { outcomeWords, toLookAt } from 'temporal-media/internal/domain/outcome-words';
+import { needingPerson, outcomeWords } from 'temporal-media/internal/domain/outcome-words';
 import { TONES } from 'temporal-media/internal/html/row-filters';
 import { TIMELINE_SCRIPT, TIMELINE_STYLE } from './timeline-page-assets';
 import { rowCause } from './campaign-rows';
@@ -154,7 +154,7 @@ function badgeOf({ entries, rows, outcome }: Timeline): { readonly label: string
   const bad =
     counts === undefined
       ? rows.filter(({ tone }) => tone === 'bad').length
-      : toLookAt(counts as { readonly [outcome: string]: number });
+      : needingPerson(counts as { readonly [outcome: string]: number });
   const label = outcome === null ? 'Open' : outcomeWords(outcome).label;
   return {
     label: bad === 0 ? label : `${label}, ${bad.toLocaleString('en-US')} to look at`,

@@ -84,7 +84,7 @@ const NOT_ACKNOWLEDGED = 'The Temporal server did not answer before the request,
  * batch writes its fence before it reads the intents, so that it reads those of all requests that pass this check. The
  * owner is recorded first, so that the close also finds the run of a request that may still be sent.
  */
-export async function payerStops(
+export async function payerRefusal(
   journal: CreateJournal,
   payer: string | undefined,
   { namespace, runId }: Pick<Caller, 'namespace' | 'runId'>,

@@ -106,7 +106,7 @@ function problemOfRefusal({ status, retryAfterMs, error, origin }: Refusal): Dow
 }
 
 /** State of the activity when a try failed; times in milliseconds. */
-export interface DownloadStanding {
+export interface DownloadState {
   /** 1 for the first try. */
   readonly attempt: number;
   /** What counts against the service so far: tries and pauses since the first, or since the last byte that arrived. */
@@ -137,33 +137,33 @@ const MARGIN_MS = 30_000;
  */
 export function decideDownload(
   problem: DownloadProblem,
-  standing: DownloadStanding,
+  state: DownloadState,
   bounds: DownloadBounds,
 ): DownloadDecision {
   const { kind, final } = problem;
-  const { windowMs, sameFault, policyTries = Infinity } = standing;
+  const { windowMs, sameFault, policyTries = Infinity } = state;
   // A worker without the account does not end the tries: others are tried, for as long as the server allows.
   if (kind === 'account_not_configured') {
-    const retryInMs = elsewhereDelay(standing.elsewhere, bounds);
-    const ends = standing.attempt >= policyTries || closesBefore(retryInMs, standing);
+    const retryInMs = elsewhereDelay(state.elsewhere, bounds);
+    const ends = state.attempt >= policyTries || closesBefore(retryInMs, state);
     return ends ? { end: true } : { retryInMs };
   }
-  const attempt = standing.attempt - standing.elsewhere;
+  const attempt = state.attempt - state.elsewhere;
   if (final === true || kind === 'blocked' || kind === 'too_large') return { end: true };
   if (SOON_SURE.has(kind) && sameFault >= bounds.maxSameFault) return { end: true };
-  const lives = standing.lives === true && isTransient(kind);
+  const lives = state.lives === true && isTransient(kind);
   const tries = lives ? Math.max(bounds.maxTries, bounds.livingTries) : bounds.maxTries;
-  if (attempt >= tries || standing.attempt >= policyTries) return { end: true };
+  if (attempt >= tries || state.attempt >= policyTries) return { end: true };
   const soon = delayAfter(problem, attempt, bounds);
   const isOver = attempt >= bounds.maxTries || windowMs + soon > bounds.windowMs;
   if (isOver && !lives) return { end: true };
   const retryInMs = isOver ? Math.max(soon, bounds.livingDelayMs) : soon;
   if (isOver && windowMs + retryInMs > bounds.livingWindowMs) return { end: true };
-  return closesBefore(retryInMs, standing) ? { end: true } : { retryInMs };
+  return closesBefore(retryInMs, state) ? { end: true } : { retryInMs };
 }
 
 /** Whether the server ends the activity before a try that starts then can do anything. */
-function closesBefore(startsInMs: number, { leftMs = Infinity }: DownloadStanding): boolean {
+function closesBefore(startsInMs: number, { leftMs = Infinity }: DownloadState): boolean {
   return startsInMs + MARGIN_MS > leftMs;
 }
 

@@ -131,7 +131,7 @@ function stopwatch(progress: DownloadProgress, now: () => number): () => Downloa
   };
 }
 
-interface Standing {
+interface FailedDownload {
   readonly info: Info;
   readonly spent: () => DownloadProgress;
   readonly bounds: DownloadBounds;
@@ -142,7 +142,7 @@ interface Standing {
 /** Throws a retryable failure to try again later, or returns the final reason why there is no content. */
 function settle(
   problem: DownloadProblem,
-  { info, spent, bounds, serverTime, lives }: Standing,
+  { info, spent, bounds, serverTime, lives }: FailedDownload,
 ): DownloadVideoResult {
   const progress = spent();
   noteFault(progress, problem.kind);

@@ -47,8 +47,8 @@ export async function append(journal: CreateJournal, log: KeyLog, entry: LogEntr
   const end = await journal.append(key, entries.length, entry).catch((error: unknown) => ({ error }));
   if (end === 'won') return { is: 'won', log: longer };
   const now = await openLog(journal, key);
-  const standing = now.entries[entries.length];
-  if (standing !== undefined && isSame(standing, entry))
+  const existing = now.entries[entries.length];
+  if (existing !== undefined && isSame(existing, entry))
     return { is: end === 'lost' ? 'won' : 'unsure', log: longer };
   if (end === 'lost') return { is: 'lost', log: now };
   throw end.error;
@@ -56,10 +56,10 @@ export async function append(journal: CreateJournal, log: KeyLog, entry: LogEntr
 
 const textOf = (entry: LogEntry): string => JSON.stringify(canonical(entry));
 
-/** Whether the entry that stands is the one that was written. An answer or a decision has no name of its own. */
-function isSame(standing: LogEntry, written: LogEntry): boolean {
-  if (standing.kind === 'intent') return written.kind === 'intent' && standing.nonce === written.nonce;
-  return textOf(standing) === textOf(written);
+/** Whether the existing entry is the one that was written. An answer or a decision has no name of its own. */
+function isSame(existing: LogEntry, written: LogEntry): boolean {
+  if (existing.kind === 'intent') return written.kind === 'intent' && existing.nonce === written.nonce;
+  return textOf(existing) === textOf(written);
 }
 
 /** {@link append}, for an activity that is retried: it reads the log again where this throws. */
@@ -139,11 +139,11 @@ export async function afterSender(
   now: number,
   { message, everyMs }: { readonly message: string; readonly everyMs: number },
 ): Promise<KeyLog> {
-  awaitSender(timeLeftOpen(log.state, now), { message, everyMs });
+  waitForSender(timeLeftOpen(log.state, now), { message, everyMs });
   return giveUpOpen(journal, log);
 }
 
-function awaitSender(left: number, { message, everyMs }: { message: string; everyMs: number }): void {
+function waitForSender(left: number, { message, everyMs }: { message: string; everyMs: number }): void {
   if (left <= 0) return;
   throw retryLater({ class: 'waiting_for_sender', message, delayMs: Math.min(everyMs, left + 100) });
 }
@@ -172,7 +172,7 @@ export async function recordDecision(
   now: number,
 ): Promise<KeyLog> {
   const send = log.state.sends[indexOfSend(log.state, decision.about)];
-  awaitSender(send === undefined ? 0 : timeLeftRepeated(send, now), REPEATED);
+  waitForSender(send === undefined ? 0 : timeLeftRepeated(send, now), REPEATED);
   const at = new Date().toISOString();
   const longer = await appendOrRetry(journal, log, { v: 1, kind: 'decision', at, ...decision });
   await followDecision(journal, longer, decision);

@@ -38,7 +38,8 @@ export interface Pass {
   unused(): void;
 }
 
-interface Door {
+/** The circuit breaker of one account, or of one operation and model of it. */
+interface Circuit {
   readonly account: string;
   readonly scope: StandingScope;
   refusal: Omit<StandingRefusal, 'probeInMs'> | null;
@@ -53,7 +54,7 @@ interface Door {
   /** The key to which this state applies. */
   key: object | null;
   /** The probe in flight, for which other calls wait. */
-  scout: Promise<void> | null;
+  probe: Promise<void> | null;
 }
 
 export interface RefusalGateOptions {
@@ -97,8 +98,8 @@ const REMEMBERED = 10_000;
  * first refusal, is refused for itself: that is final. So is the fifth one, when there are no others left to accept.
  */
 export class RefusalGate {
-  private readonly doors = new Map<string, Door>();
-  /** Refusals that may be about their requests alone, by door and call. */
+  private readonly circuits = new Map<string, Circuit>();
+  /** Refusals that may be about their requests alone, by circuit and call. */
   private readonly refusals = new LRUCache<string, { readonly at: number; readonly times: number }>({
     max: REMEMBERED,
   });
@@ -115,47 +116,49 @@ export class RefusalGate {
   /** Returns permission to send, or the refusal in effect. */
   async enter(call: GatedCall): Promise<Pass | StandingRefusal> {
     const { account, operation, model } = call;
-    const doors = [
-      this.door(account, account, 'account'),
-      this.door(`${account} ${operation} ${model}`, account, 'model'),
+    const circuits = [
+      this.circuit(account, account, 'account'),
+      this.circuit(`${account} ${operation} ${model}`, account, 'model'),
     ];
     // A probe that hangs, on its journal or disk, gives no result.
-    for (const door of doors) if (this.now() >= door.probeAt + LONGEST_MS) door.scout = null;
-    const scouts = (): Promise<void>[] => doors.flatMap(({ scout }) => scout ?? []);
+    for (const circuit of circuits) if (this.now() >= circuit.probeAt + LONGEST_MS) circuit.probe = null;
+    const probes = (): Promise<void>[] => circuits.flatMap(({ probe }) => probe ?? []);
     let hasEnded = true;
     // Whoever wakes first may probe next, so that nothing is awaited between this loop and the pass.
-    while (hasEnded && scouts().length > 0) hasEnded = await within(LISTEN_MS, Promise.all(scouts()));
+    while (hasEnded && probes().length > 0) hasEnded = await within(LISTEN_MS, Promise.all(probes()));
     const now = this.now();
-    for (const door of doors) {
-      if (door.key !== call.key) {
-        Object.assign(door, { provenAt: -Infinity, acceptedAt: -Infinity, key: call.key });
-        door.doubts.clear();
-        this.set(door, null);
+    for (const circuit of circuits) {
+      if (circuit.key !== call.key) {
+        Object.assign(circuit, { provenAt: -Infinity, acceptedAt: -Infinity, key: call.key });
+        circuit.doubts.clear();
+        this.set(circuit, null);
       }
-      const { refusal, probeAt, scout } = door;
-      if (refusal !== null && (scout !== null || now < probeAt))
+      const { refusal, probeAt, probe } = circuit;
+      if (refusal !== null && (probe !== null || now < probeAt))
         return { ...refusal, probeInMs: Math.max(1, Math.ceil(probeAt - now)) };
     }
-    const unproven = doors.filter(
-      ({ refusal, provenAt, scout }) =>
-        scout === null && (refusal !== null || now - provenAt >= PROVEN_FOR_MS),
+    const unproven = circuits.filter(
+      ({ refusal, provenAt, probe }) =>
+        probe === null && (refusal !== null || now - provenAt >= PROVEN_FOR_MS),
     );
-    return this.pass(doors, call, unproven);
+    return this.pass(circuits, call, unproven);
   }
 
-  private set(door: Door, refusal: Door['refusal']): void {
-    const { account, scope, refusal: before } = door;
-    door.refusal = refusal;
+  private set(circuit: Circuit, refusal: Circuit['refusal']): void {
+    const { account, scope, refusal: before } = circuit;
+    circuit.refusal = refusal;
     if (this.onChange === undefined || (before === null) === (refusal === null)) return;
-    const doors = [...this.doors.values()].filter((one) => one.account === account && one.scope === scope);
-    const closed = doors.filter((one) => one.refusal !== null).length;
+    const circuits = [...this.circuits.values()].filter(
+      (one) => one.account === account && one.scope === scope,
+    );
+    const closed = circuits.filter((one) => one.refusal !== null).length;
     this.onChange(account, scope, closed, refusal?.reason ?? null);
   }
 
-  private door(key: string, account: string, scope: StandingScope): Door {
-    let door = this.doors.get(key);
-    if (door === undefined) {
-      door = {
+  private circuit(key: string, account: string, scope: StandingScope): Circuit {
+    let circuit = this.circuits.get(key);
+    if (circuit === undefined) {
+      circuit = {
         account,
         scope,
         refusal: null,
@@ -164,87 +167,90 @@ export class RefusalGate {
         acceptedAt: -Infinity,
         doubts: new Set(),
         key: null,
-        scout: null,
+        probe: null,
       };
-      this.doors.set(key, door);
+      this.circuits.set(key, circuit);
     }
-    return door;
+    return circuit;
   }
 
-  private pass(doors: readonly Door[], { call }: GatedCall, scouted: readonly Door[]): Pass {
+  private pass(circuits: readonly Circuit[], { call }: GatedCall, probed: readonly Circuit[]): Pass {
     const enteredAt = this.now();
     let end: () => void = () => undefined;
-    const scout = new Promise<void>((resolve) => (end = resolve));
-    for (const door of scouted) {
-      door.scout = scout;
-      door.probeAt = this.now() + this.probeMs;
+    const probe = new Promise<void>((resolve) => (end = resolve));
+    for (const circuit of probed) {
+      circuit.probe = probe;
+      circuit.probeAt = this.now() + this.probeMs;
     }
     const leave = (): void => {
-      for (const door of scouted) if (door.scout === scout) door.scout = null;
+      for (const circuit of probed) if (circuit.probe === probe) circuit.probe = null;
       end();
     };
     return {
       answered: (answer) => {
-        const standing = this.validate(doors, { call, enteredAt }, answer);
+        const recorded = this.record(circuits, { call, enteredAt }, answer);
         leave();
-        return standing;
+        return recorded;
       },
       unused: leave,
     };
   }
 
-  private validate<Answer extends RecordedAnswer>(
-    doors: readonly Door[],
+  private record<Answer extends RecordedAnswer>(
+    circuits: readonly Circuit[],
     { call, enteredAt }: { readonly call: string; readonly enteredAt: number },
     answer: Answer,
   ): Answer {
-    const [account, model] = doors as [Door, Door];
+    const [account, model] = circuits as [Circuit, Circuit];
     // A call that never arrived, or of unknown fate, shows nothing.
     if (answer.outcome === 'not_sent' || answer.outcome === 'unconfirmed') return answer;
     const now = this.now();
     const refused = standingOf(answer);
-    if (refused?.standing !== 'account') this.open(account, now);
+    if (refused?.standing !== 'account') this.reset(account, now);
     if (refused === undefined) {
-      this.open(model, now);
-      if (isPaid(answer)) for (const door of doors) door.acceptedAt = Math.max(door.acceptedAt, enteredAt);
+      this.reset(model, now);
+      if (isPaid(answer))
+        for (const circuit of circuits) circuit.acceptedAt = Math.max(circuit.acceptedAt, enteredAt);
       return answer;
     }
-    const door = refused.standing === 'account' ? account : model;
-    if (this.isOwn(door, call, refused, now)) {
+    const circuit = refused.standing === 'account' ? account : model;
+    if (this.isOwn(circuit, call, refused, now)) {
       // It shows nothing about the account: the next call probes.
-      door.probeAt = now;
+      circuit.probeAt = now;
       return ofItsOwn(refused) as Answer;
     }
     // The refused call waits as long as the service said (C8.7), whatever other calls show meanwhile.
     const askedMs = refused.notBefore === undefined ? 0 : msUntil(refused.notBefore);
-    const holdMs = this.refuse(door, call, refused, now, Math.min(askedMs, LONGEST_MS));
+    const holdMs = this.trip(circuit, call, refused, now, Math.min(askedMs, LONGEST_MS));
     return { ...answer, heldUntil: timeAfter(Math.max(holdMs, askedMs)) };
   }
 
   /** Whether the account accepts others, so that this refusal is about its request. */
-  private isOwn(door: Door, call: string, refused: RejectedCall, now: number): boolean {
+  private isOwn(circuit: Circuit, call: string, refused: RejectedCall, now: number): boolean {
     if (!mayBeOfOneRequest(refused)) return false;
-    const place = JSON.stringify([door.account, door.scope, call]);
+    const place = JSON.stringify([circuit.account, circuit.scope, call]);
     const { at, times } = this.refusals.get(place) ?? { at: Infinity, times: 0 };
     this.refusals.set(place, { at: now, times: times + 1 });
-    return at < door.acceptedAt || (door.acceptedAt > -Infinity && times + 1 >= OWN_REFUSALS);
+    return at < circuit.acceptedAt || (circuit.acceptedAt > -Infinity && times + 1 >= OWN_REFUSALS);
   }
 
-  /** Closes a door, if this refusal is enough for it. @returns milliseconds until the refused call may come again */
-  private refuse(door: Door, call: string, refused: RejectedCall, now: number, askedMs: number): number {
+  /** Opens a circuit, if this refusal is enough for it. @returns milliseconds until the refused call may come again */
+  private trip(circuit: Circuit, call: string, refused: RejectedCall, now: number, askedMs: number): number {
     const isDoubtful = mayBeOfOneRequest(refused);
-    if (isDoubtful && door.doubts.size < MOST_DOUBTS) door.doubts.add(call);
-    if (isDoubtful && door.doubts.size === 1) return Math.min(DOUBT_MS, this.probeMs);
-    this.set(door, refusalOf(refused, door.refusal?.since ?? timeAfter(0)));
-    const probeMs = isDoubtful ? Math.min(1_000 * 2 ** (door.doubts.size - 2), this.probeMs) : this.probeMs;
-    door.probeAt = now + Math.max(probeMs, askedMs);
-    return door.probeAt - now;
+    if (isDoubtful && circuit.doubts.size < MOST_DOUBTS) circuit.doubts.add(call);
+    if (isDoubtful && circuit.doubts.size === 1) return Math.min(DOUBT_MS, this.probeMs);
+    this.set(circuit, refusalOf(refused, circuit.refusal?.since ?? timeAfter(0)));
+    const probeMs = isDoubtful
+      ? Math.min(1_000 * 2 ** (circuit.doubts.size - 2), this.probeMs)
+      : this.probeMs;
+    circuit.probeAt = now + Math.max(probeMs, askedMs);
+    return circuit.probeAt - now;
   }
 
-  private open(door: Door, now: number): void {
-    this.set(door, null);
-    door.provenAt = now;
-    door.doubts.clear();
+  private reset(circuit: Circuit, now: number): void {
+    this.set(circuit, null);
+    circuit.provenAt = now;
+    circuit.doubts.clear();
   }
 }
 
@@ -258,7 +264,10 @@ function standingOf(answer: RecordedAnswer): RejectedCall | undefined {
   return answer.outcome === 'rejected' && answer.standing !== undefined ? answer : undefined;
 }
 
-function refusalOf({ standing, reason, httpStatus, message }: RejectedCall, since: string): Door['refusal'] {
+function refusalOf(
+  { standing, reason, httpStatus, message }: RejectedCall,
+  since: string,
+): Circuit['refusal'] {
   return { scope: standing ?? 'account', reason, httpStatus: httpStatus ?? null, message, since };
 }
 

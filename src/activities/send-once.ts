@@ -15,7 +15,7 @@ import { decide, indexOfSend, type Licence, tellingSend } from '../domain/paid-l
 import { type NotSent } from '../domain/paid-call';
 import { type Account } from '../accounts/registry';
 import { type Admission, admitCall } from './admission';
-import { kept, NO_ACCOUNT, payerStops, stopsBeforeSend, unannounced } from './before-send';
+import { kept, NO_ACCOUNT, payerRefusal, stopsBeforeSend, unannounced } from './before-send';
 import { clearOf, redactorsOf, sanitised } from './failures';
 import { fenceOf, fingerprintOf, intentOf, sentBy } from './intent';
 import { journalDown, UNSURE, warnUnrecorded } from './journal-failures';
@@ -339,7 +339,7 @@ async function sendUnder(
   window: SendWindow,
 ): Promise<RecordedAnswer> {
   const stopped =
-    stopsBeforeSend(base, who, window) ?? (await payerStops(deps.journal, spec.payer, who, base));
+    stopsBeforeSend(base, who, window) ?? (await payerRefusal(deps.journal, spec.payer, who, base));
   if (stopped !== undefined) return stopped;
   spec.sender.lastsUntil(certainlyOverAt(window));
   const acknowledgement = await spec.sender
@@ -382,14 +382,14 @@ async function recorded(
     const at = tellingSend(state, own);
     // A purchase counts beside a decision, a refusal does not.
     const counts = at === own && (isPaid(answer) || state.sends[own]?.decision === null);
-    const standing = counts ? answer : recordedAnswer(state, at);
-    await admission.settle(answer, standing);
+    const effective = counts ? answer : recordedAnswer(state, at);
+    await admission.settle(answer, effective);
     // Of two tasks under one idempotency key, the first that was recorded counts.
     if (state.bought === own && isPaid(answer))
       return ended(await twice(deps.journal, told.log, answer), intent);
     // Bought twice, by decision: this task is found by its id, too.
     if (!counts) await indexCreated(deps.journal, log.key, answer, intent);
-    return ended(withSameKeyOf(standing, intent, who.now()), intent);
+    return ended(withSameKeyOf(effective, intent, who.now()), intent);
   }
   warnUnrecorded(spec.creationKey, told.fault);
   // A purchase is told whatever the journal says. What is not recorded is not said to be free.

@@ -122,8 +122,8 @@ export async function sendSameKey(
   if (appended === null || appended.is === 'unsure') return unsent;
   const { log } = appended;
   if (appended.is === 'lost') {
-    const standing = { ...recordedAnswer(log.state, tellingSend(log.state, at)), sent: false };
-    return withSameKeyOf(standing, intent, now());
+    const existing = { ...recordedAnswer(log.state, tellingSend(log.state, at)), sent: false };
+    return withSameKeyOf(existing, intent, now());
   }
   // The write may have taken long.
   if (unknownCall(log, intent.nonce, now()) === undefined) return withoutSameKey(unsent);
@@ -187,18 +187,18 @@ export async function twice(
   log: KeyLog,
   answer: RecordedAnswer,
 ): Promise<RecordedAnswer> {
-  const standing = recordedAnswer(log.state, log.state.bought as number);
-  if (standing.outcome !== 'created' || answer.outcome !== 'created') return standing;
-  if (standing.video.taskId === answer.video.taskId) return { ...standing, sent: answer.sent };
+  const existing = recordedAnswer(log.state, log.state.bought as number);
+  if (existing.outcome !== 'created' || answer.outcome !== 'created') return existing;
+  if (existing.video.taskId === answer.video.taskId) return { ...existing, sent: answer.sent };
   await indexCreated(journal, log.key, answer, null);
-  return notHonoured(standing, answer, log.key.creationKey);
+  return notHonoured(existing, answer, log.key.creationKey);
 }
 
-function notHonoured(standing: CreatedVideo, other: CreatedVideo, creationKey: string): CreatedVideo {
-  const ids = { creationKey, adopted: standing.video.taskId, other: other.video.taskId };
+function notHonoured(existing: CreatedVideo, other: CreatedVideo, creationKey: string): CreatedVideo {
+  const ids = { creationKey, adopted: existing.video.taskId, other: other.video.taskId };
   logger.error('A service answered two task ids for one idempotency key (idempotency_not_honoured)', ids);
   const warning = `idempotency_not_honoured: the service answered two task ids for one idempotency key. ${ids.adopted} is adopted; ${ids.other} exists as well and may have cost. Withdraw "honoured" for this service and check its bill.`;
-  return { ...standing, mayBeOwed: true, warnings: [...standing.warnings, warning] };
+  return { ...existing, mayBeOwed: true, warnings: [...existing.warnings, warning] };
 }
 
 /** Adds to an unconfirmed answer until when it may be sent again under its key. */

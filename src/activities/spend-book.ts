@@ -150,10 +150,10 @@ class SpendBook {
     };
     const put = await this.journal.putRecord(this.log, n, record).catch((error: unknown) => ({ error }));
     // The write may have been made although its answer was lost.
-    const standing = put === 'won' ? record : await this.entry(n);
-    if (standing === null) throw put === 'lost' || put === 'won' ? new Error(GONE) : put.error;
-    this.newest = { n, spent: standing.spent };
-    return standing.nonce === record.nonce;
+    const existing = put === 'won' ? record : await this.entry(n);
+    if (existing === null) throw put === 'lost' || put === 'won' ? new Error(GONE) : put.error;
+    this.newest = { n, spent: existing.spent };
+    return existing.nonce === record.nonce;
   }
 
   private async entry(n: number): Promise<SpendRecord | null> {

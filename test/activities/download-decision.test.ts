@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import {
   decideDownload,
-  type DownloadStanding,
+  type DownloadState,
   problemOf,
   reasonOf,
   worstOf,
@@ -10,8 +10,8 @@ import { isShutdown, tryBudget } from '../../src/activities/download-video';
 import { DOWNLOAD_BOUNDS, type DownloadProblem } from '../../src/domain/download';
 import { type Info } from '@temporalio/activity';
 
-const standing: DownloadStanding = { attempt: 1, elsewhere: 0, windowMs: 0, sameFault: 1 };
-const decide = (problem: Partial<DownloadProblem>, at: Partial<DownloadStanding> = {}) =>
+const standing: DownloadState = { attempt: 1, elsewhere: 0, windowMs: 0, sameFault: 1 };
+const decide = (problem: Partial<DownloadProblem>, at: Partial<DownloadState> = {}) =>
   decideDownload({ kind: 'missing', message: 'm', ...problem }, { ...standing, ...at }, DOWNLOAD_BOUNDS);
 
 const kinds: DownloadProblem['kind'][] = [

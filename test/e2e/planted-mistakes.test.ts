@@ -11,7 +11,7 @@ const PLACES = [
   'activities/prepare-video#prepareVideo',
   'activities/intent#fingerprintOf',
   'activities/intent#intentOf',
-  'activities/before-send#payerStops',
+  'activities/before-send#payerRefusal',
   'activities/before-send#unannounced',
   'activities/sender#withSender',
   'activities/paid-context#caller',

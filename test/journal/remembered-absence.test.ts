@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fenceBatch, payerStops } from '../../src/activities/before-send';
+import { fenceBatch, payerRefusal } from '../../src/activities/before-send';
 import { unreadBase } from '../../src/activities/paid-answers';
 import { batchLog } from '../../src/domain/campaign/budget-book';
 import { bareFiles } from '../../src/files/bare-files';
@@ -114,7 +114,7 @@ describe.each([
     const stops = () =>
       host.on(() =>
         new MockActivityEnvironment().run(() =>
-          payerStops(journal(), payer, { namespace: 'default', runId: 'run' }, unreadBase('a')),
+          payerRefusal(journal(), payer, { namespace: 'default', runId: 'run' }, unreadBase('a')),
         ),
       );
     for (const _row of [1, 2]) expect(await stops()).toBeUndefined();

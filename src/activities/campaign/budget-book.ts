@@ -73,8 +73,8 @@ class Bookkeeper {
       ...stateOf(made),
     };
     const n = nextOf(known);
-    const standing = await this.book.write(n, record);
-    if (standing.nonce === this.nonce) return this.made(standing, { n, book: stateOf(standing) });
+    const existing = await this.book.write(n, record);
+    if (existing.nonce === this.nonce) return this.made(existing, { n, book: stateOf(existing) });
     return { ...(await this.book.newest(n, before)), conflict: true };
   }
 
@@ -199,8 +199,8 @@ export class BudgetBookLog {
     const put = await this.journal.putRecord(this.log, n, record).catch((error: unknown) => ({ error }));
     if (put === 'won') return record;
     // The write may have been made although its answer was lost, or was that of its own repetition.
-    const standing = await this.entry(n);
-    if (standing !== null) return standing;
+    const existing = await this.entry(n);
+    if (existing !== null) return existing;
     throw put === 'lost' ? new UnreadableBookError(goneText(this.campaign, n)) : put.error;
   }
 }

@@ -59,8 +59,8 @@ export async function noteFree(
   key: SendKey,
   { by, deducts }: Pick<FreeRecord, 'by' | 'deducts'>,
 ): Promise<FreeRecord> {
-  const standing = await freeOfSend(journal, key);
-  if (standing !== null) return standing;
+  const existing = await freeOfSend(journal, key);
+  if (existing !== null) return existing;
   const log = freeLog(key.namespace, key.creationKey);
   const record: FreeRecord = { v: 1, kind: 'free', by, deducts, at: new Date().toISOString() };
   if ((await journal.putRecord(log, key.sendAttempt, record)) === 'won') return record;

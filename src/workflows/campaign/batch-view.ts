@@ -29,8 +29,8 @@ function activeRow({ opened, phase, created, watch, startedAt }: Row): ActiveRow
 
 /** The state of a batch that the campaign needs. */
 export function batchReport(batch: BatchWork, n: number): BatchReport {
-  const { account, input, rows, results } = batch;
-  const needs = account.needs();
+  const { budget, input, rows, results } = batch;
+  const needs = budget.needs();
   return {
     campaignRun: input.campaignRun,
     batch: input.batch,
@@ -38,8 +38,8 @@ export function batchReport(batch: BatchWork, n: number): BatchReport {
     inFlight: batch.inFlight(),
     settling: batch.settling(),
     waiting: batch.waiting(),
-    granted: account.granted(),
-    taken: account.taken(),
+    granted: budget.granted(),
+    taken: budget.taken(),
     needs: needs === null ? null : { row: needs, all: Math.max(needs, lacking(batch)) },
     ended: batch.pages.ended(),
     results: results.written(),
@@ -50,7 +50,7 @@ export function batchReport(batch: BatchWork, n: number): BatchReport {
 }
 
 /** Micro-units that the rows of this batch may still need beyond its grant. */
-function lacking({ rows, pages, account, input }: BatchWork): number {
+function lacking({ rows, pages, budget, input }: BatchWork): number {
   let needed = 0;
   for (const row of rows)
     if (row.phase === 'waiting' && !isStarted(row) && row.create === null && row.cost === 0)
@@ -59,7 +59,7 @@ function lacking({ rows, pages, account, input }: BatchWork): number {
     if (set.opened === null) continue;
     for (const index of set.unstarted()) needed += set.row(index).spec.estimate ?? 0;
   }
-  return needed - ((account.granted() ?? 0) - account.taken());
+  return needed - ((budget.granted() ?? 0) - budget.taken());
 }
 
 /**
@@ -80,7 +80,7 @@ export function batchResult(batch: BatchWork, polledAt: number): BatchResult {
     report: batchReport(batch, batch.parent.nextNumber(Date.now())),
     run: workflowInfo().runId,
     why: batch.closed ? 'closed' : left.length > 0 ? 'handed_back' : 'done',
-    free: [...batch.account.free],
+    free: [...batch.budget.free],
     left,
   };
 }

@@ -260,15 +260,15 @@ export class BatchWindow {
   private async close(open: OpenBatch, end: BatchResult | 'gone'): Promise<void> {
     open.closing = true;
     const { batch, report } = open;
-    await this.account(batch, end, report?.results.segments ?? []);
+    await this.bookCost(batch, end, report?.results.segments ?? []);
     this.queue.handBack(end === 'gone' ? leftByGone(open, Date.now()) : end.left);
     this.open.delete(batch);
     this.onClosed(report?.results ?? NO_SEGMENTS);
     this.onChange();
   }
 
-  /** Replaces a batch's grant by its actual cost, from its own account or from the journal. */
-  private async account(
+  /** Replaces a batch's grant by its actual cost, from its own report or from the journal. */
+  private async bookCost(
     batch: number,
     end: BatchResult | 'gone',
     segments: readonly string[],
@@ -288,7 +288,7 @@ export class BatchWindow {
     if (this.settling.has(batch)) return;
     this.settling.add(batch);
     this.retire(batch);
-    await this.account(batch, 'gone', []);
+    await this.bookCost(batch, 'gone', []);
     this.settling.delete(batch);
     this.onChange();
   }

@@ -28,14 +28,14 @@ export class BatchWork {
   readonly size: number;
   readonly rows = new Set<Row>();
   readonly pages: BatchPages;
-  readonly account: BatchBudget;
+  readonly budget: BatchBudget;
   readonly results: BatchResults;
   readonly parent: BatchParent;
   readonly alarm: Alarm;
   private readonly limits = new Map<string, AdaptiveLimit>();
   private held: CallWait | null = null;
   orders: BatchOrders;
-  /** Its account was closed, or another run owns the batch: it sends nothing more. */
+  /** Its budget was closed, or another run owns the batch: it sends nothing more. */
   closed = false;
   /** When it started to hand back, in workflow time; null before. */
   leavingSince: number | null = null;
@@ -49,7 +49,7 @@ export class BatchWork {
     this.payer = batchWorkflowId(input.campaign, input.batch);
     this.pages = new BatchPages(input.rows);
     this.size = sizeOf(input.rows);
-    this.account = new BatchBudget(input.orders.granted);
+    this.budget = new BatchBudget(input.orders.granted);
     this.results = new BatchResults(wake, () => {
       this.parent.notify(SEGMENT_REPORT_MS);
       wake();
@@ -63,7 +63,7 @@ export class BatchWork {
     if (orders.n <= this.orders.n) return;
     const { granted } = this.orders;
     this.orders = orders;
-    this.account.grantNow(orders.granted);
+    this.budget.grantNow(orders.granted);
     for (const limit of this.limits.values()) limit.setCeiling(orders.slots);
     if (orders.granted !== granted) this.parent.notify();
     this.wake();
@@ -97,7 +97,7 @@ export class BatchWork {
     return this.held !== null && now < this.held.until + HELD_FOR_MS ? this.held : null;
   }
 
-  /** Called when the account of this batch was closed, or another run owns the batch. */
+  /** Called when the budget of this batch was closed, or another run owns the batch. */
   close(): void {
     this.closed = true;
     this.wake();
@@ -162,7 +162,7 @@ export class BatchWork {
   dropReserved(): void {
     for (const row of this.rows)
       if (row.phase === 'waiting' && row.create?.unknown === undefined) {
-        this.account.giveBack(row.cost);
+        this.budget.giveBack(row.cost);
         row.cost = 0;
       }
   }

@@ -60,7 +60,7 @@ export class Batch {
 
   private act(now: number): void {
     const { work } = this;
-    const { pages, account } = work;
+    const { pages, budget } = work;
     if (pages.areOpen()) {
       this.openedAt ??= historyNow();
       if (!work.isLeaving()) this.adoptStarted(now);
@@ -68,12 +68,12 @@ export class Batch {
     }
     // After an outage finished videos are downloaded first, because links expire. Creates come last.
     if (!work.isLeaving() || work.isBuying()) this.watches.download();
-    const needs = account.needs();
+    const needs = budget.needs();
     if (!work.isLeaving()) {
       if (!isFull(this.fullness(), false)) this.imageCalls.start(now);
       this.starts.start(now);
     }
-    if (account.needs() !== needs) work.parent.notify();
+    if (budget.needs() !== needs) work.parent.notify();
     const isIdle = work.isLeaving() || (work.rows.size === 0 && pages.unstarted() === 0);
     work.results.write(now, isIdle, work.rows.size);
   }
@@ -87,7 +87,7 @@ export class Batch {
       parent.notify();
     }
     // Nothing in flight could give money back: the budget may be spent.
-    const isStarved = work.account.needs() !== null && work.settling() === 0;
+    const isStarved = work.budget.needs() !== null && work.settling() === 0;
     if (isStarved && !this.reportedStarved) parent.notify();
     this.reportedStarved = isStarved;
     if (waiting === 0 && work.endedSinceReport >= Math.max(1, size * STEP)) parent.notify();

@@ -18,12 +18,12 @@ export function endOrRetry(batch: BatchWork, row: Row, outcome: VideoOutcome | I
   const made = row.attempt - (row.opened.attempt ?? 0) + 1;
   if (row.spec.operation === 'create_video') countEndedVideo(outcome);
   // Under a budget, an attempt without a price would not be counted.
-  const priced = batch.account.granted() === null || row.spec.estimate !== null;
+  const priced = batch.budget.granted() === null || row.spec.estimate !== null;
   const goesOn = row.attempt < row.started;
   const isOver = !priced || !isWorthAnother(result) || made >= batch.input.settings.maxAttempts;
   if (outcome.billing.state === 'none') {
-    batch.account.giveBack(row.cost);
-    if (isFreeAfterAll(outcome)) batch.account.free.add(creationKeyOf(batch.input.campaign, row));
+    batch.budget.giveBack(row.cost);
+    if (isFreeAfterAll(outcome)) batch.budget.free.add(creationKeyOf(batch.input.campaign, row));
   }
   if (isOver && !goesOn)
     return batch.end(row, isHeldByAnother(row, result) ? { ...result, outcome: 'changed' } : result);

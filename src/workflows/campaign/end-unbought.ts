@@ -32,7 +32,7 @@ function end(batch: BatchWork, row: Row, stop: 'budget' | 'cancel', now: number)
   const facts = factsOf(batch.input.campaign, row);
   const { was } = row.opened;
   const unknown = row.create?.unknown;
-  if (unknown === undefined) batch.account.giveBack(row.cost);
+  if (unknown === undefined) batch.budget.giveBack(row.cost);
   // It was sent and its outcome is unknown: a stop order does not make it unbought.
   if (unknown !== undefined)
     endOrRetry(batch, row, outcomes.unconfirmed(unknown, creationKeyOf(batch.input.campaign, row)));

@@ -50,7 +50,7 @@ export class ImageCalls {
     // A row that waited for the service already has its money.
     if (row.create !== null || row.cost > 0) return true;
     const cost = costOf(this.batch.input.campaign, row);
-    if (!this.batch.account.take(cost)) return false;
+    if (!this.batch.budget.take(cost)) return false;
     row.cost = cost;
     return true;
   }

@@ -73,7 +73,7 @@ export function isBought(campaign: string, row: Row): boolean {
   return isBooked(row.ledger, creationKeyOf(campaign, row));
 }
 
-/** Money that this attempt takes from the account. */
+/** Money that this attempt takes from the budget of its batch. */
 export function costOf(campaign: string, row: Row): number {
   return isBought(campaign, row) ? 0 : (row.spec.estimate ?? 0);
 }

@@ -103,7 +103,7 @@ export class Starts {
       // A row that waited for the service already has its money.
       if (row.create === null && row.cost === 0) {
         const cost = costOf(batch.input.campaign, row);
-        if (!batch.account.take(cost)) return false;
+        if (!batch.budget.take(cost)) return false;
         row.cost = cost;
       }
       underWay.set(key, open + 1);

@@ -1,7 +1,7 @@
 import { log } from '@temporalio/activity';
 import { type AccountRegistry, credentialOf } from '../accounts/registry';
 import { type ArtifactStore } from '../artifacts/artifact-store';
-import { standingOf } from '../binding/standing';
+import { bindingChecker } from '../binding/binding-status';
 import {
   type MediaActivities,
   type ArtifactStoreFacts,
@@ -13,7 +13,7 @@ import { givenAt } from '../domain/answer-times';
 import { type CreatePolicy } from '../domain/create-policy';
 import { OTHER } from '../domain/ended-video-metrics';
 import { type CreateJournal, keepsNothing, NO_JOURNAL } from '../domain/journal';
-import { type AskStanding } from '../domain/journal-binding';
+import { type CheckBinding } from '../domain/journal-binding';
 import { type Metrics, NO_METRICS, unfailing } from '../domain/metrics';
 import { ACTIVITY } from '../domain/names';
 import { type CreateVideoAnswer } from '../domain/paid-call';
@@ -23,7 +23,7 @@ import { videoTaskById } from '../domain/video-task';
 import { type ModelSource } from '../models/model-source';
 import { createTellVideos, createWatchVideo } from './join-watcher';
 import { WatchRecovery } from './watch-recovery';
-import { leaveToAnotherWorker } from './another-worker';
+import { retryOnAnotherWorker } from './account-unavailable';
 import { createKeepBooks } from './campaign/budget-book';
 import { createCampaignImage } from './campaign/campaign-image';
 import { createCreateVideos } from './campaign/create-videos';
@@ -61,7 +61,7 @@ export interface MediaActivityDeps {
    * Checks whether the journal is bound to the queue on which an activity runs.
    * @default reads the queue's ledger, and binds a new queue, with the client of the worker
    */
-  readonly standing?: AskStanding;
+  readonly standing?: CheckBinding;
   /** What models allow and cost. */
   readonly models: ModelSource;
   /** What replies of the service prove about a create. @default the strict one */
@@ -125,7 +125,7 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     journal,
     standing:
       deps.standing ??
-      (keepsNothing(journal) ? nothingToBind : standingOf(journal, deps.artifacts, accounts)),
+      (keepsNothing(journal) ? nothingToBind : bindingChecker(journal, deps.artifacts, accounts)),
     policy: deps.policy,
     gate: new RefusalGate({ probeMs: deps.refusalProbeMs, onChange: events.gate }),
     taskRecords: deps.taskRecords,
@@ -210,7 +210,7 @@ function byItsWorker(
 ): typeof pollVideos {
   return async (input) => {
     const account = accounts.find(input.account)?.name;
-    if (account === undefined) leaveToAnotherWorker(input.budgetMs);
+    if (account === undefined) retryOnAnotherWorker(input.budgetMs);
     const name = account ?? OTHER;
     const result = await pollInSpan(name, input, () => pollVideos(input));
     polls.count(name, input, result);
@@ -226,7 +226,7 @@ function byItsWorker(
 }
 
 /** Without a journal nothing is proved, and nothing has to be bound. */
-const nothingToBind: AskStanding = async () => ({
+const nothingToBind: CheckBinding = async () => ({
   bound: true,
   journalId: '',
   boundSince: new Date(0).toISOString(),
@@ -280,7 +280,7 @@ export function createFindVideoTask(deps: {
 async function serviceView(accounts: AccountRegistry, { video }: FoundVideoTask): Promise<ServiceView> {
   const client = accounts.find(video.account)?.client;
   if (client === undefined) {
-    leaveToAnotherWorker();
+    retryOnAnotherWorker();
     return { known: false, error: 'account_not_configured' };
   }
   const result = await client.getVideo(video.taskId);

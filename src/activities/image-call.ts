@@ -24,7 +24,7 @@ import { type WireFile } from '../service/wire-body';
 import { wireEditBody, wireGenerationBody } from '../service/wire-image';
 import { type Sender, timeLeft, withSender } from './sender';
 import { retryLater } from './failures';
-import { fetchLostImages, keepImages, type KeepImages } from './keep-images';
+import { fetchLostImages, storeImages, type ImageStorage } from './image-results';
 import {
   type AnswerBase,
   failureAnswer,
@@ -140,7 +140,7 @@ function specOf(
     base: AnswerBase,
     warnings: readonly string[],
     endsAt: number,
-  ): KeepImages => ({
+  ): ImageStorage => ({
     base,
     client,
     artifacts: deps.artifacts,
@@ -165,7 +165,7 @@ function specOf(
         body.kind === 'json' ? client.generateImage(body, options) : client.editImage(body, options),
       );
       if (reply.class !== 'accepted') return failureAnswer(reply, base, intent);
-      return keepImages(reply, keeping(client, base, ready.warnings, window.endsAt));
+      return storeImages(reply, keeping(client, base, ready.warnings, window.endsAt));
     },
     complete: async ({ account: { client }, base, recorded, ...found }) => {
       if (recorded.outcome !== 'results_lost') return undefined;

@@ -5,7 +5,7 @@ import { type DecisionEntry, type IntentEntry } from '../domain/log-entries';
 import { type CreateVideoAnswer, type UnconfirmedCall } from '../domain/paid-call';
 import { isUsableTaskId } from '../domain/task-id';
 import { MAX_REQUEST_SECONDS } from '../domain/timeouts';
-import { leaveToAnotherWorker } from './another-worker';
+import { retryOnAnotherWorker } from './account-unavailable';
 import { retryLater } from './failures';
 import { claimTask, isForeign, type KeyLog, recordDecision } from './key-log';
 import { type Caller, type PaidDeps } from './paid-context';
@@ -71,7 +71,7 @@ async function inspectRecords(inspection: Inspection): Promise<CreateVideoAnswer
 function onAbsent({ deps, intent, policy }: Inspection): ResolvedCreatePolicy['onAbsent'] {
   const account = deps.accounts.find(intent.account);
   if (account !== undefined) return resolveCreatePolicy(deps.policy, account.policy, policy).onAbsent;
-  leaveToAnotherWorker();
+  retryOnAnotherWorker();
   return 'unconfirmed';
 }
 

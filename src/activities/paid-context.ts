@@ -3,7 +3,7 @@ import { type ArtifactStore } from '../artifacts/artifact-store';
 import { attemptClock } from '../domain/attempt-clock';
 import { type Money } from '../domain/price';
 import { type CreateJournal, keepsNothing } from '../domain/journal';
-import { type AskStanding } from '../domain/journal-binding';
+import { type CheckBinding } from '../domain/journal-binding';
 import { type CreatePolicy, type IdempotencyPolicy } from '../domain/create-policy';
 import { type RejectReason } from '../domain/failure-table';
 import { type Ancestry, type NamedSender, senderName } from '../domain/paid-call';
@@ -28,7 +28,7 @@ export interface PaidDeps {
    * Checks whether this journal is bound to the queue on which the activity runs: only then may it send, or prove "not
    * sent".
    */
-  readonly standing: AskStanding;
+  readonly standing: CheckBinding;
   readonly policy: CreatePolicy | undefined;
   /** Shared by all paid calls of the process. */
   readonly gate: RefusalGate;

@@ -1,4 +1,4 @@
-import { type Standing } from '../domain/journal-binding';
+import { type BindingStatus } from '../domain/journal-binding';
 import { type CreatePolicy, type ResolvedCreatePolicy } from '../domain/create-policy';
 import { type PendingCall } from '../domain/paid-call';
 import { type Account } from '../accounts/registry';
@@ -78,7 +78,7 @@ export interface OpenedCall {
   readonly deps: PaidDeps;
   readonly who: Caller;
   readonly spec: PaidSpec;
-  readonly stands: Extract<Standing, { bound: true }>;
+  readonly stands: Extract<BindingStatus, { bound: true }>;
   readonly account: Account | undefined;
   readonly prepared: Prepared;
   readonly fingerprint: string | null;

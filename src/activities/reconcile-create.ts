@@ -1,4 +1,4 @@
-import { type Standing } from '../domain/journal-binding';
+import { type BindingStatus } from '../domain/journal-binding';
 import { isNamed, isOpenAnswer, type JournalKey, purchaseOf, type Send } from '../domain/log-entries';
 import { type CreateVideoAnswer, evidence, type ReconcileCreateInput } from '../domain/paid-call';
 import { decide, indexOfSend, type Licence, tellingSend } from '../domain/paid-log';
@@ -44,7 +44,7 @@ interface Unanswered {
   readonly deps: PaidDeps;
   readonly input: ReconcileCreateInput;
   readonly who: Caller;
-  readonly stands: Extract<Standing, { bound: true }>;
+  readonly stands: Extract<BindingStatus, { bound: true }>;
   readonly log: KeyLog;
   readonly base: AnswerBase;
 }

@@ -11,7 +11,7 @@ import {
 } from '../domain/unconfirmed-decision';
 import { isUsableTaskId } from '../domain/task-id';
 import { keepsNothing } from '../domain/journal';
-import { leaveToAnotherWorker } from './another-worker';
+import { retryOnAnotherWorker } from './account-unavailable';
 import { clearOf, redactorsOf } from './failures';
 import { orRetry } from './journal-failures';
 import {
@@ -190,7 +190,7 @@ async function adoption(
   if (!isUsableTaskId(taskId)) return refused('invalid_decision', 'taskId is not a valid task id.');
   const account = deps.accounts.find(sent.account);
   if (account === undefined) {
-    leaveToAnotherWorker();
+    retryOnAnotherWorker();
     return refused(
       'account_not_configured',
       `This worker does not have the account ${sent.account}, which sent the create.`,

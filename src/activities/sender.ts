@@ -7,7 +7,7 @@ import {
   type SenderHeartbeat,
   taskIdIn,
 } from '../domain/sender-trace';
-import { type Standing } from '../domain/journal-binding';
+import { type BindingStatus } from '../domain/journal-binding';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type Caller, isLaterTry, type PaidDeps } from './paid-context';
 import { type IntentEntry, type Send } from '../domain/log-entries';
@@ -15,7 +15,7 @@ import { type KeyState } from '../domain/paid-log';
 
 /** One try of one paid call, with its heartbeats to the server. */
 export interface Sender {
-  readonly standing: Standing;
+  readonly standing: BindingStatus;
   /** The intent that the last heartbeat named, from an earlier try; null when there was none. */
   readonly announced: string | null;
   /** The task that it bought, as the last heartbeat named it. */

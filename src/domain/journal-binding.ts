@@ -88,7 +88,7 @@ export function nextLedger(ledger: Ledger | null, request: BindRequest, at = '')
  * Whether the journal of a worker is that of the queue on which an activity runs; `message` says why not and what to
  * do.
  */
-export type Standing =
+export type BindingStatus =
   | {
       readonly bound: true;
       readonly journalId: string;
@@ -99,4 +99,4 @@ export type Standing =
   | { readonly bound: false; readonly message: string };
 
 /** Checks the queue of the running activity: the answer is at most a minute old, or a new one with `fresh`. */
-export type AskStanding = (how?: { readonly fresh?: boolean }) => Promise<Standing>;
+export type CheckBinding = (how?: { readonly fresh?: boolean }) => Promise<BindingStatus>;

@@ -7,11 +7,11 @@ import {
   type CreateVideosResult,
   type GroupedCreate,
 } from '../../src/domain/campaign/activities';
-import { type AskStanding } from '../../src/domain/journal-binding';
+import { type CheckBinding } from '../../src/domain/journal-binding';
 import { CreateHarness, PAGE, rowOf, video } from './campaign/create-harness';
 
 const MISTAKEN = { outcome: 'not_sent', cause: 'internal_error', reason: 'internal_error', permanent: true };
-const LATE_BINDING: AskStanding = async () => ({
+const LATE_BINDING: CheckBinding = async () => ({
   bound: true,
   journalId: 'the-journal',
   boundSince: new Date(1).toISOString(),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MAX_REFERENCE_BYTES } from '../../src/activities/sources';
-import { MAX_IMAGE_BYTES, MAX_RESULTS } from '../../src/activities/keep-images';
+import { MAX_IMAGE_BYTES, MAX_RESULTS } from '../../src/activities/image-results';
 import { MAX_IMAGE_PIXELS } from '../../src/artifacts/media-type';
 import { MAX_SENDS, RESEND_WINDOW_MS } from '../../src/domain/create-once';
 import { DOWNLOAD_BOUNDS } from '../../src/domain/download';

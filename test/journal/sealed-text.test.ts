@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import { openSealed, sealText } from '../../src/activities/keep-images';
+import { openSealed, sealText } from '../../src/activities/image-results';
 
 const LINKS = '["https://media.example/generated/1.png?signature=zz"]';
 

@@ -1,9 +1,9 @@
-import { type AskStanding } from '../../src/domain/journal-binding';
+import { type CheckBinding } from '../../src/domain/journal-binding';
 import { type SenderTrace } from '../../src/domain/sender-trace';
 import { type CallFacts } from '../../src/domain/paid-call';
 
 /** A journal that its queue belongs to since ever, for activities without a server. */
-export const alwaysBound: AskStanding = async () => ({
+export const alwaysBound: CheckBinding = async () => ({
   bound: true,
   journalId: 'the-journal',
   boundSince: new Date(0).toISOString(),

@@ -7,7 +7,7 @@ import { systemCode } from '../../files/system-code';
 import { ingestFile } from '../../artifacts/ingest';
 import { type CampaignPlan, type PlanCampaignInput } from '../../domain/campaign/plan';
 import { type CreateJournal, keepsNothing } from '../../domain/journal';
-import { type AskStanding } from '../../domain/journal-binding';
+import { type CheckBinding } from '../../domain/journal-binding';
 import { rowCreationKey } from '../../domain/creation-key';
 import { type ArtifactRef, type MediaSource } from '../../domain/request';
 import { ManifestUnreadableError, ModelsDownError } from '../../manifest/manifest-errors';
@@ -16,7 +16,7 @@ import { type Unaddressable } from '../../manifest/validate-rows';
 import { type ModelSource } from '../../models/model-source';
 import { type MediaClient } from '../../service/media-client';
 import { type Account, accountNamed, type AccountRegistry } from '../../accounts/registry';
-import { leaveToAnotherWorker } from '../another-worker';
+import { retryOnAnotherWorker } from '../account-unavailable';
 import { retryLater } from '../failures';
 import { fingerprintOf } from '../intent';
 import { startHeartbeat } from '../heartbeat';
@@ -140,7 +140,7 @@ export interface PlanCampaignDeps {
   readonly models: ModelSource;
   readonly inputRoots: readonly string[];
   readonly journal: CreateJournal;
-  readonly standing: AskStanding;
+  readonly standing: CheckBinding;
   readonly createsPerSecond?: number | undefined;
 }
 
@@ -207,7 +207,7 @@ export function createPlanCampaign(deps: PlanCampaignDeps) {
       };
       // The manifest is fetched, and its rows are validated, with what the worker of its account knows.
       if (accounts.find(input.account) === undefined && accountOf(input.account) !== undefined)
-        leaveToAnotherWorker();
+        retryOnAnotherWorker();
       const client = accounts.find(input.account)?.client;
       const plan = await planManifest({
         ...input,

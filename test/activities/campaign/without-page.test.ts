@@ -6,11 +6,11 @@ import {
   type CreateVideosInput,
   type CreateVideosResult,
 } from '../../../src/domain/campaign/activities';
-import { type AskStanding } from '../../../src/domain/journal-binding';
+import { type CheckBinding } from '../../../src/domain/journal-binding';
 import { CreateHarness, PAGE } from './create-harness';
 
-const elsewhere: AskStanding = async () => ({ bound: false, message: 'The queue has another journal.' });
-const later: AskStanding = async () => ({
+const elsewhere: CheckBinding = async () => ({ bound: false, message: 'The queue has another journal.' });
+const later: CheckBinding = async () => ({
   bound: true,
   journalId: 'the-journal',
   boundSince: new Date(1).toISOString(),

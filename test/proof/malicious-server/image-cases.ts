@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { NO_JOURNAL } from '../../../src/domain/journal';
-import { keepImages } from '../../../src/activities/keep-images';
+import { storeImages } from '../../../src/activities/image-results';
 import { FileArtifactStore } from '../../../src/artifacts/file-store';
 import { type Answer } from '../../activities/download-harness';
 import { makePng } from '../../artifacts/make-media';
@@ -242,7 +242,7 @@ export async function runImageCase({
       expect(reply).toMatchObject({ class: says[0], cause: says[1] });
       return 0;
     }
-    const result = await keepImages(reply, {
+    const result = await storeImages(reply, {
       base: { sendAttempt: 0, sent: true, account: 'default@00000000', estimate: null },
       client,
       artifacts: new FileArtifactStore(folder),

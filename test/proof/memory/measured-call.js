@@ -37,14 +37,14 @@ async function record(client) {
 
 /** The result of an image call by its address, as the activity fetches, checks and stores it. */
 async function image(client) {
-  const { keepImages } = lib('activities/keep-images.js');
+  const { storeImages } = lib('activities/image-results.js');
   const { FileArtifactStore } = lib('artifacts/file-store.js');
   const reply = {
     class: 'accepted',
     created: null,
     items: [{ kind: 'url', url: `${client.baseUrl}/generated/a.png` }],
   };
-  const kept = await keepImages(reply, {
+  const kept = await storeImages(reply, {
     base: {},
     client,
     artifacts: new FileArtifactStore(folder),
@@ -59,7 +59,7 @@ async function image(client) {
 /** The same without the tries that follow: one address that never ends. */
 async function fetched(client) {
   const { readBounded } = lib('activities/sources.js');
-  const { MAX_IMAGE_BYTES } = lib('activities/keep-images.js');
+  const { MAX_IMAGE_BYTES } = lib('activities/image-results.js');
   const result = await client.fetchContent({ url: new URL(`${client.baseUrl}/generated/a.png`) });
   const bytes = await readBounded(result.body, MAX_IMAGE_BYTES, new AbortController().signal);
   return bytes === undefined ? 'given up' : `${bytes.length} bytes`;

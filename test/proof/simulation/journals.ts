@@ -1,5 +1,5 @@
 import { type PaidCallSeen } from '../../../src/binding/paid-calls';
-import { type AskStanding, BINDING_CACHE_MS } from '../../../src/domain/journal-binding';
+import { type CheckBinding, BINDING_CACHE_MS } from '../../../src/domain/journal-binding';
 import { keepLostCalls, lostAmong } from '../../../src/guard-lost-calls';
 import { type JournalChange } from '../../support/changed-journal';
 import { type Ledger } from './ledger';
@@ -22,7 +22,7 @@ export class Journals {
     this.bound = this.empty();
   }
 
-  readonly standing: AskStanding = async () => ({
+  readonly standing: CheckBinding = async () => ({
     bound: true,
     journalId: this.bound.journalId,
     boundSince: this.boundSince,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { NO_JOURNAL } from '../../src/domain/journal';
 import { createCreateVideo } from '../../src/activities/create-video';
-import { keepImages } from '../../src/activities/keep-images';
+import { storeImages } from '../../src/activities/image-results';
 import { FileArtifactStore } from '../../src/artifacts/file-store';
 import { type CompletedImages, type CreateVideoInput, type ResultsLost } from '../../src/domain/paid-call';
 import { type ModelConfiguration } from '../../src/domain/model-config';
@@ -36,7 +36,7 @@ describe('bytes that do not come', () => {
   });
 
   const keep = (url: string, deadlineMs: number, count = 1): Promise<CompletedImages | ResultsLost> =>
-    keepImages(
+    storeImages(
       {
         created: null,
         items: Array.from({ length: count }, () => ({ kind: 'url', url })),

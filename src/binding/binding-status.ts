@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { type ArtifactStore } from '../artifacts/artifact-store';
 import { type CreateJournal } from '../domain/journal';
-import { type AskStanding, BINDING_CACHE_MS, type Standing } from '../domain/journal-binding';
+import { type CheckBinding, BINDING_CACHE_MS, type BindingStatus } from '../domain/journal-binding';
 import { baseTaskQueue } from '../domain/names';
 import { bindJournal, JournalBindingError } from './bind-journal';
 
@@ -18,7 +18,7 @@ interface Asked {
   /** When, by both clocks. */
   readonly at: number;
   readonly wall: number;
-  readonly standing: Promise<Standing>;
+  readonly standing: Promise<BindingStatus>;
 }
 
 /** By either clock: the one steps, and the other stands still while the machine is suspended. */
@@ -31,15 +31,15 @@ function isRecent({ at, wall }: Asked): boolean {
  * Used by paid activities before they send: checks whether the journal of this worker is that of the queue on which
  * they run, and binds a new queue. One answer for each queue of a process.
  */
-export function standingOf(
+export function bindingChecker(
   journal: CreateJournal,
   artifacts: ArtifactStore,
   accounts: () => readonly string[],
-): AskStanding {
+): CheckBinding {
   const asked = new Map<string, Asked>();
   const marked = new Map<string, number>();
 
-  async function ask(context: Context, key: string): Promise<Standing> {
+  async function ask(context: Context, key: string): Promise<BindingStatus> {
     const markedAt = marked.get(key);
     const mark = markedAt === undefined || performance.now() - markedAt >= MARKED_EVERY_MS;
     try {

@@ -1,7 +1,7 @@
 import { type Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { bindJournal, JournalBindingError } from '../../src/binding/bind-journal';
-import { standingOf } from '../../src/binding/standing';
+import { bindingChecker } from '../../src/binding/binding-status';
 import { type ArtifactStore } from '../../src/artifacts/artifact-store';
 import { type CreateJournal } from '../../src/domain/journal';
 import { BINDING_CACHE_MS } from '../../src/domain/journal-binding';
@@ -35,7 +35,7 @@ describe('the answer of the ledger that a worker knows', () => {
     clocks.steady += steadyMs;
     clocks.wall += wallMs;
   };
-  const standing = standingOf({} as CreateJournal, {} as ArtifactStore, () => []);
+  const standing = bindingChecker({} as CreateJournal, {} as ArtifactStore, () => []);
   const asks = async (): Promise<number> => {
     const before = bind.mock.calls.length;
     const answer = await environment.run(() => standing());

@@ -16,7 +16,7 @@ import { type KeyLog, recordDecision } from './key-log';
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { throwBug } from '../domain/bug';
 
-export interface KeepImages {
+export interface ImageStorage {
   readonly base: AnswerBase;
   readonly client: MediaClient;
   readonly artifacts: ArtifactStore;
@@ -53,9 +53,9 @@ const FETCH_MAX_DELAY_MS = 20_000;
  * Fetches or decodes every result at once, inside the call (C2.5.3), and stores it. A result that cannot be kept makes
  * the whole call `results_lost`: it is paid and never sent again automatically (architecture: Images).
  */
-export async function keepImages(
+export async function storeImages(
   reply: Pick<ImagesAccepted, 'items' | 'created' | 'usage'>,
-  keep: KeepImages,
+  keep: ImageStorage,
 ): Promise<CompletedImages | ResultsLost> {
   const items = reply.items.slice(0, MAX_RESULTS);
   const kept = await keepAll(items, keep);
@@ -99,7 +99,7 @@ export async function keepImages(
 /** Keeps the results in their order; only so many are fetched at a time, however many a reply names. */
 async function keepAll(
   items: readonly ImageItem[],
-  keep: KeepImages,
+  keep: ImageStorage,
 ): Promise<readonly (ArtifactRef | Lost)[]> {
   const kept: (ArtifactRef | Lost)[] = [];
   await mapConcurrently(items.entries(), AT_ONCE, async ([index, item]) => {
@@ -112,7 +112,7 @@ async function keepAll(
 async function sealLinks(
   items: readonly ImageItem[],
   kept: readonly (ArtifactRef | Lost)[],
-  { journal }: KeepImages,
+  { journal }: ImageStorage,
 ): Promise<string | undefined> {
   const links = items.map((item, index) => ('lost' in kept[index]! ? linkOf(item) : null));
   if (keepsNothing(journal) || links.includes(undefined)) return undefined;
@@ -127,7 +127,7 @@ function linkOf(item: ImageItem): string | undefined {
 
 async function keepOne(
   item: ImageItem,
-  { client, artifacts, deadlineAt }: KeepImages,
+  { client, artifacts, deadlineAt }: ImageStorage,
 ): Promise<ArtifactRef | Lost> {
   const bytes =
     item.kind === 'b64'
@@ -188,7 +188,7 @@ interface LostImages {
  */
 export async function fetchLostImages(
   { log, send, recorded }: LostImages,
-  keep: KeepImages,
+  keep: ImageStorage,
 ): Promise<CompletedImages | ResultsLost | undefined> {
   const { journal } = keep;
   const { sealedLinks, images, created, usage, estimate } = recorded;
@@ -201,7 +201,7 @@ export async function fetchLostImages(
   );
   const reply = { items, created, ...(usage === undefined ? {} : { usage }) };
   const base = { ...keep.base, estimate };
-  const found = await keepImages(reply, { ...keep, base, before: images });
+  const found = await storeImages(reply, { ...keep, base, before: images });
   return found.outcome === 'completed' ? adopt(journal, log, send, found) : found;
 }
 

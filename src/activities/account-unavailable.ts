@@ -12,7 +12,7 @@ const LONGEST_PAUSE_MS = 2_000;
  * which answer with what is missing.
  * @param withinMs time since the activity was scheduled after which a try is of no use any more, in milliseconds
  */
-export function leaveToAnotherWorker(withinMs = Infinity): void {
+export function retryOnAnotherWorker(withinMs = Infinity): void {
   const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
   const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1)) * (0.5 + Math.random());
   const sinceMs = currentAttemptScheduledTimestampMs - scheduledTimestampMs;

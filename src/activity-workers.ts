@@ -214,13 +214,13 @@ export async function runTogether(workers: readonly Worker[]): Promise<void> {
 }
 
 /**
- * Runs a worker that its owner starts and stops, and others beside it: they drain when it drains, and when one fails,
+ * Runs a worker that its owner starts and stops, and others alongside: they drain when it drains, and when one fails,
  * all drain and its error is thrown.
  * @param run runs `worker`
  * @param makeOthers called once that one runs
  * @param onFault where given, others that fail leave `worker` alone: they are made again once it has settled
  */
-export async function runBeside(
+export async function runAlongside(
   worker: Worker,
   run: () => Promise<void>,
   makeOthers: () => Promise<readonly Worker[]>,
@@ -233,7 +233,7 @@ export async function runBeside(
     isOver = true;
     shutdownTogether(others);
   });
-  const beside = (async () => {
+  const alongside = (async () => {
     try {
       for (;;) {
         try {
@@ -249,7 +249,7 @@ export async function runBeside(
       shutdownTogether([worker]);
     }
   })();
-  throwFirst(await Promise.allSettled([running, beside]));
+  throwFirst(await Promise.allSettled([running, alongside]));
 }
 
 function throwFirst(ended: readonly PromiseSettledResult<void>[]): void {

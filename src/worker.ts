@@ -140,7 +140,7 @@ async function makeWorker(options: MediaWorkerOptions, making: Making): Promise<
     parts?.activities,
   );
   const workers = await createServedWorkers(assembled.options, {
-    ...assembled.beside,
+    ...assembled.served,
     own: served.workflows || served.ownActivities,
   });
   return {

@@ -5,7 +5,7 @@ import {
   type Worker,
   type WorkerOptions,
 } from '@temporalio/worker';
-import { createActivityWorkers, QueuesServed, runBeside } from '../activity-workers';
+import { createActivityWorkers, QueuesServed, runAlongside } from '../activity-workers';
 import { type MediaConfig, readConfig, readUsableConfig } from '../config';
 import { refuseUnsoundSdk } from '../sdk-copies';
 import {
@@ -62,17 +62,17 @@ export async function serveWorker(
   const served = servedOf(media, config);
   const assembly = { media, config, served };
   refuseHalf(options, served);
-  const users = { ...options, ...(served.workflows && (await workflowsBeside(options))) };
+  const users = { ...options, ...(served.workflows && (await mergedWorkflows(options))) };
   if (served.kinds.length === 0)
-    return withPlugin(assembleWorker(assembly, users).options, new InWorker(served));
+    return withPlugin(assembleWorker(assembly, users).options, new WorkerPlugin(served));
 
   const steps = { make: () => partsOf(media), bind: (parts: MediaParts) => bind(options, media, parts) };
   const parts = await LateParts.of(steps, strict);
   try {
     const assembled = assembleWorker(assembly, users, parts.activities);
-    const beside = new Beside(assembled, parts, strict);
-    onServed(beside.isReady);
-    return withPlugin(assembled.options, new InWorker(served, beside));
+    const activityWorkers = new ActivityQueueWorkers(assembled, parts, strict);
+    onServed(activityWorkers.isReady);
+    return withPlugin(assembled.options, new WorkerPlugin(served, activityWorkers));
   } catch (error) {
     await parts.close();
     throw error;
@@ -150,14 +150,14 @@ export function isServed({ plugins = [] }: WorkerOptions): boolean {
 
 /** Our workflows for a replay beside the user's. */
 export async function replayWorkflows(options: ReplayWorkerOptions): Promise<ReplayWorkerOptions> {
-  return { ...options, ...(await workflowsBeside(options)) };
+  return { ...options, ...(await mergedWorkflows(options)) };
 }
 
 /**
  * The workflows of a worker. Those that are bundled when it is made are joined by then; a bundle that was made before
  * must have ours; and where there are none of the user's, ours are served alone.
  */
-async function workflowsBeside(options: WorkerOptions | ReplayWorkerOptions): Promise<Workflows> {
+async function mergedWorkflows(options: WorkerOptions | ReplayWorkerOptions): Promise<Workflows> {
   const { workflowBundle, workflowsPath } = options;
   if (workflowBundle != null) {
     refuseLacking(await codeOf(workflowBundle));
@@ -169,7 +169,7 @@ async function workflowsBeside(options: WorkerOptions | ReplayWorkerOptions): Pr
 }
 
 /** The workers of the activity queues beside that of the user, and what they work with. */
-class Beside {
+class ActivityQueueWorkers {
   private ownConnection: NativeConnection | undefined;
 
   constructor(
@@ -186,7 +186,7 @@ class Beside {
   private async checkStores(): Promise<void> {
     const { ready } = this.parts;
     if (ready === undefined) return;
-    const stores = storesNeeded(this.assembled.beside.kinds, ready);
+    const stores = storesNeeded(this.assembled.served.kinds, ready);
     await Promise.all(stores.map((store) => store.checkWritable()));
   }
 
@@ -202,13 +202,13 @@ class Beside {
     };
     // A paid call that is cut off after a time is of unknown fate.
     delete shared.shutdownForceTime;
-    return createActivityWorkers(shared, this.assembled.beside);
+    return createActivityWorkers(shared, this.assembled.served);
   }
 
   /** Runs them while `run` runs the user's worker. Their failure is not the end of that one. */
   async run(worker: Worker, run: () => Promise<void>): Promise<void> {
     this.parts.begin(worker);
-    await runBeside(worker, run, () => this.make(worker), this.strict ? undefined : this.parts.pause);
+    await runAlongside(worker, run, () => this.make(worker), this.strict ? undefined : this.parts.pause);
   }
 
   /** A connection that the SDK made for the user's worker ends with that one. */
@@ -234,10 +234,10 @@ function withoutPlugins(connection: NativeConnection): NativeConnection {
 export const NAME = 'temporal-media';
 
 /** The plugin in one worker, in the place of those that reached it. */
-class InWorker extends QueuesServed {
+class WorkerPlugin extends QueuesServed {
   constructor(
     private readonly served: Served,
-    private readonly beside?: Beside,
+    private readonly activityWorkers?: ActivityQueueWorkers,
   ) {
     super();
   }
@@ -247,17 +247,17 @@ class InWorker extends QueuesServed {
   }
 
   async runWorker(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
-    const { beside } = this;
-    if (beside === undefined) return next(worker);
+    const { activityWorkers } = this;
+    if (activityWorkers === undefined) return next(worker);
     try {
-      await beside.run(worker, () => next(worker));
+      await activityWorkers.run(worker, () => next(worker));
     } finally {
-      await beside.close();
+      await activityWorkers.close();
     }
   }
 }
 
-function withPlugin(options: WorkerOptions, plugin: InWorker): WorkerOptions {
+function withPlugin(options: WorkerOptions, plugin: WorkerPlugin): WorkerOptions {
   const plugins = options.plugins ?? [];
   const at = plugins.findIndex(({ name }) => name === NAME);
   const others = plugins.filter(({ name }) => name !== NAME);

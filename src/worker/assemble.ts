@@ -73,7 +73,7 @@ export function assembleWorker(
   { media, config, served }: Assembly,
   users: WorkerOptions,
   activities: object = {},
-): { readonly options: WorkerOptions; readonly beside: ServedQueues & Pick<Served, 'kinds'> } {
+): { readonly options: WorkerOptions; readonly served: ServedQueues & Pick<Served, 'kinds'> } {
   const joined = served.ownActivities ? joinActivities(users.activities, activities) : users.activities;
   return {
     options: {
@@ -82,7 +82,7 @@ export function assembleWorker(
       ...nexusServicesOf(config, users.nexusServices),
       ...(joined !== undefined && { activities: joined }),
     },
-    beside: { queues: queuesOf(config, media.queues), kinds: served.kinds, activities },
+    served: { queues: queuesOf(config, media.queues), kinds: served.kinds, activities },
   };
 }
 

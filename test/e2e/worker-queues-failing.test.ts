@@ -1,5 +1,5 @@
 import { type Worker } from '@temporalio/worker';
-import { runBeside, runTogether } from '../../src/activity-workers';
+import { runAlongside, runTogether } from '../../src/activity-workers';
 import { deferred } from '../support/deferred';
 
 /** A worker as far as running together goes. */
@@ -45,7 +45,7 @@ describe('workers that run together', () => {
 describe('workers beside one that its owner runs', () => {
   it('are shut down with it, and it with them', async () => {
     const [own, other] = [fakeWorker(never), fakeWorker(never)];
-    const ended = runBeside(
+    const ended = runAlongside(
       own.worker,
       () => own.worker.run(),
       async () => [other.worker],
@@ -61,7 +61,7 @@ describe('workers beside one that its owner runs', () => {
     const own = fakeWorker(never);
     const failing = fakeWorker(Promise.reject(new Error('the connection is gone')));
     const other = fakeWorker(never);
-    const ended = runBeside(
+    const ended = runAlongside(
       own.worker,
       () => own.worker.run(),
       async () => [failing.worker, other.worker],
@@ -72,7 +72,7 @@ describe('workers beside one that its owner runs', () => {
 
   it('that cannot be made end the owner, with their error', async () => {
     const own = fakeWorker(never);
-    const ended = runBeside(
+    const ended = runAlongside(
       own.worker,
       () => own.worker.run(),
       () => Promise.reject(new Error('no rights on the queue')),
@@ -92,7 +92,7 @@ describe('workers beside one that its owner runs', () => {
     ];
     const faults: string[] = [];
     const isMade = deferred<void>();
-    const ended = runBeside(
+    const ended = runAlongside(
       own.worker,
       () => own.worker.run(),
       async () => {
@@ -112,7 +112,7 @@ describe('workers beside one that its owner runs', () => {
   it('are not waited for between two tries when the owner has ended', async () => {
     const own = fakeWorker(never);
     const told = deferred<void>();
-    const ended = runBeside(
+    const ended = runAlongside(
       own.worker,
       () => own.worker.run(),
       () => Promise.reject(new Error('no rights on the queue')),

@@ -61,7 +61,7 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
           if (plan === null) throw ApplicationFailure.nonRetryable(PLAN_FAILED, 'PlanFailed');
           if (plan.refused !== undefined) return end(campaign, 'refused', plan);
           campaign.addPlan(plan, selection);
-        } else void planBeside(campaign, selection);
+        } else void planConcurrently(campaign, selection);
         phase = 'running';
         continue;
       }
@@ -84,7 +84,7 @@ function end(campaign: Campaign, outcome: CampaignResult['outcome'], plan: Campa
 }
 
 /** Plans beside the running batches, which go on meanwhile: a large manifest takes a minute to read. */
-async function planBeside(campaign: Campaign, select: RowSelection): Promise<void> {
+async function planConcurrently(campaign: Campaign, select: RowSelection): Promise<void> {
   campaign.planning = true;
   const plan = await makePlan(campaign, select);
   campaign.planning = false;

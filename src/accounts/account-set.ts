@@ -76,7 +76,7 @@ export function openAccounts({ config, accounts = [], warn, clock }: AccountSetO
   if (path === undefined && members.length === 0)
     throw new ConfigurationError(
       'MEDIA_BASE_URL',
-      'is not set. Set it to the base address of the service, or MEDIA_ACCOUNTS to a file with several accounts. Only a worker without activities (MEDIA_SERVE=workflows) needs neither.',
+      'is not set. Set it to the base address of the service, or set MEDIA_ACCOUNTS to a file with several accounts. Only a worker without activities (MEDIA_SERVE=workflows) needs neither.',
     );
   if (members.length === 0)
     throw new ConfigurationError(

@@ -44,7 +44,7 @@ export async function ingestFile(
     if (size > 0) await handle.read(head, 0, head.length, 0);
     const media = sniffMedia(head);
     if (media === undefined)
-      throw new ArtifactError('not_media', 'The file is no image, video or audio by its bytes.');
+      throw new ArtifactError('not_media', 'The content of the file is not an image, a video or audio.');
     const artifact = await store.putStream(bounded(handle, maxBytes), { mediaType: media.mediaType });
     return { artifact, kind: media.kind };
   } finally {

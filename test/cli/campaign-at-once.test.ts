@@ -37,7 +37,7 @@ describe('campaigns that are started at once', () => {
     const [first, second] = await both(id, [manifest], [manifest]);
     expect([first?.code, second?.code]).toEqual([0, 0]);
     expect(second?.stderr).toMatch(/^Attached to /m);
-    expect(second?.stderr).toContain('It runs already: nothing new is ordered.');
+    expect(second?.stderr).toContain('It is already running: nothing new is ordered.');
     expect(replyOf(second as CliRun).data).toMatchObject({ counts: { completed: 3 } });
     expect(await runs.created()).toBe(before + 3);
   });
@@ -73,7 +73,7 @@ describe('campaigns that are started at once', () => {
       [7, 9],
     ];
     expect(second?.stderr).toContain(
-      `Its budget is ${budgets[holds]} and not ${budgets[asked]}. Its concurrency is ${widths[holds]} and not ${widths[asked]}.`,
+      `Its budget is ${budgets[holds]}, not ${budgets[asked]}. Its concurrency is ${widths[holds]}, not ${widths[asked]}.`,
     );
     expect(second?.stderr).toContain(`temporal-media campaign set ${id}`);
     expect([first?.code, second?.code]).toEqual(counts.completed === 3 ? [0, 0] : [5, 5]);

@@ -122,7 +122,10 @@ describe('the life of a campaign', () => {
     const asked = await runs.run('retry', id, '--max-spend', '0.01');
     expect([asked.code, asked.type]).toEqual([6, 'spend_not_confirmed']);
     const wrong = await runs.run('retry', id, '--outcome', 'unconfirmed');
-    expect([wrong.code, wrong.reply.error?.message]).toEqual([65, expect.stringContaining('settled first')]);
+    expect([wrong.code, wrong.reply.error?.message]).toEqual([
+      65,
+      expect.stringContaining('Settle an unconfirmed row first'),
+    ]);
     const again = await runs.run('retry', id, '--max-spend', '0.01', '--yes');
     expect([again.code, again.result.counts]).toEqual([0, { completed: 2 }]);
     expect(await runs.created()).toBe(before + 1);

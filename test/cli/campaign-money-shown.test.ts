@@ -64,7 +64,7 @@ describe('the money of a campaign, as it is shown', () => {
     const text = async (...more: string[]): Promise<string> =>
       (await runCli(['campaign', 'run', manifest, '--dry-run', ...more], env)).stdout;
     expect(await text('--max-attempts', '2')).toMatch(
-      /^estimate: 0\.20 USD\nWith retries it may cost at most 0\.40 USD: after capacity failures a row is tried up to 2 times/m,
+      /^estimate: 0\.20 USD\nWith retries it may cost at most 0\.40 USD: after capacity failures a row is attempted up to 2 times/m,
     );
     expect(await text('--budget', '0.30')).toContain(
       'With retries it may cost at most 0.30 USD, its budget;',
@@ -83,7 +83,7 @@ describe('the money of a campaign, as it is shown', () => {
     expect((await runs.run('run', manifest, '--id', id)).result.counts).toEqual({ completed: 1, failed: 1 });
     const asked = await runs.run('retry', id, '--max-spend', '0.05', '--max-attempts', '1');
     const before =
-      'Earlier attempts of these rows may have cost already, and the estimate does not count them: needs review 0.10 USD.';
+      'Earlier attempts of these rows may have cost already, and the estimate does not include them: needs review 0.10 USD.';
     expect([asked.code, asked.reply.error?.message]).toEqual([
       6,
       expect.stringContaining(`is 0.10 USD, above the limit of 0.05. ${before}`),

@@ -81,7 +81,7 @@ describe('campaign run --prompts', () => {
   test.each([
     ['both', ['films.csv', '--prompts', 'x.txt', '--model', 'm'], /--prompts: replaces the manifest/],
     ['no model', ['--prompts', 'x.txt'], /--model: is needed with --prompts/],
-    ['neither', [], /manifest: must be given, or --prompts FILE/],
+    ['neither', [], /manifest: is required, or --prompts FILE/],
     ['an option of prompts', ['films.csv', '--duration', '2'], /--duration: .* the column duration/],
     ['a format', ['--prompts', 'x', '--model', 'm', '--format', 'csv'], /--format: /],
     ['no number', ['--prompts', 'x', '--model', 'm', '--duration', 'long'], /--duration: must be a whole/],

@@ -12,13 +12,13 @@ describe('the commands that settle a call of unknown fate', () => {
     const text = decisionLines({ ...call, isPaid: true, fetchable: false }).join('\n');
     expect(text).not.toMatch(/nothing was accepted|costs nothing/);
     expect(text).toMatch(/stays paid/);
-    expect(text).toMatch(/besides what is paid already/);
+    expect(text).toMatch(/in addition to the paid call/);
   });
 
   it('[C7.10] say first of paid results that can still be had that the same id fetches them and sends nothing', () => {
     const [first, second] = decisionLines({ ...call, isPaid: true, fetchable: true });
     expect(first).toMatch(/is paid; only its results are lost/);
-    expect(second).toMatch(/same id: they are fetched .* nothing is sent/);
+    expect(second).toMatch(/same id: the results are fetched .* Nothing is sent/);
     expect(decisionLines({ ...call, isPaid: true, fetchable: false }).join()).not.toMatch(
       /fetched|fate|task/,
     );

@@ -27,7 +27,7 @@ describe('the binding of the journal', () => {
       [{ journal: { journalId: 'a', hostId: 'other', isSetBack: false } }, 'another host'],
       [{ journal: { ...own('a'), isSetBack: true } }, 'an earlier copy'],
       [{ artifacts: 'another store' }, 'MEDIA_ARTIFACTS'],
-      [{ journal: null }, 'none yet'],
+      [{ journal: null }, 'no journal here yet'],
     ] as const) {
       const finding = checkBinding(ledger, side(other), 'q');
       expect(seen(finding)).toEqual(['failed', 'journal_binding']);

@@ -165,7 +165,7 @@ describe('the activity queues of a worker', () => {
     ] as const;
     const finding = checkActivityQueues(served, queues, now);
     expect(finding.state).toBe('failed');
-    expect(finding.message).toContain('none polls q/create, q/poll: what runs there would wait');
+    expect(finding.message).toContain('none polls q/create, q/poll: their work would wait');
   });
 });
 
@@ -201,7 +201,7 @@ describe('the answer of the service', () => {
   ])('HTTP %i that speaks of the key is a wrong key: %s', (status, message, code) => {
     const finding = said(status, message, code);
     expect(seen(finding)).toEqual(['failed', 'service_credentials']);
-    expect(finding.message).toContain(`HTTP ${status} and speaks of the key`);
+    expect(finding.message).toContain(`HTTP ${status} and mentions the key`);
   });
 
   test.each([
@@ -227,7 +227,7 @@ describe('the answer of the service', () => {
     const finding = said(status, 'model is required');
     expect([finding.state, finding.message]).toEqual([
       'warning',
-      expect.stringContaining(`HTTP ${status} and speaks of the model. It says: "model is required"`),
+      expect.stringContaining(`HTTP ${status} and mentions the model. It says: "model is required"`),
     ]);
   });
 
@@ -262,7 +262,7 @@ describe('the answer of the service', () => {
     ['UND_ERR_CONNECT_TIMEOUT', 'service_unreachable', 'in time', /MEDIA_BASE_URL/],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'service_unreachable', 'not trusted', /NODE_EXTRA_CA_CERTS/],
     ['UND_ERR_HEADERS_TIMEOUT', 'service_unreachable', 'UND_ERR_HEADERS_TIMEOUT', /MEDIA_BASE_URL/],
-    ['UND_ERR_PRX_TLS', 'proxy', 'opens no tunnel', /HTTPS_PROXY/],
+    ['UND_ERR_PRX_TLS', 'proxy', 'does not open a tunnel', /HTTPS_PROXY/],
   ])('%s has words and a remedy', (code, type, words, remedy) => {
     const finding = checkOf({ kind: 'error', error: 'network' }, fault(code));
     expect(seen(finding)).toEqual(['failed', type]);

@@ -69,12 +69,18 @@ describe('temporal-media doctor and the service', () => {
     [
       'https to a service that speaks http',
       async () => ({ MEDIA_BASE_URL: bench.sandbox.url.replace('http:', 'https:') }),
-      ...(['service', 'service_unreachable', 69, 'no secure connection', /MEDIA_BASE_URL/] as const),
+      ...([
+        'service',
+        'service_unreachable',
+        69,
+        'does not establish a secure connection',
+        /MEDIA_BASE_URL/,
+      ] as const),
     ],
     [
       'a service that hangs up',
       () => base(listening(createTcpServer((socket) => socket.destroy()))),
-      ...(['service', 'service_unreachable', 69, 'ends the connection', /MEDIA_BASE_URL/] as const),
+      ...(['service', 'service_unreachable', 69, 'closes the connection', /MEDIA_BASE_URL/] as const),
     ],
     [
       'a service that never answers',
@@ -130,7 +136,7 @@ describe('temporal-media doctor and the service', () => {
     [
       'a proxy whose address is none',
       async () => ({ HTTP_PROXY: 'ftp://user:open-sesame@proxy' }),
-      ...(['proxy', 'proxy', 78, 'no address that can be used', /HTTP_PROXY/] as const),
+      ...(['proxy', 'proxy', 78, 'has an unusable address', /HTTP_PROXY/] as const),
     ],
     [
       'a proxy that opens no tunnel',
@@ -140,7 +146,7 @@ describe('temporal-media doctor and the service', () => {
             createServer().on('connect', (_request, socket) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')),
           ),
         ),
-      ...(['service', 'proxy', 78, 'opens no tunnel', /NO_PROXY/] as const),
+      ...(['service', 'proxy', 78, 'does not open a tunnel', /NO_PROXY/] as const),
     ],
   ];
 

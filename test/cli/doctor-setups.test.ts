@@ -100,7 +100,7 @@ describe('temporal-media doctor and one thing that is broken', () => {
         await createFileJournal({ root: MEDIA_JOURNAL }).identity();
         return { MEDIA_JOURNAL };
       },
-      ...(['binding', 'journal_binding', 78, /same journal, a task queue of your own.*--rebind/] as const),
+      ...(['binding', 'journal_binding', 78, /same journal or another task queue.*--rebind/] as const),
     ],
     [
       'no journal yet, but a queue that is bound to one',

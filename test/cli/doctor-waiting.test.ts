@@ -27,7 +27,7 @@ describe('what doctor says of calls that wait', () => {
     const finding = checkWaits(all([{ ...HELD, ...change }]), 3, [own]);
     expect(finding.state).toBe(state);
     expect(finding.message).toMatch(/^1 of the 3 newest .* order-1 waits.*at 2026-05-01T10:00:00.000Z: The/);
-    expect('remedy' in finding && finding.remedy).toMatch(/goes on by itself/);
+    expect('remedy' in finding && finding.remedy).toMatch(/continue automatically/);
   });
 
   test('each reason once, and nothing where nothing waits', () => {
@@ -48,9 +48,9 @@ describe('what doctor says of calls that wait', () => {
       await stack.startWorker();
       const { sandbox, media } = stack;
       // The server lists a poller with its first poll.
-      await eventually('nothing is under way', async () => {
+      await eventually('nothing is running', async () => {
         const { checks } = await runDoctor(stack.env);
-        return checks['waiting']?.state === 'ok' && checks['waiting'].message === 'nothing is under way';
+        return checks['waiting']?.state === 'ok' && checks['waiting'].message === 'nothing is running';
       });
       const body = { error: { code: 'insufficient_balance', message: 'Top up.' } };
       await sandbox.admin.addFaults(

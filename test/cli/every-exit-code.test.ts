@@ -98,7 +98,7 @@ describe('every exit code', () => {
     expect([code, reply.data?.['outcome']]).toEqual([75, 'still_running']);
   });
 
-  test('76 what came is not a video', async () => {
+  test('76 the file is not a video', async () => {
     const truncate = { type: 'truncate', bytes: 2_000 } as const;
     const rule = { model: 'open-canvas', times: 0, action: truncate };
     await bench.sandbox.admin.addFaults([

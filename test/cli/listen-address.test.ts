@@ -15,6 +15,6 @@ describe('addresses on which a worker listens', () => {
     expect(await socketAddress('127.0.0.1:9464', 'X')).toBe('127.0.0.1:9464');
     expect(await socketAddress('[::1]:9464', 'X')).toBe('[::1]:9464');
     expect(await socketAddress('localhost:9464', 'X')).toMatch(/^(127\.0\.0\.1|\[::1\]):9464$/);
-    await expect(socketAddress('127.0.0.1:0', 'X')).rejects.toThrow(/port that a scraper/);
+    await expect(socketAddress('127.0.0.1:0', 'X')).rejects.toThrow(/fixed port for the scraper/);
   });
 });

@@ -79,7 +79,7 @@ describe('a command whose artifact store is not the one of the worker', () => {
     const run = await runJson([...args, '--id', bench.server.uniqueId('first-id')], first);
     expect([run.code, run.stderr]).toEqual([
       0,
-      expect.stringContaining('is unknown whether this command finds the files there'),
+      expect.stringContaining('is unknown whether this command can find the files there'),
     ]);
   });
 });

@@ -29,7 +29,7 @@ describe('status of an id that the server has forgotten', () => {
         video: { taskId: answer.video.taskId },
         safe: expect.stringContaining(`resume ${answer.video.taskId}`) as string,
       });
-      expect(JSON.stringify(found.data)).toContain('set back to an older copy');
+      expect(JSON.stringify(found.data)).toContain('restored from an older copy');
 
       const unknown = replyOf(await startCli(['status', open.creationKey, '-o', 'json'], stack.env).ended);
       expect(unknown.data).toMatchObject({

@@ -92,7 +92,11 @@ describe('temporal-media without any server', () => {
       [...video, '--reference', 'image=/etc/passwd'],
       /--reference.*\/etc\/passwd/,
     ],
-    ['a system file as an image', [...edit, '--image', '/etc/passwd'], /--image.*no image, video or audio/],
+    [
+      'a system file as an image',
+      [...edit, '--image', '/etc/passwd'],
+      /--image.*not an image, a video or audio/,
+    ],
     ['a missing file', [...video, '--reference', 'image=./not-there.png'], /--reference.*does not exist/],
     ['an unknown kind', [...video, '--reference', 'smell=x.png'], /Allowed: image, video, audio/],
     ['a local path in a field', [...video, '--field', 'camera=/home/me/x'], /fields\.camera.*local path/],
@@ -114,7 +118,7 @@ describe('temporal-media without any server', () => {
   test('a file is validated by its bytes and not by its name', async () => {
     const { code, reply } = await runJson([...edit, '--image', path.join(dir, 'fake.png')], env);
     expect(code).toBe(65);
-    expect(reply.error?.message).toContain('no image, video or audio by its bytes');
+    expect(reply.error?.message).toContain('is not an image, a video or audio by its content');
   });
 
   test('a value that looks like an output option is a value', async () => {
@@ -161,7 +165,7 @@ describe('temporal-media without any server', () => {
   test('a worker without a Temporal server: exit code 69', async () => {
     const own = { MEDIA_BASE_URL: 'http://127.0.0.1:9', MEDIA_API_KEY: 'k' };
     const { code, reply } = await runJson(['worker'], { ...env, ...own });
-    const message = `No Temporal server answers at ${env['TEMPORAL_ADDRESS']}.`;
+    const message = `No Temporal server responds at ${env['TEMPORAL_ADDRESS']}.`;
     expect(reply.error).toMatchObject({ type: 'temporal_unreachable', message });
     expect(code).toBe(69);
   });

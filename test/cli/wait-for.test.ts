@@ -56,7 +56,7 @@ describe('the end of --wait-for', () => {
       state: { phase: 'creating', taskId: null },
     });
     expect(reply.data).not.toHaveProperty('outcome');
-    expect(stderr).toContain(`Go on with: temporal-media resume ${id}`);
+    expect(stderr).toContain(`Continue with: temporal-media resume ${id}`);
     expect(await statusOf(id)).toBe('RUNNING');
   });
 

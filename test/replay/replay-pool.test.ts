@@ -118,9 +118,7 @@ describe('histories that several threads replay', () => {
     writeFileSync(waits, '');
     const { type, message, hint } = failureOf(error).reply;
     expect(type).toBe('unexpected');
-    expect(message).toMatch(
-      /^A thread of the replay stopped while it replayed .*history-\d\d\.json: out of luck$/,
-    );
+    expect(message).toMatch(/^A replay thread stopped while it replayed .*history-\d\d\.json: out of luck$/);
     expect(hint).toContain('--concurrency 1');
   });
 

@@ -68,7 +68,7 @@ describe('replay', () => {
     expect([code, data?.summary]).toMatchObject([0, { identical: 1, runs: 1, diverges: 0 }]);
     expect(verdict).toMatchObject({ verdict: 'identical', writtenBy: { sdk: 'temporal-typescript 1.24.0' } });
     const { stdout, stderr } = await runCli(['replay', film, '--no-timeline'], env);
-    expect(stdout).toBe(`identical  generateVideo ${film}: the code at hand takes the same commands.\n`);
+    expect(stdout).toBe(`identical  generateVideo ${film}: the current code issues the same commands.\n`);
     // Each note is printed where it applies, or on request.
     expect(stderr).not.toMatch(/compares commands|creation_key_conflict|Options:/);
     const verbose = await runCli(['replay', film, '--no-timeline', '--verbose'], env);
@@ -156,7 +156,7 @@ describe('replay', () => {
     const ended = await runCli(['replay', posters, '--bundle', bundle, '--color', 'never'], env);
     expect(ended.code).toBe(5);
     expect(ended.stdout).toMatch(
-      /^fails {2}twoPosters .*: the code at hand throws where the workflow went on\.$/m,
+      /^fails {2}twoPosters .*: the current code throws where the workflow continued\.$/m,
     );
     expect(ended.stdout).toMatch(/Cannot read properties of undefined/);
     expect(ended.stdout).toMatch(/at test\/replays\/users\/throws\.ts:3:/);
@@ -180,8 +180,8 @@ describe('replay', () => {
     writeFileSync(path.join(golden, 'new.json'), readFileSync(first));
     const ended = await runCli(['replay', '--golden', golden, ...own], env);
     expect(ended.code).toBe(5);
-    expect(ended.stdout).toContain(`twoPosters.${posters}.json is not as it was recorded.`);
-    expect(ended.stdout).toContain('new.json is in the folder and not in the manifest.');
+    expect(ended.stdout).toContain(`twoPosters.${posters}.json has changed since it was recorded.`);
+    expect(ended.stdout).toContain('new.json is in the folder but not in the manifest.');
     expect(ended.stderr).toContain('error: Golden histories');
   });
 

@@ -117,14 +117,14 @@ describe('replay --whatif', () => {
     expect(stdout).toContain('not played  a request that was refused before it was sent (invalid_request)');
     expect(stdout).toContain('another outcome  rejected/invalid_request in the history, completed here');
     expect(stdout.match(/Where the time went/g)).toHaveLength(2);
-    expect(stderr).toContain('no other host is asked, and no key of yours is used');
+    expect(stderr).toContain('No request goes to another host, and none of your keys is used');
     expect(connections).toBe(0);
   });
 
   test('what it refuses, before anything is started', async () => {
     const campaign = await whatif(golden('runCampaign.completed'));
     expect([campaign.code, campaign.error?.type]).toEqual([65, 'bad_input']);
-    expect(campaign.error?.message).toContain('this is the workflow runCampaign');
+    expect(campaign.error?.message).toContain('The workflow runCampaign is neither.');
     const completed = golden('generateVideo.completed');
     for (const args of [
       [completed, completed],
@@ -138,7 +138,7 @@ describe('replay --whatif', () => {
     const there = path.join(dir, 'there.test.ts');
     await writeFile(there, 'mine');
     expect((await whatif(completed, '--save-test', there)).error?.message).toContain(
-      'nothing is overwritten',
+      'Nothing is overwritten',
     );
     expect(await readFile(there, 'utf8')).toBe('mine');
     expect((await whatif(completed, '--save-test', path.join(dir, 'x.py'))).error?.message).toContain('.py');

@@ -147,7 +147,7 @@ export async function supervise<Ready>(options: SuperviseOptions<Ready>): Promis
       if (stopping.signal.aborted) return;
       child = undefined;
       if (performance.now() - startedAt > HEALTHY_MS) delayMs = FIRST_DELAY_MS;
-      say(`The ${name} ended (${how}); starting it again in ${delayMs / 1000} s.`);
+      say(`The ${name} ended (${how}). Restarting it in ${delayMs / 1000} s.`);
       await pause(delayMs, stopping.signal);
       if (stopping.signal.aborted) return;
       delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS);
@@ -155,7 +155,7 @@ export async function supervise<Ready>(options: SuperviseOptions<Ready>): Promis
       try {
         child = await start();
         await onStart(child);
-        say(`The ${name} runs again (process ${child.pid}).`);
+        say(`The ${name} is running again (process ${child.pid}).`);
       } catch (error) {
         failed(error);
       }

@@ -71,10 +71,10 @@ class RemoteCodec implements PayloadCodec {
       AbortSignal.timeout(LIMIT_MS),
     ).catch(otherwise(undefined));
     if (reply?.body.end !== 'complete') throw this.#failed('does not answer');
-    if (reply.status !== 200) throw this.#failed(`answers with HTTP ${reply.status}${this.#reason(reply)}`);
+    if (reply.status !== 200) throw this.#failed(`returned HTTP ${reply.status}${this.#reason(reply)}`);
     const read = Reply.safeParse(parseJsonBody(reply.body.bytes));
     if (!read.success || read.data.payloads.length !== payloads.length)
-      throw this.#failed('answers with something other than these payloads');
+      throw this.#failed('returned something other than these payloads');
     return read.data.payloads.map(fromJson);
   }
 

@@ -187,7 +187,7 @@ function shown({ shown: how }: MediaVariable, value: string): string {
 function noteOf(name: string, set: string | undefined, env: NodeJS.ProcessEnv): string | undefined {
   if (set === undefined) return undefined;
   if (name === 'MEDIA_API_KEY' && env['MEDIA_API_KEY_FILE']) return 'not used: MEDIA_API_KEY_FILE is set too';
-  if (name === 'MEDIA_JOURNAL_SHARED' && set !== '1') return 'only 1 turns it on, so it is off';
+  if (name === 'MEDIA_JOURNAL_SHARED' && set !== '1') return 'only the value 1 turns it on, so it is off';
   return undefined;
 }
 

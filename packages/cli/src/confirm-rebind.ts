@@ -15,9 +15,9 @@ export async function confirmRebind(
 ): Promise<void> {
   for (const line of rebindLines(taskQueue, lost)) report.say(line);
   if (yes) return;
-  const question = `Take the task queue ${taskQueue} over with this journal?`;
+  const question = `Bind the task queue ${taskQueue} to this journal?`;
   if (!report.machine && isTerminal(TERMINAL) && (await askTerminal(question, TERMINAL))) return;
-  throw new CliError('rebind_not_confirmed', `What a rebind of ${taskQueue} gives up was not agreed to.`, {
+  throw new CliError('rebind_not_confirmed', `The rebind of ${taskQueue} was not confirmed.`, {
     data: { taskQueue, found: keysOf(lost, true), unconfirmed: keysOf(lost, false) },
   });
 }
@@ -26,20 +26,20 @@ export async function confirmRebind(
 export function rebindLines(taskQueue: string, lost: LostCalls): string[] {
   const [found, unknown] = [keysOf(lost, true), keysOf(lost, false)];
   return [
-    `A rebind of ${taskQueue} gives up what the journal of the workers before knows, for good.`,
+    `A rebind of ${taskQueue} permanently gives up what the former journal knows.`,
     ...(found.length + unknown.length === 0
-      ? [`- No paid call that this journal lacks was found in the newest ${lost.looked} executions.`]
+      ? [`- The newest ${lost.looked} executions contain no paid call that this journal lacks.`]
       : []),
     ...(found.length > 0
       ? [`- Videos that this journal lacks; their ids find them again: ${namesOf(found)}`]
       : []),
     ...(unknown.length > 0
       ? [
-          `- Calls of unknown fate; nothing is sent under their ids before somebody decides (temporal-media unconfirmed): ${namesOf(unknown)}`,
+          `- Calls of unknown fate; nothing is sent under their ids until a person decides (temporal-media unconfirmed): ${namesOf(unknown)}`,
         ]
       : []),
-    '- Creates that are under way end as unconfirmed (journal_changed) and wait for a decision too.',
-    `- Ids beyond the newest ${lost.looked} executions, or whose histories the server has removed, are bought again if they are started again.`,
+    '- Creates that are in progress end with outcome unconfirmed (journal_changed) and also wait for a decision.',
+    `- Ids beyond the newest ${lost.looked} executions, or whose histories the server has removed, are bought again when they are started again.`,
     'No worker may use the former journal any more.',
   ];
 }

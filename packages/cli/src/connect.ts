@@ -60,7 +60,7 @@ export async function connect(config: MediaConfig, env: NodeJS.ProcessEnv = proc
     connection = await Connection.connect({ ...target.connection, address, connectTimeout: CONNECT_MS });
   } catch (error) {
     throwBug(error);
-    const message = `No Temporal server answers at ${address} (${target.foundBy}).`;
+    const message = `No Temporal server responds at ${address} (${target.foundBy}).`;
     throw new CliError('temporal_unreachable', message);
   }
   const client = new Client({ connection, namespace, ...(dataConverter && { dataConverter }) });

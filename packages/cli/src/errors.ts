@@ -140,7 +140,7 @@ function missingPeer(error: Error): CliError | undefined {
 function grpcError(error: Error): CliError | undefined {
   const code = (error as { code?: unknown }).code ?? (error.cause as { code?: unknown } | undefined)?.code;
   if (UNREACHABLE_CODES.has(code))
-    return new CliError('temporal_unreachable', 'The Temporal server does not answer any more.');
+    return new CliError('temporal_unreachable', 'The Temporal server no longer responds.');
   return REFUSED_CODES.has(code)
     ? new CliError('temporal_credentials', 'The Temporal server refuses access.')
     : undefined;

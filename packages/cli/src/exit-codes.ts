@@ -29,7 +29,7 @@ export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [EXIT.unexpected, 'unexpected error'],
   [EXIT.usage, 'wrong usage'],
   [EXIT.moderation, 'refused by moderation'],
-  [EXIT.capacity, 'no capacity, or refused for now'],
+  [EXIT.capacity, 'no capacity, or refused temporarily'],
   [EXIT.failed, 'finished with failures: failed, cancelled, unconfirmed, lost or unknown'],
   [EXIT.spendNotConfirmed, 'spend not confirmed; nothing was sent'],
   [EXIT.unconfirmedOpen, 'the same request is unconfirmed under another id; nothing was sent'],
@@ -37,17 +37,17 @@ export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [EXIT.unreachable, 'Temporal server, worker or service unreachable'],
   [EXIT.cannotWrite, 'the result cannot be written'],
   [EXIT.stillRunning, 'still running; resume it'],
-  [EXIT.noVideo, 'completed, but what came is not a video, or its content is not available'],
+  [EXIT.noVideo, 'completed, but the file is not a video or is not available'],
   [EXIT.credentials, 'credentials refused: those of the worker, or for the Temporal server'],
   [EXIT.configuration, 'wrong configuration'],
-  [EXIT.interrupted, 'interrupted; the work goes on'],
+  [EXIT.interrupted, 'interrupted; the work continues'],
 ];
 
 /** Errors of `campaign`: part of the registry of the command line. */
 const CAMPAIGN_ERRORS = {
   campaign_unconfirmed: [
     EXIT.failed,
-    'Rows of the campaign wait for a decision: it is unknown whether they were bought. They are not sent again.',
+    'Rows of the campaign wait for a decision: whether they were bought is unknown. They are not sent again.',
     CAMPAIGN_ADVICE.campaign_unconfirmed,
   ],
   campaign_failed_rows: [
@@ -57,32 +57,32 @@ const CAMPAIGN_ERRORS = {
   ],
   campaign_budget_spent: [
     EXIT.failed,
-    'The campaign has ended, and rows were not bought because its budget is spent.',
+    'The campaign has ended. Some rows were not bought because its budget is spent.',
     CAMPAIGN_ADVICE.campaign_budget_spent,
   ],
   campaign_cancelled: [
     EXIT.failed,
-    'The campaign was cancelled: no further rows are bought. What was bought is collected.',
+    'The campaign was canceled. No further rows are bought; rows already bought are collected.',
     CAMPAIGN_ADVICE.campaign_cancelled,
   ],
   campaign_changed_rows: [
     EXIT.failed,
-    'Rows that were bought have another text now. They were not bought again.',
+    'The text of bought rows has changed. They were not bought again.',
     CAMPAIGN_ADVICE.campaign_changed_rows,
   ],
   campaign_conflict: [
     EXIT.badInput,
-    'The id belongs to a campaign that runs with another manifest, or to something else. Nothing was started.',
-    'Use another --id, or wait until it has ended: the same id then buys only what is missing.',
+    'The id belongs to a running campaign with another manifest, or to another workflow. Nothing was started.',
+    'Use another --id, or wait until it has ended. The same id then buys only what is missing.',
   ],
   campaign_ended: [
     EXIT.badInput,
     'The campaign has ended and accepts no more orders.',
-    '`temporal-media campaign resume ID` continues with what is left, `temporal-media campaign retry ID` buys new attempts of what failed.',
+    '`temporal-media campaign resume ID` continues with the remaining rows. `temporal-media campaign retry ID` buys new attempts of the failed rows.',
   ],
   campaign_order_refused: [
     EXIT.badInput,
-    'The campaign did not carry the order out; nothing has changed.',
+    'The campaign did not apply the order. Nothing has changed.',
     '`temporal-media campaign status ID` shows its state.',
   ],
   manifest_unreadable: [
@@ -132,7 +132,7 @@ export const COMMAND_ERRORS = {
   ],
   demo_failed: [
     EXIT.failed,
-    'Not everything in the demo came out as expected.',
+    'Some results of the demo differ from what was expected.',
     'The logs of the workers are in the directory `logs` of the data directory.',
   ],
   workflow_ended: [
@@ -142,13 +142,13 @@ export const COMMAND_ERRORS = {
   ],
   replay_differs: [
     EXIT.failed,
-    'The code at hand does not replay every history: workflows that run now would hang with it.',
+    'The current code does not replay every history. Running workflows would get stuck with it.',
     'Revert the change, keep the old path behind patched(), or give the workers a new deployment version.',
   ],
   whatif_differs: [
     EXIT.failed,
-    'The local run of a history ended with another outcome than the history.',
-    'Compare the two timelines: the lines "not played" name what the sandbox cannot do, and the code may have changed since.',
+    'The local run of a history ended with a different outcome than the history.',
+    'Compare the two timelines. The lines "not played" name what the sandbox cannot reproduce; the code may also have changed since.',
   ],
   golden_differs: [
     EXIT.failed,
@@ -157,59 +157,63 @@ export const COMMAND_ERRORS = {
   ],
   workflow_paused: [
     EXIT.failed,
-    'An operator has paused the workflow in Temporal; the command requested nothing of it.',
+    'An operator has paused the workflow in Temporal. The command sent no request to it.',
     `${SITUATIONS.paused[2]} Then repeat the command.`,
   ],
   spend_not_confirmed: [
     EXIT.spendNotConfirmed,
-    'The estimate is above --max-spend, or unknown, and was not agreed to. Nothing was sent.',
-    'Raise --max-spend, agree at the terminal or with --yes, or choose a cheaper request; --dry-run shows the estimate.',
+    'The estimate is above --max-spend or unknown, and was not confirmed. Nothing was sent.',
+    'Raise --max-spend, confirm at the terminal or with --yes, or choose a cheaper request. --dry-run shows the estimate.',
   ],
   rebind_not_confirmed: [
     EXIT.spendNotConfirmed,
-    'What `worker --rebind` gives up was not agreed to. Nothing was changed.',
-    'Read what is listed, make sure that no worker uses the former journal any more, then agree at the terminal or with --yes.',
+    '`worker --rebind` was not confirmed. Nothing was changed.',
+    'Read the list, make sure that no worker uses the former journal any more, then confirm at the terminal or with --yes.',
   ],
-  bad_input: [EXIT.badInput, 'A file or argument does not hold what it should.', 'Correct it and try again.'],
+  bad_input: [
+    EXIT.badInput,
+    'The content of a file, or an argument, is invalid.',
+    'Correct it and try again.',
+  ],
   history_unusable: [
     EXIT.badInput,
-    'A file is no complete history of a workflow.',
+    'A file is not the complete history of a workflow.',
     'Export it again: `temporal workflow show --workflow-id ID -o json`, or `temporal-media history export ID FILE`.',
   ],
   resume_not_possible: [
     EXIT.badInput,
-    'There is no video to go on with.',
+    'There is no video to continue with.',
     'Name the workflow id of a video, or the task id that an outcome shows.',
   ],
   not_found: [
     EXIT.badInput,
-    'Nothing is known of this id: no workflow, no record in the journal, no task at the service.',
+    'This id is unknown: there is no workflow, no record in the journal and no task at the service.',
     'Check the id and the namespace (TEMPORAL_NAMESPACE); `temporal-media doctor` checks the connections.',
   ],
   decision_refused: [
     EXIT.badInput,
-    'The decision about a paid call of unknown fate was not carried out; nothing has changed.',
-    '`temporal-media unconfirmed` lists what waits for a decision.',
+    'The decision about a paid call of unknown fate was not applied. Nothing has changed.',
+    '`temporal-media unconfirmed` lists the calls that wait for a decision.',
   ],
   ...CAMPAIGN_ERRORS,
   temporal_unreachable: [
     EXIT.unreachable,
     'The Temporal server does not answer.',
-    'Start everything with `temporal-media dev`; where it runs already, name its --data-dir or change to its directory; or set TEMPORAL_ADDRESS.',
+    'Start everything with `temporal-media dev`. If it already runs, pass its --data-dir or change to its directory. Otherwise set TEMPORAL_ADDRESS.',
   ],
   codec_unreachable: [
     EXIT.unreachable,
-    'The codec server, which is needed to write and read payloads, does not work.',
+    'The codec server, which encodes and decodes payloads, does not work.',
     'Check TEMPORAL_CODEC_ENDPOINT and TEMPORAL_CODEC_AUTH.',
   ],
   payload_unreadable: [
     EXIT.unreachable,
     'A payload cannot be read here: a codec has encoded it, or it is in external storage.',
-    'Set TEMPORAL_CODEC_ENDPOINT to its codec server; what is in external storage is read by a client in code that has its drivers. Nothing needs to be sent again.',
+    'Set TEMPORAL_CODEC_ENDPOINT to its codec server. Read payloads in external storage with a client in code that has its drivers. Nothing needs to be sent again.',
   ],
   temporal_server_ended: [
     EXIT.unreachable,
-    'The Temporal server of `dev` ended by itself.',
+    'The Temporal server of `dev` ended unexpectedly.',
     'Its log is temporal.log in the data directory. Start `temporal-media dev` again.',
   ],
   temporal_server_not_found: [
@@ -224,7 +228,7 @@ export const COMMAND_ERRORS = {
   ],
   service_unexpected_reply: [
     EXIT.unreachable,
-    'What answers at the base address is not the service, or the service is out of order.',
+    'The server at the base address is not the service, or the service is out of order.',
     'Check MEDIA_BASE_URL with its path, and whether a proxy or a login page answers instead.',
   ],
   no_worker: [
@@ -239,25 +243,25 @@ export const COMMAND_ERRORS = {
   ],
   'artifacts/destination_occupied': [
     EXIT.cannotWrite,
-    'A file with other content has the name of the result; nothing is overwritten.',
-    'Name another directory with --out and repeat the same id: nothing is bought again.',
+    'A file with other content has the name of the result. Nothing is overwritten.',
+    'Name another directory with --out and repeat the same id. Nothing is bought again.',
   ],
   'artifacts/not_found': [
     EXIT.cannotWrite,
     'The artifact store that this command sees does not have the result.',
-    'Set MEDIA_DATA_DIR or MEDIA_ARTIFACTS as the worker has it, then repeat the same id: nothing is bought again.',
+    'Set MEDIA_DATA_DIR or MEDIA_ARTIFACTS as on the worker, then repeat the same id. Nothing is bought again.',
   ],
   'artifacts/hash_mismatch': [
     EXIT.cannotWrite,
     'The stored bytes do not match the hash in their name.',
     'Remove the broken file from the store and resume: it is downloaded again.',
   ],
-  'artifacts/superseded': [EXIT.cannotWrite, 'Another process took this file over.', SAFE_IN_STORE],
+  'artifacts/superseded': [EXIT.cannotWrite, 'Another process took over this file.', SAFE_IN_STORE],
   'artifacts/no_space': [EXIT.cannotWrite, 'The device or its quota is full.', MAKE_ROOM],
   'artifacts/not_writable': [EXIT.cannotWrite, 'The location cannot be written.', MAKE_ROOM],
   'artifacts/not_media': [
     EXIT.badInput,
-    'The file is no image, video or audio by its bytes.',
+    'The content of the file is not an image, a video or audio.',
     'Name a media file.',
   ],
   'artifacts/not_readable': [
@@ -269,7 +273,7 @@ export const COMMAND_ERRORS = {
   'artifacts/storage': [EXIT.cannotWrite, 'The artifact store failed.', MAKE_ROOM],
   journal_unusable: [
     EXIT.cannotWrite,
-    'The journal cannot be read or written; nothing is sent without it.',
+    'The journal cannot be read or written. Nothing is sent without it.',
     'Point MEDIA_JOURNAL (default: the folder journal in MEDIA_DATA_DIR) to a folder that the worker can write.',
   ],
   service_credentials: [
@@ -295,12 +299,12 @@ export const COMMAND_ERRORS = {
   journal_binding: [
     EXIT.configuration,
     'The task queue belongs to another journal.',
-    'Use the same journal, a task queue of your own (MEDIA_TASK_QUEUE), or `temporal-media worker --rebind` when no worker uses the other one any more. Containers that share one volume need one MEDIA_HOST_ID.',
+    'Use the same journal or another task queue (MEDIA_TASK_QUEUE). If no worker uses the other journal any more, use `temporal-media worker --rebind`. Containers that share one volume need one MEDIA_HOST_ID.',
   ],
   other_artifact_store: [
     EXIT.configuration,
-    'The worker of the task queue has another artifact store than the command; nothing was started.',
-    'Set MEDIA_DATA_DIR or MEDIA_ARTIFACTS as the worker has it, or name the queue of a worker with this store (MEDIA_TASK_QUEUE); with --detach a request without files starts anyway.',
+    'The worker of the task queue has a different artifact store than the command. Nothing was started.',
+    'Set MEDIA_DATA_DIR or MEDIA_ARTIFACTS as on the worker, or name the queue of a worker with this store (MEDIA_TASK_QUEUE). With --detach, a request without files starts anyway.',
   ],
   namespace_not_found: [
     EXIT.configuration,
@@ -319,7 +323,7 @@ export const COMMAND_ERRORS = {
   ],
   node_version: [
     EXIT.configuration,
-    'This version of Node is too old, or this is no Node.',
+    'This version of Node is too old, or this runtime is not Node.',
     'Install Node 20.18.1 or later.',
   ],
   native_part_missing: [
@@ -340,12 +344,12 @@ export const COMMAND_ERRORS = {
   port_in_use: [
     EXIT.configuration,
     'A port is taken.',
-    'Choose another port, or leave it out for a free one.',
+    'Choose another port, or omit the option to use a free one.',
   ],
   interrupted: [
     EXIT.interrupted,
-    'Detached by Ctrl-C or SIGTERM. The work goes on; nothing was cancelled.',
-    'Go on with `temporal-media resume ID`.',
+    'Detached by Ctrl-C or SIGTERM. The work continues; nothing was canceled.',
+    'Continue with `temporal-media resume ID`.',
   ],
 } as const satisfies { readonly [type: string]: ErrorRow };
 

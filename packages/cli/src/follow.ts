@@ -55,7 +55,7 @@ async function watch(context: CommandContext, id: string, options: WatchOptions)
     const workflowId = found?.workflow?.workflowId;
     if (workflowId === undefined) {
       const hint = `\`${commandFor('status', id)}\` shows what is known; \`${commandFor('resume', id)}\` waits for a task.`;
-      throw new CliError('not_found', `No workflow is known that handles ${id}.`, { hint });
+      throw new CliError('not_found', `No known workflow handles ${id}.`, { hint });
     }
     report.event('watching', { workflowId, ...given({ runId: found?.workflow?.runId }) });
     const started = connected.media.getVideo(workflowId);
@@ -91,7 +91,7 @@ export function addResumeCommand(program: Command, context: CommandContext): voi
       .argument('<workflow-or-task-id>', 'id of the workflow, or of the task at the service')
       .option(
         '--wait-for <duration>',
-        'how long to wait; then the command exits and the video goes on: 90s, 15m, 2h, 3d (default: 15m)',
+        'how long to wait; then the command exits and the video continues: 90s, 15m, 2h, 3d (default: 15m)',
       )
       .option('--polling <mode>', POLLING_HELP)
       .option('--out <dir>', 'directory for the file', '.'),

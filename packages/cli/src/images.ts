@@ -158,7 +158,7 @@ function withImageOptions(command: Command): Command {
         .option('--field <name=value>', 'model-specific field; may be repeated', collect)
         .option(
           '--wait-for <duration>',
-          'how long to wait; then the command exits and the call goes on (default: until it ends)',
+          'how long to wait; then the command exits and the call continues (default: until it ends)',
         )
         .option('--account <name>', 'credential name of the worker')
         .option('--out <dir>', 'directory for the files', '.')

@@ -33,7 +33,11 @@ export function reportOutcome(outcome: VideoOutcome | ImageOutcome): OutcomeRepo
   if (outcome.outcome === 'still_running') {
     const shown = outcome.progress === undefined ? '' : `, ${outcome.progress} %`;
     const line = `Still running (${outcome.lastStatus ?? 'no status yet'}${shown}): task ${outcome.video.taskId}.`;
-    return { ok: true, exitCode, lines: [line, `Go on with: ${commandFor('resume', outcome.video.taskId)}`] };
+    return {
+      ok: true,
+      exitCode,
+      lines: [line, `Continue with: ${commandFor('resume', outcome.video.taskId)}`],
+    };
   }
   const error = { type: row.type, message: outcomeMessage(outcome, row.meaning), hint: row.hint };
   return { ok: false, exitCode, error, lines: [`${row.type}: ${row.meaning}`, ...factLines(outcome)] };
@@ -138,8 +142,10 @@ export function answerLeft(context: CommandContext, left: LeftRunning, resumeHin
   const { report } = context;
   const doing = left.state === null ? undefined : statusLine(left.state);
   const what = doing === undefined ? '' : ` (${doing})`;
-  report.say(`Still running${what}. --wait-for is over; the workflow goes on, nothing was cancelled.`);
-  report.say(`Go on with: ${resumeHint}`);
+  report.say(
+    `Still running${what}: --wait-for has expired. The workflow keeps running; nothing was canceled.`,
+  );
+  report.say(`Continue with: ${resumeHint}`);
   context.exitCode = EXIT.stillRunning;
   report.reply({ ok: true, data: left });
 }

@@ -72,7 +72,7 @@ export function withDecisionOptions(command: Command): Command {
       .option('--by <name>', 'who decides; kept in the journal (default: the user of this process)')
       .option(
         '--send <id>',
-        'the send that was looked into, as its evidence names it (default: the one of unknown fate now)',
+        'the send that was checked, as its evidence names it (default: the current send of unknown fate)',
       ),
   );
 }
@@ -94,7 +94,7 @@ export function idOf(given: string | undefined, kind: string): string {
   if (given === undefined) return `${kind}-${randomUUID()}`;
   // eslint-disable-next-line no-control-regex
   if (given.trim() !== '' && given.length <= LONGEST_ID && !/[\u0000-\u001f\u007f]/.test(given)) return given;
-  const message = `must have 1 to ${LONGEST_ID} characters, none of them a control character.`;
+  const message = `must have 1 to ${LONGEST_ID} characters without control characters.`;
   throw badInput([{ field: '--id', message }]);
 }
 
@@ -133,7 +133,7 @@ export function readFields(values: readonly string[] = []): { [name: string]: Js
   const fields = new Map<string, JsonValue>();
   for (const value of values) {
     const equals = value.indexOf('=');
-    if (equals < 1) throw badInput([{ field: '--field', message: 'A field is given as NAME=VALUE.' }]);
+    if (equals < 1) throw badInput([{ field: '--field', message: 'A field has the form NAME=VALUE.' }]);
     const name = value.slice(0, equals);
     if (fields.has(name)) throw badInput([{ field: '--field', message: `${name} is given twice.` }]);
     fields.set(name, jsonOrText(value.slice(equals + 1)));
@@ -197,7 +197,7 @@ export async function readSourceOption(
     throw inputError(option, value, error);
   }
   if (found.kind !== kind) {
-    const message = `The file ${value} is ${article(found.kind)} by its bytes, not ${article(kind)}.`;
+    const message = `The content of the file ${value} is ${article(found.kind)}, not ${article(kind)}.`;
     throw badInput([{ field: option, message }]);
   }
   return { artifact: found.artifact };
@@ -206,7 +206,7 @@ export async function readSourceOption(
 function inputError(option: string, path: string, error: unknown): CliError {
   if (error instanceof ArtifactError) {
     if (error.code === 'not_media') {
-      const message = `The file ${path} is no image, video or audio by its bytes; it is not sent anywhere.`;
+      const message = `The file ${path} is not an image, a video or audio by its content. It was not sent.`;
       return badInput([{ field: option, message }]);
     }
     if (error.code === 'not_readable' || error.code === 'too_large') {

@@ -214,7 +214,7 @@ export function statusLine(state: VideoState): string | undefined {
       return `creating${state.sends > 0 ? `, try ${state.sends + 1}` : ''}`;
     case 'waiting_to_create': {
       const reason = state.waitingFor === null ? '' : ` (${state.waitingFor})`;
-      return `waiting to create${reason}${state.nextCreateAt === null ? '' : `, next try at ${state.nextCreateAt}`}`;
+      return `waiting to create${reason}${state.nextCreateAt === null ? '' : `, next attempt at ${state.nextCreateAt}`}`;
     }
     case 'unconfirmed':
       return 'unconfirmed: waits for a decision (adopt, declareLost or resubmit)';

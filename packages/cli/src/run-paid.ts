@@ -62,7 +62,7 @@ export async function runPaid(context: CommandContext, run: Run): Promise<void> 
     report.event('started', facts);
     if (run.detach === true) {
       report.result(workflowId);
-      report.say(`Go on with: ${run.resumeHint}`);
+      report.say(`Continue with: ${run.resumeHint}`);
       report.reply({ ok: true, data: facts });
       return;
     }
@@ -87,8 +87,8 @@ export async function unlessInterrupted<T>(
   if (first !== undefined) return first.value;
   work.catch(() => undefined);
   const message =
-    'Interrupted before the start was confirmed. If it was started it goes on; nothing was cancelled.';
-  throw new CliError('interrupted', message, { hint: `Look for it with: ${resumeHint}` });
+    'Interrupted before the start was confirmed. If the workflow was started, it keeps running; nothing was canceled.';
+  throw new CliError('interrupted', message, { hint: `Check it with: ${resumeHint}` });
 }
 
 /**
@@ -104,13 +104,13 @@ export async function warnWithoutWorker(
   const [hasWorker, unserved] = await Promise.all([connected.hasWorker(), connected.unserved(needs)]);
   if (hasWorker === false) {
     warn(
-      `no worker serves the task queue ${connected.taskQueue}; this waits until one does (\`temporal-media worker\` or \`temporal-media dev\`).`,
+      `no worker serves the task queue ${connected.taskQueue}. This waits until one does (\`temporal-media worker\` or \`temporal-media dev\`).`,
     );
     return false;
   }
   if (unserved.length > 0) {
     warn(
-      `workers serve the task queue ${connected.taskQueue}, but none serves ${unserved.join(', ')}; this waits there until one does (\`temporal-media doctor\` says more).`,
+      `workers serve the task queue ${connected.taskQueue}, but none serves ${unserved.join(', ')}. This waits there until one does (\`temporal-media doctor\` shows details).`,
     );
   }
   return true;
@@ -175,8 +175,8 @@ export async function waitForOutcome<Outcome>(
     if (first?.kind === 'ended') return first;
     result.catch(() => undefined);
     if (first !== undefined) return first;
-    throw new CliError('interrupted', 'Detached. The workflow goes on; nothing was cancelled.', {
-      hint: `Go on with: ${options.resumeHint}`,
+    throw new CliError('interrupted', 'Detached. The workflow keeps running; nothing was canceled.', {
+      hint: `Continue with: ${options.resumeHint}`,
       data: { workflowId },
     });
   } catch (error) {
@@ -209,7 +209,7 @@ function withResumeHint(error: unknown, workflowId: string, hint: string): unkno
   const cause = (error as Error).cause;
   const detail = cause instanceof Error ? `${cause.name}: ${cause.message}` : 'it ended without an outcome';
   const message = `The workflow ${workflowId} ended without an outcome (${detail}).`;
-  return new CliError('workflow_ended', message, { hint: `Go on with: ${hint}`, data: { workflowId } });
+  return new CliError('workflow_ended', message, { hint: `Continue with: ${hint}`, data: { workflowId } });
 }
 
 /** How often the tries of activities are read, in milliseconds. */
@@ -278,7 +278,7 @@ async function triesOf(
   const found = await viewExecution(client, workflowId, () => undefined).catch(otherwise(undefined));
   const again = found?.pendingActivities.find(({ attempt }) => attempt > 1);
   if (again === undefined) return failingTask(client, workflowId).catch(otherwise(undefined));
-  return `try ${again.attempt}, the last one failed: ${again.lastFailure ?? 'for a reason that is not known'}`;
+  return `attempt ${again.attempt}, the last one failed: ${again.lastFailure ?? 'for an unknown reason'}`;
 }
 
 function hasEnded(signal: AbortSignal): boolean {
@@ -301,14 +301,14 @@ async function requireSameStore(
   const storeId = await storeOfWorkers(connected, hasWorker);
   if (storeId === undefined) {
     report.say(
-      `${report.paint('warn', 'warning:')} no worker of ${taskQueue} has reported its artifact store; it is unknown whether this command finds the files there.`,
+      `${report.paint('warn', 'warning:')} no worker of ${taskQueue} has reported its artifact store. It is unknown whether this command can find the files there.`,
     );
     return;
   }
   if (storeId === null || storeId === (await store.identity?.())) return;
   throw new CliError(
     'other_artifact_store',
-    `The worker of the task queue ${taskQueue} keeps its files in another artifact store than this command (MEDIA_ARTIFACTS): neither finds the files of the other. Nothing was started.`,
+    `The worker of the task queue ${taskQueue} stores its files in a different artifact store than this command (MEDIA_ARTIFACTS), so neither finds the other's files. Nothing was started.`,
   );
 }
 

@@ -59,7 +59,7 @@ function refused(namespace: string, error: unknown): never {
     'configuration',
     `The server does not let this client register search attributes: ${why}`,
     {
-      hint: `Have them registered by whoever administers the namespace: temporal operator search-attribute create --namespace ${namespace} ${names}. In Temporal Cloud they belong to the namespace's settings.`,
+      hint: `Ask an administrator of the namespace to register them: temporal operator search-attribute create --namespace ${namespace} ${names}. In Temporal Cloud they are part of the namespace settings.`,
     },
   );
 }

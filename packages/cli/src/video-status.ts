@@ -29,6 +29,6 @@ export async function videoStatus(
   if (found.unread === 0) return undefined;
   throw new CliError(
     'payload_unreadable',
-    `Whether ${id} is known cannot be determined: the payloads of ${found.unread} of the newest video workflows cannot be read here.`,
+    `It cannot be determined whether ${id} is known: the payloads of ${found.unread} of the newest video workflows cannot be read here.`,
   );
 }

@@ -40,7 +40,7 @@ export function addWorkerCommand(program: Command, context: CommandContext): voi
     .option('-y, --yes', 'agree to what --rebind gives up')
     .option(
       '--serve <parts>',
-      'serve these parts only, comma-separated: workflows, create, poll, download, image (default: MEDIA_SERVE, else all)',
+      'serve only these parts, comma-separated: workflows, create, poll, download, image (default: MEDIA_SERVE, else all)',
     )
     .addOption(
       new Option('--log-level <level>', 'lowest level that is logged to stderr')
@@ -48,7 +48,7 @@ export function addWorkerCommand(program: Command, context: CommandContext): voi
         .default('INFO'),
     )
     .addOption(
-      new Option('--log-format <format>', 'form of the lines that are logged')
+      new Option('--log-format <format>', 'format of the log lines')
         .choices(LOG_FORMATS)
         .env('MEDIA_LOG_FORMAT')
         .default('text'),
@@ -56,13 +56,13 @@ export function addWorkerCommand(program: Command, context: CommandContext): voi
     .addOption(
       new Option(
         '--health <address>',
-        'answer probes here: /livez, and /readyz once it takes work; host:port, or :port for all interfaces',
+        'serve health probes here: /livez, and /readyz once it takes work; host:port, or :port for all interfaces',
       ).env('MEDIA_HEALTH_ADDRESS'),
     )
     .addOption(
       new Option(
         '--metrics <address>',
-        'answer Prometheus here, at /metrics; host:port, or :port for all interfaces',
+        'serve Prometheus metrics here, at /metrics; host:port, or :port for all interfaces',
       ).env('MEDIA_METRICS_ADDRESS'),
     )
     .addHelpText('after', HELP)
@@ -134,7 +134,7 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
   });
   void interruption.happened.then(() => {
     isReady = async () => false;
-    say('Draining: what is under way is finished.');
+    say('Draining: work in progress is finished first.');
     made.shutdown();
   });
   await made.run();
@@ -169,8 +169,8 @@ async function installRuntime(
     });
   } catch (error) {
     if (bindAddress === undefined) throw error;
-    throw new CliError('configuration', `Nothing can listen on ${bindAddress} for metrics.`, {
-      hint: 'Give --metrics another port, or end what listens there.',
+    throw new CliError('configuration', `Cannot listen on ${bindAddress} for metrics.`, {
+      hint: 'Pass another port to --metrics, or stop the process that listens there.',
     });
   }
   return { metrics: bindAddress, logger: Runtime.instance().logger };
@@ -192,7 +192,7 @@ async function unreachable(error: unknown): Promise<never> {
   if (!(error instanceof Error) || error.name !== 'TransportError') throw error;
   const { loadClientConnectConfig } = await import('@temporalio/envconfig');
   const { address = 'localhost:7233' } = loadClientConnectConfig().connectionOptions;
-  throw new CliError('temporal_unreachable', `No Temporal server answers at ${address}.`);
+  throw new CliError('temporal_unreachable', `No Temporal server responds at ${address}.`);
 }
 
 /**
@@ -202,7 +202,7 @@ async function unreachable(error: unknown): Promise<never> {
 function refuseCodec(env: NodeJS.ProcessEnv): void {
   if (!env['TEMPORAL_CODEC_ENDPOINT']?.trim()) return;
   const message =
-    'is set, and this command has no codec: it could not read what other commands encode. Make a worker in code, with the codec itself in its dataConverter, or remove the variable here.';
+    'is set, but this command has no codec and cannot read what other commands encode. Create a worker in code with the codec in its dataConverter, or remove the variable here.';
   throw new ConfigurationError('TEMPORAL_CODEC_ENDPOINT', message);
 }
 
@@ -214,7 +214,7 @@ function refuseUnusable(config: MediaConfig): void {
   if (config.baseUrl === undefined)
     throw new ConfigurationError(
       'MEDIA_BASE_URL',
-      'is not set. Set it to the base address of the service, or MEDIA_ACCOUNTS to a file with several accounts.',
+      'is not set. Set it to the base address of the service, or set MEDIA_ACCOUNTS to a file with several accounts.',
     );
   shortForm(config);
   config.apiKey();
@@ -273,8 +273,8 @@ export async function serveHealth(address: string, health: Health): Promise<Heal
     });
   });
   await listening(server, host, port).catch((error: NodeJS.ErrnoException) => {
-    throw new CliError('configuration', `Nothing can listen on ${address} (${error.code ?? 'unknown'}).`, {
-      hint: 'Give --health another port, or end what listens there.',
+    throw new CliError('configuration', `Cannot listen on ${address} (${error.code ?? 'unknown'}).`, {
+      hint: 'Pass another port to --health, or stop the process that listens there.',
     });
   });
   // A probe must not keep a worker alive that has drained.
@@ -323,11 +323,11 @@ export function parseListenAddress(address: string, variable: string): ListenAdd
 export async function socketAddress(address: string, variable: string): Promise<string> {
   const { host, port } = parseListenAddress(address, variable);
   if (port === 0)
-    throw new CliError('configuration', `${variable}: needs a port that a scraper can be told, not 0.`);
+    throw new CliError('configuration', `${variable}: needs a fixed port for the scraper, not 0.`);
   if (host === undefined) return `0.0.0.0:${port}`;
   const found = await lookup(host).catch((error: unknown) => {
     throwBug(error);
-    throw new CliError('configuration', `${variable}: the host has no address here.`);
+    throw new CliError('configuration', `${variable}: the host name cannot be resolved here.`);
   });
   return found.family === 6 ? `[${found.address}]:${port}` : `${found.address}:${port}`;
 }

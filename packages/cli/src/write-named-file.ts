@@ -24,7 +24,7 @@ export async function writeNamedFile(
   } catch (error) {
     const code = systemCode(error);
     if (code === 'EEXIST')
-      throw new CliError('cannot_write', `${what}: ${file} is there already; nothing is overwritten.`, {
+      throw new CliError('cannot_write', `${what}: ${file} already exists. Nothing is overwritten.`, {
         hint: 'Name another file, or remove this one.',
       });
     const hint = code === 'ENOENT' ? 'Create its folder, or name another file.' : 'Name another file.';

@@ -17,7 +17,7 @@ export interface GoldenManifest {
   readonly histories: Readonly<Record<string, string>>;
 }
 
-/** A golden history that is not as it was recorded. */
+/** A golden history that has changed since it was recorded. */
 export interface GoldenProblem {
   /** Name of the file. */
   readonly file: string;

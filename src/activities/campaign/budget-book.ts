@@ -210,4 +210,4 @@ export function stateOf({ closed, open, next }: BookEntry): BookEntry {
 }
 
 const goneText = (campaign: string, n: number): string =>
-  `Entry ${n} of the book of the campaign ${JSON.stringify(campaign)} is not in the create journal any more, or is not an entry of a book: the journal was replaced or set back. Nothing more is bought. Restore the journal; or terminate the campaign and start it again under its id, which begins with what its results have cost.`;
+  `Entry ${n} of the book of the campaign ${JSON.stringify(campaign)} is not in the create journal any more, or is not an entry of a book: the journal was replaced or set back. Nothing more is bought. Restore the journal. If it is lost, terminate the campaign, rebind the task queue (\`temporal-media worker --rebind\`), and start the campaign again under its id. An older book lacks what was spent since the copy: reduce the budget by that amount. Without any book, the budget starts with what the results have cost.`;

@@ -42,7 +42,7 @@ describe('a campaign in words', () => {
       'settled 0.40 USD, reserved 0.30 USD, 1 attempt without a known price',
     );
     expect(moneyTotalsText({ settled: 0, reserved: 0, needsReview: 0, unknown: 0 }, null)).toBe(
-      'no row that has ended has cost anything',
+      'no ended row has cost anything',
     );
   });
 
@@ -99,7 +99,7 @@ describe('a campaign in words', () => {
     );
     const known = { ...running, rowsPerMinute: 30, etaAt: '2026-01-01T00:03:00.000Z' };
     expect(progressLine(known)).toMatch(
-      / 30 rows end in a minute\. It ends about 2026-01-01T00:03:00.000Z\.$/,
+      / 30 rows end per minute\. It ends about 2026-01-01T00:03:00.000Z\.$/,
     );
     expect(progressLine({ ...running, phase: 'paused' })).toMatch(
       / It is paused: nothing more is created\.$/,

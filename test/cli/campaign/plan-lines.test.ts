@@ -6,7 +6,8 @@ import { makePlan } from './make-state';
 const usd = (microUnits: number) => ({ microUnits, currency: 'USD' });
 const none = { estimate: 0, models: [] };
 const started = { rows: 2, estimate: 200_000, unpriced: 0 };
-const WHY = 'after capacity failures a row is tried up to 3 times (--max-attempts), and each try may cost.';
+const WHY =
+  'after capacity failures a row is attempted up to 3 times (--max-attempts), and each attempt may cost.';
 
 describe('what a plan may cost', () => {
   test('the most is every row tried as often as is allowed, and never more than the budget', () => {
@@ -54,7 +55,7 @@ describe('a plan in words', () => {
   test('[C1.5] what nobody knows is said, and a price of 0 needs no sentence', () => {
     expect(money(makePlan({ unpriced: 1 }))).toEqual([
       'estimate: 1.00 USD and 1 row without a known price',
-      `What it may cost at most is not known, because 1 row has no known price and there is no budget: ${WHY}`,
+      `The maximum cost is unknown, because 1 row has no known price and there is no budget: ${WHY}`,
     ]);
     expect(money(makePlan({ estimate: 0 }))).toEqual(['estimate: 0.00 USD']);
   });
@@ -64,7 +65,7 @@ describe('a plan in words', () => {
       'Nothing has to be bought.',
     ]);
     expect(planLines(makePlan({ ...none, started })).slice(1)).toEqual([
-      'Nothing new has to be bought: 2 of the rows have a task already.',
+      'Nothing new has to be bought: 2 of the rows already have a task.',
       `With retries it may cost at most 0.40 USD: ${WHY}`,
     ]);
   });
@@ -73,7 +74,7 @@ describe('a plan in words', () => {
     const booked = { ...NO_MONEY, needsReview: 200_000, settled: 100_000, unknown: 1 };
     expect(money(makePlan({ booked }), { maxAttempts: 1 })).toEqual([
       'estimate: 1.00 USD',
-      'Earlier attempts of these rows may have cost already, and the estimate does not count them: settled 0.10 USD, needs review 0.20 USD, 1 attempt without a known price.',
+      'Earlier attempts of these rows may have cost already, and the estimate does not include them: settled 0.10 USD, needs review 0.20 USD, 1 attempt without a known price.',
     ]);
   });
 });

@@ -17,13 +17,13 @@ describe('a campaign that runs already', () => {
   });
 
   test.each([
-    [{ budget: usd(5_000_000) }, 2_000_000, 'Its budget is 2.00 USD and not 5.00 USD.'],
-    [{ budget: usd(5_000_000) }, null, 'It has no budget, and is not kept within 5.00 USD.'],
-    [{ concurrency: 20 }, 2_000_000, 'Its concurrency is 100 and not 20.'],
+    [{ budget: usd(5_000_000) }, 2_000_000, 'Its budget is 2.00 USD, not 5.00 USD.'],
+    [{ budget: usd(5_000_000) }, null, 'It has no budget and is not limited to 5.00 USD.'],
+    [{ concurrency: 20 }, 2_000_000, 'Its concurrency is 100, not 20.'],
     [
       { budget: { microUnits: 2_000_000, currency: 'EUR' }, concurrency: 1 },
       2_000_000,
-      'Its budget is 2.00 USD and not 2.00 EUR. Its concurrency is 100 and not 1.',
+      'Its budget is 2.00 USD, not 2.00 EUR. Its concurrency is 100, not 1.',
     ],
   ])('otherwise than %j', (asked, budget, words) => {
     expect(runsOtherwise(state(budget), asked)).toBe(words);

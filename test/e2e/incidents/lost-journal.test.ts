@@ -41,7 +41,7 @@ describe('a journal that is lost', () => {
     expect(away.reply.data).toMatchObject({
       outcome: { outcome: 'unconfirmed' },
       notes: expect.arrayContaining([
-        expect.stringMatching(/is not known: no worker could be asked/),
+        expect.stringMatching(/is unknown: no worker could be queried/),
       ]) as unknown,
       safe: expect.stringMatching(/^Look into the task records/) as string,
     });

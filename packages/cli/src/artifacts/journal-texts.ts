@@ -18,8 +18,8 @@ export async function requireJournal(config: MediaConfig): Promise<CreateJournal
   if (journal !== undefined) return journal;
   throw new CliError(
     'journal_unusable',
-    `There is no journal at ${shownLocation(config.journal)}, and only a journal names the images that were paid for. ${NOTHING_REMOVED}`,
-    { hint: 'Set MEDIA_JOURNAL (or --data-dir) as the workers have it that use this artifact store.' },
+    `There is no journal at ${shownLocation(config.journal)}, and only a journal names the paid images. ${NOTHING_REMOVED}`,
+    { hint: 'Set MEDIA_JOURNAL (or --data-dir) as on the workers that use this artifact store.' },
   );
 }
 
@@ -42,18 +42,18 @@ export async function requireOnlyJournal(
     if (!isSameStore && taskQueue === baseTaskQueue(connected.taskQueue)) {
       throw new CliError(
         'other_artifact_store',
-        `The workers of the task queue ${taskQueue} keep their files in another artifact store than this command (MEDIA_ARTIFACTS). ${NOTHING_REMOVED}`,
+        `The workers of the task queue ${taskQueue} store their files in a different artifact store than this command (MEDIA_ARTIFACTS). ${NOTHING_REMOVED}`,
         {
-          hint: 'Set MEDIA_ARTIFACTS (or --data-dir) as the worker has it, or MEDIA_TASK_QUEUE to the queue of this store.',
+          hint: 'Set MEDIA_ARTIFACTS (or --data-dir) as on the worker, or MEDIA_TASK_QUEUE to the queue of this store.',
         },
       );
     }
     if (isSameStore && ledger.binding.journalId !== journalId) {
       throw new CliError(
         'journal_binding',
-        `The task queue ${taskQueue} uses this artifact store with another journal, and what that one names cannot be seen here. ${NOTHING_REMOVED}`,
+        `The task queue ${taskQueue} uses this artifact store with another journal, whose artifact names cannot be read here. ${NOTHING_REMOVED}`,
         {
-          hint: 'Set MEDIA_JOURNAL as the workers of that queue have it. Where several journals share one artifact store, it cannot be pruned: give each an artifact store of its own.',
+          hint: 'Set MEDIA_JOURNAL as the workers of that queue have it. An artifact store that several journals share cannot be pruned: give each journal a separate artifact store.',
         },
       );
     }

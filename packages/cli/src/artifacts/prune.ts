@@ -65,7 +65,7 @@ export async function pruneArtifacts(
   const { removedRejected, removedRejectedBytes } = pruned;
   const { artifacts, removed, removedBytes, keptNamed, keptYoung } = pruned;
   report.say(
-    `${dryRun ? 'Would remove' : 'Removed'} ${removed} of ${artifacts} artifacts (${(removedBytes / 1e6).toFixed(1)} MB); kept ${keptYoung} that are younger, ${keptNamed} that an open workflow, a campaign or the journal names.`,
+    `${dryRun ? 'Would remove' : 'Removed'} ${removed} of ${artifacts} artifacts (${(removedBytes / 1e6).toFixed(1)} MB); kept ${keptYoung} that are younger and ${keptNamed} that an open workflow, a campaign or the journal references.`,
   );
   if (removedRejected > 0)
     report.say(

@@ -167,9 +167,9 @@ const textOf = ({ data }: Payload): string => Buffer.from(data ?? []).toString('
 function unreadable(where: string): CliError {
   return new CliError(
     'payload_unreadable',
-    `A payload of ${where} cannot be read here, so that it is unknown which artifacts it names. Nothing was removed.`,
+    `A payload of ${where} cannot be read here, so it is unknown which artifacts it names. Nothing was removed.`,
     {
-      hint: 'Set TEMPORAL_CODEC_ENDPOINT, and TEMPORAL_CODEC_AUTH if it wants that, to a codec server that returns the payloads of this namespace as JSON; then repeat the command.',
+      hint: 'Set TEMPORAL_CODEC_ENDPOINT, and TEMPORAL_CODEC_AUTH if the server requires it, to a codec server that returns the payloads of this namespace as JSON. Then repeat the command.',
     },
   );
 }

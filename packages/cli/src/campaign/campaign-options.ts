@@ -77,13 +77,13 @@ const KEPT = { concurrency: AS_BEFORE, waitFor: AS_BEFORE, maxAttempts: AS_BEFOR
 export function withRunOptions(command: Command, { goesOn = false } = {}): Command {
   const { concurrency, waitFor, maxAttempts } = goesOn ? KEPT : RUN_DEFAULTS;
   return command
-    .option('--out <dir>', 'keep a report in this folder: results.jsonl, results.csv, media, a gallery')
+    .option('--out <dir>', 'write a report to this folder: results.jsonl, results.csv, media, a gallery')
     .option('--concurrency <number>', `videos in flight at a time (default: ${concurrency})`)
-    .option('--budget <amount>', 'most that it may spend; nothing is created beyond it: 200, 200USD')
+    .option('--budget <amount>', 'maximum spend; nothing is created beyond it: 200, 200USD')
     .option('--wait-for <duration>', `how long to wait for each video: 90s, 15m, 2h (default: ${waitFor})`)
     .option(
       '--max-attempts <number>',
-      `most attempts of a row that fails for lack of capacity; each may cost (default: ${maxAttempts})`,
+      `maximum attempts of a row that fails for lack of capacity; each may cost (default: ${maxAttempts})`,
     )
     .option('--detach', 'print the id and return as soon as the campaign has started');
 }

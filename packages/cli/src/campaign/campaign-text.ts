@@ -29,7 +29,7 @@ function noneEnded({ inFlight }: Pick<CampaignState, 'inFlight'>, all: number): 
 
 /** `settled 1.20 USD, reserved 0.40 USD, 2 attempts without a price`: a part that is 0 is left out. */
 export function moneyTotalsText(money: MoneyTotals, currency: string | null): string {
-  return moneyParts(money, currency) || 'no row that has ended has cost anything';
+  return moneyParts(money, currency) || 'no ended row has cost anything';
 }
 
 function moneyParts(money: MoneyTotals, currency: string | null): string {
@@ -80,7 +80,7 @@ export const PHASE_TEXT: { readonly [phase in CampaignState['phase']]: string } 
   planning: 'Reading the manifest.',
   running: '',
   paused: 'It is paused: nothing more is created.',
-  stopping: 'It is ending: nothing more is created, and what is in flight is collected.',
+  stopping: 'It is ending: nothing more is created, and rows in flight are collected.',
   done: 'It has ended.',
 };
 
@@ -98,7 +98,7 @@ export function progressLine(state: CampaignState): string {
   const { done, all } = rowProgress(state);
   const started = endedRows(state.counts) > 0 ? `${done}/${all} rows: ` : '';
   const sentences = [`${started}${standText(state)}`];
-  if (state.rowsPerMinute !== null) sentences.push(`${state.rowsPerMinute} rows end in a minute.`);
+  if (state.rowsPerMinute !== null) sentences.push(`${state.rowsPerMinute} rows end per minute.`);
   if (state.etaAt !== null) sentences.push(`It ends about ${state.etaAt}.`);
   return [...sentences, PHASE_TEXT[state.phase]].filter((sentence) => sentence !== '').join(' ');
 }

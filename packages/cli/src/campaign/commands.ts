@@ -56,18 +56,18 @@ function addRun(campaign: Command, context: CommandContext): void {
     .argument('[manifest]', 'CSV or JSON: a file, - for stdin, a URL, or artifact:sha256/HASH')
     .option('--id <id>', 'id of the campaign: the same id buys only what is missing (default: a new one)')
     .addOption(
-      new Option('--format <format>', 'of the manifest (default: detected by its first character)').choices([
-        'csv',
-        'jsonl',
-      ]),
+      new Option(
+        '--format <format>',
+        'format of the manifest (default: detected by its first character)',
+      ).choices(['csv', 'jsonl']),
     )
     .option('--dry-run', 'show rows, models, price and invalid rows; sends nothing and needs no server')
     .addOption(
-      new Option('--on-invalid <what>', 'with invalid rows: send nothing, or leave them out')
+      new Option('--on-invalid <what>', 'for invalid rows: send nothing, or skip them')
         .choices(['fail', 'skip'])
         .default('fail'),
     )
-    .option('--limit <number>', 'only this many rows, the first; the same id runs the rest later')
+    .option('--limit <number>', 'only the first N rows; the same id runs the rest later')
     .option('--sample <number>', 'only this many rows, spread over the manifest')
     .option('--rebuy-changed', 'buy rows again whose text has changed since they were bought')
     .option('--account <name>', 'credential name of the worker')
@@ -143,7 +143,7 @@ function addFollowing(campaign: Command, context: CommandContext): void {
   withCommonOptions(
     campaign
       .command('list')
-      .description('list the campaigns of the namespace: those that run, then the newest')
+      .description('list the campaigns of the namespace: running ones first, then the newest')
       .option('--limit <number>', 'at most this many (default: 20)'),
   ).action(async (options: CommonOptions) => {
     const { showCampaigns } = await import('./status.js');
@@ -153,8 +153,8 @@ function addFollowing(campaign: Command, context: CommandContext): void {
 
 function addOrders(campaign: Command, context: CommandContext): void {
   const orders = [
-    ['pause', 'create nothing more for now; tasks that run are collected'],
-    ['cancel', 'create nothing more and end; tasks that run are collected, what was bought is kept'],
+    ['pause', 'create nothing more until resumed; running tasks are collected'],
+    ['cancel', 'create nothing more and end; running tasks are collected, bought results are kept'],
   ] as const;
   for (const [order, about] of orders)
     withCommonOptions(
@@ -170,10 +170,10 @@ function addOrders(campaign: Command, context: CommandContext): void {
     withConsentOptions(
       campaign
         .command('set')
-        .description('change a campaign while it runs')
+        .description('change a running campaign')
         .argument(...ID)
         .option('--concurrency <number>', 'videos in flight at a time')
-        .option('--budget <amount>', 'most that it may spend; nothing is created beyond it: 200, 200USD'),
+        .option('--budget <amount>', 'maximum spend; nothing is created beyond it: 200, 200USD'),
     ),
   ).action(async (id: string, options: CommonOptions) => {
     const { setCampaign } = await import('./orders.js');
@@ -191,7 +191,7 @@ function addResumes(campaign: Command, context: CommandContext): void {
       withRunOptions(
         campaign
           .command('resume')
-          .description('continue after a pause, or with rows still running, settled, skipped or cancelled')
+          .description('continue after a pause, or with rows still running, settled, skipped or canceled')
           .argument(...ID),
         { goesOn: true },
       ),

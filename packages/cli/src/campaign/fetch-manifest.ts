@@ -15,12 +15,12 @@ export async function fetchManifest(address: string, env = process.env): Promise
     reply = await getterWithoutCredentials(env)(address);
   } catch (error) {
     throwBug(error);
-    throw new Error('its address does not answer.');
+    throw new Error('its address does not respond.');
   }
   if ('body' in reply) return Readable.fromWeb(reply.body);
   throw new Error(
     reply.refused === 'downgraded'
       ? 'its address redirects from https to http.'
-      : `its address answers HTTP ${reply.status}.`,
+      : `its address returned HTTP ${reply.status}.`,
   );
 }

@@ -187,7 +187,7 @@ async function storedManifest(
   store: Pick<ArtifactStore, 'has' | 'read'>,
 ): Promise<ManifestInput> {
   const bytes = await store.has(sha256);
-  if (bytes === null) throw unreadable('the artifact store of this command does not have it.');
+  if (bytes === null) throw unreadable('the artifact store of this command does not contain it.');
   return {
     open: async () => (await store.read({ sha256 })) as AsyncIterable<Uint8Array>,
     folder: null,
@@ -204,7 +204,7 @@ async function spooled(source: Readable, folder: string | null): Promise<Manifes
     await pipeline(source, createWriteStream(file, { mode: 0o600 }));
   } catch (error) {
     await dispose();
-    throw unreadable(`it broke off (${systemCode(error)}).`);
+    throw unreadable(`it ended early (${systemCode(error)}).`);
   }
   return {
     open: async () => createReadStream(file) as AsyncIterable<Uint8Array>,

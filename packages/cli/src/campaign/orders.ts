@@ -89,12 +89,12 @@ export async function resumeRowsOf(
 }
 
 const NOT_NOW =
-  '--wait-for and --max-attempts change nothing while it runs: give them again once it has ended.';
+  '--wait-for and --max-attempts have no effect while it runs. Pass them again after it has ended.';
 
 function takenText({ by, rows }: ResumedCampaign, id: string): string {
-  if (by === 'start') return `Started ${id} again: it resumes what is left.`;
+  if (by === 'start') return `Started ${id} again: it resumes the remaining rows.`;
   return rows === null || rows === 0
-    ? `${id} runs, and no row of it had to be resumed.`
+    ? `${id} is running, and none of its rows had to be resumed.`
     : `${rows} ${rows === 1 ? 'row' : 'rows'} of ${id} ${rows === 1 ? 'is' : 'are'} resumed.`;
 }
 
@@ -124,7 +124,7 @@ function retriedOutcomes(names: readonly string[] | undefined): readonly Retried
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length === 0) return names as readonly RetriedOutcome[];
   const decided = unknown.includes('unconfirmed')
-    ? ` A row that is unconfirmed is settled first: ${commandFor('campaign adopt', 'ID')} or declare-lost.`
+    ? ` Settle an unconfirmed row first: ${commandFor('campaign adopt', 'ID')} or declare-lost.`
     : '';
   throw badInput([
     { field: '--outcome', message: `cannot be ${unknown.join(', ')}.${decided}`, allowed: known },
@@ -156,7 +156,7 @@ export async function setCampaign(context: CommandContext, id: string, options: 
   const amount = amountOf('--budget', options.budget);
   if (concurrency === undefined && amount === undefined)
     throw badInput([
-      { field: '--concurrency', message: '--concurrency or --budget is needed: nothing else can be set.' },
+      { field: '--concurrency', message: '--concurrency or --budget is required: nothing else can be set.' },
     ]);
   const limit = spendLimitOf(options.maxSpend, effectiveEnvironment(context, options));
   await withServer(context, options, async (connected) => {
@@ -183,7 +183,7 @@ async function needWorker(connected: Connected, id: string): Promise<CampaignExe
   const found = await connected.media.campaigns.describe(id);
   requireUnpaused(id, found.status);
   if ((await connected.hasWorker()) !== false) return found;
-  const message = `No worker serves the task queue ${connected.taskQueue}, so the campaign cannot carry out orders.`;
+  const message = `No worker serves the task queue ${connected.taskQueue}, so the campaign cannot apply orders.`;
   throw new CliError('no_worker', message);
 }
 
@@ -218,7 +218,7 @@ export async function decideRow(
   options: DecideOptions,
 ): Promise<void> {
   const { by = userName(), reason } = options;
-  if (reason.trim() === '') throw badInput([{ field: '--reason', message: 'must say why.' }]);
+  if (reason.trim() === '') throw badInput([{ field: '--reason', message: 'must give the reason.' }]);
   await withServer(context, options, async (connected) => {
     await needWorker(connected, id);
     const row = await findRow(context, connected, id, key, options);
@@ -244,7 +244,7 @@ export async function decideRow(
       yes: false,
       ...(taskId !== undefined && { taskId }),
     });
-    context.report.say(`The row is resumed by: ${commandFor('campaign resume', id)}`);
+    context.report.say(`Resume the row with: ${commandFor('campaign resume', id)}`);
   });
 }
 
@@ -258,9 +258,9 @@ async function findRow(
   const store = await openArtifactStore(effectiveConfig(context, options));
   for await (const row of latestResults(store, await media.campaigns.results(id)))
     if (row.key === key) return row;
-  const message = `The campaign ${id} has no result of a row ${plainKey(key)}.`;
+  const message = `The campaign ${id} has no result for a row ${plainKey(key)}.`;
   throw new CliError('not_found', message, {
-    hint: 'A row is named by its id, or by its key as the results show it.',
+    hint: 'Name a row by its id, or by its key as the results show it.',
   });
 }
 
@@ -271,8 +271,8 @@ function openAttempt({ outcome, ledger, key }: CampaignRowResult, id: string): L
     undefined,
   );
   if (outcome === 'unconfirmed' && last !== undefined) return last;
-  const message = `The row ${plainKey(key)} is ${outcome.replaceAll('_', ' ')}: nothing about it waits for a decision.`;
+  const message = `The row ${plainKey(key)} is ${outcome.replaceAll('_', ' ')}: it does not wait for a decision.`;
   throw new CliError('decision_refused', message, {
-    hint: `How the rows stand: ${commandFor('campaign status', id)}`,
+    hint: `Show the state of the rows: ${commandFor('campaign status', id)}`,
   });
 }

@@ -90,7 +90,7 @@ export function planLines(plan: ShownPlan, bounds: SpendBounds = {}): string[] {
   for (const model of plan.models) lines.push(`  ${modelLine(model, currency)}`);
   if (changed.rows > 0)
     lines.push(
-      `changed: ${changed.rows} bought with another text (${changed.keys.slice(0, 5).map(plainKey).join(', ')}${changed.rows > 5 ? ', …' : ''})`,
+      `changed: ${changed.rows} bought with a different text (${changed.keys.slice(0, 5).map(plainKey).join(', ')}${changed.rows > 5 ? ', …' : ''})`,
     );
   // A refused plan shows only the sums beside its models: what it would have cost.
   return isRefused ? lines : [...lines, ...moneyLines(plan, bounds)];
@@ -101,7 +101,7 @@ function moneyLines(plan: ShownPlan, bounds: SpendBounds): string[] {
   const lines: string[] = [];
   if (models.length > 0) lines.push(`estimate: ${sumText(estimate, unpriced, currency)}`);
   else if (started.rows === 0) lines.push('Nothing has to be bought.');
-  else lines.push(`Nothing new has to be bought: ${started.rows} of the rows have a task already.`);
+  else lines.push(`Nothing new has to be bought: ${started.rows} of the rows already have a task.`);
   const most = mostText(plan, bounds);
   if (most !== null) lines.push(most);
   const before = bookedText(booked, currency);
@@ -116,7 +116,7 @@ function mostText(
 ): string | null {
   const { models, estimate, unpriced, started } = plan;
   const retries = maxAttempts > 1;
-  const why = `after capacity failures a row is tried up to ${maxAttempts} times (--max-attempts), and each try may cost.`;
+  const why = `after capacity failures a row is attempted up to ${maxAttempts} times (--max-attempts), and each attempt may cost.`;
   const sum = withRetries(plan, maxAttempts);
   if (budget !== undefined && (sum === null || budget.microUnits < sum.microUnits)) {
     const bound = `at most ${formatMoney(budget)}, its budget`;
@@ -131,13 +131,13 @@ function mostText(
   if (sum !== null)
     return sum.microUnits === 0 ? null : `With retries it may cost at most ${formatMoney(sum)}: ${why}`;
   const rows = unpriced + started.unpriced;
-  return `What it may cost at most is not known, because ${rowsText(rows)} no known price and there is no budget: ${why}`;
+  return `The maximum cost is unknown, because ${rowsText(rows)} no known price and there is no budget: ${why}`;
 }
 
 /** The cost of earlier attempts, which the estimate does not contain; null when there cannot be any. */
 export function bookedText(booked: MoneyTotals, currency: string | null): string | null {
   if (sumOf(booked) === 0 && booked.unknown === 0) return null;
-  return `Earlier attempts of these rows may have cost already, and the estimate does not count them: ${moneyTotalsText(booked, currency)}.`;
+  return `Earlier attempts of these rows may have cost already, and the estimate does not include them: ${moneyTotalsText(booked, currency)}.`;
 }
 
 function modelLine(

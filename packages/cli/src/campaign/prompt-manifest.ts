@@ -37,24 +37,24 @@ export function rowsSource(manifest: string | undefined, options: RunOptions): R
     const [lost] = COLUMNS.filter(([, name]) => options[name] !== undefined);
     if (lost !== undefined)
       throw badInput([
-        { field: lost[0], message: `goes with --prompts; in a manifest it is the column ${lost[2]}.` },
+        { field: lost[0], message: `requires --prompts; in a manifest use the column ${lost[2]}.` },
       ]);
     if (manifest === undefined)
       throw badInput([
-        { field: 'manifest', message: 'must be given, or --prompts FILE with one prompt in each line.' },
+        { field: 'manifest', message: 'is required, or --prompts FILE with one prompt per line.' },
       ]);
     return { from: notEmpty('manifest', manifest), format };
   }
   if (manifest !== undefined)
     throw badInput([
-      { field: '--prompts', message: 'replaces the manifest: give one of the two, not both.' },
+      { field: '--prompts', message: 'replaces the manifest: pass one of the two, not both.' },
     ]);
   if (format !== undefined)
     throw badInput([
-      { field: '--format', message: 'is the format of a manifest and does not go with --prompts.' },
+      { field: '--format', message: 'is the format of a manifest and cannot be used with --prompts.' },
     ]);
   if (options.model === undefined)
-    throw badInput([{ field: '--model', message: 'is needed with --prompts: the model of all rows.' }]);
+    throw badInput([{ field: '--model', message: 'is required with --prompts: the model of all rows.' }]);
   return { from: notEmpty('--prompts', prompts), columns: commonColumns(options), format: 'jsonl' };
 }
 
@@ -115,7 +115,7 @@ export async function* promptRows(
       if (content.trim() === '') continue;
       if (next === 1 && isManifest(content))
         throw unusable(
-          `Line ${line} begins a manifest and is not a prompt: give the file without --prompts and its options.`,
+          `Line ${line} starts a manifest and is not a prompt: pass the file without --prompts and its options.`,
         );
       const row = JSON.stringify({ ...columns, prompt: content });
       yield Buffer.from(`${'\n'.repeat(line - next)}${row}\n`);
@@ -135,6 +135,6 @@ function isManifest(line: string): boolean {
 
 function unusable(message: string): CliError {
   return new CliError('manifest_unreadable', `${message} Nothing was sent.`, {
-    hint: 'A file of prompts is plain text (UTF-8) with one prompt in each line; blank lines are left out.',
+    hint: 'A prompts file is plain text (UTF-8) with one prompt per line. Blank lines are skipped.',
   });
 }

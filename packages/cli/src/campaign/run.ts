@@ -144,7 +144,7 @@ async function reportRunning(
 ): Promise<void> {
   const set = commandFor('campaign set', id);
   report.say(
-    `It runs already: nothing new is ordered. \`${set}\` changes its concurrency and raises its budget.`,
+    `It is already running: nothing new is ordered. \`${set}\` changes its concurrency and raises its budget.`,
   );
   if (settings.budget === undefined && settings.concurrency === undefined) return;
   const state = await media.campaigns.state(id).catch(otherwise(undefined));
@@ -216,9 +216,9 @@ export async function confirmUnvalidated(
   report: Report,
   { limit, yes, budget }: CampaignConsent,
 ): Promise<void> {
-  report.say('No model configuration is known here (MEDIA_MODELS): the worker validates the rows.');
+  report.say('No model configuration is available here (MEDIA_MODELS): the worker validates the rows.');
   if (limit === undefined || yes) return;
-  const unknownBecause = 'No model configuration with prices is known here (MEDIA_MODELS).';
+  const unknownBecause = 'No model configuration with prices is available here (MEDIA_MODELS).';
   await confirmSpend(report, { limit, estimate: mostSpent(null, budget), upTo: true, unknownBecause });
 }
 
@@ -274,11 +274,11 @@ export function runsOtherwise(
   if (asked.budget !== undefined) {
     const wanted = formatMoney(asked.budget);
     const had = budget === null ? undefined : formatMoney(budget.total);
-    if (had === undefined) differing.push(`It has no budget, and is not kept within ${wanted}`);
-    else if (had !== wanted) differing.push(`Its budget is ${had} and not ${wanted}`);
+    if (had === undefined) differing.push(`It has no budget and is not limited to ${wanted}`);
+    else if (had !== wanted) differing.push(`Its budget is ${had}, not ${wanted}`);
   }
   if (asked.concurrency !== undefined && asked.concurrency !== concurrency)
-    differing.push(`Its concurrency is ${concurrency} and not ${asked.concurrency}`);
+    differing.push(`Its concurrency is ${concurrency}, not ${asked.concurrency}`);
   return differing.length === 0 ? undefined : `${differing.join('. ')}.`;
 }
 

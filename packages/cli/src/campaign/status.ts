@@ -55,7 +55,7 @@ async function campaignStatus(connected: Connected, id: string): Promise<Campaig
   const result = status === 'COMPLETED' ? await media.campaigns.result(id) : null;
   const isAsked = result === null && hasWorker !== false && status !== PAUSED;
   const state = isAsked ? await media.campaigns.state(id).catch(otherwise(null)) : null;
-  if (isAsked && state === null) notes.push('The state could not be read: no worker answered in time.');
+  if (isAsked && state === null) notes.push('The state could not be read: no worker responded in time.');
   const { step, text } = adviceOf(found, shellWord);
   return {
     workflowId: id,
@@ -144,7 +144,7 @@ function campaignStatusLines(
 function addRunning(add: (name: string, text: string | null) => void, state: CampaignState): void {
   const { concurrency, rowsPerMinute, etaAt } = state;
   add('Concurrency', String(concurrency));
-  add('Rate', rowsPerMinute === null ? null : `${rowsPerMinute} rows a minute`);
+  add('Rate', rowsPerMinute === null ? null : `${rowsPerMinute} rows per minute`);
   add('Ends about', etaAt);
 }
 
@@ -197,7 +197,7 @@ export function answerCampaign(
   context.exitCode = end.exitCode;
   const data = { workflowId: campaign, ...result, report: summary };
   if (end.ok) {
-    if (end.type === 'still_running') report.say(`Go on with: ${commandFor('campaign resume', campaign)}`);
+    if (end.type === 'still_running') report.say(`Continue with: ${commandFor('campaign resume', campaign)}`);
     report.reply({ ok: true, data });
     return;
   }

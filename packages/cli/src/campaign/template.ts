@@ -128,13 +128,13 @@ export async function initManifest(
   await writeNamedFile('file', file, templateText(template, format), { isNew: true });
   if (origin.origin === 'none')
     report.say(
-      'No model configuration is known here (MEDIA_MODELS): the columns are those of any video, and the row is refused until it names a model of your service.',
+      'No model configuration is available here (MEDIA_MODELS). The columns are those of any video, and the row is refused until it names a model of your service.',
     );
   report.say('Columns:');
   for (const line of columnHelp(template)) report.say(line);
   report.say(`Then: temporal-media campaign run ${shellWord(name)} --dry-run`);
   report.say(
-    'For prompts alone, `temporal-media campaign run --prompts FILE --model MODEL` reads one from each line.',
+    'For prompts alone, `temporal-media campaign run --prompts FILE --model MODEL` reads one prompt per line.',
   );
   report.result(file);
   const { columns, rows } = template;

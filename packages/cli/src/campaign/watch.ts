@@ -157,7 +157,7 @@ async function waitForEnd(context: CommandContext, attachment: Attachment): Prom
     if (first !== undefined) return first.result;
     ended.catch(() => undefined);
     await refresher?.stop();
-    throw new CliError('interrupted', 'Detached. The campaign goes on; nothing was cancelled.', {
+    throw new CliError('interrupted', 'Detached. The campaign keeps running; nothing was canceled.', {
       hint: `Watch it with: ${commandFor('campaign watch', workflowId)}`,
       data: { workflowId },
     });
@@ -177,8 +177,8 @@ function withHint(error: unknown, workflowId: string): unknown {
   if ((error as Error).name !== 'WorkflowFailedError') return error;
   const cause = (error as Error).cause;
   const detail = cause instanceof Error ? `${cause.name}: ${cause.message}` : 'it ended without a result';
-  const message = `The campaign ${workflowId} was closed from outside (${detail}). What was bought stays recorded.`;
-  const hint = `Go on with: ${commandFor('campaign resume', workflowId)}`;
+  const message = `The campaign ${workflowId} was closed from outside (${detail}). Bought rows stay recorded.`;
+  const hint = `Continue with: ${commandFor('campaign resume', workflowId)}`;
   return new CliError('workflow_ended', message, { hint, data: { workflowId } });
 }
 

@@ -114,14 +114,16 @@ class Gathering {
     this.creationKey = found.creationKey;
     const owner = found.workflowId === null ? undefined : await this.view(found.workflowId);
     if (owner === undefined && found.workflowId !== null)
-      this.notes.push(`The workflow ${found.workflowId} that made it is not on this server any more.`);
+      this.notes.push(`The workflow ${found.workflowId} that created it is no longer on this server.`);
     return this.describe('journal', owner ?? null);
   }
 
   private async byVisibility(): Promise<Gathered | undefined> {
     const { found, searched, unread } = await searchHistories(this.source.client, this.id);
     if (found !== undefined) return this.describe('visibility', (await this.view(found.workflowId)) ?? null);
-    this.notes.push(`Not in the histories of the ${searched} newest video workflows of this namespace.`);
+    this.notes.push(
+      `Not found in the histories of the ${searched} newest video workflows of this namespace.`,
+    );
     return { unread };
   }
 
@@ -134,7 +136,7 @@ class Gathering {
     const owner = found.workflowId === null ? undefined : await this.view(found.workflowId);
     if (owner !== undefined) return this.describe('journal', owner);
     this.notes.push(
-      `This server has no workflow ${this.id}, but the journal has its key: the server may have been set back to an older copy. Restart the workers then; what was bought is in the journal.`,
+      `This server has no workflow ${this.id}, but the journal contains its key: the server may have been restored from an older copy. In that case restart the workers. The journal contains everything that was bought.`,
     );
     const byTask = found.taskId === null ? undefined : await this.byJournal(found.taskId);
     return byTask ?? this.describe('journal', null);
@@ -244,7 +246,7 @@ class Gathering {
     if (!mayBeDecided || key === undefined) return [];
     const found = await this.journal.decisions(key, this.asked);
     if (found === undefined)
-      this.notes.push('Whether somebody has decided about it is not known: no worker could be asked.');
+      this.notes.push('Whether a person has decided about it is unknown: no worker could be queried.');
     return found ?? [];
   }
 
@@ -282,7 +284,7 @@ class Gathering {
         this.notes.push(
           isUnreadable(error)
             ? unreadable('state')
-            : 'The state could not be read: no worker answered the query in time.',
+            : 'The state could not be read: no worker responded to the query in time.',
         );
         return null;
       });
@@ -299,7 +301,7 @@ class Gathering {
       },
     );
     for (const { why, until } of waits)
-      this.notes.push(`It waits to be sent, until ${new Date(until).toISOString()}: ${why}`);
+      this.notes.push(`It waits to be sent until ${new Date(until).toISOString()}: ${why}`);
   }
 
   private async outcomeOf(workflow: ExecutionView | null): Promise<CaseFacts['outcome']> {
@@ -335,7 +337,7 @@ function unreadable(what: string): string {
 }
 
 /** Stands where the service said something: nothing would read as if it had said nothing. */
-const NOT_SHOWN = '[its text may repeat the prompt: it is in the result of the workflow]';
+const NOT_SHOWN = '[not shown, because it may repeat the prompt; see the result of the workflow]';
 
 /** Removes the service's message, which may repeat a prompt, from output for tickets (C5.4c); kind and code stay. */
 function withoutServiceText<Outcome extends VideoOutcome | ImageOutcome>(outcome: Outcome): Outcome {

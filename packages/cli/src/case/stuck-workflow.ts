@@ -35,11 +35,11 @@ export async function failingTask(
   const message = failed?.workflowTaskFailedEventAttributes?.failure?.message;
   if (message == null) return undefined;
   const remedy = NO_SUCH_WORKFLOW.test(message)
-    ? ' A worker of this task queue lacks the workflows of temporal-media: add a MediaPlugin to it, or export temporal-media/workflows from its file of workflows.'
+    ? ' A worker of this task queue lacks the workflows of temporal-media: add a MediaPlugin to it, or export temporal-media/workflows from its workflows file.'
     : '';
   // What code of the user's own says may repeat a prompt.
-  const said = isOurs || remedy !== '' ? message : 'the history and the log of its worker say why';
-  return `try ${attempt} of the workflow's code, which fails: ${said}.${remedy}`;
+  const said = isOurs || remedy !== '' ? message : 'see the history and the log of its worker for the reason';
+  return `attempt ${attempt} of the workflow's code, which fails: ${said}.${remedy}`;
 }
 
 /** `VERSIONING_BEHAVIOR_PINNED` of the Temporal API. */

@@ -13,8 +13,8 @@ export function addArtifactsCommand(program: Command, context: CommandContext): 
   withCommonOptions(
     artifacts
       .command('prune')
-      .description('remove old results and input files that nothing names any more')
-      .requiredOption('--older-than <duration>', 'least age, not below the retention of the namespace: 90d')
+      .description('remove old results and input files that nothing references any more')
+      .requiredOption('--older-than <duration>', 'minimum age, at least the retention of the namespace: 90d')
       .option('--dry-run', 'only count what would be removed'),
   )
     .addHelpText('after', HELP)

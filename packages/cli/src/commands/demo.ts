@@ -59,12 +59,12 @@ async function demo(
     if (result === undefined) throw interrupted();
     for (const { ok, what, expected, seen } of result.checks)
       say(`${ok ? 'ok  ' : 'FAIL'} ${what}: ${seen}${ok ? '' : ` (expected ${expected})`}`);
-    say(`Files: ${out}; ${result.seconds} s after everything was up.`);
+    say(`Files: ${out}; ${result.seconds} s after everything was ready.`);
     const data = { uiUrl: uiUrl ?? null, out, ...result };
     if (!result.ok) throw failed(data);
     report.reply({ ok: true, data });
     if (options.keep === true) {
-      say(`Everything stays up until Ctrl-C${uiUrl === undefined ? '' : `; UI ${uiUrl}`}`);
+      say(`Everything keeps running until Ctrl-C${uiUrl === undefined ? '' : `; UI ${uiUrl}`}`);
       await interruption.happened;
     }
   } finally {
@@ -73,11 +73,11 @@ async function demo(
 }
 
 function failed(data: object): CliError {
-  const message = 'Not everything came out as expected: see the lines marked FAIL.';
+  const message = 'Some results differ from what was expected: see the lines marked FAIL.';
   return new CliError('demo_failed', message, { data });
 }
 
 function interrupted(): CliError {
-  const message = 'Interrupted; everything that the demo started is stopped.';
+  const message = 'Interrupted. Everything that the demo started is stopped.';
   return new CliError('interrupted', message, { hint: '' });
 }

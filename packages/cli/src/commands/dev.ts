@@ -16,14 +16,14 @@ export function addDevCommand(program: Command, context: CommandContext): void {
   withCommonOptions(program.command('dev'))
     .description('run a Temporal server, a worker and, without MEDIA_BASE_URL, a sandbox service')
     .addHelpText('after', HELP)
-    .option('--rebind', 'bind the task queue to the journal and the store here, instead of lost ones')
+    .option('--rebind', 'bind the task queue to the journal and the store here, in place of lost ones')
     .option('-y, --yes', 'agree to what --rebind gives up')
     .action(async (options: DevOptions) => dev(context, options));
 }
 
 const HELP = `
 All state is kept in the data directory: a new start continues where the last one stopped, also after a kill.
-Other commands with the same data directory connect to it by themselves.
+Other commands with the same data directory connect to it automatically.
 
 Examples:
   $ temporal-media dev
@@ -45,7 +45,7 @@ async function dev(context: CommandContext, options: DevOptions): Promise<void> 
   const running = await startDev(config, env, (line) => report.say(line), rebind).catch((error: unknown) => {
     if (error instanceof CliError && error.reply.type === 'rebind_not_confirmed')
       report.say(
-        `What it gives up is listed at the end of ${path.join(config.dataDir, 'logs', 'worker.log')}.`,
+        `What the rebind gives up is listed at the end of ${path.join(config.dataDir, 'logs', 'worker.log')}.`,
       );
     throw error;
   });
@@ -54,7 +54,7 @@ async function dev(context: CommandContext, options: DevOptions): Promise<void> 
   report.say(server);
   if (uiUrl !== null) report.say(`UI ${uiUrl}`);
   if (sandbox !== null) {
-    report.say(`Sandbox service ${sandbox.url}: offline, costs nothing. For a worker of your own:`);
+    report.say(`Sandbox service ${sandbox.url}: offline, costs nothing. For your own worker:`);
     report.say(
       `  export TEMPORAL_ADDRESS=${address} MEDIA_BASE_URL=${sandbox.url} MEDIA_API_KEY=sandbox-key`,
     );
@@ -65,7 +65,7 @@ async function dev(context: CommandContext, options: DevOptions): Promise<void> 
   }
   if (pids.worker === undefined)
     report.say(
-      `${report.paint('bad', 'No worker runs:')} it is tried again. Restore what it misses; or, where that is lost, end this with Ctrl-C and start \`temporal-media dev --rebind\`, which says what that gives up.`,
+      `${report.paint('bad', 'No worker runs:')} its start is retried. Restore what it needs. If that is lost, stop this with Ctrl-C and start \`temporal-media dev --rebind\`, which lists what is given up.`,
     );
   void running.workerRuns.then(() => {
     const { pids: now } = running.state;
@@ -78,13 +78,15 @@ async function dev(context: CommandContext, options: DevOptions): Promise<void> 
     report.ready({ address, namespace, uiUrl, retention, taskQueue, sandbox, dataDir, pids: now });
   });
   const ended = await Promise.race([interruption.happened, running.serverEnded]);
-  report.say('Stopping; a create that is under way is finished first. Ctrl-C again ends the worker at once.');
+  report.say(
+    'Stopping. A create in progress is finished first. Press Ctrl-C again to stop the worker immediately.',
+  );
   const second = onInterruption();
   void second.happened.then(() => running.killWorker());
   await running.stop();
   second.dispose();
   if (typeof ended === 'string') {
-    throw new CliError('temporal_server_ended', `The Temporal server ended by itself (${ended}).`);
+    throw new CliError('temporal_server_ended', `The Temporal server ended unexpectedly (${ended}).`);
   }
   report.say('Stopped.');
 }

@@ -9,25 +9,28 @@ export function addHistoryCommand(program: Command, context: CommandContext): vo
   withCommonOptions(
     history
       .command('export')
-      .description('write the history of a workflow to a file, with --redact without what it says')
+      .description('write the history of a workflow to a file; --redact removes its texts')
       .argument('<workflow-id>', 'workflow id, or a history file to redact')
-      .argument('<file>', 'where to write it; .json, or .bin for protobuf')
-      .option('--run-id <id>', 'this run. Without it, the latest')
+      .argument('<file>', 'output file: .json, or .bin for protobuf')
+      .option('--run-id <id>', 'run to export (default: the latest)')
       .option(
         '--redact',
-        'without prompts, names, addresses, memo and search attributes; it replays as before',
+        'remove prompts, names, addresses, memo and search attributes; the history still replays',
       )
       .option('--keep <fields>', KEEP_HELP)
       .option('--label <name>', LABEL_HELP)
-      .option('--keep-encrypted', 'leave what a codec has encoded as it is; without it the file is decoded')
-      .option('--workflows-path <file>', 'your workflows, whose words a redacted history keeps')
-      .option('--bundle <file>', 'the same as a workflow bundle of your build'),
+      .option('--keep-encrypted', 'keep payloads as a codec has encoded them (default: the file is decoded)')
+      .option('--workflows-path <file>', 'your workflows; a redacted history keeps the words of their code')
+      .option('--bundle <file>', 'the same, as a workflow bundle of your build'),
   )
     .addHelpText('after', EXPORT_HELP)
     .action(async (target: string, file: string, options: ExportOptions) => {
       refuseTwoCodes(options);
       if (options.redact === true && options.keepEncrypted === true)
-        throw new CliError('usage', 'Name --redact or --keep-encrypted: what is encoded cannot be redacted.');
+        throw new CliError(
+          'usage',
+          'Choose --redact or --keep-encrypted: encoded payloads cannot be redacted.',
+        );
       const { exportHistory } = await import('../replay/record-histories.js');
       await exportHistory(context, target, file, options);
     });
@@ -36,13 +39,13 @@ export function addHistoryCommand(program: Command, context: CommandContext): vo
       .command('record')
       .description('add histories to a folder of golden histories, which `replay --golden` guards')
       .argument('[target...]', 'workflow ids, history files or folders')
-      .requiredOption('--to <dir>', 'the folder; its manifest has the digest of each file')
-      .option('--query <query>', 'workflows that this query of visibility finds')
+      .requiredOption('--to <dir>', 'folder to write to; its manifest contains the digest of each file')
+      .option('--query <query>', 'workflows that match this visibility query')
       .option('--redact', 'as in `history export`')
       .option('--keep <fields>', KEEP_HELP)
       .option('--label <name>', `${LABEL_HELP}, and in the name of the file`)
-      .option('--workflows-path <file>', 'your workflows, whose words a redacted history keeps')
-      .option('--bundle <file>', 'the same as a workflow bundle of your build'),
+      .option('--workflows-path <file>', 'your workflows; a redacted history keeps the words of their code')
+      .option('--bundle <file>', 'the same, as a workflow bundle of your build'),
   )
     .addHelpText('after', RECORD_HELP)
     .action(async (targets: readonly string[], options: RecordOptions) => {
@@ -59,9 +62,9 @@ function refuseTwoCodes({ workflowsPath, bundle }: Pick<ExportOptions, 'workflow
     throw new CliError('usage', 'Name --workflows-path or --bundle, not both.');
 }
 
-const KEEP_HELP = 'fields that --redact leaves in the clear, for example model,currency';
+const KEEP_HELP = 'fields that --redact keeps readable, for example model,currency';
 const LABEL_HELP =
-  'with --redact: name in the place of the workflow id (default: the workflow type with a number)';
+  'with --redact: name that replaces the workflow id (default: the workflow type with a number)';
 
 const EXPORT_HELP = `
 With --redact every text is replaced that is not a word of the workflow code, equal texts by equal ones, and the result is

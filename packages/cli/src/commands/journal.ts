@@ -23,8 +23,8 @@ export function addJournalCommand(program: Command, context: CommandContext): vo
   withCommonOptions(
     journal
       .command('prune')
-      .description('remove old records, but none that waits for a decision')
-      .requiredOption('--older-than <duration>', 'least age, not below the retention of the namespace: 90d')
+      .description('remove old records, except those that wait for a decision')
+      .requiredOption('--older-than <duration>', 'minimum age, at least the retention of the namespace: 90d')
       .option('--dry-run', 'only count what would be removed'),
   )
     .addHelpText('after', HELP)
@@ -32,7 +32,7 @@ export function addJournalCommand(program: Command, context: CommandContext): vo
   withCommonOptions(
     journal
       .command('migrate')
-      .description('make the table of a journal in PostgreSQL, or bring it up to date')
+      .description('create the table of a journal in PostgreSQL, or bring it up to date')
       .option('--dry-run', 'only print the SQL of a new table'),
   )
     .addHelpText('after', MIGRATE_HELP)

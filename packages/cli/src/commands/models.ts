@@ -17,7 +17,7 @@ interface ModelsOptions extends CommonOptions {
 /** Those of an account of MEDIA_ACCOUNTS may differ from MEDIA_MODELS. */
 function withAccount(command: Command): Command {
   return withCommonOptions(
-    command.option('--account <name>', 'credential whose models are wanted (default: those of MEDIA_MODELS)'),
+    command.option('--account <name>', 'credential whose models to show (default: those of MEDIA_MODELS)'),
   );
 }
 
@@ -48,10 +48,10 @@ Examples:
 `;
 
 const NONE =
-  'There is no model configuration (MEDIA_MODELS): every model is accepted, with the safe fields only, and no price is known.';
+  'There is no model configuration (MEDIA_MODELS): every model is accepted, with the safe fields only, and prices are unknown.';
 
 const CONFIGURE =
-  'Set MEDIA_MODELS to a file or address: `temporal-media schema models` prints its schema, the section "With your service" of the README has an example.';
+  'Set MEDIA_MODELS to a file or address: `temporal-media schema models` prints its schema, and the section "With your service" of the README has an example.';
 
 async function list(context: CommandContext, options: ModelsOptions): Promise<void> {
   const { report } = context;

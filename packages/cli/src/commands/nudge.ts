@@ -8,7 +8,7 @@ export function addNudgeCommand(program: Command, context: CommandContext): void
   withCommonOptions(
     program
       .command('nudge')
-      .description('poll a video now, because it may be done; never sooner than its model allows')
+      .description('poll a video now because it may be done; never sooner than its model allows')
       .argument('<workflow-or-task-id>', 'id of the workflow, or of the task at the service'),
   )
     .addHelpText('after', HELP)
@@ -29,7 +29,7 @@ async function nudge(context: CommandContext, id: string, options: CommonOptions
   await withServer(context, options, async ({ media }) => {
     if (!(await media.nudge(id)))
       throw new CliError('not_found', `No workflow waits for ${id}.`, {
-        hint: `\`${commandFor('status', id)}\` shows what is known of it.`,
+        hint: `\`${commandFor('status', id)}\` shows what is known about it.`,
       });
     report.result('Its next poll is due.');
     report.reply({ ok: true, data: { id } });

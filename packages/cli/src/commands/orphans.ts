@@ -15,7 +15,7 @@ export function addOrphansCommand(program: Command, context: CommandContext): vo
       .description('find paid tasks whose workflow was terminated and that no other workflow fetches')
       .option(
         '--since <duration>',
-        'only tasks that were sent within this time: 12h, 7d (default: all in the journal)',
+        'only tasks sent within this time: 12h, 7d (default: all in the journal)',
       ),
   )
     .addHelpText('after', HELP)

@@ -8,33 +8,39 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
   withCommonOptions(
     program
       .command('replay')
-      .description('tell what happened in workflows or history files, and replay them with the code at hand')
+      .description('show what happened in workflows or history files, and replay them with the current code')
       .argument('[target...]', 'workflow id, history file (JSON or protobuf) or folder of history files')
-      .option('--run-id <id>', 'a run of the workflow; the runs before and after it are read too')
-      .option('--query <query>', 'all workflows that this query of visibility finds')
+      .option('--run-id <id>', 'a run of the workflow; earlier and later runs are read too')
+      .option('--query <query>', 'all workflows that match this visibility query')
       .option('--all-open', 'all open workflows of the namespace, before a deployment')
-      .option('--golden <dir>', 'golden histories of `history record`: all of them, unchanged')
-      .option('--workflows-path <file>', 'your workflows, which are bundled beside those of this package')
+      .option(
+        '--golden <dir>',
+        'golden histories of `history record`: all must be present, unchanged and replay',
+      )
+      .option('--workflows-path <file>', 'your workflows, bundled together with those of this package')
       .option('--bundle <file>', 'a workflow bundle of your build')
-      .option('--timeline', 'tell also what happened in workflows of a query or a folder')
+      .option('--timeline', 'also show what happened in the workflows of a query or a folder')
       .option('--no-timeline', 'only the verdict')
-      .option('--utc', 'times of the timeline in UTC instead of the time zone of this machine')
-      .option('--html <file>', 'draw the timeline of one workflow as a page that opens from disk')
+      .option('--utc', 'show times in UTC instead of the time zone of this machine')
+      .option('--html <file>', 'write the timeline of one workflow as an HTML page')
       .option('--children', 'read child workflows too: the videos of a workflow, the batches of a campaign')
-      .option('--strict-inputs', 'paid calls must have the inputs of the history too (default with --golden)')
-      .option('--concurrency <n>', 'histories at a time (default: one for each processor, up to 4, for many)')
-      .option('--verbose', 'say also what a replay does not compare, and what to do about one that differs')
-      .option('--inspect [port]', 'stop in the Node inspector where the workflow begins')
+      .option(
+        '--strict-inputs',
+        'fail if the inputs of paid calls differ from the history (default with --golden)',
+      )
+      .option('--concurrency <n>', 'histories at a time (default: with many, one per processor, up to 4)')
+      .option('--verbose', 'also show what a replay does not compare, and what to do about a difference')
+      .option('--inspect [port]', 'stop in the Node inspector where the workflow starts')
       .option('--at <event>', 'stop in the workflow task of this event; with --inspect')
       .option(
         '--whatif',
-        'run a request like it against a sandbox on this machine, with the faults of the history',
+        'run a similar request against a sandbox on this machine, with the faults of the history',
       )
       .option(
         '--speed <factor>',
-        'how many times shorter waits and polls without news are (default: 10); with --whatif',
+        'factor by which waits and polls without changes are shortened (default: 10); with --whatif',
       )
-      .option('--save-test <file>', 'write that run as a test for jest, .ts or .js; with --whatif'),
+      .option('--save-test <file>', 'write that run as a jest test, .ts or .js; with --whatif'),
   )
     .addHelpText('after', HELP)
     .action(async (targets: readonly string[], options: ReplayOptions) => {
@@ -84,7 +90,7 @@ function whatifProblem(targets: readonly string[], options: ReplayOptions): stri
       (given) => given !== undefined,
     )
   )
-    return '--whatif runs the workflows of this package and prints their timelines: leave the other options out.';
+    return '--whatif runs the workflows of this package and prints their timelines. Omit the other options.';
   return speed === undefined || /^[1-9]\d{0,3}$/.test(speed)
     ? undefined
     : '--speed is a whole number from 1 to 9999.';
@@ -92,9 +98,11 @@ function whatifProblem(targets: readonly string[], options: ReplayOptions): stri
 
 const HELP = `
 Without --workflows-path and --bundle the workflows of this package replay. Nothing is sent to the service, and nothing is
-changed. A replay compares the commands of the workflow code and not their inputs: a changed prompt replays.
-Exit code 0: every history replays; 5: one does not, or is missing; 65: a target is no history. With --whatif, 0: the same
-outcome, 5: another one.
+changed. A replay compares the commands of the workflow code and the inputs of paid calls of this package. If only such an input
+differs, such as a changed prompt, the verdict is inputs_differ, which fails with --strict-inputs or --golden. The inputs of your
+own activities are not compared.
+Exit code 0: every history replays; 5: one does not, or is missing; 65: a target is not a history. With --whatif, 0: the same
+outcome, 5: a different outcome.
 
 Examples:
   $ temporal-media replay sku-1

@@ -31,7 +31,7 @@ export function addSandboxCommand(program: Command, context: CommandContext): vo
     )
     .option('--data-dir <dir>', 'directory that keeps its state across restarts (default: in memory)')
     .option('--faults <file>', 'JSON file with fault rules; may be repeated', collect)
-    .option('--key <key>', 'key that is accepted; may be repeated (default: sandbox-key)', collect)
+    .option('--key <key>', 'accepted key; may be repeated (default: sandbox-key)', collect)
     .option('--path-prefix <path>', 'path prefix of the base address')
     .addOption(
       new Option('--mode <mode>', 'compat accepts and returns what published clients and services send')
@@ -39,7 +39,7 @@ export function addSandboxCommand(program: Command, context: CommandContext): vo
         .default('strict'),
     )
     .addOption(
-      new Option('--idempotency <mode>', 'how the header Idempotency-Key of a paid call is treated')
+      new Option('--idempotency <mode>', 'how the Idempotency-Key header of a paid call is handled')
         .choices(['ignored', 'honoured', 'claimed'])
         .default('ignored'),
     )

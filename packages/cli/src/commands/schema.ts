@@ -12,7 +12,7 @@ export function addSchemaCommand(program: Command, context: CommandContext): voi
   // For help and completion only: `schema` itself reports a wrong name, with similar ones.
   argument.argChoices = Object.keys(SCHEMA_NAMES);
   withOutputOptions(program.command('schema').addArgument(argument))
-    .description('print the JSON Schema of a file or an answer; without a name, list them')
+    .description('print the JSON Schema of a file or an output; without a name, list the schemas')
     .addHelpText('after', HELP)
     .action(async (name: string | undefined) => schema(context, name));
 }

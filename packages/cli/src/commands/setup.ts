@@ -10,10 +10,8 @@ export function addSetupCommand(program: Command, context: CommandContext): void
   withCommonOptions(
     program
       .command('setup')
-      .description(
-        'register the search attributes of this package in the namespace; once, and safe to repeat',
-      )
-      .option('--dry-run', 'only say which are missing'),
+      .description('register the search attributes of this package in the namespace; once, safe to repeat')
+      .option('--dry-run', 'only show which are missing'),
   )
     .addHelpText('after', HELP)
     .action(async (options: SetupOptions) => {

@@ -34,11 +34,8 @@ async function status(context: CommandContext, id: string, options: CommonOption
     const found = await videoStatus(connected, config, id);
     if (found === undefined) {
       const worker =
-        (await connected.hasWorker()) === false ? ' No worker runs that could ask the service.' : '';
-      throw new CliError(
-        'not_found',
-        `Nothing is known of ${id} in namespace ${connected.namespace}.${worker}`,
-      );
+        (await connected.hasWorker()) === false ? ' No worker is running that could query the service.' : '';
+      throw new CliError('not_found', `${id} is unknown in namespace ${connected.namespace}.${worker}`);
     }
     for (const line of statusLines(found, report.paintResult)) report.result(line);
     report.reply({ ok: true, data: found });

@@ -11,7 +11,7 @@ export function addUnconfirmedCommand(program: Command, context: CommandContext)
     .description('paid calls whose fate is unknown: list them, show the evidence, decide')
     .addHelpText('after', HELP);
   withCommonOptions(
-    unconfirmed.command('list', { isDefault: true }).description('list what waits for a decision'),
+    unconfirmed.command('list', { isDefault: true }).description('list the calls that wait for a decision'),
   ).action(async (options: CommonOptions) => {
     await withServer(context, options, async (connected) => {
       const { listUnconfirmed } = await import('../unconfirmed/unconfirmed.js');
@@ -21,7 +21,7 @@ export function addUnconfirmedCommand(program: Command, context: CommandContext)
   withCommonOptions(
     unconfirmed
       .command('show')
-      .description('show the evidence, earlier decisions and what can be done')
+      .description('show the evidence, earlier decisions and the available decisions')
       .argument('<id>', 'creation key: the id given at the start'),
   ).action(async (id: string, options: CommonOptions) => {
     await withServer(context, options, async (connected) => {
@@ -41,13 +41,13 @@ export function addUnconfirmedCommand(program: Command, context: CommandContext)
   withDecisionOptions(
     unconfirmed
       .command('declare-lost')
-      .description('the call was not accepted: nothing is sent under this id any more')
+      .description('the call was not accepted: nothing more is sent under this id')
       .argument('<id>', 'creation key: the id given at the start'),
   ).action((id: string, options: DecideOptions) => decided(context, 'declareLost', id, options));
   withDecisionOptions(
     unconfirmed
       .command('resubmit')
-      .description('authorise one more send, which may cost a second time')
+      .description('authorize one more send, which may cost a second time')
       .argument('<id>', 'creation key: the id given at the start')
       .option('-y, --yes', 'agree to what it may cost'),
   ).action((id: string, options: DecideOptions) => decided(context, 'resubmit', id, options));

@@ -53,7 +53,7 @@ export function addVideoCommand(program: Command, context: CommandContext): void
         .option('--account <name>', 'credential name of the worker')
         .option(
           '--wait-for <duration>',
-          'how long to wait; then the command exits and the video goes on: 90s, 15m, 2h, 3d (default: 15m)',
+          'how long to wait; then the command exits and the video continues: 90s, 15m, 2h, 3d (default: 15m)',
         )
         .option('--polling <mode>', POLLING_HELP)
         .option('--out <dir>', 'directory for the file', '.')

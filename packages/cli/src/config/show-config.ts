@@ -28,7 +28,7 @@ export async function showConfig(context: CommandContext, options: CommonOptions
   }
   const names = broken.map(({ name }) => name).join(', ');
   throw new CliError('configuration', `These values cannot be used: ${names}.`, {
-    hint: 'Correct each value where it is set; the list shows what is wrong with it.',
+    hint: 'Correct each value where it is set. The list shows the problem of each.',
     data: { values },
   });
 }

@@ -126,7 +126,7 @@ async function untilFree(port: number): Promise<void> {
     if (performance.now() > until) {
       const message = `Port ${port} of 127.0.0.1, which the sandbox of this data directory used before, is taken.`;
       throw new CliError('port_in_use', message, {
-        hint: 'Stop what listens there, use another MEDIA_DATA_DIR, or delete dev-ports.json in the data directory: earlier tasks are then out of reach.',
+        hint: 'Stop the process that listens there, use another MEDIA_DATA_DIR, or delete dev-ports.json in the data directory. Without that file, earlier tasks are out of reach.',
       });
     }
     await delay(200);

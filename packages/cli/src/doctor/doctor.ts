@@ -161,5 +161,5 @@ export function summaryOf(checks: readonly CheckReport[]): string {
   const unseen = checks.filter(({ state }) => state === 'skipped').map(({ name }) => name);
   return unseen.length === 0
     ? 'A video could be made now.'
-    : `A video could be made now, as far as this machine can see. Not checked here: ${unseen.join(', ')}; run \`doctor\` where the worker runs.`;
+    : `A video could be made now, as far as this machine can check. Not checked here: ${unseen.join(', ')}; run \`doctor\` where the worker runs.`;
 }

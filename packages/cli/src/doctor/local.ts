@@ -110,7 +110,7 @@ export const settings: DoctorCheck = {
     }
     const [first] = accounts;
     if (!workerSide || first === undefined)
-      return ok('neither MEDIA_BASE_URL nor a key is set here: both are needed where the worker runs only');
+      return ok('neither MEDIA_BASE_URL nor a key is set here; only the machine of the worker needs them');
     return accounts.length === 1 && first.from !== 'MEDIA_ACCOUNTS'
       ? ok(`service from ${first.from}, key from ${keySource(env)}`)
       : ok(
@@ -176,16 +176,16 @@ const MODELS_MS = 2_000;
 async function clientFinding(store: ArtifactStore, state: FolderState): Promise<Finding> {
   if (state !== 'there')
     return warning(
-      'There is none here: videos are made, but this machine cannot save their files.',
-      'Set MEDIA_DATA_DIR or MEDIA_ARTIFACTS as the worker has it, if both can reach one store.',
+      'There is no artifact store here: videos can be created, but this machine cannot save their files.',
+      'Set MEDIA_DATA_DIR or MEDIA_ARTIFACTS as on the worker, if both can reach one store.',
     );
-  if (store.kind === 'file') return ok('there; the worker must use the same one');
+  if (store.kind === 'file') return ok('exists; the worker must use the same one');
   try {
     await store.list(null, 1);
     return ok('can be read; the worker must use the same one');
   } catch (error) {
     const { message, hint = OTHER_STORE } = toArtifactError(error);
-    return warning(`Videos are made, but this machine cannot save their files: ${message}`, hint);
+    return warning(`Videos can be created, but this machine cannot save their files: ${message}`, hint);
   }
 }
 
@@ -255,7 +255,7 @@ async function nearest(folder: string): Promise<string | undefined> {
   }
 }
 
-const MADE_LATER = 'can be written; the first worker makes it';
+const MADE_LATER = 'can be written; the first worker creates it';
 
 /** Does in a folder of its own what a store will do on the same file system, and removes the folder. */
 async function inItsPlace(folder: string, check: (root: string) => Promise<void>): Promise<void> {

@@ -37,23 +37,25 @@ interface ServiceAnswer {
 const NO_SUCH_TASK: ReadonlySet<number | undefined> = new Set([400, 404, 410, 422]);
 const CERTIFICATE_REMEDY =
   'Name the certificate of your proxy or service in NODE_EXTRA_CA_CERTS, for the worker too.';
-const PATH_REMEDY =
-  'Set MEDIA_BASE_URL to all that stands before /v1/videos in the addresses of the service.';
+const PATH_REMEDY = 'Set MEDIA_BASE_URL to the part before /v1/videos in the addresses of the service.';
 const MODEL_REMEDY =
-  'No model was asked for: the account may lack one, or MEDIA_BASE_URL is the address of another interface.';
+  'The request named no model: the account may lack one, or MEDIA_BASE_URL is the address of another interface.';
 const KEY_UNPROVED =
   'This proves neither key nor path: compare MEDIA_API_KEY and MEDIA_BASE_URL with those of the service before the first paid call.';
 const PATH_UNPROVED =
-  'The path may be wrong: MEDIA_BASE_URL is all that stands before /v1/videos in the addresses of the service.';
+  'The path may be wrong: MEDIA_BASE_URL is the part before /v1/videos in the addresses of the service.';
 /** Longest text of the service that is repeated, in characters. */
 const MOST_SAID = 200;
-const LOOK_AGAIN = 'Try again later; the log of the service says more.';
+const LOOK_AGAIN = 'Try again later. The log of the service may say more.';
 
 /** Whether the service is reachable and does not refuse the key, or why not. */
 export function checkServiceAnswer(answer: ServiceAnswer): Finding {
   const { result, baseUrl } = answer;
   if (result.kind === 'record')
-    return warning(`${baseUrl} knows a task that cannot exist.`, 'Check that MEDIA_BASE_URL is the service.');
+    return warning(
+      `${baseUrl} returns a task that cannot exist.`,
+      'Check that MEDIA_BASE_URL is the service.',
+    );
   const { error, httpStatus: status } = result;
   if (error === 'late' || error === 'network' || status === undefined) return notReached(answer);
   if (status === 402)
@@ -70,16 +72,16 @@ export function checkServiceAnswer(answer: ServiceAnswer): Finding {
   if (error === 'credentials')
     return failedCheck('service_credentials', `${baseUrl} refuses the key (HTTP ${status}).${said}`);
   if (subject === 'model')
-    return warning(`${baseUrl} answers HTTP ${status} and speaks of the model.${said}`, MODEL_REMEDY);
+    return warning(`${baseUrl} answers HTTP ${status} and mentions the model.${said}`, MODEL_REMEDY);
   if (subject === 'key')
     return failedCheck(
       'service_credentials',
-      `${baseUrl} answers HTTP ${status} and speaks of the key.${said}`,
+      `${baseUrl} answers HTTP ${status} and mentions the key.${said}`,
     );
   if (subject === 'path')
     return failedCheck(
       'service_unexpected_reply',
-      `${baseUrl} answers HTTP ${status} and speaks of the path.${said}`,
+      `${baseUrl} answers HTTP ${status} and mentions the path.${said}`,
       PATH_REMEDY,
     );
   if (NO_SUCH_TASK.has(status)) return checkUnknownTask(answer, status, subject);
@@ -87,10 +89,11 @@ export function checkServiceAnswer(answer: ServiceAnswer): Finding {
     const message = `${baseUrl} answers HTTP ${status}, a redirect; a create is never redirected.`;
     return failedCheck('service_unexpected_reply', message, 'Set MEDIA_BASE_URL to the final address.');
   }
-  if (status === 429) return warning(`${baseUrl} answers HTTP 429: too many requests for now.`, LOOK_AGAIN);
+  if (status === 429)
+    return warning(`${baseUrl} answers HTTP 429: too many requests at present.`, LOOK_AGAIN);
   if (status === 407)
-    return failedCheck('proxy', 'The proxy wants credentials (HTTP 407).', 'Put them into HTTPS_PROXY.');
-  const message = `${baseUrl} answers HTTP ${status} when asked for a task that does not exist.${said}`;
+    return failedCheck('proxy', 'The proxy requires credentials (HTTP 407).', 'Add them to HTTPS_PROXY.');
+  const message = `${baseUrl} answers HTTP ${status} for a task that does not exist.${said}`;
   return status > 500
     ? failedCheck('service_unexpected_reply', message, LOOK_AGAIN)
     : warning(message, LOOK_AGAIN);
@@ -102,8 +105,8 @@ function checkUnknownTask(
   status: number,
   subject: Subject | undefined,
 ): Finding {
-  if (subject === 'task') return ok(`${baseUrl} answers, and knows no task that does not exist`);
-  const message = `${baseUrl} answers HTTP ${status} when asked for a task that does not exist, and does not say what it misses.${reasonOf(result)}`;
+  if (subject === 'task') return ok(`${baseUrl} responds and correctly rejects an unknown task id`);
+  const message = `${baseUrl} answers HTTP ${status} for a task that does not exist, without saying what is missing.${reasonOf(result)}`;
   return status === 400 || status === 422 ? warning(message, KEY_UNPROVED) : warning(message, PATH_UNPROVED);
 }
 
@@ -134,10 +137,10 @@ const WORDS: { readonly [cause: string]: (code: string) => string } = {
   connection_refused: () => 'refuses the connection',
   host_not_found: () => 'has a host name that cannot be resolved',
   connect_timeout: () => 'does not accept the connection in time',
-  proxy_refused: () => 'cannot be reached: the proxy opens no tunnel to it',
-  tls_failed: (code) => `makes no secure connection (${code})`,
+  proxy_refused: () => 'cannot be reached: the proxy does not open a tunnel to it',
+  tls_failed: (code) => `does not establish a secure connection (${code})`,
   certificate_not_trusted: (code) => `has a certificate that is not trusted (${code})`,
-  connection_reset: (code) => `ends the connection without an answer (${code})`,
+  connection_reset: (code) => `closes the connection without a response (${code})`,
 };
 
 const ANSWER_MS = 7_000;
@@ -248,8 +251,7 @@ async function proxyOf(baseUrl: string, env: NodeJS.ProcessEnv): Promise<Finding
     );
   }
   const url = usable(address);
-  if (url === undefined)
-    return failedCheck('proxy', 'The proxy of the environment has no address that can be used.');
+  if (url === undefined) return failedCheck('proxy', 'The proxy of the environment has an unusable address.');
   const where = `${url.protocol}//${url.host}`;
   const problem = await connectionProblem(url);
   return problem === undefined
@@ -313,7 +315,7 @@ export const models: DoctorCheck = {
 async function checkModels({ models: location, unknownModels }: MediaConfig): Promise<Finding> {
   if (location === undefined)
     return ok(
-      'no MEDIA_MODELS is set: any model is sent, with the fields that are safe for every model only',
+      'MEDIA_MODELS is not set: any model is sent, only with the fields that are safe for every model',
     );
   let source: ModelSource;
   try {
@@ -322,7 +324,7 @@ async function checkModels({ models: location, unknownModels }: MediaConfig): Pr
     const { message } = error as Error;
     return failedCheck(
       'models_unavailable',
-      message.includes('MEDIA_MODELS') ? message : 'MEDIA_MODELS is an address that cannot be used.',
+      message.includes('MEDIA_MODELS') ? message : 'MEDIA_MODELS is an unusable address.',
     );
   }
   const looked = await source.lookup('doctor');

@@ -82,8 +82,8 @@ export function checkActivityQueues(
   const names = unserved.map(([queue]) => queue).join(', ');
   return failedCheck(
     'no_worker',
-    `${served.message}, but none polls ${names}: what runs there would wait.`,
-    'Serve them with `temporal-media worker` or createMediaWorker; workers that are put together by hand are made by createWorkers.',
+    `${served.message}, but none polls ${names}: their work would wait.`,
+    'Serve them with `temporal-media worker` or createMediaWorker; create manually assembled workers with createWorkers.',
   );
 }
 
@@ -99,11 +99,7 @@ export function checkPollers(pollers: QueuePollers, taskQueue: string, now: numb
   const age = Math.max(...KINDS.map((kind) => now - Math.max(...pollers[kind])));
   if (age > STALE_POLL_MS) {
     const message = `The last poll of the task queue "${taskQueue}" was ${Math.round(age / 1_000)} s ago: its worker is gone, or has no free slot.`;
-    return failedCheck(
-      'no_worker',
-      message,
-      `${errorType('no_worker').hint} A worker that is busy needs time.`,
-    );
+    return failedCheck('no_worker', message, `${errorType('no_worker').hint} A busy worker may need time.`);
   }
   const count = Math.min(...KINDS.map((kind) => pollers[kind].length));
   return ok(`${count} ${count === 1 ? 'worker polls' : 'workers poll'} the task queue "${taskQueue}"`);
@@ -134,7 +130,7 @@ export const temporalServer: DoctorCheck = {
     } catch (error) {
       return isRefusal(error)
         ? failedCheck('temporal_credentials', `The Temporal server at ${where} refuses access.`)
-        : failedCheck('temporal_unreachable', `No Temporal server answers at ${where}.`, remedy(env));
+        : failedCheck('temporal_unreachable', `No Temporal server responds at ${where}.`, remedy(env));
     }
     session.connection = connection;
     const { serverVersion } = await connection.withDeadline(Date.now() + CONNECT_MS, () =>
@@ -152,7 +148,7 @@ export function checkServerVersion(version: string | null | undefined, where: st
     `${version} at ${where} lacks ${lacks.join('; ')}.`,
     isOlder(version, OLDEST_SERVER)
       ? `Use a server of version ${OLDEST_SERVER} or later.`
-      : 'Use a later server where you need them; videos and images need none of them.',
+      : 'Use a later server if you need them. Videos and images do not need them.',
   );
 }
 
@@ -210,7 +206,7 @@ export function checkLookUp(error: unknown, namespace: string): Finding | undefi
     return failedCheck(
       'temporal_unreachable',
       `The Temporal server answers, but cannot look up the namespace "${namespace}": its database may be down.`,
-      'Check the log of the Temporal server and its database; the settings of this machine are not the cause. What runs goes on when it is back.',
+      'Check the log of the Temporal server and its database; the settings of this machine are not the cause. Running work continues when the database is back.',
     );
   return undefined;
 }
@@ -280,27 +276,30 @@ export function checkBinding(
   const queue = `The task queue "${taskQueue}"`;
   if (ledger === null) return ok(`the first worker binds the task queue "${taskQueue}" to its journal`);
   if (journal === null)
-    return failedCheck('journal_binding', `${queue} is bound to a journal, and here is none yet.`);
+    return failedCheck(
+      'journal_binding',
+      `${queue} is bound to a journal, but there is no journal here yet.`,
+    );
   const difference = differenceOf(ledger, { ...journal, artifacts, accounts: [], mark: null });
   if (difference === 'artifacts') {
     const remedy =
-      'Set MEDIA_ARTIFACTS or MEDIA_DATA_DIR as the other workers have it, or use a task queue of your own (MEDIA_TASK_QUEUE). Where the store is lost, restore it; what it held is gone otherwise, and `temporal-media worker --rebind` accepts that.';
+      'Set MEDIA_ARTIFACTS or MEDIA_DATA_DIR as on the other workers, or use another task queue (MEDIA_TASK_QUEUE). If the store is lost, restore it. If it cannot be restored, its content is lost, and `temporal-media worker --rebind` accepts that.';
     return failedCheck('journal_binding', `${queue} ${DIFFERS[difference]}`, remedy);
   }
   if (difference !== undefined) return failedCheck('journal_binding', `${queue} ${DIFFERS[difference]}`);
   if (journal.isSetBack) {
-    const message = `${queue} knows of paid calls that the journal here lacks: it is an earlier copy of itself.`;
+    const message = `${queue} records paid calls that the journal here lacks: this journal is an older copy.`;
     return failedCheck(
       'journal_binding',
       message,
-      'Put the journal itself back; where it is lost, stop all workers and start once with `temporal-media worker --rebind`.',
+      'Restore the current journal. If it is lost, stop all workers and start once with `temporal-media worker --rebind`.',
     );
   }
   const others = accounts.length === 0 ? undefined : accountsOfOthers(ledger.accounts, accounts);
   if (others !== undefined)
     return warning(
       others,
-      'Check whether a worker with those accounts runs; ignore this when they are no longer used.',
+      'Check whether a worker with those accounts runs; ignore this if they are no longer used.',
     );
   return ok(`the task queue "${taskQueue}" is bound to this journal`);
 }
@@ -324,7 +323,7 @@ export function checkVersions(view: QueueView, taskQueue: string, now: number): 
     if (current === undefined || waiting.length === 0) return undefined;
     return failedCheck(
       'no_worker',
-      `The current version of the task queue "${taskQueue}" is ${versionText(current)}, and only workers without a version poll it: nothing new is given to them.`,
+      `The current version of the task queue "${taskQueue}" is ${versionText(current)}, but only workers without a version poll it: they get no new work.`,
       `Start a worker of ${versionText(current)}, or give new work to workers without a version: \`temporal worker deployment set-current-version --deployment-name ${shellWord(current.deploymentName)} --unversioned\`.`,
     );
   }
@@ -332,12 +331,12 @@ export function checkVersions(view: QueueView, taskQueue: string, now: number): 
   return current === undefined
     ? failedCheck(
         'no_worker',
-        `${polling}, but no version is current: nothing new is given to them.`,
+        `${polling}, but no version is current: they get no new work.`,
         `Make it current: ${makeCurrent(idle)}.`,
       )
     : failedCheck(
         'no_worker',
-        `${polling}, but ${versionText(current)} is current and no worker of it polls: nothing new goes on.`,
+        `${polling}, but ${versionText(current)} is current and no worker of that version polls: new work does not proceed.`,
         `Start a worker of ${versionText(current)}, or make the other one current: ${makeCurrent(idle)}.`,
       );
 }

@@ -42,7 +42,7 @@ export const waiting: DoctorCheck = {
     // Lists come from the server's visibility store, which videos do not need.
     const open = await openBuyers(client, taskQueue, endAt).catch(otherwise(undefined));
     return open === undefined
-      ? warning('The server does not list what is under way.', LOOK_AGAIN)
+      ? warning('The server does not list running workflows.', LOOK_AGAIN)
       : checkWaits(await waitsOf(client, open, endAt), open.length, own);
   },
 };
@@ -80,7 +80,7 @@ export interface WaitsFound {
 
 const LOOK_AGAIN = 'Check again later; `temporal-media status ID` shows one video or image.';
 const REMEDY =
-  'Correct what is named: the key, the balance or the access of the account, the model, or what the worker lacks. What waits goes on by itself with its next try, within about three minutes; do not start it under another id.';
+  'Correct the named cause: the key, the balance or the access of the account, the model, or what the worker lacks. Waiting calls continue automatically with their next attempt, within about three minutes. Do not start them under another id.';
 /** Reasons that concern an account as a whole. */
 const OF_ACCOUNT: ReadonlySet<CallWait['reason']> = new Set(['credentials', 'quota']);
 
@@ -95,14 +95,13 @@ export function checkWaits(
 ): Finding {
   if (waits.length === 0 && silent > 0)
     return warning(
-      `${silent} of the ${asked} newest calls and campaigns under way do not answer, or cannot be read here (a payload codec, external storage): whether they wait is unknown. None of the others does.`,
+      `${silent} of the ${asked} newest running calls and campaigns do not respond or cannot be read here (a payload codec, external storage). Whether they wait is unknown. None of the others waits.`,
       LOOK_AGAIN,
     );
-  if (waits.length === 0)
-    return ok(asked === 0 ? 'nothing is under way' : 'nothing that is under way waits to be sent');
+  if (waits.length === 0) return ok(asked === 0 ? 'nothing is running' : 'no running call waits to be sent');
   const ids = new Set(waits.map(({ workflowId }) => workflowId));
   const reported = [...new Map(waits.map((wait) => [`${wait.account} ${wait.reason}`, wait])).values()];
-  const of = `${ids.size} of the ${asked} newest calls and campaigns under way wait.`;
+  const of = `${ids.size} of the ${asked} newest running calls and campaigns wait.`;
   const message = [of, ...reported.slice(0, MOST_SHOWN).map(waitText)].join(' ');
   const isOwn = ({ account, reason }: FoundWait): boolean =>
     OF_ACCOUNT.has(reason) &&
@@ -112,7 +111,7 @@ export function checkWaits(
 
 function waitText({ workflowId, why, until, account }: FoundWait): string {
   const whose = account === null ? '' : ` for the account ${account}`;
-  return `${workflowId} waits${whose}, its next try is at ${isoOf(until)}: ${why}`;
+  return `${workflowId} waits${whose}; its next attempt is at ${isoOf(until)}: ${why}`;
 }
 
 function isoOf(time: number): string {

@@ -23,11 +23,11 @@ export async function migrate(
   if (url === undefined)
     throw new ConfigurationError(
       'MEDIA_JOURNAL',
-      'must be postgres://USER@HOST:PORT/DATABASE for this command. A journal elsewhere has no table.',
+      'must be postgres://USER@HOST:PORT/DATABASE for this command. Other journals have no table.',
     );
   const { from, version } = await migratePostgres(url);
   const was =
-    from === version ? 'It was there already.' : from === 0 ? 'It is new.' : `It had version ${from}.`;
+    from === version ? 'It already existed.' : from === 0 ? 'It is new.' : `It had version ${from}.`;
   report.say(`The table media_journal in ${shownAddress(url)} has version ${version}. ${was}`);
   report.reply({ ok: true, data: { dryRun, from, version } });
 }

@@ -169,7 +169,7 @@ async function removed(
 }
 
 const SLEPT =
-  'The removal of a creation key took longer than half an hour, and ends here: this machine stood still, or the store is very slow. Run `temporal-media journal prune` again in an hour: it goes on.';
+  'The removal of a creation key took longer than half an hour and was stopped: this machine was suspended, or the store is very slow. Run `temporal-media journal prune` again in an hour; it continues the removal.';
 
 async function namesOf(prefix: string, records: RecordStore): Promise<readonly string[]> {
   const names: string[] = [];

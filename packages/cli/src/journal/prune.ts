@@ -25,7 +25,7 @@ export async function pruneCreateJournal(
     throw new CliError('journal_unusable', `There is no journal at ${shownLocation(config.journal)}.`, {
       hint: 'Run this where the worker runs, with its MEDIA_JOURNAL or --data-dir.',
     });
-  await requireRetention(connected, olderThanMs, 'and one that is reset would not find what it bought.');
+  await requireRetention(connected, olderThanMs, 'and a reset workflow would not find what it bought.');
   const pruned = await pruneJournal({
     records,
     before: new Date(Date.now() - olderThanMs),
@@ -35,11 +35,11 @@ export async function pruneCreateJournal(
   const spend = await pruneSpend({ records, before: new Date(Date.now() - olderThanMs), dryRun });
   const { keys, removed, keptOpen, keptRunning, keptYoung } = pruned;
   report.say(
-    `${dryRun ? 'Would remove' : 'Removed'} ${removed} of ${keys} creation keys; kept ${keptYoung} that are younger, ${keptRunning} whose workflow runs or can still be reset, ${keptOpen} that wait for a decision.`,
+    `${dryRun ? 'Would remove' : 'Removed'} ${removed} of ${keys} creation keys; kept ${keptYoung} that are younger, ${keptRunning} whose workflow is running or can still be reset, and ${keptOpen} that wait for a decision.`,
   );
   if (spend > 0)
     report.say(
-      `${dryRun ? 'Would remove' : 'Removed'} ${spend} records of what accounts have spent, in months that are over.`,
+      `${dryRun ? 'Would remove' : 'Removed'} ${spend} records of what accounts spent in months that have ended.`,
     );
   report.reply({ ok: true, data: { dryRun, ...pruned, removedSpend: spend } });
 }

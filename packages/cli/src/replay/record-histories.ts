@@ -51,9 +51,9 @@ export async function recordHistories(
   if (refused.length === 0) return report.reply({ ok: true, data });
   throw new CliError(
     'replay_differs',
-    `Not recorded, because the code does not replay it: ${refused.join(', ')}.`,
+    `Not recorded, because the current code does not replay it: ${refused.join(', ')}.`,
     {
-      hint: '`temporal-media replay` shows where the code differs; name the code that wrote the history.',
+      hint: '`temporal-media replay` shows where the code differs. Name the code that wrote the history.',
       data,
     },
   );
@@ -101,7 +101,7 @@ export async function exportHistory(
     if ('error' in loaded) throw loaded.error;
     run = loaded.runs.find((one) => one.runId === runId) ?? loaded.runs.at(-1);
   }
-  if (run === undefined) throw new CliError('not_found', `Nothing is known of ${target}.`);
+  if (run === undefined) throw new CliError('not_found', `${target} is unknown.`);
   const label = redaction?.label ?? `${run.workflowType}-1`;
   const written =
     redaction === undefined ? run : await redactedRun(await codeFor(options), run, { ...redaction, label });
@@ -115,7 +115,7 @@ export async function exportHistory(
   report.say(`${events} events of ${run.workflowType}${options.redact === true ? ', redacted' : ''}.`);
   if (run.decoded === true && options.redact !== true)
     report.say(
-      'Its payloads are decoded: whoever has the file reads them. --keep-encrypted leaves them as they are.',
+      'Its payloads are decoded: everyone who has the file can read them. --keep-encrypted keeps them encoded.',
     );
   report.reply({
     ok: true,
@@ -132,8 +132,8 @@ async function redactedRun(code: ReplayCode, run: LoadedRun, options: RedactOpti
   if (before === after) return redacted;
   throw new CliError(
     'bad_input',
-    `The redacted history of ${run.workflowType} does not replay as the original does: its code compares a text that is not in the code.`,
-    { hint: 'Export it without --redact, and look through it before you send it to anybody.' },
+    `The redacted history of ${run.workflowType} does not replay like the original: its workflow code compares a text that is not in the code.`,
+    { hint: 'Export it without --redact, and review it before you share it.' },
   );
 }
 

@@ -133,7 +133,7 @@ class ReplayThread implements Member {
       return answer;
     }
     const which = named === null ? 'after its last history' : `while it replayed ${nameOf(named)}`;
-    throw new CliError('unexpected', `A thread of the replay stopped ${which}: ${answer}`, {
+    throw new CliError('unexpected', `A replay thread stopped ${which}: ${answer}`, {
       hint: 'Replay this one alone, or all with --concurrency 1, which needs less memory.',
     });
   }

@@ -58,7 +58,7 @@ export class ReplaySummary {
   /** Why it failed, in a sentence. */
   message(type: CommandErrorType): string {
     return type === 'replay_differs' && !this.differs()
-      ? `${this.#counts.not_replayed} histories were not replayed: the code at hand has no such workflow, or another SDK wrote them.`
+      ? `${this.#counts.not_replayed} histories were not replayed: the current code has no such workflow, or another SDK wrote them.`
       : errorType(type).meaning;
   }
 

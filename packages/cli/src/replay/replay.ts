@@ -129,9 +129,9 @@ function cleaned(verdict: Verdict): unknown {
 }
 
 const WORDS = {
-  missing: 'is in the manifest and not in the folder',
-  changed: 'is not as it was recorded',
-  not_listed: 'is in the folder and not in the manifest',
+  missing: 'is in the manifest but not in the folder',
+  changed: 'has changed since it was recorded',
+  not_listed: 'is in the folder but not in the manifest',
 } as const;
 
 /** What is wrong with the files of a folder of golden histories, whether they replay or not. @throws HistoryError */
@@ -206,7 +206,7 @@ async function inspectTarget(
     throw new CliError('usage', `--at: the history has ${events} events.`);
   const port = inspect === true || inspect === undefined ? DEFAULT_PORT : Number(inspect);
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new CliError('usage', '--inspect takes a port, or nothing.');
+    throw new CliError('usage', '--inspect takes a port or no value.');
   report.say(
     `Open chrome://inspect, or attach your editor to the address below. It stops ${
       eventId === undefined ? 'where the workflow begins' : `in the workflow task of event ${eventId}`

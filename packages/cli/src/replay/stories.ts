@@ -69,7 +69,10 @@ export class Stories {
 
   private draw(timeline: Timeline, target: string): void {
     if (this.page !== undefined)
-      throw new CliError('usage', `--html draws one workflow: here are ${this.page.target} and ${target}.`);
+      throw new CliError(
+        'usage',
+        `--html draws one workflow, but these were found: ${this.page.target} and ${target}.`,
+      );
     this.page = { target, html: timelinePage(timeline) };
   }
 }

@@ -17,21 +17,21 @@ import { type ReplaySummary } from './replay-summary';
 const PLACES = 3;
 
 const REASONS = {
-  other_sdk: 'another SDK wrote it, so that no TypeScript code can replay it',
+  other_sdk: 'another SDK wrote it, so TypeScript code cannot replay it',
   unknown_workflow:
-    'the code at hand has no workflow of this type; name yours with --workflows-path or --bundle',
-  not_started: 'no worker has completed a workflow task of it yet',
+    'the current code has no workflow of this type; name yours with --workflows-path or --bundle',
+  not_started: 'no worker has completed one of its workflow tasks yet',
 } as const;
 
 const COMPARED =
-  'A replay compares commands, and the inputs of paid calls of this package; not those of your own activities.';
+  'A replay compares commands and the inputs of paid calls of this package. It does not compare the inputs of your own activities.';
 
 const RESETS =
-  'A reset of a workflow with a changed request under the same id ends with creation_key_conflict: the id has bought the old one.';
+  'Resetting a workflow with a changed request under the same id ends with creation_key_conflict: the id has already bought the old request.';
 
 const OPTIONS = [
   'Options: revert the change;',
-  '  or keep the old path for workflows that run: `if (patched("ID")) … else …` around the changed place;',
+  '  or keep the old path for running workflows: `if (patched("ID")) … else …` around the changed code;',
   '  or give the workers a new deployment version, with pinned workflows (docs/operations.md#new-versions).',
 ];
 
@@ -44,10 +44,10 @@ export function verdictLines(
   const name = `${run.workflowType} ${run.workflowId}${run.source === 'server' ? '' : ` (${run.source})`}`;
   switch (verdict.verdict) {
     case 'identical':
-      return [`${paint('good', 'identical')}  ${name}: the code at hand takes the same commands.`];
+      return [`${paint('good', 'identical')}  ${name}: the current code issues the same commands.`];
     case 'inputs_differ':
       return [
-        `${paint('warn', 'inputs differ')}  ${name}: the code at hand takes the same commands, and buys something else.`,
+        `${paint('warn', 'inputs differ')}  ${name}: the current code issues the same commands but buys something else.`,
         ...verdict.differences.flatMap(({ event, fields, at }) => [
           `  event ${event.eventId}, ${event.eventType}: ${withoutSecrets(viewText(event))}: ${fields.join(', ')}`,
           ...placesOf(at, 'at'),
@@ -58,7 +58,7 @@ export function verdictLines(
       return [`${paint('warn', 'not replayed')}  ${name}: ${REASONS[verdict.reason]}.`];
     case 'fails':
       return [
-        `${paint('bad', 'fails')}  ${name}: the code at hand throws where the workflow went on.`,
+        `${paint('bad', 'fails')}  ${name}: the current code throws where the workflow continued.`,
         `  it says: ${withoutSecrets(verdict.message)}`,
         ...placesOf(verdict.at, 'at'),
         ...writer(verdict.writtenBy),

@@ -62,7 +62,7 @@ function costOf(checked: CheckedCall | Error): {
 }
 
 function reason(entry: ModelEntry | undefined, noConfiguration: boolean): string {
-  if (noConfiguration) return 'No model configuration with prices is known here (MEDIA_MODELS).';
+  if (noConfiguration) return 'No model configuration with prices is available here (MEDIA_MODELS).';
   if (entry === undefined) return 'The model configuration has no entry for this model.';
   return entry.price === undefined
     ? 'The model configuration has no price for this model.'

@@ -36,7 +36,7 @@ export async function findOrphans(
       report.result(line);
     report.say(`Each is paid. To fetch one: ${commandFor('resume', orphans[0]?.taskId ?? 'TASK')}`);
   } else {
-    report.say(`No paid task is without a workflow: ${scanned} creation keys in the journal.`);
+    report.say(`Every paid task has a workflow: ${scanned} creation keys in the journal.`);
   }
   report.reply({ ok: true, data: { orphans, scanned } });
 }
@@ -49,7 +49,7 @@ export async function* readPages(
   if ((await connected.hasWorker()) === false) {
     throw new CliError(
       'no_worker',
-      `No worker serves the task queue ${connected.taskQueue}, and only a worker has the journal.`,
+      `No worker serves the task queue ${connected.taskQueue}, and only a worker can read the journal.`,
     );
   }
   let after: string | null = null;
@@ -69,7 +69,7 @@ async function review(media: TemporalMediaClient, input: ReviewInput): Promise<R
     if (unreadable !== undefined) throw new CliError('journal_unusable', unreadable);
     throw new CliError(
       'no_worker',
-      'No worker has answered in two minutes, and only a worker has the journal.',
+      'No worker responded within two minutes, and only a worker can read the journal.',
     );
   }
 }

@@ -37,14 +37,14 @@ export async function decideUnconfirmed(
   { creationKey, sendId, decision, taskId, by = userName(), reason, yes }: Decision,
 ): Promise<void> {
   const { report } = context;
-  if (reason.trim() === '') throw badInput([{ field: '--reason', message: 'must say why.' }]);
+  if (reason.trim() === '') throw badInput([{ field: '--reason', message: 'must give the reason.' }]);
   let open: UnconfirmedEntry | undefined;
   for await (const page of readPages(connected, { list: 'unconfirmed', creationKey }))
     open ??= page.unconfirmed[0];
   if (decision === 'resubmit' && open !== undefined && !yes) await confirmResubmit(report, open);
   if (open?.state === 'in_flight')
     report.say(
-      `Its sender may still be alive until ${open.evidence.sendWindowEnd ?? 'unknown'}; this waits for it.`,
+      `Its sender may still be running until ${open.evidence.sendWindowEnd ?? 'an unknown time'}. This command waits for it.`,
     );
   const owner = open?.workflowId ?? creationKey;
   const result = await connected.media
@@ -62,7 +62,7 @@ export async function decideUnconfirmed(
       if ((error as Error).name !== 'WorkflowFailedError') throw error;
       throw new CliError(
         'no_worker',
-        'No worker carried the decision out in time. It may be in the journal all the same.',
+        'No worker applied the decision in time. It may still be in the journal.',
         { hint: `Look first: ${commandFor('unconfirmed show', creationKey)}` },
       );
     });
@@ -81,9 +81,7 @@ export function userName(): string {
     return userInfo().username;
   } catch (error) {
     throwBug(error);
-    throw badInput([
-      { field: '--by', message: 'must say who decides: the user of this process has no name.' },
-    ]);
+    throw badInput([{ field: '--by', message: 'is required: the user of this process has no name.' }]);
   }
 }
 
@@ -95,12 +93,12 @@ async function confirmResubmit(
   const cost = estimate === null ? 'an unknown amount' : `an estimated ${formatMoney(estimate)}`;
   const first = state === 'results_lost' ? 'was paid for' : 'may have been accepted';
   const question = `This may cost ${cost} once more, although the first send ${first}.`;
-  if (!report.machine && isTerminal(TERMINAL) && (await askTerminal(`${question} Authorise it?`, TERMINAL)))
+  if (!report.machine && isTerminal(TERMINAL) && (await askTerminal(`${question} Authorize it?`, TERMINAL)))
     return;
-  throw new CliError('spend_not_confirmed', `${question} Nothing was authorised.`, {
+  throw new CliError('spend_not_confirmed', `${question} Nothing was authorized.`, {
     hint: fetchable
-      ? 'Start the same request again under the same id instead: what is lost is fetched, and nothing is sent. Or agree at the terminal or with --yes.'
-      : 'Agree at the terminal or with --yes, or adopt the task that the records of the service show.',
+      ? 'Start the same request again under the same id instead: the lost results are fetched, and nothing is sent. Or confirm at the terminal or with --yes.'
+      : 'Confirm at the terminal or with --yes, or adopt the task that the records of the service show.',
     data: { estimate },
   });
 }
@@ -139,22 +137,22 @@ export function decisionLines(call: OpenCall): string[] {
       : []),
     command(`declare-lost --reason WHY${send} ${id}`),
     isPaid
-      ? '      give its results up; it stays paid, and nothing is sent under this id any more'
-      : '      nothing was accepted; costs nothing, and nothing is sent under this id any more',
+      ? '      give up its results; it stays paid, and nothing more is sent under this id'
+      : '      nothing was accepted; costs nothing, and nothing more is sent under this id',
     command(`resubmit --reason WHY${send} ${id}`),
     isPaid
-      ? `      send once more; costs ${cost} besides what is paid already`
+      ? `      send once more; costs ${cost} in addition to the paid call`
       : `      send once more; costs ${cost}, and twice that if the first was accepted after all`,
   ];
 }
 
 function firstLines(isPaid: boolean, fetchable: boolean): string[] {
-  if (!isPaid) return ['Look into the task records of the service with the evidence, then decide:'];
-  if (!fetchable) return ['It was answered and is paid; only its results are lost. Decide:'];
+  if (!isPaid) return ['Search the task records of the service using the evidence, then decide:'];
+  if (!fetchable) return ['The service replied and the call is paid; only its results are lost. Decide:'];
   return [
-    'It was answered and is paid; only its results are lost. Remove the cause, then start the same request',
-    'again under the same id: they are fetched while the links of the service live, and nothing is sent.',
-    'Only if they are gone for good, decide:',
+    'The service replied and the call is paid; only its results are lost. Remove the cause, then start the same',
+    'request again under the same id: the results are fetched while the links of the service work. Nothing is sent.',
+    'Only if they are permanently lost, decide:',
   ];
 }
 
@@ -180,9 +178,9 @@ export async function listUnconfirmed(context: CommandContext, connected: Connec
       report.result(line);
     const example = found[0]?.creationKey;
     if (example !== undefined)
-      report.say(`Evidence and what can be done: ${commandFor('unconfirmed show', example)}`);
+      report.say(`Show the evidence and the available decisions: ${commandFor('unconfirmed show', example)}`);
   } else {
-    report.say(`Nothing waits for a decision: ${scanned} creation keys in the journal.`);
+    report.say(`No call waits for a decision: ${scanned} creation keys in the journal.`);
   }
   report.reply({ ok: true, data: { unconfirmed: found, scanned } });
 }
@@ -213,7 +211,7 @@ export async function showUnconfirmed(
     for (const line of evidenceLines(entry.evidence)) report.result(`evidence ${line}`);
     if (entry.workflowId !== null) report.result(`workflow: ${entry.workflowId}`);
     if (entry.state === 'in_flight') {
-      report.say('Its sender may still be alive: wait until the end of its send window.');
+      report.say('Its sender may still be running: wait until the end of its send window.');
       continue;
     }
     const hasTask = entry.operation === 'create_video';

@@ -118,7 +118,7 @@ export async function playScenario(
 }
 
 const stopped = (): CliError =>
-  new CliError('interrupted', 'Interrupted; everything that was started here is stopped.', { hint: '' });
+  new CliError('interrupted', 'Interrupted. Everything that was started here is stopped.', { hint: '' });
 
 async function start(
   media: TemporalMediaClient,

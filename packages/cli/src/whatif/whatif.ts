@@ -33,9 +33,9 @@ export async function whatif(context: CommandContext, target: string, options: R
   if (!isLocalWorkflow(workflowType))
     throw new CliError(
       'bad_input',
-      `--whatif plays one video or image, and this is the workflow ${workflowType}.`,
+      `--whatif replays a single video or image call. The workflow ${workflowType} is neither.`,
       {
-        hint: 'Name a workflow generateVideo, generateImage or editImage. What a campaign met is told by `replay ID --children`.',
+        hint: 'Name a workflow of type generateVideo, generateImage or editImage. `replay ID --children` shows what happened in a campaign.',
       },
     );
   const scenario = scenarioOf(original, options.speed === undefined ? DEFAULT_SPEED : Number(options.speed));
@@ -52,7 +52,7 @@ export async function whatif(context: CommandContext, target: string, options: R
   const data = reportOf({ original, local, scenario, request, played, savedTest });
   if (!report.machine) for (const line of linesOf(context, data, options.utc === true)) report.result(line);
   if (data.outcome.same !== false) return report.reply({ ok: true, data });
-  const message = `The history ended as ${data.outcome.original}, the local run as ${data.outcome.local}.`;
+  const message = `The history ended with ${data.outcome.original}, the local run with ${data.outcome.local}.`;
   throw new CliError('whatif_differs', message, { data });
 }
 
@@ -63,9 +63,9 @@ async function storyOf(context: CommandContext, target: string, options: ReplayO
     stories.push(buildTimeline(loaded, { secrets: secretsOf(context.env) }));
   }
   const [story, other] = stories;
-  if (story === undefined) throw new CliError('not_found', `Nothing is known of ${target}.`);
+  if (story === undefined) throw new CliError('not_found', `${target} is unknown.`);
   if (other !== undefined)
-    throw new CliError('bad_input', `--whatif plays one workflow: ${target} has several.`);
+    throw new CliError('bad_input', `--whatif replays a single workflow, and ${target} contains several.`);
   return story;
 }
 
@@ -77,7 +77,9 @@ async function playedHere(
 ): Promise<PlayedRun> {
   const dataDir = await mkdtemp(join(tmpdir(), 'temporal-media-whatif-'));
   const say = (line: string): void => report.say(line);
-  say('Playing it against a sandbox on this machine: no other host is asked, and no key of yours is used.');
+  say(
+    'Running it against a sandbox on this machine. No request goes to another host, and none of your keys is used.',
+  );
   const interruption = onInterruption();
   try {
     const played = await playScenario(scenario, request, {
@@ -126,7 +128,7 @@ function linesOf({ report }: CommandContext, data: WhatIfReport, utc: boolean): 
   const { outcome, notPlayed, paid, savedTest, original, local } = data;
   const verdict =
     outcome.same === null
-      ? [`The history has no outcome to compare with; the local run ended as ${outcome.local}.`]
+      ? [`The history has no outcome to compare with. The local run ended with ${outcome.local}.`]
       : outcome.same
         ? [`${paint('good', 'same outcome')}  ${outcome.local}`]
         : [`${paint('bad', 'another outcome')}  ${outcome.original} in the history, ${outcome.local} here`];
@@ -156,14 +158,17 @@ async function refuseToSave(file: string, original: Timeline): Promise<void> {
       `--save-test writes .ts or .js, not ${extname(file) || 'a file without an extension'}.`,
     );
   if (outcomeType(original) === null)
-    throw new CliError('bad_input', '--save-test: the history has no outcome yet that a test could expect.');
+    throw new CliError(
+      'bad_input',
+      '--save-test: the history has no outcome yet, so a test has nothing to expect.',
+    );
   if (original.workflowType === WORKFLOW.editImage)
     throw new CliError(
       'bad_input',
-      '--save-test: an edit begins with pictures, which a test file cannot hold.',
+      '--save-test: an edit starts with image files, which a test file cannot contain.',
     );
   if ((await stat(file).catch(otherwise(undefined))) !== undefined)
-    throw new CliError('cannot_write', `--save-test: ${file} is there already; nothing is overwritten.`);
+    throw new CliError('cannot_write', `--save-test: ${file} already exists. Nothing is overwritten.`);
 }
 
 /** Writes the test of a history that {@link refuseToSave} has let pass. Nothing is overwritten. */

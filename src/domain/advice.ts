@@ -1,5 +1,5 @@
 /**
- * What a person does now about a paid call, a campaign or a row of one: the only place where it stands. `status`, `resume`,
+ * What a person does now about a paid call, a campaign or one of its rows: the only place that defines it. `status`, `resume`,
  * `replay`, the campaign commands, the report, docs/failures.md and docs/on-call.md take their words from here.
  *
  * A word in capitals (`ID`, `TASK`, `QUEUE` …) stands for a value; {@link filled} puts it in.
@@ -11,7 +11,7 @@ export type Step =
   | 'wait'
   | 'unpause'
   | 'start_worker'
-  /** Mends what holds the workflow. */
+  /** Fixes the cause that blocks the workflow. */
   | 'mend'
   /** Waits for a task again and fetches its file. */
   | 'resume'
@@ -34,12 +34,12 @@ export const SITUATIONS = {
   paused: [
     'unpause',
     'An operator has paused the workflow in Temporal; it is open, and its id is in use.',
-    `It is paused in Temporal: \`temporal workflow unpause --workflow-id ID\` lets it go on. ${SAME}`,
+    `It is paused in Temporal: \`temporal workflow unpause --workflow-id ID\` resumes it. ${SAME}`,
   ],
   activity_paused: [
     'unpause',
     'An operator has paused one of its activities in Temporal.',
-    `Its activity ACTIVITY is paused in Temporal: \`temporal activity unpause --workflow-id ID --activity-id NUMBER\` lets it go on. ${SAME}`,
+    `Its activity ACTIVITY is paused in Temporal: \`temporal activity unpause --workflow-id ID --activity-id NUMBER\` resumes it. ${SAME}`,
   ],
   pinned: [
     'mend',
@@ -48,18 +48,18 @@ export const SITUATIONS = {
   ],
   code_fails: [
     'mend',
-    'A worker runs code that does not go on from the history; the workflow task is tried again for ever.',
-    'Its workflow code fails: WHY. Give its workers code that goes on from its history (`temporal-media replay ID` says where it differs); it goes on by itself then.',
+    'A worker runs code that cannot continue from the history. The workflow task is retried indefinitely.',
+    'Its workflow code fails: WHY. Deploy workers whose code can continue from its history (`temporal-media replay ID` shows where the code differs). The workflow then continues automatically.',
   ],
   store: [
     'mend',
     'The journal or the artifact store of its workers does not answer, or is not the one that the queue is bound to.',
-    `Repair what its activity ACTIVITY needs: WHY. It is tried again by itself. ${SAME}`,
+    `Repair what its activity ACTIVITY needs: WHY. It is retried automatically. ${SAME}`,
   ],
   no_worker: [
     'start_worker',
     'No worker polls the queue of this workflow; a task at the service continues.',
-    `Start a worker of the task queue QUEUE: no worker polls it, and the workflow goes on by itself then. ${SAME}`,
+    `Start a worker of the task queue QUEUE: no worker polls it. The workflow then continues automatically. ${SAME}`,
   ],
   creating: [
     'wait',
@@ -69,7 +69,7 @@ export const SITUATIONS = {
   waiting_to_create: [
     'wait',
     'No send was accepted; the next one waits for the time that the service named, or for money, a key or a worker.',
-    'Wait, or cancel: no send of this run was accepted, and it goes on by itself. Do not start this video under another id.',
+    'Wait, or cancel: no send of this run was accepted, and the workflow continues automatically. Do not start this video under another id.',
   ],
   unconfirmed: [
     'decide',
@@ -79,27 +79,27 @@ export const SITUATIONS = {
   watching: [
     'wait',
     'The service has the task; it is polled until the deadline.',
-    'Wait, or stop waiting at any time: the task goes on. `temporal-media resume TASK` continues; nothing is created again.',
+    'Wait, or stop waiting at any time: the task continues. `temporal-media resume TASK` continues; nothing is created again.',
   ],
   'watching/credentials': [
     'mend',
     'The service refuses the key of the worker that polls.',
-    'Fix the key of the credential CREDENTIAL, or its rights, on the workers of account ACCOUNT: the service refuses it, and one poll a minute tries it again. The task goes on; nothing is created again.',
+    'Fix the key of the credential CREDENTIAL, or its rights, on the workers of account ACCOUNT: the service refuses it, and one poll per minute retries it. The task continues; nothing is created again.',
   ],
   'watching/account_not_configured': [
     'mend',
     'The worker that polls does not have the account of the task.',
-    'Start a worker that has the account ACCOUNT, exactly this credential and base address: the worker that polls does not have it. The task goes on; nothing is created again.',
+    'Start a worker that has the account ACCOUNT, exactly this credential and base address: the worker that polls does not have it. The task continues; nothing is created again.',
   ],
   'watching/worker_unavailable': [
     'mend',
     'No worker ran the last poll.',
-    'Check that workers run on the poll queue: no worker answered the last poll. The task goes on; nothing is created again.',
+    'Check that workers run on the poll queue: no worker answered the last poll. The task continues; nothing is created again.',
   ],
   'watching/not_found': [
     'wait',
     'The service does not know the task, for now; a task that was found before is polled until the deadline.',
-    'Check the task id and the account ACCOUNT: the service does not know the task for now. The wait ends by itself: after a minute if no poll ever found the task, else at its deadline. This is not a reason to create the video again.',
+    'Check the task id and the account ACCOUNT: the service does not know the task for now. The wait ends automatically: after a minute if no poll ever found the task, otherwise at its deadline. This is not a reason to create the video again.',
   ],
   downloading: [
     'wait',
@@ -111,20 +111,20 @@ export const SITUATIONS = {
     'The image call is sent, or waits to be sent.',
     'Wait. Do not make this call under another id: it may have been sent, and then it is paid.',
   ],
-  open: ['wait', 'A workflow that needs nobody.', `Wait: it goes on by itself. ${SAME}`],
+  open: ['wait', 'A running workflow that needs no action.', `Wait: it continues automatically. ${SAME}`],
   own_open: [
     'wait',
-    'A workflow of your own, with paid calls of ours.',
-    'Wait: it goes on by itself. `temporal-media status` of one of its calls shows that call.',
+    'Your own workflow, with paid calls of this package.',
+    'Wait: it continues automatically. `temporal-media status` of one of its calls shows that call.',
   ],
   own_ended: [
     'nothing',
-    'A workflow of your own that has ended. Started again, it would buy again: its calls have the keys of the run.',
-    'It has ended, and is a workflow of your own. `temporal-media status` of each of its paid calls says what is safe.',
+    'Your own workflow, which has ended. If it is started again, it buys again: its calls have the keys of the run.',
+    'It is your own workflow and has ended. `temporal-media status` of each of its paid calls shows what is safe.',
   ],
   campaign: [
     'see_campaign',
-    'A campaign has rows of its own.',
+    'A campaign consists of rows.',
     '`temporal-media campaign status ID` shows its rows.',
   ],
   batch_open: [
@@ -149,7 +149,7 @@ export const SITUATIONS = {
   ],
   resubmitted: [
     'start_again',
-    'A person has authorised one more send.',
+    'A person has authorized one more send.',
     'WHO decided at TIME: it is sent once more. Start the same request again under the id KEY.',
   ],
   completed: [
@@ -198,7 +198,7 @@ const BILL = 'Check the bill first: a failed job can still cost.';
 const AGAIN = 'start again under the same id';
 const OTHERS = 'Other calls of the account wait meanwhile and continue by themselves.';
 
-/** By type of an outcome: about a call of its own, and, where that differs, about a row, which goes on by campaign commands. */
+/** By type of an outcome: about a single call, and, where that differs, about a row, which continues with campaign commands. */
 export const OUTCOME_ADVICE = {
   still_running: ['Resume it by its task id; nothing is created again.', FETCHES],
   'failed/moderation': [
@@ -244,8 +244,8 @@ export const OUTCOME_ADVICE = {
     'Look into the task records of the service, then settle the row with `temporal-media campaign adopt` or `temporal-media campaign declare-lost`. Nothing is sent again until then.',
   ],
   results_lost: [
-    'Mend what the message names (the store, or MEDIA_ALLOWED_MEDIA_ORIGINS of the worker), then start the same id again: where the outcome says `fetchable`, what is missing is fetched while its links live, and nothing is sent. Another id costs again.',
-    'Mend what the message names (the store, or MEDIA_ALLOWED_MEDIA_ORIGINS of the worker). The row is paid; `temporal-media campaign retry ID --outcome results_lost` buys it once more.',
+    'Fix what the message names (the store, or MEDIA_ALLOWED_MEDIA_ORIGINS of the worker), then start the same id again. If the outcome says `fetchable`, the missing results are fetched while their links work, and nothing is sent. Another id costs again.',
+    'Fix what the message names (the store, or MEDIA_ALLOWED_MEDIA_ORIGINS of the worker). The row is paid; `temporal-media campaign retry ID --outcome results_lost` buys it once more.',
   ],
   cancelled: [
     'If a task id is named, resume it; otherwise `billing.state` says whether money may be owed.',
@@ -256,7 +256,7 @@ export const OUTCOME_ADVICE = {
   ],
   changed: ['Run the campaign again with `--rebuy-changed` to buy the new text.'],
   'rejected/invalid_request': [
-    'Correct the request as the message of the service says, and start it again under the same id; where no message says what is wrong, compare it with what the service documents for the model.',
+    'Correct the request as the message of the service says, and start it again under the same id; if no message says what is wrong, compare it with the documentation of the service for the model.',
     CHANGE,
   ],
   'rejected/moderation': [
@@ -290,8 +290,8 @@ export const OUTCOME_ADVICE = {
     `Check that the service and the workers are up, then ${RETRY}.`,
   ],
   'rejected/internal_error': [
-    `Report it with the stack that the worker logged at ERROR. With a version that has no such mistake, ${AGAIN}.`,
-    `Report it with the stack that the worker logged at ERROR. With a version that has no such mistake, ${TAKES}.`,
+    `Report it with the stack that the worker logged at ERROR. With a version that fixes the defect, ${AGAIN}.`,
+    `Report it with the stack that the worker logged at ERROR. With a version that fixes the defect, ${TAKES}.`,
   ],
   'rejected/retry_later': [
     'Start again under the same id, not before the time it named.',
@@ -312,7 +312,7 @@ export const OUTCOME_ADVICE = {
   ],
 } as const satisfies { readonly [type: string]: readonly [call: string, row?: string] };
 
-/** About a row of a campaign; empty for an outcome with which nobody has anything to do. */
+/** About a row of a campaign; empty for an outcome that needs no action. */
 export function rowAdvice(type: string): string {
   const advice: { readonly [type: string]: readonly [call: string, row?: string] } = OUTCOME_ADVICE;
   const [call = '', row = call] = advice[type] ?? [];
@@ -321,19 +321,20 @@ export function rowAdvice(type: string): string {
 
 /** By phase or end of a campaign. */
 export const CAMPAIGN_ADVICE = {
-  running: 'Wait: it goes on by itself. The same manifest under this id attaches and orders nothing new.',
+  running:
+    'Wait: it continues automatically. The same manifest under this id attaches and orders nothing new.',
   paused:
-    'It is paused: `temporal-media campaign resume ID` lets it go on. What runs is collected all the same.',
+    'It is paused: `temporal-media campaign resume ID` continues it. Running tasks are still collected.',
   rows_wait:
-    'Wait, or mend what the note names: rows wait for it, and are tried again by themselves. What runs is collected meanwhile.',
-  closed: `It was closed from outside: \`temporal-media campaign resume ID\` goes on; ${ADOPTS}`,
+    'Wait, or fix what the note names: rows wait for it and are retried automatically. Running tasks are collected meanwhile.',
+  closed: `It was closed from outside: \`temporal-media campaign resume ID\` continues it; ${ADOPTS}`,
   done: 'It is done. The same manifest under this id buys nothing again.',
-  still_running: '`temporal-media campaign resume ID` resumes what is left.',
+  still_running: '`temporal-media campaign resume ID` resumes the remaining rows.',
   campaign_unconfirmed:
     'Settle the rows that were set aside one by one (`temporal-media campaign adopt` or `declare-lost`), then `temporal-media campaign resume ID`.',
   campaign_failed_rows: `\`temporal-media campaign report ID\` shows each with its reason; ${RETRY} buys a new attempt.`,
-  campaign_budget_spent: 'Go on with `temporal-media campaign resume ID --budget AMOUNT`.',
-  campaign_cancelled: 'Go on with `temporal-media campaign resume ID`.',
+  campaign_budget_spent: 'Continue with `temporal-media campaign resume ID --budget AMOUNT`.',
+  campaign_cancelled: 'Continue with `temporal-media campaign resume ID`.',
   campaign_changed_rows: 'Pass --rebuy-changed to buy the new text, or give the changed rows new ids.',
   no_header:
     'Correct the header: `temporal-media campaign init` writes one to begin with. A file with one prompt in each line is given with --prompts.',

@@ -65,7 +65,7 @@ const REJECTIONS = {
     'no',
     'The service answered with an error that the operator vouches for as a refusal.',
   ),
-  credentials: temporary('no', 'no', 'no', 'The service did not accept the key or gives it no access.'),
+  credentials: temporary('no', 'no', 'no', 'The service did not accept the key or denies it access.'),
   account_not_configured: temporary(
     'no',
     'no',
@@ -77,7 +77,7 @@ const REJECTIONS = {
     'no',
     'no',
     'no',
-    "No creation key can be derived that is certain to be this call's own.",
+    'No creation key can be derived that certainly belongs to this call alone.',
   ),
   not_sent: temporary(
     'later',
@@ -89,13 +89,13 @@ const REJECTIONS = {
     'later',
     'no',
     'no',
-    'A mistake of temporal-media itself kept the request from being sent.',
+    'A defect of temporal-media prevented the request from being sent.',
   ),
   retry_later: temporary(
     'later',
     'no',
     'no',
-    'The service refused every send for now; nothing was accepted.',
+    'The service refused every send temporarily; nothing was accepted.',
   ),
   unsafe_retry_policy: lasting(
     'no',
@@ -145,7 +145,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'later',
     'yes',
     'yes',
-    'The wait ended before the video did; the service goes on with it.',
+    'The wait ended before the video was finished. The service continues with it.',
   ),
   row(
     'failed/moderation',
@@ -163,7 +163,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'The service found the request invalid after it had accepted the task.',
   ),
   row('failed/quota', 'no', 'yes', 'unknown', 'The account has no quota or balance left.'),
-  row('failed/unknown', 'no', 'yes', 'unknown', 'The task failed with an error that is not recognised.'),
+  row('failed/unknown', 'no', 'yes', 'unknown', 'The task failed with an unrecognized error.'),
   row(
     'content_unavailable/not_ready',
     'later',
@@ -171,7 +171,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'yes',
     'The task is completed, but its file did not become available in time.',
   ),
-  row('content_unavailable/expired', 'no', 'yes', 'yes', 'The file was there and has expired.'),
+  row('content_unavailable/expired', 'no', 'yes', 'yes', 'The file was available and has expired.'),
   row(
     'content_unavailable/not_video',
     'later',
@@ -179,7 +179,7 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'yes',
     'The downloaded file is not a video; its bytes are kept as rejected.',
   ),
-  row('content_unavailable/incomplete_file', 'later', 'yes', 'yes', 'The file never arrived whole.'),
+  row('content_unavailable/incomplete_file', 'later', 'yes', 'yes', 'The file never arrived completely.'),
   row('content_unavailable/auth', 'later', 'yes', 'yes', 'The credentials do not open the file.'),
   row(
     'content_unavailable/blocked',
@@ -202,14 +202,14 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
     'later',
     'yes',
     'yes',
-    'The image call was answered and is paid, but results could not be kept.',
+    'The service replied to the image call and it is paid, but results could not be stored.',
   ),
   row(
     'cancelled',
     'yes',
     'unknown',
     'unknown',
-    'The caller cancelled. A task that existed goes on: the service has no cancel.',
+    'The caller canceled. An existing task continues: the service has no cancel.',
   ),
   ...(Object.keys(REJECTIONS) as RejectReason[]).map((reason) => {
     const { retryable, taskMayExist, moneyMayBeOwed, meaning } = REJECTIONS[reason];

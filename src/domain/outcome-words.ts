@@ -59,7 +59,7 @@ export interface RowFailure {
   readonly errorKind?: string | null | undefined;
 }
 
-/** Why a row has no result, in one word such as `capacity` or `moderation`, whoever refused it; null when nothing is known. */
+/** Why a row has no result, in one word such as `capacity` or `moderation`, independent of who refused it; null when nothing is known. */
 export function failureKind({ outcome, reason, errorKind }: RowFailure): string | null {
   if (outcome === 'completed') return null;
   // The reason of a failed row is the code of the service.

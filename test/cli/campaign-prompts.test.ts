@@ -80,7 +80,7 @@ describe('campaign run --prompts', () => {
 
   test.each([
     ['both', ['films.csv', '--prompts', 'x.txt', '--model', 'm'], /--prompts: replaces the manifest/],
-    ['no model', ['--prompts', 'x.txt'], /--model: is needed with --prompts/],
+    ['no model', ['--prompts', 'x.txt'], /--model: is required with --prompts/],
     ['neither', [], /manifest: is required, or --prompts FILE/],
     ['an option of prompts', ['films.csv', '--duration', '2'], /--duration: .* the column duration/],
     ['a format', ['--prompts', 'x', '--model', 'm', '--format', 'csv'], /--format: /],
@@ -96,7 +96,7 @@ describe('campaign run --prompts', () => {
     const manifest = await runs.manifest('films', ['a,cine-1,x,2,480p']);
     const as = await runs.run('run', '--prompts', manifest, ...COMMON, '--max-spend', '100');
     expect([as.code, as.type]).toEqual([65, 'manifest_unreadable']);
-    expect(as.reply.error?.message).toContain('Line 1 begins a manifest');
+    expect(as.reply.error?.message).toContain('Line 1 starts a manifest');
     const prompts = await file('e.txt', 'a boat at dusk\na map\n');
     const wrong = await runs.run('run', prompts, '--dry-run');
     expect([wrong.code, wrong.reply.error?.hint]).toEqual([65, expect.stringContaining('--prompts')]);

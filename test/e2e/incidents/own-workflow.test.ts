@@ -31,7 +31,7 @@ describe('status of a workflow that is not the one the shell thinks of', () => {
       workflow: { workflowId: id, type: 'buyOne', status: 'COMPLETED' },
       calls: [{ type: 'generateVideo', state: 'completed' }],
       // Never to start it again: its calls would have other keys.
-      safe: expect.stringMatching(/of your own.*status` of each of its paid calls/) as string,
+      safe: expect.stringMatching(/your own workflow.*status` of each of its paid calls/) as string,
     });
     const [call] = found?.['calls'] as readonly { readonly id: string }[];
     expect(await status(call?.id ?? '')).toMatchObject({ outcome: { outcome: 'completed' } });

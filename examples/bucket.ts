@@ -8,7 +8,7 @@ export function bucketWorker(bucket: string, env: NodeJS.ProcessEnv = process.en
   return createMediaWorker({ env: inBucket(bucket, env) });
 }
 
-/** Whoever has the address has the film for this hour: do not log it, nor return it from an activity. */
+/** Everyone who has the address can fetch the film for this hour: do not log it or return it from an activity. */
 export async function linkTo(film: ArtifactRef, bucket: string, env: NodeJS.ProcessEnv = process.env) {
   const store = await openArtifactStore(inBucket(bucket, env));
   return store.presign?.(film, { expiresMs: 60 * 60_000 });

@@ -1,4 +1,4 @@
-// The worker of these workflows: a plain Temporal worker on a queue of its own.
+// The worker of these workflows: a plain Temporal worker on its own queue.
 import { type Client } from '@temporalio/client';
 import { type NativeConnection, Worker } from '@temporalio/worker';
 import { FileArtifactStore } from 'temporal-media/activities';

@@ -63,13 +63,13 @@ async function campaignOf(id: string, input: CampaignInput, taskQueue: string): 
       return await executeChild(runCampaign, {
         workflowId: id,
         taskQueue,
-        // It goes on, whatever becomes of this workflow. Without this line it is terminated together with it.
+        // The campaign keeps running if this workflow ends. Without this line it is terminated together with it.
         parentClosePolicy: ParentClosePolicy.ABANDON,
         args: [previous === null ? input : { ...input, previous }],
       });
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      // Somebody has it running: a run of this workflow before its reset, or a person. Then this one resumes what is left.
+      // It is already running: started by a run of this workflow before its reset, or by a person. Resume the remaining rows.
       await sleep(seconds * 1000);
     }
   }

@@ -16,7 +16,7 @@ export async function orderFilm(client: Client, orderId: string, taskQueue = 'te
   switch (outcome.outcome) {
     case 'completed':
       return outcome.artifact.uri;
-    case 'still_running': // not a failure: the task goes on, and resume() never creates
+    case 'still_running': // not a failure: the task continues, and resume() never creates
       return (await media.resume(outcome.video.taskId)).result();
     case 'unconfirmed': // sent once, fate unknown: a person decides, `temporal-media unconfirmed`
     default:

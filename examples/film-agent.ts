@@ -24,7 +24,7 @@ export async function filmAgent(model: LanguageModel, client: Client, order: Fil
         const film = await started.result();
         return film.outcome === 'completed' ? { film: film.artifact.sha256 } : { none: film.outcome };
       } catch (error) {
-        // A value, so that the model goes on with it. Anything else ends the agent, which may run again.
+        // A value, so that the model continues with it. Anything else ends the agent, which may run again.
         if (error instanceof CreationKeyConflictError)
           return { none: 'This order has another film already.' };
         throw error;

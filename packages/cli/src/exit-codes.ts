@@ -170,11 +170,7 @@ export const COMMAND_ERRORS = {
     '`worker --rebind` was not confirmed. Nothing was changed.',
     'Read the list, make sure that no worker uses the former journal any more, then confirm at the terminal or with --yes.',
   ],
-  bad_input: [
-    EXIT.badInput,
-    'The content of a file, or an argument, is invalid.',
-    'Correct it and try again.',
-  ],
+  bad_input: [EXIT.badInput, 'A file or an argument is invalid.', 'Correct it and try again.'],
   history_unusable: [
     EXIT.badInput,
     'A file is not the complete history of a workflow.',

@@ -35,4 +35,4 @@ function companions() {
 /** All folders with a package.json that is published: the root first. */
 const packageFolders = () => [ROOT, ...companions()];
 
-module.exports = { companions, packageFolders, readManifest, ROOT };
+module.exports = { packageFolders, readManifest, ROOT };

@@ -8,10 +8,9 @@ const os = require('node:os');
 const path = require('node:path');
 const { spawnSync } = require('node:child_process');
 const { parseArgs } = require('node:util');
-const { packageFolders, readManifest } = require('./packages');
+const { packageFolders, readManifest, ROOT: root } = require('./packages');
 const { canAttest, parseChangelog, planRelease, provenanceProblems } = require('./release-plan');
 
-const root = path.resolve(__dirname, '..');
 const manifest = require('../package.json');
 const SUITES = [
   'verify',

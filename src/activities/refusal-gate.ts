@@ -64,10 +64,10 @@ export interface RefusalGateOptions {
   readonly now?: () => number;
   /**
    * A refusal came into effect, with its reason, or ended.
-   * @param closed refusals in effect for this account, in this scope
+   * @param inEffect refusals in effect for this account, in this scope
    */
   readonly onChange?:
-    | ((account: string, scope: StandingScope, closed: number, reason: RejectReason | null) => void)
+    | ((account: string, scope: StandingScope, inEffect: number, reason: RejectReason | null) => void)
     | undefined;
 }
 
@@ -151,8 +151,8 @@ export class RefusalGate {
     const circuits = [...this.circuits.values()].filter(
       (one) => one.account === account && one.scope === scope,
     );
-    const closed = circuits.filter((one) => one.refusal !== null).length;
-    this.onChange(account, scope, closed, refusal?.reason ?? null);
+    const inEffect = circuits.filter((one) => one.refusal !== null).length;
+    this.onChange(account, scope, inEffect, refusal?.reason ?? null);
   }
 
   private circuit(key: string, account: string, scope: StandingScope): Circuit {

@@ -7,7 +7,7 @@ import { createJournal } from '../journal/create-journal';
 import { createFileRecords } from '../journal/file-journal';
 import { IDENTITY } from '../journal/record-names';
 import { type RecordStore } from '../journal/record-store';
-import { type StorePackage } from './store-package';
+import { type ArtifactStorePackage, type StorePackage } from './store-package';
 
 /** Settings of a worker that say where its journal is. */
 export type JournalSettings = Pick<MediaConfig, 'journal' | 'journalShared'>;
@@ -16,16 +16,10 @@ export type ArtifactSettings = Pick<MediaConfig, 'artifacts' | 'dataDir' | 'cach
 
 /** The place of the journal. Creates nothing. @throws ConfigurationError */
 export async function openRecords({ journal, journalShared }: JournalSettings): Promise<RecordStore> {
-  const scheme = schemeOf(journal);
-  if (scheme === undefined) {
-    refuseHalfAddress('MEDIA_JOURNAL', journal);
-    return createFileRecords({ root: journal, shared: journalShared });
-  }
-  const name = STORE_PACKAGES[scheme];
-  if (name === undefined)
-    throw new ConfigurationError('MEDIA_JOURNAL', 'must be a folder, s3://bucket/prefix or postgres://….');
-  const store = load('MEDIA_JOURNAL', name);
-  return configured('MEDIA_JOURNAL', () => store.openRecords(journal));
+  const store = packageOf<StorePackage>(JOURNAL, journal);
+  return store === undefined
+    ? createFileRecords({ root: journal, shared: journalShared })
+    : configured(JOURNAL, () => store.openRecords(journal));
 }
 
 /** The journal of paid sends. @throws ConfigurationError */
@@ -54,26 +48,18 @@ export async function openArtifactStore(
   settings: NodeJS.ProcessEnv | ArtifactSettings = process.env,
 ): Promise<ArtifactStore> {
   const { artifacts, dataDir, cacheBytes } = isSettings(settings) ? settings : readConfig(settings);
-  const scheme = schemeOf(artifacts);
-  if (scheme === undefined) {
-    refuseHalfAddress('MEDIA_ARTIFACTS', artifacts);
-    return new FileArtifactStore(artifacts);
-  }
-  const name = STORE_PACKAGES[scheme];
-  const store = name === undefined ? undefined : load('MEDIA_ARTIFACTS', name);
-  const open = store?.openArtifactStore;
-  if (open === undefined)
-    throw new ConfigurationError('MEDIA_ARTIFACTS', 'must be a folder or s3://bucket/prefix.');
+  const store = packageOf<ArtifactStorePackage>(ARTIFACTS, artifacts);
+  if (store === undefined) return new FileArtifactStore(artifacts);
   const options = { folder: join(dataDir, 's3'), ...(cacheBytes !== undefined && { cacheBytes }) };
-  return configured('MEDIA_ARTIFACTS', () => open(artifacts, options));
+  return configured(ARTIFACTS, () => store.openArtifactStore(artifacts, options));
 }
 
 /**
  * An address in quotes, as files of variables keep them, or with a slash too few would be a folder in the working
  * directory: what is recorded there is gone with a container. @throws ConfigurationError that does not repeat the value
  */
-function refuseHalfAddress(variable: string, place: string): void {
-  if (/^["']|^[a-z][a-z0-9+.-]+:\/[^/]|^\/\/[^/]*@/i.test(place))
+function refuseHalfAddress({ variable }: Place, address: string): void {
+  if (/^["']|^[a-z][a-z0-9+.-]+:\/[^/]|^\/\/[^/]*@/i.test(address))
     throw new ConfigurationError(
       variable,
       'is neither a folder nor a complete address. Write it without quotes, as s3://bucket/prefix or postgres://user@host/database.',
@@ -89,18 +75,40 @@ export function schemeOf(place: string): string | undefined {
   return /^([a-z][a-z0-9+.-]+):\/\//i.exec(place)?.[1]?.toLowerCase();
 }
 
-/** The package that opens the addresses of a scheme. A worker installs those that it names. */
-const STORE_PACKAGES: { readonly [scheme: string]: string | undefined } = {
-  s3: '@temporal-media/store-s3',
-  postgres: '@temporal-media/store-postgres',
-  postgresql: '@temporal-media/store-postgres',
+/** A setting that names a folder or the address of a store. */
+interface Place {
+  readonly variable: string;
+  readonly allowed: string;
+  /** The package that opens the addresses of a scheme. A worker installs those that it names. */
+  readonly packages: { readonly [scheme: string]: string | undefined };
+}
+
+const S3 = '@temporal-media/store-s3';
+const POSTGRES = '@temporal-media/store-postgres';
+const JOURNAL: Place = {
+  variable: 'MEDIA_JOURNAL',
+  allowed: 'must be a folder, s3://bucket/prefix or postgres://….',
+  packages: { s3: S3, postgres: POSTGRES, postgresql: POSTGRES },
+};
+const ARTIFACTS: Place = {
+  variable: 'MEDIA_ARTIFACTS',
+  allowed: 'must be a folder or s3://bucket/prefix.',
+  packages: { s3: S3 },
 };
 
-/** @throws ConfigurationError that says what to install */
-function load(variable: string, name: string): StorePackage {
+/** The package that opens an address; undefined for a folder. @throws ConfigurationError that says what to install */
+function packageOf<Package extends StorePackage>(place: Place, address: string): Package | undefined {
+  const { variable, allowed, packages } = place;
+  const scheme = schemeOf(address);
+  if (scheme === undefined) {
+    refuseHalfAddress(place, address);
+    return undefined;
+  }
+  const name = packages[scheme];
+  if (name === undefined) throw new ConfigurationError(variable, allowed);
   try {
     // Not by `import()`: jest, which loads this package as CommonJS, refuses that.
-    return (require(name) as { storePackage: StorePackage }).storePackage;
+    return (require(name) as { storePackage: Package }).storePackage;
   } catch (error) {
     const missing = /Cannot find (?:module|package) '([^']+)'/.exec((error as Error).message)?.[1];
     if (missing !== name) throw error;
@@ -109,7 +117,7 @@ function load(variable: string, name: string): StorePackage {
 }
 
 /** The address is a setting, whoever finds the fault in it. @throws ConfigurationError */
-function configured<Store>(variable: string, make: () => Store): Store {
+function configured<Store>({ variable }: Place, make: () => Store): Store {
   try {
     return make();
   } catch (error) {

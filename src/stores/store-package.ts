@@ -3,13 +3,16 @@ import { type RecordStore } from '../journal/record-store';
 
 /**
  * What a package of stores exports as `storePackage`, for addresses of its scheme. Where an address or the environment
- * cannot be used, each of them throws an Error with a sentence that does not repeat the value.
+ * cannot be used, each function throws an Error with a sentence that does not repeat the value.
  */
 export interface StorePackage {
   /** The place of the journal. */
   readonly openRecords: (address: string) => RecordStore;
-  /** The store of results; absent where the package holds records only. */
-  readonly openArtifactStore?: (address: string, options: FolderOfCopies) => ArtifactStore;
+}
+
+/** One that stores results too. */
+export interface ArtifactStorePackage extends StorePackage {
+  readonly openArtifactStore: (address: string, options: FolderOfCopies) => ArtifactStore;
 }
 
 export interface FolderOfCopies {

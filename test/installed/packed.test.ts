@@ -132,6 +132,14 @@ describe('the core alone, and the command line without what only some commands n
       `require('temporal-media/stores').openArtifactStore()`,
     );
     expect(store.stderr).toContain('npm install @temporal-media/store-s3.');
+    // No package would help: a database stores no artifacts.
+    const database = { MEDIA_ARTIFACTS: 'postgres://media@db/media' };
+    const wrong = await project.nodeWith(
+      database,
+      '-e',
+      `require('temporal-media/stores').openArtifactStore()`,
+    );
+    expect(wrong.stderr).toContain('must be a folder or s3://bucket/prefix.');
   });
 
   it('every entry point of the core loads', async () => {

@@ -29,7 +29,7 @@ describe('package-lock.json', () => {
     );
   });
 
-  // Through the optional peers: npm takes light-my-request, which fastify needs, below 6.8, whose cookie wants Node 22.
+  // By the dependency of the sandbox, npm takes light-my-request, which fastify needs, below 6.8, whose cookie wants Node 22.
   it('holds nothing that wants a newer Node than this package: npm prints no EBADENGINE', () => {
     const newer = Object.entries(lock.packages).filter(([, { engines }]) => {
       const ranges = (engines?.node ?? '*').split('||');

@@ -66,7 +66,7 @@ function cliErrorOf(error: unknown): CliError {
   }
   if (!(error instanceof Error)) return new CliError('unexpected', withoutSecrets(String(error)));
   return (
-    missingPeer(error) ??
+    missingPackage(error) ??
     artifactError(error) ??
     historyError(error) ??
     named(error) ??
@@ -121,19 +121,19 @@ function historyError(error: Error): CliError | undefined {
 }
 
 /** Packages that some commands need, with what installs them where that is not what most need. */
-const OPTIONAL_PEERS: { readonly [name: string]: string | undefined } = {
+const SOMETIMES_NEEDED: { readonly [name: string]: string | undefined } = {
   '@temporal-media/sandbox': undefined,
   '@temporal-media/testing': undefined,
   '@temporal-media/store-postgres': 'npm install @temporal-media/store-postgres',
 };
 
-function missingPeer(error: Error): CliError | undefined {
+function missingPackage(error: Error): CliError | undefined {
   // Of require() and of import().
   if (!/^(?:ERR_)?MODULE_NOT_FOUND$/.test(String((error as { code?: unknown }).code))) return undefined;
-  const peer = Object.keys(OPTIONAL_PEERS).find((name) => error.message.includes(`'${name}`));
-  if (peer === undefined) return undefined;
-  return new CliError('optional_peer_missing', `This command needs the package ${peer}.`, {
-    hint: OPTIONAL_PEERS[peer],
+  const missing = Object.keys(SOMETIMES_NEEDED).find((name) => error.message.includes(`'${name}`));
+  if (missing === undefined) return undefined;
+  return new CliError('optional_peer_missing', `This command needs the package ${missing}.`, {
+    hint: SOMETIMES_NEEDED[missing],
   });
 }
 

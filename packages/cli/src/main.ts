@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /**
  * @module The program `temporal-media`: parses, runs one command, prints one answer, ends with a documented exit code.
  */

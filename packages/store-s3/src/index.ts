@@ -8,7 +8,7 @@ import { S3Client, type S3ClientConfig, DeleteObjectCommand, PutObjectCommand } 
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { type RecordStore } from 'temporal-media/stores';
-import { type StorePackage } from 'temporal-media/internal/stores/store-package';
+import { type ArtifactStorePackage } from 'temporal-media/internal/stores/store-package';
 import { parseS3Address, S3AddressError } from './address';
 import { createObject, objectAt, putInput, readObject, type S3Place } from './create-object';
 import { listPages } from './list-page';
@@ -144,7 +144,7 @@ export function createS3Records(place: S3Place): RecordStore {
 }
 
 /** What a worker opens by the addresses in MEDIA_JOURNAL and MEDIA_ARTIFACTS. */
-export const storePackage: StorePackage = {
+export const storePackage: ArtifactStorePackage = {
   openRecords: (address) => createS3Records({ client: createS3Client(), ...parseS3Address(address) }),
   openArtifactStore: (address, options) =>
     createS3ArtifactStore({ client: createS3Client(), ...parseS3Address(address), ...options }),

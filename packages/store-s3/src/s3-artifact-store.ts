@@ -4,7 +4,6 @@ import { Readable } from 'node:stream';
 import { DeleteObjectCommand, GetObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import type * as Presigner from '@aws-sdk/s3-request-presigner';
-import { throwBug } from 'temporal-media/internal/domain/bug';
 import {
   type ArtifactStore,
   type PrunedBytes,
@@ -116,7 +115,8 @@ export class S3ArtifactStore implements ArtifactStore {
     if (!(expiresMs >= 1_000 && expiresMs <= LONGEST_PRESIGN_MS))
       throw new RangeError('The address of an artifact is valid for 1 second to 7 days: expiresMs.');
     if ((await this.has(sha256)) === null) throw notFound(sha256);
-    const { getSignedUrl } = presigner();
+    // Loaded when it is wanted: most users give no addresses away.
+    const { getSignedUrl } = require('@aws-sdk/s3-request-presigner') as typeof Presigner;
     const get = new GetObjectCommand(this.#object(sha256));
     try {
       return await getSignedUrl(this.#place.client, get, { expiresIn: Math.floor(expiresMs / 1_000) });
@@ -295,19 +295,6 @@ async function openPart(path: string): Promise<FileHandle> {
 
 function nameOf(sha256: string): string {
   return `${sha256.slice(0, 2)}/${sha256}`;
-}
-
-/** An optional peer of its own: most users give no addresses away. */
-function presigner(): typeof Presigner {
-  try {
-    return require('@aws-sdk/s3-request-presigner') as typeof Presigner;
-  } catch (error) {
-    throwBug(error);
-    throw new ArtifactError(
-      'storage',
-      'A signed address needs the package @aws-sdk/s3-request-presigner: npm install @aws-sdk/s3-request-presigner',
-    );
-  }
 }
 
 /** Breaks in a row, without a byte between them, after which a read fails. */

@@ -37,7 +37,7 @@ export const BUNDLERS: Readonly<Record<'esbuild' | 'webpack', Bundler>> = {
       '--platform=node',
       '--outfile=dist/esbuild.js',
       '--log-limit=0',
-      ...['@temporalio/*', ...(external ? ['temporal-media'] : OPTIONAL)].map((name) => `--external:${name}`),
+      ...['@temporalio/*', ...(external ? ['temporal-media'] : [])].map((name) => `--external:${name}`),
     ),
   webpack: (project, entry, external) =>
     project.node(
@@ -46,9 +46,6 @@ export const BUNDLERS: Readonly<Record<'esbuild' | 'webpack', Bundler>> = {
       path.join(project.dir, entry),
       path.join(project.dir, 'dist'),
       '^@temporalio/',
-      ...(external ? ['^temporal-media'] : OPTIONAL.map((name) => `^${name}`)),
+      ...(external ? ['^temporal-media'] : []),
     ),
 };
-
-/** Optional peers that a bundle of everything would have to name. */
-const OPTIONAL = ['@aws-sdk/client-s3', '@aws-sdk/lib-storage', '@aws-sdk/s3-request-presigner', 'pg'];

@@ -1,8 +1,6 @@
 import { type ArtifactStore } from 'temporal-media/stores';
 import { type CampaignResult, type CampaignState } from 'temporal-media';
-import { type ReportFacts, type ReportSummary } from '@temporal-media/report';
-import { writeReport } from '@temporal-media/report/internal/write-report';
-import { zipReport } from '@temporal-media/report/internal/zip-report';
+import { type ReportFacts, type ReportSummary, writeReport, zipReport } from '@temporal-media/report';
 import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
 import { safeName } from '@temporal-media/report/internal/safe-name';
 import { type Connected } from '../connect';

@@ -1,7 +1,7 @@
 import { type MediaConfig } from 'temporal-media/worker';
 import { ConfigurationError } from 'temporal-media/internal/config';
 import { shownAddress } from '@temporal-media/store-postgres/internal/address';
-import { migratePostgres, migrationSql } from '@temporal-media/store-postgres/internal/migrate';
+import { migratePostgres, migrationSql } from '@temporal-media/store-postgres';
 import { type CommandContext } from '../context';
 
 /**

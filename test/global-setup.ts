@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { type Config } from 'jest';
-import { resolveTemporalServer, startTemporalServer } from '../packages/testing/src/temporal-server';
+import type * as Servers from '../packages/testing/src/temporal-server';
 import { bringLibUpToDate } from './support/bring-lib-up-to-date';
 import { allTestFiles, needOfPatterns } from './support/needs';
 import { planLine, readyLine, SEARCH_LINES } from './support/server-cost';
@@ -16,6 +16,10 @@ import { startStoresOfRun } from './support/store-places';
 import { startTestHosts } from './support/test-hosts';
 
 const ROOT = path.resolve(__dirname, '..');
+
+// Once `lib` is there: outside of the tests a companion finds the core by its name, and so the build of it.
+// eslint-disable-next-line typescript/no-require-imports
+const loadServers = () => require('../packages/testing/src/temporal-server') as typeof Servers;
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -34,6 +38,7 @@ async function globalSetup(config: Config & SelectedTests): Promise<void> {
   if (need !== 'server' || process.env['TEST_NO_SERVER'] === '1') return;
   const started = performance.now();
   for (const line of SEARCH_LINES) say(line);
+  const { resolveTemporalServer, startTemporalServer } = loadServers();
   const source = await resolveTemporalServer({ onProgress: say });
   say(planLine(source));
   const server = await startTemporalServer({ source, onProgress: say });

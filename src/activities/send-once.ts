@@ -392,8 +392,7 @@ async function recorded(
     return ended(withSameKeyOf(effective, intent, who.now()), intent);
   }
   warnUnrecorded(spec.creationKey, told.fault);
-  // A purchase is told whatever the journal says. What is not recorded is not said to be free.
-  if (answer.outcome === 'not_sent' || answer.outcome === 'refused_for_now' || answer.outcome === 'rejected')
-    return ended(pendingAnswer(base, { ...compared(intent), unrecorded: { nonce, answer } }), intent);
-  return ended(isPaid(answer) ? answer : withSameKeyOf(answer, intent, who.now()), intent);
+  // A purchase is told whatever the journal says. All else waits for the journal, where another call may have bought.
+  if (isPaid(answer) || answer.outcome === 'results_lost') return ended(answer, intent);
+  return ended(pendingAnswer(base, { ...compared(intent), unrecorded: { nonce, answer } }), intent);
 }

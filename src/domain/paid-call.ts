@@ -228,7 +228,7 @@ export type StandingScope = 'account' | 'model';
 /** An answer that could not be written to the journal, and the nonce of its send. */
 export interface UnrecordedAnswer {
   readonly nonce: string;
-  readonly answer: NotSent | RefusedForNow | RejectedCall;
+  readonly answer: NotSent | RefusedForNow | RejectedCall | UnconfirmedCall;
 }
 
 /** What a reconciliation has to know of an answer that left a send open. */

@@ -12,6 +12,10 @@ describe('a send', () => {
     bench = await openLogBench();
   });
   afterEach(() => bench.close());
+  const adopted: RecordedAnswer = {
+    ...answers.created(0),
+    video: { ...answers.created(0).video, taskId: 'theirs' },
+  };
 
   describe('whose answer comes late', () => {
     /** While the request is under way, others write this into the log. */
@@ -21,10 +25,6 @@ describe('a send', () => {
         const intent = (await bench.log()).findLast(({ kind }) => kind === 'intent');
         await bench.write(...write(intent?.kind === 'intent' ? intent.nonce : ''));
       };
-    };
-    const adopted: RecordedAnswer = {
-      ...answers.created(0),
-      video: { ...answers.created(0).video, taskId: 'theirs' },
     };
     const given = (nonce: string): LogEntry => answerEntry(answers.unconfirmed(0), { nonce });
 
@@ -111,14 +111,10 @@ describe('a send', () => {
       await eventually('its index', async () => (await bench.journal.findTask('video_1')).length === 1);
     });
 
-    it('[C4.4c] is told where its fate is unknown', async () => {
-      bench.replies = [{ status: 502 }];
-      expect(await bench.create({}, {}, { journal: broken() })).toMatchObject({ outcome: 'unconfirmed' });
-    });
-
     it.each([
       ['a refusal for now', 429, 'refused_for_now'],
       ['a refusal', 400, 'rejected'],
+      ['an unknown fate', 502, 'unconfirmed'],
     ] as const)(
       '[C4.4a] %s goes to the reconciliation, which writes it, once',
       async (_, status, outcome) => {
@@ -128,7 +124,7 @@ describe('a send', () => {
         expect(answer).toMatchObject({
           outcome: 'pending',
           announced: nonce,
-          unrecorded: { nonce, answer: { outcome, httpStatus: status } },
+          unrecorded: { nonce, answer: { outcome } },
         });
         expect(await bench.kinds()).toEqual(['intent']);
         const { unrecorded } = answer as Extract<CreateVideoAnswer, { outcome: 'pending' }>;
@@ -142,6 +138,19 @@ describe('a send', () => {
         expect(await bench.kinds()).toEqual(['intent', 'answer']);
       },
     );
+
+    it('[C4.4b] of unknown fate does not hide the task that an earlier send bought meanwhile', async () => {
+      bench.replies = [{ status: 502 }, { status: 502 }];
+      await bench.create({ sender: 'first' });
+      const nonce = (await bench.state()).sends[0]?.sent.nonce ?? '';
+      await bench.write(decisionEntry({ about: nonce }));
+      bench.onCreate = () => bench.write(answerEntry(adopted, { nonce }));
+      const answer = await bench.create({ sender: 'ours' }, {}, { journal: broken() });
+      expect(answer).toMatchObject({ outcome: 'pending' });
+      const { unrecorded, announced = '' } = answer as Extract<CreateVideoAnswer, { outcome: 'pending' }>;
+      const call = { ...traceOf('ours', announced), ...(unrecorded && { unrecorded }) };
+      expect(await bench.reconcile(call)).toMatchObject({ outcome: 'created', video: { taskId: 'theirs' } });
+    });
 
     it('[C4.4c] says nothing any more once its send was given up', async () => {
       bench.replies = [{ status: 429 }];

@@ -90,7 +90,7 @@ class Step {
         return;
       case 'record':
         forked((copy, own) => this.record(copy, own));
-        // The journal is down: a purchase is told all the same, and so is an unknown fate.
+        // The journal is down: a purchase is told all the same.
         forked((copy, own) => this.unrecorded(copy, own));
         return;
       case 'late write':
@@ -183,8 +183,7 @@ class Step {
       0,
       sends.findIndex(({ sent }) => sent.nonce === own.of),
     );
-    if (own.fate === 'created' || own.fate === 'unconfirmed')
-      return this.deliver(copy, own, answerOf(own.fate, at));
+    if (own.fate === 'created') return this.deliver(copy, own, answerOf(own.fate, at));
     if (!own.zombie) (copy.callers[callerOf(own.of)] as Caller).unrecorded = own.fate;
     this.deliver(copy, own, { ...answers.pending(at), announced: own.of });
   }

@@ -1,4 +1,4 @@
-import { type SandboxAdmin } from '../packages/sandbox/src/process';
+import { type SandboxAdmin } from '../packages/sandbox/src/sandbox-process';
 import { type WireFault } from './wire-faults';
 
 /** A sandbox in `compat` mode; its tasks, counters and faults are reset. */

@@ -46,7 +46,7 @@ function buildJsonSchemas() {
     config,
   ).createSchema(TYPE);
   // The code that was built just now; a build that made no code has ended before this.
-  const { SCHEMA_NAMES } = require('../packages/cli/lib/schemas.js');
+  const { SCHEMA_NAMES } = require('../packages/cli/lib/schema/command.js');
   // Without those of an earlier build, under names that are gone.
   fs.rmSync(RESULT, { recursive: true, force: true });
   fs.mkdirSync(RESULT);

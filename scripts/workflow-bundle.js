@@ -14,7 +14,7 @@ const SOURCE_MAP = '\n//# sourceMappingURL=data:application/json;charset=utf-8;b
 async function buildWorkflowBundle() {
   const { SHIPPED_BUNDLE, shippedBundle, sdkVersions, workflowDigest } = require('../lib/workflow-bundle.js');
   if ('codePath' in (await shippedBundle())) return;
-  const { packagedWorkflows } = require('../lib/package-file.js');
+  const { packagedWorkflows } = require('../lib/installation.js');
   const { bundleWorkflowCode, DefaultLogger } = require('@temporalio/worker');
   const manifest = { v: 1, sdk: await sdkVersions(), digest: await workflowDigest() };
   const { code } = await bundleWorkflowCode({

@@ -3,7 +3,7 @@
 // docs/errors.md whole, and the tables in docs/failures.md and docs/on-call.md. A test compares all of them.
 const fs = require('node:fs');
 const path = require('node:path');
-const { ERROR_TYPES, EXIT_MEANINGS } = require('../packages/cli/lib/exit-codes.js');
+const { ERROR_TYPES, EXIT_MEANINGS } = require('../packages/cli/lib/shared/exit-codes.js');
 const { CAMPAIGN_ADVICE, OUTCOME_ADVICE, SITUATIONS } = require('../lib/domain/advice.js');
 const { FAILURE_TABLE } = require('../lib/domain/failure-table.js');
 
@@ -14,7 +14,7 @@ const ERRORS = `# Exit codes and error types
 
 Every command ends with one of these codes and, when it did not succeed, says one of these types: on stderr for people,
 and as \`error.type\` of the object that \`-o json\` and \`-o jsonl\` print. The registry in the code is \`ERROR_TYPES\`
-(\`packages/cli/src/exit-codes.ts\`); a test compares both row by row. What the types of a request say about tasks and money is in
+(\`packages/cli/src/shared/exit-codes.ts\`); a test compares both row by row. What the types of a request say about tasks and money is in
 [failures.md](failures.md).
 
 <!-- prettier-ignore -->

@@ -12,20 +12,24 @@ import {
   type ArtifactStoreOptions,
   CLIENT_KEYS,
   type FindTaskOptions,
+  type Starter,
   type StartOptions,
   type TemporalMediaClientOptions,
   type WatchOptions,
 } from './client/options';
 import { type DecisionInput, deliverDecision } from './client/resolve-unconfirmed';
 import { resumeFound, resumeWorkflow, startAwait } from './client/resume-video';
-import { nudge, videoState } from './client/video-state';
-import { type Starter } from './client/start-options';
+import {
+  attach,
+  describeWorkflow,
+  nudge,
+  type Started,
+  videoState,
+  watchStates,
+} from './client/workflow-handle';
 import { startPaid } from './client/start-paid';
-import { attach, describeWorkflow, type Started } from './client/started';
-import { watchStates } from './client/watch-states';
 import { type ArtifactStoreFacts, type FoundVideoTask } from './domain/activities';
-import { isOpen } from './domain/execution-status';
-import { DEFAULT_TASK_QUEUE } from './domain/names';
+import { DEFAULT_TASK_QUEUE, isOpen } from './domain/names';
 import { type ImageOutcome, type VideoOutcome } from './domain/outcome';
 import { type ResolveUnconfirmedResult, type ReviewJournalPage } from './domain/unconfirmed-decision';
 import { type VideoState } from './domain/video-state';
@@ -48,7 +52,7 @@ export {
   CampaignUnreadableError,
 } from './client/errors';
 export { type CampaignExecution, type CampaignStart } from './client/campaign-records';
-export { type RetriedOutcome } from './client/resumed-rows';
+export { type RetriedOutcome } from './client/campaign-records';
 export { CampaignClient, type OrderInput } from './client/campaigns';
 export {
   type CampaignChanges,
@@ -72,7 +76,7 @@ export {
   type TemporalMediaClientOptions,
   type WatchOptions,
 } from './client/options';
-export { type Started } from './client/started';
+export { type Started } from './client/workflow-handle';
 
 /** Starts and controls paid calls. */
 export class TemporalMediaClient {

@@ -12,11 +12,11 @@ import {
   type WorkerOptions,
   type WorkerPlugin,
 } from '@temporalio/worker';
-import { joinBundle } from './plugin/join-bundle';
-import { isServed, type MediaPluginOptions, NAME, replayWorkflows, serveWorker } from './plugin/serve-worker';
+import { joinBundle } from './worker/join-bundle';
+import { isServed, type MediaPluginOptions, NAME, replayWorkflows, serveWorker } from './worker/serve-worker';
 
-export { type MediaPluginOptions } from './plugin/serve-worker';
-export { type ServedPart } from './domain/served-parts';
+export { type MediaPluginOptions } from './worker/serve-worker';
+export { type ServedPart } from './domain/names';
 export { type Rebind } from './worker/bind-queue';
 
 /**

@@ -6,10 +6,10 @@
  */
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, Runtime, type Worker, type WorkerOptions } from '@temporalio/worker';
-import { type AccountSet } from './accounts/account-set';
-import { createServedWorkers } from './activity-workers';
-import { readConfig } from './config';
-import { refuseUnsoundSdk } from './sdk-copies';
+import { type AccountSet } from './settings/account-set';
+import { createServedWorkers } from './worker/activity-workers';
+import { readConfig } from './settings/config';
+import { refuseUnsoundSdk } from './installation';
 import {
   type Assembly,
   assembleWorker,
@@ -19,28 +19,28 @@ import {
   type ServingOptions,
 } from './worker/assemble';
 import { bindQueue } from './worker/bind-queue';
-import { warnOfLacking } from './worker/bundled-types';
+import { warnOfLacking } from './worker/join-bundle';
 import { makeParts, type MediaParts } from './worker/media-parts';
 import { readinessOf, storesNeeded } from './worker/readiness';
 import { workflowsFor } from './workflow-bundle';
 
-export { type AccountOptions } from './accounts/accounts-file';
+export { type AccountOptions } from './settings/accounts';
 export {
   type ActivityQueueKind,
   type ActivityQueueOptions,
   type ActivityQueuesOptions,
   createWorkers,
   type MediaWorkers,
-} from './activity-workers';
-export { bindJournal, type BindJournalOptions, JournalBindingError } from './binding/bind-journal';
-export { ConfigurationError, readConfig, type MediaConfig } from './config';
-export { type LostCall, type LostCalls } from './guard-lost-calls';
-export { mediaNexusService, type MediaNexusOptions } from './nexus/media-nexus-service';
-export { histogramBuckets, runtimeMetrics, type RuntimeMetrics } from './worker/runtime-metrics';
-export { WorkerSetupError } from './package-file';
-export { type ServedPart } from './domain/served-parts';
+} from './worker/activity-workers';
+export { bindJournal, type BindJournalOptions, JournalBindingError } from './activities/binding/bind-journal';
+export { ConfigurationError, readConfig, type MediaConfig } from './settings/config';
+export { type LostCall, type LostCalls } from './worker/bind-queue';
+export { mediaNexusService, type MediaNexusOptions } from './worker/media-nexus-service';
+export { histogramBuckets, runtimeMetrics, type RuntimeMetrics } from './worker/telemetry';
+export { WorkerSetupError } from './installation';
+export { type ServedPart } from './domain/names';
 export { type Rebind } from './worker/bind-queue';
-export { withoutPayloads } from './worker/without-payloads';
+export { withoutPayloads } from './worker/telemetry';
 
 /** Options of {@link createMediaWorker}. Without any, everything is read from the environment. */
 export interface MediaWorkerOptions extends ServingOptions {

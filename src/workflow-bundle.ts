@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { throwBug } from './domain/bug';
-import { packagedWorkflows } from './package-file';
+import { packagedWorkflows } from './installation';
 
 /**
  * Provides the workflow bundle for workers. Bundling takes seconds, so this package ships a bundle. Where that does not

@@ -4,14 +4,14 @@
 const { MockActivityEnvironment } = require('@temporalio/testing');
 const path = require('node:path');
 const { performance } = require('node:perf_hooks');
-const { accountRegistry } = require('../../lib/accounts/registry.js');
+const { accountRegistry } = require('../../lib/settings/accounts.js');
 const { createMediaActivities } = require('../../lib/activities/create-media-activities.js');
-const { FileArtifactStore } = require('../../lib/artifacts/file-store.js');
+const { FileArtifactStore } = require('../../lib/stores/artifacts/file-store.js');
 const { ACTIVITY } = require('../../lib/domain/names.js');
 const { videoTaskById } = require('../../lib/domain/video-task.js');
-const { createFileJournal } = require('../../lib/journal/file-journal.js');
-const { createModelSource } = require('../../lib/models/model-source.js');
-const { accountName } = require('../../lib/service/base-url.js');
+const { createFileJournal } = require('../../lib/stores/journal/file-journal.js');
+const { createModelSource } = require('../../lib/settings/model-source.js');
+const { accountName } = require('../../lib/service/endpoint.js');
 const { createMediaClient } = require('../../lib/service/create-media-client.js');
 const { answerParent } = require('../framework/answer-parent.js');
 

@@ -2,8 +2,8 @@
 // A worker that tells when it polls: with the bundle of the package, or bundling at start. The message says which.
 const { NativeConnection, DefaultLogger, Runtime } = require('@temporalio/worker');
 const { performance } = require('node:perf_hooks');
-const { readConfig } = require('../../lib/config.js');
-const { packagedWorkflows } = require('../../lib/package-file.js');
+const { readConfig } = require('../../lib/settings/config.js');
+const { packagedWorkflows } = require('../../lib/installation.js');
 const { createMediaWorker } = require('../../lib/worker.js');
 const { answerParent } = require('../framework/answer-parent.js');
 

@@ -4,8 +4,8 @@
 const { randomUUID } = require('node:crypto');
 const path = require('node:path');
 const { performance } = require('node:perf_hooks');
-const { createJournal } = require('../../lib/journal/create-journal.js');
-const { createFileRecords } = require('../../lib/journal/file-journal.js');
+const { createJournal } = require('../../lib/stores/journal/create-journal.js');
+const { createFileRecords } = require('../../lib/stores/journal/file-journal.js');
 const { goal } = require('../framework/goal.js');
 const { quantile, round, summary } = require('../framework/statistics.js');
 const { writeDurably } = require('../framework/write-durably.js');

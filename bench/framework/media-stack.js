@@ -4,12 +4,12 @@
 const { randomBytes } = require('node:crypto');
 const path = require('node:path');
 const { Client, Connection } = require('@temporalio/client');
-const { startChild } = require('../../packages/cli/lib/child-process.js');
+const { startChild } = require('../../packages/cli/lib/shared/child-process.js');
 const {
   sandboxEnvironment,
   SANDBOX_KEY,
   temporalEnvironment,
-} = require('../../packages/cli/lib/dev/state.js');
+} = require('../../packages/cli/lib/shared/dev-state.js');
 const { TemporalMediaClient } = require('../../lib/client.js');
 const { startTemporalServer } = require('../../packages/testing/lib/index.js');
 const { startSandboxProcess } = require('../../packages/sandbox/lib/index.js');

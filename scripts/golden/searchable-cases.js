@@ -1,7 +1,7 @@
 'use strict';
 // Cases of workflows that were started with a search attribute, and keep them all up to date.
 const answers = require('./answers');
-const { SEARCH_ATTRIBUTES } = require('../../lib/domain/search-attributes');
+const { SEARCH_ATTRIBUTES } = require('../../lib/domain/names');
 const { campaign } = require('./campaign-cases');
 const { resolved, update, WHO } = require('./decision-cases');
 const { IMAGE, real } = require('./real-cases');

@@ -3,7 +3,7 @@
 // from PATH, else from our cache, else built once with `go install`.
 const { execFileSync } = require('node:child_process');
 const path = require('node:path');
-const { goInstall } = require('../../packages/testing/lib/temporal-server/download.js');
+const { goInstall } = require('../../packages/testing/lib/temporal-server/download-server.js');
 const {
   cliCacheDir,
   findOnPath,

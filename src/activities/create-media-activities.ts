@@ -1,7 +1,7 @@
 import { log } from '@temporalio/activity';
-import { type AccountRegistry, credentialOf } from '../accounts/registry';
-import { type ArtifactStore } from '../artifacts/artifact-store';
-import { bindingChecker } from '../binding/binding-status';
+import { type AccountRegistry, credentialOf } from '../settings/accounts';
+import { type ArtifactStore } from '../stores/artifacts/artifact-store';
+import { bindingChecker } from './binding/binding-status';
 import {
   type MediaActivities,
   type ArtifactStoreFacts,
@@ -9,45 +9,35 @@ import {
   type FoundVideoTask,
   type ServiceView,
 } from '../domain/activities';
-import { givenAt } from '../domain/answer-times';
+import { givenAt } from '../domain/clocks';
 import { type CreatePolicy } from '../domain/create-policy';
 import { OTHER } from '../domain/ended-video-metrics';
-import { type CreateJournal, keepsNothing, NO_JOURNAL } from '../domain/journal';
-import { type CheckBinding } from '../domain/journal-binding';
+import { type CheckBinding, type CreateJournal, keepsNothing, NO_JOURNAL } from '../domain/journal';
 import { type Metrics, NO_METRICS, unfailing } from '../domain/metrics';
 import { ACTIVITY } from '../domain/names';
 import { type CreateVideoAnswer } from '../domain/paid-call';
 import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
-import { type PollingMode } from '../domain/polling-profile';
-import { videoTaskById } from '../domain/video-task';
-import { type ModelSource } from '../models/model-source';
-import { createTellVideos, createWatchVideo } from './join-watcher';
-import { WatchRecovery } from './watch-recovery';
-import { retryOnAnotherWorker } from './account-unavailable';
+import { type PollingMode, videoTaskById } from '../domain/video-task';
+import { type ModelSource } from '../settings/model-source';
+import { createTellVideos, createWatchVideo, WatchRecovery } from './watchers';
 import { createKeepBooks } from './campaign/budget-book';
-import { createCampaignImage } from './campaign/campaign-image';
-import { createCreateVideos } from './campaign/create-videos';
+import { createCampaignImage, createCreateVideos } from './campaign/create-rows';
 import { createOpenPage, createPageReader } from './campaign/open-page';
 import { createPlanCampaign } from './campaign/plan-campaign';
-import { createFoldResults, createRecordRows } from './campaign/record-rows';
-import { createSettleBatch } from './campaign/settle-batch';
+import { createFoldResults, createRecordRows, createSettleBatch } from './campaign/settle-batch';
 import { createCreateVideo } from './create-video';
 import { createDeliverVideos, createDownloadVideos } from './deliver-videos';
 import { createDownloadVideo } from './download-video';
-import { redactorsOf, sanitised } from './failures';
+import { redactorsOf, reportIfMistake, retryOnAnotherWorker, sanitised } from './failures';
 import { createImageCall } from './image-call';
-import { orRetry } from './journal-failures';
-import { pollInSpan } from './media-spans';
-import { reportIfMistake } from './mistakes';
-import { type PaidDeps } from './paid-context';
-import { createPaidEvents } from './paid-events';
-import { PollMetrics } from './poll-metrics';
+import { orRetry } from './key-log';
+import { pollInSpan } from './spans';
+import { type PaidDeps, type TaskRecords } from './paid-context';
+import { createPaidEvents, PollMetrics } from './media-metrics';
 import { createPollVideos } from './poll-videos';
 import { createReconcileCreate } from './reconcile-create';
 import { RefusalGate } from './refusal-gate';
-import { createResolveUnconfirmed } from './resolve-unconfirmed';
-import { createReviewJournal } from './review-journal';
-import { type TaskRecords } from './task-records';
+import { createResolveUnconfirmed, createReviewJournal } from './unconfirmed-calls';
 
 /** What the activities work with. Whoever passes stores and clients closes them. */
 export interface MediaActivityDeps {

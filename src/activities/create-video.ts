@@ -6,7 +6,7 @@ import {
   type CreateVideoAnswer,
   type CreateVideoInput,
 } from '../domain/paid-call';
-import { DEFAULT_POLLING } from '../domain/polling-profile';
+import { DEFAULT_POLLING } from '../domain/video-task';
 import { indexCreated } from './key-log';
 import {
   compared,
@@ -17,7 +17,7 @@ import {
   warningsAfter,
 } from './paid-answers';
 import { type Caller, caller, type PaidDeps, refuseUnsafeRetries } from './paid-context';
-import { type PaidSpec } from './paid-spec';
+import { type PaidSpec } from './intent';
 import { prepareVideo } from './prepare-video';
 import { sendOnce } from './send-once';
 import { type Sender, withSender } from './sender';

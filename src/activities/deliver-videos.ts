@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { activityInfo, Context } from '@temporalio/activity';
-import { attemptClock } from '../domain/attempt-clock';
-import { type DownloadVideosInput, type DownloadVideosResult } from '../domain/campaign/activities';
+import { attemptClock } from '../domain/clocks';
+import { type DownloadVideosInput, type DownloadVideosResult } from '../domain/campaign/campaign-activities';
 import { DELIVERY, DOWNLOAD_BOUNDS, type FailedTry } from '../domain/download';
 import { type Metrics } from '../domain/metrics';
 import { type DeliverVideosInput } from '../domain/watcher';
 import { type VideoTask } from '../domain/video-task';
-import { tellSurely } from './join-watcher';
+import { tellSurely } from './watchers';
 import {
   type DownloadDeps,
   downloadOnce,
@@ -20,7 +20,7 @@ import {
 import { freshProgress } from './fetch-body';
 import { discardPart, type DownloadTry } from './fetch-video';
 import { startHeartbeat } from './heartbeat';
-import { reported } from './mistakes';
+import { reported } from './failures';
 
 /** A video whose turn has not come by then waits for no other: it is told, and fetches its file on any worker. */
 const BEGIN_WITHIN_MS = 5_000;

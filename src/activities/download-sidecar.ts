@@ -1,4 +1,4 @@
-import { type ArtifactStore } from '../artifacts/artifact-store';
+import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { type JsonValue } from '../domain/json';
 import { type ArtifactRef } from '../domain/request';
 import { type ReportedFacts } from '../domain/poll-answers';

@@ -1,5 +1,5 @@
 import { activityInfo, Context, type Info } from '@temporalio/activity';
-import { type ArtifactStore, toArtifactError } from '../artifacts/artifact-store';
+import { type ArtifactStore, toArtifactError } from '../stores/artifacts/artifact-store';
 import {
   DOWNLOAD_BOUNDS,
   type DownloadBounds,
@@ -12,10 +12,10 @@ import {
 import { type PollErrorClass } from '../domain/poll-answers';
 import { type VideoTask } from '../domain/video-task';
 import { type GetVideoResult, type MediaClient } from '../service/media-client';
-import { attemptClock } from '../domain/attempt-clock';
-import { decideDownload, reasonOf } from './download-decision';
+import { attemptClock } from '../domain/clocks';
+import { decideDownload, reasonOf } from './download-problems';
 import { factWarnings, storeSidecar } from './download-sidecar';
-import { retryLater } from './failures';
+import { reported, retryLater } from './failures';
 import { digestOf, type DownloadProgress, freshProgress, noteFault, readProgress } from './fetch-body';
 import {
   discardPart,
@@ -25,9 +25,8 @@ import {
   type TryResult,
 } from './fetch-video';
 import { startHeartbeat } from './heartbeat';
-import { downloadInSpan } from './media-spans';
-import { type PaidEvents } from './paid-events';
-import { reported } from './mistakes';
+import { downloadInSpan } from './spans';
+import { type PaidEvents } from './media-metrics';
 
 export interface DownloadDeps {
   /** The client of exactly this account; undefined when the worker does not have it. */

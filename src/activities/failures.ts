@@ -1,9 +1,69 @@
 import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common';
+import { activityInfo, asyncLocalStorage, log, metricMeter } from '@temporalio/activity';
 import { isBug, otherwise } from '../domain/bug';
 import { INTERNAL_ERROR, RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
 import { createRedactor, type Redactor } from '../service/redact';
-import { type AccountRegistry } from '../accounts/registry';
-import { framesOf } from './mistakes';
+import { type AccountRegistry } from '../settings/accounts';
+import { METRICS } from '../domain/metrics';
+
+/**
+ * Tells of a mistake of this package: in the log at ERROR, with the places in the code but not the message, which may
+ * repeat a value; and in a metric. The SDK logs a failure of an activity at WARN, and a value not at all.
+ */
+export function reportMistake(error: unknown): void {
+  const { name, stack } = error instanceof Error ? error : new Error('not an error');
+  const frames = framesOf(stack);
+  const message = 'This is a mistake of temporal-media. Please report it with its stack';
+  if (asyncLocalStorage.getStore() === undefined) {
+    // A loop of its own in the worker's process has no logger; Node prints a warning, and the host can listen to it.
+    process.emitWarning(message, { type: name, detail: frames.join('\n') });
+    return;
+  }
+  log.error(message, { stack: [name, ...frames].join('\n') });
+  const { name: counter, help } = METRICS.internalErrors;
+  metricMeter.createCounter(counter, undefined, help).add(1);
+}
+
+/** {@link reportMistake}, where other errors have an answer already. */
+export function reportIfMistake(error: unknown): void {
+  if (isBug(error)) reportMistake(error);
+}
+
+/** The places in the code of a stack, without its message, which may repeat a value. */
+export function framesOf(stack = ''): readonly string[] {
+  return stack.split('\n').filter((line) => /^\s+at /.test(line));
+}
+
+/** As `otherwise`, where what is paid for, or another call, must not suffer from a mistake: it is told, and work goes on. */
+export function reported<T>(value: T): (error: unknown) => T {
+  return (error) => {
+    reportIfMistake(error);
+    return value;
+  };
+}
+
+/** Tries of one activity by workers without the account. With a second worker, all of them miss it once in 64 times. */
+const TRIES = 6;
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 2_000;
+
+/**
+ * Gives another worker of the task queue its turn with a call for an account that this one lacks: throws a retryable
+ * failure for the first tries. Pauses grow and vary, so that nothing spins. Only before a request, and not for paid calls,
+ * which answer with what is missing.
+ * @param withinMs time since the activity was scheduled after which a try is of no use any more, in milliseconds
+ */
+export function retryOnAnotherWorker(withinMs = Infinity): void {
+  const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
+  const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1)) * (0.5 + Math.random());
+  const sinceMs = currentAttemptScheduledTimestampMs - scheduledTimestampMs;
+  if (attempt >= TRIES || sinceMs + pauseMs > withinMs) return;
+  throw retryLater({
+    class: 'account_not_configured',
+    message: 'This worker does not have the account: nothing was requested. Another worker gets its turn.',
+    delayMs: Math.round(pauseMs),
+  });
+}
 
 /** Failure types in histories. After serialisation only the type string remains. */
 export const FAILURE = {

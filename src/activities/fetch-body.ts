@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Readable } from 'node:stream';
-import { ArtifactError, type StagedArtifact } from '../artifacts/artifact-store';
-import { isPage, mayBeVideo, notVideo } from '../artifacts/video-check';
+import { ArtifactError, type StagedArtifact } from '../stores/artifacts/artifact-store';
+import { isPage, mayBeVideo, notVideo } from '../stores/artifacts/video-check';
 import { type DownloadBounds, type DownloadProblem, type DownloadProblemKind } from '../domain/download';
 
 interface BodyOptions {

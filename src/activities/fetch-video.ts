@@ -1,6 +1,6 @@
 import { throwBug } from '../domain/bug';
-import { type ArtifactStore, type StagedArtifact } from '../artifacts/artifact-store';
-import { checkVideo, type VideoCheck } from '../artifacts/video-check';
+import { type ArtifactStore, type StagedArtifact } from '../stores/artifacts/artifact-store';
+import { checkVideo, type VideoCheck } from '../stores/artifacts/video-check';
 import { type DownloadBounds, type DownloadProblem } from '../domain/download';
 import { type ArtifactRef } from '../domain/request';
 import { readDataUrl } from '../service/read-data-url';
@@ -10,7 +10,7 @@ import {
   type MediaClient,
   type VideoReading,
 } from '../service/media-client';
-import { isTransient, problemOf, worstOf } from './download-decision';
+import { isTransient, problemOf, worstOf } from './download-problems';
 import {
   digestOf,
   type DownloadProgress,

@@ -1,5 +1,5 @@
 import { activityInfo, Context } from '@temporalio/activity';
-import { reportIfMistake } from './mistakes';
+import { reportIfMistake } from './failures';
 
 export interface Heartbeat {
   /** Hands the details to the SDK, which decides when they are sent. */

@@ -1,12 +1,11 @@
-import { type Account } from '../accounts/registry';
-import { givenAt } from '../domain/answer-times';
+import { type Account } from '../settings/accounts';
+import { givenAt } from '../domain/clocks';
 import { type IntentEntry } from '../domain/log-entries';
 import { activityKey, givenKeyIssue } from '../domain/creation-key';
-import { imageOutcome, outcomes } from '../domain/make-outcome';
 import { shapeIssue } from '../domain/shape';
 import { type ImageModel, validateAgainstModel } from '../domain/model-config';
 import { BATCH_CLOSED, NOT_RECORDED } from '../domain/names';
-import { type ImageOutcome } from '../domain/outcome';
+import { type ImageOutcome, imageOutcome, outcomes } from '../domain/outcome';
 import {
   type EditImageInput,
   type GenerateImageInput,
@@ -15,13 +14,12 @@ import {
   type WaitingImage,
 } from '../domain/paid-call';
 import { type ImageGenerationRequest, type PaidRequest } from '../domain/request';
-import { requestBudgetMs } from '../domain/request-budget';
-import { IMAGE_TIMEOUTS } from '../domain/timeouts';
+import { IMAGE_TIMEOUTS, requestBudgetMs } from '../domain/timeouts';
 import { validateRequest } from '../domain/validate-request';
-import { estimateFor } from '../domain/price';
+import { estimateFor } from '../domain/money';
 import { type MediaClient } from '../service/media-client';
 import { type WireFile } from '../service/wire-body';
-import { wireEditBody, wireGenerationBody } from '../service/wire-image';
+import { wireEditBody, wireGenerationBody } from '../service/request-bodies';
 import { type Sender, timeLeft, withSender } from './sender';
 import { retryLater } from './failures';
 import { fetchLostImages, storeImages, type ImageStorage } from './image-results';
@@ -42,10 +40,10 @@ import {
   refuseUnsafeRetries,
   UNSENDABLE,
 } from './paid-context';
-import { type PaidSpec } from './paid-spec';
+import { type PaidSpec } from './intent';
 import { sendOnce } from './send-once';
 import { resolveSource } from './sources';
-import { msUntil } from './wall-clock';
+import { msUntil } from '../service/time-left';
 
 type Answer = Exclude<ImageCallAnswer, { outcome: 'pending' }>;
 type ImageInput = GenerateImageInput | EditImageInput;

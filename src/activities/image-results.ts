@@ -1,16 +1,19 @@
-import { isDataUrl } from '../domain/data-url';
 import { type CreateJournal, keepsNothing } from '../domain/journal';
 import { mapConcurrently } from '../domain/map-concurrently';
-import { type ArtifactRef } from '../domain/request';
+import { type ArtifactRef, isDataUrl } from '../domain/request';
 import { type CompletedImages, type ResultsLost } from '../domain/paid-call';
-import { checkImage } from '../artifacts/media-type';
-import { type ArtifactStore } from '../artifacts/artifact-store';
+import { checkImage } from '../stores/artifacts/media-type';
+import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { readDataUrl } from '../service/read-data-url';
-import { type ImageItem, type ImagesAccepted, type MediaClient } from '../service/media-client';
-import { blockedLocation } from './blocked-location';
+import {
+  blockedLocation,
+  type ImageItem,
+  type ImagesAccepted,
+  type MediaClient,
+} from '../service/media-client';
 import { type AnswerBase } from './paid-answers';
 import { readBounded } from './sources';
-import { reported } from './mistakes';
+import { reported } from './failures';
 import { type Send } from '../domain/log-entries';
 import { type KeyLog, recordDecision } from './key-log';
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';

@@ -1,4 +1,4 @@
-import { type Money } from '../domain/price';
+import { type Money } from '../domain/money';
 import {
   type IntentEntry,
   type LostEntry,
@@ -20,13 +20,13 @@ import {
   type UnconfirmedCall,
 } from '../domain/paid-call';
 import { type RejectReason } from '../domain/failure-table';
-import { standingScope } from '../domain/standing-refusal';
-import { type ValidationIssue } from '../domain/validation-issue';
+import { standingScope } from './refusal-gate';
+import { type ValidationIssue } from '../domain/shape';
 import { type PaidFailure } from '../service/media-client';
 import { type MissingHere } from './paid-context';
-import { timeAfter } from './wall-clock';
-import { notOfTheFuture } from '../domain/answer-times';
-import { DEFAULT_POLLING, type PollingProfile } from '../domain/polling-profile';
+import { timeAfter } from '../service/time-left';
+import { notOfTheFuture } from '../domain/clocks';
+import { DEFAULT_POLLING, type PollingProfile } from '../domain/video-task';
 import { type KeyState } from '../domain/paid-log';
 
 /** The common fields of every answer of a paid activity. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { type AccountAccess, type AccountSet } from '../accounts/account-set';
+import { type AccountAccess, type AccountSet } from '../settings/account-set';
 import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
 
 /** Start data of the thread. Accounts and keys come with each tick. */

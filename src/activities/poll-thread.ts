@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type AccountAccess } from '../accounts/account-set';
-import { type Account } from '../accounts/registry';
+import { type AccountAccess } from '../settings/account-set';
+import { type Account } from '../settings/accounts';
 import { createMediaClient } from '../service/create-media-client';
 import { createPollVideos } from './poll-videos';
 import { type PollJob, type PollThreadReply, type PollThreadData } from './poll-in-thread';

@@ -1,6 +1,6 @@
 import { isBug } from '../domain/bug';
 import { INTERNAL_ERROR } from '../domain/names';
-import { reportMistake } from './mistakes';
+import { reportMistake } from './failures';
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { mapConcurrently } from '../domain/map-concurrently';
@@ -14,8 +14,8 @@ import {
 import { tickIntervalMs } from '../domain/poll-group';
 import { type TaskError } from '../domain/video-task';
 import { type MediaClient } from '../service/media-client';
-import { type AccountRegistry } from '../accounts/registry';
-import { type OpenPoll, OpenPolls, PollGate, type PollReply, PollSockets, replyOf } from './process-polls';
+import { type AccountRegistry } from '../settings/accounts';
+import { type OpenPoll, OpenPolls, PollGate, type PollReply, PollSockets, replyOf } from './poll-limits';
 
 interface PollDeps {
   readonly accounts: AccountRegistry;

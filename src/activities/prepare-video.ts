@@ -1,5 +1,5 @@
-import { ArtifactError } from '../artifacts/artifact-store';
-import { type Account } from '../accounts/registry';
+import { ArtifactError } from '../stores/artifacts/artifact-store';
+import { type Account } from '../settings/accounts';
 import {
   addressMs,
   mappingOf,
@@ -7,17 +7,15 @@ import {
   validateAgainstModel,
   type VideoModel,
 } from '../domain/model-config';
-import { estimateFor } from '../domain/price';
+import { estimateFor } from '../domain/money';
 import { type ArtifactRef, type VideoReference, type VideoRequest } from '../domain/request';
-import { requestBudgetMs } from '../domain/request-budget';
+import { requestBudgetMs } from '../domain/timeouts';
 import { validateRequest } from '../domain/validate-request';
-import { type ValidationIssue } from '../domain/validation-issue';
+import { type ValidationIssue } from '../domain/shape';
 import { type WireBuild, type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
-import { type ResolvedReference } from '../service/wire-references';
-import { wireVideoBody } from '../service/wire-video';
+import { type ResolvedReference, wireVideoBody } from '../service/request-bodies';
 import { type MissingHere, NOT_VALIDATED, type PaidDeps, type Prepared, UNSENDABLE } from './paid-context';
-import { signedAddress } from './signed-address';
-import { fetchReference, missing, resolveSource, resolveStored } from './sources';
+import { fetchReference, missing, resolveSource, resolveStored, signedAddress } from './sources';
 
 type Body = WireJsonBody | WireMultipartBody;
 

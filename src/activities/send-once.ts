@@ -1,6 +1,5 @@
-import { resolveCreatePolicy } from '../domain/create-policy';
-import { isBug, otherwise, throwBug } from '../domain/bug';
-import { given } from '../domain/given';
+import { isBug, otherwise } from '../domain/bug';
+import { given } from '../domain/json';
 import { keepsNothing } from '../domain/journal';
 import {
   type IntentEntry,
@@ -13,15 +12,33 @@ import {
 import { INTERNAL_ERROR, NOT_RECORDED } from '../domain/names';
 import { decide, indexOfSend, type Licence, tellingSend } from '../domain/paid-log';
 import { type NotSent } from '../domain/paid-call';
-import { type Account } from '../accounts/registry';
-import { type Admission, admitCall } from './admission';
-import { kept, NO_ACCOUNT, payerRefusal, stopsBeforeSend, unannounced } from './before-send';
-import { clearOf, redactorsOf, sanitised } from './failures';
-import { fenceOf, fingerprintOf, intentOf, sentBy } from './intent';
-import { journalDown, UNSURE, warnUnrecorded } from './journal-failures';
-import { append, giveUpOpen, indexCreated, type KeyLog, openLog, recordAnswer } from './key-log';
-import { sendInSpan } from './media-spans';
-import { reportMistake } from './mistakes';
+import { type Account } from '../settings/accounts';
+import { type Admission, admitCall, kept, payerRefusal, stopsBeforeSend, unannounced } from './admission';
+import { redactorsOf, reportMistake, sanitised } from './failures';
+import {
+  type AdmittedCall,
+  fenceOf,
+  intentOf,
+  NO_ACCOUNT,
+  type OpenedCall,
+  type PaidSpec,
+  type PostedCall,
+  prepareCall,
+  type SendOnceResult,
+  sentBy,
+} from './intent';
+import {
+  append,
+  giveUpOpen,
+  indexCreated,
+  journalDown,
+  type KeyLog,
+  openLog,
+  recordAnswer,
+  UNSURE,
+  warnUnrecorded,
+} from './key-log';
+import { sendInSpan } from './spans';
 import {
   type AnswerBase,
   compared,
@@ -36,17 +53,20 @@ import {
   UNDER_INTENT,
   unsentAnswer,
 } from './paid-answers';
-import { type Caller, isKnownModel, type PaidDeps, preferred, type Prepared } from './paid-context';
+import { type Caller, isKnownModel, type PaidDeps, type Prepared } from './paid-context';
 import {
-  type AdmittedCall,
-  type OpenedCall,
-  type PaidSpec,
-  type PostedCall,
-  type SendOnceResult,
-} from './paid-spec';
-import { isOnlyUnknown, sendSameKey, twice, unknownCall, withSameKeyOf } from './send-same-key';
+  isDecided,
+  isOnlyUnknown,
+  isUnseen,
+  isUnsent,
+  mayHaveUsedAnother,
+  noteUnseen,
+  sendSameKey,
+  twice,
+  unknownCall,
+  withSameKeyOf,
+} from './unknown-sends';
 import { certainlyOverAt, mayBeAlive, recordedEnd, sendWindow, type SendWindow } from './sender';
-import { isDecided, isUnseen, isUnsent, mayHaveUsedAnother, noteUnseen } from './unseen-send';
 
 /**
  * Sends at most once (failure model: The log): read the log and decide, prepare, append the intent at the position that
@@ -135,33 +155,6 @@ const ended = (answer: SendOnceResult['answer'], send: Send['sent'] | null = nul
   answer,
   send,
 });
-
-/** Account, body, price and fingerprint of a call, as far as this worker can make them. Writes and sends nothing. */
-async function prepareCall(
-  deps: PaidDeps,
-  spec: PaidSpec,
-): Promise<Pick<OpenedCall, 'account' | 'prepared' | 'fingerprint' | 'policy'>> {
-  const account = deps.accounts.find(spec.account);
-  // An error here is a fault of a store or of this package: nothing was sent, and the answer says so.
-  const prepared: Prepared =
-    account === undefined
-      ? { kind: 'missing', missing: NO_ACCOUNT, fileHashes: null }
-      : await spec.prepare(account).catch((error: unknown) => unprepared(account, error));
-  const fingerprint =
-    account === undefined || prepared.fileHashes === null
-      ? null
-      : fingerprintOf(spec.paid, account, prepared.fileHashes);
-  const policy = resolveCreatePolicy(deps.policy, account?.policy, preferred(prepared), spec.policy);
-  return { account, prepared, fingerprint, policy };
-}
-
-/** The fault of a store or of a file. */
-async function unprepared(account: Account, error: unknown): Promise<Prepared> {
-  throwBug(error);
-  const reason = error instanceof Error ? error.message : String(error);
-  const message = `The request could not be prepared on this worker: ${clearOf([await account.client.redactor()])(reason)}`;
-  return { kind: 'unavailable', message, fileHashes: new Map() };
-}
 
 /** What the log allows the call to do. */
 function licenceOf({ who, spec, fingerprint, log }: OpenedCall): Licence {

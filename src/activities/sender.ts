@@ -7,7 +7,7 @@ import {
   type SenderHeartbeat,
   taskIdIn,
 } from '../domain/sender-trace';
-import { type BindingStatus } from '../domain/journal-binding';
+import { type BindingStatus } from '../domain/journal';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type Caller, isLaterTry, type PaidDeps } from './paid-context';
 import { type IntentEntry, type Send } from '../domain/log-entries';

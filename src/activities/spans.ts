@@ -1,4 +1,136 @@
 import type * as Otel from '@opentelemetry/api';
+import { OTHER } from '../domain/ended-video-metrics';
+import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
+import { type PaidOperation } from '../domain/request';
+import { type PaidFailure, type PaidSendOptions } from '../service/media-client';
+import { countdown } from '../service/time-left';
+import { pollsByAnswer } from './media-metrics';
+
+/** What is known of a paid call before its send. */
+interface SpannedSend {
+  readonly operation: PaidOperation;
+  readonly account: string;
+  readonly model: string;
+  /** Whether the model is one of the configuration. */
+  readonly isKnownModel: boolean;
+  readonly sendAttempt: number;
+}
+
+export type Accepted = { readonly class: 'accepted'; readonly httpStatus: number; readonly taskId?: string };
+
+/** `media.create`: one paid request and its reply, without what follows. The time that a tracer takes is the call's. */
+export function sendInSpan<Reply extends Accepted | PaidFailure>(
+  { operation, account, model, isKnownModel, sendAttempt }: SpannedSend,
+  options: PaidSendOptions & { readonly deadlineMs: number },
+  send: (options: PaidSendOptions) => Promise<Reply>,
+): Promise<Reply> {
+  const left = countdown(options.deadlineMs);
+  return withSpan({
+    name: 'media.create',
+    attributes: () => ({
+      'media.operation': operation,
+      'media.account': account,
+      // Callers choose the names of models.
+      'media.model': isKnownModel ? model : OTHER,
+      'media.send_attempt': sendAttempt,
+    }),
+    work: () => send({ ...options, deadlineMs: left() }),
+    end: (reply) => ({
+      attributes: {
+        'media.outcome': OUTCOMES[reply.class],
+        ...statusOf(reply),
+        ...(reply.class === 'accepted' && { 'media.model': model }),
+        // The client accepts no id that contains a secret.
+        ...(reply.class === 'accepted' && reply.taskId !== undefined && { 'media.task_id': reply.taskId }),
+      },
+      error: reply.class === 'accepted' ? undefined : reasonOf(reply),
+    }),
+  });
+}
+
+/** The words of the metric of calls. */
+const OUTCOMES = {
+  accepted: 'accepted',
+  rejected: 'refused',
+  refused_for_now: 'refused',
+  unconfirmed: 'unconfirmed',
+  not_sent: 'not_sent',
+} as const;
+
+function reasonOf(reply: PaidFailure): string {
+  switch (reply.class) {
+    case 'rejected':
+      return reply.reason;
+    case 'refused_for_now':
+      return `http_${reply.httpStatus}`;
+    case 'unconfirmed':
+    case 'not_sent':
+      return reply.cause;
+  }
+}
+
+/**
+ * `media.poll`: one tick, with its tasks by answer.
+ * @param account name of the account that the worker has for the tick
+ */
+export function pollInSpan(
+  account: string,
+  input: PollVideosInput,
+  poll: () => Promise<PollVideosResult>,
+): Promise<PollVideosResult> {
+  return withSpan({
+    name: 'media.poll',
+    attributes: () => ({
+      'media.account': account,
+      'media.tasks': input.byModel.reduce((sum, { ids }) => sum + ids.length, 0),
+    }),
+    work: poll,
+    end: (result) => ({
+      attributes: Object.fromEntries(
+        [...pollsByAnswer(input, result)].map(([answer, tasks]) => [`media.answers.${answer}`, tasks]),
+      ),
+    }),
+  });
+}
+
+type Downloaded =
+  | { readonly video: { readonly artifact: { readonly bytes: number } } }
+  | { readonly problem: { readonly kind: string; readonly httpStatus?: number } };
+
+/**
+ * `media.download`: one try for a video.
+ * @param attempt of the activity
+ * @param state the state of the try, read when it has ended
+ */
+export function downloadInSpan<Result extends Downloaded>(
+  { account, attempt }: { readonly account: string; readonly attempt: number },
+  state: { readonly resumed?: boolean },
+  download: () => Promise<Result>,
+): Promise<Result> {
+  return withSpan({
+    name: 'media.download',
+    attributes: () => ({ 'media.account': account, 'media.try': attempt }),
+    work: download,
+    end: (result) => {
+      const resumed = { 'media.resumed': state.resumed === true };
+      if ('video' in result) {
+        const { bytes } = result.video.artifact;
+        return { attributes: { 'media.outcome': 'downloaded', 'media.bytes': bytes, ...resumed } };
+      }
+      const { problem } = result;
+      return {
+        attributes: { 'media.outcome': problem.kind, ...statusOf(problem), ...resumed },
+        error: problem.kind,
+      };
+    },
+  });
+}
+
+function statusOf(reply: object): SpanAttributes {
+  return 'httpStatus' in reply && typeof reply.httpStatus === 'number'
+    ? { 'http.response.status_code': reply.httpStatus }
+    : {};
+}
 
 /** Values of a span: never a prompt, a key, an address or a text of the service. */
 export interface SpanAttributes {

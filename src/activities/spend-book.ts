@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type SpendRecord, spendLog, type CampaignLog } from '../domain/campaign/budget-book';
 import { type CreateJournal } from '../domain/journal';
-import { type SpendLimit, spendWindow } from '../domain/spend-limit';
-import { reported } from './mistakes';
+import { type SpendLimit, spendWindow } from '../domain/money';
+import { reported } from './failures';
 
 /** An estimate that counts against the limit until it is given back. */
 export interface Reserved {

@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { type Client } from '@temporalio/client';
 import { type ArtifactStoreFacts, FIND_VIDEO_TASK_SHAPE, type FoundVideoTask } from '../domain/activities';
-import { type CallWait } from '../domain/call-wait';
+import { type CallWait } from '../domain/video-state';
 import { QUERY, WORKFLOW } from '../domain/names';
-import { type ReviewJournalInput, type ReviewJournalPage } from '../domain/unconfirmed-decision';
+import {
+  type DecidedEntry,
+  type ReviewJournalInput,
+  type ReviewJournalPage,
+} from '../domain/unconfirmed-decision';
 import { STARTED_BY } from '../domain/version';
 import { refuseInvalid } from './errors';
 import {
@@ -12,6 +16,107 @@ import {
   FIND_TASK_KEYS,
   type FindTaskOptions,
 } from './options';
+import { otherwise, throwBug } from '../domain/bug';
+import { type CreateJournal } from '../domain/journal';
+import { purchaseOf } from '../domain/log-entries';
+import { stateOf } from '../domain/paid-log';
+import { type VideoTask } from '../domain/video-task';
+
+/** Longest wait for a worker, in milliseconds. */
+const WORKER_MS = 20_000;
+
+/** A send under a creation key. */
+interface SentUnder {
+  readonly taskId: string | null;
+  /** Null where it is found by its task, or was sent outside of a workflow. */
+  readonly workflowId: string | null;
+}
+
+/** What the journal says, read on this machine where it is here, else by a worker of a queue. */
+export class JournalLookup {
+  constructor(
+    private readonly client: Client,
+    private readonly local?: CreateJournal,
+  ) {}
+
+  /** A task by its id; `others` are further accounts that have had a task of this id. Undefined where it is not known. */
+  async task(
+    taskId: string,
+    taskQueue: string | undefined,
+  ): Promise<{ readonly found: FoundVideoTask; readonly others: readonly string[] } | undefined> {
+    const [entry, ...others] = (await this.local?.findTask(taskId).catch(otherwise(undefined))) ?? [];
+    if (entry !== undefined) {
+      const { video, creationKey, workflowId, runId } = entry;
+      return {
+        found: { video: { ...video, source: 'journal' }, creationKey, workflowId, runId },
+        others: others.map((other) => other.video.account),
+      };
+    }
+    const found = await this.ask(taskId, taskQueue, false);
+    return found === undefined || found.creationKey === null ? undefined : { found, others: [] };
+  }
+
+  /** Asks a worker, and with `askService` the service; undefined where none answers. */
+  async ask(
+    taskId: string,
+    taskQueue: string | undefined,
+    askService: boolean,
+  ): Promise<FoundVideoTask | undefined> {
+    if (taskQueue === undefined) return undefined;
+    const options = { askService, timeoutMs: WORKER_MS };
+    return findTask(this.client, taskQueue, taskId, options).catch(otherwise(undefined));
+  }
+
+  /** What was sent under a creation key, and by which workflow; its task id is null while the fate of the create is unknown. */
+  async key(creationKey: string, taskQueue: string | undefined): Promise<SentUnder | undefined> {
+    const local = await this.localKey(creationKey).catch(otherwise(undefined));
+    if (local !== undefined || taskQueue === undefined) return local;
+    try {
+      const created = await fetchJournalPage(this.client, taskQueue, { list: 'created', creationKey });
+      const [first] = created.created;
+      if (first !== undefined) return { taskId: first.taskId, workflowId: null };
+      const open = await fetchJournalPage(this.client, taskQueue, { list: 'unconfirmed', creationKey });
+      const [unknown] = open.unconfirmed;
+      return unknown && { taskId: null, workflowId: unknown.workflowId };
+    } catch (error) {
+      throwBug(error);
+      return undefined;
+    }
+  }
+
+  /** Decisions about the sends of a creation key, the oldest first; undefined where nobody could be asked. */
+  async decisions(
+    creationKey: string,
+    taskQueue: string | undefined,
+  ): Promise<readonly DecidedEntry[] | undefined> {
+    if (taskQueue === undefined) return undefined;
+    return fetchJournalPage(this.client, taskQueue, { list: 'decided', creationKey }, WORKER_MS).then(
+      ({ decided }) => decided,
+      otherwise(undefined),
+    );
+  }
+
+  /** The task that a person has adopted; null where it is not known under the same key: another account may have its id. */
+  async adopted(
+    { taskId, creationKey }: DecidedEntry,
+    taskQueue: string | undefined,
+  ): Promise<VideoTask | null> {
+    if (taskId === null) return null;
+    const known = (await this.task(taskId, taskQueue))?.found;
+    return known?.creationKey === creationKey ? known.video : null;
+  }
+
+  private async localKey(creationKey: string): Promise<SentUnder | undefined> {
+    if (this.local === undefined) return undefined;
+    const { namespace } = this.client.options;
+    const { sends, bought } = stateOf(await this.local.read({ namespace, creationKey }));
+    const send = sends[bought ?? sends.length - 1];
+    if (send === undefined) return undefined;
+    const answer = purchaseOf(send);
+    const taskId = answer?.outcome === 'created' ? answer.video.taskId : null;
+    return { taskId, workflowId: send.sent.workflowId };
+  }
+}
 
 /** Longest wait for a worker, in milliseconds: a person waits for the answer. */
 const WORKER_LIMIT_MS = 120_000;

@@ -20,20 +20,24 @@ import {
   type CampaignUpdateResult,
   type CampaignUpdates,
 } from '../domain/campaign/campaign-state';
-import { isOpen } from '../domain/execution-status';
-import { given } from '../domain/given';
+import { given } from '../domain/json';
 import { shapeIssue, type ShapeOf } from '../domain/shape';
-import { DEFAULT_CREDENTIAL, INVALID_INPUT, UPDATE, WORKFLOW } from '../domain/names';
+import { DEFAULT_CREDENTIAL, INVALID_INPUT, isOpen, UPDATE, WORKFLOW } from '../domain/names';
 import {
+  again,
   type CampaignExecution,
   campaignMemo,
   type CampaignStart,
-  queryCampaignState,
   closedResults,
   findCampaign,
   findStarted,
   listCampaigns,
+  presentOutcomes,
+  queryCampaignState,
   requireSame,
+  RESUMED_OUTCOMES,
+  resumedRows,
+  type RetriedOutcome,
   withActiveRows,
 } from './campaign-records';
 import {
@@ -46,11 +50,16 @@ import {
   refuseInvalid,
   requireUnpaused,
 } from './errors';
-import { again, presentOutcomes, RESUMED_OUTCOMES, type RetriedOutcome, resumedRows } from './resumed-rows';
-import { START_KEYS, type StartOptions, type TemporalMediaClientOptions, type WatchOptions } from './options';
-import { refuseUnregistered, type Starter, temporalOptions } from './start-options';
-import { started, type Started } from './started';
-import { watchStates } from './watch-states';
+import {
+  refuseUnregistered,
+  START_KEYS,
+  type Starter,
+  type StartOptions,
+  type TemporalMediaClientOptions,
+  temporalOptions,
+  type WatchOptions,
+} from './options';
+import { started, type Started, watchStates } from './workflow-handle';
 
 /** Starts, watches and controls campaigns: `media.campaigns`. */
 export class CampaignClient {

@@ -1,5 +1,5 @@
 import { type CampaignUpdateResult } from '../domain/campaign/campaign-state';
-import { PAUSED } from '../domain/execution-status';
+import { PAUSED } from '../domain/names';
 import { type Shape, shapeIssue } from '../domain/shape';
 
 /** The id of a campaign belongs to something else, or its campaign runs with another manifest. Nothing was started. */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, QueryNotRegisteredError } from '@temporalio/client';
-import { isOpen } from '../domain/execution-status';
-import { QUERY, UPDATE, WORKFLOW } from '../domain/names';
+import { isOpen, QUERY, UPDATE, WORKFLOW } from '../domain/names';
 import { RECONCILE_TIMEOUTS } from '../domain/timeouts';
 import {
   NO_SEND,
@@ -13,7 +12,7 @@ import { type VideoState } from '../domain/video-state';
 import { STARTED_BY } from '../domain/version';
 import { fetchJournalPage, type ReviewInput } from './ask-worker';
 import { requireUnpaused } from './errors';
-import { describeWorkflow } from './started';
+import { describeWorkflow } from './workflow-handle';
 
 /**
  * A decision about the call of unknown fate of one creation key, with who decided and why.

@@ -7,17 +7,16 @@ import {
 import { type FoundVideoTask } from '../domain/activities';
 import { situation } from '../domain/advice';
 import { adviceOnDecision, standingDecision } from '../domain/case';
-import { isOpen } from '../domain/execution-status';
-import { baseTaskQueue, QUERY, WORKFLOW } from '../domain/names';
+import { baseTaskQueue, isOpen, QUERY, WORKFLOW } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
 import { type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
 import { AWAIT_VIDEO_SHAPE, type AwaitVideoInput, type WaitOptions } from '../domain/workflow-inputs';
-import { JournalLookup } from './journal-lookup';
+import { JournalLookup } from './ask-worker';
 import { refuseInvalid, ResumeError } from './errors';
-import { shellWord } from './shell-word';
-import { refuseUnregistered, type Starter, temporalOptions } from './start-options';
-import { attach, describeWorkflow, started, type Started } from './started';
+import { shellWord } from '../domain/terminal-text';
+import { refuseUnregistered, type Starter, temporalOptions } from './options';
+import { attach, describeWorkflow, started, type Started } from './workflow-handle';
 
 /** Workflow id of the one wait for a task: derived from account and task id, never the raw id (architecture: Wait). */
 export function awaitVideoWorkflowId(account: string, taskId: string): string {

@@ -5,18 +5,16 @@ import {
   type WorkflowExecutionDescription,
 } from '@temporalio/client';
 import { otherwise } from '../domain/bug';
-import { isOpen } from '../domain/execution-status';
 import { fingerprintText } from '../domain/fingerprint';
 import { type Shape } from '../domain/shape';
-import { DEFAULT_CREDENTIAL, FINGERPRINT_MEMO, WORKFLOW } from '../domain/names';
+import { DEFAULT_CREDENTIAL, FINGERPRINT_MEMO, isOpen, WORKFLOW } from '../domain/names';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { callSummary, type PaidOperation, type PaidRequest } from '../domain/request';
 import { GENERATE_VIDEO_SHAPE, IMAGE_WORKFLOW_SHAPE } from '../domain/workflow-inputs';
 import { CreationKeyConflictError, InvalidInputError, refuseInvalid } from './errors';
-import { START_KEYS, type StartOptions } from './options';
+import { refuseUnregistered, START_KEYS, type Starter, type StartOptions, temporalOptions } from './options';
 import { fetchJournalPage } from './ask-worker';
-import { refuseUnregistered, type Starter, temporalOptions } from './start-options';
-import { attach, describeWorkflow, started, type Started } from './started';
+import { attach, describeWorkflow, started, type Started } from './workflow-handle';
 
 /** Workflow type, id prefix and input fields of each paid call. */
 const STARTS: {

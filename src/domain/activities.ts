@@ -1,4 +1,4 @@
-import { type CampaignActivities } from './campaign/activities';
+import { type CampaignActivities } from './campaign/campaign-activities';
 import { type ACTIVITY } from './names';
 import { type DownloadVideoInput, type DownloadVideoResult } from './download';
 import { type ImageOutcome } from './outcome';
@@ -15,14 +15,13 @@ import {
   type PollVideosResult,
   type TaskPhase,
 } from './poll-answers';
-import { type PollingMode } from './polling-profile';
 import {
   type DeliverVideosInput,
   type TellVideosInput,
   type WatchAnswer,
   type WatchVideoInput,
 } from './watcher';
-import { type ErrorKind, type VideoTask } from './video-task';
+import { type ErrorKind, type PollingMode, taskIdCheck, type VideoTask } from './video-task';
 import {
   type ResolveUnconfirmedCall,
   type ResolveUnconfirmedResult,
@@ -30,7 +29,6 @@ import {
   type ReviewJournalPage,
 } from './unconfirmed-decision';
 import { flag, name, optional, type ShapeOf } from './shape';
-import { taskIdCheck } from './task-id';
 
 /** Input of `media.findVideoTask`, which looks a task id up in the journal's index. */
 export interface FindVideoTaskInput {

@@ -8,12 +8,11 @@ import {
   type Word,
 } from './advice';
 import { type ServiceView } from './activities';
-import { isOpen, PAUSED } from './execution-status';
 import { failureRow } from './failure-table';
 import { campaignOfBatch } from './campaign/budget-book';
-import { isMediaWorkflow, WORKFLOW } from './names';
+import { isMediaWorkflow, isOpen, PAUSED, WORKFLOW } from './names';
 import { type ImageOutcome, type VideoOutcome } from './outcome';
-import { type Billing, type Money } from './price';
+import { type Billing, type Money } from './money';
 import { type DecidedEntry } from './unconfirmed-decision';
 import { type VideoState } from './video-state';
 import { type VideoTask } from './video-task';

@@ -1,7 +1,7 @@
 import { type Downloaded, type DownloadVideoResult, type FailedTry } from './download';
 import { type JsonValue } from './json';
-import { cancelled } from './make-outcome';
 import {
+  cancelled,
   type CompletedVideo,
   type ContentUnavailable,
   type FailedVideo,
@@ -12,7 +12,7 @@ import {
 } from './outcome';
 import { type CreatedVideo } from './paid-call';
 import { type PolledRecord, type ReportedFacts } from './poll-answers';
-import { billing, finishedState, type Money } from './price';
+import { billing, finishedState, type Money } from './money';
 import { type ErrorKind, type TaskError, type VideoTask } from './video-task';
 import { isKnown, watchFacts, type WatchState } from './watch-state';
 

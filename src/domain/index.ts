@@ -29,9 +29,9 @@ export {
   type PaidRequest,
   type VideoRequest,
 } from './request';
-export { DEFAULT_POLLING, type PollingMode, type PollingProfile } from './polling-profile';
+export { DEFAULT_POLLING, type PollingMode, type PollingProfile } from './video-task';
 export { videoTaskById, type VideoTask } from './video-task';
-export { type Billing, type Money } from './price';
+export { type Billing, type Money } from './money';
 export { mayRetry } from './end-of-wait';
 export { type ErrorKind, type TaskError } from './video-task';
 export {
@@ -67,8 +67,8 @@ export {
   type MediaActivities,
   type ServiceView,
 } from './activities';
-export { type CallWait } from './call-wait';
-export { type DurationInput } from './duration';
+export { type CallWait } from './video-state';
+export { type DurationInput } from './shape';
 export { type VideoState } from './video-state';
 export {
   type AwaitVideoInput,
@@ -91,7 +91,7 @@ export {
   type VideoUpdates,
 } from './unconfirmed-decision';
 export { validateRequest } from './validate-request';
-export { type ValidationIssue } from './validation-issue';
+export { type ValidationIssue } from './shape';
 export {
   type ImageModel,
   type ModelConfiguration,

@@ -6,8 +6,8 @@ import {
   type ImageCallAnswer,
   type RejectedCall,
 } from './paid-call';
-import { isValidated } from './make-outcome';
-import { type Money } from './price';
+import { isValidated } from './outcome';
+import { type Money } from './money';
 import { type PaidRequest } from './request';
 import { type UnconfirmedDecision } from './unconfirmed-decision';
 import { type IdempotencyPolicy } from './create-policy';

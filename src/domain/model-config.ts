@@ -1,5 +1,5 @@
 import { type IdempotencyPolicy } from './create-policy';
-import { type PollingProfile } from './polling-profile';
+import { type PollingProfile } from './video-task';
 import {
   type ReferenceKind,
   type ImageEditRequest,
@@ -11,7 +11,7 @@ import {
 } from './request';
 import { unseenDifference } from './near-names';
 import { validateRawFields } from './validate-request';
-import { type ValidationIssue } from './validation-issue';
+import { type ValidationIssue } from './shape';
 
 /** How one kind of reference is sent (architecture: Requests): nothing about it is assumed (C2.1.5). */
 export interface ReferenceMapping {

@@ -170,3 +170,72 @@ export const UNSAFE_RETRIES = 'unsafe_retry_policy';
 
 /** Cause of a `not_sent` answer to a `recordedOnly` create: nothing is recorded. */
 export const NOT_RECORDED = 'not_recorded';
+
+/** Temporal's status of an execution that an operator has paused; it continues when it is unpaused. */
+export const PAUSED = 'PAUSED';
+
+/** Whether an execution with this Temporal status has not ended. A paused one holds its id like any other. */
+export function isOpen(status: string): boolean {
+  return status === 'RUNNING' || status === PAUSED;
+}
+
+/**
+ * Search attributes of this package, all of the type Keyword. They are not encrypted by a codec: none holds a prompt.
+ * A start opts in by having one of them, see `isSearchable` of the workflows.
+ */
+export const SEARCH_ATTRIBUTE = {
+  /** How the workflow ended; `unconfirmed` also while it waits for a decision. */
+  outcome: 'MediaOutcome',
+  model: 'MediaModel',
+  /** The credential of the start; once a task exists, the account that it is kept under, `name@digest`. */
+  account: 'MediaAccount',
+  taskId: 'MediaTaskId',
+  /** Id of the campaign, on itself and on its batches. */
+  campaign: 'MediaCampaign',
+} as const;
+
+export type SearchFacts = { readonly [fact in keyof typeof SEARCH_ATTRIBUTE]?: string };
+
+export const SEARCH_ATTRIBUTES: readonly string[] = Object.values(SEARCH_ATTRIBUTE);
+
+/** Names and values of the facts that are known. */
+export function searchPairs(facts: SearchFacts): readonly (readonly [name: string, value: string])[] {
+  return Object.entries(facts).flatMap(([fact, value]) =>
+    // A caller without types may have put anything into its request.
+    typeof value !== 'string' ? [] : [[SEARCH_ATTRIBUTE[fact as keyof SearchFacts], value] as const],
+  );
+}
+
+/**
+ * What a worker of a task queue NAME can serve: `workflows` on NAME, and the activities on NAME/create, NAME/poll,
+ * NAME/download and NAME/image. With `create` also the activities on NAME, which read journal and manifests.
+ */
+export const SERVED_PARTS = ['workflows', 'create', 'poll', 'download', 'image'] as const;
+
+/** What a worker may serve: the workflows, or one of its activity queues. */
+export type ServedPart = (typeof SERVED_PARTS)[number];
+
+/** What follows from the parts that a worker serves. */
+export interface Served {
+  readonly workflows: boolean;
+  /** Activities on the queue itself. */
+  readonly ownActivities: boolean;
+  /** Activity queues. All of their activities need the key and both stores; workflows need neither. */
+  readonly kinds: readonly (keyof ReturnType<typeof activityQueues>)[];
+}
+
+export function servedBy(parts: readonly ServedPart[]): Served {
+  return {
+    workflows: parts.includes('workflows'),
+    ownActivities: parts.includes('create'),
+    kinds: parts.filter((part) => part !== 'workflows'),
+  };
+}
+
+/** Why these are no parts of a worker; undefined when they are. */
+export function partsProblem(parts: readonly string[]): string | undefined {
+  const unknown = parts.find((part) => !(SERVED_PARTS as readonly string[]).includes(part));
+  if (parts.length > 0 && unknown === undefined) return undefined;
+  const allowed = `must name one or more of ${SERVED_PARTS.join(', ')}`;
+  return unknown === undefined ? `${allowed}.` : `${allowed}; "${unknown}" is none of them.`;
+}

@@ -4,8 +4,7 @@ import { type SenderTrace } from './sender-trace';
 import { creationKeyCheck } from './creation-key';
 import { type JsonValue } from './json';
 import { baseTaskQueue, idCheck } from './names';
-import { type Money } from './price';
-import { type PollingMode } from './polling-profile';
+import { type Money } from './money';
 import {
   type ArtifactRef,
   type ImageEditRequest,
@@ -13,7 +12,7 @@ import {
   type VideoRequest,
 } from './request';
 import { exactly, flag, arrayOf, name, optional, type ShapeOf, text } from './shape';
-import { type ErrorKind, type TaskError, type VideoTask } from './video-task';
+import { type ErrorKind, type PollingMode, type TaskError, type VideoTask } from './video-task';
 
 /** The workflows above the one that calls: a reset of one of them asks for the key again. */
 export interface Ancestry {

@@ -3,7 +3,7 @@
  * its entries say what was sent and what became of it. Senders, reconciliations, decisions and second callers read it
  * by this rule alone. Pure: test/proof/paid-log plays it over random schedules and breaks it in every way.
  */
-import { notOfTheFuture } from './answer-times';
+import { notOfTheFuture } from './clocks';
 import { isTemporary } from './failure-table';
 import { isOpenAnswer, isPaid, type LogEntry, type RecordedAnswer, type Send } from './log-entries';
 

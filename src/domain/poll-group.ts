@@ -1,6 +1,6 @@
 import { type WatchVerdict, verdictOfRecord } from './end-of-wait';
 import { type PollAnswer, type PollSpread, type PollVideosInput, shortSeen } from './poll-answers';
-import { type PollingProfile } from './polling-profile';
+import { type PollingProfile } from './video-task';
 import { onNoAnswer, onPollError, onRecord, onUnchanged, type Watch, type WatchState } from './watch-state';
 
 /** How a group chooses its intervals. */

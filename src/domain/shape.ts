@@ -1,5 +1,16 @@
 import { nearNames, unseenDifference } from './near-names';
-import { type ValidationIssue } from './validation-issue';
+
+/** One problem of a request: the field, what is allowed, what to do (C8.1). Nothing was sent. */
+export interface ValidationIssue {
+  /** Path in the camelCase request, for example `references[1].source`. */
+  readonly field: string;
+  /** One sentence for a person. */
+  readonly message: string;
+  /** Allowed values, when the set is finite. */
+  readonly allowed?: readonly string[];
+  /** The field of the request to use instead. */
+  readonly instead?: string;
+}
 
 /**
  * What values from untyped callers must look like: inputs of workflows, and messages, which any client may send to any
@@ -222,3 +233,45 @@ export function amount(least: number, most: number = Number.MAX_VALUE): Check<nu
 
 const within = (value: unknown, least: number, most: number): boolean =>
   (value as number) >= least && (value as number) <= most;
+
+/** Milliseconds, or a string such as `15m` or `2 days`; at most ten years. */
+export type DurationInput = number | string;
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Names of units, as Temporal accepts them. */
+const UNITS: readonly (readonly [unit: RegExp, ms: number])[] = [
+  [/^(?:ms|msecs?|milliseconds?|)$/i, 1],
+  [/^(?:s|secs?|seconds?)$/i, SECOND],
+  [/^(?:m|mins?|minutes?)$/i, MINUTE],
+  [/^(?:h|hrs?|hours?)$/i, HOUR],
+  [/^(?:d|days?)$/i, DAY],
+  [/^(?:w|weeks?)$/i, 7 * DAY],
+  [/^(?:y|yrs?|years?)$/i, 365.25 * DAY],
+];
+
+/** Ten years: a Temporal server cannot keep a time that is centuries away. */
+const LONGEST_MS = 3_653 * DAY;
+
+/** Milliseconds of a duration as Temporal writes them; undefined for anything else, and for more than ten years. */
+export function milliseconds(input: unknown): number | undefined {
+  const ms = typeof input === 'string' ? msOfText(input) : input;
+  return typeof ms === 'number' && ms >= 0 && ms <= LONGEST_MS ? Math.round(ms) : undefined;
+}
+
+function msOfText(text: string): number | undefined {
+  const [, value, unit = ''] = (text.length <= 100 ? /^(\d*\.?\d+) *([a-z]*)$/i.exec(text) : null) ?? [];
+  const ms = UNITS.find(([pattern]) => pattern.test(unit))?.[1];
+  return value === undefined || ms === undefined ? undefined : Number(value) * ms;
+}
+
+/** In milliseconds, as our own messages have it. */
+export const durationMs: Check<number> = amount(0, LONGEST_MS);
+
+export const duration: Check<DurationInput> = must(
+  'a duration such as "15m" or milliseconds, at most ten years',
+  (value) => milliseconds(value) !== undefined,
+);

@@ -1,3 +1,5 @@
+import { type ModelEntry } from './model-config';
+
 /**
  * All timeouts, in milliseconds (architecture: Create). A change here does not break the replay of old histories; it
  * changes only how long they waited.
@@ -84,3 +86,12 @@ export const DOWNLOAD_TIMEOUTS = {
 
 /** Default time that a caller waits for a video (C8.5). */
 export const DEFAULT_WAIT_MS = 15 * 60_000;
+
+/** Milliseconds that one paid request of a model may take, from connect to the last byte of the reply. */
+export function requestBudgetMs(
+  kind: ModelEntry['kind'],
+  entry: Pick<ModelEntry, 'requestSeconds'> | undefined,
+): number {
+  if (entry?.requestSeconds !== undefined) return entry.requestSeconds * 1000;
+  return (kind === 'video' ? CREATE_TIMEOUTS : IMAGE_TIMEOUTS).httpBudgetMs;
+}

@@ -1,11 +1,19 @@
-import { type Money } from './price';
+import { type Money } from './money';
 import { type CreateEvidence, type CreateVideoAnswer } from './paid-call';
 import { type PaidRequest } from './request';
 import { taskQueueCheck } from './names';
 import { creationKeyCheck } from './creation-key';
-import { anyText, type Check, isoTime, oneOf, optional, orNull, type ShapeOf } from './shape';
-import { taskIdCheck } from './task-id';
-import { type ValidationIssue } from './validation-issue';
+import {
+  anyText,
+  type Check,
+  isoTime,
+  oneOf,
+  optional,
+  orNull,
+  type ShapeOf,
+  type ValidationIssue,
+} from './shape';
+import { taskIdCheck } from './video-task';
 
 /**
  * A person's decision about a paid call of unknown fate (failure model: The log).

@@ -5,6 +5,8 @@ import {
   type ImageEditRequest,
   type ImageGenerationRequest,
   isArtifactRef,
+  isDataUrl,
+  MAX_INLINE_DATA_URL,
   type PaidOperation,
   type PaidRequest,
   REFERENCE_SHAPE,
@@ -12,9 +14,7 @@ import {
   VIDEO_REQUEST_SHAPE,
   type VideoRequest,
 } from './request';
-import { isObject, namesOf, type Shape, shapeIssue } from './shape';
-import { type ValidationIssue } from './validation-issue';
-import { isDataUrl, MAX_INLINE_DATA_URL } from './data-url';
+import { isObject, namesOf, type Shape, shapeIssue, type ValidationIssue } from './shape';
 import { unseenDifference } from './near-names';
 
 /**

@@ -1,9 +1,18 @@
 import { type WatchEnd } from './end-of-wait';
-import { durationMs } from './duration';
 import { activityQueues, baseTaskQueue, idCheck, MAX_ID, taskQueueCheck } from './names';
 import { type LastTick, type SlowPolling } from './poll-group';
-import { bandKey, type PollingProfile } from './polling-profile';
-import { absent, type Check, exactly, messageOf, name, optional, type ShapeOf, whole } from './shape';
+import { bandKey, type PollingProfile } from './video-task';
+import {
+  absent,
+  type Check,
+  durationMs,
+  exactly,
+  messageOf,
+  name,
+  optional,
+  type ShapeOf,
+  whole,
+} from './shape';
 import { type WatchState, watchStateCheck } from './watch-state';
 
 /**

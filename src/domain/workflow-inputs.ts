@@ -1,6 +1,5 @@
 import { type CreateOnceState } from './create-once';
 import { type CreatePolicy, createPolicyCheck } from './create-policy';
-import { duration, type DurationInput } from './duration';
 import { type WaitOrigin } from './end-of-wait';
 import { type LastTick } from './poll-group';
 import {
@@ -9,10 +8,20 @@ import {
   requestCheck,
   type VideoRequest,
 } from './request';
-import { absent, type Check, flag, name, objectOf, oneOf, optional, type ShapeOf } from './shape';
-import { type PollingMode } from './polling-profile';
+import {
+  absent,
+  type Check,
+  duration,
+  type DurationInput,
+  flag,
+  name,
+  objectOf,
+  oneOf,
+  optional,
+  type ShapeOf,
+} from './shape';
 import { taskQueueCheck } from './names';
-import { storedTaskCheck, type VideoTask } from './video-task';
+import { type PollingMode, storedTaskCheck, type VideoTask } from './video-task';
 import { type WatchState } from './watch-state';
 
 /**

@@ -3,9 +3,8 @@ import { finished } from 'node:stream/promises';
 import { otherwise } from '../domain/bug';
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { columnOf, isOwnColumn, type NamedColumn } from './columns';
-import { ManifestHeaderError, ManifestUnreadableError } from './manifest-errors';
 import { type ManifestRow, type ManifestValue, MAX_ROW_CHARACTERS } from './manifest-row';
-import { newlinesIn } from './manifest-text';
+import { ManifestHeaderError, ManifestUnreadableError, newlinesIn } from './manifest-text';
 
 /** One column of the header; null for a column without a name, `own` for one that is not read. */
 type HeaderCell = (NamedColumn & { readonly written: string }) | 'own' | null;

@@ -1,4 +1,4 @@
-import { type JsonValue } from '../domain/json';
+import { type JsonValue, parseWrittenJson, RepeatedNameError } from '../domain/json';
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { type NamedColumn } from './columns';
 
@@ -20,4 +20,107 @@ export interface ManifestRow {
   readonly values: ReadonlyMap<string, ManifestValue>;
   /** Issues of its form. */
   readonly issues: readonly ManifestIssue[];
+}
+
+/** Most issues that are reported for one row. */
+const MOST_ISSUES = 20;
+/** Most allowed values that one issue lists. */
+const MOST_ALLOWED = 30;
+const LONGEST_ALLOWED = 80;
+/** Most characters of a value other than a prompt; equal to the longest id. */
+export const LONGEST_WORD = 128;
+
+/** A whole number as spreadsheets and JSON write it: 4, 4.0. */
+const WHOLE = /^\s*\d{1,9}(?:\.0*)?\s*$/;
+
+/** Reads typed values from a row and collects their issues. No message includes a value of the row. */
+export class RowValues {
+  readonly issues: ManifestIssue[];
+
+  constructor(private readonly row: ManifestRow) {
+    this.issues = [...row.issues];
+  }
+
+  get(key: string): ManifestValue | undefined {
+    return this.row.values.get(key);
+  }
+
+  all(): IterableIterator<ManifestValue> {
+    return this.row.values.values();
+  }
+
+  /** The column name as written in the manifest, or the key. */
+  nameOf(key: string): string {
+    return this.row.values.get(key)?.written ?? key;
+  }
+
+  issue(key: string | null, message: string, allowed?: readonly string[]): void {
+    if (this.issues.length >= MOST_ISSUES) return;
+    this.issues.push({
+      line: this.row.line,
+      column: key === null ? null : this.nameOf(key),
+      message,
+      ...(allowed !== undefined && {
+        allowed: allowed.slice(0, MOST_ALLOWED).map((value) => value.slice(0, LONGEST_ALLOWED)),
+      }),
+    });
+  }
+
+  /** A short, trimmed text: it is written into histories, so longer text is refused. */
+  text(key: string): string | undefined {
+    const text = this.exactText(key)?.trim();
+    if (text === undefined || text.length <= LONGEST_WORD) return text;
+    this.issue(key, `This must have at most ${LONGEST_WORD} characters.`);
+    return undefined;
+  }
+
+  /** Text with its blanks: a model id or a prompt is sent exactly as given (C0.3). */
+  exactText(key: string): string | undefined {
+    const found = this.get(key);
+    if (found === undefined) return undefined;
+    if (typeof found.value === 'string') return found.value;
+    this.issue(key, 'This must be a text.');
+    return undefined;
+  }
+
+  /** A whole number of at least 1. */
+  whole(key: string): number | undefined {
+    const found = this.get(key);
+    if (found === undefined) return undefined;
+    const { value } = found;
+    const number = typeof value === 'string' && WHOLE.test(value) ? Number(value) : value;
+    if (typeof number === 'number' && Number.isSafeInteger(number) && number >= 1) return number;
+    this.issue(key, 'This must be a whole number of at least 1.');
+    return undefined;
+  }
+
+  several(key: string): readonly JsonValue[] {
+    const found = this.get(key);
+    return found === undefined ? [] : severalOf(found.value);
+  }
+}
+
+/** One or several values: a list, or a text with `|` between them. */
+export function severalOf(value: JsonValue): readonly JsonValue[] {
+  if (Array.isArray(value)) return value;
+  if (typeof value !== 'string') return [value];
+  return value
+    .split('|')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
+}
+
+/**
+ * The value of a `field:*` cell: the JSON value of a text, else the text; undefined for invalid JSON, and for
+ * JSON that gives a name twice.
+ */
+export function jsonOrText(value: JsonValue): JsonValue | undefined {
+  if (typeof value !== 'string') return value;
+  const text = value.trim();
+  try {
+    return parseWrittenJson(text);
+  } catch (error) {
+    if (error instanceof RepeatedNameError) return undefined;
+    return /^(\{.*\}|\[.*\]|".*")$/s.test(text) ? undefined : text;
+  }
 }

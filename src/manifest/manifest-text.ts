@@ -1,7 +1,62 @@
 import { buffer } from 'node:stream/consumers';
 import { throwBug } from '../domain/bug';
-import { type ArtifactStore } from '../artifacts/artifact-store';
-import { ManifestUnreadableError } from './manifest-errors';
+import { type ArtifactStore } from '../stores/artifacts/artifact-store';
+import { type ManifestIssue } from '../domain/campaign/plan';
+import { MAX_ROW_CHARACTERS } from './manifest-row';
+
+/** The manifest as a whole cannot be read. The message may name a line, but never includes its text. */
+export class ManifestUnreadableError extends Error {
+  override readonly name = 'ManifestUnreadableError';
+}
+
+/** The header names unknown columns, which would make every row invalid. */
+export class ManifestHeaderError extends Error {
+  override readonly name = 'ManifestHeaderError';
+
+  constructor(readonly issues: readonly ManifestIssue[]) {
+    super('The header of the manifest has columns that no row can have.');
+  }
+}
+
+/** The live model configuration cannot be read now; rows cannot be validated without it. */
+export class ModelsDownError extends Error {
+  override readonly name = 'ModelsDownError';
+
+  constructor(
+    message: string,
+    readonly retryAfterMs: number,
+  ) {
+    super(message);
+  }
+}
+
+/** The text of a row, and the number of the line in which it begins. */
+export interface Line {
+  readonly line: number;
+  /** Null for a text that is too long. */
+  readonly content: string | null;
+}
+
+export async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<Line> {
+  let rest: string | null = '';
+  let line = 1;
+  for await (const piece of text) {
+    let from = 0;
+    for (let end = piece.indexOf('\n'); end >= 0; end = piece.indexOf('\n', from)) {
+      yield { line, content: joined(rest, piece.slice(from, end)) };
+      rest = '';
+      line += 1;
+      from = end + 1;
+    }
+    rest = joined(rest, piece.slice(from));
+  }
+  if (rest !== '') yield { line, content: rest };
+}
+
+/** A text with more of it; null when that is longer than a row may be. */
+export function joined(rest: string | null, more: string): string | null {
+  return rest === null || rest.length + more.length > MAX_ROW_CHARACTERS ? null : rest + more;
+}
 
 /** Bytes that are read to detect the format of a file. */
 const HEAD = 4096;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { otherwise } from '../domain/bug';
-import { type ArtifactStore } from '../artifacts/artifact-store';
+import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { type ManifestIssue, PAGE_ROWS, type PlanIndex, SHOWN_ISSUES } from '../domain/campaign/plan';
 import { type CampaignPage, type CampaignRow } from '../domain/campaign/row';
 import { type ArtifactRef } from '../domain/request';

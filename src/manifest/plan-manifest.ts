@@ -1,19 +1,18 @@
 import { hash } from 'node:crypto';
 import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
-import { type ArtifactStore } from '../artifacts/artifact-store';
+import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { type CampaignPlan, type PlanCampaignInput, type PlanRefusal } from '../domain/campaign/plan';
 import { type CampaignRow } from '../domain/campaign/row';
 import { type ArtifactRef } from '../domain/request';
 import { DEFAULT_CREDENTIAL } from '../domain/names';
-import { type ModelSource } from '../models/model-source';
+import { type ModelSource } from '../settings/model-source';
 import { type Unaddressable, type ValidatedRow, validatedRows } from './validate-rows';
-import { ManifestHeaderError, ManifestUnreadableError } from './manifest-errors';
-import { ModelSnapshot } from './model-snapshot';
+import { ManifestHeaderError, ManifestUnreadableError } from './manifest-text';
+import { createSourceLookup, ModelSnapshot } from './row-lookups';
 import { emptyIndex, IssueLog, PageWriter, type PlanSink } from './page-writer';
 import { PlanTally, refusedPlan } from './plan-result';
 import { type IsBought, type IsFirstText, PreviousResults } from './previous-results';
-import { createSourceLookup } from './sources';
 
 export interface PlanManifestOptions extends Omit<PlanCampaignInput, 'manifest'> {
   /** Opens the manifest from its first byte; called twice with `sample`. */

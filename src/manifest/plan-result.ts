@@ -1,4 +1,4 @@
-import { type Money } from '../domain/price';
+import { type Money } from '../domain/money';
 import { type CampaignPlan, type PlannedModel, type PlanRefusal } from '../domain/campaign/plan';
 import { addMoney, type MoneyTotals, NO_MONEY } from '../domain/campaign/results';
 import { type LedgerLine } from '../domain/campaign/row';

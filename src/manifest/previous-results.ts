@@ -1,6 +1,6 @@
 import { isTemporary } from '../domain/failure-table';
 import { LRUCache } from 'lru-cache';
-import { type ArtifactStore } from '../artifacts/artifact-store';
+import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { RETRIED_BY_DEFAULT, type RowSelection } from '../domain/campaign/plan';
 import { type ResultsRef } from '../domain/campaign/results';
 import {
@@ -10,7 +10,7 @@ import {
   type RowOutcome,
 } from '../domain/campaign/row';
 import { rowCreationKey } from '../domain/creation-key';
-import { readSegment, resultSegments } from './results';
+import { readSegment, resultSegments } from './result-lines';
 
 /** Outcomes that are not final: the selection `missing` resumes these rows. */
 const NOT_FINAL: ReadonlySet<RowOutcome> = new Set<RowOutcome>([

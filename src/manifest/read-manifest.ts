@@ -3,10 +3,8 @@ import { type ManifestIssue } from '../domain/campaign/plan';
 import { type JsonValue, repeatedNames } from '../domain/json';
 import { columnOf, isOwnColumn } from './columns';
 import { csvRows } from './csv-rows';
-import { ManifestUnreadableError } from './manifest-errors';
 import { type ManifestRow, type ManifestValue, MAX_ROW_CHARACTERS } from './manifest-row';
-import { manifestText } from './manifest-text';
-import { linesOf, type Line, joined } from './text-lines';
+import { joined, type Line, linesOf, manifestText, ManifestUnreadableError } from './manifest-text';
 
 /** Most leading blanks of a manifest, in characters. */
 const MOST_BLANKS = 1024 * 1024;

@@ -1,4 +1,4 @@
-import { type JsonValue } from '../domain/json';
+import { given, type JsonValue } from '../domain/json';
 import {
   type ImageEditRequest,
   type ImageGenerationRequest,
@@ -10,10 +10,8 @@ import {
 } from '../domain/request';
 import { unseenDifference } from '../domain/near-names';
 import { MANIFEST_OPERATIONS, type ManifestOperation } from './columns';
-import { type ModelKind } from './model-snapshot';
-import { jsonOrText, LONGEST_WORD, type RowValues } from './row-values';
-import { findSource, readSource, SOURCE_FORMS, type SourceLookup } from './sources';
-import { given } from '../domain/given';
+import { findSource, type ModelKind, readSource, SOURCE_FORMS, type SourceLookup } from './row-lookups';
+import { jsonOrText, LONGEST_WORD, type RowValues } from './manifest-row';
 
 interface CallLookup extends SourceLookup {
   /** The kind of a model in the configuration; undefined for an unknown model. */

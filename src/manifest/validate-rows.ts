@@ -3,17 +3,15 @@ import { type ManifestIssue } from '../domain/campaign/plan';
 import { type CampaignRow, MAX_ROW_ID_LENGTH, contentKey } from '../domain/campaign/row';
 import { fingerprintText } from '../domain/fingerprint';
 import { addressedSources, validateAgainstModel } from '../domain/model-config';
-import { estimateFor, type Money } from '../domain/price';
-import { given } from '../domain/given';
+import { estimateFor, type Money } from '../domain/money';
+import { given } from '../domain/json';
 import { type ArtifactRef, type PaidRequest } from '../domain/request';
 import { validateRequest } from '../domain/validate-request';
-import { type ManifestRow } from './manifest-row';
-import { type ModelSnapshot } from './model-snapshot';
+import { type ManifestRow, RowValues } from './manifest-row';
+import { type ModelSnapshot, type SourceLookup } from './row-lookups';
 import { type PreviousResults, resumeRows, type ResumeRules } from './previous-results';
 import { readManifest } from './read-manifest';
 import { readCall } from './row-call';
-import { RowValues } from './row-values';
-import { type SourceLookup } from './sources';
 
 /** A row with a valid form: its identity and its call. */
 interface ReadRow {

@@ -1,7 +1,175 @@
-import { type buildConnector, Client, type Dispatcher, Pool, ProxyAgent } from 'undici';
-import { wholeReply } from './interceptors';
-import { networkCode } from './network-error';
+import {
+  Agent,
+  type buildConnector,
+  Client,
+  type Dispatcher,
+  errors,
+  fetch,
+  Pool,
+  ProxyAgent,
+  type RequestInit,
+  type Response,
+} from 'undici';
+import { networkCode } from './errors';
 import { proxyFor } from './proxy-environment';
+import { contentLength, type HeaderValues } from './reply-headers';
+
+/** Forwards every event. undici's own decorator fails at a second response start, such as one after a 103. */
+export class PassingHandler implements Dispatcher.DispatchHandler {
+  constructor(protected readonly inner: Dispatcher.DispatchHandler) {}
+
+  onRequestStart(...event: Parameters<Required<Dispatcher.DispatchHandler>['onRequestStart']>): void {
+    this.inner.onRequestStart?.(...event);
+  }
+
+  onRequestUpgrade(...event: Parameters<Required<Dispatcher.DispatchHandler>['onRequestUpgrade']>): void {
+    this.inner.onRequestUpgrade?.(...event);
+  }
+
+  onResponseStart(...event: Parameters<Required<Dispatcher.DispatchHandler>['onResponseStart']>): void {
+    this.inner.onResponseStart?.(...event);
+  }
+
+  onResponseData(...event: Parameters<Required<Dispatcher.DispatchHandler>['onResponseData']>): void {
+    this.inner.onResponseData?.(...event);
+  }
+
+  onResponseEnd(...event: Parameters<Required<Dispatcher.DispatchHandler>['onResponseEnd']>): void {
+    this.inner.onResponseEnd?.(...event);
+  }
+
+  onResponseError(...event: Parameters<Required<Dispatcher.DispatchHandler>['onResponseError']>): void {
+    this.inner.onResponseError?.(...event);
+  }
+}
+
+/**
+ * Completes a reply whose body has arrived in full. When a reader is slower than its socket, undici pauses at the last
+ * byte and reports a connection that closes after it as lost (7.30, unless the reply announces the close): a video
+ * would be downloaded again, and paid images would be lost. Decided by Content-Length alone (RFC 9112, 6.3).
+ */
+const wholeReply: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
+  dispatch(options, new WholeReplyHandler(handler));
+
+/** Codes of a close by the other side, not by this client. */
+const CLOSED: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET']);
+
+class WholeReplyHandler extends PassingHandler {
+  /** Bytes of the body that have not arrived. */
+  #left = Infinity;
+
+  override onResponseStart(...event: Parameters<PassingHandler['onResponseStart']>): void {
+    const [, statusCode, headers] = event;
+    // An interim reply has no body, whatever its headers.
+    this.#left = statusCode < 200 ? Infinity : lengthOf(headers);
+    super.onResponseStart(...event);
+  }
+
+  override onResponseData(...event: Parameters<PassingHandler['onResponseData']>): void {
+    this.#left -= event[1].length;
+    super.onResponseData(...event);
+  }
+
+  override onResponseError(...event: Parameters<PassingHandler['onResponseError']>): void {
+    const [controller, error] = event;
+    if (this.#left === 0 && CLOSED.has(networkCode(error))) super.onResponseEnd(controller, {});
+    else super.onResponseError(...event);
+  }
+}
+
+/** Infinity without Content-Length, or with a transfer coding, which overrides it. */
+function lengthOf(headers: HeaderValues): number {
+  return headers['transfer-encoding'] === undefined ? (contentLength(headers) ?? Infinity) : Infinity;
+}
+
+/**
+ * Ends a request that gets interim replies (1xx) but no reply: each interim reply restarts undici's timer, so that a
+ * slow sequence of them could keep a GET open indefinitely. undici's timer still ends the wait after the last one, so
+ * that a request waits for at most twice its limit. Needs no timer.
+ * @param headersTimeoutMs for requests without their own `headersTimeout`
+ */
+export function interimLimit(headersTimeoutMs: number): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) =>
+    dispatch(options, new InterimLimitHandler(handler, options.headersTimeout ?? headersTimeoutMs));
+}
+
+class InterimLimitHandler extends PassingHandler {
+  #startedAt = performance.now();
+
+  constructor(
+    inner: Dispatcher.DispatchHandler,
+    private readonly limitMs: number,
+  ) {
+    super(inner);
+  }
+
+  override onRequestStart(...event: Parameters<PassingHandler['onRequestStart']>): void {
+    // Excludes the wait for a free socket.
+    this.#startedAt = performance.now();
+    super.onRequestStart(...event);
+  }
+
+  override onResponseStart(...event: Parameters<PassingHandler['onResponseStart']>): void {
+    const [controller, statusCode] = event;
+    if (statusCode < 200 && performance.now() - this.#startedAt > this.limitMs)
+      controller.abort(new errors.HeadersTimeoutError());
+    else super.onResponseStart(...event);
+  }
+}
+
+/** Longest wait for a connection or tunnel, for headers and inside a body; a caller's signal limits the total time. */
+const CONNECTION = {
+  purpose: 'models',
+  connections: 1,
+  connectTimeoutMs: 10_000,
+  headersTimeoutMs: 30_000,
+  bodyTimeoutMs: 30_000,
+} as const;
+
+/** The body of a reply, or why there is none. Never includes the address, which may be private. */
+export type PlainReply =
+  | { readonly body: NonNullable<Response['body']> }
+  | { readonly refused: 'downgraded' }
+  | { readonly refused: 'status'; readonly status: number };
+
+export type PlainGet = (
+  address: string,
+  init?: Pick<RequestInit, 'signal' | 'headers'>,
+) => Promise<PlainReply>;
+
+/** Redirects that are followed, as browsers do. */
+const MAX_REDIRECTS = 20;
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * GETs an address without credentials: the key of the service is never sent (C5.3). Uses the proxies of `env` by the
+ * same rules as calls of the service. Follows redirects to other addresses, but refuses one from https to http before
+ * anything is sent there. Rejects like `fetch` when there is no reply.
+ */
+export function getterWithoutCredentials(env: NodeJS.ProcessEnv): PlainGet {
+  const connections = environmentConnections(env);
+  const dispatcher = new Agent({
+    factory: (origin) => connections(new URL(origin), CONNECTION).dispatcher,
+  });
+  return async (address, init = {}) => {
+    let url = new URL(address);
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+      // No cookies are stored or sent.
+      const response = await fetch(url, { ...init, dispatcher, credentials: 'omit', redirect: 'manual' });
+      if (response.ok && response.body !== null) return { body: response.body };
+      await response.body?.cancel();
+      const { status, headers } = response;
+      const location = headers.get('location');
+      if (!REDIRECTS.has(status) || location === null || !URL.canParse(location, url.href))
+        return { refused: 'status', status };
+      const next = new URL(location, url);
+      if (url.protocol === 'https:' && next.protocol !== 'https:') return { refused: 'downgraded' };
+      url = next;
+    }
+    throw new Error('The address redirects too often.');
+  };
+}
 
 /** Each purpose has its own sockets: a slow download never delays a poll. */
 export type ConnectionPurpose = 'paid' | 'poll' | 'content' | 'media' | 'models';

@@ -9,12 +9,11 @@ import {
   credentialsOf,
   receivesKey,
   redactorFor,
-} from './credentials';
+} from './endpoint';
 import { MAX_REPLY_BYTES, parseJsonBody, readBoundedBody } from './reply-body';
 import { type BlockedReason, type ContentFetchRequest, type ContentFetchResult } from './media-client';
-import { type ContentHeaders, contentHeaders } from './content-headers';
-import { isAborted, networkCode } from './network-error';
-import { parseRetryAfter } from './retry-after';
+import { type ContentHeaders, contentHeaders, parseRetryAfter } from './reply-headers';
+import { isAborted, networkCode } from './errors';
 import { readTaskError } from './task-error';
 
 /** The connection of one hop. `release` closes what was opened for it. */

@@ -1,17 +1,15 @@
 import { type Dispatcher } from 'undici';
 import { otherwise } from '../domain/bug';
-import { isUsableTaskId } from '../domain/task-id';
+import { isUsableTaskId } from '../domain/video-task';
 import { createAddressFilter } from './address-filter';
-import { type ApiCaller, credentialsOf, redactorFor } from './credentials';
-import { apiUrl, normaliseBaseUrl } from './base-url';
-import { environmentConnections } from './connections';
+import { type ApiCaller, apiUrl, credentialsOf, normaliseBaseUrl, redactorFor } from './endpoint';
+import { environmentConnections, interimLimit } from './connections';
 import { proxySecrets } from './proxy-environment';
 import { fetchContent, type HopConnection } from './content-fetch';
 import { getVideo } from './get-video';
-import { readImageReply, readVideoReply } from './paid-replies';
+import { readImageReply, readVideoReply } from './read-replies';
 import { MAX_REPLY_BYTES } from './reply-body';
 import { type PaidRoute, sendPaid } from './send-paid';
-import { interimLimit } from './interceptors';
 import {
   type ClientTimeouts,
   type ImagesAccepted,

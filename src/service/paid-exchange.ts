@@ -1,11 +1,10 @@
 import { type Dispatcher, type FormData } from 'undici';
 import { throwBug } from '../domain/bug';
 import { type BoundedBody, readBoundedBody } from './reply-body';
-import { type ConnectionFactory } from './connections';
-import { networkCode, unsentCause, type UnsentCause } from './network-error';
-import { PassingHandler } from './interceptors';
-import { type HeaderValues } from './retry-after';
-import { countdown } from './countdown';
+import { type ConnectionFactory, PassingHandler } from './connections';
+import { networkCode, unsentCause, type UnsentCause } from './errors';
+import { type HeaderValues } from './reply-headers';
+import { countdown } from './time-left';
 
 export interface PaidCall {
   readonly url: URL;

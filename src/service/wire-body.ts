@@ -3,7 +3,7 @@ import { openAsBlob } from 'node:fs';
 import { FormData } from 'undici';
 import { type JsonValue } from '../domain/json';
 import { holdsLocalPath } from '../domain/validate-request';
-import { type ValidationIssue } from '../domain/validation-issue';
+import { type ValidationIssue } from '../domain/shape';
 
 /** The JSON body of a video create or an image generation (C4.5, C4.6). */
 export interface WireJsonBody {

@@ -15,8 +15,8 @@ export {
   type StagedArtifact,
   type StageOptions,
   type StoredArtifact,
-} from '../artifacts/artifact-store';
-export { FileArtifactStore } from '../artifacts/file-store';
+} from './artifacts/artifact-store';
+export { FileArtifactStore } from './artifacts/file-store';
 export {
   type CreateJournal,
   type EntryPlace,
@@ -36,10 +36,10 @@ export {
 } from '../domain/log-entries';
 export { type CampaignLog, type CampaignRecord } from '../domain/campaign/budget-book';
 export { type ArtifactRef } from '../domain/request';
-export { createJournal } from '../journal/create-journal';
-export { createFileRecords, type FileRecordsOptions } from '../journal/file-journal';
-export { type RecordStore } from '../journal/record-store';
-export { JournalRecordError } from '../journal/records';
+export { createJournal } from './journal/create-journal';
+export { createFileRecords, type FileRecordsOptions } from './journal/file-journal';
+export { type RecordStore } from './journal/record-store';
+export { JournalRecordError } from './journal/records';
 
 export {
   openArtifactStore,

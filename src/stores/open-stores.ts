@@ -1,13 +1,65 @@
-import { join } from 'node:path';
-import { type ArtifactStore } from '../artifacts/artifact-store';
-import { FileArtifactStore } from '../artifacts/file-store';
-import { ConfigurationError, type MediaConfig, readConfig } from '../config';
+import { dirname, join } from 'node:path';
+import { statfs } from 'node:fs/promises';
+import { type ArtifactStore } from './artifacts/artifact-store';
+import { FileArtifactStore } from './artifacts/file-store';
+import { ConfigurationError, type MediaConfig, readConfig } from '../settings/config';
 import { type CreateJournal } from '../domain/journal';
-import { createJournal } from '../journal/create-journal';
-import { createFileRecords } from '../journal/file-journal';
-import { IDENTITY } from '../journal/record-names';
-import { type RecordStore } from '../journal/record-store';
-import { type ArtifactStorePackage, type StorePackage } from './store-package';
+import { createJournal } from './journal/create-journal';
+import { createFileRecords } from './journal/file-journal';
+import { IDENTITY } from './journal/records';
+import { type RecordStore } from './journal/record-store';
+import { throwBug } from '../domain/bug';
+import { systemCode } from './files/system-errors';
+
+/**
+ * What a package of stores exports as `storePackage`, for addresses of its scheme. Where an address or the environment
+ * cannot be used, each function throws an Error with a sentence that does not repeat the value.
+ */
+export interface StorePackage {
+  /** The place of the journal. */
+  readonly openRecords: (address: string) => RecordStore;
+}
+
+/** One that stores results too. */
+export interface ArtifactStorePackage extends StorePackage {
+  readonly openArtifactStore: (address: string, options: FolderOfCopies) => ArtifactStore;
+}
+
+interface FolderOfCopies {
+  /** Folder of what is unfinished, and of copies; it may be lost. */
+  readonly folder: string;
+  /** Bytes of copies that are kept there. */
+  readonly cacheBytes?: number;
+}
+
+/** File systems whose files end with a container or at the next start of the machine, by their numbers in statfs(2). */
+const EPHEMERAL: ReadonlyMap<number, string> = new Map([
+  [0x79_4c_76_30, 'overlay'],
+  [0x01_02_19_94, 'tmpfs'],
+  [0x85_84_58_f6, 'ramfs'],
+]);
+
+/**
+ * What to say of a journal in this folder, there or to be made, that is lost with its container or machine. A volume of an
+ * orchestrator that is removed with its pod looks as any disk does, and is not recognised.
+ */
+export async function ephemeralJournal(folder: string): Promise<string | undefined> {
+  const kind = EPHEMERAL.get(await typeAt(folder));
+  return kind === undefined
+    ? undefined
+    : `The journal of paid calls is on a file system (${kind}) whose files are lost with the container or the machine: what was paid for could then not be found again.`;
+}
+
+/** Of the nearest folder that is there; 0 where the system does not say it. */
+async function typeAt(folder: string): Promise<number> {
+  try {
+    return (await statfs(folder)).type;
+  } catch (error) {
+    throwBug(error);
+    const above = dirname(folder);
+    return systemCode(error) === 'ENOENT' && above !== folder ? typeAt(above) : 0;
+  }
+}
 
 /** Settings of a worker that say where its journal is. */
 export type JournalSettings = Pick<MediaConfig, 'journal' | 'journalShared'>;

@@ -1,14 +1,42 @@
 import { Runtime, type WorkerOptions } from '@temporalio/worker';
-import { type AccountSet, openAccounts } from '../accounts/account-set';
-import { type ActivityQueuesOptions, type ServedQueues } from '../activity-workers';
-import { checkServe, type MediaConfig } from '../config';
+import { type AccountSet, openAccounts } from '../settings/account-set';
+import { type ActivityQueuesOptions, type ServedQueues } from './activity-workers';
+import { checkServe, type MediaConfig } from '../settings/config';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
-import { nexusServicesOf } from '../nexus/media-nexus-service';
+import { nexusServicesOf } from './media-nexus-service';
 import { type Rebind } from './bind-queue';
 import { type PartsOptions } from './media-parts';
-import { joinActivities } from './registered-names';
-import { type Served, servedBy, type ServedPart } from '../domain/served-parts';
-import { versionOf } from './worker-version';
+import { joinActivities } from './join-bundle';
+import { type Served, servedBy, type ServedPart } from '../domain/names';
+import { WorkerSetupError } from '../installation';
+
+/**
+ * The version of all workers of a process: the user's, else that of MEDIA_DEPLOYMENT. Its default behaviour is for workflows that
+ * name none; ours do. @throws WorkerSetupError
+ */
+export function versionOf(
+  { deployment }: Pick<MediaConfig, 'deployment'>,
+  users: WorkerOptions['workerDeploymentOptions'],
+): Pick<WorkerOptions, 'workerDeploymentOptions'> {
+  if (users !== undefined) {
+    // Our workflows name a behaviour once their worker has a version, which the server accepts of versioned workers only.
+    if (!users.useWorkerVersioning && users.version.deploymentName !== '')
+      throw new WorkerSetupError(
+        `workerDeploymentOptions name the version "${users.version.deploymentName}:${users.version.buildId}" with useWorkerVersioning: false: the server would ` +
+          'refuse every workflow task of temporal-media. Set useWorkerVersioning to true, or leave workerDeploymentOptions out.',
+      );
+    return {};
+  }
+  if (deployment === undefined) return {};
+  const { name: deploymentName, buildId } = deployment;
+  return {
+    workerDeploymentOptions: {
+      useWorkerVersioning: true,
+      version: { deploymentName, buildId },
+      defaultVersioningBehavior: 'PINNED',
+    },
+  };
+}
 
 /** What `createMediaWorker` and `MediaPlugin` may be given alike. */
 export interface ServingOptions extends PartsOptions {

@@ -1,10 +1,197 @@
 import { Client } from '@temporalio/client';
 import { type NativeConnection, Runtime, type WorkerOptions } from '@temporalio/worker';
-import { accountsOfOthers, bindJournal } from '../binding/bind-journal';
+import { accountsOfOthers, bindJournal, JournalBindingError } from '../activities/binding/bind-journal';
 import { type CreateJournal } from '../domain/journal';
-import { findLostCalls, keepLostCalls, type LostCalls } from '../guard-lost-calls';
-import { lacksOfServer } from '../temporal-server-version';
+import { lacksOfServer } from './temporal-server-version';
 import { type MediaParts } from './media-parts';
+import { openLog, recordOrRetry } from '../activities/key-log';
+import { isUnseen, noteUnseen } from '../activities/unknown-sends';
+import {
+  asObject,
+  type PaidCallSeen,
+  paidCallsOn,
+  UnreadCallError,
+} from '../activities/binding/paid-history';
+import { isOpenAnswer, isPaid, type JournalKey } from '../domain/log-entries';
+import { ACTIVITY, baseTaskQueue } from '../domain/names';
+import { type CreatedVideo } from '../domain/paid-call';
+import { createRedactor } from '../service/redact';
+
+/** Number of executions of the queue whose histories are read, the newest first. */
+const MAX_EXECUTIONS = 1_000;
+
+/** A paid call that a workflow history contains and the journal lacks. */
+export interface LostCall {
+  /** The authorisation of the call. */
+  readonly creationKey: string;
+  /** Names the activity in the log of the key. */
+  readonly sender: string;
+  /** The intent of its send, where its answer or its last heartbeat names one. */
+  readonly announced: string | null;
+  /** The workflow that made it; null for an activity that no workflow has scheduled. */
+  readonly workflowId: string | null;
+  /** The run that made it. */
+  readonly runId: string;
+  /** The workflows above it. */
+  readonly ancestors: readonly string[];
+  /** The activity in that run. */
+  readonly activityId: string;
+  /** ISO 8601 time at which the server scheduled this attempt of the activity. */
+  readonly attemptAt: string;
+  /** The created video, where its history contains it. */
+  readonly created?: CreatedVideo;
+  /** What was bought. */
+  readonly operation: 'create_video' | 'generate_image' | 'edit_image';
+  /** Public model id. */
+  readonly model: string;
+}
+
+/** The lost calls that a rebind finds before it changes the binding. */
+export interface LostCalls {
+  /** In the order in which they were found: the newest executions first. */
+  readonly calls: readonly LostCall[];
+  /** Most executions that are read: calls of older ones are not found. */
+  readonly looked: number;
+}
+
+/**
+ * Finds the paid calls that histories contain and the journal lacks, before a queue is bound to a journal that was not
+ * there all the time (another one, or one restored from a copy). Writes nothing.
+ * @throws JournalBindingError when one of them cannot be read with the data converter of this client
+ */
+export async function findLostCalls(
+  client: Client,
+  taskQueue: string,
+  namespace: string,
+  journal: CreateJournal,
+): Promise<LostCalls> {
+  const seen = paidCallsOn(client, baseTaskQueue(taskQueue), (read) => read >= MAX_EXECUTIONS);
+  try {
+    return { calls: await lostAmong(seen, namespace, journal), looked: MAX_EXECUTIONS };
+  } catch (error) {
+    if (!(error instanceof UnreadCallError)) throw error;
+    throw new JournalBindingError(unread(taskQueue, error));
+  }
+}
+
+/** Returns the calls that a journal lacks. */
+export async function lostAmong(
+  calls: AsyncIterable<PaidCallSeen> | Iterable<PaidCallSeen>,
+  namespace: string,
+  journal: CreateJournal,
+): Promise<readonly LostCall[]> {
+  const lost: LostCall[] = [];
+  for await (const seen of calls) {
+    const { creationKey, sender, workflowId, runId, activityId, scheduledAt: attemptAt, answer } = seen;
+    const created = answer?.['outcome'] === 'created' ? (answer as unknown as CreatedVideo) : undefined;
+    const model = created?.video.model ?? modelOf(seen);
+    const place = {
+      creationKey,
+      sender,
+      announced: announcedBy(seen),
+      workflowId,
+      runId,
+      ...ancestorsOf(seen),
+      activityId,
+      attemptAt,
+    };
+    const call = { ...place, operation: operationOf(seen), model, ...(created !== undefined && { created }) };
+    if (!(await isKnown(journal, { namespace, creationKey }, call))) lost.push(call);
+  }
+  return lost;
+}
+
+function unread(taskQueue: string, error: UnreadCallError): string {
+  return (
+    `The task queue "${taskQueue}" was not rebound. ${redactor.text(error.message)} ` +
+    'An id that nothing guards would be bought again. Rebind with a worker whose dataConverter reads these payloads (the codec with ' +
+    'its keys, the drivers of external storage), or give this worker a task queue of its own (MEDIA_TASK_QUEUE).'
+  );
+}
+
+/** The words are those of a codec or driver of the user. */
+const redactor = createRedactor([]);
+
+/**
+ * Writes the calls into the journal. A video that was created is found again under its key; every other call is of
+ * unknown fate, so that nothing is sent under its key before a person has decided.
+ */
+export async function keepLostCalls(
+  journal: CreateJournal,
+  namespace: string,
+  calls: readonly LostCall[],
+): Promise<void> {
+  for (const call of calls) {
+    const { creationKey, created, attemptAt, ...rest } = call;
+    const key = { namespace, creationKey };
+    // Recorded for an earlier call of the same key.
+    if (await isKnown(journal, key, call)) continue;
+    const { durationSeconds = null, resolution = null, referenceMode = null } = created?.video ?? {};
+    const before = await openLog(journal, key);
+    const own = before.state.sends.findLast(({ sent }) => sent.sender === call.sender);
+    if (created !== undefined && own !== undefined) {
+      await recordOrRetry(journal, before, own.sent.nonce, created);
+      continue;
+    }
+    const { log, nonce } = await noteUnseen(journal, before, {
+      ...rest,
+      attemptAt,
+      account: created?.video.account ?? '',
+      durationSeconds,
+      resolution,
+      referenceMode,
+      // It is lost, so later requests cannot be compared: any request counts as the same one.
+      fingerprint: null,
+    });
+    if (created !== undefined) await recordOrRetry(journal, log, nonce, created);
+  }
+}
+
+/**
+ * Whether a journal has what the call left, or what stopped it: a purchase, a send of unknown fate, its own send, or a fence.
+ * A send of somebody else that is open here may have been refused since. An image activity sends again after a refusal; for
+ * a video, its workflow schedules another create.
+ */
+async function isKnown(journal: CreateJournal, key: JournalKey, call: LostCall): Promise<boolean> {
+  const log = await openLog(journal, key);
+  const { state } = log;
+  if (state.bought !== null || state.fenced.includes(call.sender)) return true;
+  // What is known to be bought is never left to a decision.
+  if (call.created !== undefined) return false;
+  // Another send that waits, or is in flight, is settled by its own fate: it does not stand for a send that has a name.
+  if (call.announced !== null) return !isUnseen(log, call);
+  if (state.unknown !== null) return true;
+  const own = state.sends.findLast(({ sent }) => sent.sender === call.sender);
+  if (own === undefined) return false;
+  const isRefused = own.answer !== null && !isPaid(own.answer.answer) && !isOpenAnswer(own.answer.answer);
+  return !isRefused || call.operation === 'create_video' || own.decision !== null;
+}
+
+/** The answer about a send of unknown fate names it, whichever activity made it. */
+function announcedBy({ answer, announced }: PaidCallSeen): string | null {
+  const sendId = asObject(answer?.['evidence'])?.['sendId'];
+  return typeof sendId === 'string' ? sendId : announced;
+}
+
+function ancestorsOf({ input }: PaidCallSeen): Pick<LostCall, 'ancestors'> {
+  const given: unknown = input?.['ancestors'];
+  return {
+    ancestors: Array.isArray(given) ? given.filter((id): id is string => typeof id === 'string') : [],
+  };
+}
+
+function operationOf({ type, input }: PaidCallSeen): LostCall['operation'] {
+  if (type === ACTIVITY.createVideo || type === ACTIVITY.createVideos) return 'create_video';
+  const request = asObject(input?.['request']);
+  return type === ACTIVITY.editImage || (request !== null && 'images' in request)
+    ? 'edit_image'
+    : 'generate_image';
+}
+
+function modelOf({ input }: PaidCallSeen): string {
+  const model = asObject(input?.['request'])?.['model'];
+  return typeof model === 'string' ? model : '';
+}
 
 /** `true` accepts the calls that are lost; a function receives them before anything is changed, and throws to refuse. */
 export type Rebind = boolean | ((lost: LostCalls) => Promise<void>);

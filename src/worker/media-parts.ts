@@ -1,23 +1,21 @@
 import { Runtime, type Worker } from '@temporalio/worker';
-import { type AccountSet } from '../accounts/account-set';
-import { type AccountOptions } from '../accounts/accounts-file';
+import { type AccountSet } from '../settings/account-set';
+import { type AccountOptions } from '../settings/accounts';
 import { createMediaActivities } from '../activities/create-media-activities';
 import { pollInThread } from '../activities/poll-in-thread';
-import { outOfReach } from '../activities/signed-address';
-import { type TaskRecords } from '../activities/task-records';
-import { type ArtifactStore } from '../artifacts/artifact-store';
-import { type MediaConfig, floatingJournal } from '../config';
+import { outOfReach } from '../activities/sources';
+import { type TaskRecords } from '../activities/paid-context';
+import { type ArtifactStore } from '../stores/artifacts/artifact-store';
+import { floatingJournal, type MediaConfig } from '../settings/config';
 import { type MediaActivities } from '../domain/activities';
 import { otherwise } from '../domain/bug';
 import { type CreateJournal } from '../domain/journal';
 import { type Metrics } from '../domain/metrics';
 import { baseTaskQueue } from '../domain/names';
-import { ephemeralJournal } from '../files/ephemeral';
-import { measuredJournal, showNoFailures } from '../journal/measured-journal';
-import { createModelSource, type ModelSource } from '../models/model-source';
-import { openArtifactStore, openJournal, schemeOf } from '../stores/open-stores';
-import { WatchRecovery } from '../activities/watch-recovery';
-import { runtimeMetrics } from './runtime-metrics';
+import { measuredJournal, runtimeMetrics, showNoFailures } from './telemetry';
+import { createModelSource, type ModelSource } from '../settings/model-source';
+import { ephemeralJournal, openArtifactStore, openJournal, schemeOf } from '../stores/open-stores';
+import { WatchRecovery } from '../activities/watchers';
 
 /** What a caller may give instead of what the configuration names. */
 export interface PartsOptions extends Partial<WorkerStores> {

@@ -1,4 +1,4 @@
-import { type Served } from '../domain/served-parts';
+import { type Served } from '../domain/names';
 
 /** How old an answer may be, in milliseconds: probes come every few seconds, from several sides. */
 const KEPT_MS = 10_000;

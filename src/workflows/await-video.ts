@@ -1,17 +1,265 @@
-import { ActivityFailure, isCancellation, setWorkflowOptions } from '@temporalio/workflow';
+import {
+  ActivityFailure,
+  CancellationScope,
+  continueAsNew,
+  defineSignal,
+  getExternalWorkflowHandle,
+  isCancellation,
+  setWorkflowOptions,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { FIND_VIDEO_TASK_SHAPE, type FindVideoTaskInput, type FoundVideoTask } from '../domain/activities';
-import { outcomes } from '../domain/make-outcome';
-import { ACTIVITY, DEFAULT_CREDENTIAL } from '../domain/names';
-import { type VideoOutcome } from '../domain/outcome';
-import { billing } from '../domain/price';
-import { type PollingMode } from '../domain/polling-profile';
-import { type VideoTask, videoTaskById } from '../domain/video-task';
-import { AWAIT_VIDEO_SHAPE, type AwaitVideoInput, type CarriedWait } from '../domain/workflow-inputs';
-import { queuesOf, requireInput } from './inputs';
+import { ACTIVITY, DEFAULT_CREDENTIAL, SIGNAL } from '../domain/names';
+import { outcomes, type VideoOutcome } from '../domain/outcome';
+import { billing } from '../domain/money';
+import { type PollingMode, type PollingProfile, type VideoTask, videoTaskById } from '../domain/video-task';
+import {
+  AWAIT_VIDEO_SHAPE,
+  type AwaitVideoInput,
+  type CarriedWait,
+  type GenerateVideoInput,
+} from '../domain/workflow-inputs';
 import { activity } from './proxies';
-import { PINNED } from './versioning-behavior';
+import { PINNED } from './workflow-metadata';
 import { trackVideo, type VideoProgress } from './video-progress';
-import { beginWait, waitForVideo } from './wait';
+import { type DownloadVideoInput, type DownloadVideoResult } from '../domain/download';
+import { executionExpiresAt, withTimeLimit } from './timers';
+import { otherwise } from '../domain/bug';
+import { milliseconds } from '../domain/shape';
+import { outcomeOfDownload, outcomeOfWatch, type WaitOrigin, type WatchEnd } from '../domain/end-of-wait';
+import { PACE, type SlowPolling } from '../domain/poll-group';
+import {
+  deliveryQueue,
+  type Waiter,
+  type WatchAnswer,
+  type WatcherFacts,
+  watchersOf,
+} from '../domain/watcher';
+import { DEFAULT_WAIT_MS, POLL_TIMEOUTS, WATCH_TIMEOUTS } from '../domain/timeouts';
+import { beginWatch, type Watch, type WatchState } from '../domain/watch-state';
+import { NO_INPUT, onSignal, queuesOf, requireInput } from './handlers';
+import { type PollEnd, PollLoop } from './poll-loop';
+
+/**
+ * Fetches and verifies the file of one finished video. Null where no worker could finish it, or its time was over.
+ * @param endsAt when the caller is about to expire, in workflow time; null for never
+ */
+export async function downloadVideo(
+  input: DownloadVideoInput,
+  taskQueue: string,
+  endsAt: number | null,
+): Promise<DownloadVideoResult | 'cancelled' | null> {
+  const download = activity(ACTIVITY.downloadVideo, { taskQueue, summary: 'download' });
+  try {
+    return await (endsAt === null
+      ? download(input)
+      : withTimeLimit(Math.max(1, endsAt - Date.now()), 'limit of the download', () => download(input)));
+  } catch (error) {
+    if (isCancellation(error) && CancellationScope.current().consideredCancelled) return 'cancelled';
+    if (!isCancellation(error) && !(error instanceof ActivityFailure)) throw error;
+    return null;
+  }
+}
+
+/** To a video, or to its watcher with the id of the video's workflow: its next poll comes forward. */
+export const nudgeSignal = defineSignal<[workflowId?: string]>(SIGNAL.nudge);
+
+type WaitInput = GenerateVideoInput | AwaitVideoInput;
+
+/** What a wait begins with. */
+interface WaitStart extends WaitOrigin {
+  readonly video: VideoTask;
+  /** Workflow time: the deadline never depends on a worker's clock (architecture: Wait). */
+  readonly now: number;
+  readonly firstPollAt: number;
+  /** Status in the create's reply. */
+  readonly lastStatus?: string;
+  /** What the worker says for an input that names no polling. */
+  readonly polling: PollingMode | undefined;
+}
+
+/** Begins the wait for a video that was just created, or is awaited later. */
+export function beginWait(input: WaitInput, start: WaitStart): CarriedWait {
+  const { video, now, firstPollAt, lastStatus = null, creationKey, created, polling } = start;
+  const hardEndAt = hardEnd(video.polling);
+  const asked = now + (milliseconds(input.waitFor ?? DEFAULT_WAIT_MS) ?? DEFAULT_WAIT_MS);
+  const deadlineAt = hardEndAt === null ? asked : Math.min(asked, hardEndAt);
+  const state = beginWatch({ video, now, deadlineAt, firstPollAt, hardEndAt, lastStatus });
+  const shared = (input.polling ?? polling) === 'shared';
+  return { v: 1, phase: 'watching', creationKey, created, state, ...(shared && { shared }) };
+}
+
+/**
+ * Waits for a video until its outcome (contract 3): watches its task, by a watcher or by its own poll loop, and then
+ * fetches the file, unless the watcher has brought it. Also goes on after a continue-as-new.
+ */
+export async function waitForVideo(
+  input: WaitInput,
+  carried: CarriedWait,
+  progress: VideoProgress,
+): Promise<VideoOutcome> {
+  // A run timeout starts again with every run; the caller's deadline does not.
+  const hardEndAt = hardEnd(carried.state.video.polling);
+  const watch: Watch = { state: { ...carried.state, hardEndAt } };
+  const wait = { input, carried, progress, watch };
+  const shared = carried.shared === true ? await byWatcher(wait) : undefined;
+  const end = shared ?? (await byOwnLoop(wait));
+  progress.update({ loop: null, watch: end });
+  const { state, verdict } = end;
+  if (verdict.kind !== 'completed') return outcomeOfWatch({ state, verdict }, carried);
+  const file = end.downloaded ?? (await fetchFile(wait, end));
+  return outcomeOfDownload({ state, record: verdict.record }, file, carried);
+}
+
+/** One wait while it is watched. */
+interface OpenWait {
+  readonly input: WaitInput;
+  readonly carried: CarriedWait;
+  readonly progress: VideoProgress;
+  readonly watch: Watch;
+}
+
+function factsOf({ carried: { creationKey, created }, watch }: OpenWait) {
+  const { video, deadlineAt } = watch.state;
+  const estimate = created?.estimate ?? null;
+  return { phase: 'watching', creationKey, video, estimate, deadlineAt, wait: null, watch } as const;
+}
+
+/** Has a watcher poll the task. Undefined where none does: the video polls on its own from here on. */
+async function byWatcher(wait: OpenWait): Promise<WatchEnd | undefined> {
+  const { input, progress, watch } = wait;
+  const { taskQueue } = workflowInfo();
+  const place = { taskQueue, pollQueue: queuesOf(input.queues).poll, slow: slowPolling(input) };
+  for (const watcher of watchersOf(watch.state.video, place)) {
+    progress.update({ ...factsOf(wait), watcher: watcher.workflowId });
+    onSignal(nudgeSignal, NO_INPUT, () => nudgeWatcher(watcher));
+    const answer = await askWatcher(watch.state, watcher, takesDelivery(input));
+    if (answer?.kind !== 'full') return answer;
+  }
+  return undefined;
+}
+
+/** Polls with a loop of this workflow, which continues as new when its history is full. */
+async function byOwnLoop(wait: OpenWait): Promise<WatchEnd> {
+  const { input, carried, progress, watch } = wait;
+  let settle!: (end: PollEnd) => void;
+  const ended = new Promise<PollEnd>((resolve) => (settle = resolve));
+  const loop = new PollLoop({
+    pace: PACE.own,
+    taskQueue: queuesOf(input.queues).poll,
+    slow: slowPolling(input),
+    lastTick: carried.lastTick,
+    onTick: () => progress.show(),
+    shouldHandOver: () => workflowInfo().continueAsNewSuggested,
+    onEnd: (_watch, end) => settle(end),
+  });
+  loop.add(watch);
+  const cancelled = (): WatchEnd => {
+    loop.remove(watch);
+    return cancelledAt(watch.state);
+  };
+  const scope = CancellationScope.current();
+  const cancellation = scope.consideredCancelled
+    ? Promise.resolve(cancelled())
+    : scope.cancelRequested.catch(otherwise(undefined)).then(cancelled);
+  onSignal(nudgeSignal, NO_INPUT, () => loop.nudge(watch));
+  progress.update({ ...factsOf(wait), watcher: null, loop });
+  const end = await Promise.race([ended, cancellation]);
+  if (end.kind === 'verdict') return end;
+  const { state } = watch;
+  return continueAsNew({ ...input, carried: { ...carried, state, lastTick: loop.lastTick() } });
+}
+
+const cancelledAt = (state: WatchState): WatchEnd => ({
+  kind: 'verdict',
+  verdict: { kind: 'cancelled' },
+  state,
+});
+
+/**
+ * Has a task watched by a watcher: one activity that stays open until the watcher completes it. Its timeouts are the
+ * durable deadline, so that nothing depends on the watcher being alive (ADR 26). Undefined where it failed.
+ */
+async function askWatcher(
+  state: WatchState,
+  watcher: WatcherFacts,
+  file: Pick<Waiter, 'takesFile'>,
+): Promise<WatchAnswer | undefined> {
+  const limitMs = Math.max(1, latestAnswer(state) - Date.now());
+  try {
+    return await activity(ACTIVITY.watchVideo, {
+      taskQueue: watcher.input.pollQueue,
+      summary: 'watch',
+      limitMs,
+    })({ watcher, state, ...file });
+  } catch (error) {
+    const cancelled = isCancellation(error) && CancellationScope.current().consideredCancelled;
+    if (!cancelled && !(error instanceof ActivityFailure)) throw error;
+    await leave(watcher);
+    return cancelled ? cancelledAt(state) : undefined;
+  }
+}
+
+/** The watcher has two intervals after the deadline for the last poll; before the execution expires there is one. */
+function latestAnswer({ deadlineAt, hardEndAt, video }: WatchState): number {
+  const interval = video.polling.maxSeconds * 1000;
+  const end = hardEndAt === null ? Infinity : hardEndAt + interval;
+  return Math.min(deadlineAt + 2 * interval, end, Date.now() + WATCH_TIMEOUTS.longestMs);
+}
+
+/** The watcher may be gone: it then has nothing to forget. */
+async function leave({ workflowId: watcherId }: WatcherFacts): Promise<void> {
+  const { workflowId, runId } = workflowInfo();
+  await CancellationScope.nonCancellable(() =>
+    getExternalWorkflowHandle(watcherId).signal(SIGNAL.watchLeave, { workflowId, runId }),
+  ).catch(otherwise(undefined));
+}
+
+/** Passes a nudge on. */
+async function nudgeWatcher({ workflowId: watcherId }: WatcherFacts): Promise<void> {
+  await getExternalWorkflowHandle(watcherId)
+    .signal(nudgeSignal, workflowInfo().workflowId)
+    .catch(otherwise(undefined));
+}
+
+/** Whether a watcher may fetch the file as this video wants it; a prompt goes to no other workflow. */
+function takesDelivery(input: WaitInput): Pick<Waiter, 'takesFile'> {
+  const { poll, download } = queuesOf(input.queues);
+  return download === deliveryQueue(poll) && promptToKeep(input) === undefined ? { takesFile: true } : {};
+}
+
+function fetchFile({ input, progress }: OpenWait, { state, tried }: WatchEnd) {
+  progress.update({ phase: 'downloading' });
+  const sidecarPrompt = promptToKeep(input);
+  const task = {
+    video: state.video,
+    ...(sidecarPrompt !== undefined && { sidecarPrompt }),
+    ...(tried !== undefined && { tried }),
+  };
+  return downloadVideo(task, queuesOf(input.queues).download, state.hardEndAt);
+}
+
+function promptToKeep(input: WaitInput): string | undefined {
+  return input.sidecarPrompt === 'include' && 'request' in input ? input.request.prompt : undefined;
+}
+
+function slowPolling({ slowPolling: given }: WaitInput): SlowPolling | undefined {
+  const afterMs = milliseconds(given?.after);
+  const intervalMs = milliseconds(given?.interval);
+  return afterMs === undefined || intervalMs === undefined ? undefined : { afterMs, intervalMs };
+}
+
+/**
+ * The latest time at which a wait may end by itself: one interval, one poll and a margin before the execution
+ * or this run expires (architecture: Wait). Null when nothing expires. Workflow time, milliseconds.
+ */
+function hardEnd(polling: PollingProfile): number | null {
+  const expiresAt = executionExpiresAt();
+  if (expiresAt === null) return null;
+  const interval = polling.maxSeconds * 1000;
+  // The start-to-close timeout of a tick is its budget, at most the interval, plus `overBudgetMs`.
+  return expiresAt - (interval + interval + POLL_TIMEOUTS.overBudgetMs + POLL_TIMEOUTS.expiryMarginMs);
+}
 
 /**
  * Waits for an existing task and downloads it: poll and download only, no validation and never a create

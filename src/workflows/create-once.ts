@@ -7,8 +7,8 @@ import {
   TimeoutFailure,
   uuid4,
 } from '@temporalio/workflow';
-import { byClockOf } from '../domain/answer-times';
-import { type CallWait, callWait } from '../domain/call-wait';
+import { byClockOf } from '../domain/clocks';
+import { type CallWait, callWait } from '../domain/video-state';
 import {
   cancelledStep,
   type CreateOnceState,
@@ -31,12 +31,11 @@ import {
 } from '../domain/paid-call';
 import { referenceModeOf, type VideoRequest } from '../domain/request';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
-import { queuesOf } from './inputs';
-import { neverStarted, type StartWait } from './never-started';
+import { queuesOf } from './handlers';
 import { activity, createScheduleToCloseMs } from './proxies';
-import { raceTimer } from './timers';
+import { neverStarted, raceTimer, type StartWait } from './timers';
 import { ancestry, inThisRun } from './creation-key';
-import { given } from '../domain/given';
+import { given } from '../domain/json';
 
 /** The request, and how long and under which policy {@link createOnce} tries to send it. */
 export interface CreateOnceOptions {

@@ -1,17 +1,16 @@
 import { continueAsNew, setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
-import { billing } from '../domain/price';
+import { billing } from '../domain/money';
 import { beginCreate, DEFAULT_START_LIMIT_MS, type CreateOnceState } from '../domain/create-once';
-import { milliseconds } from '../domain/duration';
-import { type VideoOutcome } from '../domain/outcome';
-import { outcomes } from '../domain/make-outcome';
+import { milliseconds } from '../domain/shape';
+import { outcomes, type VideoOutcome } from '../domain/outcome';
 import { type CarriedWait, GENERATE_VIDEO_SHAPE, type GenerateVideoInput } from '../domain/workflow-inputs';
 import { type CreatedVideo } from '../domain/paid-call';
-import { awaitDecision, Decisions } from './unconfirmed';
+import { awaitDecision, Decisions } from './await-decision';
 import { createOnce, type CreateOnceOptions } from './create-once';
 import { creationKey } from './creation-key';
-import { inputIssue, queuesOf } from './inputs';
-import { beginWait, waitForVideo } from './wait';
-import { PINNED } from './versioning-behavior';
+import { inputIssue, queuesOf } from './handlers';
+import { beginWait, waitForVideo } from './await-video';
+import { PINNED } from './workflow-metadata';
 import { trackVideo, type VideoProgress } from './video-progress';
 
 /**

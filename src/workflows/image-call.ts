@@ -9,8 +9,8 @@ import {
   sleep,
   TimeoutFailure,
 } from '@temporalio/workflow';
-import { byClockOf } from '../domain/answer-times';
-import { billing } from '../domain/price';
+import { byClockOf } from '../domain/clocks';
+import { billing } from '../domain/money';
 import {
   beginCreate,
   DEFAULT_START_LIMIT_MS,
@@ -20,15 +20,12 @@ import {
   type CreateStep,
   type StepContext,
 } from '../domain/create-once';
-import { type CallWait, callWait } from '../domain/call-wait';
-import { milliseconds } from '../domain/duration';
 import { evidence, noWorker, type NotSent, type WaitingImage } from '../domain/paid-call';
-import { imageDetails } from '../domain/video-state';
+import { type CallWait, callWait, imageDetails } from '../domain/video-state';
 import { ACTIVITY, RETRY_LATER, UNSAFE_RETRIES, UNSAFE_RETRY_POLICY } from '../domain/names';
-import { type ImageOutcome } from '../domain/outcome';
-import { outcomes } from '../domain/make-outcome';
+import { type ImageOutcome, outcomes } from '../domain/outcome';
 import { type ImageEditRequest } from '../domain/request';
-import { type Shape } from '../domain/shape';
+import { milliseconds, type Shape } from '../domain/shape';
 import { CREATE_TIMEOUTS, IMAGE_TIMEOUTS } from '../domain/timeouts';
 import {
   IMAGE_WORKFLOW_SHAPE,
@@ -36,14 +33,10 @@ import {
   type GenerateImageWorkflowInput,
 } from '../domain/workflow-inputs';
 import { ancestry, creationKey, inThisRun } from './creation-key';
-import { onQuery } from './handlers';
-import { inputIssue, queuesOf } from './inputs';
-import { isUntaken, neverStarted, type StartWait } from './never-started';
+import { inputIssue, onQuery, queuesOf, waitsQuery } from './handlers';
 import { activity, imageScheduleToCloseMs } from './proxies';
-import { recordFacts } from './search-attributes';
-import { raceTimer } from './timers';
-import { PINNED } from './versioning-behavior';
-import { waitsQuery } from './waits-query';
+import { PINNED, recordFacts } from './workflow-metadata';
+import { isUntaken, neverStarted, raceTimer, type StartWait } from './timers';
 
 /** The task queue of the activity, or why its caller has none; and what the input must look like. */
 export type ImagePlace = ({ readonly taskQueue: string } | { readonly refused: string }) & {

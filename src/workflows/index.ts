@@ -7,9 +7,9 @@
 export { generateVideo } from './generate-video';
 export { awaitVideo } from './await-video';
 export { findVideoTask } from './await-video';
-export { artifactStore } from './artifact-store';
+export { artifactStore } from './client-requests';
 export { editImage, generateImage } from './image-call';
-export { resolveUnconfirmed, reviewJournal } from './review-journal';
+export { resolveUnconfirmed, reviewJournal } from './client-requests';
 export {
   executeVideo,
   mediaActivities,
@@ -17,15 +17,15 @@ export {
   type ExecuteVideoOptions,
   type MediaCallDefaults,
   type MediaCalls,
-} from './execute-video';
-export { orThrow } from './or-throw';
+} from './media-calls';
+export { orThrow } from './media-calls';
 export { type ImageCallOptions } from '../domain/workflow-inputs';
 export { PollLoop, type PollEnd, type PollLoopOptions } from './poll-loop';
 export { watchVideos } from './watch-videos';
 export { createOnce, type CreateOnceOptions, type CreateOnceResult } from './create-once';
 export { videoStateQuery } from './video-progress';
-export { waitsQuery } from './waits-query';
-export { adoptUpdate, declareLostUpdate, resubmitUpdate } from './unconfirmed';
+export { waitsQuery } from './handlers';
+export { adoptUpdate, declareLostUpdate, resubmitUpdate } from './await-decision';
 export { runCampaign, campaignStateQuery } from './campaign/run-campaign';
 export { campaignBatch } from './campaign/campaign-batch';
 export {

@@ -3,9 +3,9 @@ import { verdictWithoutRecord, type WatchEnd, type WatchVerdict } from '../domai
 import { ACTIVITY } from '../domain/names';
 import { type PollAnswer } from '../domain/poll-answers';
 import { type LastTick, NO_TICK, PollGroup, type PollPace, type SlowPolling } from '../domain/poll-group';
-import { bandKey } from '../domain/polling-profile';
+import { bandKey } from '../domain/video-task';
 import { onMissedTick, onNudge, type Watch, type WatchState } from '../domain/watch-state';
-import { queuesOf } from './inputs';
+import { queuesOf } from './handlers';
 import { activity } from './proxies';
 
 /** How a watch of a loop ended: by its verdict, or because the loop stopped so that its workflow can continue as new. */

@@ -3,9 +3,73 @@ import {
   CancellationScope,
   isCancellation,
   sleep,
+  TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
 import { otherwise, throwBug } from '../domain/bug';
+
+/** When an activity was scheduled, and how long it may wait for a worker. */
+export interface StartWait {
+  /** Workflow time in milliseconds. */
+  readonly since: number;
+  readonly limitMs: number;
+}
+
+/** Delay of the server's timers and of the delivery to a workflow worker, in milliseconds. */
+const LATE_MS = 10_000;
+
+/**
+ * Whether the server timed an activity out before any worker had it: then nothing was sent. One that timed out later
+ * than its limit may have started before, and is looked up.
+ */
+export function neverStarted(cause: unknown, { since, limitMs }: StartWait): boolean {
+  return isUntaken(cause) && Date.now() - since <= limitMs + LATE_MS;
+}
+
+/**
+ * Whether no worker had the last attempt of an activity and the failure shows no earlier one. The limit applies to
+ * every attempt, and an attempt that started leaves its heartbeat and its failure; but a reset by an operator removes
+ * both and starts the limit again.
+ */
+export function isUntaken(cause: unknown): boolean {
+  if (!(cause instanceof TimeoutFailure) || cause.timeoutType !== 'SCHEDULE_TO_START') return false;
+  // The converter drops the cause of a timeout; only the server's original failure has it.
+  return cause.lastHeartbeatDetails == null && cause.failure?.cause == null;
+}
+
+/**
+ * Wakes a loop at the earliest requested time. Timers are never cancelled: one that fires without need costs less
+ * history than cancelling and starting one at every change.
+ */
+export class Alarm {
+  private nextAt = Infinity;
+  /** Time of the latest timer that has fired. */
+  private firedAt = 0;
+
+  constructor(private readonly wake: () => void) {}
+
+  /** Workflow time, and never before that of a timer that has fired: see `PollLoop`. */
+  now(): number {
+    return Math.max(Date.now(), this.firedAt);
+  }
+
+  /** Workflow time in milliseconds. */
+  at(time: number): void {
+    // A resolution of one second is enough, and lets close times share a timer.
+    const rounded = Math.ceil(time / 1000) * 1000;
+    if (rounded >= this.nextAt) return;
+    this.nextAt = rounded;
+    void sleep(Math.max(1, rounded - Date.now()), { summary: 'check again' }).then(
+      () => {
+        this.firedAt = Math.max(this.firedAt, rounded);
+        if (this.nextAt === rounded) this.nextAt = Infinity;
+        this.wake();
+      },
+      // The workflow was cancelled: its loop ends by itself.
+      () => undefined,
+    );
+  }
+}
 
 /** In milliseconds. */
 interface RaceLimits {

@@ -1,17 +1,41 @@
-import { defineQuery, setCurrentDetails } from '@temporalio/workflow';
-import { type CallWait } from '../domain/call-wait';
+import { defineQuery, metricMeter, setCurrentDetails } from '@temporalio/workflow';
 import { QUERY } from '../domain/names';
-import { type VideoOutcome } from '../domain/outcome';
+import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { type CreateEvidence } from '../domain/paid-call';
-import { type Money } from '../domain/price';
+import { type Money } from '../domain/money';
 import { pollFacts, type Watch } from '../domain/watch-state';
-import { videoDetails, type VideoState } from '../domain/video-state';
+import { type CallWait, videoDetails, type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
-import { countEndedVideo } from './ended-videos';
-import { onQuery } from './handlers';
+import { onQuery, waitsQuery } from './handlers';
 import { type PollLoop } from './poll-loop';
-import { forgetOutcome, recordFacts } from './search-attributes';
-import { waitsQuery } from './waits-query';
+import { forgetOutcome, recordFacts } from './workflow-metadata';
+import { ENDED_VIDEO_METRICS, OTHER } from '../domain/ended-video-metrics';
+import { type MetricLabels } from '../domain/metrics';
+
+/** A full account name; an untyped caller may pass anything as the account of a task. */
+const ACCOUNT = /^[\w.-]{1,64}@[0-9a-f]{8}$/;
+
+/**
+ * Counts the outcome of a video. Images are counted where their call is answered. Makes no command and does nothing in a
+ * replay; a workflow task that is tried again, and a run that was reset, count once more.
+ */
+export function countEndedVideo(outcome: VideoOutcome | ImageOutcome): void {
+  const video = 'video' in outcome ? outcome.video : null;
+  const account = ACCOUNT.test(video?.account ?? '') ? (video?.account ?? OTHER) : OTHER;
+  const { state, estimate, currency } = outcome.billing;
+  add('videoEnds', 1, { account, outcome: outcome.outcome, billing: state });
+  if (state !== 'settled' && state !== 'needs_review') return;
+  if (estimate !== null && currency !== null) add('videoCost', estimate, { account, currency, state });
+}
+
+function add<Key extends keyof typeof ENDED_VIDEO_METRICS>(
+  key: Key,
+  value: number,
+  labels: MetricLabels<Key>,
+): void {
+  const { name, help } = ENDED_VIDEO_METRICS[key];
+  metricMeter.createCounter(name, undefined, help).add(value, labels);
+}
 
 /** The query `video_state`: where a video workflow stands. Answered while it runs, and later from its history. */
 export const videoStateQuery = defineQuery<VideoState>(QUERY.videoState);

@@ -32,12 +32,11 @@ import {
 import { PACE } from '../domain/poll-group';
 import { watcherDetails } from '../domain/video-state';
 import { type WatchState } from '../domain/watch-state';
-import { fits, onQuery, onSignal, thatFit } from './handlers';
-import { requireInput } from './inputs';
+import { fits, onQuery, onSignal, requireInput, thatFit } from './handlers';
 import { type PollEnd, PollLoop } from './poll-loop';
 import { activity } from './proxies';
-import { AUTO_UPGRADE } from './versioning-behavior';
-import { nudgeSignal } from './wait';
+import { AUTO_UPGRADE } from './workflow-metadata';
+import { nudgeSignal } from './await-video';
 
 export const watchJoinSignal = defineSignal<[readonly JoinedWatch[]]>(SIGNAL.watchJoin);
 export const watchLeaveSignal = defineSignal<[Leaving]>(SIGNAL.watchLeave);

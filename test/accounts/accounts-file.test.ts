@@ -1,9 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readAccountOptions, readAccountsFile } from '../../src/accounts/accounts-file';
-import { configOfAccount } from '../../src/accounts/account-config';
-import { readConfig } from '../../src/config';
+import { configOfAccount, readAccountOptions, readAccountsFile } from '../../src/settings/accounts';
+import { readConfig } from '../../src/settings/config';
 
 describe('the file of accounts', () => {
   let dir: string;

@@ -1,4 +1,4 @@
-import { SendRate } from '../../src/accounts/send-rate';
+import { SendRate } from '../../src/settings/accounts';
 
 describe('the rate of an account', () => {
   it('spaces requests evenly, for as long as a call may keep its slot', () => {

@@ -5,8 +5,11 @@ import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createDownloadVideos } from '../../src/activities/deliver-videos';
 import { createDownloadVideo } from '../../src/activities/download-video';
-import { FileArtifactStore } from '../../src/artifacts/file-store';
-import { type DownloadVideosInput, type DownloadVideosResult } from '../../src/domain/campaign/activities';
+import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
+import {
+  type DownloadVideosInput,
+  type DownloadVideosResult,
+} from '../../src/domain/campaign/campaign-activities';
 import { type DownloadVideoInput, type DownloadVideoResult } from '../../src/domain/download';
 import { RETRY_LATER } from '../../src/domain/names';
 import { type VideoTask, videoTaskById } from '../../src/domain/video-task';

@@ -5,7 +5,7 @@ import {
   problemOf,
   reasonOf,
   worstOf,
-} from '../../src/activities/download-decision';
+} from '../../src/activities/download-problems';
 import { isShutdown, tryBudget } from '../../src/activities/download-video';
 import { DOWNLOAD_BOUNDS, type DownloadProblem } from '../../src/domain/download';
 import { type Info } from '@temporalio/activity';

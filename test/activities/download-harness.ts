@@ -7,8 +7,8 @@ import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDownloadVideo } from '../../src/activities/download-video';
-import { FileArtifactStore } from '../../src/artifacts/file-store';
-import { type ArtifactStore } from '../../src/artifacts/artifact-store';
+import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
+import { type ArtifactStore } from '../../src/stores/artifacts/artifact-store';
 import {
   type DownloadBounds,
   type DownloadVideoInput,

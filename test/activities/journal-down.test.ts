@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { accountRegistry } from '../../src/accounts/registry';
+import { accountRegistry } from '../../src/settings/accounts';
 import { createMediaActivities } from '../../src/activities/create-media-activities';
-import { FileArtifactStore } from '../../src/artifacts/file-store';
+import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
 import { type MediaActivities } from '../../src/domain/activities';
 import { ACTIVITY } from '../../src/domain/names';
 import { type CreateVideoInput, type GenerateImageInput } from '../../src/domain/paid-call';
-import { createFileJournal } from '../../src/journal/file-journal';
-import { createModelSource } from '../../src/models/model-source';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
+import { createModelSource } from '../../src/settings/model-source';
 import { createMediaClient } from '../../src/service/create-media-client';
 
 /** A journal that cannot be read says nothing about the attempts before this one (failure model: rows 6 and 19). */

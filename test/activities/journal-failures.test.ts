@@ -1,8 +1,8 @@
 import { type LogEntry } from '@temporalio/worker';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { journalDown, journalUnavailable } from '../../src/activities/journal-failures';
-import { JournalRecordError } from '../../src/journal/records';
-import { connectFailure, postgresError } from '../../packages/store-postgres/src/errors';
+import { journalDown, journalUnavailable } from '../../src/activities/key-log';
+import { JournalRecordError } from '../../src/stores/journal/records';
+import { connectFailure, postgresError } from '../../packages/store-postgres/src/postgres-error';
 import { s3Error } from '../../packages/store-s3/src/s3-error';
 
 const BASE = { sendAttempt: 0, sent: false, account: null, estimate: null };

@@ -14,7 +14,7 @@ import {
   type ReconcileCreateInput,
 } from '../../src/domain/paid-call';
 import { type KeyState, stateOf } from '../../src/domain/paid-log';
-import { createFileJournal } from '../../src/journal/file-journal';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';
 import { json, loopback, type Loopback } from '../service/loopback-service';

@@ -12,7 +12,7 @@ import {
   type RecordedAnswer,
 } from '../../src/domain/log-entries';
 import { decide, type Licence, type LogCaller, stateOf } from '../../src/domain/paid-log';
-import { createFileJournal } from '../../src/journal/file-journal';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { answers } from '../domain/create-answers';
 import {
   answerEntry,

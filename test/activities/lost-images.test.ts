@@ -6,7 +6,7 @@ import { createImageCall } from '../../src/activities/image-call';
 import { type CreateJournal } from '../../src/domain/journal';
 import { type ImageOutcome } from '../../src/domain/outcome';
 import { type WaitingImage } from '../../src/domain/paid-call';
-import { createFileJournal } from '../../src/journal/file-journal';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { makePng } from '../artifacts/make-media';
 import { json, loopback, type Loopback } from '../service/loopback-service';

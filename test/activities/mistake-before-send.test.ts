@@ -1,13 +1,12 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { createCampaignImage } from '../../src/activities/campaign/campaign-image';
-import { createCreateVideos } from '../../src/activities/campaign/create-videos';
+import { createCampaignImage, createCreateVideos } from '../../src/activities/campaign/create-rows';
 import { type PaidDeps } from '../../src/activities/paid-context';
 import {
   type CreateVideosInput,
   type CreateVideosResult,
   type GroupedCreate,
-} from '../../src/domain/campaign/activities';
-import { type CheckBinding } from '../../src/domain/journal-binding';
+} from '../../src/domain/campaign/campaign-activities';
+import { type CheckBinding } from '../../src/domain/journal';
 import { CreateHarness, PAGE, rowOf, video } from './campaign/create-harness';
 
 const MISTAKEN = { outcome: 'not_sent', cause: 'internal_error', reason: 'internal_error', permanent: true };

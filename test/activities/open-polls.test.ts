@@ -1,4 +1,4 @@
-import { OpenPolls } from '../../src/activities/process-polls';
+import { OpenPolls } from '../../src/activities/poll-limits';
 
 it('a poll that throws is over: the next tick polls its task again', async () => {
   const polls = new OpenPolls();

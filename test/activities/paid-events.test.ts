@@ -1,4 +1,4 @@
-import { createPaidEvents, type EventLevel, type PaidEvents } from '../../src/activities/paid-events';
+import { createPaidEvents, type EventLevel, type PaidEvents } from '../../src/activities/media-metrics';
 import { NO_METRICS } from '../../src/domain/metrics';
 import { type RecordedAnswer } from '../../src/domain/log-entries';
 import { answers } from '../domain/create-answers';

@@ -1,4 +1,4 @@
-import { PollGate } from '../../src/activities/process-polls';
+import { PollGate } from '../../src/activities/poll-limits';
 
 /** As many tasks as a gate remembers. */
 const MOST = 100_000;

@@ -1,4 +1,4 @@
-import { PollMetrics } from '../../src/activities/poll-metrics';
+import { PollMetrics } from '../../src/activities/media-metrics';
 import { type MetricKey, type Metrics } from '../../src/domain/metrics';
 import { type PollAnswer, type PollVideosInput } from '../../src/domain/poll-answers';
 

@@ -1,5 +1,5 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { accountRegistry } from '../../src/accounts/registry';
+import { accountRegistry } from '../../src/settings/accounts';
 import { createPollVideos, dueAt } from '../../src/activities/poll-videos';
 import { type PollVideosInput, type PollVideosResult } from '../../src/domain/poll-answers';
 import { type MediaClient } from '../../src/service/media-client';

@@ -1,4 +1,4 @@
-import { accountRegistry } from '../../src/accounts/registry';
+import { accountRegistry } from '../../src/settings/accounts';
 import { createPollVideos } from '../../src/activities/poll-videos';
 import { type PollVideosInput } from '../../src/domain/poll-answers';
 import { createMediaClient } from '../../src/service/create-media-client';

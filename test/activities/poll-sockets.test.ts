@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { accountRegistry } from '../../src/accounts/registry';
+import { accountRegistry } from '../../src/settings/accounts';
 import { createMediaActivities } from '../../src/activities/create-media-activities';
 import { createPollVideos } from '../../src/activities/poll-videos';
 import { ACTIVITY } from '../../src/domain/names';
@@ -9,8 +9,8 @@ import {
   type PollVideosInput,
   type PollVideosResult,
 } from '../../src/domain/poll-answers';
-import { type ModelSource } from '../../src/models/model-source';
-import { type ArtifactStore } from '../../src/artifacts/artifact-store';
+import { type ModelSource } from '../../src/settings/model-source';
+import { type ArtifactStore } from '../../src/stores/artifacts/artifact-store';
 import { type MediaClient } from '../../src/service/media-client';
 
 // Virtual time reaches the global timers alone.

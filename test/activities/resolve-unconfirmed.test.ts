@@ -6,7 +6,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { createCreateVideo } from '../../src/activities/create-video';
 import { type PaidDeps } from '../../src/activities/paid-context';
 import { createReconcileCreate } from '../../src/activities/reconcile-create';
-import { createResolveUnconfirmed } from '../../src/activities/resolve-unconfirmed';
+import { createResolveUnconfirmed } from '../../src/activities/unconfirmed-calls';
 import { type CreateJournal } from '../../src/domain/journal';
 import {
   type DecisionEntry,
@@ -21,7 +21,7 @@ import {
   type ResolveUnconfirmedCall,
   type ResolveUnconfirmedResult,
 } from '../../src/domain/unconfirmed-decision';
-import { createFileJournal } from '../../src/journal/file-journal';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';
 import { answers } from '../domain/create-answers';

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { type CreateJournal, NO_JOURNAL } from '../../src/domain/journal';
-import { createReviewJournal } from '../../src/activities/review-journal';
+import { createReviewJournal } from '../../src/activities/unconfirmed-calls';
 import { type IntentEntry, type LogEntry } from '../../src/domain/log-entries';
 import { type ReviewJournalInput, type ReviewJournalPage } from '../../src/domain/unconfirmed-decision';
-import { createFileJournal } from '../../src/journal/file-journal';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { answers } from '../domain/create-answers';
 import { answerEntry, decisionEntry, fenceEntry, intentEntry, lostEntry } from '../support/log-entries';
 

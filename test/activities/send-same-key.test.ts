@@ -1,6 +1,6 @@
 import { type KeyLog } from '../../src/activities/key-log';
-import { createResolveUnconfirmed } from '../../src/activities/resolve-unconfirmed';
-import { isSameCall, unknownCall, withSameKey } from '../../src/activities/send-same-key';
+import { createResolveUnconfirmed } from '../../src/activities/unconfirmed-calls';
+import { isSameCall, unknownCall, withSameKey } from '../../src/activities/unknown-sends';
 import { type CreatePolicy } from '../../src/domain/create-policy';
 import { type CreateJournal } from '../../src/domain/journal';
 import { type CreatedVideo, type CreateVideoAnswer } from '../../src/domain/paid-call';

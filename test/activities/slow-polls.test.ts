@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
-import { accountRegistry } from '../../src/accounts/registry';
+import { accountRegistry } from '../../src/settings/accounts';
 import { createPollVideos } from '../../src/activities/poll-videos';
 import { PACE, PollGroup, type PollPace } from '../../src/domain/poll-group';
-import { type PollingProfile } from '../../src/domain/polling-profile';
+import { type PollingProfile } from '../../src/domain/video-task';
 import { beginWatch, type WatchState } from '../../src/domain/watch-state';
 import { verdictWithoutRecord, type WatchVerdict } from '../../src/domain/end-of-wait';
 import { type GetVideoResult, type MediaClient } from '../../src/service/media-client';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { SpendBooks } from '../../src/activities/spend-book';
 import { spendLog } from '../../src/domain/campaign/budget-book';
 import { type CreateJournal } from '../../src/domain/journal';
-import { spendWindow } from '../../src/domain/spend-limit';
-import { createFileJournal } from '../../src/journal/file-journal';
+import { spendWindow } from '../../src/domain/money';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 
 const ACCOUNT = 'studio-a';
 const NOON = Date.UTC(2026, 0, 31, 12);

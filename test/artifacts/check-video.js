@@ -12,6 +12,6 @@ require.extensions['.ts'] = (module, filename) => {
   module._compile(code, filename);
 };
 
-const { checkVideo } = require('../../src/artifacts/video-check.ts');
+const { checkVideo } = require('../../src/stores/artifacts/video-check.ts');
 
 checkVideo(process.argv[2]).then((check) => process.stdout.write(JSON.stringify(check)));

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
-import { checkVideo } from '../../src/artifacts/video-check';
+import { checkVideo } from '../../src/stores/artifacts/video-check';
 import { WITH_PICTURES, WITHOUT_PICTURES } from './decodable/corpus';
 import { type Decoded, decode, encode, hasFfmpeg, INSTALL } from './decodable/ffmpeg';
 import { variantsOf } from './decodable/variants';

@@ -1,8 +1,8 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { FileArtifactStore } from '../../src/artifacts/file-store';
-import { bareFiles } from '../../src/files/bare-files';
+import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
+import { bareFiles } from '../../src/stores/files/durable-files';
 
 const MIB = 1024 * 1024;
 

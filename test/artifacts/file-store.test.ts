@@ -15,9 +15,9 @@ import fs, {
 import os, { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { ArtifactError, toArtifactError } from '../../src/artifacts/artifact-store';
-import { FileArtifactStore } from '../../src/artifacts/file-store';
-import { bareFiles } from '../../src/files/bare-files';
+import { ArtifactError, toArtifactError } from '../../src/stores/artifacts/artifact-store';
+import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
+import { bareFiles } from '../../src/stores/files/durable-files';
 import { artifactStoreConformance } from '../../packages/testing/src/conformance/artifact-store';
 
 let root: string;

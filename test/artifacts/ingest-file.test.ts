@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FileArtifactStore } from '../../src/artifacts/file-store';
-import { ingestFile } from '../../src/artifacts/ingest';
+import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
+import { ingestFile } from '../../src/stores/artifacts/user-files';
 import { makePng } from './make-media';
 
 let directory: string;

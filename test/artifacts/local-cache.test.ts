@@ -4,9 +4,8 @@ import { mkdtemp, readdir, readFile, rename, rm, utimes, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { ArtifactError } from '../../src/artifacts/artifact-store';
+import { ArtifactError, verifiedStream } from '../../src/stores/artifacts/artifact-store';
 import { LocalCache } from '../../packages/store-s3/src/local-cache';
-import { verifiedStream } from '../../src/artifacts/verified-stream';
 
 const HOUR = 3_600_000;
 

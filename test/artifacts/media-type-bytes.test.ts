@@ -1,4 +1,4 @@
-import { describePage, extensionOf, SNIFF_BYTES, sniffMedia } from '../../src/artifacts/media-type';
+import { describePage, extensionOf, SNIFF_BYTES, sniffMedia } from '../../src/stores/artifacts/media-type';
 
 const bytes = (...parts: (string | number[])[]): Buffer =>
   Buffer.concat(

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { checkImage, describePage, extensionOf, sniffMedia } from '../../src/artifacts/media-type';
+import { checkImage, describePage, extensionOf, sniffMedia } from '../../src/stores/artifacts/media-type';
 import { box, makePng } from './make-media';
 
 const bytes = (...parts: (string | number[])[]) =>

@@ -1,4 +1,4 @@
-import { type ByteSource } from '../../src/artifacts/byte-source';
+import { type ByteSource } from '../../src/stores/artifacts/byte-source';
 
 interface Behaviour {
   /** Bytes of one read at most. @default Infinity */

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type VideoCheck } from '../../src/artifacts/video-check';
+import { type VideoCheck } from '../../src/stores/artifacts/video-check';
 import { box, makeMp4, topLevel } from './make-media';
 
 let folder: string;

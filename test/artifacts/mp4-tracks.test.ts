@@ -1,11 +1,11 @@
-import { DamagedMp4 } from '../../src/artifacts/mp4-boxes';
+import { DamagedMp4 } from '../../src/stores/artifacts/mp4-boxes';
 import {
   claimOf,
   fragmentDefaultsOf,
   fragmentSamples,
   type Mp4Track,
   tracksOf,
-} from '../../src/artifacts/mp4-tracks';
+} from '../../src/stores/artifacts/mp4-tracks';
 import { bytesOfParts, type Part, table, trak as madeTrak } from './make-boxes';
 import { box } from './make-media';
 

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { ArtifactError } from '../../src/artifacts/artifact-store';
-import { verifiedStream } from '../../src/artifacts/verified-stream';
+import { ArtifactError, verifiedStream } from '../../src/stores/artifacts/artifact-store';
 
 const WHOLE = Buffer.from('a whole artifact');
 const HASH = createHash('sha256').update(WHOLE).digest('hex');

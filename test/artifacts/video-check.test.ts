@@ -2,7 +2,7 @@ import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { checkVideo, notVideo } from '../../src/artifacts/video-check';
+import { checkVideo, notVideo } from '../../src/stores/artifacts/video-check';
 import {
   avi,
   chunk,

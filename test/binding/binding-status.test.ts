@@ -1,13 +1,12 @@
 import { type Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { bindJournal, JournalBindingError } from '../../src/binding/bind-journal';
-import { bindingChecker } from '../../src/binding/binding-status';
-import { type ArtifactStore } from '../../src/artifacts/artifact-store';
-import { type CreateJournal } from '../../src/domain/journal';
-import { BINDING_CACHE_MS } from '../../src/domain/journal-binding';
+import { bindJournal, JournalBindingError } from '../../src/activities/binding/bind-journal';
+import { bindingChecker } from '../../src/activities/binding/binding-status';
+import { type ArtifactStore } from '../../src/stores/artifacts/artifact-store';
+import { BINDING_CACHE_MS, type CreateJournal } from '../../src/domain/journal';
 
-jest.mock('../../src/binding/bind-journal', () => ({
-  ...jest.requireActual<object>('../../src/binding/bind-journal'),
+jest.mock('../../src/activities/binding/bind-journal', () => ({
+  ...jest.requireActual<object>('../../src/activities/binding/bind-journal'),
   bindJournal: jest.fn(),
 }));
 

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { accountName } from '../../src/service/base-url';
+import { accountName } from '../../src/service/endpoint';
 import { sandboxModels } from '../../packages/sandbox/src/models';
 import { startTestSandbox, type TestSandbox } from '../support/shared-sandbox';
 import { type CliBench, openCliBench } from './support/cli-bench';

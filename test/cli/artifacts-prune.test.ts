@@ -1,10 +1,10 @@
 import { utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Client } from '@temporalio/client';
-import { WorkflowTexts } from '../../packages/cli/src/artifacts/workflow-texts';
-import { FileArtifactStore } from '../../src/artifacts/file-store';
+import { WorkflowTexts } from '../../packages/cli/src/artifacts/referenced-texts';
+import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
 import { type ArtifactRef } from '../../src/domain/request';
-import { createFileJournal } from '../../src/journal/file-journal';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { intentEntry } from '../support/log-entries';
 import { newEncryption } from '../support/encryption';
 import { eventually } from '../support/eventually';

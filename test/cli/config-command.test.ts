@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { MEDIA_VARIABLES } from '../../packages/cli/src/config';
-import { writeDevState } from '../../packages/cli/src/dev/state';
-import { processIdentity } from '../../src/files/this-machine';
+import { MEDIA_VARIABLES } from '../../packages/cli/src/config/variables';
+import { writeDevState } from '../../packages/cli/src/shared/dev-state';
+import { processIdentity } from '../../src/stores/files/this-machine';
 import { readSources } from '../support/sources';
 import { type CliRun, type CliReply, runCli, runJson } from './support/run-cli';
 

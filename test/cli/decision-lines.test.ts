@@ -1,4 +1,4 @@
-import { decisionLines } from '../../packages/cli/src/unconfirmed/unconfirmed';
+import { decisionLines } from '../../packages/cli/src/unconfirmed/run';
 
 describe('the commands that settle a call of unknown fate', () => {
   const call = {

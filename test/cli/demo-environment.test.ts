@@ -1,4 +1,4 @@
-import { demoEnvironment } from '../../packages/cli/src/demo/environment';
+import { demoEnvironment } from '../../packages/cli/src/demo/run';
 
 describe('the environment of a demo', () => {
   it('has the server of the user, and neither the service nor the codec server', () => {

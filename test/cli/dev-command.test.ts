@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type DevState, readDevState } from '../../packages/cli/src/dev/state';
+import { type DevState, readDevState } from '../../packages/cli/src/shared/dev-state';
 import { SandboxAdmin } from '../../packages/sandbox/src';
-import { processIdentity } from '../../src/files/this-machine';
+import { processIdentity } from '../../src/stores/files/this-machine';
 import { type CliProcess, runCli, runJson, startCli } from './support/run-cli';
 
 describe('temporal-media dev', () => {

@@ -1,4 +1,4 @@
-import { firstVideo } from '../../packages/cli/src/commands/dev';
+import { firstVideo } from '../../packages/cli/src/dev/command';
 
 test('a model of the sandbox is suggested for the sandbox alone', () => {
   expect(firstVideo(true).join('\n')).toContain('--model sketch-lite');

@@ -1,6 +1,6 @@
 import { type Finding } from '../../packages/cli/src/doctor/check';
 import { checkBinding, type OwnSide } from '../../packages/cli/src/doctor/temporal';
-import { nextLedger } from '../../src/domain/journal-binding';
+import { nextLedger } from '../../src/domain/journal';
 
 /** What a script would see. */
 const seen = (finding: Finding): readonly unknown[] => [

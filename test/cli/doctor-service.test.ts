@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
-import { freePort } from '../../src/files/this-machine';
+import { freePort } from '../../src/stores/files/this-machine';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { type DoctorRun, expectNothingBought, runDoctor, startPolledWorker } from './support/doctor-run';
 

@@ -1,5 +1,5 @@
 import { checkLookUp, checkVersions } from '../../packages/cli/src/doctor/temporal';
-import { pinnedText } from '../../packages/cli/src/case/stuck-workflow';
+import { pinnedText } from '../../packages/cli/src/shared/execution-state';
 import { startMediaStack } from '../support/media-stack';
 import { eventually } from '../support/eventually';
 import { type DoctorRun, runDoctor } from './support/doctor-run';

@@ -6,7 +6,7 @@ import {
   errorType,
   EXIT,
   EXIT_MEANINGS,
-} from '../../packages/cli/src/exit-codes';
+} from '../../packages/cli/src/shared/exit-codes';
 import { FAILURE_TABLE } from '../../src/domain/failure-table';
 import { readSources, ROOT } from '../support/sources';
 

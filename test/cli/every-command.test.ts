@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Command } from 'commander';
 import { createProgram } from '../../packages/cli/src/program';
-import { Report } from '../../packages/cli/src/report';
+import { Report } from '../../packages/cli/src/shared/report';
 import { renderImage } from '../../packages/sandbox/src/render-image';
 import { CampaignRuns, film } from './support/campaign-runs';
 import { type CliBench, openCliBench } from './support/cli-bench';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { EXIT } from '../../packages/cli/src/exit-codes';
-import { freePort } from '../../src/files/this-machine';
+import { EXIT } from '../../packages/cli/src/shared/exit-codes';
+import { freePort } from '../../src/stores/files/this-machine';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { runJson, replyOf, startCli } from './support/run-cli';
 

@@ -1,8 +1,4 @@
-import {
-  isReportedById,
-  isReportedByTask,
-  type VisibleExecution,
-} from '../../packages/cli/src/unconfirmed/find-orphans';
+import { isReportedById, isReportedByTask, type VisibleExecution } from '../../packages/cli/src/orphans/run';
 import { awaitVideoWorkflowId } from '../../src/client/resume-video';
 
 const entry = {

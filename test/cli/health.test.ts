@@ -1,4 +1,4 @@
-import { serveHealth } from '../../packages/cli/src/worker';
+import { serveHealth } from '../../packages/cli/src/worker/command';
 
 const get = async (address: string, path: string): Promise<number> =>
   (await fetch(`http://${address}${path}`)).status;

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { type Command } from 'commander';
 import { createProgram } from '../../packages/cli/src/program';
-import { Report } from '../../packages/cli/src/report';
-import { shellWord } from '../../packages/cli/src/text';
+import { Report } from '../../packages/cli/src/shared/report';
+import { shellWord } from '../../packages/cli/src/shared/text';
 import { eventually } from '../support/eventually';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { type CliRun, type CliProcess, runCli } from './support/run-cli';

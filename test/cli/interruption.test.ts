@@ -1,4 +1,4 @@
-import { onInterruption } from '../../packages/cli/src/interruption';
+import { onInterruption } from '../../packages/cli/src/shared/interruption';
 
 /** Properties of the process as they are elsewhere, until `restore`. */
 function elsewhere(changes: readonly [target: object, name: string, value: unknown][]): () => void {

@@ -1,4 +1,4 @@
-import { parseListenAddress, socketAddress } from '../../packages/cli/src/worker';
+import { parseListenAddress, socketAddress } from '../../packages/cli/src/worker/command';
 
 describe('addresses on which a worker listens', () => {
   it('are host:port, or :port for all interfaces', () => {

@@ -1,5 +1,5 @@
 import { type LogEntry } from '@temporalio/worker';
-import { type LogFormat, redactedSink } from '../../packages/cli/src/log-lines';
+import { type LogFormat, redactedSink } from '../../packages/cli/src/worker/text';
 
 const SECRET = 'key-"quoted"-open-sesame';
 

@@ -4,9 +4,9 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { writeDevState } from '../../packages/cli/src/dev/state';
+import { writeDevState } from '../../packages/cli/src/shared/dev-state';
 import { sandboxModels } from '../../packages/sandbox/src/models';
-import { processIdentity } from '../../src/files/this-machine';
+import { processIdentity } from '../../src/stores/files/this-machine';
 import { runCli, runJson } from './support/run-cli';
 
 describe('temporal-media models', () => {

@@ -1,4 +1,4 @@
-import { nearNames } from '../../packages/cli/src/text';
+import { nearNames } from '../../packages/cli/src/shared/text';
 
 test.each([
   ['cine1', ['cine-1', 'cine-1-pro', 'image-2'], ['cine-1', 'cine-1-pro']],

@@ -1,4 +1,4 @@
-import { byOption } from '../../packages/cli/src/context';
+import { byOption } from '../../packages/cli/src/shared/context';
 import { validateRawFields } from '../../src/domain/validate-request';
 
 test.each([

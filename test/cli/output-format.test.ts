@@ -1,4 +1,4 @@
-import { colorOf, formatOf, painter } from '../../packages/cli/src/report';
+import { colorOf, formatOf, painter } from '../../packages/cli/src/shared/report';
 
 test.each([
   [['status', 'x'], 'text'],

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
-import { elapsed, progressView } from '../../packages/cli/src/progress-view';
-import { Report } from '../../packages/cli/src/report';
+import { elapsed, progressView } from '../../packages/cli/src/shared/progress-view';
+import { Report } from '../../packages/cli/src/shared/report';
 import { type VideoState } from '../../src/domain/video-state';
 
 const facts = { lastStatus: 'in_progress', lastChangeAt: null, lastPollAt: null, polls: 1 };

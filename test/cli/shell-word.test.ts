@@ -1,4 +1,4 @@
-import { commandFor, shellWord } from '../../packages/cli/src/text';
+import { commandFor, shellWord } from '../../packages/cli/src/shared/text';
 
 test.each([
   ['sku-1', 'temporal-media resume sku-1'],

@@ -1,4 +1,4 @@
-import { shownLocation } from '../../packages/cli/src/text';
+import { shownLocation } from '../../packages/cli/src/shared/text';
 
 describe('[C5.4b] what is shown of an address holds no secret', () => {
   test.each([

@@ -1,7 +1,7 @@
 import { type VideoOutcome } from '../../src/domain';
 import { rename } from 'node:fs/promises';
 import path from 'node:path';
-import { createFileJournal } from '../../src/journal/file-journal';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { eventually } from '../support/eventually';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { type CliRun, runCli, runJson, startCli } from './support/run-cli';

@@ -1,4 +1,4 @@
-import { statusLine } from '../../packages/cli/src/report';
+import { statusLine } from '../../packages/cli/src/shared/report';
 import { videoTaskById } from '../../src/domain/video-task';
 import { type VideoState } from '../../src/domain/video-state';
 

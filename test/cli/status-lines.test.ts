@@ -1,6 +1,5 @@
-import { statusLines } from '../../packages/cli/src/status-lines';
-import { type VideoStatus } from '../../packages/cli/src/video-status';
-import { outcomes } from '../../src/domain/make-outcome';
+import { statusLines, type VideoStatus } from '../../packages/cli/src/status/run';
+import { outcomes } from '../../src/domain/outcome';
 import { answers } from '../domain/create-answers';
 
 describe('what people read of a call that has ended', () => {

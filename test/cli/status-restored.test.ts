@@ -1,4 +1,4 @@
-import { createFileJournal } from '../../src/journal/file-journal';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { answers } from '../domain/create-answers';
 import { answerEntry, intentEntry } from '../support/log-entries';
 import { startMediaStack } from '../support/media-stack';

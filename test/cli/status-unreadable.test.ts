@@ -1,6 +1,6 @@
 import { type Client } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
-import { searchHistories } from '../../packages/cli/src/case/search-histories';
+import { searchHistories } from '../../packages/cli/src/shared/search-histories';
 
 /** What `status` makes of a server that holds what cannot be read here. */
 describe('status', () => {

@@ -1,5 +1,4 @@
-import { withoutSecrets } from '../../packages/cli/src/errors';
-import { storeSecrets } from '../../packages/cli/src/store-secrets';
+import { storeSecrets, withoutSecrets } from '../../packages/cli/src/shared/errors';
 
 describe('[C5.4a] the secrets of the stores', () => {
   it.each([

@@ -1,4 +1,4 @@
-import { lackingIn, lacksOfServer } from '../../src/temporal-server-version';
+import { lackingIn, lacksOfServer } from '../../src/worker/temporal-server-version';
 
 describe('what a Temporal server lacks', () => {
   test.each([

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { freePort } from '../../src/files/this-machine';
+import { freePort } from '../../src/stores/files/this-machine';
 import { runCli, runJson, startCli } from './support/run-cli';
 
 describe('temporal-media without any server', () => {

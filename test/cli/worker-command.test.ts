@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { freePort } from '../../src/files/this-machine';
+import { freePort } from '../../src/stores/files/this-machine';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { runJson, startCli } from './support/run-cli';
 

@@ -1,5 +1,9 @@
-import { presentOutcomes, RESUMED_OUTCOMES, resumedRows } from '../../src/client/resumed-rows';
-import { type CampaignStart } from '../../src/client/campaign-records';
+import {
+  type CampaignStart,
+  presentOutcomes,
+  RESUMED_OUTCOMES,
+  resumedRows,
+} from '../../src/client/campaign-records';
 import { makeState } from '../cli/campaign/make-state';
 
 const manifest = { source: { url: 'https://example.com/m.csv' } };

@@ -1,5 +1,5 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { refuseUnregistered } from '../../src/client/start-options';
+import { refuseUnregistered } from '../../src/client/options';
 
 describe('a start that the server refuses', () => {
   it('says what to do about a search attribute that the namespace lacks', () => {

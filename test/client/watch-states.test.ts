@@ -1,4 +1,4 @@
-import { watchStates } from '../../src/client/watch-states';
+import { watchStates } from '../../src/client/workflow-handle';
 import { type VideoState } from '../../src/domain/video-state';
 
 const state = (phase: VideoState['phase'], polls = 0): VideoState => ({ phase, polls }) as VideoState;

@@ -1,6 +1,6 @@
 import { requireUnpaused } from '../../src/client/errors';
-import { failureOf } from '../../packages/cli/src/errors';
-import { shellWord } from '../../src/client/shell-word';
+import { failureOf } from '../../packages/cli/src/shared/errors';
+import { shellWord } from '../../src/domain/terminal-text';
 import { situation } from '../../src/domain/advice';
 
 describe('a workflow that an operator has paused', () => {

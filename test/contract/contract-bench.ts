@@ -5,10 +5,10 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { accountRegistry } from '../../src/accounts/registry';
+import { accountRegistry } from '../../src/settings/accounts';
 import { createMediaActivities } from '../../src/activities/create-media-activities';
 import { createDownloadVideo } from '../../src/activities/download-video';
-import { FileArtifactStore } from '../../src/artifacts/file-store';
+import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
 import { type MediaActivities } from '../../src/domain/activities';
 import { type CreatePolicy } from '../../src/domain/create-policy';
 import {
@@ -32,9 +32,9 @@ import {
   type VideoRequest,
 } from '../../src/domain/request';
 import { type VideoTask } from '../../src/domain/video-task';
-import { createFileJournal } from '../../src/journal/file-journal';
-import { createModelSource } from '../../src/models/model-source';
-import { accountName, normaliseBaseUrl } from '../../src/service/base-url';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
+import { createModelSource } from '../../src/settings/model-source';
+import { accountName, normaliseBaseUrl } from '../../src/service/endpoint';
 import { environmentConnections } from '../../src/service/connections';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';

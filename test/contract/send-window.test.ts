@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type ModelEntry } from '../../src/domain/model-config';
-import { createFileJournal } from '../../src/journal/file-journal';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { type ContractBench, openBench } from './contract-bench';
 
 const SECOND = 1000;

@@ -1,6 +1,6 @@
 import { createMediaClient } from '../../src/service/create-media-client';
 import { environmentConnections } from '../../src/service/connections';
-import { accountName } from '../../src/service/base-url';
+import { accountName } from '../../src/service/endpoint';
 import { makePng } from '../artifacts/make-media';
 import { type ContractBench, KEY, openBench } from './contract-bench';
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Command } from 'commander';
-import { campaignEnd } from '../../packages/cli/src/campaign/campaign-end';
+import { campaignEnd } from '../../packages/cli/src/campaign/text';
 import { createProgram } from '../../packages/cli/src/program';
-import { Report } from '../../packages/cli/src/report';
+import { Report } from '../../packages/cli/src/shared/report';
 import { MANIFEST_COLUMNS, MANIFEST_OPERATIONS } from '../../src/manifest/columns';
 
 const ROOT = path.resolve(__dirname, '..', '..');

@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type * as statusValues from '../../src/service/status-values';
+import type * as statusValues from '../../src/service/video-record';
 import type * as errors from '../../src/service/errors';
-import type * as schema from '../../src/models/schema';
+import type * as schema from '../../src/settings/model-schema';
 import type * as modelConfig from '../../src/domain/model-config';
 import type * as failureTable from '../../src/domain/failure-table';
 import type * as columns from '../../src/manifest/columns';
 import type * as rowCall from '../../src/manifest/row-call';
-import type * as rowValues from '../../src/manifest/row-values';
+import type * as rowValues from '../../src/manifest/manifest-row';
 import type * as sandboxModule from '../../packages/sandbox/src';
 
 const ROOT = path.resolve(__dirname, '..', '..');
@@ -84,7 +84,7 @@ describe('the changes that CONTRIBUTING.md shows', () => {
   });
 
   it('a status value', () => {
-    expect(compiled<typeof statusValues>('lib/service/status-values').phaseOf('rendered')).toBe('completed');
+    expect(compiled<typeof statusValues>('lib/service/video-record').phaseOf('rendered')).toBe('completed');
   });
 
   it('an error code', () => {
@@ -93,7 +93,7 @@ describe('the changes that CONTRIBUTING.md shows', () => {
   });
 
   it('a field of the model configuration', () => {
-    const { readModelConfiguration } = compiled<typeof schema>('lib/models/schema');
+    const { readModelConfiguration } = compiled<typeof schema>('lib/settings/model-schema');
     const read = readModelConfiguration({
       version: 1,
       models: [{ id: 'cine-1', kind: 'video', maxPromptCharacters: 5 }],
@@ -126,7 +126,7 @@ describe('the changes that CONTRIBUTING.md shows', () => {
     expect(row?.hint).toBe('Start again under the same id when it is over.');
     expect(isTemporary('maintenance')).toBe(true);
     // In a process of its own: jest would give the copied command line the core of the repository.
-    const table = path.join(COPY, 'packages', 'cli', 'lib', 'exit-codes.js');
+    const table = path.join(COPY, 'packages', 'cli', 'lib', 'shared', 'exit-codes.js');
     const script = `console.log(require(${JSON.stringify(table)}).errorType('rejected/maintenance').exitCode)`;
     expect(spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' }).stdout).toBe('5\n');
   });
@@ -139,7 +139,7 @@ describe('the changes that CONTRIBUTING.md shows', () => {
   it('a column of manifests', async () => {
     const { columnOf } = compiled<typeof columns>('lib/manifest/columns');
     const { readCall } = compiled<typeof rowCall>('lib/manifest/row-call');
-    const { RowValues } = compiled<typeof rowValues>('lib/manifest/row-values');
+    const { RowValues } = compiled<typeof rowValues>('lib/manifest/manifest-row');
     const given = { model: 'cine-1', prompt: 'a kite', seed: 7 };
     const values = new Map(
       Object.entries(given).map(([written, value]) => {

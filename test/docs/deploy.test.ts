@@ -5,7 +5,7 @@ import cli from '../../packages/cli/package.json';
 import postgres from '../../packages/store-postgres/package.json';
 import s3 from '../../packages/store-s3/package.json';
 import manifest from '../../package.json';
-import { MEDIA_VARIABLES } from '../../packages/cli/src/config';
+import { MEDIA_VARIABLES } from '../../packages/cli/src/config/variables';
 import { CREATE_TIMEOUTS } from '../../src/domain/timeouts';
 
 const ROOT = path.resolve(__dirname, '..', '..');

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { MEDIA_VARIABLES } from '../../packages/cli/src/config';
-import { accountsSchema } from '../../src/accounts/accounts-file';
-import { readModelConfiguration } from '../../src/models/schema';
+import { MEDIA_VARIABLES } from '../../packages/cli/src/config/variables';
+import { accountsSchema } from '../../src/settings/accounts';
+import { readModelConfiguration } from '../../src/settings/model-schema';
 
 const ROOT = path.resolve(__dirname, '..', '..');
 const read = (...names: string[]) => readFileSync(path.join(ROOT, ...names), 'utf8');

@@ -1,4 +1,4 @@
-import { shellWord } from '../../src/client/shell-word';
+import { shellWord } from '../../src/domain/terminal-text';
 import {
   CAMPAIGN_ADVICE,
   filled,

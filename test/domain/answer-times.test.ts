@@ -1,4 +1,4 @@
-import { byClockOf, givenAt, isoOf } from '../../src/domain/answer-times';
+import { byClockOf, givenAt, isoOf } from '../../src/domain/clocks';
 import { beginCreate, nextStep } from '../../src/domain/create-once';
 import { answers } from './create-answers';
 

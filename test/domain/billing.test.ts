@@ -1,4 +1,4 @@
-import { finishedState } from '../../src/domain/price';
+import { finishedState } from '../../src/domain/money';
 import { type JsonValue } from '../../src/domain/json';
 
 describe('what a finished call has cost', () => {

@@ -6,7 +6,7 @@ import {
   type ExecutionView,
   standingDecision,
 } from '../../src/domain/case';
-import { outcomes } from '../../src/domain/make-outcome';
+import { outcomes } from '../../src/domain/outcome';
 import { WORKFLOW } from '../../src/domain/names';
 import { type DecidedEntry } from '../../src/domain/unconfirmed-decision';
 import { type VideoState } from '../../src/domain/video-state';

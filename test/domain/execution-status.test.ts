@@ -1,4 +1,4 @@
-import { isOpen } from '../../src/domain/execution-status';
+import { isOpen } from '../../src/domain/names';
 import { readSources } from '../support/sources';
 
 describe('whether an execution is still open', () => {

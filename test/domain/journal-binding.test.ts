@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type BindRequest, differenceOf, type Ledger, nextLedger } from '../../src/domain/journal-binding';
+import { type BindRequest, differenceOf, type Ledger, nextLedger } from '../../src/domain/journal';
 
 const at = (minute: number): string => new Date(minute * 60_000).toISOString();
 

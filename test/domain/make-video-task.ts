@@ -1,5 +1,4 @@
-import { DEFAULT_POLLING, type PollingProfile } from '../../src/domain/polling-profile';
-import { type VideoTask } from '../../src/domain/video-task';
+import { DEFAULT_POLLING, type PollingProfile, type VideoTask } from '../../src/domain/video-task';
 
 /** Kept facts of a task, for tests that need one of any kind. */
 export function makeVideoTask(changes: Partial<VideoTask> = {}): VideoTask {

@@ -1,5 +1,10 @@
-import { ROW_OUTCOMES } from '../../src/domain/campaign/row';
-import { failureKind, needingPerson, outcomeWords, worstTone } from '../../src/domain/outcome-words';
+import {
+  failureKind,
+  needingPerson,
+  outcomeWords,
+  ROW_OUTCOMES,
+  worstTone,
+} from '../../src/domain/campaign/row';
 
 describe('the tone of outcomes', () => {
   it('of several is the worst, and good of none', () => {

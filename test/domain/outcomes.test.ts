@@ -1,4 +1,4 @@
-import { billing } from '../../src/domain/price';
+import { billing } from '../../src/domain/money';
 import { type DownloadVideoResult } from '../../src/domain/download';
 import { evidence, type ImageCallAnswer, type RejectedCall } from '../../src/domain/paid-call';
 import {
@@ -12,7 +12,7 @@ import {
   unknownTask,
   type VideoEnd,
 } from '../../src/domain/end-of-wait';
-import { imageOutcome, outcomes } from '../../src/domain/make-outcome';
+import { imageOutcome, outcomes } from '../../src/domain/outcome';
 import { beginWatch, onRecord, onUnchanged } from '../../src/domain/watch-state';
 import { type ErrorKind, videoTaskById } from '../../src/domain/video-task';
 import { answers } from './create-answers';

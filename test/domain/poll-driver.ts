@@ -1,6 +1,5 @@
 import { type PollAnswer, type PolledRecord } from '../../src/domain/poll-answers';
 import { type LastTick, PollGroup, type PollPace } from '../../src/domain/poll-group';
-import { type PollingProfile } from '../../src/domain/polling-profile';
 import {
   beginWatch,
   onMissedTick,
@@ -10,7 +9,7 @@ import {
 } from '../../src/domain/watch-state';
 import { verdictWithoutRecord, type WatchVerdict } from '../../src/domain/end-of-wait';
 import { DEFAULT_WAIT_MS } from '../../src/domain/timeouts';
-import { type VideoTask } from '../../src/domain/video-task';
+import { type PollingProfile, type VideoTask } from '../../src/domain/video-task';
 import { makeVideoTask } from './make-video-task';
 
 export const START = Date.UTC(2026, 0, 1);

@@ -1,5 +1,5 @@
 import { PACE, PollGroup } from '../../src/domain/poll-group';
-import { DEFAULT_POLLING, bandKey } from '../../src/domain/polling-profile';
+import { bandKey, DEFAULT_POLLING } from '../../src/domain/video-task';
 import { beginWatch } from '../../src/domain/watch-state';
 import { drive, driveOne, gapsOf, MINUTE, record, START } from './poll-driver';
 import { FAMILIES, makeVideoTask } from './make-video-task';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { billing, estimatePrice, finishedState, formatMoney, readAmount } from '../../src/domain/price';
+import { billing, estimatePrice, finishedState, formatMoney, readAmount } from '../../src/domain/money';
 import { type PriceRule } from '../../src/domain/model-config';
 
 const currency = 'USD';

@@ -1,6 +1,6 @@
 import { evidence } from '../../src/domain/paid-call';
-import { outcomes } from '../../src/domain/make-outcome';
-import { requestBudgetMs } from '../../src/domain/request-budget';
+import { outcomes } from '../../src/domain/outcome';
+import { requestBudgetMs } from '../../src/domain/timeouts';
 import { answers } from './create-answers';
 
 const SECOND = 1000;

@@ -1,14 +1,16 @@
 import { msToNumber, type Duration } from '@temporalio/common/lib/time';
 import fc from 'fast-check';
 import { UPDATE_CHECKS } from '../../src/domain/campaign/campaign-state';
-import { batchInputCheck, batchOrdersCheck, batchReportCheck } from '../../src/domain/campaign/messages';
+import {
+  batchInputCheck,
+  batchOrdersCheck,
+  batchReportCheck,
+} from '../../src/domain/campaign/batch-messages';
 import { CAMPAIGN_SHAPE } from '../../src/domain/campaign/plan';
-import { milliseconds } from '../../src/domain/duration';
-import { LEAST_POLL_SECONDS } from '../../src/domain/polling-profile';
-import { messageOf, type Shape, shapeIssue, text, whole } from '../../src/domain/shape';
+import { messageOf, milliseconds, type Shape, shapeIssue, text, whole } from '../../src/domain/shape';
 import { joinedWatchCheck, leavingCheck, WATCH_VIDEOS_SHAPE } from '../../src/domain/watcher';
 import { validateRequest } from '../../src/domain/validate-request';
-import { storedTaskCheck } from '../../src/domain/video-task';
+import { LEAST_POLL_SECONDS, storedTaskCheck } from '../../src/domain/video-task';
 import { beginWatch } from '../../src/domain/watch-state';
 import { AWAIT_VIDEO_SHAPE, GENERATE_VIDEO_SHAPE } from '../../src/domain/workflow-inputs';
 import { ODD_VALUES, ORDERS, placesOf, withValue } from '../support/odd-values';

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { type PaidRequest, type VideoRequest } from '../../src/domain/request';
-import { MAX_INLINE_DATA_URL } from '../../src/domain/data-url';
+import { MAX_INLINE_DATA_URL, type PaidRequest, type VideoRequest } from '../../src/domain/request';
 import { validateRequest } from '../../src/domain/validate-request';
 
 const video = (request: object): PaidRequest => ({

@@ -6,8 +6,7 @@ import {
   sha256OfArtifactUri,
 } from '../../src/domain/request';
 import { activityQueues, mediaJournalScheduleId } from '../../src/domain/names';
-import { isUsableTaskId, MAX_TASK_ID_LENGTH } from '../../src/domain/task-id';
-import { videoTaskById } from '../../src/domain/video-task';
+import { isUsableTaskId, MAX_TASK_ID_LENGTH, videoTaskById } from '../../src/domain/video-task';
 
 describe('a task id', () => {
   it.each([

@@ -1,4 +1,4 @@
-import { type PollingProfile } from '../../src/domain/polling-profile';
+import { type PollingProfile } from '../../src/domain/video-task';
 import { beginWatch, watchFacts, type WatchState } from '../../src/domain/watch-state';
 import { MAX_MISSED_AT_DEADLINE } from '../../src/domain/end-of-wait';
 import { FAMILIES, makeVideoTask } from './make-video-task';

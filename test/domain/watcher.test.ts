@@ -1,4 +1,4 @@
-import { readConfig } from '../../src/config';
+import { readConfig } from '../../src/settings/config';
 import { isSameWaiter, type Waiter, watchersOf, watchesLeft } from '../../src/domain/watcher';
 import { type VideoTask } from '../../src/domain/video-task';
 import { beginWatch, onNudge, type WatchState } from '../../src/domain/watch-state';

@@ -1,7 +1,7 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type VideoOutcome } from '../../src/domain';
-import { accountName, normaliseBaseUrl } from '../../src/service/base-url';
+import { accountName, normaliseBaseUrl } from '../../src/service/endpoint';
 import { startCampaign, resultsOf } from '../support/campaign';
 import { type MediaStack, startMediaStack } from '../support/media-stack';
 import { eventually } from '../support/eventually';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { batchNumber, batchWorkflowId } from '../../src/domain/campaign/budget-book';
-import { type BatchResult } from '../../src/domain/campaign/messages';
+import { type BatchResult } from '../../src/domain/campaign/batch-messages';
 import { type CampaignInput } from '../../src/domain/campaign/plan';
-import { createFileJournal } from '../../src/journal/file-journal';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { campaignStateOf, resultsOf, startCampaign } from '../support/campaign';
 import { accepted, bought, expectExact, PRICE, total, videos } from '../support/campaign-books';
 import { eventually } from '../support/eventually';

@@ -1,5 +1,5 @@
 import { type WorkflowHandle } from '@temporalio/client';
-import { type Money } from '../../src/domain/price';
+import { type Money } from '../../src/domain/money';
 import { batchWorkflowId } from '../../src/domain/campaign/budget-book';
 import { type CampaignResult, type CampaignState } from '../../src/domain/campaign/campaign-state';
 import { campaignStateOf, type Row, startCampaign } from '../support/campaign';

@@ -1,5 +1,5 @@
 import { batchWorkflowId } from '../../src/domain/campaign/budget-book';
-import { type BatchOrders } from '../../src/domain/campaign/messages';
+import { type BatchOrders } from '../../src/domain/campaign/batch-messages';
 import { NO_SEGMENTS } from '../../src/domain/campaign/results';
 import { type BatchState } from '../../src/domain/campaign/campaign-state';
 import { QUERY, SIGNAL } from '../../src/domain/names';

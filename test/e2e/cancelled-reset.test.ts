@@ -1,6 +1,6 @@
 import { type WorkflowHandle } from '@temporalio/client';
 import { type VideoOutcome } from '../../src/domain';
-import { given } from '../../src/domain/given';
+import { given } from '../../src/domain/json';
 import { ACTIVITY, WORKFLOW } from '../../src/domain/names';
 import { accepted, received } from '../support/accepted';
 import { deferred } from '../support/deferred';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { ACTIVITY, mediaJournalScheduleId, WORKFLOW } from '../../src/domain/names';
 import { type CreateVideoInput } from '../../src/domain/paid-call';
-import { createFileJournal } from '../../src/journal/file-journal';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { bindJournal, JournalBindingError } from '../../src/worker';
 import { accepted, received } from '../support/accepted';
 import { eventually } from '../support/eventually';

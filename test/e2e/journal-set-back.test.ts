@@ -1,8 +1,8 @@
 import { cp, rename, rm } from 'node:fs/promises';
 import { Client } from '@temporalio/client';
-import { readLedger } from '../../src/binding/ledger';
+import { readLedger } from '../../src/activities/binding/bind-journal';
 import { mediaJournalScheduleId, WORKFLOW } from '../../src/domain/names';
-import { createFileJournal } from '../../src/journal/file-journal';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { bindJournal, JournalBindingError, type LostCalls } from '../../src/worker';
 import { accepted } from '../support/accepted';
 import { type MediaStack, type RunningWorker } from '../support/media-stack';

@@ -1,8 +1,7 @@
 import { type WorkflowHandle } from '@temporalio/client';
-import { type Connected } from '../../packages/cli/src/connect';
-import { isGrpcNotFound } from '../../src/client/raw-service';
-import { usedBy } from '../../packages/cli/src/journal/prune';
-import { pruneJournal, type Pruned } from '../../packages/cli/src/journal/prune-journal';
+import { type Connected } from '../../packages/cli/src/shared/connect';
+import { isGrpcNotFound } from '../../src/client/workflow-service';
+import { type Pruned, pruneJournal, usedBy } from '../../packages/cli/src/journal/prune';
 import { openRecords } from '../../src/stores/open-stores';
 import { accepted } from '../support/accepted';
 import { type Row, startCampaign } from '../support/campaign';

@@ -5,7 +5,7 @@ import { type CreatedVideo, evidence, senderName, type UnconfirmedCall } from '.
 import { fingerprintText } from '../../src/domain/fingerprint';
 import { ACTIVITY } from '../../src/domain/names';
 import { type VideoRequest } from '../../src/domain/request';
-import { createFileJournal } from '../../src/journal/file-journal';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { accountName, normaliseBaseUrl } from '../../src/activities';
 import { makeVideoTask } from '../domain/make-video-task';
 import { accepted, received } from '../support/accepted';

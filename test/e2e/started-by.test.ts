@@ -1,7 +1,7 @@
 import { batchWorkflowId } from '../../src/domain/campaign/budget-book';
 import { VERSION_MEMO } from '../../src/domain/version';
 import { type VideoState } from '../../src/domain/video-state';
-import { writtenBy } from '../../packages/replay/src/written-by';
+import { writtenBy } from '../../packages/replay/src/verdict';
 import manifest from '../../package.json';
 import { storedManifest } from '../support/campaign';
 import { eventually } from '../support/eventually';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { startTracing, tracedClient, tracedWorker } from '../../examples/tracing';
 import { type productFilm } from '../../examples/workflows';
-import { type SandboxRequest } from '../../packages/sandbox/src/sandbox-request';
+import { type SandboxRequest } from '../../packages/sandbox/src/request-log';
 import { canary, CanarySearch } from '../support/canary';
 import { startMediaStack, type MediaStack } from '../support/media-stack';
 

@@ -2,8 +2,7 @@ import { NO_METRICS } from '../../src/domain/metrics';
 import { videoTaskById } from '../../src/domain/video-task';
 import { type WatcherFacts, watchersOf } from '../../src/domain/watcher';
 import { beginWatch } from '../../src/domain/watch-state';
-import { joinWatcher } from '../../src/activities/join-watcher';
-import { WatchRecovery } from '../../src/activities/watch-recovery';
+import { joinWatcher, WatchRecovery } from '../../src/activities/watchers';
 import { eventually } from '../support/eventually';
 import { sharedStack } from '../support/shared-stack';
 

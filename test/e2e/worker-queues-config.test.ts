@@ -1,4 +1,4 @@
-import { ConfigurationError, readConfig } from '../../src/config';
+import { ConfigurationError, readConfig } from '../../src/settings/config';
 
 describe('sizes of a worker by its environment', () => {
   it('has defaults, and takes what is given', () => {

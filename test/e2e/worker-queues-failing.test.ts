@@ -1,5 +1,5 @@
 import { type Worker } from '@temporalio/worker';
-import { runAlongside, runTogether } from '../../src/activity-workers';
+import { runAlongside, runTogether } from '../../src/worker/activity-workers';
 import { deferred } from '../support/deferred';
 
 /** A worker as far as running together goes. */

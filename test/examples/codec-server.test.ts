@@ -4,7 +4,7 @@ import { type AddressInfo } from 'node:net';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { allowsWord, codecListener } from '../../examples/codec-server';
 import { Encryption } from '../../examples/encryption';
-import { dataConverterOf } from '../../packages/cli/src/codec-client';
+import { dataConverterOf } from '../../packages/cli/src/shared/codec-client';
 import { newEncryption, newKey } from '../support/encryption';
 
 const UI = 'https://temporal.example.com';

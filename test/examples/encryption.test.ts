@@ -6,7 +6,7 @@ import { temporal } from '@temporalio/proto';
 import { encrypted, Encryption } from '../../examples/encryption';
 import { encryptedClient, encryptedFilmWorker, encryptedMediaWorker } from '../../examples/encrypted-workers';
 import { TemporalMediaClient } from '../../src/client';
-import { SEARCH_ATTRIBUTES } from '../../src/domain/search-attributes';
+import { SEARCH_ATTRIBUTES } from '../../src/domain/names';
 import { type RunningTemporalServer, startTemporalServer } from '../../packages/testing/src/temporal-server';
 import { makePng } from '../artifacts/make-media';
 import { startCodecServer } from '../cli/support/codec-server';

@@ -1,4 +1,4 @@
-import { childEnvironment } from '../../src/files/this-machine';
+import { childEnvironment } from '../../src/stores/files/this-machine';
 
 it('[C5.4a] a child gets no secret of the user, and all that it needs', () => {
   const env = {

@@ -1,8 +1,7 @@
 import fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
-import { bareFiles } from '../../src/files/bare-files';
-import { createIfAbsent, publishIfAbsent } from '../../src/files/create-if-absent';
+import { bareFiles, createIfAbsent, publishIfAbsent } from '../../src/stores/files/durable-files';
 
 let folder: string;
 beforeEach(async () => {

@@ -1,8 +1,7 @@
 import fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { bareFiles } from '../../src/files/bare-files';
-import { inFolder } from '../../src/files/durable-folders';
+import { bareFiles, inFolder } from '../../src/stores/files/durable-files';
 
 describe('a folder that another process has made', () => {
   afterEach(() => jest.restoreAllMocks());

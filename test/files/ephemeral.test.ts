@@ -2,8 +2,8 @@ import '../support/quiet-temporal';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Runtime } from '@temporalio/worker';
-import { readConfig } from '../../src/config';
-import { ephemeralJournal } from '../../src/files/ephemeral';
+import { readConfig } from '../../src/settings/config';
+import { ephemeralJournal } from '../../src/stores/open-stores';
 import { openWorkerStores } from '../../src/worker/media-parts';
 import { runDoctor } from '../cli/support/doctor-run';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import fs, { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
-import { acquireOwnerLock, LockHeldError } from '../../src/files/owner-lock';
+import { acquireOwnerLock, LockHeldError } from '../../src/stores/files/owner-lock';
 
 describe('acquireOwnerLock', () => {
   let dir: string;

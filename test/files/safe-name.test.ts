@@ -1,4 +1,4 @@
-import { safeName } from '../../packages/report/src/safe-name';
+import { safeName } from '../../packages/report/src/report-folder';
 
 describe('safeName', () => {
   test.each(['shot-1', 'video_6a42b242442b05f4d5c15381', 'a.b'])('%s stays as it is', (id) => {

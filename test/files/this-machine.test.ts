@@ -6,7 +6,7 @@ import {
   type OperatingSystem,
   processIdentity,
   runs,
-} from '../../src/files/this-machine';
+} from '../../src/stores/files/this-machine';
 
 /** As `ioreg` of macOS and `reg.exe` of Windows print it. */
 const PRINTED = {

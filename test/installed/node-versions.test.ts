@@ -1,5 +1,5 @@
-import { SEARCH_ATTRIBUTES } from '../../src/domain/search-attributes';
-import { freePort } from '../../src/files/this-machine';
+import { SEARCH_ATTRIBUTES } from '../../src/domain/names';
+import { freePort } from '../../src/stores/files/this-machine';
 import { eventually } from '../support/eventually';
 import { startMediaStack, type MediaStack } from '../support/media-stack';
 import { readScrape } from '../support/prometheus';

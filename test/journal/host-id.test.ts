@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs/promises';
 import os from 'node:os';
-import { hostId } from '../../src/journal/file-journal';
+import { hostId } from '../../src/stores/journal/file-journal';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16);
 

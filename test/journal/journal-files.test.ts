@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { asyncFiles, syncFiles } from '../../src/journal/file-journal';
+import { asyncFiles, syncFiles } from '../../src/stores/journal/file-journal';
 
 let folder: string;
 beforeAll(async () => {

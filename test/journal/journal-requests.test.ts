@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CreateJournal } from '../../src/domain/journal';
-import { createJournal } from '../../src/journal/create-journal';
-import { createFileRecords } from '../../src/journal/file-journal';
-import { type RecordStore } from '../../src/journal/record-store';
+import { createJournal } from '../../src/stores/journal/create-journal';
+import { createFileRecords } from '../../src/stores/journal/file-journal';
+import { type RecordStore } from '../../src/stores/journal/record-store';
 import { answers } from '../domain/create-answers';
 import { answerEntry, fenceEntry, intentEntry, LOG_KEY as KEY } from '../support/log-entries';
 

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type MetricKey, type Metrics } from '../../src/domain/metrics';
-import { createFileJournal } from '../../src/journal/file-journal';
-import { measuredJournal, showNoFailures } from '../../src/journal/measured-journal';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
+import { measuredJournal, showNoFailures } from '../../src/worker/telemetry';
 import { fenceEntry, LOG_KEY as KEY } from '../support/log-entries';
 
 describe('a measured journal', () => {

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createJournal } from '../../src/journal/create-journal';
-import { createFileRecords } from '../../src/journal/file-journal';
-import { openName } from '../../src/journal/record-names';
-import { type RecordStore } from '../../src/journal/record-store';
+import { createJournal } from '../../src/stores/journal/create-journal';
+import { createFileRecords } from '../../src/stores/journal/file-journal';
+import { openName } from '../../src/stores/journal/records';
+import { type RecordStore } from '../../src/stores/journal/record-store';
 import { answers } from '../domain/create-answers';
 import { answerEntry, intentEntry, LOG_KEY as KEY } from '../support/log-entries';
 

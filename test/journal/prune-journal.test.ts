@@ -5,11 +5,11 @@ import { bookLog } from '../../src/domain/campaign/budget-book';
 import { type CreateJournal } from '../../src/domain/journal';
 import { type IntentEntry, type SenderEntry } from '../../src/domain/log-entries';
 import { type CreatedVideo } from '../../src/domain/paid-call';
-import { createJournal } from '../../src/journal/create-journal';
-import { createFileRecords } from '../../src/journal/file-journal';
-import { type Pruned, pruneJournal } from '../../packages/cli/src/journal/prune-journal';
-import { keyPrefix } from '../../src/journal/record-names';
-import { type RecordStore } from '../../src/journal/record-store';
+import { createJournal } from '../../src/stores/journal/create-journal';
+import { createFileRecords } from '../../src/stores/journal/file-journal';
+import { type Pruned, pruneJournal } from '../../packages/cli/src/journal/prune';
+import { keyPrefix } from '../../src/stores/journal/records';
+import { type RecordStore } from '../../src/stores/journal/record-store';
 import { answers } from '../domain/create-answers';
 import { answerEntry, decisionEntry, fenceEntry, intentEntry, lostEntry } from '../support/log-entries';
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { SpendBooks } from '../../src/activities/spend-book';
 import { bookLog, spendLog } from '../../src/domain/campaign/budget-book';
 import { type CreateJournal } from '../../src/domain/journal';
-import { createJournal } from '../../src/journal/create-journal';
-import { createFileRecords } from '../../src/journal/file-journal';
-import { pruneSpend } from '../../packages/cli/src/journal/prune-journal';
-import { type RecordStore } from '../../src/journal/record-store';
+import { createJournal } from '../../src/stores/journal/create-journal';
+import { createFileRecords } from '../../src/stores/journal/file-journal';
+import { pruneSpend } from '../../packages/cli/src/journal/prune';
+import { type RecordStore } from '../../src/stores/journal/record-store';
 
 const DAY = 86_400_000;
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { bookLog } from '../../src/domain/campaign/budget-book';
-import { fileOfRecord } from '../../src/journal/file-journal';
+import { fileOfRecord } from '../../src/stores/journal/file-journal';
 import {
   campaignName,
   entryName,
@@ -16,7 +16,7 @@ import {
   removalName,
   taskName,
   taskPrefix,
-} from '../../src/journal/record-names';
+} from '../../src/stores/journal/records';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const [KEY, TASK, BODY] = [sha256('default\norder-1'), sha256('video_1'), sha256('body')];

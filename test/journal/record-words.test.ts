@@ -5,7 +5,7 @@ import {
   parseIndexEntry,
   parsePlace,
   parseRemoval,
-} from '../../src/journal/records';
+} from '../../src/stores/journal/records';
 import { makeVideoTask } from '../domain/make-video-task';
 import { answerEntry, decisionEntry, fenceEntry, intentEntry, lostEntry } from '../support/log-entries';
 

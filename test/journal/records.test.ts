@@ -4,7 +4,7 @@ import {
   parseEntry,
   parseIdentity,
   parseIndexEntry,
-} from '../../src/journal/records';
+} from '../../src/stores/journal/records';
 import { makeVideoTask } from '../domain/make-video-task';
 import { answerEntry, intentEntry } from '../support/log-entries';
 

@@ -3,11 +3,11 @@ import fs from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fenceBatch, payerRefusal } from '../../src/activities/before-send';
+import { fenceBatch, payerRefusal } from '../../src/activities/admission';
 import { unreadBase } from '../../src/activities/paid-answers';
 import { batchLog } from '../../src/domain/campaign/budget-book';
-import { bareFiles } from '../../src/files/bare-files';
-import { createFileJournal } from '../../src/journal/file-journal';
+import { bareFiles } from '../../src/stores/files/durable-files';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { intentEntry, LOG_KEY } from '../support/log-entries';
 
 const gone = (path: string): Error => Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' });

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { ArtifactError } from '../../src/artifacts/artifact-store';
+import { ArtifactError } from '../../src/stores/artifacts/artifact-store';
 import { artifactUri } from '../../src/domain/request';
 import { type PlanStore } from './plan-harness';
 

@@ -1,5 +1,5 @@
 import { type ModelEntry } from '../../src/domain/model-config';
-import { createModelSource, type ModelSource } from '../../src/models/model-source';
+import { createModelSource, type ModelSource } from '../../src/settings/model-source';
 
 /** Models whose values differ, so that nothing of one can be taken for another. */
 export const MODELS: readonly ModelEntry[] = [

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { type ResultsIndex } from '../../src/domain/campaign/results';
 import { type CampaignRowResult } from '../../src/domain/campaign/row';
-import { latestResults, readResults } from '../../src/manifest/results';
+import { latestResults, readResults } from '../../src/manifest/result-lines';
 import { memoryStore } from './memory-store';
 import { PlanHarness } from './plan-harness';
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createModelSource, type ModelSourceOptions } from '../../src/models/model-source';
+import { createModelSource, type ModelSourceOptions } from '../../src/settings/model-source';
 
 const document = (...ids: string[]) =>
   JSON.stringify({ version: 1, models: ids.map((id) => ({ id, kind: 'image' })) });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type ModelEntry } from '../../src/domain/model-config';
-import { estimateFor } from '../../src/domain/price';
+import { estimateFor } from '../../src/domain/money';
 
 const priced = (per: 'task' | 'second'): ModelEntry => ({
   id: 'm',

@@ -1,4 +1,4 @@
-import { locationReader } from '../../src/models/model-source';
+import { locationReader } from '../../src/settings/model-source';
 import { connectProxy, type ConnectProxyOptions } from '../support/connect-proxy';
 import { loopback } from '../service/loopback-service';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { readModelConfiguration } from '../../src/models/schema';
+import { readModelConfiguration } from '../../src/settings/model-schema';
 
 const video = { id: 'video-1', kind: 'video' };
 const image = { id: 'image-2 4K', kind: 'image' };

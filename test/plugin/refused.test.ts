@@ -6,7 +6,7 @@ import {
   Worker,
   type WorkerOptions,
 } from '@temporalio/worker';
-import { readConfig } from '../../src/config';
+import { readConfig } from '../../src/settings/config';
 import { MediaPlugin } from '../../src/plugin';
 import { createMediaWorker, WorkerSetupError } from '../../src/worker';
 import { sharedStack } from '../support/shared-stack';

@@ -1,6 +1,6 @@
 import { type premiere } from './users/workflows';
 import { bundledWorkflows } from '../../src/workflow-bundle';
-import { readConfig } from '../../src/config';
+import { readConfig } from '../../src/settings/config';
 import { activityQueues } from '../../src/domain/names';
 import { TemporalMediaClient } from '../../src/client';
 import { createMediaWorker, type MediaWorkerOptions, type ServedPart } from '../../src/worker';

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
-import { checkVideo } from '../../src/artifacts/video-check';
+import { checkVideo } from '../../src/stores/artifacts/video-check';
 import { proved } from '../support/proof';
 import { splicedFrom } from './good-files/spliced';
 

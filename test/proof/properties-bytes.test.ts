@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { claimsIn } from '../../src/artifacts/mp4-samples';
-import { describePage, extensionOf, sniffMedia } from '../../src/artifacts/media-type';
+import { claimsIn } from '../../src/stores/artifacts/mp4-samples';
+import { describePage, extensionOf, sniffMedia } from '../../src/stores/artifacts/media-type';
 import { referenceModeOf } from '../../src/domain/request';
 import { holdsLocalPath, looksLikeLocalPath } from '../../src/domain/validate-request';
-import { contentHeaders } from '../../src/service/content-headers';
+import { contentHeaders } from '../../src/service/reply-headers';
 import { readBase64, readDataUrl } from '../../src/service/read-data-url';
 import { isPublicAddress } from '../../src/service/address-filter';
-import { resolveResultUrl } from '../../src/service/result-urls';
+import { resolveResultUrl } from '../../src/service/video-record';
 import { box } from '../artifacts/make-media';
 
 const any = fc.string({ unit: 'binary', maxLength: 40 });

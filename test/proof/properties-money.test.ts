@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { billing, estimatePrice, finishedState, formatMoney, readAmount } from '../../src/domain/price';
+import { billing, estimatePrice, finishedState, formatMoney, readAmount } from '../../src/domain/money';
 import { canonical, fingerprintText } from '../../src/domain/fingerprint';
 
 describe('prices', () => {

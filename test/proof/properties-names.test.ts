@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { partOwner } from '../../src/activities/fetch-body';
-import { safeName } from '../../packages/report/src/safe-name';
+import { safeName } from '../../packages/report/src/report-folder';
 import { artifactUri, isArtifactRef, sha256OfArtifactUri } from '../../src/domain/request';
-import { isUsableTaskId } from '../../src/domain/task-id';
-import { createFileJournal } from '../../src/journal/file-journal';
-import { accountName, apiUrl, normaliseBaseUrl } from '../../src/service/base-url';
+import { isUsableTaskId } from '../../src/domain/video-task';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
+import { accountName, apiUrl, normaliseBaseUrl } from '../../src/service/endpoint';
 import { fenceEntry } from '../support/log-entries';
 
 const any = fc.string({ unit: 'binary', maxLength: 40 });

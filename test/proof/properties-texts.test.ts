@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { execFileSync } from 'node:child_process';
-import { durationOf } from '../../packages/cli/src/paid-options';
-import { nearNames, shellWord, shownLocation } from '../../packages/cli/src/text';
+import { durationOf } from '../../packages/cli/src/shared/paid-options';
+import { nearNames, shellWord, shownLocation } from '../../packages/cli/src/shared/text';
 import { detailsText, inCode } from '../../src/domain/video-state';
 import { errorKind } from '../../src/service/errors';
 import { createRedactor } from '../../src/service/redact';
-import { replyHeaders } from '../../src/service/paid-replies';
-import { phaseOf, statusValue } from '../../src/service/status-values';
+import { replyHeaders } from '../../src/service/read-replies';
+import { phaseOf, statusValue } from '../../src/service/video-record';
 
 const any = fc.string({ unit: 'binary', maxLength: 40 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { decideDownload } from '../../src/activities/download-decision';
-import { elapsed } from '../../packages/cli/src/progress-view';
+import { decideDownload } from '../../src/activities/download-problems';
+import { elapsed } from '../../packages/cli/src/shared/progress-view';
 import { DOWNLOAD_BOUNDS } from '../../src/domain/download';
 import { POLL_ERROR_CLASSES } from '../../src/domain/poll-answers';
 import { isPollable, PollGroup, wakeAt } from '../../src/domain/poll-group';
@@ -16,7 +16,7 @@ import {
 } from '../../src/domain/watch-state';
 import { verdictWithoutRecord } from '../../src/domain/end-of-wait';
 import { meaningOfGet } from '../../src/service/errors';
-import { dateMs, parseRetryAfter } from '../../src/service/retry-after';
+import { dateMs, parseRetryAfter } from '../../src/service/reply-headers';
 import { makeVideoTask } from '../domain/make-video-task';
 
 const NOW = Date.UTC(2026, 0, 1);

@@ -1,8 +1,8 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FileArtifactStore } from '../../src/artifacts/file-store';
-import { createFileJournal } from '../../src/journal/file-journal';
+import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { DownloadHarness, fileAnswer, sha256 } from '../activities/download-harness';
 import { buffer } from 'node:stream/consumers';
 import { makeMp4 } from '../artifacts/make-media';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import '../support/quiet-temporal';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { failureOf } from '../../packages/cli/src/errors';
+import { failureOf } from '../../packages/cli/src/shared/errors';
 import { replayInPool } from '../../packages/cli/src/replay/replay-pool';
 import { type ReplayRequest, type TargetReport } from '../../packages/cli/src/replay/target-report';
 import { type ReplayCode } from '../../packages/replay/src/replay-histories';

@@ -1,5 +1,5 @@
-import { closingLines, wrapped } from '../../packages/cli/src/replay/verdict-lines';
-import { columnsOf } from '../../packages/cli/src/report';
+import { closingLines, wrapped } from '../../packages/cli/src/replay/text';
+import { columnsOf } from '../../packages/cli/src/shared/report';
 
 const summary = (differs: boolean, inputsDiffer: boolean) => ({
   differs: () => differs,

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type WhatIfReport } from '../../packages/cli/src/whatif/whatif-report';
+import { type WhatIfReport } from '../../packages/cli/src/whatif/scenario';
 import { expectDocumented } from '../cli/schemas/documented';
 import { runCli, runJson } from '../cli/support/run-cli';
 import { connectTestServer, type TestServer } from '../support/temporal';

@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { stringify } from 'csv-stringify/sync';
 import { CSV_HEADER, csvCell, csvCells } from '../../packages/report/src/tables';
-import { resultRecord } from '../../packages/report/src/result-record';
+import { resultRecord } from '../../packages/report/src/page-rows';
 import { makeResult } from './make-campaign';
 
 const FORMULAS = [

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type ArtifactStore } from '../../src/artifacts/artifact-store';
+import { type ArtifactStore } from '../../src/stores/artifacts/artifact-store';
 import {
   addCounts,
   addMoney,

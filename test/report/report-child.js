@@ -1,7 +1,7 @@
 'use strict';
 // Writes one report and says what it came to: `node report-child.js OPTIONS.json`, with the compiled sources.
 const { readFileSync } = require('node:fs');
-const { FileArtifactStore } = require('../../lib/artifacts/file-store.js');
+const { FileArtifactStore } = require('../../lib/stores/artifacts/file-store.js');
 const { writeReport } = require('../../packages/report/lib/index.js');
 
 const { store, ...options } = JSON.parse(readFileSync(process.argv[2], 'utf8'));

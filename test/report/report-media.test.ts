@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ResultRecord } from '../../packages/report/src/result-record';
+import { type ResultRecord } from '../../packages/report/src/page-rows';
 import { writeReport } from '../../packages/report/src/write-report';
 import { makeMp4, makePng } from '../artifacts/make-media';
 import { at, factsOf, makeResult, planOf, putPlan, putSegments, resultsRef } from './make-campaign';

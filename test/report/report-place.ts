@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FileArtifactStore } from '../../src/artifacts/file-store';
+import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
 
 export interface ReportPlace {
   readonly root: string;

@@ -4,8 +4,7 @@ import { type VideoModel } from '../../src/domain/model-config';
 import { type VideoRequest } from '../../src/domain/request';
 import { type MediaClient } from '../../src/service/media-client';
 import { type WireBuild, type WireFile } from '../../src/service/wire-body';
-import { wireEditBody, wireGenerationBody } from '../../src/service/wire-image';
-import { wireVideoBody } from '../../src/service/wire-video';
+import { wireEditBody, wireGenerationBody, wireVideoBody } from '../../src/service/request-bodies';
 import { createSandbox, type Sandbox, SandboxAdmin, sandboxModels } from '../../packages/sandbox/src';
 import { clientOf, send } from './client-under-test';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { accountName, apiUrl, normaliseBaseUrl } from '../../src/service/base-url';
+import { accountName, apiUrl, normaliseBaseUrl } from '../../src/service/endpoint';
 
 describe('the base address', () => {
   it.each([

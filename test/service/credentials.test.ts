@@ -4,7 +4,7 @@ import {
   credentialsOf,
   receivesKey,
   redactorFor,
-} from '../../src/service/credentials';
+} from '../../src/service/endpoint';
 import { environmentConnections } from '../../src/service/connections';
 
 const PROXY_PASSWORD = 'password-of-the-proxy';

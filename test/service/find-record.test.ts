@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type JsonValue } from '../../src/domain/json';
-import { findRecord } from '../../src/service/find-record';
+import { findRecord } from '../../src/service/read-replies';
 import { clientOf } from './client-under-test';
 import { json, loopback } from './loopback-service';
 import { readRecord } from './read-record';

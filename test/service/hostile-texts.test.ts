@@ -1,11 +1,10 @@
 import ts from 'typescript';
-import { sniffMedia } from '../../src/artifacts/media-type';
-import { readModelConfiguration } from '../../src/models/schema';
-import { contentHeaders } from '../../src/service/content-headers';
-import { readImageReply, readVideoReply, replyHeaders } from '../../src/service/paid-replies';
+import { sniffMedia } from '../../src/stores/artifacts/media-type';
+import { readModelConfiguration } from '../../src/settings/model-schema';
+import { contentHeaders, parseRetryAfter } from '../../src/service/reply-headers';
+import { readImageReply, readVideoReply, replyHeaders } from '../../src/service/read-replies';
 import { readDataUrl } from '../../src/service/read-data-url';
 import { createRedactor } from '../../src/service/redact';
-import { parseRetryAfter } from '../../src/service/retry-after';
 import { readTaskError } from '../../src/service/task-error';
 import { readVideoRecord } from '../../src/service/video-record';
 import { readSources, type Source } from '../support/sources';

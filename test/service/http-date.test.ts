@@ -1,4 +1,4 @@
-import { dateMs } from '../../src/service/retry-after';
+import { dateMs } from '../../src/service/reply-headers';
 
 const IN_2026 = Date.UTC(2026, 5, 15);
 const IN_2080 = Date.UTC(2080, 5, 15);

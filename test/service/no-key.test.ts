@@ -1,5 +1,5 @@
-import { readConfig } from '../../src/config';
-import { keySecrets } from '../../src/service/credentials';
+import { readConfig } from '../../src/settings/config';
+import { keySecrets } from '../../src/service/endpoint';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { json, loopback, type Loopback } from './loopback-service';
 

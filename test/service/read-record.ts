@@ -1,5 +1,5 @@
 import { type JsonValue } from '../../src/domain/json';
-import { findRecord } from '../../src/service/find-record';
+import { findRecord } from '../../src/service/read-replies';
 import { type VideoReading } from '../../src/service/media-client';
 import { createRedactor } from '../../src/service/redact';
 import { readVideoRecord } from '../../src/service/video-record';

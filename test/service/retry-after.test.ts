@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { asksToRetry, parseRetryAfter } from '../../src/service/retry-after';
+import { asksToRetry, parseRetryAfter } from '../../src/service/reply-headers';
 
 const NOW = Date.UTC(2026, 10, 21, 12, 0, 0);
 const after = (value: string | string[]): number | undefined =>

@@ -1,6 +1,5 @@
 import { errorKind, KIND_SIGNALS, type KindSignal } from '../../src/service/errors';
-import { phaseOf, STATUS_VALUES, statusValue } from '../../src/service/status-values';
-import { RESULT_URL_PLACES } from '../../src/service/result-urls';
+import { phaseOf, RESULT_URL_PLACES, STATUS_VALUES, statusValue } from '../../src/service/video-record';
 import { readRecord } from './read-record';
 
 // Every line of the three tables is run here by itself: a new line needs no new test.

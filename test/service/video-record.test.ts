@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { type JsonValue } from '../../src/domain/json';
-import { phaseOf, STATUS_VALUES, statusValue } from '../../src/service/status-values';
+import { phaseOf, STATUS_VALUES, statusValue } from '../../src/service/video-record';
 import { readRecord } from './read-record';
 
 const read = (json: JsonValue) => readRecord(json, { taskId: 'a', keys: ['key-1234567890'] });

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { notVideo } from '../../src/artifacts/video-check';
-import { sniffMedia } from '../../src/artifacts/media-type';
+import { notVideo } from '../../src/stores/artifacts/video-check';
+import { sniffMedia } from '../../src/stores/artifacts/media-type';
 import { type MediaClient } from '../../src/service/media-client';
 import { createRedactor } from '../../src/service/redact';
 import { readTaskError } from '../../src/service/task-error';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type S3Server, startS3 } from '../../scripts/stores/s3';
 import { type VideoOutcome } from '../../src/domain';
 import { WORKFLOW } from '../../src/domain/names';
-import { createJournal } from '../../src/journal/create-journal';
+import { createJournal } from '../../src/stores/journal/create-journal';
 import { createS3Records } from '../../packages/store-s3/src';
 import { TemporalMediaClient } from '../../src/client';
 import { eventually } from '../support/eventually';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { createPostgresRecords, migratePostgres, PostgresError } from '../../packages/store-postgres/src';
 import { type PostgresServer, startPostgres } from '../../scripts/stores/postgres';
-import { freePort } from '../../src/files/this-machine';
+import { freePort } from '../../src/stores/files/this-machine';
 import { describeWith, newDatabase, sql } from './support/postgres';
 
 const SOON = { patienceMs: 1 };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type S3Server, startS3 } from '../../scripts/stores/s3';
 import { artifacts as storeCheck } from '../../packages/cli/src/doctor/local';
 import { type DoctorFacts } from '../../packages/cli/src/doctor/check';
-import { readConfig } from '../../src/config';
+import { readConfig } from '../../src/settings/config';
 import { historyToJson } from '../../packages/replay/src/history-codec';
 import { type MediaStack, startMediaStack } from '../support/media-stack';
 import { describeWithS3, newBucket } from './support/s3';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { acquireOwnerLock } from '../../src/files/owner-lock';
+import { acquireOwnerLock } from '../../src/stores/files/owner-lock';
 import { ROOT, SOURCE_FOLDERS } from './sources';
 
 const CACHE = path.join(ROOT, 'node_modules', '.cache', 'temporal-media');

@@ -5,7 +5,7 @@ import { type CampaignRowResult } from '../../src/domain/campaign/row';
 import { type CampaignResult, type CampaignState } from '../../src/domain/campaign/campaign-state';
 import { QUERY, WORKFLOW } from '../../src/domain/names';
 import { type runCampaign } from '../../src/workflows/campaign/run-campaign';
-import { readResults } from '../../src/manifest/results';
+import { readResults } from '../../src/manifest/result-lines';
 import { openArtifactStore } from '../../src/stores';
 import { type MediaStack } from './media-stack';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type WorkerOptions } from '@temporalio/worker';
 import { TemporalMediaClient } from '../../src/client';
-import { readConfig, type MediaConfig } from '../../src/config';
+import { type MediaConfig, readConfig } from '../../src/settings/config';
 import { type SandboxOptions } from '../../packages/sandbox/src';
 import { createMediaWorker, type MediaWorker, type MediaWorkerOptions } from '../../src/worker';
 import { startTestSandbox, type TestSandbox } from './shared-sandbox';

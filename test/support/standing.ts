@@ -1,4 +1,4 @@
-import { type CheckBinding } from '../../src/domain/journal-binding';
+import { type CheckBinding } from '../../src/domain/journal';
 import { type SenderTrace } from '../../src/domain/sender-trace';
 import { type CallFacts } from '../../src/domain/paid-call';
 

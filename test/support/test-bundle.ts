@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { packagedWorkflows } from '../../src/package-file';
+import { packagedWorkflows } from '../../src/installation';
 import { bundledWorkflows, sdkVersions, workflowDigest } from '../../src/workflow-bundle';
 
 type TestBundle = { readonly codePath: string } | { readonly code: string };

@@ -4,7 +4,7 @@
  * ends with the process that started it. What is worth a look is put around its journal.
  */
 const { DefaultLogger, makeTelemetryFilterString, Runtime } = require('@temporalio/worker');
-const { createJournal } = require('../../lib/journal/create-journal.js');
+const { createJournal } = require('../../lib/stores/journal/create-journal.js');
 const { openArtifactStore, openRecords } = require('../../lib/stores/open-stores.js');
 const { createMediaWorker, readConfig } = require('../../lib/worker');
 

@@ -1,4 +1,4 @@
-import { type RecordStore } from '../../src/journal/record-store';
+import { type RecordStore } from '../../src/stores/journal/record-store';
 import { recordStoreConformance } from '../../packages/testing/src';
 
 describe('the conformance of a store of records', () => {

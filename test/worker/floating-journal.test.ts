@@ -1,8 +1,8 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig } from '../../src/config';
-import { createFileJournal } from '../../src/journal/file-journal';
+import { readConfig } from '../../src/settings/config';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { openWorkerStores } from '../../src/worker/media-parts';
 
 describe('a journal whose place depends on the folder in which a worker is started', () => {

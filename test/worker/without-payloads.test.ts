@@ -1,6 +1,6 @@
 import { type LogMetadata } from '@temporalio/common';
 import { DefaultLogger, LogTimestamp } from '@temporalio/worker';
-import { withoutPayloads } from '../../src/worker/without-payloads';
+import { withoutPayloads } from '../../src/worker/telemetry';
 
 describe('a logger without payloads', () => {
   const seen: unknown[] = [];

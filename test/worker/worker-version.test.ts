@@ -1,4 +1,4 @@
-import { versionOf } from '../../src/worker/worker-version';
+import { versionOf } from '../../src/worker/assemble';
 
 const version = { deploymentName: 'media', buildId: '0.3.0' };
 

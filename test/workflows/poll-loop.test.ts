@@ -1,5 +1,5 @@
 import '../support/quiet-temporal';
-import { createWorkers } from '../../src/activity-workers';
+import { createWorkers } from '../../src/worker/activity-workers';
 import { ACTIVITY } from '../../src/domain/names';
 import { type PollVideosInput, type PollVideosResult } from '../../src/domain/poll-answers';
 import { connectTestServer, type TestServer } from '../support/temporal';

@@ -1,4 +1,4 @@
-import { mayHaveUsedAnother } from '../../src/activities/unseen-send';
+import { mayHaveUsedAnother } from '../../src/activities/unknown-sends';
 import { NO_ANSWER, senderTrace } from '../../src/workflows/create-once';
 import { answers } from '../domain/create-answers';
 

@@ -1,4 +1,4 @@
-import { packagedWorkflows } from '../../src/package-file';
+import { packagedWorkflows } from '../../src/installation';
 import { bundledWorkflows } from '../../src/workflow-bundle';
 
 describe('the workflow code of a worker', () => {

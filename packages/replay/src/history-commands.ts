@@ -1,7 +1,7 @@
 import { type History } from '@temporalio/common/lib/proto-utils';
 import { type Payload } from '@temporalio/common';
 import { throwBug } from 'temporal-media/internal/domain/bug';
-import { type RecordedCommand } from './command-recorder';
+import { type RecordedCommand } from './replay-worker';
 
 type HistoryEvent = NonNullable<History['events']>[number];
 

@@ -5,18 +5,18 @@
  * @module
  */
 export { type LoadedRun, type LoadedTarget, type PendingActivity } from './loaded-history';
-export { HistoryError, type HistoryErrorCode } from './history-error';
+export { HistoryError, type HistoryErrorCode } from './loaded-history';
 export { parseHistory, readHistoryFile } from './read-history';
 export { readHistoryFolder, type UnloadedTarget } from './history-folder';
 export { fetchChain } from './fetch-histories';
-export { decodeRun, type DecodeOptions } from './payloads';
-export { replayCode, type CodeOptions } from './replay-code';
+export { decodeRun, type DecodeOptions } from './decode-payloads';
+export { replayCode, type CodeOptions } from './replay-histories';
 export { replayHistories, type ReplayCode, type ReplayedRun } from './replay-histories';
 export { type Divergence, type InputDifference, type Verdict, type WrittenBy } from './verdict';
 export { type CommandView } from './history-commands';
-export { type SourceLocation } from './source-location';
+export { type SourceLocation } from './verdict';
 export { redactHistory, type RedactOptions } from './redact-history';
-export { goldenProblems, type GoldenProblem, recordGolden } from './golden-histories';
+export { goldenProblems, type GoldenProblem, recordGolden } from './history-folder';
 export { buildTimeline, type TimelineOptions } from './timeline/build-timeline';
 export { timelineText, type TextPaint, type TimelineTextOptions } from './timeline/timeline-text';
 export { timelinePage } from './timeline/timeline-page';

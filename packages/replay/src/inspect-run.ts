@@ -1,7 +1,6 @@
 import { type WorkflowBundle } from '@temporalio/worker';
 import { type LoadedRun } from './loaded-history';
-import { ReplayWorker } from './replay-worker';
-import { appended } from './command-recorder';
+import { appended, ReplayWorker } from './replay-worker';
 import { commandEvent } from './history-commands';
 
 interface Activation {

@@ -2,7 +2,7 @@ import { type Payload } from '@temporalio/common';
 import { type History } from '@temporalio/common/lib/proto-utils';
 import { throwBug } from 'temporal-media/internal/domain/bug';
 import { ACTIVITY, WORKFLOW } from 'temporal-media/internal/domain/names';
-import { type RecordedCommand } from './command-recorder';
+import { type RecordedCommand } from './replay-worker';
 import { commandEvent } from './history-commands';
 import { type InputDifference } from './verdict';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { milliseconds } from 'temporal-media/internal/domain/duration';
+import { milliseconds } from 'temporal-media/internal/domain/shape';
 
 /** Numbers, lists of them, times and durations say nothing about anybody, and the code computes with them. */
 const isPlain = (text: string): boolean =>

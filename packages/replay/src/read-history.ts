@@ -1,10 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type History } from '@temporalio/common/lib/proto-utils';
-import { ownRunId } from './chains';
-import { HistoryError } from './history-error';
 import { historyFromJson, historyFromProtobuf } from './history-codec';
-import { type LoadedRun } from './loaded-history';
+import { HistoryError, type LoadedRun, ownRunId } from './loaded-history';
 
 /** Largest file, in bytes: a server ends a workflow at 50 MB of history, which is a third more in base64. */
 export const MOST_BYTES = 128 * 1024 * 1024;

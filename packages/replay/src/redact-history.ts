@@ -12,9 +12,9 @@ import { POLL_ERROR_CLASSES } from 'temporal-media/internal/domain/poll-answers'
 import { VERSION_MEMO } from 'temporal-media/internal/domain/version';
 import { historyFromProtobuf, historyToProtobuf } from './history-codec';
 import { type LoadedRun } from './loaded-history';
-import { encodingOf, isPayload, payloadsIn } from './payloads';
+import { encodingOf, isPayload, payloadsIn } from './decode-payloads';
 import { Pseudonyms } from './pseudonyms';
-import { versionIn } from './written-by';
+import { versionIn } from './verdict';
 
 /** Given by the SDK in the order of the commands. */
 const COUNTED = /^\d{1,6}$/;

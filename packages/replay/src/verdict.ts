@@ -1,5 +1,212 @@
-import { type CommandView } from './history-commands';
-import { type SourceLocation } from './source-location';
+import { SourceMap, type SourceMapPayload } from 'node:module';
+import { basename } from 'node:path';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { type History } from '@temporalio/common/lib/proto-utils';
+import { VERSION_MEMO } from 'temporal-media/internal/domain/version';
+import {
+  commandEvent,
+  type CommandEvent,
+  type CommandView,
+  commandView,
+  lastingCommands,
+  leadsTo,
+  typeNameOf,
+} from './history-commands';
+import { type RecordedCommand } from './replay-worker';
+
+/** A place in the source of workflow code. */
+export interface SourceLocation {
+  /** As the source map of the bundle names it; code of this package as `temporal-media/src/…`. */
+  readonly file: string;
+  /** From 1 on. */
+  readonly line: number;
+  /** From 1 on. */
+  readonly column: number;
+  /** The function, where it has a name. */
+  readonly in: string | null;
+}
+
+/** Code of the SDK and of the bundler, which no reader is looking for. */
+const NOT_THEIRS = /(^|[\\/])node_modules[\\/]@temporalio[\\/]|(^|[\\/])webpack[\\/]/;
+
+const FRAME = /^\s*at (?:(?:async )?(.+?) \()?(.+?):(\d+):(\d+)\)?$/;
+const SOURCE_MAP = '\n//# sourceMappingURL=data:';
+
+/** Finds the places of workflow code in stacks of a bundle, by its source map. */
+export class SourceLocations {
+  readonly #file: string;
+  readonly #map: SourceMap;
+
+  constructor(code: string) {
+    const at = code.indexOf('base64,', code.lastIndexOf(SOURCE_MAP));
+    const json = Buffer.from(code.slice(at + 'base64,'.length).trimEnd(), 'base64').toString();
+    const payload = JSON.parse(json) as SourceMapPayload;
+    this.#file = basename(payload.file);
+    this.#map = new SourceMap(payload);
+  }
+
+  /** Innermost first. */
+  of(stack: string): readonly SourceLocation[] {
+    return stack.split('\n').flatMap((frame) => {
+      const [, name, file, line, column] = FRAME.exec(frame) ?? [];
+      // The SDK puts the file of the source map into the folder of the process.
+      if (file === undefined || basename(file) !== this.#file) return [];
+      const found = this.#map.findEntry(Number(line) - 1, Number(column) - 1);
+      if (!('originalSource' in found) || NOT_THEIRS.test(found.originalSource)) return [];
+      const { originalSource, originalLine, originalColumn } = found;
+      return [
+        {
+          file: readable(originalSource),
+          line: originalLine + 1,
+          column: originalColumn + 1,
+          in: name ?? null,
+        },
+      ];
+    });
+  }
+}
+
+/** Without what bundlers put before a path. */
+const readable = (file: string): string => file.replace(/^webpack:\/\/[^/]*\//, '').replace(/^file:\/\//, '');
+
+type Fields = Readonly<Record<string, Payload>>;
+
+/** The name of this SDK in histories. */
+export const SDK = 'temporal-typescript';
+
+/** Who wrote a history, and started it. */
+export function writtenBy(history: History): WrittenBy {
+  let name = 'unknown';
+  let sdk: string | null = null;
+  let build: string | null = null;
+  let deployment: string | null = null;
+  for (const { workflowTaskCompletedEventAttributes: completed } of history.events ?? []) {
+    if (completed == null) continue;
+    const { sdkName, sdkVersion } = completed.sdkMetadata ?? {};
+    // Written with the first task, and again only when it changes.
+    name = sdkName || name;
+    if (sdkVersion) sdk = `${name} ${sdkVersion}`;
+    build = completed.workerVersion?.buildId || completed.deploymentVersion?.buildId || build;
+    const version = completed.deploymentVersion;
+    if (version?.deploymentName) deployment = `${version.deploymentName}.${version.buildId}`;
+  }
+  return {
+    sdk,
+    build,
+    deployment,
+    package: versionIn(history.events?.[0]?.workflowExecutionStartedEventAttributes?.memo),
+  };
+}
+
+const VERSION = /^\d{1,4}\.\d{1,4}\.\d{1,4}$/;
+
+/** The version of this package in a memo; null where another client has written it. */
+export function versionIn(memo: { readonly fields?: Fields | null } | null | undefined): string | null {
+  const payload = memo?.fields?.[VERSION_MEMO];
+  try {
+    const version: unknown = payload && defaultPayloadConverter.fromPayload(payload);
+    return typeof version === 'string' && VERSION.test(version) ? version : null;
+  } catch (_error) {
+    // A memo of another codec, or of somebody else.
+    return null;
+  }
+}
+
+/**
+ * Finds the first event that the code does not lead to. The SDK compares a workflow task when it reads the events of the
+ * next one, so that the last task that ran is the one that differs; its message names an event, but not always the
+ * first, and never the command.
+ * @param commands of the whole replay
+ * @param detail message of the SDK
+ */
+export function divergenceOf(
+  history: History,
+  commands: readonly RecordedCommand[],
+  detail: string,
+  locationsOf: (stack: string) => readonly SourceLocation[],
+): Divergence {
+  const tasks = tasksOf(history);
+  const last = Math.max(0, ...commands.map(({ task }) => task));
+  const started = startOf(eventIdIn(detail), tasks) ?? last;
+  const produced = lastingCommands(commands.filter(({ task }) => task === started));
+  const expected = tasks.find((task) => task.started === started)?.events ?? [];
+  const index = expected.findIndex((event, at) => {
+    const command = produced[at];
+    return command === undefined || !leadsTo(commandView(command), event);
+  });
+  // Where all agree, something else does not, such as a number that the SDK gives: the last one is as near as one gets.
+  const all = Math.max(expected.length, produced.length);
+  const at = index !== -1 ? index : expected.length < all ? expected.length : all - 1;
+  const command = produced[at];
+  const event = index === -1 ? (namedEvent(history, detail) ?? expected[at]) : expected[at];
+  const before = produced[at - 1] ?? lastBefore(commands, started);
+  const place = command ?? before;
+  const places = place === undefined ? [] : locationsOf(place.stack);
+  return {
+    event: event === undefined ? null : eventView(event),
+    produced: command === undefined ? null : commandView(command),
+    at: places,
+    atProduced: command !== undefined,
+    detail,
+  };
+}
+
+interface Task {
+  /** Event id of its start, which commands name. */
+  readonly started: number;
+  readonly events: readonly CommandEvent[];
+}
+
+function tasksOf({ events }: History): readonly Task[] {
+  const byTask = new Map<number, CommandEvent[]>();
+  for (const event of events ?? []) {
+    const command = commandEvent(event);
+    if (command === undefined) continue;
+    const others = byTask.get(command.task);
+    if (others === undefined) byTask.set(command.task, [command]);
+    else others.push(command);
+  }
+  return (events ?? []).flatMap(({ eventId, workflowTaskCompletedEventAttributes: completed }) =>
+    completed == null
+      ? []
+      : [{ started: Number(completed.startedEventId), events: byTask.get(Number(eventId)) ?? [] }],
+  );
+}
+
+/** `HistoryEvent(id: 7, ActivityTaskScheduled)`. */
+function eventIdIn(detail: string): number | undefined {
+  const id = /HistoryEvent\(id: (\d+)/.exec(detail)?.[1];
+  return id === undefined ? undefined : Number(id);
+}
+
+/** The task that this event is a command of. */
+function startOf(eventId: number | undefined, tasks: readonly Task[]): number | undefined {
+  return tasks.find(({ events }) => events.some((event) => event.eventId === eventId))?.started;
+}
+
+function namedEvent(history: History, detail: string): CommandEvent | undefined {
+  const id = eventIdIn(detail);
+  const event = history.events?.find(({ eventId }) => Number(eventId) === id);
+  if (event === undefined) return undefined;
+  return (
+    commandEvent(event) ?? {
+      eventId: Number(event.eventId),
+      eventType: typeNameOf(event),
+      task: 0,
+      kind: 'event',
+      name: null,
+      summary: null,
+    }
+  );
+}
+
+function eventView({ task: _task, ...view }: CommandEvent): NonNullable<Divergence['event']> {
+  return view;
+}
+
+function lastBefore(commands: readonly RecordedCommand[], started: number): RecordedCommand | undefined {
+  return commands.filter(({ task }) => task < started).at(-1);
+}
 
 /** Who wrote a history, as far as it says so. */
 export interface WrittenBy {

@@ -1,5 +1,4 @@
-import { PAGE_STYLE } from 'temporal-media/internal/html/page-style';
-import { ROW_FILTERS_SCRIPT } from 'temporal-media/internal/html/row-filters';
+import { PAGE_STYLE, ROW_FILTERS_SCRIPT } from 'temporal-media/internal/html/page-assets';
 
 /**
  * The script of the gallery. Pages opened from disk cannot use fetch: data/index.js sets `gallery`, each data/page-….js

@@ -5,6 +5,6 @@
  * @module
  */
 export { type ReportFacts, type ReportOptions, type ReportSummary } from './report-options';
-export { type ResultRecord } from './result-record';
+export { type ResultRecord } from './page-rows';
 export { writeReport } from './write-report';
 export { zipReport } from './zip-report';

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { type ArtifactStore } from 'temporal-media/stores';
 import { type CampaignRowResult, type ArtifactRef } from 'temporal-media';
-import { ArtifactError } from 'temporal-media/internal/artifacts/artifact-store';
-import { extensionOf } from 'temporal-media/internal/artifacts/media-type';
+import { ArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
+import { extensionOf } from 'temporal-media/internal/stores/artifacts/media-type';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
-import { safeName } from './safe-name';
 import { pageNumber, pageOf, type PageRows, type ReportRow } from './page-rows';
-import { type ReportFolder } from './report-folder';
+import { type ReportFolder, safeName } from './report-folder';
 
 /** Files that are copied concurrently: a small file mostly waits for the disk. */
 const AT_ONCE = 8;

@@ -1,12 +1,30 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { lstat, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
-import { toArtifactError } from 'temporal-media/internal/artifacts/artifact-store';
-import { systemCode } from 'temporal-media/internal/files/system-code';
-import { writeSynced } from 'temporal-media/internal/files/write-synced';
-import { removeIfThere } from 'temporal-media/internal/files/create-if-absent';
-import { ensureFolder, syncFolderIfItCan } from 'temporal-media/internal/files/durable-folders';
+import { toArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
+import { systemCode } from 'temporal-media/internal/stores/files/system-errors';
+import {
+  ensureFolder,
+  removeIfThere,
+  syncFolderIfItCan,
+  writeSynced,
+} from 'temporal-media/internal/stores/files/durable-files';
+
+const LONGEST = 80;
+
+/**
+ * A file name for any id: unchanged when it is plain, else with the other characters replaced and a digest added, so
+ * that two ids never share a name.
+ */
+export function safeName(id: string): string {
+  const plain = id.replace(/[^A-Za-z0-9._-]+/g, '_').replace(/^[.-]+/, '_') || '_';
+  if (plain === id && id.length <= LONGEST && !WINDOWS_DEVICE.test(id)) return id;
+  const digest = createHash('sha256').update(id).digest('hex').slice(0, 8);
+  return `${plain.slice(0, LONGEST)}-${digest}`;
+}
+
+const WINDOWS_DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
 /** Folder inside a report with the state for the next refresh; not part of a zipped report. */
 export const STATE_FOLDER = '.report';

@@ -1,11 +1,9 @@
 import { type MoneyTotals, type CampaignRowResult, type RowOutcome } from 'temporal-media';
-import { type CampaignRow } from 'temporal-media/internal/domain/campaign/row';
+import { type CampaignRow, outcomeWords } from 'temporal-media/internal/domain/campaign/row';
 import { filled, rowAdvice } from 'temporal-media/internal/domain/advice';
 import { failureRow } from 'temporal-media/internal/domain/failure-table';
-import { outcomeWords } from 'temporal-media/internal/domain/outcome-words';
-import { formatMoney } from 'temporal-media/internal/domain/price';
-import { type ReportRow } from './page-rows';
-import { resultRecord } from './result-record';
+import { formatMoney } from 'temporal-media/internal/domain/money';
+import { type ReportRow, resultRecord } from './page-rows';
 
 /** Longest prompt that is shown unfolded, in characters. */
 const SHOWN_PROMPT = 280;

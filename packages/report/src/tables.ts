@@ -1,9 +1,8 @@
 import { stringify } from 'csv-stringify/sync';
 import { type JsonValue } from 'temporal-media';
-import { inOrder, readPage } from './page-rows';
+import { inOrder, readPage, type ResultRecord, resultRecord } from './page-rows';
 import { type ReportFolder } from './report-folder';
 import { type ReportFacts } from './report-options';
-import { type ResultRecord, resultRecord } from './result-record';
 
 type Cell = string | number | null | undefined;
 

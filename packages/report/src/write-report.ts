@@ -2,13 +2,16 @@ import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { otherwise } from 'temporal-media/internal/domain/bug';
-import { ArtifactError, toArtifactError } from 'temporal-media/internal/artifacts/artifact-store';
+import { ArtifactError, toArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
 import { endedRows, type PlanAddress } from 'temporal-media/internal/domain/campaign/results';
-import { acquireOwnerLock, LockHeldError, type OwnerLock } from 'temporal-media/internal/files/owner-lock';
+import {
+  acquireOwnerLock,
+  LockHeldError,
+  type OwnerLock,
+} from 'temporal-media/internal/stores/files/owner-lock';
 import { claimFolder, isMediaPart, ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
 import { fetchMedia, layoutFor, isPlaceOf, type MediaLayout, mediaNames } from './media';
-import { writeGalleryIndex } from './gallery-index';
-import { writeGalleryPage, type GalleryPageOptions } from './gallery-page';
+import { type GalleryPageOptions, writeGalleryIndex, writeGalleryPage } from './gallery-pages';
 import { mergeSegments, PlannedRows } from './read-results';
 import { pagesOnDisk, readPage, writePage, inOrder, type PageRows } from './page-rows';
 import { isNewer, type ReportOptions, type ReportSummary } from './report-options';

@@ -5,12 +5,15 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { type Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
 import { otherwise } from 'temporal-media/internal/domain/bug';
-import { ArtifactError, toArtifactError } from 'temporal-media/internal/artifacts/artifact-store';
-import { publishIfAbsent, removeIfThere } from 'temporal-media/internal/files/create-if-absent';
-import { ensureFolder, syncFolderIfItCan } from 'temporal-media/internal/files/durable-folders';
-import { bareFiles } from 'temporal-media/internal/files/bare-files';
-import { safeName } from './safe-name';
-import { isMediaPart, ReportError, STATE_FOLDER } from './report-folder';
+import { ArtifactError, toArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
+import {
+  bareFiles,
+  ensureFolder,
+  publishIfAbsent,
+  removeIfThere,
+  syncFolderIfItCan,
+} from 'temporal-media/internal/stores/files/durable-files';
+import { isMediaPart, ReportError, safeName, STATE_FOLDER } from './report-folder';
 
 export interface ZipOptions {
   /** Replaces an existing file. @default false: `file_exists` */

@@ -1,12 +1,19 @@
 import { isJsonObject, type JsonObject, fieldText } from './json-value';
-import { validateEdit, validateGeneration } from './validate-image';
-import { validateVideo, type Violation } from './validate-video';
+import { validateEdit, validateGeneration, validateVideo, type Violation } from './validate-request';
 import { nominalSize, readNominalSize } from './media-store';
 import { sandboxModels } from './models';
 import { type CompatLinks, dialectOf } from './options';
-import { localPathFields, type SandboxPart } from './sandbox-request';
-import { failureFields, type FailureKind } from './task-failure';
-import { mergeRecord, progressOf, type SandboxTask, statusAt, usageOf, videoSpecOf } from './tasks';
+import { localPathFields, type SandboxPart } from './request-log';
+import {
+  failureFields,
+  type FailureKind,
+  mergeRecord,
+  progressOf,
+  type SandboxTask,
+  statusAt,
+  usageOf,
+  videoSpecOf,
+} from './tasks';
 
 /*
  * Requests of published clients are converted to the form that `strict` expects and then validated by it: other fields

@@ -7,9 +7,8 @@ import { isJsonObject, type JsonObject } from './json-value';
 import { dialectOf } from './options';
 import { errorReply, inErrorShape, type SandboxReply } from './reply';
 import { sendReply } from './perform-fault';
-import { sha256, shortened } from './request-log';
+import { type SandboxFinish, type SandboxPart, type SandboxRequest, sha256, shortened } from './request-log';
 import { type SandboxCore } from './sandbox-core';
-import { type SandboxFinish, type SandboxPart, type SandboxRequest } from './sandbox-request';
 
 /** The exchange of every request in progress, in any sandbox of this process. */
 const exchanges = new WeakMap<FastifyRequest['raw'], Exchange>();

@@ -6,10 +6,9 @@ import { type GeneratedFile } from './media-store';
 import { type JsonObject, fieldText } from './json-value';
 import { behaviourOf } from './models';
 import { type ImageSpec } from './media-spec';
-import { answerPaidCall, wait } from './paid-call';
+import { answerPaidCall, answerReadCall, wait } from './answer-call';
 import { readDirectives } from './prompt-directives';
 import { errorReply, jsonReply, rangedReply, type SandboxReply } from './reply';
-import { answerReadCall } from './read-call';
 import { requestValidators } from './validators-by-mode';
 import { type SandboxCore } from './sandbox-core';
 

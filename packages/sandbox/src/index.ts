@@ -5,11 +5,11 @@
 export { type OperationCounter, promptHash, type SandboxCounters } from './counters';
 export { type FaultAction, type FaultRule, type LostReply, type SandboxOperation } from './faults';
 export { sandboxModels } from './models';
-export { type SandboxPollGaps } from './poll-gaps';
+export { type SandboxPollGaps } from './counters';
 export { promptDirectives } from './prompt-directives';
 export { inputColour } from './render-image';
 export { createSandbox, type Sandbox, type SandboxAddresses } from './sandbox';
-export { SandboxAdmin } from './process';
+export { SandboxAdmin } from './sandbox-process';
 export {
   type SandboxImageModel,
   type SandboxModel,
@@ -19,6 +19,6 @@ export {
   type SandboxVideoModel,
 } from './models';
 export { type SandboxIdempotency, type SandboxMode, type SandboxOptions } from './options';
-export { type SandboxProcess, type SandboxProcessOptions, startSandboxProcess } from './process';
-export { type SandboxFinish, type SandboxPart, type SandboxRequest } from './sandbox-request';
+export { type SandboxProcess, type SandboxProcessOptions, startSandboxProcess } from './sandbox-process';
+export { type SandboxFinish, type SandboxPart, type SandboxRequest } from './request-log';
 export { type SandboxStatus, type SandboxTask, type SandboxTaskPatch } from './tasks';

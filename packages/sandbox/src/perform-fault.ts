@@ -3,7 +3,7 @@ import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type SandboxCounters } from './counters';
 import { type FaultAction, type LostReply, type ReplyFault } from './faults';
 import { errorReply, jsonReply, type SandboxReply } from './reply';
-import { type SandboxFinish, type SandboxRequest } from './sandbox-request';
+import { type SandboxFinish, type SandboxRequest } from './request-log';
 
 /** A request without a reply yet. */
 interface Unanswered {

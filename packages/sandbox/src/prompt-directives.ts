@@ -1,6 +1,6 @@
 import { nearNames } from 'temporal-media/internal/domain/near-names';
 import { type FaultAction } from './faults';
-import { type FailureKind } from './task-failure';
+import { type FailureKind } from './tasks';
 
 /** The effects of the directives in one prompt. */
 export interface DirectiveEffects {

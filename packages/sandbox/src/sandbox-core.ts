@@ -1,15 +1,12 @@
 import { type FastifyRequest } from 'fastify';
-import { countAccepted, emptyCounters, type SandboxCounters } from './counters';
-import { FaultBook } from './fault-book';
-import { type FaultAction } from './faults';
+import { countAccepted, emptyCounters, PollGaps, type SandboxCounters } from './counters';
+import { type FaultAction, FaultBook } from './faults';
 import { type GeneratedFile, LinkSigner, MediaStore } from './media-store';
 import { behaviourOf } from './models';
 import { DataDir, type ResolvedSandboxOptions, type SandboxIdempotency } from './options';
-import { PollGaps } from './poll-gaps';
 import { readDirectives } from './prompt-directives';
 import { errorReply, type SandboxReply } from './reply';
-import { RequestLog, sha256 } from './request-log';
-import { type SandboxRequest } from './sandbox-request';
+import { RequestLog, type SandboxRequest, sha256 } from './request-log';
 import { type SandboxTask, type SandboxTaskPatch } from './tasks';
 
 /** State that the routes of one sandbox share. */

@@ -5,12 +5,11 @@ import {
   validateCompatGeneration,
   validateCompatVideo,
 } from './compat';
-import { validateEdit, validateGeneration } from './validate-image';
-import { validateVideo, type Violation } from './validate-video';
+import { validateEdit, validateGeneration, validateVideo, type Violation } from './validate-request';
 import { type JsonObject } from './json-value';
 import { sandboxModels } from './models';
 import { type SandboxMode } from './options';
-import { type SandboxPart } from './sandbox-request';
+import { type SandboxPart } from './request-log';
 
 /** Validates the requests of one mode. */
 export interface RequestValidator {

@@ -2,19 +2,51 @@ import { type FastifyInstance } from 'fastify';
 import { compatFailure, compatRecord } from './compat';
 import { apiRoute, type Exchange, readCreateBody } from './exchange';
 import { type FaultAction } from './faults';
-import { type JsonObject, fieldText } from './json-value';
+import { fieldText, type JsonObject } from './json-value';
 import { behaviourOf } from './models';
 import { dialectOf } from './options';
-import { answerPaidCall, refuseCredentials, refuseViolations } from './paid-call';
+import { answerPaidCall, answerReadCall, refuseCredentials, refuseViolations } from './answer-call';
 import { readDirectives } from './prompt-directives';
-import { answerReadCall } from './read-call';
 import { errorReply, jsonReply, rangedReply, type SandboxReply } from './reply';
-import { shortened } from './request-log';
+import { sha256, shortened } from './request-log';
 import { type SandboxCore } from './sandbox-core';
-import { failureFields } from './task-failure';
-import { taskVideo, warmTaskVideo } from './task-video';
-import { mergeRecord, newTaskId, type SandboxTask, statusAt, taskRecord, type ResultLinks } from './tasks';
+import {
+  failureFields,
+  mergeRecord,
+  newTaskId,
+  type ResultLinks,
+  type SandboxTask,
+  statusAt,
+  taskRecord,
+  videoSpecOf,
+} from './tasks';
 import { requestValidators } from './validators-by-mode';
+import { type RenderedMedia } from './media-store';
+
+/** The video of a task; the option `videos` decides whether it is shared. */
+export async function taskVideo(core: SandboxCore, task: SandboxTask): Promise<RenderedMedia> {
+  const media = await core.media.get(specOf(core, task));
+  return core.options.videos === 'stamped' ? stamped(media, task.id) : media;
+}
+
+/** Starts encoding before the request that needs it. */
+function warmTaskVideo(core: SandboxCore, task: SandboxTask): void {
+  core.media.warm(specOf(core, task));
+}
+
+function specOf(core: SandboxCore, task: SandboxTask): ReturnType<typeof videoSpecOf> {
+  return videoSpecOf(task, core.options.videos !== 'per_task');
+}
+
+/** Appends an MP4 box that players skip, so that no two tasks have the same bytes. */
+function stamped({ bytes }: RenderedMedia, taskId: string): RenderedMedia {
+  const mark = sha256(taskId);
+  const box = Buffer.alloc(8 + 32);
+  box.writeUInt32BE(box.length, 0);
+  box.write('free', 4, 'latin1');
+  box.write(mark, 8, 'hex');
+  return { bytes: Buffer.concat([bytes, box]), etag: `"${mark.slice(0, 32)}"` };
+}
 
 /** Create, poll and download a video (contract 4). */
 export function addVideoRoutes(app: FastifyInstance, core: SandboxCore): void {

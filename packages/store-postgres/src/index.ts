@@ -3,13 +3,13 @@
  *
  * @module
  */
-import { type StorePackage } from 'temporal-media/internal/stores/store-package';
+import { type StorePackage } from 'temporal-media/internal/stores/open-stores';
 import { createPostgresRecords } from './postgres-records';
 
 export { migratePostgres, type Migrated, migrationSql } from './migrate';
 export { createPostgresRecords, type PostgresRecords, type PostgresRecordsOptions } from './postgres-records';
 export { type PostgresClient, type PostgresPool } from './connections';
-export { PostgresError } from './errors';
+export { PostgresError } from './postgres-error';
 
 /** What a worker opens by the address in MEDIA_JOURNAL. */
 export const storePackage: StorePackage = { openRecords: (url) => createPostgresRecords({ url }) };

@@ -1,6 +1,6 @@
 import { Client, escapeLiteral } from 'pg';
-import { tableOf } from './address';
-import { connectFailure, postgresError, PostgresError, statementFailure } from './errors';
+import { tableOf } from './connections';
+import { connectFailure, postgresError, PostgresError, statementFailure } from './postgres-error';
 
 /** Statements that bring the table from one version to the next: the first one makes version 1. Never changed later. */
 const STEPS: readonly ((table: string) => string)[] = [

@@ -1,9 +1,8 @@
 import { escapeLiteral } from 'pg';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { type RecordStore } from 'temporal-media/stores';
-import { tableIn, tableOf } from './address';
-import { Connections, endPool, openPool, type PostgresPool } from './connections';
-import { PostgresError, NOT_GRANTED, NOT_MIGRATED } from './errors';
+import { Connections, endPool, openPool, type PostgresPool, tableIn, tableOf } from './connections';
+import { PostgresError, NOT_GRANTED, NOT_MIGRATED } from './postgres-error';
 import { commentOf, TABLE_VERSION, tableVersion } from './migrate';
 
 /** Where the records are: an address, or a pool of your own. */

@@ -8,16 +8,22 @@ import { S3Client, type S3ClientConfig, DeleteObjectCommand, PutObjectCommand } 
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { type RecordStore } from 'temporal-media/stores';
-import { type ArtifactStorePackage } from 'temporal-media/internal/stores/store-package';
+import { type ArtifactStorePackage } from 'temporal-media/internal/stores/open-stores';
 import { parseS3Address, S3AddressError } from './address';
-import { createObject, objectAt, putInput, readObject, type S3Place } from './create-object';
-import { listPages } from './list-page';
-import { probeConditionalPuts } from './probe';
+import {
+  createObject,
+  listPages,
+  objectAt,
+  probeConditionalPuts,
+  putInput,
+  readObject,
+  type S3Place,
+} from './s3-requests';
 import { createS3ArtifactStore } from './s3-artifact-store';
 import { s3FailureOf, isAbsent, s3Error } from './s3-error';
 
 export { parseS3Address, S3AddressError, type S3Address } from './address';
-export { type S3Place } from './create-object';
+export { type S3Place } from './s3-requests';
 export { createS3ArtifactStore, S3ArtifactStore, type S3ArtifactStoreOptions } from './s3-artifact-store';
 export { S3Error } from './s3-error';
 

@@ -3,11 +3,14 @@ import { link, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable } from 'node:stream';
 import { otherwise } from 'temporal-media/internal/domain/bug';
-import { linkIfAbsent, removeIfThere } from 'temporal-media/internal/files/create-if-absent';
-import { inFolder } from 'temporal-media/internal/files/durable-folders';
-import { ifAbsent, systemCode } from 'temporal-media/internal/files/system-code';
-import { writeSynced } from 'temporal-media/internal/files/write-synced';
-import { isHash, toArtifactError } from 'temporal-media/internal/artifacts/artifact-store';
+import {
+  inFolder,
+  linkIfAbsent,
+  removeIfThere,
+  writeSynced,
+} from 'temporal-media/internal/stores/files/durable-files';
+import { ifAbsent, systemCode } from 'temporal-media/internal/stores/files/system-errors';
+import { isHash, toArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
 
 /** How long a path that was handed out stays. */
 const HANDED_OUT_MS = 3_600_000;

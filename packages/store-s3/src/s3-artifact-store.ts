@@ -21,21 +21,26 @@ import {
   notFound,
   STORED_AGAIN_MS,
   toArtifactError,
-} from 'temporal-media/internal/artifacts/artifact-store';
-import { type FilePart } from 'temporal-media/internal/artifacts/file-part';
-import { fetchToFile } from 'temporal-media/internal/artifacts/ingest';
-import { PartFolder, STALE_PART_MS, writeWhole } from 'temporal-media/internal/artifacts/part-folder';
+  verifiedStream,
+} from 'temporal-media/internal/stores/artifacts/artifact-store';
+import { type FilePart } from 'temporal-media/internal/stores/artifacts/file-part';
+import { fetchToFile } from 'temporal-media/internal/stores/artifacts/user-files';
+import { PartFolder, STALE_PART_MS, writeWhole } from 'temporal-media/internal/stores/artifacts/part-folder';
 import {
   IDENTITY_NAME,
   newIdentity,
   parseStoreIdentity,
-} from 'temporal-media/internal/artifacts/store-identity';
-import { verifiedStream } from 'temporal-media/internal/artifacts/verified-stream';
-import { systemCode } from 'temporal-media/internal/files/system-code';
+} from 'temporal-media/internal/stores/artifacts/store-identity';
+import { systemCode } from 'temporal-media/internal/stores/files/system-errors';
 import { LocalCache } from './local-cache';
-import { createObject, objectAt, readObject, type S3Place } from './create-object';
-import { listPages } from './list-page';
-import { probeConditionalPuts } from './probe';
+import {
+  createObject,
+  listPages,
+  objectAt,
+  probeConditionalPuts,
+  readObject,
+  type S3Place,
+} from './s3-requests';
 import { s3FailureOf, isAbsent, storeError } from './s3-error';
 import { S3Part } from './s3-part';
 

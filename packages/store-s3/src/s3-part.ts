@@ -1,7 +1,7 @@
 import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
 import { type StagedArtifact } from 'temporal-media/stores';
 import { type ArtifactRef } from 'temporal-media';
-import { type FilePart } from 'temporal-media/internal/artifacts/file-part';
+import { type FilePart } from 'temporal-media/internal/stores/artifacts/file-part';
 import { artifactUri } from 'temporal-media/internal/domain/request';
 
 /** What a part does with its file. */

@@ -12,8 +12,8 @@ export {
   imageResultsLost,
   rejectedImage,
   unconfirmedImage,
-} from './mock-media/image-outcomes';
-export { artifactRef, type Changes, videoTask } from './mock-media/made-of';
+} from './mock-media/outcomes';
+export { artifactRef, type Changes, videoTask } from './mock-media/outcomes';
 export {
   mockMediaActivities,
   type MockMediaActivities,
@@ -29,7 +29,7 @@ export {
   stillRunningVideo,
   taskUnknown,
   unconfirmedVideo,
-} from './mock-media/video-outcomes';
+} from './mock-media/outcomes';
 export { createJournalConformance } from './conformance/create-journal';
 export { recordStoreConformance } from './conformance/record-store';
 export {

@@ -1,32 +1,141 @@
+import { log } from '@temporalio/activity';
+import { CancelledFailure } from '@temporalio/common';
 import {
   type BookMove,
   type BooksUnavailable,
   type KeepBooksInput,
   type KeepBooksResult,
   type KeptBooks,
-} from '../../domain/campaign/activities';
+} from '../../domain/campaign/campaign-activities';
 import {
   batchLog,
+  batchNumber,
   batchWorkflowId,
+  type BookEntry,
+  bookLog,
+  type BookRecord,
+  type CampaignLog,
   closed,
+  emptyBook,
+  freeLog,
+  type FreeRecord,
   grantedTo,
+  isClosed,
   opened,
   ownerLog,
   raised,
-  type BookEntry,
-  type BookRecord,
-  bookLog,
-  emptyBook,
-  type CampaignLog,
 } from '../../domain/campaign/budget-book';
-import { type RowSet, rowsOf } from '../../domain/campaign/row-set';
-import { type CreateJournal } from '../../domain/journal';
+import { type RowSet, rowsOf } from '../../domain/campaign/row-sets';
+import { type CreateJournal, keepsNothing } from '../../domain/journal';
 import { caller, type PaidDeps } from '../paid-context';
 import { newestEntry } from '../spend-book';
-import { fenceBatch } from '../before-send';
-import { withBoundJournal, UnreadableBookError } from './bound-journal';
-import { givenBack } from './free-sends';
-import { type PageReader } from './open-page';
+import { fenceBatch } from '../admission';
+import { type PageReader, READS_AT_ONCE } from './open-page';
+import { ArtifactError } from '../../stores/artifacts/artifact-store';
+import { journalFault, JournalRecordError } from '../../stores/journal/records';
+import { clearOf } from '../failures';
+import { type JournalKey, wasCharged } from '../../domain/log-entries';
+import { mapConcurrently } from '../../domain/map-concurrently';
+import { openLog } from '../key-log';
+
+/**
+ * Runs `work` with the journal that the queue is bound to. Where there is none, or something cannot be read or written
+ * now, the answer says so; the caller waits and shows it.
+ */
+export async function withBoundJournal<T>(
+  deps: PaidDeps,
+  work: (journal: CreateJournal) => Promise<T>,
+): Promise<T | BooksUnavailable> {
+  if (keepsNothing(deps.journal)) return { unavailable: NO_JOURNAL };
+  try {
+    const stands = await deps.standing();
+    return stands.bound ? await work(deps.journal) : { unavailable: stands.message };
+  } catch (error) {
+    if (error instanceof CancelledFailure) throw error;
+    log.warn('The book of a campaign could not be kept', { cause: reasonOf(error) });
+    return { unavailable: reasonOf(error) };
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof UnreadableBookError || error instanceof JournalRecordError) return error.message;
+  return error instanceof ArtifactError ? STORE_DOWN : `${JOURNAL_DOWN} ${clearOf([])(journalFault(error))}`;
+}
+
+/** The records of a campaign cannot be used before a person has checked them. */
+class UnreadableBookError extends Error {
+  override readonly name = 'UnreadableBookError';
+}
+
+const NO_JOURNAL =
+  'The worker has no create journal (journal: "none"), and a campaign keeps its books there. Nothing is bought.';
+const JOURNAL_DOWN =
+  'The book of the campaign, which is kept in the create journal, cannot be read or written. Nothing more is bought until it can.';
+const STORE_DOWN =
+  'Pages or results of the campaign cannot be read from the artifact store. Nothing more is bought until they can.';
+
+/** One send of a key. */
+export interface SendKey extends JournalKey {
+  /** Its index in the log, from 0. */
+  readonly sendAttempt: number;
+}
+
+/** The close of a batch, based on the newest entry that is known. */
+interface Closing {
+  readonly namespace: string;
+  readonly campaign: string;
+  readonly payer: string;
+  readonly book: BookEntry;
+}
+
+/**
+ * Records that the charges under these keys have cost nothing, and sums up what this close deducts for them. The record
+ * of each send is written once, so that nothing is deducted twice. Only charges of closed batches are deducted:
+ * an open one leaves them out when it is settled.
+ */
+async function givenBack(
+  journal: CreateJournal,
+  { namespace, campaign, payer, book }: Closing,
+  creationKeys: readonly string[],
+): Promise<number> {
+  let sum = 0;
+  await mapConcurrently(creationKeys, READS_AT_ONCE, async (creationKey) => {
+    const { state } = await openLog(journal, { namespace, creationKey });
+    for (const [sendAttempt, send] of state.sends.entries()) {
+      const { sent } = send;
+      if (sent.kind !== 'intent' || sent.payer === undefined || !wasCharged(send)) continue;
+      const number = batchNumber(campaign, sent.payer);
+      const deducts = sent.payer !== payer && number !== undefined && isClosed(book, number);
+      const free = await noteFree(journal, { namespace, creationKey, sendAttempt }, { by: payer, deducts });
+      if (free.by === payer && free.deducts) sum += sent.estimate?.microUnits ?? 0;
+    }
+  });
+  return sum;
+}
+
+/**
+ * Records that the charge of a send has cost nothing. Returns the record that exists then, its own or an
+ * earlier one.
+ */
+export async function noteFree(
+  journal: CreateJournal,
+  key: SendKey,
+  { by, deducts }: Pick<FreeRecord, 'by' | 'deducts'>,
+): Promise<FreeRecord> {
+  const existing = await freeOfSend(journal, key);
+  if (existing !== null) return existing;
+  const log = freeLog(key.namespace, key.creationKey);
+  const record: FreeRecord = { v: 1, kind: 'free', by, deducts, at: new Date().toISOString() };
+  if ((await journal.putRecord(log, key.sendAttempt, record)) === 'won') return record;
+  return (await freeOfSend(journal, key)) ?? record;
+}
+
+export async function freeOfSend(
+  journal: CreateJournal,
+  { namespace, creationKey, sendAttempt }: SendKey,
+): Promise<FreeRecord | null> {
+  return (await journal.readRecord(freeLog(namespace, creationKey), sendAttempt)) as FreeRecord | null;
+}
 
 /**
  * Implements `media.keepBooks`: one move of the book of a campaign. It is based on the newest entry, and made only

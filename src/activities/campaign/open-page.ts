@@ -1,18 +1,18 @@
 import { LRUCache } from 'lru-cache';
-import { type ArtifactStore } from '../../artifacts/artifact-store';
+import { type ArtifactStore } from '../../stores/artifacts/artifact-store';
 import {
   type OpenedPage,
   type OpenedRow,
   type OpenPageInput,
   type PageAddress,
   type RowSpec,
-} from '../../domain/campaign/activities';
+} from '../../domain/campaign/campaign-activities';
 import { otherwise } from '../../domain/bug';
 import { batchLog, type CampaignRecord } from '../../domain/campaign/budget-book';
 import { type PlanIndex } from '../../domain/campaign/plan';
 import { type CampaignPage, type CampaignRow } from '../../domain/campaign/row';
 import { isBooked } from '../../domain/campaign/row-result';
-import { unpackRows } from '../../domain/campaign/row-set';
+import { unpackRows } from '../../domain/campaign/row-sets';
 import { type CreateJournal } from '../../domain/journal';
 import { type IntentEntry, type JournalKey, mayHaveCost, type Send } from '../../domain/log-entries';
 import { rowCreationKey } from '../../domain/creation-key';
@@ -23,8 +23,8 @@ import { readJson } from '../../manifest/manifest-text';
 import { indexCreated, openLog } from '../key-log';
 import { type AnswerBase, unsentAnswer } from '../paid-answers';
 import { caller, type Caller, type PaidDeps } from '../paid-context';
-import { ownsBatch } from '../before-send';
-import { isFirstTry, isUnsent, type KnownCall } from '../unseen-send';
+import { ownsBatch } from '../admission';
+import { isFirstTry, isUnsent, type KnownCall } from '../unknown-sends';
 
 interface OpenPageDeps {
   readonly pages: PageReader;

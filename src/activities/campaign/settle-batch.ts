@@ -1,24 +1,52 @@
 import { Context } from '@temporalio/activity';
 import {
   type BooksUnavailable,
+  type FoldResultsInput,
+  type RecordRowsInput,
   type SettleBatchInput,
   type SettleBatchResult,
   type SettledBatch,
-} from '../../domain/campaign/activities';
-import { batchLog, batchWorkflowId, type BatchRecord } from '../../domain/campaign/budget-book';
-import { rowsOf } from '../../domain/campaign/row-set';
+} from '../../domain/campaign/campaign-activities';
+import { batchLog, type BatchRecord, batchWorkflowId } from '../../domain/campaign/budget-book';
+import { rowsOf } from '../../domain/campaign/row-sets';
 import { type CreateJournal } from '../../domain/journal';
 import { type IntentEntry, mayBeOwed, type Send, wasCharged } from '../../domain/log-entries';
 import { mapConcurrently } from '../../domain/map-concurrently';
-import { readSegment } from '../../manifest/results';
+import { readSegment } from '../../manifest/result-lines';
 import { timeLeft } from '../sender';
 import { startHeartbeat } from '../heartbeat';
 import { caller, type PaidDeps } from '../paid-context';
-import { fenceBatch } from '../before-send';
-import { attemptsOf, READS_AT_ONCE, type PageReader } from './open-page';
-import { withBoundJournal } from './bound-journal';
+import { fenceBatch } from '../admission';
+import { attemptsOf, type PageReader, READS_AT_ONCE } from './open-page';
+import { freeOfSend, noteFree, type SendKey, withBoundJournal } from './budget-book';
 import { openLog } from '../key-log';
-import { freeOfSend, noteFree, type SendKey } from './free-sends';
+import { type ArtifactStore } from '../../stores/artifacts/artifact-store';
+import { type ResultsIndex } from '../../domain/campaign/results';
+
+// Exported for callers that read the rows of a campaign: it knows which line of a row counts.
+export { latestResults as campaignRows } from '../../manifest/result-lines';
+
+/** Implements `media.foldResults`: one artifact names many segments, so that no history has to. */
+export function createFoldResults({ artifacts }: { readonly artifacts: Pick<ArtifactStore, 'putBuffer'> }) {
+  return async ({ segments }: FoldResultsInput): Promise<{ readonly sha256: string }> => {
+    const index: ResultsIndex = { v: 1, segments };
+    const bytes = Buffer.from(JSON.stringify(index));
+    const { sha256 } = await artifacts.putBuffer(bytes, { mediaType: 'application/json' });
+    return { sha256 };
+  };
+}
+
+/**
+ * Implements `media.recordRows`: writes rows that ended as a segment, an artifact of JSON lines. A repetition writes
+ * the same bytes under the same name.
+ */
+export function createRecordRows({ artifacts }: { readonly artifacts: Pick<ArtifactStore, 'putBuffer'> }) {
+  return async ({ rows }: RecordRowsInput): Promise<{ readonly sha256: string }> => {
+    const lines = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+    const { sha256 } = await artifacts.putBuffer(Buffer.from(lines), { mediaType: 'application/jsonl' });
+    return { sha256 };
+  };
+}
 
 /**
  * Implements `media.settleBatch`: computes the cost of a batch that can no longer report it. The batch is fenced first,

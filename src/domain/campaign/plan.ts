@@ -1,14 +1,15 @@
-import { type Money, moneyCheck } from '../price';
+import { type Money, moneyCheck } from '../money';
 import { type CreatePolicy, createPolicyCheck } from '../create-policy';
-import { duration, type DurationInput } from '../duration';
 import { type ArtifactRef, type MediaSource, type PaidOperation } from '../request';
 import {
   absent,
   amount,
+  arrayOf,
   type Check,
+  duration,
+  type DurationInput,
   flag,
   isObject,
-  arrayOf,
   must,
   name,
   objectOf,

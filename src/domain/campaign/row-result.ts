@@ -1,11 +1,10 @@
 import { mayRetry } from '../end-of-wait';
 import { type ImageOutcome, type VideoOutcome } from '../outcome';
-import { type Billing } from '../price';
-import { type OpenedRow, type RowSpec } from './activities';
-import { type RowFailure } from '../outcome-words';
+import { type Billing } from '../money';
+import { type OpenedRow, type RowSpec } from './campaign-activities';
 import { type ErrorKind } from '../video-task';
 import { addMoney, cheaper, NO_MONEY, subtractMoney, type MoneyTotals, type SegmentTotals } from './results';
-import { type CampaignRowResult, type LedgerLine, type RowOutcome } from './row';
+import { type CampaignRowResult, type LedgerLine, type RowFailure, type RowOutcome } from './row';
 
 /** What is known of a row besides its outcome. */
 export interface RowFacts {

@@ -1,5 +1,5 @@
-import { type BatchReport, type BatchResult } from '../../domain/campaign/messages';
-import { type RowSet, sizeOf, without } from '../../domain/campaign/row-set';
+import { type BatchReport, type BatchResult } from '../../domain/campaign/batch-messages';
+import { type RowSet, sizeOf, without } from '../../domain/campaign/row-sets';
 
 /** A batch that was opened in the book and is not closed in it. */
 export interface OpenBatch {

@@ -8,26 +8,29 @@ import {
 } from '@temporalio/workflow';
 import { throwBug } from '../../domain/bug';
 import { SIGNAL, WORKFLOW } from '../../domain/names';
-import { type SettledBatch } from '../../domain/campaign/activities';
-import { batchWorkflowId } from '../../domain/campaign/budget-book';
-import { fairnessKeyOf } from '../../domain/campaign/fairness-key';
+import { type SettledBatch } from '../../domain/campaign/campaign-activities';
+import { batchWorkflowId, nextGrant } from '../../domain/campaign/budget-book';
+import {
+  fairnessKeyOf,
+  FEW_AT_HAND,
+  rowsOfBatch,
+  shareSlots,
+  windowSize,
+} from '../../domain/campaign/concurrency';
 import {
   type BatchOrders,
   type BatchReport,
   type BatchResult,
   type BatchSettings,
   type LimitShares,
-} from '../../domain/campaign/messages';
-import { nextGrant } from '../../domain/campaign/out-of-money';
+} from '../../domain/campaign/batch-messages';
 import { type CampaignInput } from '../../domain/campaign/plan';
 import { NO_SEGMENTS, type SegmentTotals } from '../../domain/campaign/results';
-import { type RowQueue } from '../../domain/campaign/row-queue';
-import { replacesResults, type RowSet, sizeOf } from '../../domain/campaign/row-set';
-import { FEW_AT_HAND, rowsOfBatch, shareSlots, windowSize } from '../../domain/campaign/batch-size';
+import { replacesResults, type RowQueue, type RowSet, sizeOf } from '../../domain/campaign/row-sets';
 import { STARTED_BY } from '../../domain/version';
 import { type BudgetBook } from './budget-book';
 import { type campaignBatch } from './campaign-batch';
-import { searchableChild } from '../search-attributes';
+import { searchableChild } from '../workflow-metadata';
 import { leftByGone, leftOf, type OpenBatch, openBatch, waitingOf, isWholeReport } from './batch-record';
 
 /** A batch that is silent for this long is sent its orders again, which detects one that is gone. In milliseconds. */

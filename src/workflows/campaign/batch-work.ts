@@ -1,21 +1,25 @@
 import { getExternalWorkflowHandle } from '@temporalio/workflow';
 import { throwBug } from '../../domain/bug';
-import { type CallWait } from '../../domain/call-wait';
-import { AdaptiveLimit } from '../../domain/campaign/adaptive-limit';
+import { type CallWait } from '../../domain/video-state';
+import { AdaptiveLimit } from '../../domain/campaign/concurrency';
 import { batchWorkflowId } from '../../domain/campaign/budget-book';
 import {
   type BatchInput,
   type BatchOrders,
-  type LimitShares,
   type BatchReport,
-} from '../../domain/campaign/messages';
+  type LimitShares,
+} from '../../domain/campaign/batch-messages';
 import { type CampaignRowResult } from '../../domain/campaign/row';
-import { sizeOf } from '../../domain/campaign/row-set';
-import { SIGNAL } from '../../domain/names';
-import { Alarm } from './alarm';
-import { BatchPages, type OpenSet } from './batch-pages';
-import { BatchResults } from './batch-results';
-import { isBought, limitKeyOf, newRow, type Row } from './row';
+import { sizeOf } from '../../domain/campaign/row-sets';
+import { BATCH_CLOSED, SIGNAL } from '../../domain/names';
+import { Alarm } from '../timers';
+import { BatchPages, isBought, limitKeyOf, newRow, type OpenSet, type Row } from './batch-rows';
+import { BatchResults } from './result-segments';
+
+/** Whether a paid call was refused because the budget of the batch is closed, or another run owns the batch. */
+export function isBatchClosed(answer: object): boolean {
+  return 'cause' in answer && answer.cause === BATCH_CLOSED;
+}
 
 /** A segment is reported within this time, in milliseconds. */
 const SEGMENT_REPORT_MS = 15_000;

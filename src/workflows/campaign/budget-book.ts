@@ -1,5 +1,5 @@
 import { sleep } from '@temporalio/workflow';
-import { type CallWait } from '../../domain/call-wait';
+import { type CallWait } from '../../domain/video-state';
 import {
   type BookMove,
   type BooksUnavailable,
@@ -7,7 +7,7 @@ import {
   type KeptBooks,
   type SettleBatchInput,
   type SettledBatch,
-} from '../../domain/campaign/activities';
+} from '../../domain/campaign/campaign-activities';
 import { type BookEntry, emptyBook, freeOf, grantedTo, isClosed } from '../../domain/campaign/budget-book';
 import { ACTIVITY } from '../../domain/names';
 import { failedByHand } from '../timers';

@@ -1,17 +1,309 @@
-import { ApplicationFailure, defineQuery, defineSignal, setWorkflowOptions } from '@temporalio/workflow';
-import { INVALID_INPUT, QUERY, SIGNAL } from '../../domain/names';
 import {
+  ApplicationFailure,
+  condition,
+  defineQuery,
+  defineSignal,
+  setWorkflowOptions,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { ACTIVITY, INVALID_INPUT, QUERY, SIGNAL } from '../../domain/names';
+import {
+  type ActiveRow,
   type BatchInput,
   batchInputCheck,
   type BatchOrders,
   batchOrdersCheck,
+  type BatchReport,
   type BatchResult,
-} from '../../domain/campaign/messages';
-import { type BatchState } from '../../domain/campaign/campaign-state';
+  SAMPLE_ROWS,
+} from '../../domain/campaign/batch-messages';
+import { type BatchState, SHOWN_ROWS } from '../../domain/campaign/campaign-state';
 import { fits, onQuery, onSignal } from '../handlers';
-import { AUTO_UPGRADE } from '../versioning-behavior';
-import { Batch } from './batch';
-import { batchState } from './batch-view';
+import { AUTO_UPGRADE } from '../workflow-metadata';
+import { BatchWork } from './batch-work';
+import { costOf, isStarted, type OpenSet, type Row } from './batch-rows';
+import { type OpenedPage } from '../../domain/campaign/campaign-activities';
+import { type RowSet } from '../../domain/campaign/row-sets';
+import { failedByHand, unlessCancelled } from '../timers';
+import { activity } from '../proxies';
+import { FEW_AT_HAND } from '../../domain/campaign/concurrency';
+import { fullnessSince, historyNow, type HistorySize, isFull } from './history-limits';
+import { ImageCalls } from './image-calls';
+import { endUnbought } from './end-row';
+import { Starts } from './starts';
+import { Watches } from './watches';
+
+/** Answer of the query `batch_state`. */
+function batchState({ rows }: BatchWork): BatchState {
+  return { active: [...rows].slice(0, SHOWN_ROWS).map(activeRow) };
+}
+
+/** A row for display: no prompt, and a percentage only where the service sent one (C2.2.4). */
+function activeRow({ opened, phase, created, watch, startedAt }: Row): ActiveRow {
+  const progress = watch?.state.progress ?? null;
+  return {
+    key: opened.key,
+    phase,
+    taskId: created?.video.taskId ?? null,
+    status: watch?.state.lastStatus ?? null,
+    ...(progress !== null && { progress }),
+    since: new Date(startedAt).toISOString(),
+  };
+}
+
+/** The state of a batch that the campaign needs. */
+function batchReport(batch: BatchWork, n: number): BatchReport {
+  const { budget, input, rows, results } = batch;
+  const needs = budget.needs();
+  return {
+    campaignRun: input.campaignRun,
+    batch: input.batch,
+    n,
+    inFlight: batch.inFlight(),
+    settling: batch.settling(),
+    waiting: batch.waiting(),
+    granted: budget.granted(),
+    taken: budget.taken(),
+    needs: needs === null ? null : { row: needs, all: Math.max(needs, lacking(batch)) },
+    ended: batch.pages.ended(),
+    results: results.written(),
+    held: batch.heldNow(Date.now()),
+    sample: [...rows].slice(0, SAMPLE_ROWS).map(activeRow),
+    limits: batch.limitShares(),
+  };
+}
+
+/** Micro-units that the rows of this batch may still need beyond its grant. */
+function lacking({ rows, pages, budget, input }: BatchWork): number {
+  let needed = 0;
+  for (const row of rows)
+    if (row.phase === 'waiting' && !isStarted(row) && row.create === null && row.cost === 0)
+      needed += costOf(input.campaign, row);
+  for (const set of pages.all) {
+    if (set.opened === null) continue;
+    for (const index of set.unstarted()) needed += set.row(index).spec.estimate ?? 0;
+  }
+  return needed - ((budget.granted() ?? 0) - budget.taken());
+}
+
+/**
+ * The result of a batch.
+ * @param polledAt when its rows may have been polled last, in workflow time
+ */
+function batchResult(batch: BatchWork, polledAt: number): BatchResult {
+  const started = new Map<object, Set<number>>();
+  for (const row of batch.rows) {
+    if (!isPaid(row)) continue;
+    const rows = started.get(row.set) ?? new Set();
+    started.set(row.set, rows.add(row.index));
+  }
+  const left = batch.pages.all.flatMap((set) =>
+    set.left((row) => started.get(set)?.has(row) === true, polledAt),
+  );
+  return {
+    report: batchReport(batch, batch.parent.nextNumber(Date.now())),
+    run: workflowInfo().runId,
+    why: batch.closed ? 'closed' : left.length > 0 ? 'handed_back' : 'done',
+    free: [...batch.budget.free],
+    left,
+  };
+}
+
+/** Whether this batch may have started a row: the next batch finds it in the journal and pays nothing for it. */
+function isPaid(row: Row): boolean {
+  return row.phase !== 'waiting' || isStarted(row) || row.create?.unknown !== undefined;
+}
+
+/** How long a batch that hands back waits for open downloads, in milliseconds; the next batch starts them again. */
+const DOWNLOAD_GRACE_MS = 15_000;
+/** The share of a batch's rows that has to end before it reports again: their slots may go to other batches. */
+const STEP = 1 / 40;
+
+/** The loop of one batch. Signals and completed activities change its state, and each of them wakes {@link run}. */
+class Batch {
+  readonly work: BatchWork;
+  private readonly watches: Watches;
+  private readonly starts: Starts;
+  private readonly imageCalls: ImageCalls;
+  private dirty = true;
+  private openedAt: HistorySize | null = null;
+  /** The stop order when the journal last confirmed that this run owns the batch. */
+  private confirmedStop: BatchOrders['stop'];
+  private confirming = false;
+  private reportedFew = false;
+  private reportedStarved = false;
+
+  constructor(input: BatchInput) {
+    this.confirmedStop = input.orders.stop;
+    this.work = new BatchWork(input, () => {
+      this.dirty = true;
+    });
+    this.watches = new Watches(this.work);
+    this.starts = new Starts(this.work, this.watches);
+    this.imageCalls = new ImageCalls(this.work);
+  }
+
+  /** Runs until every row has a result, or until the remaining rows are handed back. */
+  async run(): Promise<BatchResult> {
+    for (;;) {
+      this.dirty = false;
+      const now = this.work.alarm.now();
+      if (this.shouldLeave()) this.work.leavingSince ??= now;
+      this.openPages();
+      this.act(now);
+      this.report(now);
+      if (this.isOver(now)) return batchResult(this.work, this.watches.lastTickAt());
+      await condition(() => this.dirty);
+    }
+  }
+
+  private act(now: number): void {
+    const { work } = this;
+    const { pages, budget } = work;
+    if (pages.areOpen()) {
+      this.openedAt ??= historyNow();
+      if (!work.isLeaving()) this.adoptStarted(now);
+      if (this.mayEndUnbought()) endUnbought(work, now);
+    }
+    // After an outage finished videos are downloaded first, because links expire. Creates come last.
+    if (!work.isLeaving() || work.isBuying()) this.watches.download();
+    const needs = budget.needs();
+    if (!work.isLeaving()) {
+      if (!isFull(this.fullness(), false)) this.imageCalls.start(now);
+      this.starts.start(now);
+    }
+    if (budget.needs() !== needs) work.parent.notify();
+    const isIdle = work.isLeaving() || (work.rows.size === 0 && pages.unstarted() === 0);
+    work.results.write(now, isIdle, work.rows.size);
+  }
+
+  private report(now: number): void {
+    const { work } = this;
+    const { parent, alarm, size } = work;
+    const waiting = work.waiting();
+    if (!this.reportedFew && waiting < FEW_AT_HAND && waiting < size) {
+      this.reportedFew = true;
+      parent.notify();
+    }
+    // Nothing in flight could give money back: the budget may be spent.
+    const isStarved = work.budget.needs() !== null && work.settling() === 0;
+    if (isStarved && !this.reportedStarved) parent.notify();
+    this.reportedStarved = isStarved;
+    if (waiting === 0 && work.endedSinceReport >= Math.max(1, size * STEP)) parent.notify();
+    const dueAt = work.results.dueAt();
+    if (dueAt !== null) alarm.at(dueAt);
+    // The result reports the rest, unless open creates delay it: they may wait a day for a worker.
+    if (work.isLeaving() && !work.isBuying()) return;
+    const buys = waiting > 0 && !work.orders.paused;
+    const nextAt = parent.report(now, buys, (n) => {
+      work.endedSinceReport = 0;
+      return batchReport(work, n);
+    });
+    if (nextAt !== Infinity) alarm.at(nextAt);
+  }
+
+  private shouldLeave(): boolean {
+    const { orders, parent, closed } = this.work;
+    if (orders.handBack || parent.gone || closed) return true;
+    return isFull(this.fullness(), this.imageCalls.areOpen());
+  }
+
+  private fullness(): number {
+    // Opening the pages does not count: the next batch would have to open them again, and so on for ever.
+    return this.openedAt === null ? 0 : fullnessSince(this.openedAt, this.work.input.settings.eventsPerRun);
+  }
+
+  private openPages(): void {
+    const { work } = this;
+    if (work.isLeaving()) return;
+    for (const set of work.pages.unopened()) {
+      set.opening = true;
+      void this.openPage(set);
+    }
+  }
+
+  private async openPage(open: OpenSet): Promise<void> {
+    try {
+      const opened = await this.runOpenPage(open.set);
+      if (opened.closed === true) this.work.close();
+      else open.open(opened);
+    } catch (error) {
+      // The next round of the loop opens the page again. A cancelled batch ends without it.
+      await failedByHand(error).catch(unlessCancelled);
+    } finally {
+      open.opening = false;
+      this.dirty = true;
+    }
+  }
+
+  private runOpenPage({ index, page, rows }: RowSet): Promise<OpenedPage> {
+    const open = activity(ACTIVITY.openPage, { summary: `open page ${page}` });
+    const { input, payer } = this.work;
+    const only = rows === undefined ? {} : { rows };
+    return open({ index, page, campaign: input.campaign, payer, ...only });
+  }
+
+  /**
+   * Whether rows may end as not bought: only after the journal has confirmed, since the stop was ordered, that no other
+   * run of this batch has bought them. A batch that was reset by hand gets its orders again and does not know what it
+   * sent.
+   */
+  private mayEndUnbought(): boolean {
+    const { orders, pages } = this.work;
+    if (orders.stop === null) this.confirmedStop = null;
+    if (orders.stop === this.confirmedStop) return true;
+    const [first] = pages.all;
+    if (!this.confirming && first !== undefined) void this.confirmStop(orders.stop, first.set);
+    return false;
+  }
+
+  private async confirmStop(stop: BatchOrders['stop'], set: RowSet): Promise<void> {
+    this.confirming = true;
+    try {
+      const { closed } = await this.runOpenPage({ ...set, rows: '' });
+      if (closed === true) this.work.close();
+      else this.confirmedStop = stop;
+    } catch (error) {
+      await failedByHand(error).catch(unlessCancelled);
+    } finally {
+      this.confirming = false;
+      this.dirty = true;
+    }
+  }
+
+  /** Starts all rows that were started before, ahead of the others, because they are paid for. */
+  private adoptStarted(now: number): void {
+    for (const set of this.work.pages.all) {
+      if (set.sought) continue;
+      set.sought = true;
+      for (const index of set.unstarted()) {
+        const { started, bought = 0, changed } = set.row(index).opened;
+        // A row with a changed text is looked up only for attempts that are not on the books, to enter them.
+        if (started === undefined || (changed === true && bought === 0)) continue;
+        const row = this.work.begin(set, index, now);
+        const created = set.takeCreated(index);
+        if (created !== undefined) this.watches.begin(row, created, now);
+      }
+    }
+  }
+
+  private isOver(now: number): boolean {
+    const { work } = this;
+    const { results, parent, rows, pages, leavingSince } = work;
+    if (work.isBuying() || results.unwritten() > 0 || parent.isSending()) return false;
+    if (rows.size === 0 && pages.areOpen() && pages.unstarted() === 0) return true;
+    if (leavingSince === null) return false;
+    const graceEndsAt = leavingSince + DOWNLOAD_GRACE_MS;
+    if (this.watches.isFetching() && now < graceEndsAt) {
+      work.alarm.at(graceEndsAt);
+      return false;
+    }
+    // No poll starts from here on; wait for a tick that is in progress.
+    if (!this.watches.stop()) return false;
+    work.dropReserved();
+    return true;
+  }
+}
 
 export const campaignOrdersSignal = defineSignal<[BatchOrders]>(SIGNAL.campaignOrders);
 const batchStateQuery = defineQuery<BatchState>(QUERY.batchState);

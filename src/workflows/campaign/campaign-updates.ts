@@ -10,8 +10,7 @@ import { RETRIED_BY_DEFAULT } from '../../domain/campaign/plan';
 import { campaignKeyPrefix } from '../../domain/creation-key';
 import { fits, NO_INPUT, onUpdate } from '../handlers';
 import { activity } from '../proxies';
-import { type Campaign } from './campaign';
-import { batchSettings } from './campaign-settings';
+import { batchSettings, type Campaign } from './campaign';
 
 type Simple = () => CampaignUpdateResult;
 

@@ -1,11 +1,13 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
-import { EndRate } from '../../domain/campaign/end-rate';
-import { type BatchReport, type LimitShares } from '../../domain/campaign/messages';
-import { resumesSkipped, type SkippedRound } from '../../domain/campaign/out-of-money';
+import { EndRate } from '../../domain/campaign/campaign-state';
+import { type BatchReport, type BatchSettings, type LimitShares } from '../../domain/campaign/batch-messages';
+import { resumesSkipped, type SkippedRound } from '../../domain/campaign/budget-book';
 import {
   type CampaignInput,
   type CampaignPlan,
   DEFAULT_CONCURRENCY,
+  DEFAULT_MAX_ATTEMPTS,
+  DEFAULT_ROW_WAIT_MS,
   type RowSelection,
 } from '../../domain/campaign/plan';
 import {
@@ -16,14 +18,27 @@ import {
   sumOf,
   withSegments,
 } from '../../domain/campaign/results';
-import { RowQueue, type RowQueueState } from '../../domain/campaign/row-queue';
-import { Alarm } from './alarm';
+import { RowQueue, type RowQueueState } from '../../domain/campaign/row-sets';
+import { Alarm } from '../timers';
 import { BudgetBook, type BudgetBookState } from './budget-book';
-import { foldSegments, noResults } from './campaign-results';
-import { batchSettings } from './campaign-settings';
-import { continuesAsNew } from './history-limits';
-import { type DesiredState, BatchWindow } from './batch-window';
-import { type Money } from '../../domain/price';
+import { foldSegments, noResults } from './result-segments';
+import { BATCH_EVENTS, continuesAsNew } from './history-limits';
+import { BatchWindow, type DesiredState } from './batch-window';
+import { type Money } from '../../domain/money';
+import { milliseconds } from '../../domain/shape';
+import { queuesOf } from '../handlers';
+
+export function batchSettings(input: CampaignInput): BatchSettings {
+  const { account, policy, waitFor, maxAttempts } = input;
+  return {
+    waitForMs: milliseconds(waitFor ?? DEFAULT_ROW_WAIT_MS) ?? DEFAULT_ROW_WAIT_MS,
+    maxAttempts: maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
+    eventsPerRun: input.eventsPerRun ?? BATCH_EVENTS,
+    queues: queuesOf(input.queues),
+    ...(account !== undefined && { account }),
+    ...(policy !== undefined && { policy }),
+  };
+}
 
 /** An index replaces segments once there are this many. */
 const FOLD_AT = 100;

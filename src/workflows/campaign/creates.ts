@@ -8,18 +8,17 @@ import {
   type CreateOnceState,
   type CreateStep,
 } from '../../domain/create-once';
-import { byClockOf } from '../../domain/answer-times';
+import { byClockOf } from '../../domain/clocks';
 import { type SenderTrace } from '../../domain/sender-trace';
 import { ACTIVITY, NOT_RECORDED } from '../../domain/names';
 import { type CreateVideoAnswer } from '../../domain/paid-call';
 import { CREATE_TIMEOUTS } from '../../domain/timeouts';
-import { type BatchSettings } from '../../domain/campaign/messages';
+import { type BatchSettings } from '../../domain/campaign/batch-messages';
 import { activity, createScheduleToCloseMs } from '../proxies';
 import { raceTimer } from '../timers';
 import { NO_ANSWER, noValue, type NoValue, reconcileCreate, senderTrace } from '../create-once';
-import { type BatchWork } from './batch-work';
-import { isBatchClosed } from './batch-closed';
-import { creationKeyOf, isStarted, type Row } from './row';
+import { type BatchWork, isBatchClosed } from './batch-work';
+import { creationKeyOf, isStarted, type Row } from './batch-rows';
 import { ancestry, inThisRun } from '../creation-key';
 
 /** One row's create: settled, to be tried again at `until`, looked up and not bought, or no longer allowed. */

@@ -1,17 +1,15 @@
-import { callWait } from '../../domain/call-wait';
+import { callWait } from '../../domain/video-state';
 import { beginCreate, DEFAULT_START_LIMIT_MS } from '../../domain/create-once';
 import { type ImageOutcome } from '../../domain/outcome';
 import { type WaitingImage } from '../../domain/paid-call';
 import { afterImage, isWaitingImage, imageOf, type RunImage } from '../image-call';
-import { isBatchClosed } from './batch-closed';
-import { endOrRetry } from './end-row';
-import { buyOrKeep } from './end-unbought';
-import { type BatchWork } from './batch-work';
-import { costOf, creationKeyOf, isStarted, limitKeyOf, type Row } from './row';
+import { buyOrKeep, endOrRetry } from './end-row';
+import { type BatchWork, isBatchClosed } from './batch-work';
+import { costOf, creationKeyOf, isStarted, limitKeyOf, type Row } from './batch-rows';
 import { ACTIVITY } from '../../domain/names';
 import { activity } from '../proxies';
 import { ancestry, inThisRun } from '../creation-key';
-import { given } from '../../domain/given';
+import { given } from '../../domain/json';
 
 /** Maximum open image calls of one batch: each takes a minute and an activity slot of the worker. */
 const OPEN_IMAGE_CALLS = 25;

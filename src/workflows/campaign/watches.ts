@@ -1,5 +1,5 @@
 import { ActivityFailure } from '@temporalio/workflow';
-import { type DownloadVideosResult } from '../../domain/campaign/activities';
+import { type DownloadVideosResult } from '../../domain/campaign/campaign-activities';
 import { DELIVERY, type Downloaded } from '../../domain/download';
 import { outcomeOfDownload, outcomeOfWatch, type WaitOrigin, type WatchEnd } from '../../domain/end-of-wait';
 import { ACTIVITY } from '../../domain/names';
@@ -8,12 +8,12 @@ import { type PolledRecord } from '../../domain/poll-answers';
 import { PACE } from '../../domain/poll-group';
 import { type VideoTask } from '../../domain/video-task';
 import { beginWatch, type Watch, type WatchState } from '../../domain/watch-state';
-import { downloadVideo } from '../download-video';
+import { downloadVideo } from '../await-video';
 import { type PollEnd, PollLoop } from '../poll-loop';
 import { activity } from '../proxies';
 import { type BatchWork } from './batch-work';
 import { endOrRetry } from './end-row';
-import { limitKeyOf, type Row, sinceOf } from './row';
+import { limitKeyOf, type Row, sinceOf } from './batch-rows';
 
 /** A row whose task is polled. */
 interface WatchedRow extends Watch {

@@ -13,14 +13,14 @@ import {
   type KeptBooks,
   type SettleBatchInput,
   type SettleBatchResult,
-} from '../../../src/domain/campaign/activities';
+} from '../../../src/domain/campaign/campaign-activities';
 import { batchWorkflowId } from '../../../src/domain/campaign/budget-book';
 import { type CampaignRow, type LedgerLine } from '../../../src/domain/campaign/row';
-import { type RowSet } from '../../../src/domain/campaign/row-set';
+import { type RowSet } from '../../../src/domain/campaign/row-sets';
 import { type CreateJournal } from '../../../src/domain/journal';
 import { type IntentEntry, type LogEntry, type RecordedAnswer } from '../../../src/domain/log-entries';
 import { rowCreationKey } from '../../../src/domain/creation-key';
-import { createFileJournal } from '../../../src/journal/file-journal';
+import { createFileJournal } from '../../../src/stores/journal/file-journal';
 import { answers } from '../../domain/create-answers';
 import { paidDeps } from '../paid-deps';
 import { answerEntry, intentEntry } from '../../support/log-entries';

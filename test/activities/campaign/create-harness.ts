@@ -2,17 +2,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { createCreateVideos } from '../../../src/activities/campaign/create-videos';
+import { createCreateVideos } from '../../../src/activities/campaign/create-rows';
 import { type PageReader } from '../../../src/activities/campaign/open-page';
 import { createCreateVideo } from '../../../src/activities/create-video';
 import { type PaidDeps } from '../../../src/activities/paid-context';
 import { RefusalGate } from '../../../src/activities/refusal-gate';
 import { type CreateJournal } from '../../../src/domain/journal';
-import { type CreateVideosInput, type CreateVideosResult } from '../../../src/domain/campaign/activities';
+import {
+  type CreateVideosInput,
+  type CreateVideosResult,
+} from '../../../src/domain/campaign/campaign-activities';
 import { type CampaignRow } from '../../../src/domain/campaign/row';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { type PaidRequest, type VideoRequest } from '../../../src/domain/request';
-import { createFileJournal } from '../../../src/journal/file-journal';
+import { createFileJournal } from '../../../src/stores/journal/file-journal';
 import { createMediaClient } from '../../../src/service/create-media-client';
 import { type MediaClient } from '../../../src/service/media-client';
 import { loopback, type Loopback, type SeenRequest } from '../../service/loopback-service';

@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { createCampaignImage } from '../../../src/activities/campaign/campaign-image';
+import { createCampaignImage } from '../../../src/activities/campaign/create-rows';
 import { createImageCall } from '../../../src/activities/image-call';
-import { type CampaignImageInput } from '../../../src/domain/campaign/activities';
+import { type CampaignImageInput } from '../../../src/domain/campaign/campaign-activities';
 import { type ImageOutcome } from '../../../src/domain/outcome';
 import { type WaitingImage } from '../../../src/domain/paid-call';
 import { type PaidRequest } from '../../../src/domain/request';

@@ -1,6 +1,5 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { createCampaignImage } from '../../../src/activities/campaign/campaign-image';
-import { createCreateVideos } from '../../../src/activities/campaign/create-videos';
+import { createCampaignImage, createCreateVideos } from '../../../src/activities/campaign/create-rows';
 import { type PaidDeps } from '../../../src/activities/paid-context';
 import { RefusalGate } from '../../../src/activities/refusal-gate';
 import {
@@ -8,7 +7,7 @@ import {
   type CampaignImageInput,
   type CreateVideosInput,
   type CreateVideosResult,
-} from '../../../src/domain/campaign/activities';
+} from '../../../src/domain/campaign/campaign-activities';
 import {
   batchWorkflowId,
   fenceLog,

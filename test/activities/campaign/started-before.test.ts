@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startedBefore } from '../../../src/activities/campaign/open-page';
 import { type CampaignRow } from '../../../src/domain/campaign/row';
-import { createFileJournal } from '../../../src/journal/file-journal';
+import { createFileJournal } from '../../../src/stores/journal/file-journal';
 import { answers } from '../../domain/create-answers';
 import { createdVideo } from '../created-video';
 import { answerEntry, decisionEntry, intentEntry } from '../../support/log-entries';

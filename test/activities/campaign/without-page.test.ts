@@ -1,12 +1,11 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { createCampaignImage } from '../../../src/activities/campaign/campaign-image';
-import { createCreateVideos } from '../../../src/activities/campaign/create-videos';
+import { createCampaignImage, createCreateVideos } from '../../../src/activities/campaign/create-rows';
 import {
   type GroupedCreate,
   type CreateVideosInput,
   type CreateVideosResult,
-} from '../../../src/domain/campaign/activities';
-import { type CheckBinding } from '../../../src/domain/journal-binding';
+} from '../../../src/domain/campaign/campaign-activities';
+import { type CheckBinding } from '../../../src/domain/journal';
 import { CreateHarness, PAGE } from './create-harness';
 
 const elsewhere: CheckBinding = async () => ({ bound: false, message: 'The queue has another journal.' });

@@ -1,4 +1,4 @@
-import { campaignEnd } from '../../../packages/cli/src/campaign/campaign-end';
+import { campaignEnd } from '../../../packages/cli/src/campaign/text';
 import { type PlanRefusal } from '../../../src/domain/campaign/plan';
 import { type RowCounts } from '../../../src/domain/campaign/results';
 import { ROW_OUTCOMES } from '../../../src/domain/campaign/row';

@@ -7,8 +7,8 @@ import {
   moneyTotalsText,
   progressLine,
   resultsText,
-} from '../../../packages/cli/src/campaign/campaign-text';
-import { Report } from '../../../packages/cli/src/report';
+} from '../../../packages/cli/src/campaign/text';
+import { Report } from '../../../packages/cli/src/shared/report';
 import { makePlan, makeState } from './make-state';
 
 const AT = Date.parse('2026-01-01T00:02:00.000Z');

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { canonicalManifest, LocalFiles, namesFiles } from '../../../packages/cli/src/campaign/manifest';
-import { measuringStore } from '../../../packages/cli/src/dry-run';
+import { measuringStore } from '../../../packages/cli/src/shared/dry-run';
 import { readManifest } from '../../../src/manifest/read-manifest';
 import { renderImage } from '../../../packages/sandbox/src/render-image';
 

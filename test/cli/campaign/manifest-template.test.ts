@@ -1,9 +1,9 @@
 import { columnHelp, manifestTemplate, templateText } from '../../../packages/cli/src/campaign/template';
 import { issueSink } from '../../../packages/cli/src/campaign/plan';
-import { Report } from '../../../packages/cli/src/report';
+import { Report } from '../../../packages/cli/src/shared/report';
 import { type ModelEntry } from '../../../src/domain/model-config';
 import { planManifest } from '../../../src/manifest/plan-manifest';
-import { createModelSource, type ModelSource } from '../../../src/models/model-source';
+import { createModelSource, type ModelSource } from '../../../src/settings/model-source';
 import { sandboxModels } from '../../../packages/sandbox/src/models';
 
 const models = sandboxModels.models as unknown as readonly ModelEntry[];

@@ -1,6 +1,5 @@
 import { NO_MONEY } from '../../../src/domain/campaign/results';
-import { mayCost, mostOf } from '../../../packages/cli/src/campaign/most-spent';
-import { planLines } from '../../../packages/cli/src/campaign/plan';
+import { mayCost, mostOf, planLines } from '../../../packages/cli/src/campaign/plan';
 import { makePlan } from './make-state';
 
 const usd = (microUnits: number) => ({ microUnits, currency: 'USD' });

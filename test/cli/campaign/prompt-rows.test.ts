@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type CliError } from '../../../packages/cli/src/errors';
+import { type CliError } from '../../../packages/cli/src/shared/errors';
 import { promptRows } from '../../../packages/cli/src/campaign/prompt-manifest';
 import { readManifest } from '../../../src/manifest/read-manifest';
 

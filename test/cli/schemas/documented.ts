@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
-import { type Documents } from '../../../packages/cli/src/schemas';
+import { type Documents } from '../../../packages/cli/src/schema/command';
 
 const SCHEMAS = path.join(__dirname, '..', '..', '..', 'packages', 'cli', 'lib', 'schemas');
 

@@ -1,4 +1,4 @@
-import { type Documents } from '../../../packages/cli/src/schemas';
+import { type Documents } from '../../../packages/cli/src/schema/command';
 import { FIND_VIDEO_TASK_SHAPE } from '../../../src/domain/activities';
 import { CAMPAIGN_SHAPE } from '../../../src/domain/campaign/plan';
 import { type Shape, shapeIssue } from '../../../src/domain/shape';

@@ -1,5 +1,5 @@
 import { type QueryDefinition, type UpdateDefinition } from '@temporalio/common';
-import { type Documents } from '../../../packages/cli/src/schemas';
+import { type Documents } from '../../../packages/cli/src/schema/command';
 import { QUERY, UPDATE, type WORKFLOW } from '../../../src/domain';
 import {
   type adoptRowUpdate,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { SCHEMA_NAMES } from '../../../packages/cli/src/schemas';
-import { readModelConfiguration } from '../../../src/models/schema';
+import { SCHEMA_NAMES } from '../../../packages/cli/src/schema/command';
+import { readModelConfiguration } from '../../../src/settings/model-schema';
 import { sandboxModels } from '../../../packages/sandbox/src/models';
 import { type CliBench, openCliBench } from '../support/cli-bench';
 import { type CliReply, runCli, runJson } from '../support/run-cli';

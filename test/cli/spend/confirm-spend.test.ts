@@ -1,7 +1,6 @@
 import { PassThrough } from 'node:stream';
-import { Report } from '../../../packages/cli/src/report';
-import { confirmSpend, whyNot } from '../../../packages/cli/src/spend/confirm-spend';
-import { spendLimitOf } from '../../../packages/cli/src/spend/spend-limit';
+import { Report } from '../../../packages/cli/src/shared/report';
+import { confirmSpend, spendLimitOf, whyNot } from '../../../packages/cli/src/shared/confirm';
 
 const usd = (microUnits: number) => ({ microUnits, currency: 'USD' });
 const limit = { microUnits: 500_000, currency: null };

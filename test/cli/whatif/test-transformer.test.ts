@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { missingTransformer } from '../../../packages/cli/src/whatif/test-transformer';
+import { missingTransformer } from '../../../packages/cli/src/whatif/written-test';
 
 describe('where a test is saved', () => {
   let dir: string;

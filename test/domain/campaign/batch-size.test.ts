@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { shareSlots } from '../../../src/domain/campaign/batch-size';
+import { shareSlots } from '../../../src/domain/campaign/concurrency';
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 

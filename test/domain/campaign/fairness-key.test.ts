@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { fairnessKeyOf } from '../../../src/domain/campaign/fairness-key';
+import { fairnessKeyOf } from '../../../src/domain/campaign/concurrency';
 
 const SUFFIX = /~[0-9a-f]{16}$/;
 

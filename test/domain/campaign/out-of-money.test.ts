@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type BatchNeeds, nextGrant, resumesSkipped } from '../../../src/domain/campaign/out-of-money';
+import { type BatchNeeds, nextGrant, resumesSkipped } from '../../../src/domain/campaign/budget-book';
 
 const batch: fc.Arbitrary<BatchNeeds> = fc.record({
   batch: fc.nat(20),

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { PAGE_ROWS } from '../../../src/domain/campaign/plan';
-import { RowQueue } from '../../../src/domain/campaign/row-queue';
-import { partOf, rowNumbers, type RowSet, sizeOf, without } from '../../../src/domain/campaign/row-set';
+import {
+  partOf,
+  rowNumbers,
+  RowQueue,
+  type RowSet,
+  sizeOf,
+  without,
+} from '../../../src/domain/campaign/row-sets';
 
 const plan = (planned: number, index = 'a', generation = 0) => ({ index, generation, planned });
 

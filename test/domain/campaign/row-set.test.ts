@@ -1,4 +1,4 @@
-import { packRows, rowsOf } from '../../../src/domain/campaign/row-set';
+import { packRows, rowsOf } from '../../../src/domain/campaign/row-sets';
 
 describe('rows of a set', () => {
   it('are all of the page, or those that it names', () => {

@@ -2,7 +2,7 @@ import { openArtifactStore } from '../../../src/stores';
 import { ledgerMoney } from '../../../src/domain/campaign/row-result';
 import { addMoney, type MoneyTotals, NO_MONEY, type ResultsRef } from '../../../src/domain/campaign/results';
 import { type CampaignRowResult, type LedgerLine } from '../../../src/domain/campaign/row';
-import { readResults } from '../../../src/manifest/results';
+import { readResults } from '../../../src/manifest/result-lines';
 import { type SandboxRequest } from '../../../packages/sandbox/src';
 import { resultsOf, type Row } from '../../support/campaign';
 import { type MediaStack } from '../../support/media-stack';

@@ -1,4 +1,4 @@
-import { isUnseen } from '../../../src/activities/unseen-send';
+import { isUnseen } from '../../../src/activities/unknown-sends';
 import { type Logs } from './read-log';
 import { activityOf, type Activity, type Caller, type Entry, type Rules, type World } from './world';
 
@@ -28,7 +28,7 @@ export function loseJournal(copy: World, found: readonly Entry[] | null, rules: 
 /** A send that no log has, by its sender. */
 export const unseenName = (activity: Activity): string => `unseen ${activity}`;
 
-/** Whether the journal has what a call left (src/guard-lost-calls.ts). */
+/** Whether the journal has what a call left (src/worker/bind-queue.ts). */
 function isKnown({ log }: World, activity: Activity, { hasTask, heard }: Caller, logs: Logs): boolean {
   const { bought, fenced } = logs.of(log).state;
   if (bought !== null || fenced.includes(activity)) return true;

@@ -1,5 +1,5 @@
 import { recordedAnswer } from '../../../src/activities/paid-answers';
-import { isDecided, isUnseen } from '../../../src/activities/unseen-send';
+import { isDecided, isUnseen } from '../../../src/activities/unknown-sends';
 import { purchaseOf, type Send } from '../../../src/domain/log-entries';
 import { RECORDED_BY_ANOTHER_RUN } from '../../../src/domain/names';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';

@@ -1,10 +1,10 @@
 import { BlockList, isIP } from 'node:net';
-import { isUsableTaskId } from '../../../src/domain/task-id';
+import { isUsableTaskId } from '../../../src/domain/video-task';
 import { createAddressFilter, isPublicAddress } from '../../../src/service/address-filter';
-import { apiUrl, normaliseBaseUrl } from '../../../src/service/base-url';
+import { apiUrl, normaliseBaseUrl } from '../../../src/service/endpoint';
 import { parseJsonBody } from '../../../src/service/reply-body';
 import { asObject } from '../../../src/service/task-error';
-import { resolveResultUrl, resultUrlsOf } from '../../../src/service/result-urls';
+import { resolveResultUrl, resultUrlsOf } from '../../../src/service/video-record';
 import { type FuzzedParser } from './fuzzed-parser';
 import { wireSamples, wordsOf } from './wire-samples';
 

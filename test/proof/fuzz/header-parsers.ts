@@ -1,7 +1,11 @@
-import { type ContentHeaders, contentHeaders } from '../../../src/service/content-headers';
+import {
+  type ContentHeaders,
+  contentHeaders,
+  type HeaderValues,
+  parseRetryAfter,
+} from '../../../src/service/reply-headers';
 import { createRedactor } from '../../../src/service/redact';
-import { replyHeaders } from '../../../src/service/paid-replies';
-import { type HeaderValues, parseRetryAfter } from '../../../src/service/retry-after';
+import { replyHeaders } from '../../../src/service/read-replies';
 import { type FuzzedParser } from './fuzzed-parser';
 
 const NOW = Date.UTC(2026, 0, 1);

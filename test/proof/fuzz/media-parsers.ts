@@ -1,6 +1,11 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { checkMp4Bytes } from '../../../src/artifacts/mp4-check';
-import { checkImage, describePage, MAX_IMAGE_PIXELS, sniffMedia } from '../../../src/artifacts/media-type';
+import { checkMp4Bytes } from '../../../src/stores/artifacts/mp4-check';
+import {
+  checkImage,
+  describePage,
+  MAX_IMAGE_PIXELS,
+  sniffMedia,
+} from '../../../src/stores/artifacts/media-type';
 import { decodedBody, parseJsonBody } from '../../../src/service/reply-body';
 import { readBase64, readDataUrl } from '../../../src/service/read-data-url';
 import { box, makePng, topLevel } from '../../artifacts/make-media';

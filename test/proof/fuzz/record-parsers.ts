@@ -1,12 +1,12 @@
-import { estimatePrice, formatMoney, type Money } from '../../../src/domain/price';
-import { type ConfigurationReading, readModelConfiguration } from '../../../src/models/schema';
+import { estimatePrice, formatMoney, type Money } from '../../../src/domain/money';
+import { type ConfigurationReading, readModelConfiguration } from '../../../src/settings/model-schema';
 import {
   JournalRecordError,
   parseEntry,
   parseIdentity,
   parseIndexEntry,
   parseRemoval,
-} from '../../../src/journal/records';
+} from '../../../src/stores/journal/records';
 import { sandboxModels } from '../../../packages/sandbox/src/models';
 import { answerEntry, decisionEntry, fenceEntry, intentEntry, lostEntry } from '../../support/log-entries';
 import { type FuzzedParser } from './fuzzed-parser';

@@ -1,11 +1,14 @@
-import { isUsableTaskId } from '../../../src/domain/task-id';
-import { type TaskError } from '../../../src/domain/video-task';
+import { isUsableTaskId, type TaskError } from '../../../src/domain/video-task';
 import { parseJsonBody } from '../../../src/service/reply-body';
 import { type VideoAccepted, type VideoReading } from '../../../src/service/media-client';
-import { type ImageReply, readImageReply, readVideoReply } from '../../../src/service/paid-replies';
+import {
+  findRecord,
+  type ImageReply,
+  readImageReply,
+  readVideoReply,
+} from '../../../src/service/read-replies';
 import { createRedactor } from '../../../src/service/redact';
 import { readTaskError } from '../../../src/service/task-error';
-import { findRecord } from '../../../src/service/find-record';
 import { readVideoRecord } from '../../../src/service/video-record';
 import { type FuzzedParser } from './fuzzed-parser';
 import { wireSamples, wordsOf } from './wire-samples';

@@ -2,8 +2,8 @@ import { stat } from 'node:fs/promises';
 import { type VideoOutcome } from '../../../src/domain';
 import { type JournalKey, type LogEntry, type Send } from '../../../src/domain/log-entries';
 import { stateOf } from '../../../src/domain/paid-log';
-import { fileOfRecord } from '../../../src/journal/file-journal';
-import { entryName, keyPrefix } from '../../../src/journal/record-names';
+import { fileOfRecord } from '../../../src/stores/journal/file-journal';
+import { entryName, keyPrefix } from '../../../src/stores/journal/records';
 import { type SandboxRequest, type SandboxTask } from '../../../packages/sandbox/src';
 import { journalAt, STORES } from '../../support/store-places';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { NO_JOURNAL } from '../../../src/domain/journal';
 import { storeImages } from '../../../src/activities/image-results';
-import { FileArtifactStore } from '../../../src/artifacts/file-store';
+import { FileArtifactStore } from '../../../src/stores/artifacts/file-store';
 import { type Answer } from '../../activities/download-harness';
 import { makePng } from '../../artifacts/make-media';
 import { clientOf, jsonBody, KEY, send } from '../../service/client-under-test';

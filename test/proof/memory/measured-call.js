@@ -38,7 +38,7 @@ async function record(client) {
 /** The result of an image call by its address, as the activity fetches, checks and stores it. */
 async function image(client) {
   const { storeImages } = lib('activities/image-results.js');
-  const { FileArtifactStore } = lib('artifacts/file-store.js');
+  const { FileArtifactStore } = lib('stores/artifacts/file-store.js');
   const reply = {
     class: 'accepted',
     created: null,
@@ -71,8 +71,8 @@ async function refusal(client) {
 }
 
 async function models(client) {
-  const { createModelSource } = lib('models/model-source.js');
-  const { locationReader } = lib('models/model-source.js');
+  const { createModelSource } = lib('settings/model-source.js');
+  const { locationReader } = lib('settings/model-source.js');
   const location = `${client.baseUrl}/models.json`;
   const found = await createModelSource({ location, read: locationReader({}), timeoutMs: 300_000 }).lookup(
     'm',
@@ -84,7 +84,7 @@ async function models(client) {
 async function video(client) {
   const { MockActivityEnvironment } = require('@temporalio/testing');
   const { createDownloadVideo } = lib('activities/download-video.js');
-  const { FileArtifactStore } = lib('artifacts/file-store.js');
+  const { FileArtifactStore } = lib('stores/artifacts/file-store.js');
   const { videoTaskById } = lib('domain/video-task.js');
   const activity = createDownloadVideo({
     accounts: () => client,

@@ -1,4 +1,4 @@
-import { mayHaveLeft, type PaidCallSeen } from '../../../src/binding/paid-calls';
+import { mayHaveLeft, type PaidCallSeen } from '../../../src/activities/binding/paid-history';
 import { senderName } from '../../../src/domain/paid-call';
 import { announcedIn } from '../../../src/domain/sender-trace';
 import { type Execution } from './activity-sdk';
@@ -33,7 +33,7 @@ export interface Activity {
   timers: Timer[];
 }
 
-/** A paid call as histories and open activities tell of it (src/binding/paid-calls.ts). */
+/** A paid call as histories and open activities tell of it (src/activities/binding/paid-history.ts). */
 export function paidCallOf(activity: Activity): PaidCallSeen | undefined {
   const { name, id, input, run, scheduledAt, end, started, lastBeat } = activity;
   const answer = end !== undefined && 'value' in end ? (end.value as PaidCallSeen['answer']) : null;

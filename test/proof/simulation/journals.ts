@@ -1,6 +1,6 @@
-import { type PaidCallSeen } from '../../../src/binding/paid-calls';
-import { type CheckBinding, BINDING_CACHE_MS } from '../../../src/domain/journal-binding';
-import { keepLostCalls, lostAmong } from '../../../src/guard-lost-calls';
+import { type PaidCallSeen } from '../../../src/activities/binding/paid-history';
+import { BINDING_CACHE_MS, type CheckBinding } from '../../../src/domain/journal';
+import { keepLostCalls, lostAmong } from '../../../src/worker/bind-queue';
 import { type JournalChange } from '../../support/changed-journal';
 import { type Ledger } from './ledger';
 import { MemoryJournal, type StoreFaults } from './memory-journal';

@@ -1,4 +1,4 @@
-import { type TaskRecords } from '../../../src/activities/task-records';
+import { type TaskRecords } from '../../../src/activities/paid-context';
 import { CREATE_TIMEOUTS } from '../../../src/domain/timeouts';
 import { type ConnectionFactory } from '../../../src/service/connections';
 import { type GetVideoResult } from '../../../src/service/media-client';

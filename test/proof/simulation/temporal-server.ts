@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure, CancelledFailure, TimeoutFailure } from '@temporalio/common';
 import { msToNumber } from '@temporalio/common/lib/time';
-import { type PaidCallSeen } from '../../../src/binding/paid-calls';
+import { type PaidCallSeen } from '../../../src/activities/binding/paid-history';
 import { ACTIVITY } from '../../../src/domain/names';
 import { type Activity, type End, paidCallOf } from './activity';
 import { type Execution } from './activity-sdk';

@@ -1,10 +1,10 @@
-import { accountRegistry } from '../../../src/accounts/registry';
+import { accountRegistry } from '../../../src/settings/accounts';
 import { createCreateVideo } from '../../../src/activities/create-video';
 import { type PaidDeps } from '../../../src/activities/paid-context';
 import { createReconcileCreate } from '../../../src/activities/reconcile-create';
-import { createResolveUnconfirmed } from '../../../src/activities/resolve-unconfirmed';
+import { createResolveUnconfirmed } from '../../../src/activities/unconfirmed-calls';
 import { RefusalGate } from '../../../src/activities/refusal-gate';
-import { type ArtifactStore } from '../../../src/artifacts/artifact-store';
+import { type ArtifactStore } from '../../../src/stores/artifacts/artifact-store';
 import { type CreateJournal } from '../../../src/domain/journal';
 import { ACTIVITY, RECORDED_BY_ANOTHER_RUN } from '../../../src/domain/names';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';

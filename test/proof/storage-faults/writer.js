@@ -5,9 +5,9 @@ const { Buffer } = require('node:buffer');
 const fs = require('node:fs/promises');
 const path = require('node:path');
 const { setInterval } = require('node:timers');
-const { FileArtifactStore } = require('../../../lib/artifacts/file-store');
-const { bareFiles } = require('../../../lib/files/bare-files');
-const { createFileJournal } = require('../../../lib/journal/file-journal');
+const { FileArtifactStore } = require('../../../lib/stores/artifacts/file-store');
+const { bareFiles } = require('../../../lib/stores/files/durable-files');
+const { createFileJournal } = require('../../../lib/stores/journal/file-journal');
 
 const [root, what, point] = process.argv.slice(2);
 const bytes = Buffer.alloc(200_000, 'artifact ');

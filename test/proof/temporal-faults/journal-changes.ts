@@ -1,5 +1,5 @@
 import { type WorkflowHandle } from '@temporalio/client';
-import { createFileJournal } from '../../../src/journal/file-journal';
+import { createFileJournal } from '../../../src/stores/journal/file-journal';
 import { changeJournal, copyJournal, type JournalChange } from '../../support/changed-journal';
 import { startCrashingWorker } from '../../support/crashing-process';
 import { resetWorkflow } from '../../support/reset-workflow';

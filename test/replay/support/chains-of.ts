@@ -1,5 +1,4 @@
-import { runBefore } from '../../../packages/replay/src/chains';
-import { type LoadedRun, type LoadedTarget } from '../../../packages/replay/src/loaded-history';
+import { type LoadedRun, type LoadedTarget, runBefore } from '../../../packages/replay/src/loaded-history';
 
 /**
  * Joins runs that continued as new, are a retry, a next cron run or a reset of another one; the rest are chains of one run.

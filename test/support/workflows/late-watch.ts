@@ -1,8 +1,7 @@
 import { condition } from '@temporalio/workflow';
 import { PollLoop } from '../../../src/workflows';
 import { beginWatch } from '../../../src/domain/watch-state';
-import { type PollingProfile } from '../../../src/domain/polling-profile';
-import { videoTaskById } from '../../../src/domain/video-task';
+import { type PollingProfile, videoTaskById } from '../../../src/domain/video-task';
 
 export interface LateWatch {
   readonly kinds: readonly string[];

@@ -6,11 +6,14 @@ import {
   validateCompatGeneration,
   validateCompatVideo,
 } from '../../../packages/sandbox/src/compat';
-import { validateEdit, validateGeneration } from '../../../packages/sandbox/src/validate-image';
-import { validateVideo } from '../../../packages/sandbox/src/validate-video';
+import {
+  validateEdit,
+  validateGeneration,
+  validateVideo,
+} from '../../../packages/sandbox/src/validate-request';
 import { type JsonObject } from '../../../packages/sandbox/src/json-value';
 import { sandboxModels } from '../../../packages/sandbox/src';
-import { type SandboxPart } from '../../../packages/sandbox/src/sandbox-request';
+import { type SandboxPart } from '../../../packages/sandbox/src/request-log';
 import { type SandboxMode } from '../../../packages/sandbox/src/options';
 import { openapiSchemas } from './openapi-schema';
 

@@ -13,7 +13,7 @@ import {
   startTemporalServer,
   type StartTemporalServerOptions,
 } from '../../../packages/testing/src/temporal-server';
-import { processIdentity } from '../../../src/files/this-machine';
+import { processIdentity } from '../../../src/stores/files/this-machine';
 import { fakeHome } from './fake-commands';
 
 const ROOT = path.resolve(__dirname, '..', '..', '..');

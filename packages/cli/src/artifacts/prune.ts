@@ -1,14 +1,13 @@
 import { type ArtifactStore } from 'temporal-media/stores';
 import { type MediaConfig } from 'temporal-media/worker';
-import { ArtifactError, STORED_AGAIN_MS } from 'temporal-media/internal/artifacts/artifact-store';
-import { SNIFF_BYTES, sniffMedia } from 'temporal-media/internal/artifacts/media-type';
+import { ArtifactError, STORED_AGAIN_MS } from 'temporal-media/internal/stores/artifacts/artifact-store';
+import { SNIFF_BYTES, sniffMedia } from 'temporal-media/internal/stores/artifacts/media-type';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
-import { type Connected } from '../connect';
-import { type CommandContext } from '../context';
-import { requireRetention } from '../retention';
-import { readJournal, requireJournal, requireOnlyJournal } from './journal-texts';
-import { WorkflowTexts } from './workflow-texts';
+import { type Connected } from '../shared/connect';
+import { type CommandContext } from '../shared/context';
+import { requireRetention } from '../shared/retention';
+import { readJournal, requireJournal, requireOnlyJournal, WorkflowTexts } from './referenced-texts';
 
 /** Artifacts that are listed at a time to learn their names. */
 const LISTED = 1_000;

@@ -2,25 +2,46 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve, sep } from 'node:path';
-import { type Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { otherwise } from 'temporal-media/internal/domain/bug';
-import { systemCode } from 'temporal-media/internal/files/system-code';
+import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
+import { systemCode } from 'temporal-media/internal/stores/files/system-errors';
 import { type ArtifactStore } from 'temporal-media/stores';
-import { type JsonValue, type ArtifactRef } from 'temporal-media';
-import { ArtifactError } from 'temporal-media/internal/artifacts/artifact-store';
-import { ingestFile } from 'temporal-media/internal/artifacts/ingest';
+import { type ArtifactRef, type JsonValue } from 'temporal-media';
+import { ArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
+import { ingestFile } from 'temporal-media/internal/stores/artifacts/user-files';
 import { sha256OfArtifactUri } from 'temporal-media/internal/domain/request';
 import { columnOf } from 'temporal-media/internal/manifest/columns';
-import { type ManifestRow, type ManifestValue } from 'temporal-media/internal/manifest/manifest-row';
 import {
-  ManifestHeaderError,
-  ManifestUnreadableError,
-} from 'temporal-media/internal/manifest/manifest-errors';
+  type ManifestRow,
+  type ManifestValue,
+  severalOf,
+} from 'temporal-media/internal/manifest/manifest-row';
+import { ManifestHeaderError, ManifestUnreadableError } from 'temporal-media/internal/manifest/manifest-text';
 import { readManifest } from 'temporal-media/internal/manifest/read-manifest';
-import { severalOf } from 'temporal-media/internal/manifest/row-values';
-import { readSource } from 'temporal-media/internal/manifest/sources';
-import { CliError } from '../errors';
+import { readSource } from 'temporal-media/internal/manifest/row-lookups';
+import { getterWithoutCredentials, type PlainReply } from 'temporal-media/internal/service/connections';
+import { CliError } from '../shared/errors';
+
+/**
+ * GETs a manifest. The worker never requests the address again, so that exactly what was validated and agreed to is
+ * started. Messages omit the address, which may be signed (C5.4b). @throws Error with a reason for a person
+ */
+async function fetchManifest(address: string, env = process.env): Promise<Readable> {
+  let reply: PlainReply;
+  try {
+    reply = await getterWithoutCredentials(env)(address);
+  } catch (error) {
+    throwBug(error);
+    throw new Error('its address does not respond.');
+  }
+  if ('body' in reply) return Readable.fromWeb(reply.body);
+  throw new Error(
+    reply.refused === 'downgraded'
+      ? 'its address redirects from https to http.'
+      : `its address returned HTTP ${reply.status}.`,
+  );
+}
 
 /** Columns that name sources. */
 const SOURCES: ReadonlySet<string> = new Set([
@@ -154,7 +175,6 @@ export async function openManifest(
 ): Promise<ManifestInput> {
   if (argument === '-') return spooled(process.stdin, process.cwd());
   if (/^https?:\/\//i.test(argument)) {
-    const { fetchManifest } = await import('./fetch-manifest.js');
     const fetched = await fetchManifest(argument).catch((error: Error) => {
       throw unreadable(error.message);
     });

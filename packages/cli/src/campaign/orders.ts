@@ -1,6 +1,6 @@
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { type CampaignExecution, type RetriedOutcome, type ResumedCampaign } from 'temporal-media/client';
-import { RETRIED_OUTCOMES } from 'temporal-media/internal/client/resumed-rows';
+import { RETRIED_OUTCOMES } from 'temporal-media/internal/client/campaign-records';
 import { requireUnpaused } from 'temporal-media/internal/client/errors';
 import { sendToDecide } from 'temporal-media/internal/client/resolve-unconfirmed';
 import { type MediaConfig } from 'temporal-media/worker';
@@ -10,23 +10,23 @@ import {
   type LedgerLine,
   type CampaignUpdateResult,
 } from 'temporal-media';
-import { isOpen } from 'temporal-media/internal/domain/execution-status';
-import { latestResults } from 'temporal-media/internal/manifest/results';
-import { given } from 'temporal-media/internal/domain/given';
+import { isOpen } from 'temporal-media/internal/domain/names';
+import { latestResults } from 'temporal-media/internal/manifest/result-lines';
+import { given } from 'temporal-media/internal/domain/json';
 import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
-import { type Connected } from '../connect';
+import { type Connected } from '../shared/connect';
 import {
   type CommandContext,
   type CommonOptions,
   effectiveConfig,
   effectiveEnvironment,
   withServer,
-} from '../context';
-import { badInput, CliError } from '../errors';
-import { spendLimitOf } from '../spend/spend-limit';
-import { commandFor } from '../text';
-import { type DecideOptions } from '../paid-options';
-import { decideUnconfirmed, userName } from '../unconfirmed/unconfirmed';
+} from '../shared/context';
+import { badInput, CliError } from '../shared/errors';
+import { spendLimitOf } from '../shared/confirm';
+import { commandFor } from '../shared/text';
+import { type DecideOptions } from '../shared/paid-options';
+import { decideUnconfirmed, userName } from '../unconfirmed/run';
 import {
   amountOf,
   changesOf,
@@ -34,9 +34,9 @@ import {
   countOf,
   moneyOption,
   type ResumeRowsCommandOptions,
-} from './campaign-options';
-import { plainKey } from './campaign-text';
-import { modelsInForce } from '../models/models-in-force';
+} from './options';
+import { plainKey } from './text';
+import { modelsInForce } from '../shared/models-in-force';
 import { planHere } from './plan';
 import { confirmMore, confirmPlan, confirmUnvalidated, showPlan } from './run';
 import { followCampaign } from './watch';

@@ -1,29 +1,71 @@
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
-import { GIVES_NONE } from 'temporal-media/internal/activities/signed-address';
+import { GIVES_NONE } from 'temporal-media/internal/activities/sources';
 import { type ArtifactStore } from 'temporal-media/stores';
 import {
   type CampaignInput,
   type CampaignPlan,
   type ManifestIssue,
-  type PlannedModel,
+  type Money,
   type MoneyTotals,
+  type PlannedModel,
 } from 'temporal-media';
 import { DEFAULT_MAX_ATTEMPTS } from 'temporal-media/internal/domain/campaign/plan';
 import { sumOf } from 'temporal-media/internal/domain/campaign/results';
-import { formatMoney } from 'temporal-media/internal/domain/price';
+import { formatMoney } from 'temporal-media/internal/domain/money';
 import { artifactUri } from 'temporal-media/internal/domain/request';
-import { ModelsDownError } from 'temporal-media/internal/manifest/manifest-errors';
+import { ModelsDownError } from 'temporal-media/internal/manifest/manifest-text';
 import { type PlanSink } from 'temporal-media/internal/manifest/page-writer';
 import { planManifest } from 'temporal-media/internal/manifest/plan-manifest';
-import { given } from 'temporal-media/internal/domain/given';
-import { CliError } from '../errors';
-import { type ShownPlan } from '../json-output';
-import { type ModelsInForce } from '../models/models-in-force';
-import { type Report } from '../report';
-import { amountText, moneyTotalsText, plainKey } from './campaign-text';
+import { given } from 'temporal-media/internal/domain/json';
+import { CliError } from '../shared/errors';
+import { type ShownPlan } from '../shared/json-output';
+import { type ModelsInForce } from '../shared/models-in-force';
+import { type Report } from '../shared/report';
+import { amountText, moneyTotalsText, plainKey } from './text';
 import { type LocalFiles } from './manifest';
-import { type SpendBounds, withRetries } from './most-spent';
+
+/** Limits on what a plan may cost. */
+export interface SpendBounds {
+  /** How often a row is tried after capacity failures; each try may cost. */
+  readonly maxAttempts?: number | undefined;
+  readonly budget?: Money | undefined;
+}
+
+/** The most that a plan may cost with all its retries: never more than the budget. Null is unknown (C1.5). */
+export function mostOf(plan: CampaignPlan, { maxAttempts, budget }: SpendBounds): Money | null {
+  return mostSpent(withRetries(plan, maxAttempts), budget);
+}
+
+/** The cost without a budget if every row uses all its tries and every try costs. Null is unknown (C1.5). */
+function withRetries(
+  {
+    estimate,
+    unpriced,
+    started,
+    currency,
+  }: Pick<CampaignPlan, 'estimate' | 'unpriced' | 'started' | 'currency'>,
+  maxAttempts = DEFAULT_MAX_ATTEMPTS,
+): Money | null {
+  // The attempt that a row has already started is paid for.
+  const more = maxAttempts - 1;
+  const sum = estimate * maxAttempts + started.estimate * more;
+  if (unpriced > 0 || (more > 0 && started.unpriced > 0)) return null;
+  return currency === null || !Number.isSafeInteger(sum) ? null : { microUnits: sum, currency };
+}
+
+/** Whether a plan may cause new cost. */
+export function mayCost({ models, started }: CampaignPlan, maxAttempts = DEFAULT_MAX_ATTEMPTS): boolean {
+  return models.length > 0 || (started.rows > 0 && maxAttempts > 1);
+}
+
+/** Limits a sum to the budget. */
+export function mostSpent(sum: Money | null, budget: Money | undefined): Money | null {
+  if (budget === undefined) return sum;
+  if (sum !== null && sum.currency === budget.currency)
+    return sum.microUnits < budget.microUnits ? sum : budget;
+  return budget;
+}
 
 /** A campaign to plan on this machine; nothing is sent, stored or started. */
 export interface PlanHere {

@@ -1,12 +1,14 @@
-import { given } from 'temporal-media/internal/domain/given';
+import { given } from 'temporal-media/internal/domain/json';
 import { type JsonValue } from 'temporal-media';
-import { manifestText } from 'temporal-media/internal/manifest/manifest-text';
-import { ManifestUnreadableError } from 'temporal-media/internal/manifest/manifest-errors';
+import {
+  linesOf,
+  manifestText,
+  ManifestUnreadableError,
+} from 'temporal-media/internal/manifest/manifest-text';
 import { MAX_ROW_CHARACTERS } from 'temporal-media/internal/manifest/manifest-row';
-import { linesOf } from 'temporal-media/internal/manifest/text-lines';
-import { badInput, CliError } from '../errors';
-import { readFields } from '../paid-options';
-import { countOf, type PromptOptions, type RunOptions } from './campaign-options';
+import { badInput, CliError } from '../shared/errors';
+import { readFields } from '../shared/paid-options';
+import { countOf, type PromptOptions, type RunOptions } from './options';
 import { type ManifestInput } from './manifest';
 
 /** Values that all rows share: the option, its field, and the column of a manifest with the same meaning. */

@@ -2,13 +2,13 @@ import { type ArtifactStore } from 'temporal-media/stores';
 import { type CampaignResult, type CampaignState } from 'temporal-media';
 import { type ReportFacts, type ReportSummary, writeReport, zipReport } from '@temporal-media/report';
 import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
-import { safeName } from '@temporal-media/report/internal/safe-name';
-import { type Connected } from '../connect';
-import { type CommandContext, type CommonOptions, effectiveConfig, withServer } from '../context';
-import { failureOf } from '../errors';
-import { type Report } from '../report';
-import { prepareOut } from '../save-results';
-import { moneyTotalsText, resultsText } from './campaign-text';
+import { safeName } from '@temporal-media/report/internal/report-folder';
+import { type Connected } from '../shared/connect';
+import { type CommandContext, type CommonOptions, effectiveConfig, withServer } from '../shared/context';
+import { failureOf } from '../shared/errors';
+import { type Report } from '../shared/report';
+import { prepareOut } from '../shared/output-files';
+import { moneyTotalsText, resultsText } from './text';
 import { reportFiles } from './status';
 
 /** Milliseconds between the starts of two refreshes. */

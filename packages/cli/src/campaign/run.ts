@@ -10,28 +10,38 @@ import {
   type ArtifactRef,
 } from 'temporal-media';
 import { type CampaignStart, type Started } from 'temporal-media/client';
-import { formatMoney } from 'temporal-media/internal/domain/price';
-import { given } from 'temporal-media/internal/domain/given';
+import { formatMoney } from 'temporal-media/internal/domain/money';
+import { given } from 'temporal-media/internal/domain/json';
 import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
-import { connect, type Connected } from '../connect';
-import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../context';
-import { measuringStore } from '../dry-run';
-import { CliError } from '../errors';
-import { type CampaignEstimate } from '../json-output';
-import { type ModelsInForce, modelsInForce } from '../models/models-in-force';
-import { idOf } from '../paid-options';
-import { type Report } from '../report';
-import { unlessInterrupted, warnWithoutWorker } from '../run-paid';
-import { onInterruption } from '../interruption';
-import { prepareOut } from '../save-results';
-import { confirmSpend } from '../spend/confirm-spend';
-import { type MaxSpend, spendLimitOf } from '../spend/spend-limit';
-import { commandFor } from '../text';
-import { endAdvice, refusalType } from './campaign-end';
-import { amountOf, changesOf, countOf, moneyOption, type RunOptions } from './campaign-options';
+import { connect, type Connected } from '../shared/connect';
+import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../shared/context';
+import { measuringStore } from '../shared/dry-run';
+import { CliError } from '../shared/errors';
+import { type CampaignEstimate } from '../shared/json-output';
+import { type ModelsInForce, modelsInForce } from '../shared/models-in-force';
+import { idOf } from '../shared/paid-options';
+import { type Report } from '../shared/report';
+import { unlessInterrupted, warnWithoutWorker } from '../shared/run-paid';
+import { onInterruption } from '../shared/interruption';
+import { prepareOut } from '../shared/output-files';
+import { confirmSpend, type MaxSpend, spendLimitOf } from '../shared/confirm';
+import { commandFor } from '../shared/text';
+import { endAdvice, refusalType } from './text';
+import { amountOf, changesOf, countOf, moneyOption, type RunOptions } from './options';
 import { LocalFiles, type ManifestInput, openManifest, canonicalManifest, namesFiles } from './manifest';
-import { mayCost, mostOf, mostSpent, type SpendBounds } from './most-spent';
-import { bookedText, currencyOf, issueLines, planHere, type PlanHere, planLines, shownPlan } from './plan';
+import {
+  bookedText,
+  currencyOf,
+  issueLines,
+  mayCost,
+  mostOf,
+  mostSpent,
+  planHere,
+  type PlanHere,
+  planLines,
+  shownPlan,
+  type SpendBounds,
+} from './plan';
 import { asManifest, rowsSource } from './prompt-manifest';
 import { ReportRefresher } from './report';
 import { attachCampaign } from './watch';

@@ -4,25 +4,26 @@ import { type BatchView, type CampaignResult, type CampaignState } from 'tempora
 import { type ReportSummary } from '@temporal-media/report';
 import { ROWS_WAIT } from 'temporal-media/internal/domain/campaign/campaign-state';
 import { adviceOf } from 'temporal-media/internal/domain/case';
-import { isOpen, PAUSED } from 'temporal-media/internal/domain/execution-status';
+import { isOpen, PAUSED } from 'temporal-media/internal/domain/names';
 import { CAMPAIGN_ADVICE, filled } from 'temporal-media/internal/domain/advice';
-import { gatherCase, type GatheredCase } from '../case/gather-case';
-import { type Connected } from '../connect';
-import { type CommandContext, type CommonOptions, withServer } from '../context';
-import { errorType } from '../exit-codes';
-import { textTable } from '../progress-view';
-import { type Paint, type LineStyle } from '../report';
-import { commandFor, shellWord } from '../text';
-import { campaignEnd, endAdvice } from './campaign-end';
-import { countOf } from './campaign-options';
+import { gatherCase, type GatheredCase } from '../shared/gather-case';
+import { type Connected } from '../shared/connect';
+import { type CommandContext, type CommonOptions, withServer } from '../shared/context';
+import { errorType } from '../shared/exit-codes';
+import { textTable } from '../shared/progress-view';
+import { type Paint, type LineStyle } from '../shared/report';
+import { commandFor, shellWord } from '../shared/text';
+import { countOf } from './options';
 import {
   budgetText,
+  campaignEnd,
   countsText,
+  endAdvice,
   moneyTotalsText,
   resultsText,
   rowProgress,
   standText,
-} from './campaign-text';
+} from './text';
 import { issueLine, issueLines } from './plan';
 
 /** Everything that is known about a campaign. */

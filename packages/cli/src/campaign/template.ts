@@ -2,12 +2,17 @@ import { extname, resolve } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import { type ImageModel, type ModelEntry, type VideoModel } from 'temporal-media';
 import { MANIFEST_COLUMNS } from 'temporal-media/internal/manifest/columns';
-import { given } from 'temporal-media/internal/domain/given';
-import { type CommandContext, type CommonOptions, effectiveConfig, effectiveEnvironment } from '../context';
-import { badInput } from '../errors';
-import { modelsInForce } from '../models/models-in-force';
-import { shellWord } from '../text';
-import { writeNamedFile } from '../write-named-file';
+import { given } from 'temporal-media/internal/domain/json';
+import {
+  type CommandContext,
+  type CommonOptions,
+  effectiveConfig,
+  effectiveEnvironment,
+} from '../shared/context';
+import { badInput } from '../shared/errors';
+import { modelsInForce } from '../shared/models-in-force';
+import { shellWord } from '../shared/text';
+import { writeNamedFile } from '../shared/output-files';
 
 /** One row of a template: columns by name. */
 type TemplateRow = { readonly [column: string]: string | number };

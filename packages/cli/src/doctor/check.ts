@@ -1,13 +1,12 @@
 import { type Connection } from '@temporalio/client';
 import { type MediaConfig } from 'temporal-media/worker';
-import { ConfigurationError, readUsableConfig } from 'temporal-media/internal/config';
-import { accountsOf, asOnlyAccount } from 'temporal-media/internal/accounts/account-config';
-import { type AccountSettings } from 'temporal-media/internal/accounts/accounts-file';
-import { accountName, normaliseBaseUrl } from 'temporal-media/internal/service/base-url';
-import { findTarget, type Target } from '../connect';
-import { type DevState, readDevState, sandboxEnvironment } from '../dev/state';
-import { type CommandErrorType, errorType } from '../exit-codes';
-import { type AccountCheck } from '../json-output';
+import { ConfigurationError, readUsableConfig } from 'temporal-media/internal/settings/config';
+import { type AccountSettings, accountsOf, asOnlyAccount } from 'temporal-media/internal/settings/accounts';
+import { accountName, normaliseBaseUrl } from 'temporal-media/internal/service/endpoint';
+import { findTarget, type Target } from '../shared/connect';
+import { type DevState, readDevState, sandboxEnvironment } from '../shared/dev-state';
+import { type CommandErrorType, errorType } from '../shared/exit-codes';
+import { type AccountCheck } from '../shared/json-output';
 
 /** One account of a worker. */
 export interface AccountFacts {

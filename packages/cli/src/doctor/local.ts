@@ -6,17 +6,21 @@ import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
 import { type ArtifactStore } from 'temporal-media/stores';
 import { type ModelEntry } from 'temporal-media';
 import { type MediaConfig } from 'temporal-media/worker';
-import { toArtifactError } from 'temporal-media/internal/artifacts/artifact-store';
-import { outOfReach } from 'temporal-media/internal/activities/signed-address';
-import { ephemeralJournal } from 'temporal-media/internal/files/ephemeral';
-import { systemCode } from 'temporal-media/internal/files/system-code';
-import { ConfigurationError, floatingJournal } from 'temporal-media/internal/config';
-import { createModelSource } from 'temporal-media/internal/models/model-source';
-import { isOlder } from 'temporal-media/internal/older-version';
-import { sdkCopies, sdkCopiesWithApplication, type SdkCopy } from 'temporal-media/internal/sdk-copies';
-import { wordsOfStore } from 'temporal-media/internal/journal/records';
-import { openArtifactStore, openJournal, schemeOf } from 'temporal-media/internal/stores/open-stores';
-import { type CommandErrorType } from '../exit-codes';
+import { toArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
+import { outOfReach } from 'temporal-media/internal/activities/sources';
+import { systemCode } from 'temporal-media/internal/stores/files/system-errors';
+import { ConfigurationError, floatingJournal } from 'temporal-media/internal/settings/config';
+import { createModelSource } from 'temporal-media/internal/settings/model-source';
+import { isOlder } from 'temporal-media/internal/worker/temporal-server-version';
+import { sdkCopies, sdkCopiesWithApplication, type SdkCopy } from 'temporal-media/internal/installation';
+import { wordsOfStore } from 'temporal-media/internal/stores/journal/records';
+import {
+  ephemeralJournal,
+  openArtifactStore,
+  openJournal,
+  schemeOf,
+} from 'temporal-media/internal/stores/open-stores';
+import { type CommandErrorType } from '../shared/exit-codes';
 import { type DoctorCheck, failedCheck, type Finding, ok, warning } from './check';
 
 /** Whether this process runs a Node that the package allows. */

@@ -5,14 +5,14 @@ import { throwBug } from 'temporal-media/internal/domain/bug';
 import { type MediaConfig } from 'temporal-media/worker';
 import { type ModelSource, type ConnectionFactory } from 'temporal-media/activities';
 import { type TaskError } from 'temporal-media';
-import { createModelSource } from 'temporal-media/internal/models/model-source';
+import { createModelSource } from 'temporal-media/internal/settings/model-source';
 import { environmentConnections } from 'temporal-media/internal/service/connections';
 import { proxyFor } from 'temporal-media/internal/service/proxy-environment';
-import { keySecrets } from 'temporal-media/internal/service/credentials';
+import { keySecrets } from 'temporal-media/internal/service/endpoint';
 import { createMediaClient } from 'temporal-media/internal/service/create-media-client';
 import { type GetVideoResult } from 'temporal-media/internal/service/media-client';
-import { networkCode, unsentCause } from 'temporal-media/internal/service/network-error';
-import { type CommandErrorType } from '../exit-codes';
+import { networkCode, unsentCause } from 'temporal-media/internal/service/errors';
+import { type CommandErrorType } from '../shared/exit-codes';
 import {
   type AccountFacts,
   type DoctorCheck,

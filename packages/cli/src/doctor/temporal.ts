@@ -1,29 +1,31 @@
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { otherwise } from 'temporal-media/internal/domain/bug';
-import { accountsOfOthers, isSetBack } from 'temporal-media/internal/binding/bind-journal';
-import { readLedger } from 'temporal-media/internal/binding/ledger';
+import {
+  accountsOfOthers,
+  isSetBack,
+  readLedger,
+} from 'temporal-media/internal/activities/binding/bind-journal';
 import { type JournalIdentity } from 'temporal-media/stores';
-import { differenceOf, DIFFERS, type Ledger } from 'temporal-media/internal/domain/journal-binding';
+import { differenceOf, DIFFERS, type Ledger } from 'temporal-media/internal/domain/journal';
 import { activityQueues } from 'temporal-media/internal/domain/names';
 import { existingJournal, openArtifactStore, schemeOf } from 'temporal-media/internal/stores/open-stores';
-import { JournalRecordError } from 'temporal-media/internal/journal/records';
-import { isOlder } from 'temporal-media/internal/older-version';
-import { lackingIn, OLDEST_SERVER } from 'temporal-media/internal/temporal-server-version';
-import { isGrpcNotFound } from 'temporal-media/internal/client/raw-service';
+import { JournalRecordError } from 'temporal-media/internal/stores/journal/records';
+import { isOlder, lackingIn, OLDEST_SERVER } from 'temporal-media/internal/worker/temporal-server-version';
+import { isGrpcNotFound } from 'temporal-media/internal/client/workflow-service';
 import {
   type PollerKind,
   pollsForNewWork,
   type QueueView,
   STALE_POLL_MS,
-  viewQueue,
   versionText,
+  viewQueue,
   type WorkerVersion,
-} from '../queue-view';
-import { errorType } from '../exit-codes';
+} from '../shared/execution-state';
+import { errorType } from '../shared/exit-codes';
 import { type DoctorCheck, type DoctorFacts, failedCheck, type Finding, ok, warning } from './check';
 import { folderState } from './local';
-import { shellWord } from '../text';
+import { shellWord } from '../shared/text';
 
 const CALL_MS = 3_000;
 const KINDS: readonly PollerKind[] = ['workflows', 'activities'];

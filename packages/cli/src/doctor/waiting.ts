@@ -1,11 +1,11 @@
 import { Client } from '@temporalio/client';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { callWaits } from 'temporal-media/internal/client/ask-worker';
-import { lenientClient } from 'temporal-media/internal/client/lenient-client';
+import { lenientClient } from 'temporal-media/internal/client/read-payloads';
 import { type CallWait } from 'temporal-media';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { WORKFLOW } from 'temporal-media/internal/domain/names';
-import { dataConverterOf } from '../codec-client';
+import { dataConverterOf } from '../shared/codec-client';
 import { type DoctorCheck, failedCheck, type Finding, ok, warning } from './check';
 
 /** A paid call, or a row of a campaign, that is not sent for now. */

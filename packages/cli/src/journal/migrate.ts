@@ -1,8 +1,8 @@
 import { type MediaConfig } from 'temporal-media/worker';
-import { ConfigurationError } from 'temporal-media/internal/config';
-import { shownAddress } from '@temporal-media/store-postgres/internal/address';
+import { ConfigurationError } from 'temporal-media/internal/settings/config';
+import { shownAddress } from '@temporal-media/store-postgres/internal/connections';
 import { migratePostgres, migrationSql } from '@temporal-media/store-postgres';
-import { type CommandContext } from '../context';
+import { type CommandContext } from '../shared/context';
 
 /**
  * Makes the table of a journal in PostgreSQL, or brings it up to date. A dry run connects to nothing.

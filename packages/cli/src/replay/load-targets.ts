@@ -2,15 +2,15 @@ import { stat } from 'node:fs/promises';
 import { type Client } from '@temporalio/client';
 import { type PayloadCodec } from '@temporalio/common';
 import { otherwise } from 'temporal-media/internal/domain/bug';
-import { listExecutions } from '@temporal-media/replay/internal/list-executions';
 import {
   ALL_OPEN,
   fetchChain,
   fetchRun,
+  listExecutions,
   withChildren,
   withWatchers,
 } from '@temporal-media/replay/internal/fetch-histories';
-import { HistoryError } from '@temporal-media/replay/internal/history-error';
+import { HistoryError } from '@temporal-media/replay/internal/loaded-history';
 import {
   type UnloadedTarget,
   type LoadedRun,
@@ -18,11 +18,11 @@ import {
   type DecodeOptions,
 } from '@temporal-media/replay';
 import { listHistoryFolder, readHistoryChain } from '@temporal-media/replay/internal/history-folder';
-import { decodeRun, isEncoded } from '@temporal-media/replay/internal/payloads';
+import { decodeRun, isEncoded } from '@temporal-media/replay/internal/decode-payloads';
 import { readHistoryFile } from '@temporal-media/replay/internal/read-history';
-import { dataConverterOf } from '../codec-client';
-import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../context';
-import { CliError } from '../errors';
+import { dataConverterOf } from '../shared/codec-client';
+import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../shared/context';
+import { CliError } from '../shared/errors';
 import { type ExportOptions, type ReplayOptions } from './options';
 
 /** What the arguments of a command say about histories. */
@@ -126,7 +126,7 @@ export class HistorySources {
   }
 
   async #client(): Promise<Client> {
-    this.#connected ??= import('../connect.js').then(async ({ connect }) => {
+    this.#connected ??= import('../shared/connect.js').then(async ({ connect }) => {
       const { context, options } = this;
       const env = effectiveEnvironment(context, options);
       return (await connect(effectiveConfig(context, options), env)).client;

@@ -1,4 +1,4 @@
-import { type CommonOptions } from '../context';
+import { type CommonOptions } from '../shared/context';
 
 /** Options of `replay`. */
 export interface ReplayOptions extends CommonOptions {

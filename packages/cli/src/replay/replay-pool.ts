@@ -4,10 +4,16 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type UnloadedTarget } from '@temporal-media/replay';
-import { CliError } from '../errors';
+import { CliError } from '../shared/errors';
 import { type NamedTarget } from './load-targets';
-import { Reporter, type ReplayRequest, type TargetReport } from './target-report';
-import { receivedReport, type SentReport, type ThreadMessage } from './thread-messages';
+import {
+  receivedReport,
+  type ReplayRequest,
+  Reporter,
+  type SentReport,
+  type TargetReport,
+  type ThreadMessage,
+} from './target-report';
 
 /** Each thread keeps its own copy of the workflow code and one history, 100 MiB and more: not more than this unless asked. */
 const MOST_BY_DEFAULT = 4;

@@ -1,9 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { failureOf } from '../errors';
+import { failureOf } from '../shared/errors';
 import { type NamedTarget } from './load-targets';
-import { quietRuntime } from './quiet-runtime';
-import { Reporter, type ReplayRequest } from './target-report';
-import { sentReport, type ThreadMessage } from './thread-messages';
+import { quietRuntime } from './code';
+import { type ReplayRequest, Reporter, sentReport, type ThreadMessage } from './target-report';
 
 // Entry of a thread that replays: loads and replays each name that it gets, and posts what is said about it.
 quietRuntime();

@@ -1,10 +1,8 @@
 import { type CreatePolicy } from 'temporal-media';
 import { type Facts, type Timeline, type TimelineEntry } from '@temporal-media/replay';
 import { type FaultAction, type FaultRule, type SandboxOperation } from '@temporal-media/sandbox';
-import { fieldsOf, numberOf, textOf, timeOf } from '@temporal-media/replay/internal/timeline/read-value';
-import { outcomeType } from './outcome-type';
-import { type ScenarioPart } from './scenario-part';
-import { errorOf, fewerTries, retryAfter } from './service-replies';
+import { fieldsOf, numberOf, textOf, timeOf } from '@temporal-media/replay/internal/timeline/values';
+import { errorOf, fewerTries, outcomeType, retryAfter, type ScenarioPart } from './scenario-part';
 
 /** What a policy says about a status that the default does not take for a refusal. */
 const VOUCHED: { readonly [status: number]: 'on500' | 'on502' | 'on503' | 'on504' } = {

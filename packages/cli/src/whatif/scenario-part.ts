@@ -1,4 +1,45 @@
 import { type FaultRule } from '@temporal-media/sandbox';
+import { failureFields, type FailureKind } from '@temporal-media/sandbox/internal/tasks';
+import { failureRow } from 'temporal-media/internal/domain/failure-table';
+import { textOf } from '@temporal-media/replay/internal/timeline/values';
+import { type Timeline } from '@temporal-media/replay';
+
+const KINDS: readonly string[] = [
+  'moderation',
+  'capacity',
+  'invalid',
+  'quota',
+] satisfies readonly FailureKind[];
+
+/** An error of this kind as services write it: the text and the code of the history may name its request. */
+export function errorOf(kind: string): unknown {
+  return KINDS.includes(kind)
+    ? failureFields(kind as FailureKind, 0)['error']
+    : { message: 'An unexpected error occurred.' };
+}
+
+/**
+ * How many of so many tries in a row are played where the package chose the pauses between them: they grow with each try, and
+ * nothing else can shorten them. @param speed how many times fewer
+ */
+export const fewerTries = (tries: number, speed: number): number => Math.ceil(tries / speed);
+
+/** Whole seconds, as the header has them. @param speed how many times shorter */
+export const retryAfter = (ms: number, speed: number): number => Math.max(1, Math.ceil(ms / 1000 / speed));
+
+/** The outcome of a history as the table of failures names it: `completed`, `failed/moderation`; null while it is open. */
+export function outcomeType({ outcome, entries }: Timeline): string | null {
+  if (outcome === null) return null;
+  const facts = entries.findLast(({ kind }) => kind === 'ended')?.facts ?? {};
+  const reason = textOf(facts['reason']);
+  const kind = textOf(facts['kind']);
+  const row = failureRow({
+    outcome,
+    ...(reason !== null && { reason }),
+    ...(kind !== null && { error: { kind } }),
+  });
+  return row?.type ?? outcome;
+}
 
 /** What one kind of request contributes to a scenario. */
 export interface ScenarioPart {

@@ -1,14 +1,38 @@
 import { type CreatePolicy } from 'temporal-media';
 import { type EntryKind, type Timeline } from '@temporal-media/replay';
 import { type FaultRule, type SandboxOperation } from '@temporal-media/sandbox';
-import { phaseOf } from 'temporal-media/internal/service/status-values';
+import { phaseOf } from 'temporal-media/internal/service/video-record';
 import { WORKFLOW } from 'temporal-media/internal/domain/names';
 import { DEFAULT_WAIT_MS } from 'temporal-media/internal/domain/timeouts';
-import { textOf } from '@temporal-media/replay/internal/timeline/read-value';
+import { textOf } from '@temporal-media/replay/internal/timeline/values';
 import { createFaults } from './create-faults';
-import { downloadFaults } from './download-faults';
-import { outcomeType } from './outcome-type';
-import { pollFaults } from './poll-faults';
+import { downloadFaults, pollFaults } from './task-faults';
+import { outcomeType } from './scenario-part';
+
+/** `data` of `replay --whatif`: what a history shows, and what became of the same faults against the sandbox. */
+export interface WhatIfReport {
+  readonly v: 1;
+  /** The story of the history. */
+  readonly original: Timeline;
+  /** The story of the local run. */
+  readonly local: Timeline;
+  /** The faults that the history shows, as the sandbox was given them. */
+  readonly scenario: Scenario;
+  /** What the history shows and the local run does not have, in words. */
+  readonly notPlayed: readonly string[];
+  /** Outcomes as the table of failures names them, such as `content_unavailable/expired`. */
+  readonly outcome: {
+    /** Null for a history without an end. */
+    readonly original: string | null;
+    readonly local: string | null;
+    /** Null where the history has no outcome to compare with. */
+    readonly same: boolean | null;
+  };
+  /** What the sandbox counted of paid requests. */
+  readonly paid: { readonly received: number; readonly accepted: number };
+  /** The test that was written; null without `--save-test`. */
+  readonly savedTest: string | null;
+}
 
 /** What the sandbox, a worker and a person must do so that what a history shows happens again. */
 export interface Scenario {

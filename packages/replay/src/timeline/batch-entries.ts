@@ -1,9 +1,8 @@
 import { ACTIVITY } from 'temporal-media/internal/domain/names';
 import { type Operation } from './operations';
 import { answerSaid, moneyOf, withoutAnswer, workFacts } from './paid-entries';
-import { fieldsOf, listOf, numberOf, present } from './read-value';
+import { counted, fieldsOf, listOf, numberOf, present } from './values';
 import { type RowReader } from './campaign-rows';
-import { counted } from './sizes';
 import { type Story } from './story';
 import { type Fact, type Tone } from './timeline';
 

@@ -1,5 +1,5 @@
 import { ACTIVITY, isMediaWorkflow, SIGNAL, WORKFLOW } from 'temporal-media/internal/domain/names';
-import { worstTone } from 'temporal-media/internal/domain/outcome-words';
+import { worstTone } from 'temporal-media/internal/domain/campaign/row';
 import { createRedactor } from 'temporal-media/internal/service/redact';
 import { type LoadedRun, type LoadedTarget } from '../loaded-history';
 import { BatchReader } from './batch-entries';
@@ -11,11 +11,8 @@ import { eventId, operationsOf, type Operation, type RunOperations } from './ope
 import { PeopleReader, readDecisionWait } from './people-entries';
 import { answersOf, PollReader } from './poll-entries';
 import { readCreate, readCreateWait, readImage, workFacts, withoutAnswer } from './paid-entries';
-import { type Fields, fieldsOf, present } from './read-value';
-import { type OpenEntry, Story } from './story';
-import { shownBy, type Shown } from './shown';
-import { shownSpan } from './sizes';
-import { withoutCopies } from './reset-runs';
+import { type Fields, fieldsOf, present, type Shown, shownBy, shownSpan } from './values';
+import { type OpenEntry, Story, withoutCopies } from './story';
 import { isSharedPolling, readSharedPolling } from './shared-polling-entries';
 import { spansOf, timeSpent, type Span } from './time-spent';
 import { type Fact, type Timeline, type TimelineRun } from './timeline';

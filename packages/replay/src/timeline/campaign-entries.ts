@@ -1,10 +1,9 @@
 import { ACTIVITY, SIGNAL } from 'temporal-media/internal/domain/names';
-import { worstTone } from 'temporal-media/internal/domain/outcome-words';
-import { formatMoney } from 'temporal-media/internal/domain/price';
+import { worstTone } from 'temporal-media/internal/domain/campaign/row';
+import { formatMoney } from 'temporal-media/internal/domain/money';
 import { type Operation } from './operations';
 import { moneyOf, withoutAnswer, workFacts } from './paid-entries';
-import { fieldsOf, listOf, numberOf, present, type Fields } from './read-value';
-import { counted, shownSpan } from './sizes';
+import { counted, type Fields, fieldsOf, listOf, numberOf, present, shownSpan } from './values';
 import { type OpenEntry, type Story } from './story';
 import { type Fact, type Tone, type SpentOn } from './timeline';
 import { campaignMoney } from './workflow-entries';

@@ -1,10 +1,9 @@
 import { isWorthAnother } from 'temporal-media/internal/domain/campaign/row-result';
-import { failureKind, outcomeWords } from 'temporal-media/internal/domain/outcome-words';
+import { failureKind, outcomeWords } from 'temporal-media/internal/domain/campaign/row';
 import { type TaskAnswer } from './poll-entries';
 import { type Operation } from './operations';
 import { type AnswerSaid } from './paid-entries';
-import { fieldsOf, listOf, numberOf, textOf, timeOf, type Fields } from './read-value';
-import { type Shown } from './shown';
+import { type Fields, fieldsOf, listOf, numberOf, type Shown, textOf, timeOf } from './values';
 import { type NoAttempt, type TimelineRow, type Tone } from './timeline';
 
 type OpenRow = { -readonly [field in keyof TimelineRow]: TimelineRow[field] };

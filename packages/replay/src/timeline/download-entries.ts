@@ -1,8 +1,7 @@
 import { ACTIVITY } from 'temporal-media/internal/domain/names';
 import { type Operation } from './operations';
 import { withoutAnswer, workFacts } from './paid-entries';
-import { fieldsOf, listOf, numberOf, present, textOf } from './read-value';
-import { counted, shownBytes, shownSpan } from './sizes';
+import { counted, fieldsOf, listOf, numberOf, present, shownBytes, shownSpan, textOf } from './values';
 import { type Said, type Story } from './story';
 import { type Fact, type Facts } from './timeline';
 

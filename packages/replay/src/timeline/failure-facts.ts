@@ -1,8 +1,24 @@
 import { type History } from '@temporalio/common/lib/proto-utils';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import { isSentence } from 'temporal-media/internal/service/redact';
-import { decoded } from './payloads';
-import { fieldsOf, numberOf, textOf } from './read-value';
-import { type Shown } from './shown';
+import { fieldsOf, numberOf, type Shown, textOf } from './values';
+
+/** The value of a payload; undefined for none and for one that cannot be read, such as one that is still encrypted. */
+export function decoded(payload: Payload | null | undefined): unknown {
+  if (!payload) return undefined;
+  try {
+    return defaultPayloadConverter.fromPayload(payload);
+  } catch (_error) {
+    return undefined;
+  }
+}
+
+/** The first argument or result. */
+export function firstOf(
+  payloads: { readonly payloads?: readonly Payload[] | null } | null | undefined,
+): unknown {
+  return decoded(payloads?.payloads?.[0]);
+}
 
 type Event = NonNullable<History['events']>[number];
 type Failure = NonNullable<NonNullable<Event['activityTaskFailedEventAttributes']>['failure']>;

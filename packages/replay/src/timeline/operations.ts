@@ -1,8 +1,7 @@
 import { type History } from '@temporalio/common/lib/proto-utils';
 import { ACTIVITY, RETRY_LATER } from 'temporal-media/internal/domain/names';
 import { type LoadedRun, type PendingActivity } from '../loaded-history';
-import { failureFacts, type FailureFacts } from './failure-facts';
-import { decoded, firstOf } from './payloads';
+import { decoded, failureFacts, type FailureFacts, firstOf } from './failure-facts';
 import { TaskReader, type WorkflowTask } from './workflow-tasks';
 
 type Event = NonNullable<History['events']>[number];

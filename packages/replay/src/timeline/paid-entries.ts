@@ -1,12 +1,20 @@
 import { ACTIVITY } from 'temporal-media/internal/domain/names';
 import { type Money } from 'temporal-media';
-import { formatMoney } from 'temporal-media/internal/domain/price';
+import { formatMoney } from 'temporal-media/internal/domain/money';
 import { DEFAULT_WAIT_MS } from 'temporal-media/internal/domain/timeouts';
 import { failureWords } from './failure-facts';
 import { type Operation } from './operations';
-import { fieldsOf, numberOf, present, textOf, timeOf, type Fields } from './read-value';
-import { type Shown } from './shown';
-import { counted, shownSpan } from './sizes';
+import {
+  counted,
+  type Fields,
+  fieldsOf,
+  numberOf,
+  present,
+  type Shown,
+  shownSpan,
+  textOf,
+  timeOf,
+} from './values';
 import { type Said, type Story } from './story';
 import { pauseOn, pauseSpans } from './time-spent';
 import { SPENT, type Fact, type Facts, type Tone } from './timeline';

@@ -1,9 +1,8 @@
 import { UPDATE } from 'temporal-media/internal/domain/names';
-import { formatMoney } from 'temporal-media/internal/domain/price';
+import { formatMoney } from 'temporal-media/internal/domain/money';
 import { type Operation } from './operations';
 import { answerSaid, moneyOf, readTask, withoutAnswer, workFacts } from './paid-entries';
-import { fieldsOf, listOf, numberOf, present, textOf } from './read-value';
-import { shownSpan } from './sizes';
+import { fieldsOf, listOf, numberOf, present, shownSpan, textOf } from './values';
 import { type OpenEntry, type Said, type Story } from './story';
 import { type Fact } from './timeline';
 

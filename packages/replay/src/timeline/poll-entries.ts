@@ -1,9 +1,8 @@
 import { type LoadedRun } from '../loaded-history';
 import { endedBy, failureWords } from './failure-facts';
 import { type Operation } from './operations';
-import { type Fields, fieldsOf, listOf, numberOf, present, textOf } from './read-value';
+import { counted, type Fields, fieldsOf, listOf, numberOf, present, shownSpan, textOf } from './values';
 import { errorFacts } from './paid-entries';
-import { counted, shownSpan } from './sizes';
 import { type OpenEntry, type Story } from './story';
 import { type Fact, type Tone } from './timeline';
 import { type Pause, pauseOn, pauseSpans } from './time-spent';

@@ -4,8 +4,7 @@ import { failureWords } from './failure-facts';
 import { type Operation } from './operations';
 import { withoutAnswer, workFacts } from './paid-entries';
 import { type PollReader } from './poll-entries';
-import { fieldsOf, type Fields, listOf, numberOf, present, textOf } from './read-value';
-import { counted } from './sizes';
+import { counted, type Fields, fieldsOf, listOf, numberOf, present, textOf } from './values';
 import { type Story } from './story';
 import { type Fact, type Tone } from './timeline';
 

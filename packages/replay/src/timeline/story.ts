@@ -1,20 +1,48 @@
 import { type Money } from 'temporal-media';
 import { failureWords } from './failure-facts';
-import { type Operation } from './operations';
+import { type Operation, type RunOperations } from './operations';
 import { type WorkflowTask } from './workflow-tasks';
-import { type Shown } from './shown';
+import { type Shown } from './values';
 import { type Span } from './time-spent';
 import {
-  MAX_CHANGES,
   type EntryKind,
   type EventIds,
   type Facts,
+  MAX_CHANGES,
   type MoneySummary,
   type PollChange,
   type SpentOn,
   type TimelineEntry,
   type Tone,
 } from './timeline';
+
+/**
+ * A reset run begins with copies of the events of the run that it was reset from. Where that run is told just before it, its
+ * copies belong to the reset, so that each paid request is told once, by the run that sent it.
+ */
+export function withoutCopies(runs: readonly RunOperations[]): readonly RunOperations[] {
+  return runs.map((run, index) => {
+    const reset = run.operations.findLast(({ kind }) => kind === 'reset');
+    const isCopied = reset !== undefined && reset.target?.runId === runs[index - 1]?.run.runId;
+    return isCopied ? fromReset(run, reset) : run;
+  });
+}
+
+function fromReset(run: RunOperations, reset: Operation): RunOperations {
+  const at = reset.ids[0] ?? 0;
+  // What is open goes on in this run.
+  const isCopy = ({ ids, end }: Operation): boolean => end !== 'open' && ids.every((id) => id < at);
+  const copies = run.operations.filter(isCopy).flatMap(({ ids }) => ids);
+  const own = { ...reset, ids: [...copies, ...reset.ids] };
+  return {
+    ...run,
+    operations: run.operations
+      .filter((operation) => !isCopy(operation))
+      .map((operation) => (operation === reset ? own : operation)),
+    tasks: run.tasks.filter((task) => task.at >= reset.at),
+    firstAt: reset.at,
+  };
+}
 
 /** What an entry says besides its times and events. */
 export interface Said {

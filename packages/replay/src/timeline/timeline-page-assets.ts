@@ -1,5 +1,4 @@
-import { PAGE_STYLE } from 'temporal-media/internal/html/page-style';
-import { ROW_FILTERS_SCRIPT } from 'temporal-media/internal/html/row-filters';
+import { PAGE_STYLE, ROW_FILTERS_SCRIPT } from 'temporal-media/internal/html/page-assets';
 
 /**
  * The script of the page of a timeline. It makes elements from the data in the page and never parses HTML: every text is

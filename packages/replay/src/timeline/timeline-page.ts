@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { WORKFLOW } from 'temporal-media/internal/domain/names';
-import { needingPerson, outcomeWords } from 'temporal-media/internal/domain/outcome-words';
-import { TONES } from 'temporal-media/internal/html/row-filters';
+import { needingPerson, outcomeWords } from 'temporal-media/internal/domain/campaign/row';
+import { TONES } from 'temporal-media/internal/html/page-assets';
 import { TIMELINE_SCRIPT, TIMELINE_STYLE } from './timeline-page-assets';
 import { rowCause } from './campaign-rows';
 import { eventText, offsetText } from './timeline-text';
-import { shownSpan } from './sizes';
+import { shownSpan } from './values';
 import {
   ENTRY_KINDS,
   SPENT,

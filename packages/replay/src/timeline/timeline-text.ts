@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
-import { TONES } from 'temporal-media/internal/html/row-filters';
-import { visible } from 'temporal-media/internal/domain/visible';
+import { TONES } from 'temporal-media/internal/html/page-assets';
+import { visible } from 'temporal-media/internal/domain/terminal-text';
 import { rowCause } from './campaign-rows';
-import { shownSpan, counted } from './sizes';
+import { counted, shownSpan } from './values';
 import { moneySummaryText, sendsText } from './workflow-entries';
 import {
   SPENT,

@@ -1,4 +1,4 @@
-import { type OutcomeTone } from 'temporal-media/internal/domain/outcome-words';
+import { type OutcomeTone } from 'temporal-media/internal/domain/campaign/row';
 import { type Money } from 'temporal-media';
 
 /** Where an entry is drawn, and in which group a reader looks for it. */

@@ -1,7 +1,7 @@
 import { ACTIVITY } from 'temporal-media/internal/domain/names';
 import { type LoadedRun } from '../loaded-history';
 import { type Operation, operationsOf } from './operations';
-import { fieldsOf, listOf, textOf } from './read-value';
+import { fieldsOf, listOf, textOf } from './values';
 
 /** A watch of a video by a watcher. */
 export interface WatchByWatcher {

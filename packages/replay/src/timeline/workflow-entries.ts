@@ -1,14 +1,13 @@
-import { milliseconds } from 'temporal-media/internal/domain/duration';
+import { milliseconds } from 'temporal-media/internal/domain/shape';
 import { isMediaWorkflow, WORKFLOW } from 'temporal-media/internal/domain/names';
 import { failureRow } from 'temporal-media/internal/domain/failure-table';
 import { situation } from 'temporal-media/internal/domain/advice';
-import { worstTone } from 'temporal-media/internal/domain/outcome-words';
-import { formatMoney } from 'temporal-media/internal/domain/price';
+import { worstTone } from 'temporal-media/internal/domain/campaign/row';
+import { formatMoney } from 'temporal-media/internal/domain/money';
 import { endedBy, failureWords } from './failure-facts';
 import { eventId, type Operation } from './operations';
 import { errorFacts } from './paid-entries';
-import { fieldsOf, listOf, numberOf, present, textOf, timeOf } from './read-value';
-import { counted, shownSpan } from './sizes';
+import { counted, fieldsOf, listOf, numberOf, present, shownSpan, textOf, timeOf } from './values';
 import { type OpenEntry, type Story } from './story';
 import { type Fact, type MoneySummary, type Timeline, type Tone } from './timeline';
 import { type PollReader } from './poll-entries';

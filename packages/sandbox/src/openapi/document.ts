@@ -1,10 +1,13 @@
 import { type JsonObject } from '../json-value';
 import { type SandboxMode } from '../options';
-import { ref, type JsonSchema, object, freeSchemas } from './json-schema';
 import {
+  freeSchemas,
   imageEditSchema,
   imageGenerationSchema,
   imageReplySchema,
+  type JsonSchema,
+  object,
+  ref,
   videoCreateSchema,
   videoRecordSchema,
 } from './schemas';

@@ -22,7 +22,7 @@ import {
   ownerLog,
 } from 'temporal-media/internal/domain/campaign/budget-book';
 import { type CreatedVideo } from 'temporal-media/internal/domain/paid-call';
-import { DEFAULT_POLLING } from 'temporal-media/internal/domain/polling-profile';
+import { DEFAULT_POLLING } from 'temporal-media/internal/domain/video-task';
 import { type ConformanceCheck } from './conformance-check';
 
 /**

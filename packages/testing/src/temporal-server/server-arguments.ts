@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { type Connection } from '@temporalio/client';
 import { type ServerConnectionOptions } from 'temporal-media/internal/client/address-source';
-import { clientPackage } from './temporal-packages';
+import { clientPackage } from './server-source';
 
 /** Types of search attributes that `temporal server start-dev` can register. */
 export type SearchAttributeTypeName =

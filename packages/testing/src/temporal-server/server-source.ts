@@ -4,7 +4,16 @@ import { access, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import type * as Client from '@temporalio/client';
+import type * as Testing from '@temporalio/testing';
 import { type AddressSource } from 'temporal-media/internal/client/address-source';
+
+/**
+ * Packages that are loaded when a server is wanted: tests without one have no use for them, and one of them is optional. Not by
+ * `import()`, which test runners that load this code as CommonJS, such as jest, refuse.
+ */
+export const clientPackage = (): typeof Client => require('@temporalio/client') as typeof Client;
+export const testingPackage = (): typeof Testing => require('@temporalio/testing') as typeof Testing;
 
 /** Which step of the search produced a `temporal` executable (architecture: Temporal server). */
 export type ExecutableFinder =

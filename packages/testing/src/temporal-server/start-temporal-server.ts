@@ -1,13 +1,23 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { acquireOwnerLock, LockHeldError, type OwnerLock } from 'temporal-media/internal/files/owner-lock';
-import { freePort, isPortFree } from 'temporal-media/internal/files/this-machine';
+import {
+  acquireOwnerLock,
+  LockHeldError,
+  type OwnerLock,
+} from 'temporal-media/internal/stores/files/owner-lock';
+import { freePort, isPortFree } from 'temporal-media/internal/stores/files/this-machine';
 import {
   type AddressSource,
   type ServerConnectionOptions,
 } from 'temporal-media/internal/client/address-source';
-import { type Launch, type LaunchedServer, LaunchError, launchServer, type ServerExit } from './process';
+import {
+  type Launch,
+  type LaunchedServer,
+  LaunchError,
+  launchServer,
+  type ServerExit,
+} from './server-process';
 import { probeNamespace, retentionSeconds, type SearchAttributeTypeName } from './server-arguments';
 import { resolveTemporalServer } from './resolve-temporal-server';
 import {

@@ -5,7 +5,7 @@
  * @module
  */
 import { proxyActivities } from '@temporalio/workflow';
-import { refusedBeforeSend } from 'temporal-media/internal/domain/make-outcome';
+import { refusedBeforeSend } from 'temporal-media/internal/domain/outcome';
 import {
   type ImageOutcome,
   type Rejected,
@@ -22,7 +22,7 @@ import {
   IMAGE_WORKFLOW_SHAPE,
 } from 'temporal-media/internal/domain/workflow-inputs';
 import { creationKey } from 'temporal-media/internal/workflows/creation-key';
-import { inputIssue, requireInput } from 'temporal-media/internal/workflows/inputs';
+import { inputIssue, requireInput } from 'temporal-media/internal/workflows/handlers';
 import { type FakeWorkflowActivities } from '../mock-media/mock-names';
 
 const ask = proxyActivities<FakeWorkflowActivities>({

@@ -1,0 +1,137 @@
+import { type Command } from 'commander';
+import { type Money, type DurationInput } from 'temporal-media';
+import { readAmount } from 'temporal-media/internal/domain/money';
+import { DEFAULT_CONCURRENCY, DEFAULT_MAX_ATTEMPTS } from 'temporal-media/internal/domain/campaign/plan';
+import { given } from 'temporal-media/internal/domain/json';
+import { badInput } from '../shared/errors';
+import { type CommonOptions } from '../shared/context';
+import { waitForOf } from '../shared/paid-options';
+
+/** Options of `campaign run`. */
+export interface RunOptions extends CommonOptions, ConsentOptions, PromptOptions {
+  readonly id?: string;
+  readonly out?: string;
+  readonly format?: 'csv' | 'jsonl';
+  readonly concurrency?: string;
+  readonly budget?: string;
+  readonly dryRun?: boolean;
+  readonly detach?: boolean;
+  readonly onInvalid?: 'fail' | 'skip';
+  readonly limit?: string;
+  readonly sample?: string;
+  readonly rebuyChanged?: boolean;
+  readonly waitFor?: string;
+  readonly maxAttempts?: string;
+  readonly account?: string;
+}
+
+/** Options of a run whose rows are the lines of a file of prompts. */
+export interface PromptOptions {
+  readonly prompts?: string;
+  readonly model?: string;
+  readonly duration?: string;
+  readonly resolution?: string;
+  readonly aspectRatio?: string;
+  readonly size?: string;
+  readonly quality?: string;
+  readonly n?: string;
+  readonly field?: readonly string[];
+}
+
+/** Options that control what a start may spend. */
+export interface ConsentOptions {
+  readonly maxSpend?: string;
+  readonly yes?: boolean;
+}
+
+/** Options of commands that resume rows. */
+export interface ResumeRowsCommandOptions extends CommonOptions, ConsentOptions {
+  readonly out?: string;
+  readonly concurrency?: string;
+  readonly budget?: string;
+  readonly waitFor?: string;
+  readonly maxAttempts?: string;
+  readonly detach?: boolean;
+  readonly outcome?: readonly string[];
+}
+
+export function withConsentOptions(command: Command): Command {
+  return command
+    .option(
+      '--max-spend <amount>',
+      'ask before a start that may cost more: 50, 50USD (default: MEDIA_MAX_SPEND)',
+    )
+    .option('-y, --yes', 'agree to a cost that is above --max-spend or unknown');
+}
+
+/** Defaults of a new run; a campaign that goes on keeps its earlier values. */
+const RUN_DEFAULTS = {
+  concurrency: String(DEFAULT_CONCURRENCY),
+  waitFor: '1h',
+  maxAttempts: String(DEFAULT_MAX_ATTEMPTS),
+};
+const AS_BEFORE = 'as before';
+const KEPT = { concurrency: AS_BEFORE, waitFor: AS_BEFORE, maxAttempts: AS_BEFORE };
+
+/** Options of `run`, `resume` and `retry`. @param goesOn for the last two, which keep the values of the run before */
+export function withRunOptions(command: Command, { goesOn = false } = {}): Command {
+  const { concurrency, waitFor, maxAttempts } = goesOn ? KEPT : RUN_DEFAULTS;
+  return command
+    .option('--out <dir>', 'write a report to this folder: results.jsonl, results.csv, media, a gallery')
+    .option('--concurrency <number>', `videos in flight at a time (default: ${concurrency})`)
+    .option('--budget <amount>', 'maximum spend; nothing is created beyond it: 200, 200USD')
+    .option('--wait-for <duration>', `how long to wait for each video: 90s, 15m, 2h (default: ${waitFor})`)
+    .option(
+      '--max-attempts <number>',
+      `maximum attempts of a row that fails for lack of capacity; each may cost (default: ${maxAttempts})`,
+    )
+    .option('--detach', 'print the id and return as soon as the campaign has started');
+}
+
+/** @throws CliError for anything but a whole number of at least 1 */
+export function countOf(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const number = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0;
+  if (number >= 1) return number;
+  throw badInput([{ field: option, message: 'must be a whole number of at least 1.' }]);
+}
+
+/** An amount whose currency may be left out. */
+export type Amount = NonNullable<ReturnType<typeof readAmount>>;
+
+/** @throws CliError for an invalid amount */
+export function amountOf(option: string, text: string | undefined): Amount | undefined {
+  if (text === undefined) return undefined;
+  const amount = readAmount(text);
+  if (amount !== undefined) return amount;
+  const message = 'must be a decimal amount with at most six decimals, such as 200, 200USD or "19.50 EUR".';
+  throw badInput([{ field: option, message }]);
+}
+
+/** The amount in its currency, else in that of the prices. @throws CliError when neither is known */
+export function moneyOption(
+  option: string,
+  amount: Amount | undefined,
+  currency: string | null | undefined,
+): Money | undefined {
+  if (amount === undefined) return undefined;
+  const known = amount.currency ?? currency;
+  if (known != null) return { microUnits: amount.microUnits, currency: known };
+  throw badInput([
+    { field: option, message: 'must name its currency, such as 200USD: the prices here do not say which.' },
+  ]);
+}
+
+/** Settings that a new run and a resumed run share. */
+export function changesOf(options: ResumeRowsCommandOptions): {
+  readonly concurrency?: number;
+  readonly waitFor?: DurationInput;
+  readonly maxAttempts?: number;
+} {
+  const concurrency = countOf('--concurrency', options.concurrency);
+  const waitFor = waitForOf(options.waitFor);
+  const maxAttempts = countOf('--max-attempts', options.maxAttempts);
+  return {
+    ...given({ concurrency, waitFor, maxAttempts }),
+  };
+}

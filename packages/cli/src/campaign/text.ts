@@ -1,0 +1,209 @@
+import { type ActiveRow } from 'temporal-media/internal/domain/campaign/batch-messages';
+import {
+  type BudgetState,
+  type CampaignResult,
+  type CampaignState,
+  type MoneyTotals,
+  type PlanRefusal,
+  type RowCounts,
+  type RowOutcome,
+} from 'temporal-media';
+import { endedRows } from 'temporal-media/internal/domain/campaign/results';
+import { ROW_OUTCOMES } from 'temporal-media/internal/domain/campaign/row';
+import { formatMoney } from 'temporal-media/internal/domain/money';
+import { CAMPAIGN_ADVICE, filled } from 'temporal-media/internal/domain/advice';
+import { type CommandErrorType, errorType, EXIT, type ExitCode } from '../shared/exit-codes';
+import { shellWord } from '../shared/text';
+
+/** How a campaign ended, as an exit code and a type of the registry. */
+type CampaignEnd =
+  | { readonly ok: true; readonly type: 'done' | 'still_running'; readonly exitCode: ExitCode }
+  | { readonly ok: false; readonly type: CampaignErrorType; readonly exitCode: ExitCode };
+
+type CampaignErrorType =
+  | CommandErrorType
+  | 'rejected/account_not_configured'
+  | 'rejected/unsafe_retry_policy';
+
+const REFUSED: { readonly [reason in PlanRefusal['reason']]: CampaignErrorType } = {
+  manifest_unreadable: 'manifest_unreadable',
+  invalid_rows: 'manifest_invalid',
+  no_rows: 'manifest_invalid',
+  mixed_currencies: 'budget_refused',
+  unpriced_models: 'budget_refused',
+  budget_currency: 'budget_refused',
+  account_not_configured: 'rejected/account_not_configured',
+  no_journal: 'rejected/unsafe_retry_policy',
+};
+
+/** Rows with these outcomes wait for a decision. */
+const UNDECIDED: readonly RowOutcome[] = ['unconfirmed', 'results_lost'];
+/** Rows with these outcomes have failed. */
+const FAILED: readonly RowOutcome[] = ['failed', 'content_unavailable', 'task_unknown', 'rejected'];
+
+/**
+ * How a campaign ended. The first that applies decides: refused before anything was sent; rows of unknown fate (5);
+ * rows that are still running (75, resume it); cancelled by an order (5); failed rows (5); rows that the budget left
+ * out (5); rows whose text has changed (5); all rows completed (0). Rows that --limit, --sample or --on-invalid skip
+ * left out do not count.
+ */
+export function campaignEnd({
+  outcome,
+  plan,
+  counts,
+}: Pick<CampaignResult, 'outcome' | 'counts'> & {
+  readonly plan: Pick<CampaignResult['plan'], 'refused'> | null;
+}): CampaignEnd {
+  // A run over earlier results ends normally even when its own plan was refused.
+  if (plan?.refused !== undefined) return ended(refusalType(plan.refused));
+  if (outcome === 'refused') return ended('manifest_unreadable');
+  if (has(counts, UNDECIDED)) return ended('campaign_unconfirmed');
+  if (has(counts, ['still_running'])) return { ok: true, type: 'still_running', exitCode: EXIT.stillRunning };
+  if (outcome === 'cancelled' || has(counts, ['cancelled'])) return ended('campaign_cancelled');
+  if (has(counts, FAILED)) return ended('campaign_failed_rows');
+  if (has(counts, ['skipped_budget'])) return ended('campaign_budget_spent');
+  if (has(counts, ['changed'])) return ended('campaign_changed_rows');
+  return { ok: true, type: 'done', exitCode: EXIT.done };
+}
+
+/** The error type of a plan that was refused. */
+export function refusalType({ reason }: PlanRefusal): CampaignErrorType {
+  return REFUSED[reason];
+}
+
+/** What to do about a campaign that ended so, or whose plan was refused. */
+export function endAdvice(type: CampaignEnd['type'], plan: RefusedPlan | null, campaign?: string): string {
+  const advice: { readonly [name: string]: string } = CAMPAIGN_ADVICE;
+  const text = advice[refusalName(plan) ?? type] ?? advice[type] ?? errorType(type).hint;
+  return filled(text, { ID: campaign, CURRENCY: plan?.currency }, shellWord);
+}
+
+type RefusedPlan = Pick<CampaignResult['plan'], 'refused' | 'rows' | 'invalid' | 'currency'>;
+
+/** Some reasons have several causes, each with an advice of its own. */
+function refusalName(plan: RefusedPlan | null): string | undefined {
+  if (plan?.refused?.reason === 'invalid_rows' && plan.rows === 0) return 'no_header';
+  if (plan?.refused?.reason === 'no_rows' && plan.invalid > 0) return 'no_valid_rows';
+  return plan?.refused?.reason;
+}
+
+function ended(type: CampaignErrorType): CampaignEnd {
+  return { ok: false, type, exitCode: errorType(type).exitCode };
+}
+
+function has(counts: RowCounts, outcomes: readonly RowOutcome[]): boolean {
+  return outcomes.some((outcome) => (counts[outcome] ?? 0) > 0);
+}
+
+/** `12 completed, 3 failed`, in the order of the outcomes; empty without any. */
+export function countsText(counts: RowCounts): string {
+  return ROW_OUTCOMES.filter((outcome) => (counts[outcome] ?? 0) > 0)
+    .map((outcome) => `${counts[outcome] ?? 0} ${outcome.replaceAll('_', ' ')}`)
+    .join(', ');
+}
+
+/** `12 of 20 rows have a result: 12 completed.` @param rows of the manifest; null when unknown */
+export function resultsText(counts: RowCounts, rows: number | null): string {
+  const ended = endedRows(counts);
+  // A manifest that was shortened has fewer rows than there are results.
+  const all = rows === null || rows < ended ? ended : rows;
+  if (ended === 0) return all === 0 ? 'No row has a result.' : `None of ${all} rows has a result.`;
+  const of = all === ended ? '' : ` of ${all}`;
+  return `${ended}${of} ${all === 1 ? 'row has' : 'rows have'} a result: ${countsText(counts)}.`;
+}
+
+function noneEnded({ inFlight }: Pick<CampaignState, 'inFlight'>, all: number): string {
+  const of = `${all} ${all === 1 ? 'row' : 'rows'}`;
+  if (inFlight === 0) return `No row has ended yet, and none of ${of} is in flight.`;
+  return `No row has ended yet; ${inFlight} of ${of} ${inFlight === 1 ? 'is' : 'are'} in flight.`;
+}
+
+/** `settled 1.20 USD, reserved 0.40 USD, 2 attempts without a price`: a part that is 0 is left out. */
+export function moneyTotalsText(money: MoneyTotals, currency: string | null): string {
+  return moneyParts(money, currency) || 'no ended row has cost anything';
+}
+
+function moneyParts(money: MoneyTotals, currency: string | null): string {
+  const parts = (
+    [
+      ['settled', money.settled],
+      ['reserved', money.reserved],
+      ['needs review', money.needsReview],
+    ] as const
+  )
+    .filter(([, microUnits]) => microUnits !== 0)
+    .map(([word, microUnits]) => `${word} ${amountText(microUnits, currency)}`);
+  if (money.unknown > 0)
+    parts.push(`${money.unknown} attempt${money.unknown === 1 ? '' : 's'} without a known price`);
+  return parts.join(', ');
+}
+
+export function amountText(microUnits: number, currency: string | null): string {
+  const sign = microUnits < 0 ? '-' : '';
+  return `${sign}${formatMoney({ microUnits: Math.abs(microUnits), currency: currency ?? '' }).trim()}`;
+}
+
+/** `5.00 USD of 15.00 USD spent, 2.00 USD reserved for rows in flight, …, 7.00 USD free`: they add up to the total. */
+export function budgetText({ total, spent, reserved, review, free }: BudgetState): string {
+  const amount = (microUnits: number) => amountText(microUnits, total.currency);
+  const parts = [`${amount(spent)} of ${formatMoney(total)} spent`];
+  if (reserved !== 0) parts.push(`${amount(reserved)} reserved for rows in flight`);
+  if (review !== 0) parts.push(`${amount(review)} under review (may have been charged)`);
+  return [...parts, `${amount(free)} free`].join(', ');
+}
+
+/** All rows, and those that are done. `counts` still has the earlier outcome of a row that is resumed. */
+export function rowProgress({
+  counts,
+  remaining,
+  plan,
+}: Pick<CampaignState, 'counts' | 'remaining' | 'plan'>): {
+  readonly done: number;
+  readonly all: number;
+} {
+  const counted = endedRows(counts) + remaining;
+  const all = plan === null ? counted : Math.min(counted, plan.rows);
+  return { done: Math.max(0, all - remaining), all };
+}
+
+/** What a phase means for rows that are not bought yet; empty while the campaign runs. */
+export const PHASE_TEXT: { readonly [phase in CampaignState['phase']]: string } = {
+  planning: 'Reading the manifest.',
+  running: '',
+  paused: 'It is paused: nothing more is created.',
+  stopping: 'It is ending: nothing more is created, and rows in flight are collected.',
+  done: 'It has ended.',
+};
+
+/** The state of the rows and the money of a campaign. */
+export function standText(state: CampaignState): string {
+  const { counts, inFlight, money, currency } = state;
+  if (endedRows(counts) === 0) return noneEnded(state, rowProgress(state).all);
+  const parts = [countsText(counts), `${inFlight} in flight`, moneyParts(money, currency)];
+  return `${parts.filter((part) => part !== '').join('; ')}.`;
+}
+
+/** The state of a campaign in one line, for a stream without a terminal. */
+export function progressLine(state: CampaignState): string {
+  if (state.phase === 'planning') return PHASE_TEXT.planning;
+  const { done, all } = rowProgress(state);
+  const started = endedRows(state.counts) > 0 ? `${done}/${all} rows: ` : '';
+  const sentences = [`${started}${standText(state)}`];
+  if (state.rowsPerMinute !== null) sentences.push(`${state.rowsPerMinute} rows end per minute.`);
+  if (state.etaAt !== null) sentences.push(`It ends about ${state.etaAt}.`);
+  return [...sentences, PHASE_TEXT[state.phase]].filter((sentence) => sentence !== '').join(' ');
+}
+
+/** One row that is under way: its key, what happens to it, and since when. */
+export function activeText({ key, phase, status, progress, since }: ActiveRow, now: number): string {
+  const word = phase === 'watching' ? (status ?? 'watching') : phase;
+  const share = progress === undefined ? '' : ` ${progress} %`;
+  const seconds = Math.max(0, Math.round((now - Date.parse(since)) / 1_000));
+  return `${plainKey(key)}  ${word}${share}  ${seconds} s`;
+}
+
+/** Replaces control characters: others choose the keys, and none may move the cursor of a terminal. */
+export function plainKey(key: string): string {
+  // eslint-disable-next-line no-control-regex
+  return key.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, '?');
+}

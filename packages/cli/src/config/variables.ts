@@ -1,0 +1,102 @@
+import { join, resolve } from 'node:path';
+import { readAccountsFile } from 'temporal-media/internal/settings/accounts';
+import { DEFAULT_CONNECTIONS, readConfig } from 'temporal-media/internal/settings/config';
+import { DEFAULT_CREATE_POLICY } from 'temporal-media/internal/domain/create-policy';
+import { DEFAULT_CREDENTIAL, DEFAULT_TASK_QUEUE, SERVED_PARTS } from 'temporal-media/internal/domain/names';
+import { createModelSource } from 'temporal-media/internal/settings/model-source';
+import { normaliseBaseUrl } from 'temporal-media/internal/service/endpoint';
+import { spendLimitOf } from '../shared/confirm';
+
+/** How a value is shown: unchanged, as an address or path without secrets, as a list of those, or not at all. */
+type Shown = 'plain' | 'location' | 'locations' | 'never';
+
+export interface MediaVariable {
+  readonly name: string;
+  readonly shown: Shown;
+  /** The value when nothing is set; null when there is no default. */
+  default?(inForce: { readonly dataDir: string; readonly models: string | null }): string | null;
+}
+
+/** Every MEDIA_* variable that is read anywhere, in the order in which they are shown. */
+export const MEDIA_VARIABLES: readonly MediaVariable[] = [
+  { name: 'MEDIA_BASE_URL', shown: 'location' },
+  { name: 'MEDIA_API_KEY', shown: 'never' },
+  { name: 'MEDIA_API_KEY_FILE', shown: 'plain' },
+  { name: 'MEDIA_ACCOUNTS', shown: 'plain' },
+  { name: 'MEDIA_CREDENTIAL', shown: 'plain', default: () => DEFAULT_CREDENTIAL },
+  { name: 'MEDIA_MODELS', shown: 'location' },
+  {
+    name: 'MEDIA_UNKNOWN_MODELS',
+    shown: 'plain',
+    default: ({ models }) => (models === null ? 'allow' : 'refuse'),
+  },
+  { name: 'MEDIA_TASK_QUEUE', shown: 'plain', default: () => DEFAULT_TASK_QUEUE },
+  { name: 'MEDIA_DATA_DIR', shown: 'plain', default: () => resolve('.data') },
+  { name: 'MEDIA_ARTIFACTS', shown: 'location', default: ({ dataDir }) => join(dataDir, 'artifacts') },
+  { name: 'MEDIA_CACHE_BYTES', shown: 'plain', default: () => '10000000000' },
+  { name: 'MEDIA_JOURNAL', shown: 'location', default: ({ dataDir }) => join(dataDir, 'journal') },
+  { name: 'MEDIA_JOURNAL_SHARED', shown: 'plain', default: () => 'off' },
+  { name: 'MEDIA_HOST_ID', shown: 'plain' },
+  { name: 'MEDIA_INPUT_ROOTS', shown: 'locations' },
+  { name: 'MEDIA_ALLOWED_MEDIA_ORIGINS', shown: 'locations' },
+  { name: 'MEDIA_CREATE_POLICY', shown: 'plain', default: () => JSON.stringify(DEFAULT_CREATE_POLICY) },
+  { name: 'MEDIA_MAX_SPEND', shown: 'plain' },
+  { name: 'MEDIA_POLLING', shown: 'plain', default: () => 'own' },
+  { name: 'MEDIA_POLL_CONNECTIONS', shown: 'plain', default: () => `${DEFAULT_CONNECTIONS.poll}` },
+  { name: 'MEDIA_DOWNLOAD_CONNECTIONS', shown: 'plain', default: () => `${DEFAULT_CONNECTIONS.download}` },
+  { name: 'MEDIA_CREATES_PER_SECOND', shown: 'plain' },
+  { name: 'MEDIA_CACHED_WORKFLOWS', shown: 'plain' },
+  { name: 'MEDIA_HEALTH_ADDRESS', shown: 'plain' },
+  { name: 'MEDIA_METRICS_ADDRESS', shown: 'plain' },
+  { name: 'MEDIA_LOG_FORMAT', shown: 'plain', default: () => 'text' },
+  { name: 'MEDIA_SERVE', shown: 'plain', default: () => SERVED_PARTS.join(',') },
+  { name: 'MEDIA_DEPLOYMENT', shown: 'plain' },
+  { name: 'MEDIA_NEXUS', shown: 'plain', default: () => 'off' },
+  { name: 'MEDIA_SEARCH_ATTRIBUTES', shown: 'plain', default: () => 'off' },
+];
+
+/** Why a value of a MEDIA_* variable cannot be used; undefined when it can. Uses no network. */
+export function valueProblem(name: string, value: string): string | undefined {
+  try {
+    validate(name, value);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message.replace(`${name}: `, '');
+  }
+}
+
+function validate(name: string, value: string): void {
+  const config = readConfig({ [name]: value });
+  if (name === 'MEDIA_API_KEY' || name === 'MEDIA_API_KEY_FILE') config.apiKey();
+  if (name === 'MEDIA_BASE_URL') normaliseBaseUrl(value);
+  if (name === 'MEDIA_ACCOUNTS') readAccountsFile(value);
+  // Validates only the form of the location; opens nothing.
+  if (name === 'MEDIA_MODELS') createModelSource({ location: value });
+  if (name === 'MEDIA_MAX_SPEND') spendLimitOf(undefined, { [name]: value });
+}
+
+/** Where a value comes from. `file`: the profile of Temporal's configuration file. `dev`: a `temporal-media dev`. */
+export type ValueOrigin = 'flag' | 'environment' | 'file' | 'dev' | 'default';
+
+/** One line of `config show`. */
+export interface ConfigValue {
+  readonly name: string;
+  /** Secrets as `set (N characters)`; null when nothing is set and there is no default. */
+  readonly value: string | null;
+  readonly origin: ValueOrigin;
+  /** Whether the value is one that is never shown. */
+  readonly secret: boolean;
+  /** Why no command would accept the value. */
+  readonly problem?: string;
+  /** A remark for a person, such as why the value is not used. */
+  readonly note?: string;
+  /** Set for a variable that nothing here reads; its value may be a misnamed secret and is never shown. */
+  readonly unknown?: true;
+  /** A similar name that is known. */
+  readonly nearest?: string | null;
+}
+
+/** Shows that a secret is set and how long it is; never a part of it (C5.4a). */
+export function masked(secret: string): string {
+  return `set (${secret.length} characters)`;
+}

@@ -1,0 +1,274 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { type ArtifactStore } from 'temporal-media/stores';
+import { otherwise } from 'temporal-media/internal/domain/bug';
+import { type ArtifactRef } from 'temporal-media';
+import { type RunningTemporalServer } from '@temporal-media/testing';
+import { FileArtifactStore } from 'temporal-media/internal/stores/artifacts/file-store';
+import { ingestFile } from 'temporal-media/internal/stores/artifacts/user-files';
+import { TemporalMediaClient } from 'temporal-media/client';
+import { mediaJournalScheduleId } from 'temporal-media/internal/domain/names';
+import { createFileJournal } from 'temporal-media/internal/stores/journal/file-journal';
+import { promptHash } from '@temporal-media/sandbox/internal/counters';
+import { SandboxAdmin } from '@temporal-media/sandbox/internal/sandbox-process';
+import { renderImage } from '@temporal-media/sandbox/internal/render-image';
+import { startTemporalServer } from '@temporal-media/testing/internal/temporal-server/start-temporal-server';
+import { resultPath, saveArtifact } from '../shared/output-files';
+import { checkMedia, DEMO_CASES, type DemoCase, type DemoEnvironment } from './cases';
+import { type RunningChild, startChild } from '../shared/child-process';
+import { CliError } from '../shared/errors';
+import { sandboxEnvironment, startDevSandbox, temporalEnvironment } from '../shared/dev-state';
+
+export interface OpenEnvironment {
+  readonly environment: DemoEnvironment;
+  readonly server: RunningTemporalServer;
+  readonly admin: SandboxAdmin;
+  readonly store: ArtifactStore;
+  /** Stops everything that was started here. */
+  readonly close: () => Promise<void>;
+}
+
+interface OpenEnvironmentOptions {
+  readonly dataDir: string;
+  /** Whether the server's database is kept in the data directory. */
+  readonly persistent: boolean;
+  readonly out: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly say: (line: string) => void;
+}
+
+const WORKER_GRACE_MS = 20_000;
+/** How long the answer of a create that takes a second may need on a slow machine, in milliseconds. */
+const ANSWER_LIMIT_MS = 60_000;
+
+/** Starts server, sandbox and the first worker for the demo, on its own task queues. Undoes everything on failure. */
+export async function openEnvironment(options: OpenEnvironmentOptions): Promise<OpenEnvironment> {
+  const { dataDir, say } = options;
+  const env = demoEnvironment(options.env);
+  const undo: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<void> => {
+    for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
+  };
+  try {
+    const server = await startTemporalServer({
+      ...(options.persistent && { dataDir }),
+      ui: true,
+      env,
+      onProgress: say,
+    });
+    undo.push(() => server.stop());
+    const sandbox = await startDevSandbox({ dataDir, ports: {}, env });
+    undo.push(() => sandbox.stop(5_000));
+    const connection = await Connection.connect({ ...server.connection, address: server.address });
+    undo.push(() => connection.close());
+    const client = new Client({ connection, namespace: server.namespace });
+
+    const run = randomBytes(4).toString('hex');
+    const queues = { steady: `media-demo-${run}`, fragile: `media-demo-${run}-fragile` };
+    const fragileJournal = join(dataDir, 'journal-fragile');
+    const startWorker = async (queue: string, journal: string): Promise<RunningChild<object>> => {
+      const child = await startChild<object>(['worker', '--json'], {
+        logFile: join(dataDir, 'logs', `${queue}.log`),
+        env: {
+          ...temporalEnvironment(server, env, dataDir),
+          ...sandboxEnvironment(sandbox.ready, {}),
+          MEDIA_DATA_DIR: dataDir,
+          MEDIA_JOURNAL: journal,
+          MEDIA_TASK_QUEUE: queue,
+        },
+      });
+      undo.push(() => child.stop(WORKER_GRACE_MS));
+      return child;
+    };
+    if (!server.startedByUs) undo.push(() => endJournals(client, Object.values(queues)));
+    await startWorker(queues.steady, join(dataDir, 'journal'));
+
+    const store = new FileArtifactStore(join(dataDir, 'artifacts'));
+    const admin = new SandboxAdmin(sandbox.ready.adminUrl);
+    const environment: DemoEnvironment = {
+      id: (name) => `demo-${run}-${name}`,
+      media: new TemporalMediaClient(client, { taskQueue: queues.steady }),
+      store,
+      inputs: await demoInputs(store, join(options.out, 'inputs')),
+      accepted: async (prompt) => (await admin.counters()).acceptedByPromptHash[promptHash(prompt)] ?? 0,
+      say,
+      fragile: {
+        media: new TemporalMediaClient(client, { taskQueue: queues.fragile }),
+        startWorker: () => startWorker(queues.fragile, fragileJournal),
+        answerRecorded: () => untilAnswered(fragileJournal),
+        activitiesOf: (workflowId) => activitiesOf(client, workflowId),
+      },
+    };
+    return { environment, server, admin, store, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Resolves when the journal in a folder holds an answer. */
+async function untilAnswered(root: string): Promise<void> {
+  const journal = createFileJournal({ root });
+  const end = Date.now() + ANSWER_LIMIT_MS;
+  while (Date.now() < end) {
+    const { logs } = await journal.scan(null, 1);
+    if (logs.flat().some(({ kind }) => kind === 'answer')) return;
+    await delay(1);
+  }
+  throw new CliError(
+    'demo_failed',
+    `The worker that is to be killed recorded no answer within ${ANSWER_LIMIT_MS / 1000} s. Its log is in the "logs" folder of the data directory.`,
+  );
+}
+
+async function activitiesOf(client: Client, workflowId: string): Promise<string[]> {
+  const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+  return (events ?? []).flatMap(
+    ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? [],
+  );
+}
+
+/** Deletes the ledgers, so that nothing of the demo is left on a server that it did not start. */
+async function endJournals(client: Client, queues: readonly string[]): Promise<void> {
+  for (const queue of queues) {
+    await client.schedule.getHandle(mediaJournalScheduleId(queue)).delete().catch(otherwise(undefined));
+  }
+}
+
+/**
+ * The environment of a demo: without the user's service, which it must never bill, and without a codec server, which
+ * neither its client nor its workers use.
+ */
+export function demoEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(MEDIA|TEMPORAL_CODEC)_/.test(name)));
+}
+
+/** Renders two images as files of the user and puts them into the store, as the commands do. */
+async function demoInputs(
+  store: ArtifactStore,
+  directory: string,
+): Promise<readonly [ArtifactRef, ArtifactRef]> {
+  await mkdir(directory, { recursive: true });
+  const draw = async (name: string): Promise<ArtifactRef> => {
+    const path = join(directory, `${name}.png`);
+    await writeFile(
+      path,
+      renderImage({
+        kind: 'image',
+        model: 'input',
+        prompt: name,
+        width: 256,
+        height: 256,
+        index: 0,
+        inputs: [],
+      }),
+    );
+    return (await ingestFile(store, path)).artifact;
+  };
+  return [await draw('cup'), await draw('table')];
+}
+
+/** A row of the table with its result. */
+export interface DemoRow {
+  readonly name: string;
+  readonly why: string;
+  readonly expected: string;
+  readonly seen: string;
+  readonly ok: boolean;
+  readonly seconds: number;
+  readonly notes: readonly string[];
+  readonly files: readonly string[];
+}
+
+export interface DemoCheck {
+  readonly what: string;
+  readonly expected: number;
+  readonly seen: number;
+  readonly ok: boolean;
+}
+
+export interface DemoReport {
+  readonly ok: boolean;
+  readonly rows: readonly DemoRow[];
+  readonly checks: readonly DemoCheck[];
+  readonly seconds: number;
+}
+
+/** Runs every case at once, saves and verifies the files, and compares with what the sandbox itself counted. */
+export async function runDemo(
+  { environment, store, admin }: OpenEnvironment,
+  out: string,
+): Promise<DemoReport> {
+  const started = performance.now();
+  const rows = await Promise.all(DEMO_CASES.map((one) => runCase(one, environment, store, out)));
+  const counters = await admin.counters();
+  const violations = (await admin.requests()).flatMap((request) => request.violations);
+  const paid = (kind: 'creates' | 'images'): number =>
+    DEMO_CASES.reduce((sum, one) => sum + one.paid[kind], 0);
+  const checks = [
+    check('video creates that the sandbox received', paid('creates'), counters.creates.received),
+    check('video creates that the sandbox accepted', paid('creates'), counters.creates.accepted),
+    check('image calls that the sandbox accepted', paid('images'), counters.images.accepted),
+    check('violations of the contract that the sandbox saw', 0, violations.length),
+  ];
+  const ok = [...rows, ...checks].every((one) => one.ok);
+  return { ok, rows, checks, seconds: secondsSince(started) };
+}
+
+async function runCase(
+  { name, why, expected, run }: DemoCase,
+  environment: DemoEnvironment,
+  store: ArtifactStore,
+  out: string,
+): Promise<DemoRow> {
+  const started = performance.now();
+  const files: string[] = [];
+  const notes: string[] = [];
+  let seen: string;
+  try {
+    const result = await run(environment);
+    seen = result.seen;
+    notes.push(...result.notes);
+    const artifacts = result.artifacts ?? [];
+    for (const [index, ref] of artifacts.entries()) {
+      const path = resultPath(out, name, ref, artifacts.length > 1 ? index + 1 : undefined);
+      files.push(await saveArtifact(store, ref, path));
+      notes.push(await checkMedia(path, ref));
+    }
+    if (expected.endsWith('completed') && files.length === 0) seen = `${seen} without a file`;
+  } catch (error) {
+    seen = `error: ${error instanceof Error ? error.message : String(error)}`;
+  }
+  const row = {
+    name,
+    why,
+    expected,
+    seen,
+    ok: seen === expected,
+    seconds: secondsSince(started),
+    notes,
+    files,
+  };
+  for (const line of rowLines(row)) environment.say(line);
+  return row;
+}
+
+function rowLines(row: DemoRow): string[] {
+  const mark = row.ok ? 'ok  ' : 'FAIL';
+  const expected = row.ok ? '' : ` (expected ${row.expected})`;
+  return [
+    `${mark} ${row.name}: ${row.seen}${expected}, ${row.seconds} s: ${row.why}`,
+    ...[...row.notes, ...row.files].map((line) => `       ${line}`),
+  ];
+}
+
+function check(what: string, expected: number, seen: number): DemoCheck {
+  return { what, expected, seen, ok: seen === expected };
+}
+
+function secondsSince(started: number): number {
+  return Math.round((performance.now() - started) / 100) / 10;
+}

@@ -1,0 +1,191 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type MediaConfig } from 'temporal-media/worker';
+import { type RunningTemporalServer, type StartTemporalServerOptions } from '@temporal-media/testing';
+import {
+  acquireOwnerLock,
+  LockHeldError,
+  type OwnerLock,
+} from 'temporal-media/internal/stores/files/owner-lock';
+import { processIdentity } from 'temporal-media/internal/stores/files/this-machine';
+import { startTemporalServer } from '@temporal-media/testing/internal/temporal-server/start-temporal-server';
+import { startChild, supervise } from '../shared/child-process';
+import { CliError } from '../shared/errors';
+import {
+  type DevPorts,
+  type DevSandbox,
+  type DevState,
+  readDevPorts,
+  removeDevState,
+  sandboxEnvironment,
+  startDevSandbox,
+  temporalEnvironment,
+  writeDevPorts,
+  writeDevState,
+} from '../shared/dev-state';
+
+/** Time for a worker to drain: it finishes a create that is under way (failure model: row 12). */
+const WORKER_GRACE_MS = 90_000;
+const SANDBOX_GRACE_MS = 10_000;
+
+export interface RunningDev {
+  readonly state: DevState;
+  /** Resolves when the worker runs for the first time. */
+  readonly workerRuns: Promise<void>;
+  /** Resolves when the Temporal server ends by itself. */
+  readonly serverEnded: Promise<string>;
+  /** Stops what was started here, in order: worker, sandbox, server. */
+  stop(): Promise<void>;
+  /** Ends a drain that takes too long. */
+  killWorker(): void;
+}
+
+/** Whether a person mends it while server and sandbox run: the journal or the store of the queue is not there. */
+const isMended = (error: unknown): boolean =>
+  error instanceof CliError && error.reply.type === 'journal_binding';
+
+/**
+ * Starts server, sandbox (without MEDIA_BASE_URL) and worker on one data directory. Stops all when one fails, but for a
+ * worker whose journal or store is not there: it is tried again.
+ * @param rebind arguments of the first worker that take the queue over, such as `--rebind`
+ */
+export async function startDev(
+  config: MediaConfig,
+  env: NodeJS.ProcessEnv,
+  say: (line: string) => void,
+  rebind: readonly string[] = [],
+): Promise<RunningDev> {
+  const { dataDir } = config;
+  if (config.baseUrl !== undefined) config.apiKey();
+  // Inputs in the database hold prompts, so only the owner may read the folder.
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const lock = await lockDataDir(dataDir);
+  const undo: (() => Promise<void>)[] = [() => lock.release()];
+  const stop = async (): Promise<void> => {
+    for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
+  };
+  try {
+    const ports = await readDevPorts(dataDir);
+    const server = await startServer(dataDir, ports, env, say);
+    undo.push(() => server.stop());
+    let state: DevState = await firstState(server, config);
+    undo.push(() => removeDevState(dataDir));
+    const note = async (change: Partial<DevState>): Promise<void> => {
+      state = { ...state, ...change, pids: { ...state.pids, ...change.pids } };
+      await writeDevState(dataDir, state);
+    };
+
+    const inputs = join(dataDir, 'inputs');
+    await mkdir(inputs, { recursive: true });
+    let workerEnv: NodeJS.ProcessEnv = {
+      ...temporalEnvironment(server, env, dataDir),
+      MEDIA_DATA_DIR: dataDir,
+      MEDIA_INPUT_ROOTS: env['MEDIA_INPUT_ROOTS'] || inputs,
+    };
+    let known: DevPorts = { ...ports, ...serverPorts(server) };
+    if (config.baseUrl === undefined) {
+      const sandbox = await supervise<DevSandbox>({
+        name: 'sandbox',
+        say,
+        start: () => startDevSandbox({ dataDir, ports: known, env }),
+        onStart: async (child) => {
+          known = { ...known, ...sandboxPorts(child.ready) };
+          await note({ sandbox: child.ready, pids: { sandbox: child.pid } });
+        },
+      });
+      undo.push(() => sandbox.stop(SANDBOX_GRACE_MS));
+      if (state.sandbox !== null) workerEnv = { ...workerEnv, ...sandboxEnvironment(state.sandbox, env) };
+    }
+    await writeDevPorts(dataDir, known);
+
+    let more = rebind;
+    let runs = (): void => undefined;
+    const workerRuns = new Promise<void>((resolve) => (runs = resolve));
+    const worker = await supervise({
+      name: 'worker',
+      say,
+      isMended,
+      start: () => {
+        const args = ['worker', '--json', ...more];
+        more = [];
+        return startChild(args, { env: workerEnv, logFile: join(dataDir, 'logs', 'worker.log') });
+      },
+      onStart: async (child) => {
+        await note({ pids: { worker: child.pid } });
+        runs();
+      },
+    });
+    undo.push(() => worker.stop(WORKER_GRACE_MS));
+    return {
+      get state() {
+        return state;
+      },
+      workerRuns,
+      serverEnded: (server.exited ?? new Promise<never>(() => undefined)).then(
+        ({ code, signal }) => signal ?? `exit code ${code}`,
+      ),
+      stop,
+      killWorker: () => worker.kill(),
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function lockDataDir(dataDir: string): Promise<OwnerLock> {
+  try {
+    return await acquireOwnerLock(join(dataDir, 'dev.lock'), { waitMs: 0 });
+  } catch (error) {
+    if (!(error instanceof LockHeldError)) throw error;
+    const message = `\`temporal-media dev\` already runs on this data directory (process ${error.ownerPid}).`;
+    throw new CliError('dev_running', message);
+  }
+}
+
+/** Reuses the ports of the last run when they are free, so that links and settings of the user stay valid. */
+async function startServer(
+  dataDir: string,
+  ports: DevPorts,
+  env: NodeJS.ProcessEnv,
+  say: (line: string) => void,
+): Promise<RunningTemporalServer> {
+  const options: StartTemporalServerOptions = { dataDir, ui: true, env, onProgress: say };
+  if (ports.temporal === undefined || ports.ui === undefined) return startTemporalServer(options);
+  try {
+    return await startTemporalServer({ ...options, port: ports.temporal, ui: { port: ports.ui } });
+  } catch (error) {
+    if (!/^Port \d+ .* is in use/.test((error as Error).message)) throw error;
+    say(`${(error as Error).message} Taking other ports.`);
+    return startTemporalServer(options);
+  }
+}
+
+async function firstState(server: RunningTemporalServer, config: MediaConfig): Promise<DevState> {
+  return {
+    v: 1,
+    pid: process.pid,
+    identity: await processIdentity(process.pid),
+    startedAt: new Date().toISOString(),
+    address: server.address,
+    namespace: server.namespace,
+    uiUrl: server.uiUrl ?? null,
+    retention: server.retention,
+    taskQueue: config.taskQueue,
+    sandbox: null,
+    pids: server.pid === undefined ? {} : { server: server.pid },
+  };
+}
+
+function serverPorts(server: RunningTemporalServer): DevPorts {
+  if (!server.startedByUs || server.uiUrl === undefined) return {};
+  return { temporal: portOf(`http://${server.address}`), ui: portOf(server.uiUrl) };
+}
+
+function sandboxPorts(sandbox: DevSandbox): DevPorts {
+  return { sandbox: portOf(sandbox.url), media: portOf(sandbox.mediaUrl) };
+}
+
+function portOf(url: string): number {
+  return Number(new URL(url).port);
+}

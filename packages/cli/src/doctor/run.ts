@@ -1,0 +1,165 @@
+import { type CommandContext } from '../shared/context';
+import { type CommandErrorType } from '../shared/exit-codes';
+import { CliError, failureOf } from '../shared/errors';
+import {
+  type DoctorCheck,
+  type CheckName,
+  type CheckReport,
+  type DoctorFacts,
+  failedCheck,
+  type Finding,
+  gatherFacts,
+  skipped,
+} from './check';
+import { artifacts, journal, nodeVersion, oneSdk, settings } from './local';
+import { binding, namespaceCheck, temporalServer, workers } from './temporal';
+import { models, proxy, service } from './service';
+import { waiting } from './waiting';
+
+/**
+ * Runs every check as soon as those it depends on are done; independent ones run concurrently. Never rejects: a check
+ * that throws or hangs has failed. @returns one report per check, in the order of the list
+ */
+export async function runChecks(
+  checks: readonly DoctorCheck[],
+  facts: DoctorFacts,
+  onFinished: (report: CheckReport) => void = () => undefined,
+): Promise<readonly CheckReport[]> {
+  const running = new Map<CheckName, Promise<CheckReport>>();
+  for (const check of checks) {
+    const before = check.after.flatMap((name) => running.get(name) ?? []);
+    const report = Promise.all(before).then(async (reports) => {
+      const blocking = reports.find(({ state }) => state === 'failed' || state === 'skipped');
+      const finding = await findingOf(check, facts, blocking);
+      const finished: CheckReport = { name: check.name, ...finding };
+      onFinished(finished);
+      return finished;
+    });
+    running.set(check.name, report);
+  }
+  return Promise.all(running.values());
+}
+
+async function findingOf(
+  check: DoctorCheck,
+  facts: DoctorFacts,
+  blocking: CheckReport | undefined,
+): Promise<Finding> {
+  if (check.workerSide === true && !facts.workerSide)
+    return { state: 'skipped', message: 'Not checked: needs a machine with the settings of a worker.' };
+  if (blocking !== undefined) return skipped(rootOf(blocking));
+  try {
+    return await withinLimit(check, facts);
+  } catch (error) {
+    const { type, message, hint } = failureOf(error).reply;
+    return failedCheck(type as CommandErrorType, message, hint === '' ? undefined : hint);
+  }
+}
+
+/** The check that failed, not one that was skipped because of it. */
+function rootOf(blocking: CheckReport): CheckName {
+  return blocking.state === 'skipped' && blocking.dependsOn !== undefined
+    ? blocking.dependsOn
+    : blocking.name;
+}
+
+async function withinLimit(check: DoctorCheck, facts: DoctorFacts): Promise<Finding> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Finding>((resolve) => {
+    const message = `No answer within ${Math.round(check.limitMs / 1_000)} s.`;
+    timer = setTimeout(() => resolve(failedCheck(check.late, message)), check.limitMs);
+  });
+  try {
+    return await Promise.race([check.run(facts), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Runs every check and prints each as soon as it and those before it are done.
+ * @throws CliError of the first check that failed, with all reports as its data
+ */
+export async function runDoctor({ report }: CommandContext, env: NodeJS.ProcessEnv): Promise<void> {
+  const facts = await gatherFacts(env, process.cwd());
+  const print = reportInOrder(
+    CHECKS.map(({ name }) => name),
+    (finished) => {
+      for (const line of checkLines(finished)) report.result(line);
+    },
+  );
+  const checks = await runChecks(CHECKS, facts, (finished) => {
+    report.event('check', finished);
+    print(finished);
+  });
+  const summary = summaryOf(checks);
+  report.result(summary);
+  const first = checks.find((check) => check.state === 'failed');
+  if (first === undefined) {
+    report.reply({ ok: true, data: { ok: true, checks, summary } });
+    return;
+  }
+  const { errorType: type, message, remedy: hint } = first;
+  // The line of the check has already shown message and remedy.
+  throw CliError.from({ type, message, hint }, { ok: false, checks, summary }, true);
+}
+
+/** Passes reports on in the order of `names`, each as soon as all before it have arrived. */
+export function reportInOrder(
+  names: readonly CheckName[],
+  handOn: (report: CheckReport) => void,
+): (report: CheckReport) => void {
+  const waiting = new Map<CheckName, CheckReport>();
+  let next = 0;
+  return (report) => {
+    waiting.set(report.name, report);
+    for (;;) {
+      const name = names[next];
+      const ready = name === undefined ? undefined : waiting.get(name);
+      if (ready === undefined) return;
+      next += 1;
+      handOn(ready);
+    }
+  };
+}
+
+/** Every check after those it depends on. The first that fails decides the exit code. */
+export const CHECKS: readonly DoctorCheck[] = [
+  nodeVersion,
+  oneSdk,
+  settings,
+  temporalServer,
+  namespaceCheck,
+  proxy,
+  models,
+  service,
+  artifacts,
+  journal,
+  binding,
+  // Late, because most earlier failures also keep a worker from starting and are then the reason.
+  workers,
+  waiting,
+];
+
+const WORDS = { ok: 'ok', warning: 'warn', failed: 'FAIL', skipped: 'skip' } as const;
+const WIDTH = Math.max(...CHECKS.map(({ title }) => title.length));
+
+/** The text about one check: a line, and the remedy below it. */
+export function checkLines(report: CheckReport): readonly string[] {
+  const title = CHECKS.find(({ name }) => name === report.name)?.title ?? report.name;
+  const line = `${WORDS[report.state].padEnd(4)} ${title.padEnd(WIDTH)}  ${report.message}`;
+  return 'remedy' in report ? [line, `     ${' '.repeat(WIDTH)}  ${report.remedy}`] : [line];
+}
+
+/** One sentence: whether a video could be made, and which checks were skipped. */
+export function summaryOf(checks: readonly CheckReport[]): string {
+  const failures = checks.filter(({ state }) => state === 'failed').map(({ name }) => name);
+  if (failures.length > 0) {
+    const count = `${failures.length} of ${checks.length} checks failed`;
+    return `No video could be made now: ${count} (${failures.join(', ')}).`;
+  }
+  const unseen = checks.filter(({ state }) => state === 'skipped').map(({ name }) => name);
+  return unseen.length === 0
+    ? 'A video could be made now.'
+    : `A video could be made now, as far as this machine can check. Not checked here: ${unseen.join(', ')}; run \`doctor\` where the worker runs.`;
+}

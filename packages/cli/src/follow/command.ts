@@ -1,0 +1,163 @@
+import { type Command } from 'commander';
+import { DEFAULT_WAIT_MS } from 'temporal-media/internal/domain/timeouts';
+import { given } from 'temporal-media/internal/domain/json';
+import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
+import {
+  type CommandContext,
+  type CommonOptions,
+  effectiveConfig,
+  effectiveEnvironment,
+  withCommonOptions,
+  withServer,
+} from '../shared/context';
+import { badInput, CliError } from '../shared/errors';
+import { POLLING_HELP, pollingOf, waitForOf, waitMsOf } from '../shared/paid-options';
+import { onInterruption } from '../shared/interruption';
+import { commandFor } from '../shared/text';
+
+/** `nudge`: brings the next poll of a video forward. */
+export function addNudgeCommand(program: Command, context: CommandContext): void {
+  withCommonOptions(
+    program
+      .command('nudge')
+      .description('poll a video now because it may be done; never sooner than its model allows')
+      .argument('<workflow-or-task-id>', 'id of the workflow, or of the task at the service'),
+  )
+    .addHelpText('after', HELP)
+    .action(async (id: string, options: CommonOptions) => nudge(context, id, options));
+}
+
+const HELP = `
+For whoever hears by other means, such as a webhook, that a task may be done. The poll decides what it is. It keeps the
+shortest interval of the model, Retry-After and the pause after an error.
+
+Example:
+  $ temporal-media nudge vid_0b1c
+`;
+
+async function nudge(context: CommandContext, id: string, options: CommonOptions): Promise<void> {
+  const { report } = context;
+  if (id.trim() === '') throw badInput([{ field: 'workflow-or-task-id', message: 'must not be empty.' }]);
+  await withServer(context, options, async ({ media }) => {
+    if (!(await media.nudge(id)))
+      throw new CliError('not_found', `No workflow waits for ${id}.`, {
+        hint: `\`${commandFor('status', id)}\` shows what is known about it.`,
+      });
+    report.result('Its next poll is due.');
+    report.reply({ ok: true, data: { id } });
+  });
+}
+
+interface WatchOptions extends CommonOptions {
+  readonly waitFor?: string;
+}
+
+/** `watch`: shows a running video until its outcome; starts and saves nothing. */
+export function addWatchCommand(program: Command, context: CommandContext): void {
+  withCommonOptions(
+    program
+      .command('watch')
+      .description('show a running video until it ends; starts nothing and saves nothing')
+      .argument('<workflow-or-task-id>', 'id of the workflow, or of the task at the service')
+      .option('--wait-for <duration>', 'how long to watch: 90s, 15m, 2h, 3d (default: until it ends)'),
+  )
+    .addHelpText('after', WATCH_HELP)
+    .action(async (id: string, options: WatchOptions) => watch(context, id, options));
+}
+
+const WATCH_HELP = `
+Ctrl-C only ends the watching. \`temporal-media resume\` waits again for a video whose wait has ended, and saves the file.
+
+Examples:
+  $ temporal-media watch sku-1
+  $ temporal-media watch vid_0b1c -o jsonl
+`;
+
+async function watch(context: CommandContext, id: string, options: WatchOptions): Promise<void> {
+  const { report } = context;
+  if (id.trim() === '') throw badInput([{ field: 'workflow-or-task-id', message: 'must not be empty.' }]);
+  const waitMs = waitMsOf(waitForOf(options.waitFor));
+  const config = effectiveConfig(context, options);
+  const { connect } = await import('../shared/connect.js');
+  const { videoStatus } = await import('../status/run.js');
+  const { waitForOutcome } = await import('../shared/run-paid.js');
+  const { answerLeft, answerOutcome } = await import('../shared/outcome-report.js');
+  const connected = await connect(config, effectiveEnvironment(context, options));
+  const interruption = onInterruption();
+  try {
+    const found = await videoStatus(connected, config, id);
+    const workflowId = found?.workflow?.workflowId;
+    if (workflowId === undefined) {
+      const hint = `\`${commandFor('status', id)}\` shows what is known; \`${commandFor('resume', id)}\` waits for a task.`;
+      throw new CliError('not_found', `No known workflow handles ${id}.`, { hint });
+    }
+    report.event('watching', { workflowId, ...given({ runId: found?.workflow?.runId }) });
+    const started = connected.media.getVideo(workflowId);
+    const resumeHint = commandFor('watch', id);
+    const waited = await waitForOutcome(started, {
+      connected,
+      report,
+      interruption,
+      resumeHint,
+      showState: true,
+      waitMs,
+    });
+    if (waited.kind === 'ended') return answerOutcome(context, waited.outcome, workflowId);
+    const { runId = '' } = found?.workflow ?? {};
+    answerLeft(context, { workflowId, runId, isNew: false, state: waited.state }, resumeHint);
+  } finally {
+    interruption.dispose();
+  }
+}
+
+interface ResumeOptions extends CommonOptions {
+  readonly waitFor?: string;
+  readonly polling?: string;
+  readonly out: string;
+}
+
+/** `resume`: continues waiting for a video; polls and downloads only, never creates. */
+export function addResumeCommand(program: Command, context: CommandContext): void {
+  withCommonOptions(
+    program
+      .command('resume')
+      .description('continue waiting for a video and save the file; never creates anything')
+      .argument('<workflow-or-task-id>', 'id of the workflow, or of the task at the service')
+      .option(
+        '--wait-for <duration>',
+        'how long to wait; then the command exits and the video continues: 90s, 15m, 2h, 3d (default: 15m)',
+      )
+      .option('--polling <mode>', POLLING_HELP)
+      .option('--out <dir>', 'directory for the file', '.'),
+  )
+    .addHelpText('after', RESUME_HELP)
+    .action(async (id: string, options: ResumeOptions) => resume(context, id, options));
+}
+
+const RESUME_HELP = `
+If the workflow still runs, the command attaches to it. Ctrl-C detaches; nothing is cancelled.
+
+Example:
+  $ temporal-media resume sku-1 --wait-for 2h --out out
+`;
+
+async function resume(context: CommandContext, id: string, options: ResumeOptions): Promise<void> {
+  if (id.trim() === '') throw badInput([{ field: 'workflow-or-task-id', message: 'must not be empty.' }]);
+  const waitFor = waitForOf(options.waitFor);
+  const polling = pollingOf(options.polling);
+  const config = effectiveConfig(context, options);
+  const { runPaid } = await import('../shared/run-paid.js');
+  await runPaid(context, {
+    config,
+    store: await openArtifactStore(config),
+    id,
+    out: options.out,
+    env: effectiveEnvironment(context, options),
+    showState: true,
+    needs: ['poll', 'download'],
+    waitMs: waitMsOf(waitFor) ?? DEFAULT_WAIT_MS,
+    announce: `Looking for ${id}`,
+    resumeHint: commandFor('resume', id),
+    start: (media) => media.resume(id, given({ waitFor, polling })),
+  });
+}

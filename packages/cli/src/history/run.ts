@@ -1,0 +1,146 @@
+import { given } from 'temporal-media/internal/domain/json';
+import { nextLabel, recordGolden } from '@temporal-media/replay/internal/history-folder';
+import { historyToJson, historyToProtobuf } from '@temporal-media/replay/internal/history-codec';
+import { type LoadedRun, type RedactOptions, type ReplayCode, type Verdict } from '@temporal-media/replay';
+import { KEEPABLE, redactHistory } from '@temporal-media/replay/internal/redact-history';
+import { replayHistories } from '@temporal-media/replay/internal/replay-histories';
+import { type RecordOptions, type ExportOptions } from '../replay/options';
+import { type CommandContext } from '../shared/context';
+import { CliError } from '../shared/errors';
+import { writeNamedFile } from '../shared/output-files';
+import { codeFor } from '../replay/code';
+import { loadTargets } from '../replay/load-targets';
+
+/** `history record`: adds histories that the code replays to a folder of golden histories. */
+export async function recordHistories(
+  context: CommandContext,
+  targets: readonly string[],
+  options: RecordOptions,
+): Promise<void> {
+  const { report } = context;
+  const redaction = redactionOf(options);
+  const code = await codeFor(options);
+  const hasOwnCode = options.workflowsPath !== undefined || options.bundle !== undefined;
+  const files: string[] = [];
+  const refused: string[] = [];
+  let unchecked = 0;
+  for await (const target of loadTargets(context, targets, options)) {
+    if ('error' in target) throw target.error;
+    const verdicts: Verdict[] = [];
+    for await (const { verdict } of replayHistories(code, target.runs)) verdicts.push(verdict);
+    const wrong = verdicts.find((verdict) => verdict.verdict !== 'identical' && !isUnknown(verdict));
+    const unknown = verdicts.some(isUnknown);
+    if (wrong !== undefined || (unknown && hasOwnCode)) {
+      refused.push(`${target.target} (${wrong?.verdict ?? 'the code has no such workflow'})`);
+      continue;
+    }
+    if (unknown) unchecked += 1;
+    const runs: LoadedRun[] = [];
+    const label = redaction?.label ?? (await nextLabel(options.to, target.runs[0]?.workflowType ?? ''));
+    for (const run of target.runs)
+      runs.push(redaction === undefined ? run : await redactedRun(code, run, { ...redaction, label }));
+    for (const file of await recordGolden(options.to, runs)) {
+      files.push(file);
+      report.result(file);
+    }
+  }
+  report.say(`${files.length} histories recorded in ${options.to}.`);
+  if (unchecked > 0)
+    report.say(`Not replayed, because their code was not named (--workflows-path): ${unchecked} workflows.`);
+  const data = { folder: options.to, files };
+  if (refused.length === 0) return report.reply({ ok: true, data });
+  throw new CliError(
+    'replay_differs',
+    `Not recorded, because the current code does not replay it: ${refused.join(', ')}.`,
+    {
+      hint: '`temporal-media replay` shows where the code differs. Name the code that wrote the history.',
+      data,
+    },
+  );
+}
+
+const isUnknown = (verdict: Verdict): boolean =>
+  verdict.verdict === 'not_replayed' && verdict.reason === 'unknown_workflow';
+
+const LABEL = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/;
+
+/** Undefined without `--redact`. @throws CliError `usage` */
+function redactionOf({
+  redact,
+  keep,
+  label,
+}: Pick<RecordOptions, 'redact' | 'keep' | 'label'>): RedactOptions | undefined {
+  if (redact !== true) {
+    if (keep === undefined && label === undefined) return undefined;
+    throw new CliError('usage', '--keep and --label need --redact.');
+  }
+  if (label !== undefined && !LABEL.test(label))
+    throw new CliError(
+      'usage',
+      '--label has 1 to 80 letters, digits, - and _, and begins with a letter or digit.',
+    );
+  const names = keep?.split(',').map((name) => name.trim()) ?? [];
+  const unknown = names.filter((name) => !KEEPABLE.some((field) => field === name));
+  if (unknown.length > 0)
+    throw new CliError('usage', `--keep cannot be ${unknown.join(', ')}. Allowed: ${KEEPABLE.join(', ')}.`);
+  return { keep: names as (typeof KEEPABLE)[number][], ...given({ label }) };
+}
+
+/** `history export`: writes the history of one run to a file. */
+export async function exportHistory(
+  context: CommandContext,
+  target: string,
+  file: string,
+  options: ExportOptions,
+): Promise<void> {
+  const { report } = context;
+  const { runId } = options;
+  const redaction = redactionOf(options);
+  let run: LoadedRun | undefined;
+  for await (const loaded of loadTargets(context, [target], options)) {
+    if ('error' in loaded) throw loaded.error;
+    run = loaded.runs.find((one) => one.runId === runId) ?? loaded.runs.at(-1);
+  }
+  if (run === undefined) throw new CliError('not_found', `${target} is unknown.`);
+  const label = redaction?.label ?? `${run.workflowType}-1`;
+  const written =
+    redaction === undefined ? run : await redactedRun(await codeFor(options), run, { ...redaction, label });
+  const { history } = written;
+  const data = file.endsWith('.json')
+    ? `${JSON.stringify(historyToJson(history), null, 2)}\n`
+    : historyToProtobuf(history);
+  await writeNamedFile('file', file, data, { mode: 0o600 });
+  const events = history.events?.length ?? 0;
+  report.result(file);
+  report.say(`${events} events of ${run.workflowType}${options.redact === true ? ', redacted' : ''}.`);
+  if (run.decoded === true && options.redact !== true)
+    report.say(
+      'Its payloads are decoded: everyone who has the file can read them. --keep-encrypted keeps them encoded.',
+    );
+  report.reply({
+    ok: true,
+    data: { file, workflowType: run.workflowType, events, redacted: options.redact === true },
+  });
+}
+
+/** @throws CliError when the redacted history would tell another story */
+async function redactedRun(code: ReplayCode, run: LoadedRun, options: RedactOptions): Promise<LoadedRun> {
+  const redacted = redactHistory(run, code.bundle.code, options);
+  const verdicts: Verdict[] = [];
+  for await (const { verdict } of replayHistories(code, [run, redacted])) verdicts.push(verdict);
+  const [before, after] = verdicts.map(shape);
+  if (before === after) return redacted;
+  throw new CliError(
+    'bad_input',
+    `The redacted history of ${run.workflowType} does not replay like the original: its workflow code compares a text that is not in the code.`,
+    { hint: 'Export it without --redact, and review it before you share it.' },
+  );
+}
+
+/** What must be the same: the verdict, and the event at which the code differs. */
+function shape(verdict: Verdict): string {
+  if (verdict.verdict === 'inputs_differ') return 'identical ';
+  return verdict.verdict === 'diverges'
+    ? `diverges ${verdict.divergence.event?.eventId}`
+    : `${verdict.verdict} ${verdict.verdict === 'not_replayed' ? verdict.reason : ''}`;
+}

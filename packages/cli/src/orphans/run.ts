@@ -1,0 +1,224 @@
+import { type Client, decodeActivityExecutionStatus, type WorkflowExecutionInfo } from '@temporalio/client';
+import { type ReviewInput, type TemporalMediaClient } from 'temporal-media/client';
+import { type CreatedEntry, type ReviewJournalPage } from 'temporal-media';
+import { throwBug } from 'temporal-media/internal/domain/bug';
+import { isOpen, SEARCH_ATTRIBUTE } from 'temporal-media/internal/domain/names';
+import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
+import { awaitVideoWorkflowId } from 'temporal-media/internal/client/resume-video';
+import { lenientClient } from 'temporal-media/internal/client/read-payloads';
+import { describeStandalone } from 'temporal-media/internal/client/workflow-service';
+import { describeWorkflow } from 'temporal-media/internal/client/workflow-handle';
+import { type Connected } from '../shared/connect';
+import { type CommandContext } from '../shared/context';
+import { CliError } from '../shared/errors';
+import { namespaceRetentionMs } from '../shared/retention';
+import { textTable } from '../shared/progress-view';
+import { commandFor } from '../shared/text';
+
+/** A paid task that no workflow fetches: its workflow was closed from outside before it could report the task. */
+interface Orphan extends CreatedEntry {
+  /** Temporal's close status of its workflow or activity, or `NOT_FOUND` when the server no longer has it. */
+  readonly endedAs: string;
+}
+
+/** Close statuses of a workflow that has reported the outcome of its task or handed it over. */
+const REPORTED: ReadonlySet<string> = new Set(['COMPLETED', 'CONTINUED_AS_NEW']);
+
+const isCaredFor = (status: string): boolean => isOpen(status) || REPORTED.has(status);
+
+const AT_ONCE = 8;
+/** Tasks in one query of visibility. */
+const IN_ONE_QUERY = 100;
+
+/**
+ * Returns the orphans among these tasks. Visibility settles most of them in two requests for a hundred; each of the
+ * others takes a description or two.
+ * @param keptSince a task that is older is not an orphan when the server no longer has its workflow
+ */
+export async function orphansAmong(
+  client: Client,
+  entries: readonly CreatedEntry[],
+  keptSince: Date,
+): Promise<readonly Orphan[]> {
+  const found: Orphan[] = [];
+  const open: CreatedEntry[] = [];
+  for (let first = 0; first < entries.length; first += IN_ONE_QUERY)
+    open.push(...(await unreported(client, entries.slice(first, first + IN_ONE_QUERY))));
+  await mapConcurrently(open, AT_ONCE, async (entry) => {
+    const endedAs = await endOf(client, entry, keptSince);
+    if (endedAs !== undefined) found.push({ ...entry, endedAs });
+  });
+  return found.sort((a, b) => (a.createdAt ?? '').localeCompare(b.createdAt ?? ''));
+}
+
+/** An execution as visibility lists it. */
+export type VisibleExecution = Pick<
+  WorkflowExecutionInfo,
+  'workflowId' | 'status' | 'startTime' | 'searchAttributes'
+>;
+
+/** Leaves out tasks that a workflow has reported: the one that created them, their resume, or any other that names them. */
+async function unreported(
+  client: Client,
+  entries: readonly CreatedEntry[],
+): Promise<readonly CreatedEntry[]> {
+  const byId = await listed(client, 'WorkflowId', entries.flatMap(idsOf));
+  const left = entries.filter((entry) => !isReportedById(entry, byId));
+  const tasks = left.map(({ taskId }) => taskId);
+  const byTask = await listed(client, SEARCH_ATTRIBUTE.taskId, tasks);
+  return left.filter((entry) => !isReportedByTask(entry, byTask));
+}
+
+/** Ids of the workflow that created a task, and of its resume. */
+function idsOf({ workflowId, account, taskId }: CreatedEntry): readonly string[] {
+  const resume = awaitVideoWorkflowId(account, taskId);
+  return workflowId === null ? [resume] : [workflowId, resume];
+}
+
+/**
+ * Whether the newest run of its workflow, or of its resume, has returned. What visibility lists as open may be closed by
+ * now, and what it lists as continued may have been terminated since: both have to be described.
+ */
+export function isReportedById(entry: CreatedEntry, executions: readonly VisibleExecution[]): boolean {
+  const newest = newestRuns(executions);
+  return idsOf(entry).some((id) => newest.get(id)?.status.name === 'COMPLETED');
+}
+
+/** Whether another workflow has returned with the task, such as one that was started with the same creation key. */
+export function isReportedByTask(entry: CreatedEntry, executions: readonly VisibleExecution[]): boolean {
+  const own = idsOf(entry);
+  const others = executions.filter(
+    ({ workflowId, searchAttributes }) =>
+      !own.includes(workflowId) && searchAttributes[SEARCH_ATTRIBUTE.taskId]?.[0] === entry.taskId,
+  );
+  return [...newestRuns(others).values()].some(({ status }) => status.name === 'COMPLETED');
+}
+
+function newestRuns(executions: readonly VisibleExecution[]): ReadonlyMap<string, VisibleExecution> {
+  const newest = new Map<string, VisibleExecution>();
+  for (const execution of executions) {
+    const known = newest.get(execution.workflowId);
+    if (known === undefined || known.startTime < execution.startTime)
+      newest.set(execution.workflowId, execution);
+  }
+  return newest;
+}
+
+/** Executions with one of these values. None where visibility refuses the query, as it does for an attribute that it lacks. */
+async function listed(
+  client: Client,
+  attribute: string,
+  values: readonly string[],
+): Promise<readonly VisibleExecution[]> {
+  const quoted = values.filter((value) => !/['"\\]/.test(value)).map((value) => `'${value}'`);
+  if (quoted.length === 0) return [];
+  const found: VisibleExecution[] = [];
+  try {
+    const query = `${attribute} IN (${quoted.join(', ')})`;
+    for await (const execution of lenientClient(client).list({ query })) found.push(execution);
+  } catch (error) {
+    throwBug(error);
+    return [];
+  }
+  return found;
+}
+
+/** How the workflow of an orphan ended; undefined when the task is not an orphan. */
+async function endOf(
+  client: Client,
+  { workflowId, activityId, taskId, account, createdAt }: CreatedEntry,
+  keptSince: Date,
+): Promise<string | undefined> {
+  const status = await (workflowId === null
+    ? standaloneStatus(client, activityId)
+    : statusOf(client, workflowId));
+  if (status !== undefined && isCaredFor(status)) return undefined;
+  // A task from before the server's retention period may have ended well.
+  if (status === undefined && (createdAt === null || new Date(createdAt) < keptSince)) return undefined;
+  const later = await statusOf(client, awaitVideoWorkflowId(account, taskId));
+  if (later !== undefined && isCaredFor(later)) return undefined;
+  return status ?? 'NOT_FOUND';
+}
+
+/** The status of an activity that no workflow has scheduled, in the words of workflows. */
+async function standaloneStatus(client: Client, activityId: string): Promise<string | undefined> {
+  const found = await describeStandalone(client, client.options.namespace, { activityId, runId: '' });
+  return decodeActivityExecutionStatus(found?.info?.status);
+}
+
+async function statusOf(client: Client, workflowId: string): Promise<string | undefined> {
+  return (await describeWorkflow(lenientClient(client), workflowId))?.status.name;
+}
+
+/** Lists paid tasks whose workflow was closed from outside and that no other workflow fetches. */
+export async function findOrphans(
+  context: CommandContext,
+  connected: Connected,
+  sinceMs: number | undefined,
+): Promise<void> {
+  const { report } = context;
+  const now = Date.now();
+  const keptSince = new Date(now - (await namespaceRetentionMs(connected.client)));
+  const since = sinceMs === undefined ? undefined : new Date(now - sinceMs).toISOString();
+  const orphans: Orphan[] = [];
+  let scanned = 0;
+  for await (const page of readPages(connected, { list: 'created', ...(since !== undefined && { since }) })) {
+    orphans.push(...(await orphansAmong(connected.client, page.created, keptSince)));
+    scanned += page.scanned;
+  }
+  if (orphans.length > 0) {
+    const rows = orphans.map(({ taskId, creationKey, endedAs, createdAt, account }) => [
+      taskId,
+      creationKey,
+      endedAs,
+      createdAt ?? '',
+      account,
+    ]);
+    for (const line of textTable([['TASK', 'ID', 'WORKFLOW', 'CREATED', 'ACCOUNT'], ...rows]))
+      report.result(line);
+    report.say(`Each is paid. To fetch one: ${commandFor('resume', orphans[0]?.taskId ?? 'TASK')}`);
+  } else {
+    report.say(`Every paid task has a workflow: ${scanned} creation keys in the journal.`);
+  }
+  report.reply({ ok: true, data: { orphans, scanned } });
+}
+
+/** The pages of a worker's journal, as they arrive. @throws CliError when no worker answers */
+export async function* readPages(
+  connected: Connected,
+  input: Omit<ReviewInput, 'after'>,
+): AsyncGenerator<ReviewJournalPage> {
+  if ((await connected.hasWorker()) === false) {
+    throw new CliError(
+      'no_worker',
+      `No worker serves the task queue ${connected.taskQueue}, and only a worker can read the journal.`,
+    );
+  }
+  let after: string | null = null;
+  do {
+    const page: ReviewJournalPage = await review(connected.media, { ...input, after });
+    yield page;
+    after = page.next;
+  } while (after !== null);
+}
+
+async function review(media: TemporalMediaClient, input: ReviewInput): Promise<ReviewJournalPage> {
+  try {
+    return await media.reviewJournal(input);
+  } catch (error) {
+    if ((error as Error).name !== 'WorkflowFailedError') throw error;
+    const unreadable = recordErrorOf(error);
+    if (unreadable !== undefined) throw new CliError('journal_unusable', unreadable);
+    throw new CliError(
+      'no_worker',
+      'No worker responded within two minutes, and only a worker can read the journal.',
+    );
+  }
+}
+
+/** A worker's message about a record that no retry can read; undefined for any other error. */
+function recordErrorOf(error: unknown): string | undefined {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)
+    if ((cause as { type?: unknown }).type === 'MediaJournalUnavailable') return cause.message;
+  return undefined;
+}

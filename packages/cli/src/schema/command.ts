@@ -1,0 +1,191 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type ZodType } from 'zod';
+import { Argument, type Command } from 'commander';
+import { type VideoSidecar } from 'temporal-media/internal/activities/download-sidecar';
+import {
+  type ArtifactStoreFacts,
+  type AwaitVideoInput,
+  type CallWait,
+  type CampaignInput,
+  type CampaignResult,
+  type CampaignState,
+  type CampaignUpdateResult,
+  type CampaignUpdates,
+  type EditImageWorkflowInput,
+  type FindVideoTaskInput,
+  type FoundVideoTask,
+  type GenerateImageWorkflowInput,
+  type GenerateVideoInput,
+  type ImageOutcome,
+  type ResolveUnconfirmedInput,
+  type ResolveUnconfirmedResult,
+  type ReviewJournalInput,
+  type ReviewJournalPage,
+  type VideoOutcome,
+  type VideoState,
+  type VideoUpdates,
+} from 'temporal-media';
+import { type ResultRecord } from '@temporal-media/report';
+import { type Timeline } from '@temporal-media/replay';
+import { type FaultRule } from '@temporal-media/sandbox';
+import { type CampaignEstimate, type LeftRunning, type OutputLine, type Reply } from '../shared/json-output';
+import { type ImageSidecar } from '../shared/output-files';
+import { type WhatIfReport } from '../whatif/scenario';
+import { CliError } from '../shared/errors';
+import { type CommandContext } from '../shared/context';
+import { nearNames } from '../shared/text';
+import { withOutputOptions } from '../shared/report';
+import { textTable } from '../shared/progress-view';
+
+/** What `schema` can print, and what each describes. A name that ends in `-input` is that of a workflow's input. */
+export const SCHEMA_NAMES = {
+  models: 'the model configuration (MEDIA_MODELS)',
+  accounts: 'the accounts of a worker (MEDIA_ACCOUNTS)',
+  'create-policy': 'what is vouched for about paid calls (MEDIA_CREATE_POLICY)',
+  reply: 'the one object on stdout with -o json',
+  event: 'one line on stdout with -o jsonl',
+  'generate-video-input': 'the input of the workflow generateVideo',
+  'await-video-input': 'the input of the workflow awaitVideo',
+  'video-outcome': 'how a video ends: the result of its workflow, `data` of video and resume',
+  'generate-image-input': 'the input of the workflow generateImage',
+  'edit-image-input': 'the input of the workflow editImage',
+  'image-outcome': 'how an image call ends: the result of its workflow, `data` of image and edit',
+  'left-running': 'what --wait-for leaves running: `data` with exit code 75 where there is no outcome yet',
+  'video-state': 'the state of a running video: the query video_state, `state` of an event',
+  waits: 'paid calls that are not sent for now, and why: the query waits',
+  'video-adopt': 'the argument of the Update adopt of a video workflow',
+  'video-declare-lost': 'the argument of the Update declareLost of a video workflow',
+  'video-resubmit': 'the argument of the Update resubmit of a video workflow',
+  'resolve-unconfirmed-input': 'the input of the workflow resolveUnconfirmed',
+  'resolve-unconfirmed-result': 'its result, and that of the Updates of a video workflow',
+  'review-journal-input': 'the input of the workflow reviewJournal',
+  'review-journal-page': 'the result of the workflow reviewJournal',
+  'find-video-task-input': 'the input of the workflow findVideoTask',
+  'found-video-task': 'the result of the workflow findVideoTask',
+  'artifact-store': 'the result of the workflow artifactStore',
+  'run-campaign-input': 'the input of the workflow runCampaign',
+  'campaign-estimate': 'the plan of a manifest and its cost: `data` of campaign run --dry-run',
+  'campaign-state': 'the state of a running campaign: the query campaign_state, `state` of an event',
+  'campaign-result': 'how a campaign ends: the result of its workflow, `data` of campaign run',
+  'campaign-row': 'one line of results.jsonl in the report of a campaign',
+  'campaign-set-concurrency': 'the argument of the Update setConcurrency of a campaign',
+  'campaign-raise-budget': 'the argument of the Update raiseBudget of a campaign',
+  'campaign-resume-rows': 'the argument of the Update resumeRows of a campaign',
+  'campaign-adopt': 'the argument of the Update adopt of a campaign',
+  'campaign-declare-lost': 'the argument of the Update declareLost of a campaign',
+  'campaign-update-result': 'the result of the Updates of a campaign',
+  sidecar: 'the JSON file beside a video',
+  'image-sidecar': 'the JSON file beside images',
+  timeline: 'what happened in a workflow: `timeline` of a target of replay',
+  whatif: 'a history and its run against the sandbox: `data` of replay --whatif',
+  faults: 'a fault file of the sandbox (--faults)',
+} as const;
+
+/** The type of each document; the build makes the JSON Schemas of these types (`scripts/json-schemas.js`, ADR 21). */
+export interface Documents {
+  readonly reply: Reply;
+  readonly event: OutputLine;
+  readonly 'generate-video-input': GenerateVideoInput;
+  readonly 'await-video-input': AwaitVideoInput;
+  readonly 'video-outcome': VideoOutcome;
+  readonly 'generate-image-input': GenerateImageWorkflowInput;
+  readonly 'edit-image-input': EditImageWorkflowInput;
+  readonly 'image-outcome': ImageOutcome;
+  readonly 'left-running': LeftRunning;
+  readonly 'video-state': VideoState;
+  readonly waits: readonly CallWait[];
+  readonly 'video-adopt': VideoUpdates['adopt'];
+  readonly 'video-declare-lost': VideoUpdates['declareLost'];
+  readonly 'video-resubmit': VideoUpdates['resubmit'];
+  readonly 'resolve-unconfirmed-input': ResolveUnconfirmedInput;
+  readonly 'resolve-unconfirmed-result': ResolveUnconfirmedResult;
+  readonly 'review-journal-input': ReviewJournalInput;
+  readonly 'review-journal-page': ReviewJournalPage;
+  readonly 'find-video-task-input': FindVideoTaskInput;
+  readonly 'found-video-task': FoundVideoTask;
+  readonly 'artifact-store': ArtifactStoreFacts;
+  readonly 'run-campaign-input': CampaignInput;
+  readonly 'campaign-estimate': CampaignEstimate;
+  readonly 'campaign-state': CampaignState;
+  readonly 'campaign-result': CampaignResult;
+  readonly 'campaign-row': ResultRecord;
+  readonly 'campaign-set-concurrency': CampaignUpdates['setConcurrency'];
+  readonly 'campaign-raise-budget': CampaignUpdates['raiseBudget'];
+  readonly 'campaign-resume-rows': CampaignUpdates['resumeRows'];
+  readonly 'campaign-adopt': CampaignUpdates['adopt'];
+  readonly 'campaign-declare-lost': CampaignUpdates['declareLost'];
+  readonly 'campaign-update-result': CampaignUpdateResult;
+  readonly sidecar: VideoSidecar;
+  readonly 'image-sidecar': ImageSidecar;
+  readonly timeline: Timeline;
+  readonly whatif: WhatIfReport;
+  readonly faults: readonly FaultRule[];
+}
+
+export type SchemaName = keyof typeof SCHEMA_NAMES;
+
+export function isSchemaName(name: string): name is SchemaName {
+  return Object.hasOwn(SCHEMA_NAMES, name);
+}
+
+/**
+ * JSON Schema, draft 2020-12. That of a workflow's input refuses fields that it does not name, as the workflow does;
+ * all others allow what later versions may add.
+ */
+export async function jsonSchemaOf(name: SchemaName): Promise<object> {
+  if (name === 'models')
+    return readBy(
+      name,
+      (await import('temporal-media/internal/settings/model-schema')).modelConfigurationSchema,
+    );
+  if (name === 'accounts')
+    return readBy(name, (await import('temporal-media/internal/settings/accounts')).accountsSchema);
+  if (name === 'create-policy')
+    return readBy(name, (await import('temporal-media/internal/settings/config')).createPolicySchema);
+  return JSON.parse(await readFile(join(__dirname, '..', 'schemas', `${name}.json`), 'utf8')) as object;
+}
+
+/** What is validated when it is read has the schema of its reader, with bounds that no type expresses. */
+async function readBy(name: SchemaName, reader: ZodType): Promise<object> {
+  const { toJSONSchema } = await import('zod');
+  const { $schema, ...rest } = toJSONSchema(reader, { target: 'draft-2020-12', io: 'input' });
+  return { $schema, title: `temporal-media ${name}`, ...rest, description: SCHEMA_NAMES[name] };
+}
+
+/** `schema`: prints the JSON Schemas of what this program reads and writes. */
+export function addSchemaCommand(program: Command, context: CommandContext): void {
+  const argument = new Argument('[name]', 'what to describe');
+  // For help and completion only: `schema` itself reports a wrong name, with similar ones.
+  argument.argChoices = Object.keys(SCHEMA_NAMES);
+  withOutputOptions(program.command('schema').addArgument(argument))
+    .description('print the JSON Schema of a file or an output; without a name, list the schemas')
+    .addHelpText('after', HELP)
+    .action(async (name: string | undefined) => schema(context, name));
+}
+
+const HELP = `
+JSON Schema, draft 2020-12. Readers should ignore fields that a schema does not name.
+
+Examples:
+  $ temporal-media schema
+  $ temporal-media schema models > models.schema.json
+`;
+
+async function schema({ report }: CommandContext, name: string | undefined): Promise<void> {
+  if (name === undefined) {
+    const schemas = Object.entries(SCHEMA_NAMES).map(([one, description]) => ({ name: one, description }));
+    for (const line of textTable(schemas.map((one) => [one.name, one.description]))) report.result(line);
+    report.reply({ ok: true, data: { schemas } });
+    return;
+  }
+  if (!isSchemaName(name)) {
+    const names = Object.keys(SCHEMA_NAMES);
+    const near = nearNames(name, names);
+    const hint = near.length === 0 ? `There are: ${names.join(', ')}.` : `Did you mean: ${near.join(', ')}?`;
+    throw new CliError('bad_input', `There is no schema ${name}.`, { hint });
+  }
+  const found = await jsonSchemaOf(name);
+  for (const line of JSON.stringify(found, null, 2).split('\n')) report.result(line);
+  report.reply({ ok: true, data: { name, schema: found } });
+}

@@ -1,0 +1,90 @@
+import { type MediaConfig } from 'temporal-media/worker';
+import { type ModelEntry, type Money, type PaidRequest } from 'temporal-media';
+import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
+import { requestFingerprint } from 'temporal-media/client';
+import { describeWorkflow } from 'temporal-media/internal/client/workflow-handle';
+import { FINGERPRINT_MEMO } from 'temporal-media/internal/domain/names';
+import { type CheckedCall } from './dry-run';
+import { type CommandContext } from './context';
+import { spendLimitOf } from './confirm';
+import { connect } from './connect';
+import { type CallPlace } from './models-in-force';
+
+/**
+ * Whether this very request has a workflow under its id. The command then returns what was bought, and a model configuration that has
+ * changed since must not prevent that. False where no server answers.
+ */
+async function isCallStarted(
+  paid: PaidRequest,
+  { id, account }: { readonly id?: string; readonly account?: string },
+  { config, env }: CallPlace,
+): Promise<boolean> {
+  if (id === undefined) return false;
+  const found = await connect(config, env)
+    .then(({ client }) => describeWorkflow(client.workflow, id))
+    .catch(otherwise(undefined));
+  return found?.memo?.[FINGERPRINT_MEMO] === requestFingerprint(paid, account);
+}
+
+export interface SpendOptions {
+  readonly dryRun?: boolean;
+  readonly maxSpend?: string;
+  readonly yes?: boolean;
+  readonly account?: string;
+  readonly id?: string;
+}
+
+/** What decides whether a valid request is started. */
+export interface BeforeSend {
+  readonly paid: PaidRequest;
+  readonly config: MediaConfig;
+  readonly env: NodeJS.ProcessEnv;
+  readonly options: SpendOptions;
+}
+
+/**
+ * Checks a call. With `--dry-run` shows the request instead of sending it, else enforces the spend limit. True when the call may
+ * start.
+ * @throws CliError for what a dry run refuses, and `spend_not_confirmed`
+ */
+export async function maySend(
+  context: CommandContext,
+  { paid, config, env, options }: BeforeSend,
+): Promise<boolean> {
+  const limit = spendLimitOf(options.maxSpend, env);
+  const place = { config, env, account: options.account };
+  // Imported here: it loads an HTTP client, which other commands do not need.
+  const { checkCall, showDryRun } = await import('./dry-run.js');
+  if (options.dryRun === true) {
+    showDryRun(context, await checkCall(paid, place));
+    return false;
+  }
+  const checked = await checkCall(paid, place).catch(async (error: unknown) => {
+    throwBug(error);
+    if (await isCallStarted(paid, options, place)) return error as Error;
+    throw error;
+  });
+  if (limit === undefined || options.yes === true) return true;
+  const { confirmSpend } = await import('./confirm.js');
+  await confirmSpend(context.report, { limit, ...costOf(checked) });
+  return true;
+}
+
+/** @param checked the refusal of a call that was started under its id before */
+function costOf(checked: CheckedCall | Error): {
+  readonly estimate: Money | null;
+  readonly unknownBecause?: string;
+} {
+  if (checked instanceof Error) return { estimate: null, unknownBecause: checked.message };
+  const { estimate, entry, source } = checked;
+  if (estimate !== null) return { estimate };
+  return { estimate, unknownBecause: reason(entry, source.origin === 'none') };
+}
+
+function reason(entry: ModelEntry | undefined, noConfiguration: boolean): string {
+  if (noConfiguration) return 'No model configuration with prices is available here (MEDIA_MODELS).';
+  if (entry === undefined) return 'The model configuration has no entry for this model.';
+  return entry.price === undefined
+    ? 'The model configuration has no price for this model.'
+    : 'The price rule of this model does not cover this request.';
+}

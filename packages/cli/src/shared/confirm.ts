@@ -1,0 +1,173 @@
+import { createInterface } from 'node:readline/promises';
+import { ConfigurationError } from 'temporal-media/internal/settings/config';
+import { formatMoney, readAmount } from 'temporal-media/internal/domain/money';
+import { visible } from 'temporal-media/internal/domain/terminal-text';
+import { type Money } from 'temporal-media';
+import { type LostCalls } from 'temporal-media/worker';
+import { badInput, CliError } from './errors';
+import { type Report } from './report';
+
+/** The most that a call may cost without an agreement; without a currency, in that of the price rule. */
+export interface MaxSpend {
+  readonly microUnits: number;
+  readonly currency: string | null;
+}
+
+export const MAX_SPEND_VARIABLE = 'MEDIA_MAX_SPEND';
+
+const FORM = 'must be a decimal amount with at most six decimals, such as 0.50, 0.50USD or "0.50 EUR".';
+
+/** `--max-spend`, else MEDIA_MAX_SPEND. @throws CliError, ConfigurationError */
+export function spendLimitOf(option: string | undefined, env: NodeJS.ProcessEnv): MaxSpend | undefined {
+  if (option !== undefined) {
+    const limit = readAmount(option);
+    if (limit === undefined) throw badInput([{ field: '--max-spend', message: FORM }]);
+    return limit;
+  }
+  const variable = env[MAX_SPEND_VARIABLE]?.trim();
+  if (variable === undefined || variable === '') return undefined;
+  const limit = readAmount(variable);
+  if (limit === undefined) throw new ConfigurationError(MAX_SPEND_VARIABLE, FORM);
+  return limit;
+}
+
+export function limitText({ microUnits, currency }: MaxSpend): string {
+  return formatMoney({ microUnits, currency: currency ?? '' }).trim();
+}
+
+interface SpendQuestion {
+  readonly limit: MaxSpend;
+  /** Null is unknown and needs an agreement as well (C1.5). */
+  readonly estimate: Money | null;
+  /** Whether the estimate is the most that it may cost with retries. @default false */
+  readonly upTo?: boolean;
+  /** What may have been paid for the same before; one sentence. */
+  readonly before?: string;
+  /** Why it is unknown, for a person; one sentence. */
+  readonly unknownBecause?: string;
+}
+
+/** Why a call needs an agreement; undefined when it needs none. */
+export function whyNot({
+  limit,
+  estimate,
+  upTo = false,
+  before = '',
+  unknownBecause = '',
+}: SpendQuestion): string | undefined {
+  const most = limitText(limit);
+  const because = (...sentences: string[]) => sentences.filter((one) => one !== '').join(' ');
+  if (estimate === null)
+    return because(`The estimate is unknown; the limit is ${most}.`, unknownBecause, before);
+  const cost = formatMoney(estimate);
+  const what = upTo ? 'The most that it may cost with retries' : 'The estimate';
+  if (limit.currency !== null && limit.currency !== estimate.currency)
+    return because(`${what} is ${cost}; the limit of ${most} is in another currency.`, before);
+  if (estimate.microUnits > limit.microUnits)
+    return because(`${what} is ${cost}, above the limit of ${most}.`, before);
+  return undefined;
+}
+
+/**
+ * Returns for an estimate within the limit; asks a person at a terminal about any other. Without a terminal it fails
+ * closed. @throws CliError `spend_not_confirmed`; nothing was started
+ */
+export async function confirmSpend(
+  report: Report,
+  question: SpendQuestion,
+  terminal: Terminal = TERMINAL,
+): Promise<void> {
+  const { limit, estimate, upTo = false, unknownBecause } = question;
+  const reason = whyNot(question);
+  const cost =
+    estimate === null
+      ? 'The cost of this is unknown'
+      : `This ${upTo ? 'may cost, with retries, up to' : 'costs an estimated'} ${formatMoney(estimate)}`;
+  if (reason === undefined) {
+    report.say(`${cost} (limit ${limitText(limit)}).`);
+    return;
+  }
+  if (!report.machine && isTerminal(terminal)) {
+    if (unknownBecause !== undefined) report.say(unknownBecause);
+    if (await askTerminal(`${cost} (limit ${limitText(limit)}). Send it?`, terminal)) return;
+  }
+  throw new CliError('spend_not_confirmed', `${reason} Nothing was sent.`, { data: { estimate, limit } });
+}
+
+export interface Terminal {
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean };
+}
+
+/** Stdin and stderr: stdout is for results. */
+export const TERMINAL: Terminal = { input: process.stdin, output: process.stderr };
+
+export function isTerminal({ input, output }: Terminal): boolean {
+  return input.isTTY === true && output.isTTY === true;
+}
+
+/** Asks a person; only `y` and `yes` agree. Ctrl-C, Ctrl-D and an empty line do not. */
+export async function askTerminal(question: string, { input, output }: Terminal): Promise<boolean> {
+  const lines = createInterface({ input, output, terminal: true });
+  const closed = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)));
+  // Without a listener Ctrl-C would only pause the input, and the command would hang.
+  lines.once('SIGINT', () => lines.close());
+  try {
+    const answer = await Promise.race([lines.question(`${visible(question)} [y/N] `), closed]);
+    if (answer === undefined) output.write('\n');
+    return /^y(es)?$/i.test((answer ?? '').trim());
+  } finally {
+    lines.close();
+  }
+}
+
+/** Most ids that a line names; a script gets all of them. */
+const NAMED = 20;
+
+/** Prints what a rebind gives up and requires an agreement to it. @throws CliError `rebind_not_confirmed` */
+export async function confirmRebind(
+  report: Report,
+  taskQueue: string,
+  lost: LostCalls,
+  yes: boolean,
+): Promise<void> {
+  for (const line of rebindLines(taskQueue, lost)) report.say(line);
+  if (yes) return;
+  const question = `Bind the task queue ${taskQueue} to this journal?`;
+  if (!report.machine && isTerminal(TERMINAL) && (await askTerminal(question, TERMINAL))) return;
+  throw new CliError('rebind_not_confirmed', `The rebind of ${taskQueue} was not confirmed.`, {
+    data: { taskQueue, found: keysOf(lost, true), unconfirmed: keysOf(lost, false) },
+  });
+}
+
+/** Describes what happens to the calls that this journal does not know. */
+export function rebindLines(taskQueue: string, lost: LostCalls): string[] {
+  const [found, unknown] = [keysOf(lost, true), keysOf(lost, false)];
+  return [
+    `A rebind of ${taskQueue} permanently gives up what the former journal knows.`,
+    ...(found.length + unknown.length === 0
+      ? [`- The newest ${lost.looked} executions contain no paid call that this journal lacks.`]
+      : []),
+    ...(found.length > 0
+      ? [`- Videos that this journal lacks; their ids find them again: ${namesOf(found)}`]
+      : []),
+    ...(unknown.length > 0
+      ? [
+          `- Calls of unknown fate; nothing is sent under their ids until a person decides (temporal-media unconfirmed): ${namesOf(unknown)}`,
+        ]
+      : []),
+    '- Creates that are in progress end with outcome unconfirmed (journal_changed) and also wait for a decision.',
+    `- Ids beyond the newest ${lost.looked} executions, or whose histories the server has removed, are bought again when they are started again.`,
+    'No worker may use the former journal any more.',
+  ];
+}
+
+function keysOf({ calls }: LostCalls, created: boolean): string[] {
+  const keys = calls.filter((call) => (call.created !== undefined) === created);
+  return [...new Set(keys.map(({ creationKey }) => creationKey))];
+}
+
+function namesOf(keys: readonly string[]): string {
+  const more = keys.length - NAMED;
+  return `${keys.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

@@ -1,0 +1,150 @@
+import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { throwBug } from 'temporal-media/internal/domain/bug';
+import { TemporalMediaClient } from 'temporal-media/client';
+import { type MediaConfig } from 'temporal-media/worker';
+import { activityQueues } from 'temporal-media/internal/domain/names';
+import { addressSource } from 'temporal-media/internal/client/address-source';
+import { type PollerKind, pollsForNewWork, STALE_POLL_MS, viewQueue } from './execution-state';
+import { dataConverterOf } from './codec-client';
+import { readDevState } from './dev-state';
+import { CliError } from './errors';
+
+/**
+ * A connection to a Temporal server, as client commands use it. It ends with the process of its command: a call that the
+ * SDK repeats on a closed connection throws in a timer, which would replace the answer of the command.
+ */
+export interface Connected {
+  readonly media: TemporalMediaClient;
+  readonly client: Client;
+  readonly address: string;
+  readonly namespace: string;
+  readonly taskQueue: string;
+  /** Link to a workflow in the web UI; undefined when no UI is known. */
+  workflowUrl(workflowId: string): string | undefined;
+  /** Whether a worker has polled a task queue in the last 90 s; undefined when that is unknown. @default taskQueue */
+  hasWorker(ofQueue?: string): Promise<boolean | undefined>;
+  /** Activity queues of these kinds that no worker has polled in the last 90 s; none where that is unknown. */
+  unserved(kinds: readonly ActivityQueueKind[]): Promise<readonly string[]>;
+}
+
+/** Kinds of activities with a task queue of their own. */
+export type ActivityQueueKind = keyof ReturnType<typeof activityQueues>;
+
+/** The server and queue that commands use, before a connection is made. */
+export interface Target {
+  readonly connection: ConnectionOptions;
+  readonly address: string;
+  readonly namespace: string;
+  readonly taskQueue: string;
+  readonly uiUrl: string | null;
+  readonly foundBy: string;
+  /** Whether the codec server of the environment encodes payloads; workers must then use the same codec. */
+  readonly usesCodec: boolean;
+}
+
+/** Longest wait for a server that does not answer, in milliseconds. */
+const CONNECT_MS = 4_000;
+const DEFAULT_ADDRESS = 'localhost:7233';
+
+/**
+ * Connects to the server that TEMPORAL_* names, else to the `dev` of the data directory, else to the default profile
+ * or localhost:7233. @throws CliError when it does not answer
+ */
+export async function connect(config: MediaConfig, env: NodeJS.ProcessEnv = process.env): Promise<Connected> {
+  const target = await findTarget(config, env);
+  const { address, namespace, taskQueue, uiUrl } = target;
+  const dataConverter = target.usesCodec ? dataConverterOf(env, namespace) : undefined;
+  let connection: Connection;
+  try {
+    connection = await Connection.connect({ ...target.connection, address, connectTimeout: CONNECT_MS });
+  } catch (error) {
+    throwBug(error);
+    const message = `No Temporal server responds at ${address} (${target.foundBy}).`;
+    throw new CliError('temporal_unreachable', message);
+  }
+  const client = new Client({ connection, namespace, ...(dataConverter && { dataConverter }) });
+  const isPolled = async (queue: string, kind: PollerKind): Promise<boolean | undefined> => {
+    try {
+      const polls = await lastPolls(connection, namespace, queue, kind, CONNECT_MS);
+      return polls.some((at) => at > Date.now() - STALE_POLL_MS);
+    } catch (error) {
+      throwBug(error);
+      return undefined;
+    }
+  };
+  return {
+    media: new TemporalMediaClient(client, { taskQueue, searchAttributes: config.searchAttributes }),
+    client,
+    address,
+    namespace,
+    taskQueue,
+    workflowUrl: (workflowId) =>
+      uiUrl === null
+        ? undefined
+        : `${uiUrl}/namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(workflowId)}`,
+    hasWorker: (ofQueue = taskQueue) => isPolled(ofQueue, 'workflows'),
+    unserved: async (kinds) => {
+      const queues = kinds.map((kind) => activityQueues(taskQueue)[kind]);
+      const polled = await Promise.all(queues.map((queue) => isPolled(queue, 'activities')));
+      return queues.filter((_queue, place) => polled[place] === false);
+    },
+  };
+}
+
+/** Finds the server that commands use. @throws CliError when the named profile cannot be read */
+export async function findTarget(config: MediaConfig, env: NodeJS.ProcessEnv): Promise<Target> {
+  const { taskQueue } = config;
+  const named = await namedByEnvironment(env);
+  if (named !== null) {
+    const { address, namespace, connection, foundBy } = named;
+    return { connection, address, namespace, taskQueue, uiUrl: null, foundBy, usesCodec: true };
+  }
+  const dev = await readDevState(config.dataDir);
+  if (dev !== undefined) {
+    return {
+      connection: {},
+      address: dev.address,
+      namespace: env['TEMPORAL_NAMESPACE'] || dev.namespace,
+      taskQueue: env['MEDIA_TASK_QUEUE']?.trim() ? taskQueue : dev.taskQueue,
+      uiUrl: dev.uiUrl,
+      foundBy: '`temporal-media dev` of the data directory',
+      usesCodec: false,
+    };
+  }
+  const { connectionOptions, namespace } = loadClientConnectConfig();
+  const { address = DEFAULT_ADDRESS, ...connection } = connectionOptions;
+  return {
+    connection: withoutUndefined(connection),
+    address,
+    namespace: namespace ?? 'default',
+    taskQueue,
+    uiUrl: null,
+    usesCodec: true,
+    foundBy:
+      connectionOptions.address === undefined
+        ? 'the default; no TEMPORAL_ADDRESS is set and no `temporal-media dev` runs on this data directory'
+        : 'the default profile',
+  };
+}
+
+async function namedByEnvironment(env: NodeJS.ProcessEnv): ReturnType<typeof addressSource> {
+  try {
+    return await addressSource(env);
+  } catch (error) {
+    throw new CliError('configuration', error instanceof Error ? error.message : String(error), {
+      hint: 'Correct TEMPORAL_PROFILE and its configuration file, or set TEMPORAL_ADDRESS.',
+    });
+  }
+}
+
+function withoutUndefined(options: object): ConnectionOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+/** Like {@link pollsForNewWork}, of a task queue. @throws when the server does not answer in `limitMs` */
+async function lastPolls(
+  ...[connection, namespace, taskQueue, kind, limitMs]: Parameters<typeof viewQueue>
+): Promise<readonly number[]> {
+  return pollsForNewWork(await viewQueue(connection, namespace, taskQueue, kind, limitMs));
+}

@@ -1,0 +1,94 @@
+import { resolve } from 'node:path';
+import { type Command } from 'commander';
+import { type MediaConfig } from 'temporal-media/worker';
+import { type ValidationIssue } from 'temporal-media';
+import { readConfig } from 'temporal-media/internal/settings/config';
+import { type ExitCode } from './exit-codes';
+import { type Report, withOutputOptions } from './report';
+import { type Connected } from './connect';
+
+/** What every command works with. */
+export interface CommandContext {
+  readonly env: NodeJS.ProcessEnv;
+  /** Its format is first read from the raw arguments; the parsed options correct it before an action runs. */
+  report: Report;
+  exitCode: ExitCode;
+}
+
+export interface CommonOptions {
+  readonly dataDir?: string;
+}
+
+/** Adds `--data-dir` and the output options. */
+export function withCommonOptions(command: Command): Command {
+  return withOutputOptions(
+    command.option('--data-dir <dir>', 'data directory (default: MEDIA_DATA_DIR, else .data)'),
+  );
+}
+
+/** The environment with the flags on top: flag > environment > default (architecture: Configuration). */
+export function effectiveEnvironment(
+  context: Pick<CommandContext, 'env'>,
+  options: CommonOptions,
+): NodeJS.ProcessEnv {
+  // Typed where the command runs: there a relative path has a meaning.
+  return options.dataDir === undefined
+    ? context.env
+    : { ...context.env, MEDIA_DATA_DIR: resolve(options.dataDir) };
+}
+
+/** @throws ConfigurationError */
+export function effectiveConfig(context: Pick<CommandContext, 'env'>, options: CommonOptions): MediaConfig {
+  return readConfig(effectiveEnvironment(context, options));
+}
+
+/** For options that may be given several times; their order is kept. */
+export function collect(value: string, before: readonly string[] = []): string[] {
+  return [...before, value];
+}
+
+/** The option that fills each field of a request. */
+const OPTIONS: { readonly [field: string]: string } = {
+  durationSeconds: '--duration',
+  aspectRatio: '--aspect-ratio',
+  responseFormat: '--response-format',
+  waitFor: '--wait-for',
+  references: '--reference',
+  images: '--image',
+  fields: '--field',
+  ...Object.fromEntries(
+    ['model', 'prompt', 'resolution', 'size', 'quality', 'n', 'mask', 'account'].map((name) => [
+      name,
+      `--${name}`,
+    ]),
+  ),
+};
+
+/**
+ * Words an issue of the domain for the command line: `--duration (durationSeconds) must be …`. The field of the request
+ * stays in the message, because scripts search for it.
+ */
+export function byOption(issue: ValidationIssue): ValidationIssue {
+  const root = /^[a-zA-Z]+/.exec(issue.field)?.[0] ?? '';
+  const option = Object.hasOwn(OPTIONS, root) ? OPTIONS[root] : undefined;
+  if (option === undefined) return issue;
+  const field = option === `--${issue.field}` ? option : `${option} (${issue.field})`;
+  const words = issue.message.startsWith(`${issue.field} `)
+    ? `${field}${issue.message.slice(issue.field.length)}`
+    : issue.message;
+  const { instead } = issue;
+  const other = instead !== undefined && Object.hasOwn(OPTIONS, instead) ? OPTIONS[instead] : undefined;
+  const message = other === undefined ? words : `${words} Use ${other}.`;
+  return { ...issue, field, message };
+}
+
+/** Runs `work` with a connection to the Temporal server. @throws CliError */
+export async function withServer(
+  context: CommandContext,
+  options: CommonOptions,
+  work: (connected: Connected, config: MediaConfig) => Promise<void>,
+): Promise<void> {
+  const config = effectiveConfig(context, options);
+  const { connect } = await import('./connect.js');
+  await work(await connect(config, effectiveEnvironment(context, options)), config);
+}

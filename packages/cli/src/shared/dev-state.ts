@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { throwBug } from 'temporal-media/internal/domain/bug';
+import { type RunningTemporalServer } from '@temporal-media/testing';
+import { childEnvironment, isPortFree, runs } from 'temporal-media/internal/stores/files/this-machine';
+import { type RunningChild, startChild } from './child-process';
+import { CliError } from './errors';
+
+/** What `dev` publishes for other commands in `dev.json` of the data directory. Never holds a key. */
+export interface DevState {
+  readonly v: 1;
+  readonly pid: number;
+  /** Distinguishes this process from a later one with the same pid. */
+  readonly identity: string | null;
+  readonly startedAt: string;
+  readonly address: string;
+  readonly namespace: string;
+  readonly uiUrl: string | null;
+  readonly retention: string;
+  readonly taskQueue: string;
+  readonly sandbox: DevSandbox | null;
+  readonly pids: { readonly server?: number; readonly sandbox?: number; readonly worker?: number };
+}
+
+export interface DevSandbox {
+  readonly url: string;
+  readonly mediaUrl: string;
+  readonly modelsUrl: string;
+  readonly adminUrl: string;
+}
+
+/** Ports that the next start reuses: the account of a task is a digest of the base address (architecture: Requests). */
+export interface DevPorts {
+  readonly temporal?: number;
+  readonly ui?: number;
+  readonly sandbox?: number;
+  readonly media?: number;
+}
+
+const stateFile = (dataDir: string): string => join(dataDir, 'dev.json');
+const portsFile = (dataDir: string): string => join(dataDir, 'dev-ports.json');
+
+/** The `dev` that runs on this data directory; undefined when there is none, or its process is gone. */
+export async function readDevState(dataDir: string): Promise<DevState | undefined> {
+  const state = (await readJson(stateFile(dataDir))) as Partial<DevState> | undefined;
+  if (state?.v !== 1 || typeof state.pid !== 'number' || typeof state.address !== 'string') return undefined;
+  return (await runs({ pid: state.pid, identity: state.identity ?? null })) ? (state as DevState) : undefined;
+}
+
+export async function writeDevState(dataDir: string, state: DevState): Promise<void> {
+  await writeJson(stateFile(dataDir), state);
+}
+
+export async function removeDevState(dataDir: string): Promise<void> {
+  await rm(stateFile(dataDir), { force: true });
+}
+
+export async function readDevPorts(dataDir: string): Promise<DevPorts> {
+  const ports = await readJson(portsFile(dataDir));
+  const entries = Object.entries(typeof ports === 'object' && ports !== null ? ports : {});
+  return Object.fromEntries(
+    entries.filter(([, port]) => Number.isInteger(port) && Number(port) > 0 && Number(port) < 65_536),
+  );
+}
+
+export async function writeDevPorts(dataDir: string, ports: DevPorts): Promise<void> {
+  await writeJson(portsFile(dataDir), ports);
+}
+
+/** Undefined for a missing or broken file. */
+async function readJson(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as unknown;
+  } catch (error) {
+    throwBug(error);
+    return undefined;
+  }
+}
+
+/** Replaces the file atomically: a reader sees the old content or the new one. */
+async function writeJson(file: string, content: object): Promise<void> {
+  const draft = `${file}.${randomUUID()}`;
+  await writeFile(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  await rename(draft, file);
+}
+
+/** The key of a local sandbox, which gives access to nothing else. */
+export const SANDBOX_KEY = 'sandbox-key';
+
+/** Longest wait, in milliseconds, for a sandbox that was killed with its `dev` to release its ports. */
+const PORT_WAIT_MS = 15_000;
+
+interface StartDevSandboxOptions {
+  readonly dataDir: string;
+  readonly ports: DevPorts;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Starts the sandbox of `dev` in its own process, on the ports of the last run: another port would mean another
+ * account, and earlier tasks would be out of reach. @throws CliError when such a port is taken
+ */
+export async function startDevSandbox({
+  dataDir,
+  ports,
+  env,
+}: StartDevSandboxOptions): Promise<RunningChild<DevSandbox>> {
+  for (const port of [ports.sandbox, ports.media]) if (port !== undefined) await untilFree(port);
+  const directory = join(dataDir, 'sandbox');
+  await mkdir(directory, { recursive: true });
+  const args = ['sandbox', '--json', '--data-dir', directory, '--key', SANDBOX_KEY];
+  if (ports.sandbox !== undefined) args.push('--port', String(ports.sandbox));
+  if (ports.media !== undefined) args.push('--media-port', String(ports.media));
+  return startChild<DevSandbox>(args, {
+    // The proxies of the user are for another service.
+    env: childEnvironment(env, /_proxy$/i),
+    logFile: join(dataDir, 'logs', 'sandbox.log'),
+  });
+}
+
+async function untilFree(port: number): Promise<void> {
+  const until = performance.now() + PORT_WAIT_MS;
+  while (!(await isPortFree(port))) {
+    if (performance.now() > until) {
+      const message = `Port ${port} of 127.0.0.1, which the sandbox of this data directory used before, is taken.`;
+      throw new CliError('port_in_use', message, {
+        hint: 'Stop the process that listens there, use another MEDIA_DATA_DIR, or delete dev-ports.json in the data directory. Without that file, earlier tasks are out of reach.',
+      });
+    }
+    await delay(200);
+  }
+}
+
+/** The variables that a worker needs to use this sandbox; values that the user has set win. */
+export function sandboxEnvironment(sandbox: DevSandbox, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const hasKey = Boolean(env['MEDIA_API_KEY'] || env['MEDIA_API_KEY_FILE']);
+  return {
+    MEDIA_BASE_URL: sandbox.url,
+    MEDIA_MODELS: env['MEDIA_MODELS'] || sandbox.modelsUrl,
+    MEDIA_ALLOWED_MEDIA_ORIGINS: env['MEDIA_ALLOWED_MEDIA_ORIGINS'] || new URL(sandbox.mediaUrl).origin,
+    ...(!hasKey && { MEDIA_API_KEY: SANDBOX_KEY }),
+  };
+}
+
+/**
+ * The environment in which a child worker finds this server. For a server that was started here, every TEMPORAL_* of
+ * the user is dropped, the default profile included: its TLS and keys belong to another server.
+ */
+export function temporalEnvironment(
+  server: RunningTemporalServer,
+  env: NodeJS.ProcessEnv,
+  dataDir: string,
+): NodeJS.ProcessEnv {
+  if (!server.startedByUs) return { ...env };
+  const others = Object.entries(env).filter(
+    ([name]) => !name.startsWith('TEMPORAL_') || name.startsWith('TEMPORAL_MEDIA_'),
+  );
+  return {
+    ...Object.fromEntries(others),
+    TEMPORAL_ADDRESS: server.address,
+    TEMPORAL_NAMESPACE: server.namespace,
+    // A file that does not exist: an empty one counts as broken.
+    TEMPORAL_CONFIG_FILE: join(dataDir, 'temporal-profiles.toml'),
+  };
+}

@@ -1,0 +1,327 @@
+import { createHash } from 'node:crypto';
+import { configOfAccount } from 'temporal-media/internal/settings/accounts';
+import { type ArtifactStore } from 'temporal-media/stores';
+import { type MediaConfig } from 'temporal-media/worker';
+import {
+  type JsonValue,
+  type ModelEntry,
+  type VideoModel,
+  type ArtifactRef,
+  type ImageEditRequest,
+  type MediaSource,
+  type PaidRequest,
+  type VideoReference,
+  type VideoRequest,
+  type ValidationIssue,
+} from 'temporal-media';
+import { SNIFF_BYTES, sniffMedia } from 'temporal-media/internal/stores/artifacts/media-type';
+import { resolveCreatePolicy } from 'temporal-media/internal/domain/create-policy';
+import { formatMoney } from 'temporal-media/internal/domain/money';
+import { artifactUri, isDataUrl } from 'temporal-media/internal/domain/request';
+import { apiHeaders, apiUrl, normaliseBaseUrl } from 'temporal-media/internal/service/endpoint';
+import { readDataUrl } from 'temporal-media/internal/service/read-data-url';
+import {
+  type WireBuild,
+  type WireFile,
+  type WireJsonBody,
+  type WireMultipartBody,
+} from 'temporal-media/internal/service/wire-body';
+import {
+  type ResolvedReference,
+  wireEditBody,
+  wireGenerationBody,
+  wireVideoBody,
+} from 'temporal-media/internal/service/request-bodies';
+import { type CommandContext } from './context';
+import { type CallPlace, devInUse, validateCall, type ValidatedCall } from './models-in-force';
+import { refuseIssues } from './invalid-request';
+import { shownLocation } from './text';
+
+/** A request as it would be sent, without the key and without the bytes of media. */
+interface ShownRequest {
+  readonly method: 'POST';
+  /** Scheme, host and prefix of the service; null where only the worker knows them. */
+  readonly baseUrl: string | null;
+  readonly path: string;
+  readonly headers: { readonly [name: string]: string };
+  /** The JSON of a video create or an image generation. */
+  readonly body?: JsonValue;
+  /** The parts of an image edit, or of a create that is sent as a form, in wire order. */
+  readonly parts?: readonly ShownPart[];
+}
+
+type ShownPart =
+  | { readonly name: string; readonly value: string }
+  | { readonly name: string; readonly fileName: string; readonly mediaType: string; readonly file: string };
+
+const SEGMENTS = {
+  create_video: ['videos'],
+  generate_image: ['images', 'generations'],
+  edit_image: ['images', 'edits'],
+} as const;
+
+/** Placeholder for an unknown base address; only the path of the result is used. */
+const UNKNOWN_BASE = 'http://unknown.invalid';
+
+/** Builds the request with the worker's builders. @throws CliError when no body can be built from it */
+async function shownRequest(
+  paid: PaidRequest,
+  entry: ModelEntry | undefined,
+  { baseUrl, policy }: Pick<MediaConfig, 'baseUrl' | 'policy'>,
+): Promise<ShownRequest> {
+  const base = baseUrl === undefined ? null : normaliseBaseUrl(baseUrl);
+  const vouched = entry?.idempotency === undefined ? {} : { idempotency: entry.idempotency };
+  const { idempotency } = resolveCreatePolicy(policy, vouched);
+  const multipart =
+    paid.operation === 'edit_image' || (entry?.kind === 'video' && entry.createForm === 'multipart');
+  return {
+    method: 'POST',
+    baseUrl: base,
+    path: apiUrl(base ?? UNKNOWN_BASE, ...SEGMENTS[paid.operation]).pathname,
+    headers: {
+      ...apiHeaders({ userAgent: 'temporal-media' }, { authorization: 'Bearer <key>' }),
+      accept: 'application/json',
+      'content-type': multipart ? 'multipart/form-data; boundary=<chosen when sent>' : 'application/json',
+      ...(idempotency === 'off' ? {} : { [idempotency.header.toLowerCase()]: '<digest of the id>' }),
+    },
+    ...(await content(paid, entry)),
+  };
+}
+
+async function content(
+  paid: PaidRequest,
+  entry: ModelEntry | undefined,
+): Promise<Pick<ShownRequest, 'body' | 'parts'>> {
+  const placeholders = new Placeholders();
+  if (paid.operation === 'edit_image') {
+    const { parts } = built(editBody(paid.request), paid);
+    return { parts: parts.map(shownPart(placeholders)) };
+  }
+  const wire =
+    paid.operation === 'generate_image'
+      ? wireGenerationBody(paid.request)
+      : await videoBody(paid.request, entry as VideoModel | undefined, placeholders);
+  const body = built<WireJsonBody | WireMultipartBody>(wire, paid);
+  if (body.kind === 'multipart') return { parts: body.parts.map(shownPart(placeholders)) };
+  const { model, prompt, ...rest } = body.json;
+  // Model and prompt are shown unchanged, even when they look like an address.
+  return { body: { model: model ?? null, prompt: prompt ?? null, ...(placeholders.show(rest) as object) } };
+}
+
+/** For a model that takes bytes, a URL becomes bytes too: the worker fetches it before it sends. */
+function videoBody(
+  request: VideoRequest,
+  model: VideoModel | undefined,
+  placeholders: Placeholders,
+): Promise<WireBuild<WireJsonBody | WireMultipartBody>> {
+  const references = (request.references ?? []).map((reference): ResolvedReference => {
+    const { kind, source, field } = reference;
+    const named = field === undefined ? {} : { field };
+    const form = formOf(reference, model);
+    if ('artifact' in source && form === 'url')
+      return { kind, ...named, source: { kind: 'url', url: `<signed address of ${source.artifact.uri}>` } };
+    const takesBytes = form !== undefined && form !== 'url';
+    const file = 'url' in source && !takesBytes ? undefined : placeholders.of(source);
+    return file === undefined
+      ? { kind, ...named, source: { kind: 'url', url: 'url' in source ? source.url : '' } }
+      : { kind, ...named, source: { kind: 'file', file } };
+  });
+  return wireVideoBody(request, model, references);
+}
+
+/** How the model takes this reference. */
+function formOf({ kind, field }: VideoReference, model: VideoModel | undefined) {
+  return model?.references?.find(
+    (candidate) => candidate.kind === kind && (field === undefined || candidate.field === field),
+  )?.form;
+}
+
+function editBody(request: ImageEditRequest): WireBuild<WireMultipartBody> {
+  const sources = [...request.images, ...(request.mask === undefined ? [] : [request.mask])];
+  const files = sources.map((source) => ('artifact' in source ? source.artifact : undefined));
+  const issues = files.flatMap((file, index): ValidationIssue[] =>
+    file === undefined
+      ? [
+          {
+            field: index < request.images.length ? `images[${index}]` : 'mask',
+            message: 'An edit takes files, not an address.',
+          },
+        ]
+      : [],
+  );
+  if (issues.length > 0) return { ok: false, issues };
+  const wire = files.flatMap((file) =>
+    file === undefined
+      ? []
+      : [
+          {
+            source: { data: Buffer.alloc(0) },
+            mediaType: file.mediaType,
+            sha256: file.sha256,
+            bytes: file.bytes,
+          },
+        ],
+  );
+  return wireEditBody(request, wire.slice(0, request.images.length), wire[request.images.length]);
+}
+
+const shownPart =
+  (placeholders: Placeholders) =>
+  (part: WireMultipartBody['parts'][number]): ShownPart => {
+    const { name } = part;
+    if (part.kind === 'text')
+      return { name, value: name === 'prompt' ? part.value : placeholders.showText(part.value) };
+    const { mediaType } = part.file;
+    return { name, fileName: part.fileName, mediaType, file: bytesText(part.file) };
+  };
+
+function built<Body>(wire: WireBuild<Body>, paid: PaidRequest): Body {
+  if (!wire.ok) refuseIssues(wire.issues, paid);
+  return (wire as Extract<WireBuild<Body>, { ok: true }>).body;
+}
+
+/** A call that may be sent, as far as this machine knows. */
+export interface CheckedCall extends ValidatedCall {
+  readonly request: ShownRequest;
+}
+
+/**
+ * Checks a call as a worker would before sending it, and builds its request: for a dry run, which shows it, and for a start,
+ * which so refuses the same. Sends nothing, starts nothing, needs no server. @throws CliError
+ */
+export async function checkCall(paid: PaidRequest, place: CallPlace): Promise<CheckedCall> {
+  const validated = await validateCall(paid, place);
+  const config = configOfAccount(place.config, place.account);
+  const baseUrl = config.baseUrl ?? (await devInUse(config, place.env))?.sandbox?.url;
+  const known = validated.source.origin === 'none' ? guessed(paid) : { paid, entry: validated.entry };
+  const request = await shownRequest(known.paid, known.entry, { baseUrl, policy: config.policy });
+  return { ...validated, request };
+}
+
+/** Where nothing is known of the model, each reference is shown in a field of which only the worker knows the name. */
+function guessed(paid: PaidRequest): { readonly paid: PaidRequest; readonly entry?: ModelEntry } {
+  if (paid.operation !== 'create_video') return { paid };
+  const references = (paid.request.references ?? []).map((reference, index) => ({
+    ...reference,
+    field: `<field of reference ${index + 1}>`,
+  }));
+  const mappings = references.map(({ kind, field, source }) => ({
+    kind,
+    field,
+    shape: 'string' as const,
+    form: 'url' in source ? ('url' as const) : ('base64' as const),
+  }));
+  return {
+    paid: { ...paid, request: { ...paid.request, ...(references.length > 0 && { references }) } },
+    entry: { id: paid.request.model, kind: 'video', references: mappings },
+  };
+}
+
+/** `--dry-run`: shows the request and its estimate. */
+export function showDryRun(
+  { report }: CommandContext,
+  { model, estimate, source, request }: CheckedCall,
+): void {
+  for (const line of requestLines(request)) report.result(line);
+  report.result('');
+  report.result(`estimate: ${estimate === null ? 'unknown' : formatMoney(estimate)}`);
+  report.result(
+    model === 'entry'
+      ? `model: checked against its entry in ${source.location ?? ''}`
+      : 'model: not in a configuration, so its values were not checked',
+  );
+  report.say('Dry run: nothing was sent and nothing was started.');
+  report.reply({ ok: true, data: { dryRun: true, request, estimate, model, source } });
+}
+
+function requestLines({ method, baseUrl, path, headers, body, parts }: ShownRequest): string[] {
+  const origin = baseUrl === null ? '' : new URL(baseUrl).origin;
+  const lines = [`${method} ${origin}${path}`];
+  for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
+  lines.push('');
+  if (body !== undefined) lines.push(...JSON.stringify(body, null, 2).split('\n'));
+  for (const part of parts ?? [])
+    lines.push(
+      'file' in part
+        ? `${part.name}: ${part.file} as ${part.fileName} (${part.mediaType})`
+        : `${part.name}: ${part.value}`,
+    );
+  return lines;
+}
+
+/** Largest inline reference in bytes, as in the worker. */
+const MAX_INLINE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Placeholder files for media in a request that is only shown. The builders of real requests put them where the bytes
+ * go; `show` then replaces each by a description of the bytes.
+ */
+class Placeholders {
+  private readonly words = new Map<string, string>();
+
+  /** Placeholder for a file of known size and hash. */
+  ofArtifact(artifact: ArtifactRef): WireFile {
+    return this.add(artifact.mediaType, bytesText(artifact));
+  }
+
+  /** Placeholder for the bytes of a URL, which only the worker fetches; a data URL is decoded here. */
+  ofUrl(url: string): WireFile {
+    if (!isDataUrl(url))
+      return this.add('<media type>', `<bytes of ${shownAddress(url)}, fetched by the worker>`);
+    const bytes = readDataUrl(url, MAX_INLINE_BYTES) ?? Buffer.alloc(0);
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const media = sniffMedia(bytes.subarray(0, SNIFF_BYTES));
+    return this.add(media?.mediaType ?? '<media type>', bytesText({ sha256, bytes: bytes.length }));
+  }
+
+  of(source: MediaSource): WireFile | undefined {
+    if ('artifact' in source) return this.ofArtifact(source.artifact);
+    return 'url' in source ? this.ofUrl(source.url) : undefined;
+  }
+
+  /** Replaces placeholders by descriptions and removes possible signatures from addresses. */
+  show(value: JsonValue): JsonValue {
+    if (typeof value === 'string') return this.showText(value);
+    if (Array.isArray(value)) return value.map((item) => this.show(item));
+    if (value === null || typeof value !== 'object') return value;
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, this.show(item)]));
+  }
+
+  showText(text: string): string {
+    const prefix = /^data:[^,]*;base64,/i.exec(text)?.[0] ?? '';
+    const words = this.words.get(text.slice(prefix.length));
+    return words === undefined ? shownAddress(text) : `${prefix}${words}`;
+  }
+
+  private add(mediaType: string, words: string): WireFile {
+    const data = Buffer.from(`placeholder ${this.words.size}`);
+    this.words.set(data.toString('base64'), words);
+    return { source: { data }, mediaType, sha256: '', bytes: data.length };
+  }
+}
+
+/** Describes bytes in a request that is shown. */
+function bytesText({ sha256, bytes }: { readonly sha256: string; readonly bytes: number }): string {
+  return `<file sha256:${sha256} ${bytes} bytes>`;
+}
+
+/** A query may be a signature (C5.4b): only its presence is shown. */
+function shownAddress(text: string): string {
+  if (!/^https?:\/\/\S+$/i.test(text)) return text;
+  const shown = shownLocation(text);
+  return text.includes('?') ? `${shown}?<query>` : shown;
+}
+
+/** A store that keeps nothing and only measures and hashes the bytes. For requests that are shown and not sent. */
+export const measuringStore: Pick<ArtifactStore, 'putStream'> = {
+  putStream: async (source, { mediaType }) => {
+    const hash = createHash('sha256');
+    let bytes = 0;
+    for await (const chunk of source) {
+      hash.update(chunk);
+      bytes += chunk.length;
+    }
+    const sha256 = hash.digest('hex');
+    return { uri: artifactUri(sha256), mediaType, bytes, sha256 };
+  },
+};

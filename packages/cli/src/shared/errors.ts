@@ -1,0 +1,209 @@
+import { CommanderError } from 'commander';
+import { shellWord } from 'temporal-media/internal/domain/terminal-text';
+import { ConfigurationError } from 'temporal-media/internal/settings/config';
+import { filled } from 'temporal-media/internal/domain/advice';
+import { type ValidationIssue } from 'temporal-media';
+import { keySecrets } from 'temporal-media/internal/service/endpoint';
+import { proxySecrets, uriDecoded } from 'temporal-media/internal/service/proxy-environment';
+import { createRedactor } from 'temporal-media/internal/service/redact';
+import { type CommandErrorType, errorType, type ExitCode } from './exit-codes';
+import { type FailureReply } from './json-output';
+
+/**
+ * The passwords and keys of the stores in an environment, the password of MEDIA_JOURNAL as written there and decoded. For
+ * logs and messages of commands only: a reply of the service never holds them, and a task id may contain a word that is one.
+ */
+export function storeSecrets(env: NodeJS.ProcessEnv): string[] {
+  // Up to the last @ instead of parsing a URL: a password may have characters that a URL does not allow.
+  const password = /^\W*postgres(?:ql)?:\/*[^:@/]*:(.+)@/i.exec(env['MEDIA_JOURNAL'] ?? '')?.[1];
+  const own = password === undefined ? [] : [password, uriDecoded(password)];
+  const others = ['PGPASSWORD', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'].map((name) => env[name]);
+  return [...new Set([...own, ...others.filter((value) => value !== undefined && value !== '')])] as string[];
+}
+
+export interface Failure {
+  readonly exitCode: ExitCode;
+  readonly reply: FailureReply;
+  readonly data?: object;
+  readonly reported: boolean;
+}
+
+/** Keyed by name, not by class: importing the classes would load the worker's native code into every command. */
+const BY_NAME: { readonly [name: string]: CommandErrorType | 'rejected/creation_key_conflict' } = {
+  CampaignConflictError: 'campaign_conflict',
+  CampaignEndedError: 'campaign_ended',
+  CampaignInputError: 'bad_input',
+  CampaignNotFoundError: 'not_found',
+  CampaignOrderError: 'campaign_order_refused',
+  CampaignUnreadableError: 'no_worker',
+  CodecUnreachableError: 'codec_unreachable',
+  CreationKeyConflictError: 'rejected/creation_key_conflict',
+  ResumeError: 'resume_not_possible',
+  ExternalStorageNotConfiguredError: 'payload_unreadable',
+  JournalBindingError: 'journal_binding',
+  NamespaceNotFoundError: 'namespace_not_found',
+  PostgresError: 'journal_unusable',
+  ReportError: 'cannot_write',
+  S3Error: 'journal_unusable',
+  TemporalServerNotFoundError: 'temporal_server_not_found',
+  TransportError: 'temporal_unreachable',
+  // Thrown by the payload converter for an encoding that only a codec can read.
+  ValueError: 'payload_unreadable',
+  WorkflowPausedError: 'workflow_paused',
+};
+
+/** Errors whose message already ends with the remedies. */
+const SAYS_ALL: ReadonlySet<string> = new Set([
+  'JournalBindingError',
+  'PostgresError',
+  'S3Error',
+  'TemporalServerNotFoundError',
+]);
+
+/** gRPC codes: CANCELLED (own deadline), DEADLINE_EXCEEDED, UNAVAILABLE; and PERMISSION_DENIED, UNAUTHENTICATED. */
+const UNREACHABLE_CODES: ReadonlySet<unknown> = new Set([1, 4, 14]);
+const REFUSED_CODES: ReadonlySet<unknown> = new Set([7, 16]);
+
+/** Maps any error to an exit code and a message; an unknown error is `unexpected`. */
+export function failureOf(error: unknown): Failure {
+  const { exitCode, reply, data, reported } = error instanceof CliError ? error : cliErrorOf(error);
+  return { exitCode, reply, reported, ...(data && { data }) };
+}
+
+function cliErrorOf(error: unknown): CliError {
+  if (error instanceof CommanderError) return new CliError('usage', usageText(error));
+  if (error instanceof ConfigurationError) {
+    return new CliError('configuration', error.message, { hint: `Correct ${error.variable}.` });
+  }
+  if (!(error instanceof Error)) return new CliError('unexpected', withoutSecrets(String(error)));
+  return (
+    missingPackage(error) ??
+    artifactError(error) ??
+    historyError(error) ??
+    named(error) ??
+    // The SDK reports what it cannot read of a reply as a failure of the call.
+    (error.name === 'ServiceError' && error.cause instanceof Error ? named(error.cause) : undefined) ??
+    grpcError(error) ??
+    new CliError('unexpected', withoutSecrets(error.message))
+  );
+}
+
+function usageText({ code, message }: CommanderError): string {
+  // Commander has printed the help instead of a message.
+  return code === 'commander.help' ? 'A command is missing.' : message.replace(/^error: /, '');
+}
+
+/** Redacts keys, cookies and signed addresses from a library's message, which may repeat its input (C5.4a, C5.4b). */
+export function withoutSecrets(text: string, env: NodeJS.ProcessEnv = process.env): string {
+  return createRedactor(secretsOf(env)).page(Buffer.from(text)).toString();
+}
+
+/** Secrets of an environment, which no output may repeat. */
+export function secretsOf(env: NodeJS.ProcessEnv): readonly string[] {
+  return [...proxySecrets(env), ...storeSecrets(env), ...keySecrets(env['MEDIA_API_KEY'] ?? '')];
+}
+
+function named(error: Error): CliError | undefined {
+  const type = BY_NAME[error.name];
+  if (type === undefined) return undefined;
+  const { campaign, workflowId = campaign } = error as { workflowId?: string; campaign?: string };
+  const hint = SAYS_ALL.has(error.name) ? '' : filled(errorType(type).hint, { ID: workflowId }, shellWord);
+  return new CliError(type, error.message, { hint });
+}
+
+function artifactError(error: Error): CliError | undefined {
+  if (error.name !== 'ArtifactError') return undefined;
+  const type = `artifacts/${String((error as { code?: unknown }).code)}`;
+  const { hint = errorType(type).hint } = error as { hint?: string };
+  return CliError.from({ type, message: error.message, hint });
+}
+
+const HISTORY_ERRORS: { readonly [code: string]: CommandErrorType } = {
+  not_found: 'not_found',
+  encrypted: 'payload_unreadable',
+};
+
+function historyError(error: Error): CliError | undefined {
+  if (error.name !== 'HistoryError') return undefined;
+  return new CliError(
+    HISTORY_ERRORS[String((error as { code?: unknown }).code)] ?? 'history_unusable',
+    error.message,
+  );
+}
+
+/** Packages that some commands need, with what installs them where that is not what most need. */
+const SOMETIMES_NEEDED: { readonly [name: string]: string | undefined } = {
+  '@temporal-media/sandbox': undefined,
+  '@temporal-media/testing': undefined,
+  '@temporal-media/store-postgres': 'npm install @temporal-media/store-postgres',
+};
+
+function missingPackage(error: Error): CliError | undefined {
+  // Of require() and of import().
+  if (!/^(?:ERR_)?MODULE_NOT_FOUND$/.test(String((error as { code?: unknown }).code))) return undefined;
+  const missing = Object.keys(SOMETIMES_NEEDED).find((name) => error.message.includes(`'${name}`));
+  if (missing === undefined) return undefined;
+  return new CliError('optional_peer_missing', `This command needs the package ${missing}.`, {
+    hint: SOMETIMES_NEEDED[missing],
+  });
+}
+
+function grpcError(error: Error): CliError | undefined {
+  const code = (error as { code?: unknown }).code ?? (error.cause as { code?: unknown } | undefined)?.code;
+  if (UNREACHABLE_CODES.has(code))
+    return new CliError('temporal_unreachable', 'The Temporal server no longer responds.');
+  return REFUSED_CODES.has(code)
+    ? new CliError('temporal_credentials', 'The Temporal server refuses access.')
+    : undefined;
+}
+
+interface CliErrorOptions {
+  /** @default the hint of the registry */
+  readonly hint?: string | undefined;
+  /** Data of the JSON object, for example the outcome whose file could not be written. */
+  readonly data?: object | undefined;
+  /** Whether it is already printed in text mode. @default false */
+  readonly reported?: boolean;
+}
+
+type ErrorTypeName = CommandErrorType | `${'rejected' | 'failed'}/${string}`;
+
+/** A failure with a type, a message and a hint. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly exitCode: ExitCode;
+  readonly reply: FailureReply;
+  readonly data: object | undefined;
+  readonly reported: boolean;
+
+  constructor(type: ErrorTypeName, message: string, { hint, data, reported = false }: CliErrorOptions = {}) {
+    super(message);
+    const row = errorType(type);
+    this.exitCode = row.exitCode;
+    this.reply = { type, message, hint: hint ?? row.hint };
+    this.data = data;
+    this.reported = reported;
+  }
+
+  /** Makes an error from the report of a child process or from an outcome. */
+  static from({ type, message, hint }: FailureReply, data?: object, reported?: boolean): CliError {
+    return new CliError(type as ErrorTypeName, message, {
+      hint,
+      data,
+      ...(reported !== undefined && { reported }),
+    });
+  }
+}
+
+/** Input that is refused before anything is sent: names every field and its allowed values (C8.1). */
+export function badInput(issues: readonly ValidationIssue[], hint = NOTHING_SENT): CliError {
+  return new CliError('rejected/invalid_request', issues.map(issueText).join(' '), { hint });
+}
+
+const NOTHING_SENT = 'Nothing was sent. `temporal-media COMMAND --help` shows the options with examples.';
+
+/** `field: message Allowed: a, b.` */
+export function issueText({ field, message, allowed }: ValidationIssue): string {
+  const listed = allowed === undefined || allowed.length === 0 ? '' : ` Allowed: ${allowed.join(', ')}.`;
+  return message.startsWith(field) ? `${message}${listed}` : `${field}: ${message}${listed}`;
+}

@@ -1,0 +1,204 @@
+import { type Client, type ConnectionLike, type WorkflowExecutionDescription } from '@temporalio/client';
+import { otherwise } from 'temporal-media/internal/domain/bug';
+import { type ExecutionView, type OpenActivity } from 'temporal-media/internal/domain/case';
+import { ACTIVITY, RETRY_LATER } from 'temporal-media/internal/domain/names';
+import { lenientClient, readPayloads } from 'temporal-media/internal/client/read-payloads';
+import { describeWorkflow } from 'temporal-media/internal/client/workflow-handle';
+import { situation } from 'temporal-media/internal/domain/advice';
+import { shellWord } from 'temporal-media/internal/domain/terminal-text';
+
+/** `TaskQueueType` of the Temporal API. */
+const TYPES = { workflows: 1, activities: 2 } as const;
+export type PollerKind = keyof typeof TYPES;
+
+/** A worker polls again after at most a minute; the server lists a poller for five minutes after its last poll. */
+export const STALE_POLL_MS = 90_000;
+
+/** A version of a worker deployment. */
+export interface WorkerVersion {
+  readonly deploymentName: string;
+  readonly buildId: string;
+}
+
+/** The pollers of a task queue, and the versions that get its new work. */
+export interface QueueView {
+  readonly pollers: readonly {
+    /** Milliseconds since the Unix epoch. */
+    readonly at: number;
+    /** Null for an unversioned worker. */
+    readonly version: WorkerVersion | null;
+  }[];
+  /** Versions that get new work; empty when unversioned workers get it. */
+  readonly current: readonly WorkerVersion[];
+}
+
+/** `WORKER_VERSIONING_MODE_VERSIONED` of the Temporal API. */
+const VERSIONED = 2;
+
+/** @throws when the server does not answer in `limitMs` */
+export async function viewQueue(
+  connection: ConnectionLike,
+  namespace: string,
+  taskQueue: string,
+  kind: PollerKind,
+  limitMs: number,
+): Promise<QueueView> {
+  const { pollers, versioningInfo } = await connection.withDeadline(Date.now() + limitMs, () =>
+    connection.workflowService.describeTaskQueue({
+      namespace,
+      taskQueue: { name: taskQueue },
+      taskQueueType: TYPES[kind],
+    }),
+  );
+  const { currentDeploymentVersion, rampingDeploymentVersion } = versioningInfo ?? {};
+  return {
+    pollers: (pollers ?? []).map(({ lastAccessTime, deploymentOptions }) => ({
+      at: Number(lastAccessTime?.seconds ?? 0) * 1_000,
+      version:
+        deploymentOptions != null && Number(deploymentOptions.workerVersioningMode) === VERSIONED
+          ? versionOf(deploymentOptions)
+          : null,
+    })),
+    current: [currentDeploymentVersion, rampingDeploymentVersion].flatMap((version) =>
+      version?.buildId ? [versionOf(version)] : [],
+    ),
+  };
+}
+
+function versionOf({
+  deploymentName,
+  buildId,
+}: {
+  readonly deploymentName?: string | null;
+  readonly buildId?: string | null;
+}): WorkerVersion {
+  return { deploymentName: deploymentName ?? '', buildId: buildId ?? '' };
+}
+
+function isSameVersion(a: WorkerVersion | null, b: WorkerVersion | null): boolean {
+  return a?.deploymentName === b?.deploymentName && a?.buildId === b?.buildId;
+}
+
+export function versionText({ deploymentName, buildId }: WorkerVersion): string {
+  return `${deploymentName} ${buildId}`;
+}
+
+/** When each worker that gets new work last polled, in milliseconds since the Unix epoch. */
+export function pollsForNewWork({ pollers, current }: QueueView): readonly number[] {
+  const takesNew = (version: WorkerVersion | null): boolean =>
+    current.length === 0 ? version === null : current.some((one) => isSameVersion(one, version));
+  return pollers.filter(({ version }) => takesNew(version)).map(({ at }) => at);
+}
+
+/** The newest run of a workflow id; undefined when the server has none. */
+export async function viewExecution(
+  client: Client,
+  workflowId: string,
+  url: (workflowId: string) => string | undefined,
+): Promise<ExecutionView | undefined> {
+  const description = await describeWorkflow(lenientClient(client), workflowId);
+  if (description === undefined) return undefined;
+  const { runId, type, status, taskQueue, startTime, closeTime, historyLength, raw } = description;
+  return {
+    workflowId,
+    runId,
+    type,
+    status: status.name,
+    taskQueue,
+    startedAt: startTime.toISOString(),
+    closedAt: closeTime?.toISOString() ?? null,
+    historyLength,
+    pendingActivities: await Promise.all((raw.pendingActivities ?? []).map((one) => pendingOf(client, one))),
+    url: url(workflowId) ?? null,
+  };
+}
+
+const OURS: ReadonlySet<string> = new Set(Object.values(ACTIVITY));
+
+type Pending = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
+
+async function pendingOf(client: Client, activity: Pending): Promise<OpenActivity> {
+  const { activityType, activityId, attempt, lastFailure, paused } = activity;
+  const type = activityType?.name ?? 'unknown';
+  const failure = lastFailure?.applicationFailureInfo;
+  const facts = { type, activityId: activityId ?? '', paused: paused === true };
+  // A video that is watched by another workflow waits by failing: that is no failure.
+  if (type === ACTIVITY.watchVideo && failure?.type === RETRY_LATER)
+    return { ...facts, attempt: 1, lastFailure: null, failureClass: null };
+  const tried = { ...facts, attempt: attempt ?? 1 };
+  // What an activity of the user's own says may repeat a prompt.
+  if (!OURS.has(type)) return { ...tried, lastFailure: failure?.type ?? null, failureClass: null };
+  const { loadedDataConverter } = client.options;
+  const details = await readPayloads(loadedDataConverter, failure?.details?.payloads ?? []).catch(
+    otherwise([]),
+  );
+  const { class: word } = (details[0]?.value ?? {}) as { readonly class?: unknown };
+  const failureClass = typeof word === 'string' ? word : (failure?.type ?? null);
+  return { ...tried, lastFailure: lastFailure?.message ?? null, failureClass };
+}
+
+/** Events that are looked through, the newest first: the failure of a task is the last thing in its history. */
+const LOOKED_AT = 5;
+/** As the SDK says it. */
+const NO_SUCH_WORKFLOW = /no such function is exported by the workflow bundle/;
+
+/**
+ * Why the code of a running workflow fails again and again: its task is retried for ever, and nobody is told. Undefined
+ * where it does not fail. Where the worker lacks the workflow, says how it gets it.
+ */
+export async function failingTask(
+  client: Client,
+  workflowId: string,
+  isOurs = true,
+): Promise<string | undefined> {
+  const { namespace } = client.options;
+  const execution = { workflowId };
+  const { pendingWorkflowTask } = await client.workflowService.describeWorkflowExecution({
+    namespace,
+    execution,
+  });
+  const attempt = pendingWorkflowTask?.attempt ?? 1;
+  if (attempt < 2) return undefined;
+  const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
+    namespace,
+    execution,
+    maximumPageSize: LOOKED_AT,
+  });
+  const failed = history?.events?.find(({ workflowTaskFailedEventAttributes: failure }) => failure != null);
+  const message = failed?.workflowTaskFailedEventAttributes?.failure?.message;
+  if (message == null) return undefined;
+  const remedy = NO_SUCH_WORKFLOW.test(message)
+    ? ' A worker of this task queue lacks the workflows of temporal-media: add a MediaPlugin to it, or export temporal-media/workflows from its workflows file.'
+    : '';
+  // What code of the user's own says may repeat a prompt.
+  const said = isOurs || remedy !== '' ? message : 'see the history and the log of its worker for the reason';
+  return `attempt ${attempt} of the workflow's code, which fails: ${said}.${remedy}`;
+}
+
+/** `VERSIONING_BEHAVIOR_PINNED` of the Temporal API. */
+const PINNED = 1;
+const CALL_MS = 3_000;
+
+/**
+ * Reports that a workflow is pinned to a version of which no worker polls: it does not proceed, even when other workers
+ * serve its queue. Undefined otherwise, or when the server does not say.
+ */
+export async function pinnedWithoutWorker(client: Client, workflowId: string): Promise<string | undefined> {
+  const { raw, taskQueue } = await lenientClient(client).getHandle(workflowId).describe();
+  const { behavior, deploymentVersion, versioningOverride } = raw.workflowExecutionInfo?.versioningInfo ?? {};
+  const pinned =
+    versioningOverride?.pinned?.version ?? (Number(behavior) === PINNED ? deploymentVersion : null);
+  if (!pinned?.buildId) return undefined;
+  const version = { deploymentName: pinned.deploymentName ?? '', buildId: pinned.buildId };
+  const { namespace } = client.options;
+  const view = await viewQueue(client.connection, namespace, taskQueue, 'workflows', CALL_MS);
+  const polled = view.pollers.some(
+    (poller) => isSameVersion(poller.version, version) && Date.now() - poller.at <= STALE_POLL_MS,
+  );
+  return polled ? undefined : pinnedText(workflowId, taskQueue, version);
+}
+
+export function pinnedText(workflowId: string, taskQueue: string, version: WorkerVersion): string {
+  const values = { ID: workflowId, QUEUE: taskQueue, VERSION: versionText(version) };
+  return situation('pinned', values, shellWord).text;
+}

@@ -1,0 +1,342 @@
+import { type Client } from '@temporalio/client';
+import { ExternalStorageNotConfiguredError, ValueError } from '@temporalio/common';
+import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
+import { situation } from 'temporal-media/internal/domain/advice';
+import {
+  type ServiceView,
+  type ImageOutcome,
+  type VideoOutcome,
+  type Money,
+  type DecidedEntry,
+  type VideoState,
+  type VideoTask,
+} from 'temporal-media';
+import { type CreateJournal } from 'temporal-media/stores';
+import {
+  type CaseFacts,
+  type ExecutionView,
+  isImageCall,
+  isVideoCall,
+  standingDecision,
+} from 'temporal-media/internal/domain/case';
+import { baseTaskQueue, isMediaWorkflow, isOpen, PAUSED } from 'temporal-media/internal/domain/names';
+import { CodecUnreachableError } from 'temporal-media/internal/client/errors';
+import { shellWord } from 'temporal-media/internal/domain/terminal-text';
+import { callWaits, JournalLookup } from 'temporal-media/internal/client/ask-worker';
+import { type ListedExecution, listExecutions } from '@temporal-media/replay/internal/fetch-histories';
+import { awaitVideoWorkflowId } from 'temporal-media/internal/client/resume-video';
+import { videoState } from 'temporal-media/internal/client/workflow-handle';
+import { failingTask, pinnedWithoutWorker, viewExecution } from './execution-state';
+import { ownCalls, searchHistories, taskInHistory } from './search-histories';
+
+/** What a case is gathered from. */
+export interface CaseSource {
+  readonly client: Client;
+  /** Queue whose workers are asked where no workflow names another one. */
+  readonly taskQueue: string;
+  /** The journal of this machine. @default only that of the workers */
+  readonly journal?: CreateJournal | undefined;
+  /** Whether the service may be asked for the record of a task that no workflow polls: one GET. */
+  readonly askService: boolean;
+  /** Whether a worker polls a queue; undefined when that is unknown. */
+  hasWorker(taskQueue: string): Promise<boolean | undefined>;
+  /** Link to a workflow in the web UI; undefined when no UI is known. */
+  workflowUrl(workflowId: string): string | undefined;
+}
+
+export interface GatheredCase extends CaseFacts {
+  /** What could not be read, and why. */
+  readonly notes: readonly string[];
+}
+
+/** What became of the search; `unread`: histories that may name the id, and cannot be read here. */
+export type Gathered = GatheredCase | { readonly unread: number };
+
+const QUERY_MS = 6_000;
+/** Most runs of one id that are looked at, the newest first. */
+const MOST_LISTED = 50;
+
+/**
+ * Collects what is known of an id: as a workflow id; then as a task id in the journal's index and in the histories that
+ * visibility lists, as a creation key, and at the service. Starts nothing but a look-up and creates nothing.
+ */
+export function gatherCase(source: CaseSource, id: string): Promise<Gathered> {
+  return new Gathering(source, id).run();
+}
+
+class Gathering {
+  private readonly notes: string[] = [];
+  private readonly journal: JournalLookup;
+  private video: VideoTask | null = null;
+  private creationKey: string | null = null;
+  private estimate: Money | null = null;
+  private taskQueue: string;
+  private hasWorker: boolean | undefined;
+
+  constructor(
+    private readonly source: CaseSource,
+    private readonly id: string,
+  ) {
+    this.journal = new JournalLookup(source.client, source.journal);
+    this.taskQueue = baseTaskQueue(source.taskQueue);
+  }
+
+  async run(): Promise<Gathered> {
+    const own = await this.view(this.id);
+    if (own !== undefined) return this.describe('workflow_id', own);
+    await this.useQueue(this.taskQueue);
+    const found = (await this.byJournal(this.id)) ?? (await this.byVisibility());
+    if (found !== undefined && !('unread' in found)) return found;
+    return (await this.byKey()) ?? (await this.byService()) ?? { unread: found?.unread ?? 0 };
+  }
+
+  /** Workers are judged by the queue of the workflow, whatever queue a shell names. */
+  private async useQueue(taskQueue: string): Promise<void> {
+    this.taskQueue = baseTaskQueue(taskQueue);
+    this.hasWorker = await this.source.hasWorker(this.taskQueue);
+  }
+
+  /** The queue whose worker can be asked; undefined where there is none. */
+  private get asked(): string | undefined {
+    return this.hasWorker === false ? undefined : this.taskQueue;
+  }
+
+  private async byJournal(taskId: string): Promise<GatheredCase | undefined> {
+    const known = await this.journal.task(taskId, this.asked);
+    if (known === undefined) return undefined;
+    const { found, others } = known;
+    if (others.length > 0) this.notes.push(`Tasks of this id are also known under ${others.join(', ')}.`);
+    this.video = found.video;
+    this.creationKey = found.creationKey;
+    const owner = found.workflowId === null ? undefined : await this.view(found.workflowId);
+    if (owner === undefined && found.workflowId !== null)
+      this.notes.push(`The workflow ${found.workflowId} that created it is no longer on this server.`);
+    return this.describe('journal', owner ?? null);
+  }
+
+  private async byVisibility(): Promise<Gathered | undefined> {
+    const { found, searched, unread } = await searchHistories(this.source.client, this.id);
+    if (found !== undefined) return this.describe('visibility', (await this.view(found.workflowId)) ?? null);
+    this.notes.push(
+      `Not found in the histories of the ${searched} newest video workflows of this namespace.`,
+    );
+    return { unread };
+  }
+
+  /** The journal keeps what was sent even when the server has lost the workflow. */
+  private async byKey(): Promise<GatheredCase | undefined> {
+    const found = await this.journal.key(this.id, this.asked);
+    if (found === undefined) return undefined;
+    this.creationKey = this.id;
+    // The key of a row, or of a call in a workflow of the user's own, is no workflow id.
+    const owner = found.workflowId === null ? undefined : await this.view(found.workflowId);
+    if (owner !== undefined) return this.describe('journal', owner);
+    this.notes.push(
+      `This server has no workflow ${this.id}, but the journal contains its key: the server may have been restored from an older copy. In that case restart the workers. The journal contains everything that was bought.`,
+    );
+    const byTask = found.taskId === null ? undefined : await this.byJournal(found.taskId);
+    return byTask ?? this.describe('journal', null);
+  }
+
+  private async byService(): Promise<GatheredCase | undefined> {
+    if (!this.source.askService) return undefined;
+    const found = await this.journal.ask(this.id, this.asked, true);
+    if (found?.service?.known !== true) return undefined;
+    this.video = found.video;
+    return this.facts('service', { service: found.service });
+  }
+
+  /** Adds decisions, the wait for the same task, its state or outcome, and the service's record when no workflow polls. */
+  private async describe(foundBy: CaseFacts['foundBy'], first: ExecutionView | null): Promise<GatheredCase> {
+    if (first !== null) await this.useQueue(first.taskQueue);
+    let workflow = first;
+    let state = await this.stateOf(first);
+    let outcome = await this.outcomeOf(first);
+    this.video ??= state?.video ?? (outcome !== null && 'video' in outcome ? outcome.video : null);
+    if (this.video === null && state === null && first !== null && isVideoCall(first))
+      this.video = (await taskInHistory(this.source.client, first)) ?? null;
+    this.creationKey ??= state?.creationKey ?? keyOf(outcome);
+    this.estimate = state?.estimate ?? estimateOf(outcome);
+    const decisions = await this.decisionsOf(first, outcome);
+    const adopted = standingDecision({ outcome, decisions });
+    if (adopted !== undefined) this.video ??= await this.journal.adopted(adopted, this.asked);
+    const wait = await this.waitAfter(first);
+    if (wait !== undefined) {
+      workflow = wait;
+      state = (await this.stateOf(wait)) ?? (isOpen(wait.status) ? null : state);
+      outcome = await this.outcomeOf(wait);
+      this.estimate ??= state?.estimate ?? estimateOf(outcome);
+    }
+    const service = await this.serviceOf(workflow, outcome);
+    const others = first === null || workflow === first ? [] : [first];
+    return this.facts(foundBy, { workflow, otherWorkflows: others, state, outcome, decisions, service });
+  }
+
+  private async facts(foundBy: CaseFacts['foundBy'], found: Partial<CaseFacts>): Promise<GatheredCase> {
+    const { id, video, creationKey, estimate, notes } = this;
+    const { workflow = null } = found;
+    const isOwn = workflow !== null && !isMediaWorkflow(workflow.type);
+    const earlierRuns =
+      workflow === null ? [] : await this.earlierRuns(found.otherWorkflows?.[0] ?? workflow);
+    const calls = isOwn ? await ownCalls(this.source.client, workflow).catch(otherwise([])) : [];
+    await this.noteImageWaits(workflow);
+    return {
+      ...{
+        id,
+        foundBy,
+        video,
+        creationKey,
+        estimate,
+        notes,
+        calls,
+        earlierRuns,
+        held: await this.heldBy(workflow),
+      },
+      ...{ workflow, otherWorkflows: [], state: null, outcome: null, service: null, decisions: [] },
+      ...{ hasWorker: this.hasWorker ?? null, ...found },
+    };
+  }
+
+  private view(workflowId: string): Promise<ExecutionView | undefined> {
+    return viewExecution(this.source.client, workflowId, (id) => this.source.workflowUrl(id));
+  }
+
+  /** Executions that began with a start of their own: not the runs that the newest one continues. */
+  private async earlierRuns({ workflowId, runId }: ExecutionView): Promise<string[]> {
+    if (workflowId.includes("'")) return [];
+    const query = `WorkflowId = '${workflowId}'`;
+    const found: ListedExecution[] = [];
+    try {
+      for await (const one of listExecutions(this.source.client, query)) {
+        found.push(one);
+        if (found.length === MOST_LISTED) break;
+      }
+    } catch (error) {
+      // Visibility is not needed for anything else.
+      throwBug(error);
+    }
+    const own = found.find((one) => one.runId === runId);
+    const others = found.filter((one) => one !== own && one.rootRunId !== own?.rootRunId);
+    return others.map((one) => one.runId);
+  }
+
+  /** The wait that goes on for the task, or that ended after the workflow. */
+  private async waitAfter(first: ExecutionView | null): Promise<ExecutionView | undefined> {
+    const { video } = this;
+    if (video === null || goesOn(first)) return undefined;
+    const wait = await this.view(awaitVideoWorkflowId(video.account, video.taskId));
+    if (wait === undefined || wait.workflowId === first?.workflowId) return undefined;
+    const isLater = (wait.closedAt ?? '9') > (first?.closedAt ?? '');
+    return isLater ? wait : undefined;
+  }
+
+  private async decisionsOf(
+    first: ExecutionView | null,
+    outcome: CaseFacts['outcome'],
+  ): Promise<readonly DecidedEntry[]> {
+    const mayBeDecided =
+      outcome === null
+        ? !goesOn(first) && (first === null || isVideoCall(first) || isImageCall(first))
+        : outcome.outcome === 'unconfirmed' || outcome.outcome === 'results_lost';
+    const key = this.creationKey ?? first?.workflowId;
+    if (!mayBeDecided || key === undefined) return [];
+    const found = await this.journal.decisions(key, this.asked);
+    if (found === undefined)
+      this.notes.push('Whether a person has decided about it is unknown: no worker could be queried.');
+    return found ?? [];
+  }
+
+  private async serviceOf(
+    workflow: ExecutionView | null,
+    outcome: CaseFacts['outcome'],
+  ): Promise<ServiceView | null> {
+    if (!this.source.askService || this.video === null) return null;
+    if (goesOn(workflow) || outcome?.outcome === 'completed') return null;
+    return (await this.journal.ask(this.video.taskId, this.asked, true))?.service ?? null;
+  }
+
+  /** Why an open workflow does not go on: its code fails, or no worker has the version to which it is pinned. */
+  private async heldBy(workflow: ExecutionView | null): Promise<string | null> {
+    if (workflow === null || !goesOn(workflow) || workflow.status === PAUSED) return null;
+    const { client } = this.source;
+    const [pinned, failing] = await Promise.all([
+      pinnedWithoutWorker(client, workflow.workflowId).catch(otherwise(undefined)),
+      failingTask(client, workflow.workflowId, isMediaWorkflow(workflow.type)).catch(otherwise(undefined)),
+    ]);
+    if (pinned !== undefined) return pinned;
+    if (failing === undefined) return null;
+    return situation('code_fails', { ID: workflow.workflowId, WHY: failing.replace(/\.$/, '') }, shellWord)
+      .text;
+  }
+
+  private async stateOf(workflow: ExecutionView | null): Promise<VideoState | null> {
+    if (workflow === null || !isVideoCall(workflow) || this.hasWorker === false) return null;
+    if (workflow.status === PAUSED) return null;
+    const { client } = this.source;
+    return client
+      .withDeadline(Date.now() + QUERY_MS, () => videoState(client, workflow.workflowId))
+      .catch((error: unknown) => {
+        if (error instanceof CodecUnreachableError) throw error;
+        this.notes.push(
+          isUnreadable(error)
+            ? unreadable('state')
+            : 'The state could not be read: no worker responded to the query in time.',
+        );
+        return null;
+      });
+  }
+
+  /** An image call has no state of its own: a note says whether it waits to be sent. */
+  private async noteImageWaits(workflow: ExecutionView | null): Promise<void> {
+    if (workflow === null || !isImageCall(workflow) || !goesOn(workflow)) return;
+    if (workflow.status === PAUSED || this.hasWorker === false) return;
+    const waits = await callWaits(this.source.client, workflow.workflowId, QUERY_MS).catch(
+      (error: unknown) => {
+        if (isUnreadable(error)) this.notes.push(unreadable('wait'));
+        return [];
+      },
+    );
+    for (const { why, until } of waits)
+      this.notes.push(`It waits to be sent until ${new Date(until).toISOString()}: ${why}`);
+  }
+
+  private async outcomeOf(workflow: ExecutionView | null): Promise<CaseFacts['outcome']> {
+    if (workflow?.status !== 'COMPLETED') return null;
+    if (!isVideoCall(workflow) && !isImageCall(workflow)) return null;
+    const handle = this.source.client.workflow.getHandle(workflow.workflowId, workflow.runId);
+    const result = handle.result() as Promise<VideoOutcome | ImageOutcome>;
+    return result.then(withoutServiceText).catch((error: unknown) => {
+      if (!isUnreadable(error)) throw error;
+      this.notes.push(unreadable('outcome'));
+      return null;
+    });
+  }
+}
+
+const goesOn = (workflow: ExecutionView | null): boolean => workflow !== null && isOpen(workflow.status);
+
+const keyOf = (outcome: CaseFacts['outcome']): string | null =>
+  outcome !== null && 'creationKey' in outcome ? (outcome.creationKey ?? null) : null;
+
+function estimateOf(outcome: CaseFacts['outcome']): Money | null {
+  const { estimate = null, currency = null } = outcome?.billing ?? {};
+  return estimate === null || currency === null ? null : { microUnits: estimate, currency };
+}
+
+/** Another codec, or external storage without its driver, as the SDK reports them. */
+function isUnreadable(error: unknown): boolean {
+  return error instanceof ValueError || error instanceof ExternalStorageNotConfiguredError;
+}
+
+function unreadable(what: string): string {
+  return `The ${what} cannot be read here: a codec has encoded it, or it is in external storage. Set TEMPORAL_CODEC_ENDPOINT to the codec server.`;
+}
+
+/** Stands where the service said something: nothing would read as if it had said nothing. */
+const NOT_SHOWN = '[not shown, because it may repeat the prompt; see the result of the workflow]';
+
+/** Removes the service's message, which may repeat a prompt, from output for tickets (C5.4c); kind and code stay. */
+function withoutServiceText<Outcome extends VideoOutcome | ImageOutcome>(outcome: Outcome): Outcome {
+  if (!('error' in outcome) || outcome.error === undefined || outcome.error.message === null) return outcome;
+  return { ...outcome, error: { ...outcome.error, message: NOT_SHOWN } };
+}

@@ -1,0 +1,155 @@
+import { configOfAccount, credentialOf } from 'temporal-media/internal/settings/accounts';
+import { type MediaConfig } from 'temporal-media/worker';
+import { type ModelEntry, type Money, type PaidRequest } from 'temporal-media';
+import { type ModelSource } from 'temporal-media/activities';
+import { createModelSource } from 'temporal-media/internal/settings/model-source';
+import { GIVES_NONE } from 'temporal-media/internal/activities/sources';
+import { estimateFor } from 'temporal-media/internal/domain/money';
+import { addressedSources, validateAgainstModel } from 'temporal-media/internal/domain/model-config';
+import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
+import { CliError } from './errors';
+import { type ModelsOrigin } from './json-output';
+import { type DevState, readDevState } from './dev-state';
+import { shownLocation } from './text';
+import { refuseIssues } from './invalid-request';
+
+/** A paid call that the model configuration known here accepts. */
+export interface ValidatedCall {
+  /** `unlisted`: no entry, so its values were not validated and only the safe fields pass. */
+  readonly model: 'entry' | 'unlisted';
+  readonly entry: ModelEntry | undefined;
+  /** By the price rule of the entry; null is unknown, never free (C1.5). */
+  readonly estimate: Money | null;
+  readonly source: ModelsOrigin;
+}
+
+/** Where a call is validated, and for which account. */
+export interface CallPlace {
+  readonly config: MediaConfig;
+  readonly env: NodeJS.ProcessEnv;
+  readonly account: string | undefined;
+}
+
+/**
+ * Validates a call as a worker with this model configuration would before sending it. Nothing is sent or started.
+ * @throws CliError for what it would refuse, and `models_unavailable`
+ */
+export async function validateCall(
+  paid: PaidRequest,
+  { config, env, account }: CallPlace,
+): Promise<ValidatedCall> {
+  const { source, origin } = await modelsInForce(config, env, account);
+  const kind = paid.operation === 'create_video' ? 'video' : 'image';
+  const lookup = await source.lookup(paid.request.model, kind);
+  if (lookup.found === 'unavailable') throw new CliError('models_unavailable', lookup.message);
+  refuseIssues(validateAgainstModel(paid, lookup).issues, paid);
+  const addressed = addressedSources(paid, lookup);
+  if (addressed.length > 0 && (await openArtifactStore(config)).presign === undefined)
+    refuseIssues(
+      addressed.map(({ field }) => ({ field, message: GIVES_NONE })),
+      paid,
+    );
+  const entry = lookup.found === 'entry' ? lookup.entry : undefined;
+  return {
+    model: entry === undefined ? 'unlisted' : 'entry',
+    entry,
+    estimate: exact(estimateFor(paid, entry)),
+    source: origin,
+  };
+}
+
+/** An amount that is not a safe integer of micro-units is unknown. */
+function exact(estimate: Money | null): Money | null {
+  return estimate !== null && Number.isSafeInteger(estimate.microUnits) ? estimate : null;
+}
+
+/** The model configuration as a worker with this environment would read it. */
+export interface ModelsInForce {
+  readonly source: ModelSource;
+  readonly entries: readonly ModelEntry[];
+  readonly origin: ModelsOrigin;
+  /** The configuration of another account of MEDIA_ACCOUNTS; the same one where the account has none of its own. */
+  readonly sourceOf: (account: string) => ModelSource;
+}
+
+const READ_MS = 5_000;
+
+/** Nothing is refused here that a worker might allow. */
+const NOT_KNOWN_HERE: ModelSource = {
+  lookup: () => Promise.resolve({ found: 'not_known_here' }),
+  all: () => Promise.resolve(undefined),
+  fingerprint: () => 'none',
+};
+
+/**
+ * Reads the model configuration that the worker uses, as far as this machine knows it: MEDIA_MODELS, else the sandbox
+ * of the `dev` that commands use. Needs no Temporal server. @throws CliError `models_unavailable`
+ * @param account whose configuration is wanted. @default that of calls that name none
+ */
+export async function modelsInForce(
+  all: MediaConfig,
+  env: NodeJS.ProcessEnv,
+  account?: string,
+): Promise<ModelsInForce> {
+  const config = configOfAccount(all, account);
+  // The models of an account that only another worker has are not known here.
+  const isElsewhere = account !== undefined && config === all && credentialOf(account) !== all.credential;
+  const dev = config.models === undefined ? await devInUse(config, env) : undefined;
+  const fromDev = config.baseUrl === undefined ? dev?.sandbox?.modelsUrl : undefined;
+  const location = isElsewhere ? undefined : (config.models ?? fromDev);
+  const source = location === undefined ? NOT_KNOWN_HERE : openSource(location, config);
+  const entries = await readEntries(source);
+  return {
+    source,
+    sourceOf: (other) => sourceOfAccount(configOfAccount(all, other), config, source),
+    entries,
+    origin: {
+      account: account ?? config.credential,
+      origin: location === undefined ? 'none' : config.models === undefined ? 'dev' : 'environment',
+      location: location === undefined ? null : shownLocation(location),
+      fingerprint: location === undefined ? null : source.fingerprint(),
+      unknownModels: config.unknownModels ?? (location === undefined ? 'allow' : 'refuse'),
+    },
+  };
+}
+
+/** `dev` of the data directory, unless the environment names another server or queue. */
+export async function devInUse(
+  { dataDir }: MediaConfig,
+  env: NodeJS.ProcessEnv,
+): Promise<DevState | undefined> {
+  const dev = await readDevState(dataDir);
+  if (dev === undefined) return undefined;
+  const address = env['TEMPORAL_ADDRESS'];
+  const elsewhere = address ? address !== dev.address : Boolean(env['TEMPORAL_PROFILE']);
+  const namespace = env['TEMPORAL_NAMESPACE'] || dev.namespace;
+  const queue = env['MEDIA_TASK_QUEUE']?.trim() || dev.taskQueue;
+  return elsewhere || namespace !== dev.namespace || queue !== dev.taskQueue ? undefined : dev;
+}
+
+const OPENED = new Map<string, ModelSource>();
+
+function sourceOfAccount(other: MediaConfig, { models }: MediaConfig, known: ModelSource): ModelSource {
+  if (other.models === undefined || other.models === models) return known;
+  let source = OPENED.get(other.models);
+  if (source === undefined) OPENED.set(other.models, (source = openSource(other.models, other)));
+  return source;
+}
+
+function openSource(location: string, { unknownModels }: MediaConfig): ModelSource {
+  try {
+    return createModelSource({
+      timeoutMs: READ_MS,
+      location,
+      ...(unknownModels !== undefined && { unknownModels }),
+    });
+  } catch (error) {
+    throw new CliError('models_unavailable', (error as Error).message);
+  }
+}
+
+async function readEntries(source: ModelSource): Promise<readonly ModelEntry[]> {
+  const looked = await source.lookup('');
+  if (looked.found === 'unavailable') throw new CliError('models_unavailable', looked.message);
+  return (await source.all()) ?? [];
+}

@@ -1,0 +1,324 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { otherwise } from 'temporal-media/internal/domain/bug';
+import { type ArtifactStore } from 'temporal-media/stores';
+import { type MediaConfig } from 'temporal-media/worker';
+import { type ImageOutcome, type VideoOutcome, type VideoState } from 'temporal-media';
+import { type Started, type TemporalMediaClient } from 'temporal-media/client';
+import { plainClient, readLedger } from 'temporal-media/internal/activities/binding/bind-journal';
+import { failingTask, viewExecution } from './execution-state';
+import { answerLeft, answerOutcome } from './outcome-report';
+import { type ActivityQueueKind, connect, type Connected } from './connect';
+import { type Interruption, onInterruption } from './interruption';
+import { type CommandContext } from './context';
+import { CliError, failureOf } from './errors';
+import { EXIT } from './exit-codes';
+import { warnIfPaused, progressView, type ProgressView } from './progress-view';
+import { prepareOut, type SavedResults, saveResults } from './output-files';
+import { type Report } from './report';
+
+/** One start of a workflow whose outcome becomes the result of the command. */
+export interface Run {
+  readonly config: MediaConfig;
+  readonly store: ArtifactStore;
+  readonly out: string;
+  /** Base name of the files. */
+  readonly id: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly detach?: boolean;
+  /** Longest wait of the command, in milliseconds. @default as long as the workflow takes */
+  readonly waitMs?: number | undefined;
+  /** Whether the request contains files of this machine. @default false */
+  readonly sendsFiles?: boolean;
+  readonly resumeHint: string;
+  /** Whether the workflow answers `video_state`. */
+  readonly showState: boolean;
+  /** Activity queues that the workflow may need. */
+  readonly needs: readonly ActivityQueueKind[];
+  /** Printed before the start; names the id, so that the work can be found when this process is lost. */
+  readonly announce: string;
+  start(media: TemporalMediaClient): Promise<Started<VideoOutcome | ImageOutcome>>;
+}
+
+/** Starts or attaches, waits, saves the files and prints the outcome. @throws CliError */
+export async function runPaid(context: CommandContext, run: Run): Promise<void> {
+  const { report } = context;
+  const directory = run.detach === true ? run.out : await prepareOut(run.out);
+  report.say(run.announce);
+  const interruption = onInterruption();
+  try {
+    const connected = await unlessInterrupted(connect(run.config, run.env), interruption, run.resumeHint);
+    const hasWorker = await warnWithoutWorker(context, connected, run.needs);
+    if (run.detach !== true || run.sendsFiles === true) {
+      const asked = requireSameStore(connected, run.store, { report, hasWorker });
+      await unlessInterrupted(asked, interruption, run.resumeHint);
+    }
+    const started = await unlessInterrupted(run.start(connected.media), interruption, run.resumeHint);
+    const { workflowId, runId, isNew } = started;
+    const url = connected.workflowUrl(workflowId);
+    report.say(`${isNew ? 'Started' : 'Attached to'} ${workflowId}${url === undefined ? '' : ` (${url})`}.`);
+    if (!isNew) await warnIfPaused(connected, report, workflowId);
+    const facts = { workflowId, runId, isNew, ...(url !== undefined && { url }) };
+    report.event('started', facts);
+    if (run.detach === true) {
+      report.result(workflowId);
+      report.say(`Continue with: ${run.resumeHint}`);
+      report.reply({ ok: true, data: facts });
+      return;
+    }
+    const { resumeHint, showState, waitMs } = run;
+    const wait = { connected, report, interruption, resumeHint, showState, waitMs };
+    const waited = await waitForOutcome(started, wait);
+    interruption.dispose();
+    if (waited.kind === 'left') return answerLeft(context, { ...facts, state: waited.state }, resumeHint);
+    await answer(context, run, { workflowId, outcome: waited.outcome, directory });
+  } finally {
+    interruption.dispose();
+  }
+}
+
+/** Rejects on Ctrl-C before the start is confirmed: whether it took effect is then unknown; it is never undone. */
+export async function unlessInterrupted<T>(
+  work: Promise<T>,
+  { happened }: Interruption,
+  resumeHint: string,
+): Promise<T> {
+  const first = await Promise.race([work.then((value) => ({ value })), happened]);
+  if (first !== undefined) return first.value;
+  work.catch(() => undefined);
+  const message =
+    'Interrupted before the start was confirmed. If the workflow was started, it keeps running; nothing was canceled.';
+  throw new CliError('interrupted', message, { hint: `Check it with: ${resumeHint}` });
+}
+
+/**
+ * Warns when no worker serves the queue, or one of the activity queues that are needed: what is started would wait.
+ * @returns whether one may serve the queue itself
+ */
+export async function warnWithoutWorker(
+  { report }: CommandContext,
+  connected: Connected,
+  needs: readonly ActivityQueueKind[],
+): Promise<boolean> {
+  const warn = (text: string): void => report.say(`${report.paint('warn', 'warning:')} ${text}`);
+  const [hasWorker, unserved] = await Promise.all([connected.hasWorker(), connected.unserved(needs)]);
+  if (hasWorker === false) {
+    warn(
+      `no worker serves the task queue ${connected.taskQueue}. This waits until one does (\`temporal-media worker\` or \`temporal-media dev\`).`,
+    );
+    return false;
+  }
+  if (unserved.length > 0) {
+    warn(
+      `workers serve the task queue ${connected.taskQueue}, but none serves ${unserved.join(', ')}. This waits there until one does (\`temporal-media doctor\` shows details).`,
+    );
+  }
+  return true;
+}
+
+interface Finished {
+  readonly workflowId: string;
+  readonly outcome: VideoOutcome | ImageOutcome;
+  readonly directory: string;
+}
+
+async function answer(context: CommandContext, run: Run, finished: Finished): Promise<void> {
+  const { workflowId, outcome } = finished;
+  let files: SavedResults;
+  try {
+    files = await saveResults(run.store, { ...finished, id: run.id });
+  } catch (problem) {
+    // The outcome is paid for, so it is reported even when its files cannot be saved.
+    throw CliError.from(failureOf(problem).reply, { ...outcome, workflowId, files: [] });
+  }
+  answerOutcome(context, outcome, workflowId, files);
+}
+
+interface WaitForOutcomeOptions extends ShowProgressOptions {
+  readonly interruption: Interruption;
+  /** How to continue after Ctrl-C or a lost server. */
+  readonly resumeHint: string;
+  /** Longest wait of the command, in milliseconds. @default as long as the workflow takes */
+  readonly waitMs?: number | undefined;
+}
+
+/** How a wait ended: with the outcome, or before it with the last state that was read. */
+export type Waited<Outcome> =
+  | { readonly kind: 'ended'; readonly outcome: Outcome }
+  | { readonly kind: 'left'; readonly state: VideoState | null };
+
+/**
+ * Milliseconds that the command waits longer than the workflow. A video whose wait ends polls once more and returns an
+ * outcome with more detail: seconds, not the time of a poll that hangs. Then the last state is the answer.
+ */
+const LAST_ANSWER_MS = 2_000;
+/** Longest delay of a Node timer, in milliseconds; a longer wait has no limit. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Waits for a workflow's outcome and shows its progress. Ctrl-C and the end of `waitMs` detach: the workflow goes on
+ * and is never cancelled.
+ * @throws CliError with exit code 130 when interrupted
+ */
+export async function waitForOutcome<Outcome>(
+  started: Started<Outcome>,
+  options: WaitForOutcomeOptions,
+): Promise<Waited<Outcome>> {
+  const { workflowId } = started;
+  const over = new AbortController();
+  const shown = showProgress(workflowId, options, over.signal);
+  const patience = patienceOf(options.waitMs);
+  try {
+    const result = started.result().then((outcome) => ({ kind: 'ended', outcome }) as const);
+    const left = patience.over.then(() => ({ kind: 'left', state: shown.state() }) as const);
+    const first = await Promise.race([result, left, options.interruption.happened]);
+    if (first?.kind === 'ended') return first;
+    result.catch(() => undefined);
+    if (first !== undefined) return first;
+    throw new CliError('interrupted', 'Detached. The workflow keeps running; nothing was canceled.', {
+      hint: `Continue with: ${options.resumeHint}`,
+      data: { workflowId },
+    });
+  } catch (error) {
+    throw withResumeHint(error, workflowId, options.resumeHint);
+  } finally {
+    patience.dispose();
+    // A query that is under way is not awaited: it may hang.
+    over.abort();
+    shown.stop();
+  }
+}
+
+/** Resolves after `waitMs` and the extra time for a last answer; never without `waitMs`. */
+function patienceOf(waitMs: number | undefined): { readonly over: Promise<void>; dispose(): void } {
+  const ms = (waitMs ?? Infinity) + LAST_ANSWER_MS;
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    if (ms <= LONGEST_TIMER_MS) timer = setTimeout(resolve, ms);
+  });
+  return { over, dispose: () => clearTimeout(timer) };
+}
+
+function withResumeHint(error: unknown, workflowId: string, hint: string): unknown {
+  if (error instanceof CliError && error.reply.type === 'interrupted') return error;
+  const { exitCode, reply } = failureOf(error);
+  if (exitCode === EXIT.unreachable) {
+    return CliError.from({ ...reply, hint: `${reply.hint} Then: ${hint}` }, { workflowId });
+  }
+  if ((error as Error).name !== 'WorkflowFailedError') return error;
+  const cause = (error as Error).cause;
+  const detail = cause instanceof Error ? `${cause.name}: ${cause.message}` : 'it ended without an outcome';
+  const message = `The workflow ${workflowId} ended without an outcome (${detail}).`;
+  return new CliError('workflow_ended', message, { hint: `Continue with: ${hint}`, data: { workflowId } });
+}
+
+/** How often the tries of activities are read, in milliseconds. */
+const TRIES_MS = 2_000;
+
+export interface ShowProgressOptions {
+  readonly connected: Connected;
+  readonly report: Report;
+  /** Whether the workflow answers the query `video_state`. */
+  readonly showState: boolean;
+}
+
+/** The progress that a wait shows. */
+export interface ShownProgress {
+  /** The last state that was read; null before the first one, and for a workflow without the query. */
+  state(): VideoState | null;
+  stop(): void;
+}
+
+/** Shows every state and retry until the signal aborts. What cannot be read (no worker, a busy one) is left out. */
+export function showProgress(
+  workflowId: string,
+  options: ShowProgressOptions,
+  signal: AbortSignal,
+): ShownProgress {
+  const view = progressView(options.report);
+  let last: VideoState | null = null;
+  const showStates = async (): Promise<void> => {
+    for await (const state of options.connected.media.watch(workflowId, { signal })) {
+      options.report.event('state', { workflowId, state });
+      last = state;
+      view.update(state);
+    }
+  };
+  // The wait itself reports errors.
+  if (options.showState) void showStates().catch(() => undefined);
+  // While watching, the state reports failed polls.
+  const isKnown = (): boolean => last?.phase === 'watching' || last?.phase === 'done';
+  void showTries(workflowId, { ...options, view, isKnown }, signal).catch(() => undefined);
+  return { state: () => last, stop: () => view.stop() };
+}
+
+interface TriesOptions extends Pick<ShowProgressOptions, 'connected'> {
+  readonly view: ProgressView;
+  readonly isKnown: () => boolean;
+}
+
+async function showTries(
+  workflowId: string,
+  { connected, view, isKnown }: TriesOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await delay(TRIES_MS, undefined, { signal });
+    const tries = isKnown() ? undefined : await triesOf(workflowId, connected);
+    // Read in a function: TypeScript narrows `signal.aborted` to false after the loop condition.
+    if (!hasEnded(signal)) view.tries(tries);
+  }
+}
+
+/** The current try of an activity or of the workflow's own code, and why the last one failed; undefined for first tries. */
+async function triesOf(
+  workflowId: string,
+  { client }: ShowProgressOptions['connected'],
+): Promise<string | undefined> {
+  const found = await viewExecution(client, workflowId, () => undefined).catch(otherwise(undefined));
+  const again = found?.pendingActivities.find(({ attempt }) => attempt > 1);
+  if (again === undefined) return failingTask(client, workflowId).catch(otherwise(undefined));
+  return `attempt ${again.attempt}, the last one failed: ${again.lastFailure ?? 'for an unknown reason'}`;
+}
+
+function hasEnded(signal: AbortSignal): boolean {
+  return signal.aborted;
+}
+
+/** Longest wait for a worker, in milliseconds; an idle one answers at once. */
+const WORKER_MS = 15_000;
+
+/**
+ * Checks, before anything is started, that this command uses the artifact store of the workers: it could not find what
+ * was paid for otherwise. @throws CliError `other_artifact_store`
+ */
+async function requireSameStore(
+  connected: Connected,
+  store: ArtifactStore,
+  { report, hasWorker }: { readonly report: Report; readonly hasWorker: boolean },
+): Promise<void> {
+  const { taskQueue } = connected;
+  const storeId = await storeOfWorkers(connected, hasWorker);
+  if (storeId === undefined) {
+    report.say(
+      `${report.paint('warn', 'warning:')} no worker of ${taskQueue} has reported its artifact store. It is unknown whether this command can find the files there.`,
+    );
+    return;
+  }
+  if (storeId === null || storeId === (await store.identity?.())) return;
+  throw new CliError(
+    'other_artifact_store',
+    `The worker of the task queue ${taskQueue} stores its files in a different artifact store than this command (MEDIA_ARTIFACTS), so neither finds the other's files. Nothing was started.`,
+  );
+}
+
+/** Reads the ledger, which binds all workers to one store, else asks a worker. Null for a store without a name. */
+async function storeOfWorkers(
+  { media, client, taskQueue }: Connected,
+  hasWorker: boolean,
+): Promise<string | null | undefined> {
+  const found = await readLedger(plainClient(client), taskQueue).catch(otherwise(undefined));
+  const bound = found?.ledger.artifacts;
+  if (typeof bound === 'string') return bound;
+  if (!hasWorker) return undefined;
+  return (await media.artifactStore({ timeoutMs: WORKER_MS }).catch(otherwise(undefined)))?.storeId;
+}

@@ -1,0 +1,190 @@
+import { type Client } from '@temporalio/client';
+import { type Payload } from '@temporalio/common';
+import { otherwise } from 'temporal-media/internal/domain/bug';
+import { type ExecutionIds, listExecutions } from '@temporal-media/replay/internal/fetch-histories';
+import { type ReadPayload, readPayloads } from 'temporal-media/internal/client/read-payloads';
+import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
+import { ACTIVITY, SEARCH_ATTRIBUTE, WORKFLOW } from 'temporal-media/internal/domain/names';
+import { type VideoTask } from 'temporal-media';
+import { isGrpcNotFound } from 'temporal-media/internal/client/workflow-service';
+import { type ExecutionView, type OwnCall } from 'temporal-media/internal/domain/case';
+
+const PAID_WORKFLOWS: ReadonlySet<string> = new Set([
+  WORKFLOW.generateVideo,
+  WORKFLOW.awaitVideo,
+  WORKFLOW.generateImage,
+  WORKFLOW.editImage,
+  WORKFLOW.runCampaign,
+]);
+const PAID_ACTIVITIES: ReadonlySet<string> = new Set([ACTIVITY.generateImage, ACTIVITY.editImage]);
+
+type Events = NonNullable<
+  Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>['events']
+>;
+
+/** The paid calls that a workflow of the user's own has made, in their order: child workflows and image activities. */
+export async function ownCalls(client: Client, { workflowId, runId }: ExecutionView): Promise<OwnCall[]> {
+  const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+  return callsIn(events ?? []);
+}
+
+function callsIn(events: Events): OwnCall[] {
+  const calls = new Map<string, OwnCall>();
+  const end = (event: unknown, state: OwnCall['state']): void => {
+    const of = (event ?? {}) as { readonly initiatedEventId?: unknown; readonly scheduledEventId?: unknown };
+    const at = String(of.initiatedEventId ?? of.scheduledEventId);
+    const call = calls.get(at);
+    if (call !== undefined) calls.set(at, { ...call, state });
+  };
+  for (const event of events) {
+    const child = event.startChildWorkflowExecutionInitiatedEventAttributes;
+    const activity = event.activityTaskScheduledEventAttributes;
+    const type = child?.workflowType?.name ?? activity?.activityType?.name ?? '';
+    if (PAID_WORKFLOWS.has(type) || PAID_ACTIVITIES.has(type))
+      calls.set(String(event.eventId), {
+        type,
+        id: child?.workflowId ?? activity?.activityId ?? '',
+        state: 'open',
+      });
+    end(
+      event.childWorkflowExecutionCompletedEventAttributes ?? event.activityTaskCompletedEventAttributes,
+      'completed',
+    );
+    end(
+      event.childWorkflowExecutionCanceledEventAttributes ?? event.activityTaskCanceledEventAttributes,
+      'cancelled',
+    );
+    for (const failed of [
+      event.childWorkflowExecutionFailedEventAttributes,
+      event.childWorkflowExecutionTerminatedEventAttributes,
+      event.childWorkflowExecutionTimedOutEventAttributes,
+      event.startChildWorkflowExecutionFailedEventAttributes,
+      event.activityTaskFailedEventAttributes,
+      event.activityTaskTimedOutEventAttributes,
+    ])
+      end(failed, 'failed');
+  }
+  return [...calls.values()];
+}
+
+export interface HistorySearch {
+  readonly found: ExecutionIds | undefined;
+  /** How many executions were searched. */
+  readonly searched: number;
+  /** How many of them have payloads that cannot be read here, so that the task may be theirs. */
+  readonly unread: number;
+}
+
+type Page = Awaited<ReturnType<Client['workflowService']['getWorkflowExecutionHistory']>>;
+type HistoryEvent = NonNullable<NonNullable<Page['history']>['events']>[number];
+
+/** Most executions that are searched, newest first; each takes one small request. */
+const MOST_EXECUTIONS = 500;
+/** Events of an execution that are read: its start and its create are among the first. */
+const EVENTS = 60;
+const AT_ONCE = 8;
+const TYPES = [WORKFLOW.generateVideo, WORKFLOW.awaitVideo];
+
+/**
+ * Searches visibility for a task id: by its search attribute, where workflows have one, else in the histories of the
+ * video workflows that it lists, newest first. Needs neither a worker nor a journal. A run that continued as new has its
+ * task in its start event.
+ */
+export async function searchHistories(client: Client, taskId: string): Promise<HistorySearch> {
+  const [indexed] = await indexedExecutions(client, taskId);
+  if (indexed !== undefined) return { found: indexed, searched: 1, unread: 0 };
+  const executions = await newestExecutions(client);
+  let found: ExecutionIds | undefined;
+  let searched = 0;
+  let unread = 0;
+  await mapConcurrently(executions, AT_ONCE, async (execution) => {
+    if (found !== undefined) return;
+    searched += 1;
+    const holds = await holdsTask(client, execution, taskId);
+    if (holds === undefined) unread += 1;
+    else if (holds) found ??= execution;
+  });
+  return { found, searched, unread };
+}
+
+const OF_VIDEOS = `WorkflowType IN (${TYPES.map((type) => `'${type}'`).join(', ')})`;
+
+/** None in a namespace that lacks the attribute: its visibility refuses the query. */
+async function indexedExecutions(client: Client, taskId: string): Promise<readonly ExecutionIds[]> {
+  if (taskId.includes("'")) return [];
+  const query = `${OF_VIDEOS} AND ${SEARCH_ATTRIBUTE.taskId} = '${taskId}'`;
+  return listed(client, query).catch(otherwise([]));
+}
+
+function newestExecutions(client: Client): Promise<readonly ExecutionIds[]> {
+  return listed(client, OF_VIDEOS);
+}
+
+/** The first of them, which are the newest. */
+async function listed(client: Client, query: string): Promise<readonly ExecutionIds[]> {
+  const found: ExecutionIds[] = [];
+  for await (const execution of listExecutions(client, query)) {
+    found.push(execution);
+    if (found.length === MOST_EXECUTIONS) break;
+  }
+  return found;
+}
+
+/** Undefined where it cannot be read, because a codec or external storage hides payloads from this client. */
+async function holdsTask(
+  client: Client,
+  execution: ExecutionIds,
+  taskId: string,
+): Promise<boolean | undefined> {
+  const read = await readEvents(client, execution);
+  if (read.some((found) => found !== undefined && names(found.value, taskId))) return true;
+  return read.includes(undefined) ? undefined : false;
+}
+
+/** The input, and what the first activities returned. */
+async function readEvents(
+  client: Client,
+  execution: ExecutionIds,
+): Promise<readonly (ReadPayload | undefined)[]> {
+  const { history } = await client.workflowService
+    .getWorkflowExecutionHistory({
+      namespace: client.options.namespace,
+      execution,
+      maximumPageSize: EVENTS,
+    })
+    .catch((error: unknown): Partial<Page> => {
+      // Visibility may still list for a moment what retention has removed.
+      if (!isGrpcNotFound(error)) throw error;
+      return {};
+    });
+  const payloads = (history?.events ?? []).flatMap(payloadsOf);
+  const { loadedDataConverter, namespace } = client.options;
+  const context = { type: 'workflow', namespace, workflowId: execution.workflowId } as const;
+  return readPayloads(loadedDataConverter, payloads, context);
+}
+
+/** The task of an execution from its own history, for when nobody answers the query for its state. */
+export async function taskInHistory(client: Client, execution: ExecutionIds): Promise<VideoTask | undefined> {
+  const read = await readEvents(client, execution);
+  for (const found of read) {
+    const { video } = (found?.value ?? {}) as { readonly video?: VideoTask };
+    if (typeof video?.taskId === 'string' && typeof video.account === 'string') return video;
+  }
+  return undefined;
+}
+
+function payloadsOf(event: HistoryEvent): readonly Payload[] {
+  return (
+    event.workflowExecutionStartedEventAttributes?.input?.payloads ??
+    event.activityTaskCompletedEventAttributes?.result?.payloads ??
+    []
+  );
+}
+
+/** Whether a field `taskId` at any depth has this value. */
+function names(value: unknown, taskId: string): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(
+    ([key, inner]) => (key === 'taskId' && inner === taskId) || names(inner, taskId),
+  );
+}

@@ -1,0 +1,162 @@
+import { isOpen } from 'temporal-media/internal/domain/names';
+import { failureRow } from 'temporal-media/internal/domain/failure-table';
+import { type VideoTask, type WatchFacts } from 'temporal-media';
+import { adviceOf, type CaseMoney, caseMoney, type ExecutionView } from 'temporal-media/internal/domain/case';
+import { formatMoney } from 'temporal-media/internal/domain/money';
+import { shellWord } from 'temporal-media/internal/domain/terminal-text';
+import { type MediaConfig } from 'temporal-media/worker';
+import { otherwise } from 'temporal-media/internal/domain/bug';
+import { existingJournal } from 'temporal-media/internal/stores/open-stores';
+import { decidedText, evidenceLines } from '../unconfirmed/run';
+import { outcomeMessage, reasonLines } from '../shared/outcome-report';
+import { type LineStyle, type Paint, statusLine } from '../shared/report';
+import { gatherCase, type GatheredCase } from '../shared/gather-case';
+import { type Connected } from '../shared/connect';
+import { CliError } from '../shared/errors';
+
+/** A case as `status` shows it. */
+export interface VideoStatus extends GatheredCase {
+  /** What is owed; null where nothing is known of a send. */
+  readonly money: CaseMoney | null;
+  /** One sentence: what is safe to do. */
+  readonly safe: string;
+}
+
+/** What is known of an id. Undefined for an unknown one. @throws CliError `payload_unreadable` when nobody can tell */
+export async function videoStatus(
+  connected: Connected,
+  config: MediaConfig,
+  id: string,
+  { askService = true }: { readonly askService?: boolean } = {},
+): Promise<VideoStatus | undefined> {
+  const journal = await existingJournal(config).catch(otherwise(undefined));
+  const found = await gatherCase({ ...connected, journal, askService }, id);
+  if (!('unread' in found))
+    return { ...found, money: caseMoney(found), safe: adviceOf(found, shellWord).text };
+  if (found.unread === 0) return undefined;
+  throw new CliError(
+    'payload_unreadable',
+    `It cannot be determined whether ${id} is known: the payloads of ${found.unread} of the newest video workflows cannot be read here.`,
+  );
+}
+
+/** The text of `status`: one fact per line, what is safe to do last. */
+export function statusLines(status: VideoStatus, paint: Paint): string[] {
+  const {
+    workflow,
+    otherWorkflows,
+    video,
+    creationKey,
+    state,
+    outcome,
+    service,
+    decisions,
+    money,
+    calls,
+    notes,
+    earlierRuns,
+  } = status;
+  const lines: string[] = [];
+  const add = (name: string, text: string | null | undefined, tone?: LineStyle): void => {
+    if (text === null || text === undefined || text === '') return;
+    const label = `${name}:`.padEnd(12);
+    lines.push(`${tone === undefined ? label : paint(tone, label)} ${text}`);
+  };
+  add('Found by', status.foundBy.replace('_', ' '));
+  if (workflow !== null) {
+    add('Workflow', executionText(workflow));
+    add('UI', workflow.url);
+    for (const { type, attempt, lastFailure, paused } of workflow.pendingActivities)
+      add(
+        'Activity',
+        `${type}, attempt ${attempt}${paused ? ', paused' : ''}${lastFailure === null ? '' : `, last failure: ${lastFailure}`}`,
+      );
+    for (const { type, id, state: end } of calls) add('Paid call', `${id} (${type}), ${end}`);
+  }
+  for (const other of otherWorkflows) add('Earlier', executionText(other));
+  for (const runId of earlierRuns) add('Earlier', `run ${runId} of the same id`);
+  if (video !== null) {
+    add('Task', video.taskId);
+    add('Account', video.account);
+    add('Video', videoText(video));
+  }
+  add('Key', creationKey);
+  if (state !== null && outcome === null) {
+    // A workflow that was closed from outside still answers with its last state, but its planned times do not apply.
+    const goesOn = workflow === null || isOpen(workflow.status);
+    add(goesOn ? 'State' : 'Last state', stateText(state));
+    if (goesOn) add('Deadline', state.deadlineAt);
+    add('Polls', pollText(status));
+    if (goesOn) add('Next poll', state.nextPollAt);
+  }
+  if (outcome !== null) {
+    const row = failureRow(outcome);
+    add('Outcome', row?.type ?? outcome.outcome);
+    if (row !== undefined)
+      for (const line of [outcomeMessage(outcome, row.meaning), ...reasonLines(outcome)]) add('Reason', line);
+    if (outcome.outcome === 'rejected') add('Not before', outcome.notBefore);
+    if (outcome.outcome === 'unconfirmed')
+      for (const line of evidenceLines(outcome.evidence)) add('Evidence', line);
+    if (outcome.outcome === 'still_running') add('Last poll', lastPollText(outcome.lastError));
+    if (outcome.outcome === 'content_unavailable') add('Kept until', state?.watch?.expiresAt);
+  }
+  if (money !== null) add('Billing', billingText(money));
+  for (const entry of decisions) add('Decided', decidedText(entry));
+  if (service !== null)
+    add(
+      'Service',
+      service.known
+        ? `says ${service.status}${service.progress === undefined ? '' : ` ${service.progress} %`} (HTTP ${service.httpStatus})`
+        : `no record: ${service.error}${service.httpStatus === undefined ? '' : ` (HTTP ${service.httpStatus})`}`,
+    );
+  for (const note of notes) add('Note', note, 'warn');
+  add('Safe to do', status.safe, 'good');
+  return lines;
+}
+
+function executionText({ workflowId, runId, type, status, startedAt, closedAt }: ExecutionView): string {
+  const until = closedAt === null ? `since ${startedAt}` : `${startedAt} to ${closedAt}`;
+  return `${workflowId} (${type}, run ${runId}), ${status.toLowerCase().replaceAll('_', ' ')}, ${until}`;
+}
+
+function videoText({ model, durationSeconds, resolution, referenceMode, createdAt }: VideoTask): string {
+  return [
+    model ?? 'model unknown',
+    durationSeconds === null ? undefined : `${durationSeconds} s`,
+    resolution ?? undefined,
+    referenceMode === null || referenceMode === 'none' ? undefined : `references ${referenceMode}`,
+    createdAt === null ? undefined : `created ${createdAt}`,
+  ]
+    .filter((part) => part !== undefined)
+    .join(', ');
+}
+
+function billingText({ state, estimate }: CaseMoney): string {
+  const amount = estimate === null ? '' : `, estimate ${formatMoney(estimate)}`;
+  return `${state.replace('_', ' ')}${state === 'none' ? '' : amount}`;
+}
+
+/** Without the task id, which has a line of its own. */
+function stateText(state: NonNullable<VideoStatus['state']>): string {
+  return statusLine(state)?.replace(/^task \S+: /, '') ?? state.phase;
+}
+
+function lastPollText(lastError: WatchFacts['lastError']): string | null {
+  if (lastError === undefined) return null;
+  const { class: kind, httpStatus, reason } = lastError;
+  const said = reason?.message ?? reason?.code;
+  return `${kind}${httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`}${said == null ? '' : `: ${said}`}`;
+}
+
+function pollText({ state }: VideoStatus): string | null {
+  if (state?.taskId == null) return null;
+  const { polls, lastPollAt, lastChangeAt, lastHttpStatus, consecutiveErrors } = state;
+  const http = lastHttpStatus === null ? '' : ` (HTTP ${lastHttpStatus})`;
+  const parts = [
+    String(polls),
+    lastPollAt === null ? undefined : `last ${lastPollAt}${http}`,
+    lastChangeAt === null ? undefined : `last change ${lastChangeAt}`,
+    consecutiveErrors > 0 ? `${consecutiveErrors} error(s) in a row` : undefined,
+  ];
+  return parts.filter((part) => part !== undefined).join(', ');
+}

@@ -1,0 +1,243 @@
+import { userInfo } from 'node:os';
+import { throwBug } from 'temporal-media/internal/domain/bug';
+import {
+  type DecidedEntry,
+  type ImageOutcome,
+  type Money,
+  type UnconfirmedDecision,
+  type UnconfirmedEntry,
+  type VideoOutcome,
+} from 'temporal-media';
+import { formatMoney } from 'temporal-media/internal/domain/money';
+import { given } from 'temporal-media/internal/domain/json';
+import { type Connected } from '../shared/connect';
+import { type CommandContext } from '../shared/context';
+import { badInput, CliError } from '../shared/errors';
+import { textTable } from '../shared/progress-view';
+import { type Report } from '../shared/report';
+import { askTerminal, isTerminal, TERMINAL } from '../shared/confirm';
+import { commandFor, idArgument, shellWord } from '../shared/text';
+import { readPages } from '../orphans/run';
+
+type Evidence = Extract<VideoOutcome | ImageOutcome, { outcome: 'unconfirmed' }>['evidence'];
+
+/** `name: value` of each known fact of an unconfirmed create; a person uses them to find the task (C4.4c). */
+export function evidenceLines(evidence: Evidence): string[] {
+  const lines: string[] = [];
+  for (const [name, value] of Object.entries<string | number | object | null>({ ...evidence })) {
+    if (value === null || (typeof value === 'object' && Object.keys(value).length === 0)) continue;
+    lines.push(`${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  }
+  return lines;
+}
+
+/** Who decided what about a call of unknown fate, when and why. */
+export function decidedText({ decision, taskId, by, at, reason }: DecidedEntry): string {
+  return `${decision}${taskId === null ? '' : ` ${taskId}`} by ${by} at ${at}: ${reason}`;
+}
+
+interface Decision {
+  readonly creationKey: string;
+  /** Undefined: the send that has an unknown fate now. */
+  readonly sendId?: string;
+  readonly decision: UnconfirmedDecision;
+  readonly taskId?: string;
+  readonly by: string | undefined;
+  readonly reason: string;
+  /** Whether the possible cost of a resubmission is agreed to. */
+  readonly yes: boolean;
+}
+
+/** Carries out a decision and prints the result. @throws CliError `decision_refused`, `spend_not_confirmed` */
+export async function decideUnconfirmed(
+  context: CommandContext,
+  connected: Connected,
+  { creationKey, sendId, decision, taskId, by = userName(), reason, yes }: Decision,
+): Promise<void> {
+  const { report } = context;
+  if (reason.trim() === '') throw badInput([{ field: '--reason', message: 'must give the reason.' }]);
+  let open: UnconfirmedEntry | undefined;
+  for await (const page of readPages(connected, { list: 'unconfirmed', creationKey }))
+    open ??= page.unconfirmed[0];
+  if (decision === 'resubmit' && open !== undefined && !yes) await confirmResubmit(report, open);
+  if (open?.state === 'in_flight')
+    report.say(
+      `Its sender may still be running until ${open.evidence.sendWindowEnd ?? 'an unknown time'}. This command waits for it.`,
+    );
+  const owner = open?.workflowId ?? creationKey;
+  const result = await connected.media
+    .resolveUnconfirmed(
+      {
+        creationKey,
+        ...given({ sendId: sendId ?? open?.evidence.sendId ?? undefined, taskId }),
+        decision,
+        by,
+        reason,
+      },
+      owner,
+    )
+    .catch((error: unknown) => {
+      if ((error as Error).name !== 'WorkflowFailedError') throw error;
+      throw new CliError(
+        'no_worker',
+        'No worker applied the decision in time. It may still be in the journal.',
+        { hint: `Look first: ${commandFor('unconfirmed show', creationKey)}` },
+      );
+    });
+  if (!result.resolved) {
+    const type = result.reason === 'service_unavailable' ? 'service_unreachable' : 'decision_refused';
+    throw new CliError(type, result.message, { data: result });
+  }
+  report.say(result.message);
+  report.result(creationKey);
+  report.reply({ ok: true, data: result });
+}
+
+/** The user's name. A container often runs under a user id without a name. @throws CliError */
+export function userName(): string {
+  try {
+    return userInfo().username;
+  } catch (error) {
+    throwBug(error);
+    throw badInput([{ field: '--by', message: 'is required: the user of this process has no name.' }]);
+  }
+}
+
+/** A resubmission may be paid for twice, so it needs an agreement. */
+async function confirmResubmit(
+  report: Report,
+  { estimate, state, fetchable }: UnconfirmedEntry,
+): Promise<void> {
+  const cost = estimate === null ? 'an unknown amount' : `an estimated ${formatMoney(estimate)}`;
+  const first = state === 'results_lost' ? 'was paid for' : 'may have been accepted';
+  const question = `This may cost ${cost} once more, although the first send ${first}.`;
+  if (!report.machine && isTerminal(TERMINAL) && (await askTerminal(`${question} Authorize it?`, TERMINAL)))
+    return;
+  throw new CliError('spend_not_confirmed', `${question} Nothing was authorized.`, {
+    hint: fetchable
+      ? 'Start the same request again under the same id instead: the lost results are fetched, and nothing is sent. Or confirm at the terminal or with --yes.'
+      : 'Confirm at the terminal or with --yes, or adopt the task that the records of the service show.',
+    data: { estimate },
+  });
+}
+
+/** A paid call that waits for a decision, as far as the commands about it need it. */
+export interface OpenCall {
+  readonly creationKey: string;
+  /** The send whose evidence is shown; null where that is not known here. */
+  readonly sendId: string | null;
+  /** Whether it made a task that can be adopted: an image call makes none. */
+  readonly hasTask: boolean;
+  readonly estimate: Money | null;
+  /** Whether it was paid for and its results are lost: it cannot be declared as not accepted. */
+  readonly isPaid: boolean;
+  /** The same id, started again, fetches what is lost; nothing is sent for that. */
+  readonly fetchable: boolean;
+}
+
+/**
+ * The commands that settle such a call, each with what it may cost. The command that bought it is not among them,
+ * because running it again may pay twice (C4.4c); only when it is known to fetch and not send, it is named first.
+ */
+export function decisionLines(call: OpenCall): string[] {
+  const { creationKey, sendId, hasTask, estimate, isPaid, fetchable } = call;
+  const cost = estimate === null ? 'an unknown amount' : `an estimated ${formatMoney(estimate)}`;
+  const id = idArgument(creationKey);
+  const send = sendId === null ? '' : ` ${shellWord(`--send=${sendId}`)}`;
+  const command = (words: string): string => `  temporal-media unconfirmed ${words}`;
+  return [
+    ...firstLines(isPaid, fetchable),
+    ...(hasTask
+      ? [
+          `${command(`adopt --reason WHY${send} ${id} TASK`)}`,
+          '      it was accepted as TASK; costs nothing more',
+        ]
+      : []),
+    command(`declare-lost --reason WHY${send} ${id}`),
+    isPaid
+      ? '      give up its results; it stays paid, and nothing more is sent under this id'
+      : '      nothing was accepted; costs nothing, and nothing more is sent under this id',
+    command(`resubmit --reason WHY${send} ${id}`),
+    isPaid
+      ? `      send once more; costs ${cost} in addition to the paid call`
+      : `      send once more; costs ${cost}, and twice that if the first was accepted after all`,
+  ];
+}
+
+function firstLines(isPaid: boolean, fetchable: boolean): string[] {
+  if (!isPaid) return ['Search the task records of the service using the evidence, then decide:'];
+  if (!fetchable) return ['The service replied and the call is paid; only its results are lost. Decide:'];
+  return [
+    'The service replied and the call is paid; only its results are lost. Remove the cause, then start the same',
+    'request again under the same id: the results are fetched while the links of the service work. Nothing is sent.',
+    'Only if they are permanently lost, decide:',
+  ];
+}
+
+/** Lists the paid calls of unknown fate of the namespace. */
+export async function listUnconfirmed(context: CommandContext, connected: Connected): Promise<void> {
+  const { report } = context;
+  const found: UnconfirmedEntry[] = [];
+  let scanned = 0;
+  for await (const page of readPages(connected, { list: 'unconfirmed' })) {
+    found.push(...page.unconfirmed);
+    scanned += page.scanned;
+  }
+  if (found.length > 0) {
+    const rows = found.map((entry) => [
+      entry.creationKey,
+      entry.state,
+      entry.operation,
+      entry.evidence.model ?? '',
+      entry.evidence.intentAt ?? '',
+      entry.evidence.cause,
+    ]);
+    for (const line of textTable([['ID', 'STATE', 'OPERATION', 'MODEL', 'SENT', 'CAUSE'], ...rows]))
+      report.result(line);
+    const example = found[0]?.creationKey;
+    if (example !== undefined)
+      report.say(`Show the evidence and the available decisions: ${commandFor('unconfirmed show', example)}`);
+  } else {
+    report.say(`No call waits for a decision: ${scanned} creation keys in the journal.`);
+  }
+  report.reply({ ok: true, data: { unconfirmed: found, scanned } });
+}
+
+/** Shows the evidence of one paid call of unknown fate, the decisions so far, and what can be done. */
+export async function showUnconfirmed(
+  context: CommandContext,
+  connected: Connected,
+  creationKey: string,
+): Promise<void> {
+  const { report } = context;
+  const open: UnconfirmedEntry[] = [];
+  const decided: DecidedEntry[] = [];
+  for await (const page of readPages(connected, { list: 'unconfirmed', creationKey }))
+    open.push(...page.unconfirmed);
+  for await (const page of readPages(connected, { list: 'decided', creationKey }))
+    decided.push(...page.decided);
+  if (open.length === 0 && decided.length === 0) {
+    throw new CliError(
+      'not_found',
+      `No paid call under the id ${creationKey} in namespace ${connected.namespace} has or had an unknown fate.`,
+      { hint: '`temporal-media unconfirmed` lists those that wait for a decision.' },
+    );
+  }
+  for (const entry of decided) report.result(`decided: ${decidedText(entry)}`);
+  for (const entry of open) {
+    report.result(`${entry.operation}: ${entry.state}`);
+    for (const line of evidenceLines(entry.evidence)) report.result(`evidence ${line}`);
+    if (entry.workflowId !== null) report.result(`workflow: ${entry.workflowId}`);
+    if (entry.state === 'in_flight') {
+      report.say('Its sender may still be running: wait until the end of its send window.');
+      continue;
+    }
+    const hasTask = entry.operation === 'create_video';
+    const { estimate, fetchable } = entry;
+    const { sendId } = entry.evidence;
+    const isPaid = entry.state === 'results_lost';
+    for (const line of decisionLines({ creationKey, sendId, hasTask, estimate, isPaid, fetchable }))
+      report.say(line);
+  }
+  report.reply({ ok: true, data: { creationKey, unconfirmed: open, decided } });
+}

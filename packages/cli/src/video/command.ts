@@ -1,0 +1,131 @@
+import { type Command } from 'commander';
+import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
+import { type VideoRequest } from 'temporal-media';
+import { DEFAULT_WAIT_MS } from 'temporal-media/internal/domain/timeouts';
+import { given } from 'temporal-media/internal/domain/json';
+import {
+  collect,
+  type CommandContext,
+  effectiveConfig,
+  effectiveEnvironment,
+  withCommonOptions,
+} from '../shared/context';
+import {
+  idOf,
+  numberOption,
+  type PaidOptions,
+  POLLING_HELP,
+  pollingOf,
+  readFields,
+  readReferenceOptions,
+  SPEND_HELP,
+  startOf,
+  waitForOf,
+  waitMsOf,
+  withSpendOptions,
+} from '../shared/paid-options';
+import { refuseInvalidCall } from '../shared/invalid-request';
+import { commandFor } from '../shared/text';
+
+interface VideoOptions extends PaidOptions {
+  readonly duration?: string;
+  readonly resolution?: string;
+  readonly aspectRatio?: string;
+  readonly reference?: readonly string[];
+  readonly waitFor?: string;
+  readonly polling?: string;
+}
+
+/** `video`: creates one video once, waits for it and saves the file. */
+export function addVideoCommand(program: Command, context: CommandContext): void {
+  withCommonOptions(
+    withSpendOptions(
+      program
+        .command('video')
+        .description('create a video, wait for it and save the file')
+        .requiredOption('--model <id>', 'public model id, sent exactly as given')
+        .requiredOption('--prompt <text>', 'scene, motion, camera and audio instruction')
+        .option('--duration <seconds>', 'duration in whole seconds, as the model allows')
+        .option('--resolution <value>', 'resolution that the model allows, for example 720p')
+        .option('--aspect-ratio <ratio>', 'aspect ratio that the model allows, for example 16:9')
+        .option('--reference <kind=source>', 'image, video or audio = file or URL; may be repeated', collect)
+        .option('--field <name=value>', 'model-specific field; may be repeated', collect)
+        .option('--account <name>', 'credential name of the worker')
+        .option(
+          '--wait-for <duration>',
+          'how long to wait; then the command exits and the video continues: 90s, 15m, 2h, 3d (default: 15m)',
+        )
+        .option('--polling <mode>', POLLING_HELP)
+        .option('--out <dir>', 'directory for the file', '.')
+        .option(
+          '--id <id>',
+          'workflow id and creation key: the same id never buys twice (default: a new one)',
+        )
+        .option('--detach', 'print the id and return as soon as the workflow has started'),
+    ),
+  )
+    .addHelpText('after', HELP)
+    .action(async (options: VideoOptions) => video(context, options));
+}
+
+const HELP = `
+The same id with the same request attaches to the running workflow, or returns its result. Ctrl-C detaches; nothing is
+cancelled. Exit code 75 means that the video is still running: continue with \`temporal-media resume\`.
+${SPEND_HELP}
+Examples:
+  $ temporal-media video --model cine-1 --prompt "a lighthouse at dusk" --duration 4 --resolution 720p --out out
+  $ temporal-media video --model motion-omni --prompt "it turns" --reference image=product.png --id sku-1
+  $ temporal-media video --model cine-1 --prompt "a storm" --field camera=pan --detach
+`;
+
+async function video(context: CommandContext, options: VideoOptions): Promise<void> {
+  const id = idOf(options.id, 'video');
+  const waitFor = waitForOf(options.waitFor);
+  const polling = pollingOf(options.polling);
+  const config = effectiveConfig(context, options);
+  const store = await openArtifactStore(config);
+  const env = effectiveEnvironment(context, options);
+  const references = await readReferenceOptions(
+    options.dryRun === true ? (await import('../shared/dry-run.js')).measuringStore : store,
+    options.reference ?? [],
+  );
+  const request = {
+    model: options.model,
+    prompt: options.prompt,
+    ...given({
+      durationSeconds: numberOption(options.duration),
+      resolution: options.resolution,
+      aspectRatio: options.aspectRatio,
+      references: references.length === 0 ? undefined : references,
+      fields: readFields(options.field),
+    }),
+  } as VideoRequest;
+  const paid = { operation: 'create_video', request } as const;
+  refuseInvalidCall(paid);
+  const { maySend } = await import('../shared/before-send.js');
+  if (!(await maySend(context, { paid, config, env, options }))) return;
+  const { runPaid } = await import('../shared/run-paid.js');
+  await runPaid(context, {
+    config,
+    store,
+    id,
+    out: options.out,
+    env,
+    detach: options.detach === true,
+    sendsFiles: references.some(({ source }) => 'artifact' in source),
+    showState: true,
+    needs: ['create', 'poll', 'download'],
+    waitMs: waitMsOf(waitFor) ?? DEFAULT_WAIT_MS,
+    announce: `id ${id}`,
+    resumeHint: commandFor('resume', id),
+    start: (media) =>
+      media.startVideo(
+        {
+          request,
+          ...given({ waitFor, polling }),
+          ...startOf(options),
+        },
+        { id },
+      ),
+  });
+}

@@ -1,0 +1,84 @@
+import { inspect } from 'node:util';
+import { type LogEntry } from '@temporalio/worker';
+import { visible, visibleJson } from 'temporal-media/internal/domain/terminal-text';
+import { createRedactor } from 'temporal-media/internal/service/redact';
+
+export const LOG_FORMATS = ['text', 'json'] as const;
+
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+const KEYS_EVERY_MS = 1_000;
+
+/**
+ * Writes log lines to stderr without keys, cookies and signed addresses (C5.4a, C5.4b): the SDK and code of users write
+ * to the same log.
+ */
+export function redactedSink(
+  format: LogFormat,
+  secrets: () => readonly string[],
+  write: (line: Buffer) => void = (line) => void process.stderr.write(line),
+): (entry: LogEntry) => void {
+  let redactor = createRedactor(secrets());
+  let madeAt = performance.now();
+  return (entry) => {
+    // Keys may be replaced while the worker runs.
+    if (performance.now() - madeAt >= KEYS_EVERY_MS)
+      [redactor, madeAt] = [createRedactor(secrets()), performance.now()];
+    const page = (text: string): string => redactor.page(Buffer.from(text)).toString();
+    const line = format === 'json' ? jsonLine(entry, page) : page(textLine(entry));
+    write(Buffer.from(`${line}\n`));
+  };
+}
+
+const timeOf = ({ timestampNanos }: LogEntry): string =>
+  new Date(Number(timestampNanos / 1_000_000n)).toISOString();
+
+function textLine(entry: LogEntry): string {
+  const { level, message, meta } = entry;
+  const more = meta === undefined || Object.keys(meta).length === 0 ? '' : ` ${inspect(meta)}`;
+  // Only the first line of an entry begins at the left: none in it can pass for another entry.
+  return `${timeOf(entry)} [${level}] ${message}${more}`.split('\n').map(visible).join('\n  ');
+}
+
+/** One object on one line. Every text in it is redacted by itself, so that the line stays JSON whatever is removed. */
+function jsonLine(entry: LogEntry, page: (text: string) => string): string {
+  const { level, message, meta } = entry;
+  const head = { time: timeOf(entry), level, message };
+  const clean = (value: unknown): string => {
+    const texts = JSON.stringify(value, (_name, inner: unknown) => plain(inner));
+    // Names of fields may come from code of users, too.
+    return visibleJson(JSON.parse(texts), (_name, inner) => redacted(inner, page));
+  };
+  try {
+    // What the entry says itself comes last: no field of the meta data takes its place.
+    return clean({ ...head, ...meta, ...head });
+  } catch (_error) {
+    // A value that JSON cannot hold, such as a circle.
+    return clean({ ...head, meta: inspect(meta) });
+  }
+}
+
+function plain(value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value);
+  if (!(value instanceof Error)) return value;
+  const { name, message, stack, cause } = value;
+  return { name, message, stack, ...(cause !== undefined && { cause }) };
+}
+
+function redacted(value: unknown, page: (text: string) => string): unknown {
+  if (typeof value === 'string') return page(value);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]: [string, unknown]) => [
+      page(name),
+      typeof inner === 'string' ? ofField(name, inner, page) : inner,
+    ]),
+  );
+}
+
+/** A cookie or signature is known by the name of its field only. */
+function ofField(name: string, value: string, page: (text: string) => string): string {
+  const shown = page(`${name}: ${value}`);
+  const start = `${page(name)}: `;
+  return shown.startsWith(start) ? shown.slice(start.length) : '[removed]';
+}

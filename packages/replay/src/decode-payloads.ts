@@ -1,0 +1,90 @@
+import { encodingTypes, METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
+import { HistoryError, type LoadedRun } from './loaded-history';
+
+/** Every payload of a history, in the order of its events; the objects of the history itself. */
+export function* payloadsIn(value: unknown): Generator<Payload> {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
+  if (isPayload(value)) return void (yield value);
+  for (const [name, inner] of Object.entries(value))
+    // The server indexes search attributes: a codec never sees them.
+    if (name !== 'searchAttributes') yield* payloadsIn(inner);
+}
+
+/** By its fields. One that is not set is undefined, or an empty list of the message's class. */
+export function isPayload(value: object): value is Payload {
+  const { metadata, data } = value as Payload;
+  return (
+    metadata?.[METADATA_ENCODING_KEY] instanceof Uint8Array &&
+    (data == null || data.length === 0 || data instanceof Uint8Array)
+  );
+}
+
+/** What a payload says about its bytes: `json/plain`; `external storage` where they are elsewhere. */
+export function encodingOf({ metadata, externalPayloads }: Payload): string {
+  if ((externalPayloads ?? []).length > 0) return EXTERNAL;
+  return Buffer.from(metadata?.[METADATA_ENCODING_KEY] ?? []).toString();
+}
+
+const EXTERNAL = 'external storage';
+
+const KNOWN: ReadonlySet<string> = new Set(Object.values(encodingTypes));
+
+/** With which codecs {@link decodeRun} decodes. */
+export interface DecodeOptions {
+  /** Codecs of the configuration, in the order in which they encode. */
+  readonly codecs: readonly PayloadCodec[];
+  /** Namespace of the workflow, which codecs may depend on. */
+  readonly namespace: string;
+  /** Whether the workflow code may have a converter for encodings that the SDK does not know. */
+  readonly ownConverter: boolean;
+}
+
+/**
+ * Decodes the payloads of a run in place, as the workers' codec did before the workflow code read them.
+ * @throws HistoryError `encrypted`; and what a codec throws that cannot be reached
+ */
+export async function decodeRun(run: LoadedRun, options: DecodeOptions): Promise<LoadedRun> {
+  const { codecs, namespace, ownConverter } = options;
+  const payloads = [...payloadsIn(run.history), ...payloadsIn(run.pending)];
+  if (codecs.length > 0) {
+    const decoded = await decodeAll(payloads, run, { codecs, namespace });
+    for (const [index, payload] of payloads.entries()) {
+      payload.metadata = decoded[index]?.metadata ?? null;
+      payload.data = decoded[index]?.data ?? null;
+    }
+  }
+  const encrypted = payloads.map(encodingOf).find((encoding) => isHidden(encoding, ownConverter));
+  if (encrypted !== undefined)
+    throw new HistoryError(
+      'encrypted',
+      `The payloads of ${run.workflowId} (${run.source}) are ${encrypted === EXTERNAL ? 'in' : 'encoded as'} ${JSON.stringify(encrypted.slice(0, 40))}, which the code at hand cannot read.`,
+    );
+  return run;
+}
+
+/** Whether something of a history is encoded by a codec. */
+export function isEncoded({ history }: Pick<LoadedRun, 'history'>): boolean {
+  return [...payloadsIn(history)].some((payload) => !KNOWN.has(encodingOf(payload)));
+}
+
+const isHidden = (encoding: string, ownConverter: boolean): boolean =>
+  encoding === EXTERNAL || encoding === 'binary/encrypted' || (!ownConverter && !KNOWN.has(encoding));
+
+async function decodeAll(
+  payloads: readonly Payload[],
+  run: LoadedRun,
+  { codecs, namespace }: Pick<DecodeOptions, 'codecs' | 'namespace'>,
+): Promise<readonly Payload[]> {
+  const context = { type: 'workflow', namespace, workflowId: run.workflowId } as const;
+  let read = [...payloads];
+  try {
+    for (const codec of [...codecs].reverse()) read = await codec.decode(read, context);
+    return read;
+  } catch (error) {
+    if ((error as Error).name === 'CodecUnreachableError') throw error;
+    throw new HistoryError(
+      'encrypted',
+      `The payloads of ${run.workflowId} (${run.source}) cannot be decoded: ${(error as Error).message}`,
+    );
+  }
+}

@@ -1,0 +1,112 @@
+import { isSentence, type Redactor } from 'temporal-media/internal/service/redact';
+
+/** Values of payloads: histories of other versions, and of other programs, may hold anything. */
+export type Fields = { readonly [name: string]: unknown };
+
+const NONE: Fields = {};
+
+export function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : NONE;
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? (value as readonly unknown[]) : [];
+}
+
+export function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+export function numberOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+/** ISO 8601; null for anything that is not a time. */
+export function timeOf(value: unknown): string | null {
+  const ms = typeof value === 'string' ? Date.parse(value) : typeof value === 'number' ? value : NaN;
+  return Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : null;
+}
+
+/** Without the fields that are null or empty. */
+export function present<T>(facts: { readonly [name: string]: T | null | undefined }): { [name: string]: T } {
+  const kept: { [name: string]: T } = {};
+  for (const [name, value] of Object.entries(facts))
+    if (value !== null && value !== undefined) kept[name] = value;
+  return kept;
+}
+
+/** `120 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
+export function shownSpan(ms: number): string {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1).replace(/\.0$/, '')} s`;
+  const seconds = Math.round(ms / 1000);
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return pair(minutes, 'min', seconds % 60, 's');
+  const hours = Math.floor(minutes / 60);
+  return hours < 24
+    ? pair(hours, 'h', minutes % 60, 'min')
+    : pair(Math.floor(hours / 24), 'd', hours % 24, 'h');
+}
+
+const pair = (large: number, unit: string, small: number, smallUnit: string): string =>
+  small === 0 ? `${large} ${unit}` : `${large} ${unit} ${small} ${smallUnit}`;
+
+/** `812 B`, `20.4 kB`, `3.1 MB`. */
+export function shownBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  const units = ['kB', 'MB', 'GB', 'TB'];
+  let value = bytes / 1000;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${value.toFixed(1)} ${units[unit]}`;
+}
+
+/** `1 poll`, `3 polls`. */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
+
+/**
+ * What may be shown of a value: the rules of logs (architecture: Stores). Each returns null for a value that is not a
+ * text.
+ */
+export interface Shown {
+  /** An id that somebody else chose: unchanged, unless it holds a secret, an address or a sentence. */
+  id(value: unknown): string | null;
+  /** A status, a code, a reason, a name of a type: a sentence, which may be a prompt, becomes `[text]`. */
+  word(value: unknown): string | null;
+  /** What a person wrote in order to be read: on one line, shortened. */
+  said(value: unknown): string | null;
+  /** A SHA-256. */
+  hash(value: unknown): string | null;
+}
+
+const MAX_ID = 200;
+const MAX_SAID = 300;
+
+/** @param redactor knows the keys that must not be shown, besides what has the form of one. */
+export function shownBy(redactor: Redactor): Shown {
+  return {
+    id: (value) => {
+      const text = textOf(value);
+      if (text === null) return null;
+      if (redactor.holdsSecret(text) || isSentence(text)) return redactor.name(text, MAX_ID);
+      const clean = redactor.text(text, MAX_ID);
+      // A long id looks like data: only what looks like a key or an address is removed from it.
+      if (/\[removed\]|\[path\]/.test(clean) || text.includes('://')) return clean;
+      const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Cf}\p{Cs}]+/gu, ' ');
+      return line.length > MAX_ID ? `${line.slice(0, MAX_ID)}…` : line;
+    },
+    word: (value) => {
+      const text = textOf(value);
+      return text === null ? null : redactor.name(text);
+    },
+    said: (value) => {
+      const text = textOf(value);
+      return text === null ? null : redactor.text(text, MAX_SAID);
+    },
+    hash: (value) => (typeof value === 'string' && /^[0-9a-f]{64}$/.test(value) ? value : null),
+  };
+}

@@ -1,0 +1,104 @@
+import { mistypedDirectives } from './prompt-directives';
+import { type Exchange } from './exchange';
+import { type FaultAction } from './faults';
+import { errorReply, type SandboxReply } from './reply';
+import { replaceReply } from './perform-fault';
+import { type Violation } from './validate-request';
+
+/** A paid call that was read and validated. */
+interface PaidCall {
+  operation: 'create' | 'generate' | 'edit';
+  model: string;
+  prompt: string;
+  violations: Violation[];
+  /** Accepts the work immediately and permanently; resolves to the normal reply. */
+  accept(): Promise<SandboxReply>;
+}
+
+/**
+ * Answers a paid call: checks the credentials, then the contract, then applies the directives of the prompt, then the
+ * fault rules. The log entry and the counters record whether the work was accepted, even when the reply is lost.
+ */
+export async function answerPaidCall(exchange: Exchange, call: PaidCall): Promise<void> {
+  exchange.entry.violations.push(...call.violations.map((one) => one.message));
+  exchange.model = call.model;
+  const refused =
+    refuseCredentials(exchange) ?? refuseViolations(call.violations) ?? refuseMistyped(call.prompt);
+  if (refused !== undefined) return exchange.send(refused);
+
+  const { operation, model, prompt, violations: _ } = call;
+  const verdict = exchange.core.faults.take({ operation, model, prompt });
+  const action = exchange.core.takeDirective(operation, prompt) ?? verdict.action;
+  await wait(verdict.delayMs);
+  const instead = action === undefined ? undefined : replaceReply(action, 'application/json', 400);
+  if (action === undefined || acceptsWork(action, instead)) {
+    const reply = await exchange.core.keys.accept(exchange, () => call.accept());
+    return exchange.send(instead ?? reply, action);
+  }
+  return exchange.send(instead ?? errorReply(503, 'The reply is lost.'), action);
+}
+
+/** The reply to missing, invalid or forbidden credentials (contract 5). */
+export function refuseCredentials(exchange: Exchange): SandboxReply | undefined {
+  switch (exchange.entry.authorization) {
+    case 'valid':
+      return undefined;
+    case 'forbidden':
+      return errorReply(403, 'This key has no access.', { code: 'access_denied', type: 'permission_error' });
+    default:
+      return errorReply(401, 'The API key is missing or invalid.', {
+        code: 'invalid_api_key',
+        type: 'authentication_error',
+      });
+  }
+}
+
+/** The 400 reply for the first violation; the log holds all of them. */
+export function refuseViolations([first]: Violation[]): SandboxReply | undefined {
+  if (first === undefined) return undefined;
+  return errorReply(400, first.message, { param: first.param, code: first.code ?? 'invalid_parameter' });
+}
+
+/** The sandbox's own refusal of a fault that would not happen; no violation of the contract. */
+function refuseMistyped(prompt: string): SandboxReply | undefined {
+  const [first] = mistypedDirectives(prompt);
+  if (first === undefined) return undefined;
+  const message = `[${first.word}] is no directive of this sandbox. Did you mean [${first.near}]?`;
+  return errorReply(400, message, { param: 'prompt', code: 'unknown_directive' });
+}
+
+/** Waits; 0 returns without a timer. */
+export async function wait(ms: number): Promise<void> {
+  if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+function acceptsWork(action: FaultAction, instead: SandboxReply | undefined): boolean {
+  if (action.type === 'accept_then_status') return true;
+  if (action.type === 'lose_reply') return action.accepted;
+  return instead === undefined && action.type !== 'reset_early';
+}
+
+/** A request that changes nothing: a poll or a download. */
+interface ReadCall {
+  taskId?: string | undefined;
+  model?: string | undefined;
+  prompt?: string | undefined;
+  /** Content-Type that error pages are sent with. */
+  mediaType: string;
+  /** Status of a `not_ready` fault that does not set one. */
+  notReady?: number;
+  /** The normal reply; `fault` may change the record. */
+  reply(fault: FaultAction | undefined): SandboxReply | Promise<SandboxReply>;
+}
+
+/** Answers a request that changes nothing and applies the fault rules. */
+export async function answerReadCall(exchange: Exchange, call: ReadCall): Promise<void> {
+  const { taskId, model, prompt } = call;
+  exchange.model = model ?? '';
+  if (taskId !== undefined) exchange.entry.taskId = taskId;
+  const verdict = exchange.core.faults.take({ operation: exchange.entry.operation, taskId, model, prompt });
+  await wait(verdict.delayMs);
+  const { action } = verdict;
+  const instead = action === undefined ? undefined : replaceReply(action, call.mediaType, call.notReady);
+  await exchange.send(instead ?? (await call.reply(action)), action);
+}

@@ -1,0 +1,153 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { childEnvironment } from 'temporal-media/internal/stores/files/this-machine';
+import { type SandboxCounters, type SandboxPollGaps } from './counters';
+import { type FaultRule, type SandboxOperation } from './faults';
+import { type SandboxOptions } from './options';
+import { type SandboxAddresses } from './sandbox';
+import { type SandboxRequest } from './request-log';
+import { type SandboxStatus, type SandboxTask, type SandboxTaskPatch } from './tasks';
+
+/** The sandbox is a service and no client of Temporal: it needs none of its keys. */
+const TEMPORAL_SETTINGS = /^TEMPORAL_/i;
+
+/** Options of {@link startSandboxProcess}. */
+export interface SandboxProcessOptions extends SandboxOptions {
+  /** The child keeps running when this process ends. @default false */
+  detached?: boolean;
+}
+
+/** A sandbox that runs in its own process. */
+export interface SandboxProcess extends SandboxAddresses {
+  /** Process id. */
+  pid: number;
+  /** Its faults, counters and requests. */
+  admin: SandboxAdmin;
+  /** Sends SIGTERM; resolves when the process has ended. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a sandbox in its own process and waits until it listens. Without `detached` the child ends with this process,
+ * even when this process is killed. Throws when the package is not built or the child ends before it listens.
+ */
+export async function startSandboxProcess(options: SandboxProcessOptions = {}): Promise<SandboxProcess> {
+  const { detached = false, ...sandbox } = options;
+  const child = spawn(process.execPath, [mainFile()], {
+    stdio: [detached ? 'ignore' : 'pipe', 'pipe', 'inherit'],
+    detached,
+    env: {
+      ...childEnvironment(process.env, TEMPORAL_SETTINGS),
+      SANDBOX_OPTIONS: JSON.stringify(sandbox),
+      SANDBOX_DETACHED: detached ? '1' : '',
+    },
+  });
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const first = await firstLine(child);
+  const addresses = JSON.parse(first) as SandboxAddresses & { pid: number };
+  if (detached) child.unref();
+  return {
+    ...addresses,
+    admin: new SandboxAdmin(addresses.adminUrl),
+    close: async () => {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('The sandbox process has no output.');
+  const lines = createInterface({ input: child.stdout });
+  return new Promise<string>((resolve, reject) => {
+    lines.once('line', resolve);
+    child.once('error', reject);
+    child.once('exit', (code) =>
+      reject(new Error(`The sandbox process ended with code ${code} before it listened.`)),
+    );
+  });
+}
+
+/** The compiled entry point: next to this file, or in lib when this file runs as TypeScript under a test runner. */
+function mainFile(): string {
+  if (__filename.endsWith('.js')) return join(__dirname, 'main.js');
+  let root = __dirname;
+  while (!existsSync(join(root, 'package.json'))) root = dirname(root);
+  const file = join(root, 'lib', 'main.js');
+  if (!existsSync(file)) throw new Error('The sandbox is not compiled: run the build first.');
+  return file;
+}
+
+/** Reads the state of a running sandbox and controls its faults. Every method rejects when it cannot be reached. */
+export class SandboxAdmin {
+  constructor(private readonly adminUrl: string) {}
+
+  /** Requests in order of arrival. */
+  requests(filter: { operation?: SandboxOperation } = {}): Promise<SandboxRequest[]> {
+    const query = filter.operation === undefined ? '' : `?operation=${filter.operation}`;
+    return this.call('GET', `/requests${query}`);
+  }
+
+  /** What was counted so far. `prompts: false` omits `acceptedByPromptHash`, which has an entry per prompt. */
+  counters({ prompts = true }: { prompts?: boolean } = {}): Promise<SandboxCounters> {
+    return this.call('GET', prompts ? '/counters' : '/counters?prompts=none');
+  }
+
+  /** Times between two polls of the same task; `begin` resets the statistics after this reading. */
+  pollGaps(options: { begin?: boolean } = {}): Promise<SandboxPollGaps> {
+    return this.call('GET', `/poll-gaps${options.begin === true ? '?begin' : ''}`);
+  }
+
+  /** Adds rules behind those that are there. Rejects for unknown operations, actions and fields. */
+  async addFaults(faults: FaultRule[]): Promise<void> {
+    await this.call('POST', '/faults', faults);
+  }
+
+  /** Removes all rules, also those of the options. */
+  async clearFaults(): Promise<void> {
+    await this.call('DELETE', '/faults');
+  }
+
+  /** Deletes all state and restores the faults of the options. */
+  async reset(): Promise<void> {
+    await this.call('POST', '/reset');
+  }
+
+  /** Tasks with the status that a poll would show now. */
+  tasks(): Promise<(SandboxTask & { shown: SandboxStatus })[]> {
+    return this.call('GET', '/tasks');
+  }
+
+  /** Changes fields of a task. Rejects for an id that the sandbox does not have. */
+  async patchTask(id: string, patch: SandboxTaskPatch): Promise<void> {
+    await this.call('PATCH', `/tasks/${encodeURIComponent(id)}`, patch);
+  }
+
+  /** From now on these API keys have access and no others: the keys were rotated. */
+  async setApiKeys(keys: readonly string[]): Promise<void> {
+    await this.call('PUT', '/api-keys', keys);
+  }
+
+  /** Completes stalled replies; returns their number. */
+  async releaseStalled(): Promise<number> {
+    return (await this.call<{ released: number }>('POST', '/release')).released;
+  }
+
+  private async call<Result>(method: string, path: string, body?: unknown): Promise<Result> {
+    const json =
+      body === undefined
+        ? {}
+        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+    const reply = await fetch(`${this.adminUrl}${path}`, { method, ...json });
+    if (!reply.ok) {
+      const said = (await reply.json().catch(() => ({}))) as { error?: { message?: string } };
+      const why = said.error?.message;
+      throw new Error(
+        `The sandbox answered ${reply.status} to ${method} ${path}.${why === undefined ? '' : ` ${why}`}`,
+      );
+    }
+    return (await reply.json()) as Result;
+  }
+}

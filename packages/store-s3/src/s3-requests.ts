@@ -1,0 +1,231 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type _Object,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { otherwise } from 'temporal-media/internal/domain/bug';
+import { type S3Address } from './address';
+import { isAbsent, NO_REGION, S3Error, s3Error, type S3Failure, s3FailureOf } from './s3-error';
+
+/** A place in a bucket and the client that reaches it. */
+export interface S3Place extends S3Address {
+  /** Reaches the bucket. */
+  readonly client: S3Client;
+}
+
+/** The key of a name at this place. */
+export function keyOf({ prefix }: S3Address, name: string): string {
+  return prefix === '' ? name : `${prefix}/${name}`;
+}
+
+/** An object of a name at this place, as a request names it. */
+export function objectAt(place: S3Address, name: string): { readonly Bucket: string; readonly Key: string } {
+  return { Bucket: place.bucket, Key: keyOf(place, name) };
+}
+
+/** Of one try: a small text is written in a few ten milliseconds. */
+const TRY_MS = 5_000;
+const TRIES = 5;
+/** Doubled after each try. */
+const FIRST_PAUSE_MS = 100;
+/** Of a read, with the tries of the SDK. */
+const READ_MS = 20_000;
+const READ_TRIES = 3;
+
+/**
+ * Creates a small object, or says that there is one of this name (`If-None-Match: *`): the service lets one caller win.
+ *
+ * The SDK would send a put again by itself and then report the object that its own first try wrote as somebody else's.
+ * So it sends each put once, and this function sends it again: after a try whose answer was lost, "there is one already" is read
+ * back, because it may be this caller's own text.
+ * @throws S3Error when it stays unknown whether the object was written, and when the service refuses
+ */
+export async function createObject(place: S3Place, name: string, text: string): Promise<'won' | 'lost'> {
+  let maybeWritten = false;
+  for (let tries = 1; ; tries += 1) {
+    const failure = await putOnce(place, name, text);
+    if (failure === undefined) return 'won';
+    const meaning = meaningOf(failure);
+    if (meaning === 'exists' && !maybeWritten) return 'lost';
+    if (meaning === 'unknown') maybeWritten = true;
+    const isLast = meaning === 'refused' || tries === TRIES;
+    if (maybeWritten && (meaning === 'exists' || isLast)) {
+      const answer = await winnerOf(place, name, text);
+      if (answer !== undefined) return answer;
+    }
+    if (isLast) throw notStored(failure, maybeWritten);
+    await delay(FIRST_PAUSE_MS * 2 ** (tries - 1) * (0.5 + Math.random() / 2));
+  }
+}
+
+function notStored(failure: S3Failure, maybeWritten: boolean): S3Error {
+  return s3Error(
+    maybeWritten
+      ? 'It is not known whether the bucket stored a record: its answers were lost'
+      : 'The bucket did not store a record',
+    failure,
+  );
+}
+
+/** The text of an object; null when there is none. The SDK checks it against the checksum that was stored with it. */
+export async function readObject(place: S3Place, name: string): Promise<string | null> {
+  const input = { ...objectAt(place, name), ChecksumMode: 'ENABLED' } as const;
+  const abortSignal = AbortSignal.timeout(READ_MS);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const reply = await place.client.send(new GetObjectCommand(input), { abortSignal });
+      return (await reply.Body?.transformToString('utf-8')) ?? '';
+    } catch (error) {
+      const failure = s3FailureOf(error);
+      if (isAbsent(failure)) return null;
+      // The SDK asks again where a reply does not begin, not where it breaks off.
+      if (failure.status !== null || tries === READ_TRIES)
+        throw s3Error('A record could not be read from the bucket', failure);
+    }
+  }
+}
+
+/** Whose text the object holds; undefined when there is none. */
+async function winnerOf(place: S3Place, name: string, text: string): Promise<'won' | 'lost' | undefined> {
+  const found = await readObject(place, name);
+  if (found === null) return undefined;
+  return found === text ? 'won' : 'lost';
+}
+
+/** @returns why it failed; undefined when the object is stored */
+async function putOnce(place: S3Place, name: string, text: string): Promise<S3Failure | undefined> {
+  const put = new PutObjectCommand({
+    ...putInput(place, name, text),
+    IfNoneMatch: '*',
+  });
+  // Stands in for the middleware of the SDK that sends again.
+  put.middlewareStack.add((next) => next, { ...RETRIES, override: true });
+  try {
+    await place.client.send(put, { abortSignal: AbortSignal.timeout(TRY_MS) });
+    return undefined;
+  } catch (error) {
+    return s3FailureOf(error);
+  }
+}
+
+const RETRIES = { name: 'retryMiddleware', step: 'finalizeRequest', priority: 'high' } as const;
+
+/** The input of a put of a small text: the service refuses a body that does not have this checksum. */
+export function putInput(
+  place: S3Place,
+  name: string,
+  text: string,
+): { Bucket: string; Key: string; Body: Buffer; ChecksumSHA256: string; ContentType: string } {
+  const body = Buffer.from(text, 'utf8');
+  return {
+    ...objectAt(place, name),
+    Body: body,
+    ChecksumSHA256: createHash('sha256').update(body).digest('base64'),
+    ContentType: 'text/plain; charset=utf-8',
+  };
+}
+
+/** No connection was made, so that nothing was sent. */
+const NOT_CONNECTED: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+
+/**
+ * What a failed conditional put means: there is an object of this name, nothing was written and it may be tried again
+ * (`busy`) or not (`refused`), or it may have been written.
+ */
+function meaningOf({ status, code }: S3Failure): 'exists' | 'busy' | 'refused' | 'unknown' {
+  if (status === 412) return 'exists';
+  // Another put of this name is under way.
+  if (status === 409) return 'busy';
+  // The SDK corrects its clock by this reply.
+  if (code === 'RequestTimeTooSkewed') return 'busy';
+  if (code === 'CredentialsProviderError' || code === 'NotImplemented' || code === NO_REGION)
+    return 'refused';
+  if (status === null) return NOT_CONNECTED.has(code) ? 'busy' : 'unknown';
+  if (status >= 500 || status === 429 || status === 408 || code === 'RequestTimeout') return 'unknown';
+  return 'refused';
+}
+
+/** What a service lists at a time at most. */
+const PAGE = 1_000;
+/** Of a request, with the tries of the SDK. */
+const LIST_MS = 20_000;
+
+/** An object of a place, by its name there. */
+export interface ListedObject {
+  readonly name: string;
+  readonly bytes: number;
+  readonly storedAt: Date | undefined;
+}
+
+/**
+ * Objects whose names begin with `prefix` and come after `after`, in the order of their bytes, page by page.
+ * @param limit of a page; a caller that has enough stops
+ * @throws the error of the SDK
+ */
+export async function* listPages(
+  place: S3Place,
+  prefix: string,
+  after: string | null,
+  limit: number,
+): AsyncGenerator<readonly ListedObject[]> {
+  const root = keyOf(place, '').length;
+  let last = after === null ? undefined : keyOf(place, after);
+  for (;;) {
+    const reply = await place.client.send(
+      new ListObjectsV2Command({
+        Bucket: place.bucket,
+        Prefix: keyOf(place, prefix),
+        StartAfter: last,
+        MaxKeys: Math.min(PAGE, limit),
+      }),
+      { abortSignal: AbortSignal.timeout(LIST_MS) },
+    );
+    const objects = (reply.Contents ?? []).flatMap((object) => listed(object, root));
+    yield objects;
+    last = reply.Contents?.at(-1)?.Key;
+    if (reply.IsTruncated !== true || last === undefined) return;
+  }
+}
+
+function listed({ Key, Size, LastModified }: _Object, root: number): ListedObject[] {
+  return Key === undefined ? [] : [{ name: Key.slice(root), bytes: Size ?? 0, storedAt: LastModified }];
+}
+
+/**
+ * Finds out by two puts of one new name whether the service lets only the first one win, and reads it back.
+ * @param consequence what the store must not be used for otherwise, as the end of a sentence
+ * @throws S3Error when the second one wins too, or the bucket cannot be written, read or reached
+ */
+export async function probeConditionalPuts(place: S3Place, consequence: string): Promise<void> {
+  const name = `probe/${randomUUID()}`;
+  const [first, second] = ['first', 'second'].map((word) => `${word} ${randomUUID()}\n`) as [string, string];
+  try {
+    const answers = [await createObject(place, name, first), await createObject(place, name, second)];
+    const kept = await readObject(place, name);
+    if (answers.join() === 'won,lost' && kept === first) return;
+    throw notHonoured(consequence);
+  } catch (error) {
+    throw s3FailureOf(error).status === 501 ? notHonoured(consequence) : error;
+  } finally {
+    await place.client.send(new DeleteObjectCommand(objectAt(place, name))).catch(otherwise(undefined));
+  }
+}
+
+function notHonoured(consequence: string): S3Error {
+  return new S3Error(
+    `This store does not honour conditional puts (If-None-Match: *): of two writers of one name both win, so that it must not ${consequence}. Use a service that does, such as Amazon S3, Cloudflare R2 or MinIO.`,
+    null,
+    'NotConditional',
+  );
+}

@@ -1,0 +1,307 @@
+import { randomUUID } from 'node:crypto';
+import {
+  Client,
+  isGrpcServiceError,
+  ScheduleAlreadyRunning,
+  type ScheduleDescription,
+  ScheduleNotFoundError,
+} from '@temporalio/client';
+import { defaultPayloadConverter, ValueError } from '@temporalio/common';
+import {
+  BINDING_CACHE_MS,
+  type BindRequest,
+  type CreateJournal,
+  differenceOf,
+  DIFFERS,
+  type Ledger,
+  type LedgerDifference,
+  nextLedger,
+} from '../../domain/journal';
+import { baseTaskQueue, mediaJournalScheduleId } from '../../domain/names';
+import { STARTED_BY } from '../../domain/version';
+import { type ArtifactStore } from '../../stores/artifacts/artifact-store';
+import { anyPaidCall } from './paid-history';
+
+/**
+ * The ledger of a task queue: a paused schedule without times, whose only argument is its state. A write is dropped where
+ * somebody else has written since the ledger was read, so that all workers of a queue agree. It has no worker, no execution
+ * and no task, and every client can read it (ADR 28).
+ *
+ * @module
+ */
+
+/** A ledger as it was read. */
+export interface FoundLedger {
+  readonly ledger: Ledger;
+  /** False where somebody has let it run: without times it would be removed by the server after a while. */
+  readonly isPaused: boolean;
+  readonly raw: ScheduleDescription['raw'];
+}
+
+/** A client on the user's connection that changes nothing in a ledger: no codec, no interceptors. */
+export function plainClient({ connection, options }: Pick<Client, 'connection' | 'options'>): Client {
+  return new Client({ connection, namespace: options.namespace });
+}
+
+/** Null where the queue has no ledger. @throws ValueError where somebody has overwritten it with something else */
+export async function readLedger(client: Client, taskQueue: string): Promise<FoundLedger | null> {
+  try {
+    const { action, raw } = await client.schedule.getHandle(mediaJournalScheduleId(taskQueue)).describe();
+    const [held] = (action.args ?? []) as readonly (Ledger | null | undefined)[];
+    if (typeof held?.binding?.journalId !== 'string')
+      throw new ValueError(
+        'the schedule holds no ledger, because somebody has overwritten it; delete it and start once with rebind',
+      );
+    const written = Math.max(millisecondsOf(raw.info?.createTime), millisecondsOf(raw.info?.updateTime));
+    if (written <= 0) throw new ValueError('The server does not say when the schedule was written.');
+    const boundSince = held.boundSince || new Date(written + BINDING_CACHE_MS).toISOString();
+    return { ledger: { ...held, boundSince }, isPaused: raw.schedule?.state?.paused === true, raw };
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return null;
+    throw error;
+  }
+}
+
+/**
+ * Writes the ledger. Where somebody else has written it since it was read, nothing happens: only reading it again shows.
+ * @param ledger an empty `boundSince` stands for {@link BINDING_CACHE_MS} after this write, in server time
+ * @param found what was read before; null where there was none
+ */
+export async function writeLedger(
+  client: Client,
+  taskQueue: string,
+  ledger: Ledger,
+  found: FoundLedger | null,
+): Promise<void> {
+  const scheduleId = mediaJournalScheduleId(taskQueue);
+  if (found === null) return create(client, taskQueue, scheduleId, ledger);
+  const { schedule, conflictToken } = found.raw;
+  if (!conflictToken?.length) throw new ValueError('The server gives no conflict token for a schedule.');
+  const input = { payloads: [defaultPayloadConverter.toPayload(ledger)] };
+  const action = { startWorkflow: { ...schedule?.action?.startWorkflow, input } };
+  const state = { ...schedule?.state, paused: true };
+  try {
+    await client.workflowService.updateSchedule({
+      namespace: client.options.namespace,
+      scheduleId,
+      schedule: { ...schedule, action, state },
+      conflictToken,
+      requestId: randomUUID(),
+    });
+  } catch (error) {
+    // A newer scheduler says so, where the older one answers with success.
+    if (!isGrpcServiceError(error) || Number(error.code) !== FAILED_PRECONDITION) throw error;
+  }
+}
+
+const FAILED_PRECONDITION = 9;
+
+function millisecondsOf(
+  time: { readonly seconds?: unknown; readonly nanos?: number | null } | null | undefined,
+) {
+  return Number(time?.seconds ?? 0) * 1000 + (time?.nanos ?? 0) / 1e6;
+}
+
+async function create(client: Client, taskQueue: string, scheduleId: string, ledger: Ledger): Promise<void> {
+  try {
+    await client.schedule.create({
+      scheduleId,
+      spec: {},
+      action: {
+        type: 'startWorkflow',
+        workflowType: 'mediaJournal',
+        taskQueue: `${baseTaskQueue(taskQueue)}/ledger`,
+        args: [ledger],
+        // Triggered by hand, it ends by itself.
+        workflowExecutionTimeout: '1s',
+      },
+      state: {
+        paused: true,
+        note:
+          `The ledger of the task queue ${taskQueue}: it says which journal proves there what was sent and paid for. ` +
+          'Never delete it: workers would send nothing until a person has looked at what is under way.',
+      },
+      memo: STARTED_BY,
+    });
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+  }
+}
+
+/** A worker whose journal is not that of its task queue buys nothing: two journals could buy twice. */
+export class JournalBindingError extends Error {
+  override readonly name = 'JournalBindingError';
+}
+
+/** The queue, the journal, and what may be taken over when they do not belong together yet. */
+export interface BindJournalOptions {
+  /** Client of the namespace in which the workflows run. */
+  readonly client: Client;
+  /** Queue of the worker; those of its activities (`NAME/create`, …) belong to the same ledger. */
+  readonly taskQueue: string;
+  /** The journal that the queue is to belong to. */
+  readonly journal: CreateJournal;
+  /** @default none: the store is not compared */
+  readonly artifacts?: ArtifactStore | undefined;
+  /** Names of the accounts that the worker serves, with their digests. @default none */
+  readonly accounts?: readonly string[] | undefined;
+  /** Takes the queue over from another journal; only when no worker uses that one any more. @default false */
+  readonly rebind?: boolean | undefined;
+  /**
+   * Puts a new mark into the journal and the ledger, so that an older copy of the journal is detected. @default false
+   */
+  readonly mark?: boolean | undefined;
+}
+
+/**
+ * Binds a task queue to this journal, or confirms that it is bound to it (architecture: Create). Paid activities do
+ * so by themselves before they send; a worker does so before it polls, so that one that differs does not start.
+ * @throws JournalBindingError when the queue belongs to another journal, host or artifact store, or that is unknown
+ */
+export async function bindJournal(options: BindJournalOptions): Promise<Ledger> {
+  const taskQueue = baseTaskQueue(options.taskQueue);
+  const clients = { ledger: plainClient(options.client), histories: options.client };
+  const request: BindRequest = {
+    ...(await options.journal.identity()),
+    artifacts: (await options.artifacts?.identity?.()) ?? null,
+    accounts: options.accounts ?? [],
+    // A rebind has a mark too: it shows whether it was written.
+    mark: options.mark === true || options.rebind === true ? randomUUID() : null,
+    ...(options.rebind === true && { rebind: true }),
+  };
+  // Durable before the ledger gets it: a kill between the two leaves a superfluous mark, and never a missing one.
+  if (request.mark !== null) await options.journal.putMark(request.mark);
+  return answered(taskQueue, () => bind(clients, taskQueue, options.journal, request));
+}
+
+interface Clients {
+  readonly ledger: Client;
+  /** The client of the user: the workers of the queue may have written through its codec. */
+  readonly histories: Client;
+}
+
+/** More writes of other workers between a read and a write than there ever are. */
+const MOST_WRITES = 100;
+
+async function bind(
+  { ledger: client, histories }: Clients,
+  taskQueue: string,
+  journal: CreateJournal,
+  { rebind, ...asked }: BindRequest,
+): Promise<Ledger> {
+  for (let writes = 0; writes < MOST_WRITES; writes += 1) {
+    const found = await readLedger(client, taskQueue);
+    const held = found?.ledger ?? null;
+    if (rebind !== true) await refuse(histories, taskQueue, journal, held, asked);
+    const stands =
+      held !== null &&
+      found?.isPaused === true &&
+      differenceOf(held, asked) === undefined &&
+      nextLedger(held, asked) === held;
+    if (stands) return held;
+    await writeLedger(client, taskQueue, nextLedger(held, { ...asked, ...(rebind && { rebind }) }), found);
+  }
+  throw new Error('Other workers write it all the time.');
+}
+
+async function refuse(
+  histories: Client,
+  taskQueue: string,
+  journal: CreateJournal,
+  held: Ledger | null,
+  request: BindRequest,
+): Promise<void> {
+  const difference = differenceOf(held, request);
+  if (difference !== undefined) throw new JournalBindingError(refusal(taskQueue, difference));
+  if (held !== null) {
+    if (await isSetBack(held, journal)) throw new JournalBindingError(setBack(taskQueue));
+    return;
+  }
+  const earlier = await anyPaidCall(histories, taskQueue);
+  if (earlier !== undefined) throw new JournalBindingError(ledgerGone(taskQueue, earlier));
+}
+
+/** Whether the ledger has a mark that this journal lacks: it is an earlier copy of itself. */
+export async function isSetBack(
+  ledger: Ledger | null,
+  journal: Pick<CreateJournal, 'hasMark'>,
+): Promise<boolean> {
+  return ledger !== null && ledger.mark !== null && !(await journal.hasMark(ledger.mark));
+}
+
+/** Pauses between tries while the server does not answer, in milliseconds. */
+const PAUSES_MS = [200, 1_000, 3_000];
+
+/** Retries `ask`. @throws JournalBindingError that says what could not be read, and why */
+async function answered<T>(taskQueue: string, ask: () => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (error instanceof JournalBindingError) throw error;
+      const pause = PAUSES_MS[attempt];
+      if (pause === undefined) throw new JournalBindingError(silent(taskQueue, error), { cause: error });
+      await new Promise((resolve) => setTimeout(resolve, pause));
+    }
+  }
+}
+
+function silent(taskQueue: string, error: unknown): string {
+  const { message, cause } = error instanceof Error ? error : new Error(String(error));
+  const deeper = cause instanceof Error ? `: ${cause.message}` : '';
+  return (
+    `The ledger ${mediaJournalScheduleId(taskQueue)} of the task queue "${taskQueue}" cannot be read: ${message}${deeper}. ` +
+    'Nothing is sent before it says which journal the queue creates with. Check that the Temporal server answers and ' +
+    'lets this worker describe, create and update schedules; then try again.'
+  );
+}
+
+function ledgerGone(taskQueue: string, earlier: string): string {
+  return (
+    `The ledger ${mediaJournalScheduleId(taskQueue)} of the task queue "${taskQueue}" is gone, and paid calls were made on ` +
+    `this queue before (${earlier}): somebody deleted it. Which journal they were made with is ` +
+    'not known any more, so nothing is sent. When this is the journal of the earlier workers, or no worker uses theirs any ' +
+    'more, start once with rebind (temporal-media worker --rebind); what is under way then waits for a decision.'
+  );
+}
+
+function setBack(taskQueue: string): string {
+  return (
+    `The journal of this worker is an earlier copy of the one that the task queue "${taskQueue}" creates with: its ledger ` +
+    `${mediaJournalScheduleId(taskQueue)} knows of paid calls after the copy. What was bought since then is not in it, so this ` +
+    'worker sends nothing. Put the journal itself back where it still is. Where it is lost, stop all workers of the queue and start ' +
+    'once with rebind (temporal-media worker --rebind): it first records what histories contain of those calls, and what was under ' +
+    'way then waits for a decision.'
+  );
+}
+
+/** A container has a new host name at every start. */
+const SAME_VOLUME =
+  'where this is the same volume, seen from a new container, set MEDIA_HOST_ID to one name in all of them and start once with rebind; ';
+
+function refusal(taskQueue: string, difference: LedgerDifference): string {
+  const why =
+    difference === 'artifacts'
+      ? 'A worker with another store does not find what was stored before, so this one sends nothing.'
+      : 'Two journals cannot keep a video from being bought twice, so this worker sends nothing.';
+  const same =
+    difference === 'artifacts'
+      ? 'point this worker at the same artifacts (MEDIA_ARTIFACTS, or a shared store); '
+      : 'point this worker at the same journal (MEDIA_JOURNAL, or a shared store); ';
+  return (
+    `The task queue "${taskQueue}" ${DIFFERS[difference]} Its ledger ${mediaJournalScheduleId(taskQueue)} says so. ` +
+    `${why} Remedies: ${difference === 'host' ? SAME_VOLUME : ''}${same}` +
+    'give it a task queue of its own (MEDIA_TASK_QUEUE); or, when no worker uses the other one any more, start once with ' +
+    'rebind (temporal-media worker --rebind).'
+  );
+}
+
+/** A warning when other workers have served the queue with accounts that this one lacks; undefined otherwise. */
+export function accountsOfOthers(accounts: readonly string[], own: readonly string[]): string | undefined {
+  const others = accounts.filter((account) => !own.includes(account));
+  if (others.length === 0) return undefined;
+  return (
+    `The task queue also had workers for ${others.join(', ')}, and this one serves ${own.join(', ')} only. What belongs to those accounts ` +
+    'waits for a worker that serves them. Accounts that are still used need workers that have them: give this worker their accounts too (MEDIA_ACCOUNTS), or start others.'
+  );
+}

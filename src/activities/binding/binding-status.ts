@@ -1,0 +1,73 @@
+import { Context } from '@temporalio/activity';
+import { type ArtifactStore } from '../../stores/artifacts/artifact-store';
+import {
+  BINDING_CACHE_MS,
+  type BindingStatus,
+  type CheckBinding,
+  type CreateJournal,
+} from '../../domain/journal';
+import { baseTaskQueue } from '../../domain/names';
+import { bindJournal, JournalBindingError } from './bind-journal';
+
+/**
+ * Time between two marks of a queue on which money is spent, in milliseconds: a copy of the journal is at least as
+ * old.
+ */
+const MARKED_EVERY_MS = 3_600_000;
+
+const STORES_DOWN =
+  'The create journal or the artifact store of this worker cannot be read or written, and nothing is sent without them.';
+
+interface Asked {
+  /** When, by both clocks. */
+  readonly at: number;
+  readonly wall: number;
+  readonly standing: Promise<BindingStatus>;
+}
+
+/** By either clock: the one steps, and the other stands still while the machine is suspended. */
+function isRecent({ at, wall }: Asked): boolean {
+  // oxlint-disable-next-line house/no-wall-clock-durations -- counts while the machine is suspended
+  return performance.now() - at < BINDING_CACHE_MS && Date.now() - wall < BINDING_CACHE_MS;
+}
+
+/**
+ * Used by paid activities before they send: checks whether the journal of this worker is that of the queue on which
+ * they run, and binds a new queue. One answer for each queue of a process.
+ */
+export function bindingChecker(
+  journal: CreateJournal,
+  artifacts: ArtifactStore,
+  accounts: () => readonly string[],
+): CheckBinding {
+  const asked = new Map<string, Asked>();
+  const marked = new Map<string, number>();
+
+  async function ask(context: Context, key: string): Promise<BindingStatus> {
+    const markedAt = marked.get(key);
+    const mark = markedAt === undefined || performance.now() - markedAt >= MARKED_EVERY_MS;
+    try {
+      const queue = { client: context.client, taskQueue: context.info.taskQueue };
+      const ledger = await bindJournal({ ...queue, journal, artifacts, accounts: accounts(), mark });
+      if (mark) marked.set(key, performance.now());
+      const { binding, boundSince, accounts: served } = ledger;
+      return { bound: true, journalId: binding.journalId, boundSince, accounts: served };
+    } catch (error) {
+      return { bound: false, message: error instanceof JournalBindingError ? error.message : STORES_DOWN };
+    }
+  }
+
+  return async ({ fresh = false } = {}) => {
+    const context = Context.current();
+    const key = `${context.info.namespace}\n${baseTaskQueue(context.info.taskQueue)}`;
+    const before = asked.get(key);
+    if (before !== undefined && !fresh && isRecent(before)) return before.standing;
+    const now: Asked = { at: performance.now(), wall: Date.now(), standing: ask(context, key) };
+    asked.set(key, now);
+    const forget = () => {
+      if (asked.get(key) === now) asked.delete(key);
+    };
+    now.standing.then(({ bound }) => bound || forget(), forget);
+    return now.standing;
+  };
+}

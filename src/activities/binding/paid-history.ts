@@ -1,0 +1,283 @@
+import { type Client } from '@temporalio/client';
+import { type Payload } from '@temporalio/common';
+import {
+  describeStandalone,
+  pagesOf,
+  standaloneActivities,
+  type StandaloneDescription,
+} from '../../client/workflow-service';
+import { activityKey } from '../../domain/creation-key';
+import { ACTIVITY, baseTaskQueue } from '../../domain/names';
+import { senderName } from '../../domain/paid-call';
+import { announcedIn } from '../../domain/sender-trace';
+import { decodePayloads } from '../../client/read-payloads';
+
+/** One paid call, as recorded in the history of its workflow. */
+export interface PaidCallSeen {
+  /** Null for an activity that no workflow has scheduled. */
+  readonly workflowId: string | null;
+  readonly runId: string;
+  readonly activityId: string;
+  readonly type: string;
+  readonly creationKey: string;
+  /** Names its activity in the log of the key. */
+  readonly sender: string;
+  /** The intent that its last known heartbeat names; null where none is known. */
+  readonly announced: string | null;
+  /** ISO 8601. */
+  readonly scheduledAt: string;
+  /** Input of its activity, or of the row of a group; null where it is not an object. */
+  readonly input: Fields | null;
+  /** Its result, where that is known; null while it is open or when its worker was lost. */
+  readonly answer: Fields | null;
+}
+
+type Events = NonNullable<
+  Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>['events']
+>;
+
+/** A paid call whose history cannot be read here: which journal lacks it is unknown. */
+export class UnreadCallError extends Error {
+  override readonly name = 'UnreadCallError';
+  constructor(
+    readonly workflowId: string | null,
+    readonly activityId: string,
+    cause: unknown,
+  ) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    super(
+      `The paid call ${activityId}${workflowId === null ? '' : ` of the workflow ${workflowId}`} cannot be read here: ${why.replace(/\.$/, '')}.`,
+      { cause },
+    );
+  }
+}
+
+/**
+ * The paid calls of one run on a task queue that have left a record in a journal, or may have.
+ * @throws UnreadCallError when the client cannot read a payload of one: another codec, external storage without its driver
+ */
+async function paidCallsOf(
+  client: Client,
+  taskQueue: string,
+  run: { readonly workflowId: string; readonly runId: string },
+): Promise<readonly PaidCallSeen[]> {
+  // Pending activities first: one that ends in between is in the history.
+  const described = await client.workflowService.describeWorkflowExecution({
+    namespace: client.options.namespace,
+    execution: run,
+  });
+  const { events } = await client.workflow.getHandle(run.workflowId, run.runId).fetchHistory();
+  const isOpen = described.workflowExecutionInfo?.closeTime == null;
+  const beats = new Map(
+    (described.pendingActivities ?? []).map((one) => [one.activityId, one.heartbeatDetails?.payloads?.[0]]),
+  );
+  const ends = endsOf(events ?? []);
+  const calls: PaidCallSeen[] = [];
+  for (const event of events ?? []) {
+    const scheduled = event.activityTaskScheduledEventAttributes;
+    const type = scheduled?.activityType?.name ?? '';
+    if (!scheduled || !PAID.has(type) || baseTaskQueue(scheduled.taskQueue?.name ?? '') !== taskQueue)
+      continue;
+    const activityId = scheduled.activityId ?? '';
+    const end = ends.get(String(event.eventId));
+    calls.push(
+      ...(await callsIn(client, {
+        ...run,
+        activityId,
+        type,
+        scheduledSeconds: Number(event.eventTime?.seconds ?? 0),
+        input: scheduled.input?.payloads?.[0],
+        result: end?.result,
+        told: end === undefined ? beats.get(activityId) : end.told,
+        // When a run is ended from outside, the heartbeats of its open calls are lost.
+        lost: end === undefined ? !isOpen : end.lost,
+      })),
+    );
+  }
+  return calls;
+}
+
+/**
+ * The paid calls of an activity that no workflow has scheduled, as {@link paidCallsOf}. @throws UnreadCallError
+ * @param activity the activity, as the server described it
+ */
+async function standaloneCallsOf(
+  client: Client,
+  taskQueue: string,
+  activity: StandaloneDescription,
+): Promise<readonly PaidCallSeen[]> {
+  const { info, input, outcome } = activity;
+  const type = info?.activityType?.name ?? '';
+  if (!info || !PAID.has(type) || baseTaskQueue(info.taskQueue ?? '') !== taskQueue) return [];
+  return callsIn(client, {
+    workflowId: null,
+    runId: info.runId ?? '',
+    activityId: info.activityId ?? '',
+    type,
+    scheduledSeconds: Number(info.scheduleTime?.seconds ?? 0),
+    input: input?.payloads?.[0],
+    result: outcome?.result?.payloads?.[0],
+    told: info.heartbeatDetails?.payloads?.[0],
+    // The server keeps its last heartbeat also when it has ended.
+    lost: outcome != null && outcome.failure == null,
+  });
+}
+
+/** An activity that may have paid, as a history or the server itself has it. */
+interface Scheduled extends Pick<PaidCallSeen, 'workflowId' | 'runId' | 'activityId' | 'type'> {
+  readonly scheduledSeconds: number;
+  readonly input: Payload | null | undefined;
+  readonly result: Payload | null | undefined;
+  /** Its last heartbeat. */
+  readonly told: Payload | null | undefined;
+  /** Whether it may have sent although no heartbeat says so. */
+  readonly lost: boolean;
+}
+
+/** The calls of one activity: its own, or those of its rows. */
+async function callsIn(client: Client, scheduled: Scheduled): Promise<readonly PaidCallSeen[]> {
+  const { workflowId, runId, activityId, type, scheduledSeconds, told } = scheduled;
+  const read = reader(client, workflowId, activityId);
+  const input = await read(scheduled.input);
+  const result = await read(scheduled.result);
+  const beat = await read(told);
+  const rows = Array.isArray(input?.['rows']) ? (input['rows'] as readonly unknown[]) : [input];
+  return rows.flatMap((row, index) => {
+    const own = asObject(row);
+    const isRow = row !== input;
+    const answers = asObject(result)?.['answers'];
+    const answer = asObject(isRow ? (answers as readonly unknown[] | undefined)?.[index] : result);
+    const announced = announcedIn(beat, isRow ? index : undefined);
+    // Nothing leaves before the server has acknowledged its intent (docs/adr/0015). Details of another form may name
+    // one.
+    const mayHaveSent = told != null && (beat === null || announced !== null);
+    if (!mayHaveLeft(answer, scheduled.lost || mayHaveSent)) return [];
+    const given = own?.['creationKey'];
+    const creationKey = typeof given === 'string' ? given : activityKey(workflowId, runId, activityId);
+    // That of a group stands in the input of its activity.
+    const named = input?.['sender'];
+    const sender = typeof named === 'string' ? named : senderName(runId, activityId);
+    const scheduledAt = new Date(scheduledSeconds * 1000).toISOString();
+    const place = { workflowId, runId, activityId, type, creationKey };
+    return [{ ...place, sender, announced, scheduledAt, input: own, answer }];
+  });
+}
+
+/** Types of activities that pay. */
+const PAID: ReadonlySet<string> = new Set([
+  ACTIVITY.createVideo,
+  ACTIVITY.createVideos,
+  ACTIVITY.generateImage,
+  ACTIVITY.editImage,
+  ACTIVITY.campaignImage,
+]);
+
+/** Outcomes after which a key may be used again: what was not bought needs no protection. */
+const NOTHING_KEPT: ReadonlySet<unknown> = new Set([
+  'not_sent',
+  'rejected',
+  'refused_for_now',
+  'cancelled',
+  'pending',
+]);
+
+/**
+ * Whether a paid call has left a record in a journal, or may have.
+ * @param lost whether it has no answer although a worker had it, or may have had it
+ */
+export function mayHaveLeft(answer: PaidCallSeen['answer'], lost: boolean): boolean {
+  return answer === null ? lost : !NOTHING_KEPT.has(answer['outcome']);
+}
+
+interface End {
+  readonly result?: Payload | null | undefined;
+  /** The last heartbeat of its attempts; the history keeps it only of an activity that timed out. */
+  readonly told?: Payload | null | undefined;
+  /** Whether its last heartbeat is unknown: without a readable result it then counts as lost. */
+  readonly lost: boolean;
+}
+
+/** How activities ended, by the id of the event that scheduled them. */
+function endsOf(events: Events): ReadonlyMap<string, End> {
+  const ends = new Map<string, End>();
+  for (const event of events) {
+    const done = event.activityTaskCompletedEventAttributes;
+    if (done) ends.set(String(done.scheduledEventId), { result: done.result?.payloads?.[0], lost: true });
+    const failed = event.activityTaskFailedEventAttributes;
+    if (failed) ends.set(String(failed.scheduledEventId), { lost: true });
+    const late = event.activityTaskTimedOutEventAttributes;
+    const told = late?.failure?.timeoutFailureInfo?.lastHeartbeatDetails?.payloads?.[0];
+    if (late) ends.set(String(late.scheduledEventId), { told, lost: false });
+  }
+  return ends;
+}
+
+/** Reads payloads of one activity as the worker that wrote them does. */
+function reader(client: Client, workflowId: string | null, activityId: string) {
+  const { namespace, loadedDataConverter } = client.options;
+  const owner = workflowId === null ? {} : { workflowId };
+  const context = { type: 'activity', namespace, ...owner, activityId, isLocal: false } as const;
+  return async (payload: Payload | null | undefined): Promise<Fields | null> => {
+    if (payload == null) return null;
+    try {
+      const [read] = await decodePayloads(loadedDataConverter, [payload], context);
+      return asObject(loadedDataConverter.payloadConverter.fromPayload(read as Payload, context));
+    } catch (error) {
+      throw new UnreadCallError(workflowId, activityId, error);
+    }
+  };
+}
+
+type Fields = { readonly [field: string]: unknown };
+
+export function asObject(value: unknown): Fields | null {
+  return typeof value === 'object' && value !== null ? (value as Fields) : null;
+}
+
+/** How long histories are searched for a paid call before a queue is taken for a new one, in milliseconds. */
+const READ_FOR_MS = 20_000;
+
+/** The id of the workflow, or of the activity without one, that paid on a queue before; undefined when none was found in time. */
+export async function anyPaidCall(client: Client, taskQueue: string): Promise<string | undefined> {
+  const until = performance.now() + READ_FOR_MS;
+  const seen = paidCallsOn(client, taskQueue, () => performance.now() > until);
+  try {
+    for await (const { workflowId, activityId } of seen) return workflowId ?? activityId;
+    return undefined;
+  } catch (error) {
+    // A call that cannot be read was made all the same.
+    if (error instanceof UnreadCallError) return error.workflowId ?? error.activityId;
+    throw error;
+  }
+}
+
+/**
+ * Paid calls on a queue, from the histories of its newest executions, and from activities without a workflow.
+ * @throws UnreadCallError
+ * @param isEnough called after each execution, with the number of executions read; `true` ends the search
+ */
+export async function* paidCallsOn(
+  client: Client,
+  taskQueue: string,
+  isEnough: (read: number) => boolean,
+): AsyncGenerator<PaidCallSeen> {
+  const { namespace } = client.options;
+  const query = `TaskQueue = ${JSON.stringify(taskQueue)}`;
+  let read = 0;
+  for await (const { executions } of pagesOf(namespace, (part) =>
+    client.workflowService.listWorkflowExecutions({ ...part, query, pageSize: 100 }),
+  ))
+    for (const { execution } of executions) {
+      const { workflowId, runId } = execution ?? {};
+      if (workflowId && runId) yield* await paidCallsOf(client, taskQueue, { workflowId, runId });
+      read += 1;
+      if (isEnough(read)) return;
+    }
+  const types = [...PAID].map((type) => JSON.stringify(type)).join(', ');
+  for await (const found of standaloneActivities(client, namespace, `ActivityType IN (${types})`)) {
+    const described = await describeStandalone(client, namespace, found);
+    if (described !== undefined) yield* await standaloneCallsOf(client, taskQueue, described);
+    read += 1;
+    if (isEnough(read)) return;
+  }
+}

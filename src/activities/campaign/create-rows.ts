@@ -1,0 +1,146 @@
+import { reported, retryLater } from '../failures';
+import { otherwise } from '../../domain/bug';
+import {
+  type CampaignImageInput,
+  type CreateVideosInput,
+  type CreateVideosResult,
+  type GroupedCreate,
+} from '../../domain/campaign/campaign-activities';
+import { type CampaignPage } from '../../domain/campaign/row';
+import { type CreateVideoAnswer, type WaitingImage } from '../../domain/paid-call';
+import { mapConcurrently } from '../../domain/map-concurrently';
+import { createOneVideo } from '../create-video';
+import { type AnswerBase, pendingAnswer, rejectedAnswer, unreadBase } from '../paid-answers';
+import { caller, type Caller, type PaidDeps, refuseUnsafeRetries } from '../paid-context';
+import { type Sender, withSender, withSenders } from '../sender';
+import { keepsNothing } from '../../domain/journal';
+import { type PageReader, READS_AT_ONCE, withoutPage } from './open-page';
+import { type ImageOutcome, imageOutcome } from '../../domain/outcome';
+import { callForImages } from '../image-call';
+import { given } from '../../domain/json';
+
+/** Largest number of rows in one activity, because they share its start-to-close timeout and its worker. */
+const MAX_GROUP = 25;
+
+/** The same where nothing is sent, and a lost worker does no harm. */
+const MAX_LOOKUPS = 500;
+
+/**
+ * `media.createVideos`: creates rows of a campaign, each with its own key, log and index entry, exactly as
+ * `media.createVideo` would alone. Answers are in the order of the rows, and no row affects another.
+ */
+export function createCreateVideos(
+  deps: PaidDeps,
+  pages: PageReader,
+): (input: CreateVideosInput) => Promise<CreateVideosResult> {
+  return async (input) => {
+    const { rows } = input;
+    const sends = rows.some(({ recordedOnly, sameKey }) => recordedOnly !== true || sameKey !== undefined);
+    const most = sends ? MAX_GROUP : MAX_LOOKUPS;
+    if (rows.length > most) throw new RangeError(`At most ${most} rows travel in one activity.`);
+    // A single attempt of this activity is not enough: a workflow that is reset sends its group again.
+    if (keepsNothing(deps.journal))
+      return { answers: rows.map(() => withoutJournal(unreadBase(input.account))) };
+    // The rows share the start-to-close timeout, which no send may exceed.
+    const who = caller(input);
+    return withSenders(deps, rows.length, async (senders) => {
+      const answers: CreateVideoAnswer[] = [];
+      await mapConcurrently(rows.entries(), sends ? rows.length : READS_AT_ONCE, async ([index, row]) => {
+        try {
+          const sender = senders[index] as Sender;
+          const page = await pages.page(row.page).catch(otherwise(undefined));
+          if (page === undefined) {
+            const unsent = await withoutPage(deps, who, { ...row, sender }, unreadBase(input.account));
+            answers[index] = unsent ?? pendingAnswer(unreadBase(input.account));
+          } else answers[index] = await createRow(deps, who, row, input, page, sender);
+        } catch (error) {
+          // Other rows go on. A single create would have failed its activity; as then, its outcome is read from the journal.
+          answers[index] = reported(pendingAnswer(unreadBase(input.account)))(error);
+        }
+      });
+      return { answers };
+    });
+  };
+}
+
+function withoutJournal(base: AnswerBase): CreateVideoAnswer {
+  const message =
+    'The worker has no create journal (journal: "none"), and a campaign needs one. Nothing was sent.';
+  return rejectedAnswer(base, 'unsafe_retry_policy', message);
+}
+
+async function createRow(
+  deps: PaidDeps,
+  who: Caller,
+  row: GroupedCreate,
+  input: CreateVideosInput,
+  page: CampaignPage,
+  sender: Sender,
+): Promise<CreateVideoAnswer> {
+  const planned = page.rows[row.index];
+  if (planned?.call.operation !== 'create_video') {
+    const message = 'The page of this campaign has no video at that index. Nothing was sent.';
+    return rejectedAnswer(unreadBase(input.account), 'invalid_request', message, { field: 'index' });
+  }
+  const { policy } = input;
+  const account = planned.account ?? input.account;
+  return createOneVideo(
+    deps,
+    who,
+    {
+      creationKey: row.creationKey,
+      request: planned.call.request,
+      agreedPrice: planned.estimate,
+      keepsBooks: true,
+      ...(input.payer !== undefined && { payer: input.payer }),
+      ...(row.recordedOnly === true && { recordedOnly: true }),
+      ...(row.sameKey !== undefined && { sameKey: row.sameKey }),
+      ...(account === undefined ? {} : { account }),
+      ...(policy === undefined ? {} : { policy }),
+    },
+    sender,
+  );
+}
+
+/** `media.campaignImage`: the image call or edit of one row, exactly as `media.generateImage` or `media.editImage` makes it. */
+export function createCampaignImage(
+  deps: PaidDeps,
+  pages: PageReader,
+): (input: CampaignImageInput) => Promise<ImageOutcome | WaitingImage> {
+  return async (input) => {
+    refuseUnsafeRetries(deps.journal);
+    const who = caller(input);
+    return withSender(deps, async (sender) => {
+      const { creationKey, policy, recordedSince } = input;
+      const base = unreadBase(input.account);
+      const page = await pages.page(input.page).catch(otherwise(undefined));
+      if (page === undefined) {
+        const unsent = await withoutPage(deps, who, { creationKey, sender, recordedSince }, base);
+        if (unsent !== undefined) return unsent;
+        throw retryLater({ class: 'page_unavailable', message: 'The page of the campaign cannot be read.' });
+      }
+      const row = page.rows[input.index];
+      if (row === undefined || row.call.operation === 'create_video') {
+        const message = 'The page of this campaign has no image at that index. Nothing was sent.';
+        const refused = rejectedAnswer(base, 'invalid_request', message, { field: 'index' });
+        return imageOutcome(refused, creationKey)!;
+      }
+      const account = row.account ?? input.account;
+      return await callForImages(
+        deps,
+        who,
+        row.call,
+        {
+          creationKey,
+          agreedPrice: row.estimate,
+          keepsBooks: true,
+          waits: true,
+          ...(input.payer !== undefined && { payer: input.payer }),
+          ...(input.recordedOnly === true && { recordedOnly: true }),
+          ...given({ recordedSince, account, policy }),
+        },
+        sender,
+      );
+    });
+  };
+}

@@ -1,0 +1,193 @@
+import {
+  type ContentUnavailableReason,
+  type DownloadBounds,
+  type DownloadProblem,
+  type DownloadProblemKind,
+} from '../domain/download';
+import { blockedLocation, type ContentFetchResult } from '../service/media-client';
+
+const REASON: Readonly<Record<DownloadProblemKind, ContentUnavailableReason>> = {
+  missing: 'not_ready',
+  expired: 'expired',
+  credentials: 'auth',
+  account_not_configured: 'auth',
+  rate_limited: 'not_ready',
+  unavailable: 'not_ready',
+  network: 'not_ready',
+  blocked: 'blocked',
+  not_video: 'not_video',
+  incomplete_file: 'incomplete_file',
+  no_picture: 'not_video',
+  too_large: 'storage',
+  storage: 'storage',
+};
+
+export function reasonOf(kind: DownloadProblemKind): ContentUnavailableReason {
+  return REASON[kind];
+}
+
+/** In order of precedence: the first decides the next step when several locations failed in one try. */
+const WEIGHT: readonly DownloadProblemKind[] = [
+  'storage',
+  'too_large',
+  'incomplete_file',
+  'network',
+  'rate_limited',
+  'unavailable',
+  'no_picture',
+  'not_video',
+  'credentials',
+  'account_not_configured',
+  'blocked',
+  'expired',
+  'missing',
+];
+
+const TRANSIENT: ReadonlySet<DownloadProblemKind> = new Set(['network', 'rate_limited', 'unavailable']);
+
+export function isTransient(kind: DownloadProblemKind): boolean {
+  return TRANSIENT.has(kind);
+}
+
+/** The problem of a whole try: the one of highest precedence, with the longest wait that was requested (C8.7). */
+export function worstOf(problems: readonly [DownloadProblem, ...DownloadProblem[]]): DownloadProblem {
+  const worst = problems.reduce((a, b) => (WEIGHT.indexOf(b.kind) < WEIGHT.indexOf(a.kind) ? b : a));
+  const waits = problems.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]));
+  const rejected = worst.rejected ?? problems.find((problem) => problem.rejected !== undefined)?.rejected;
+  return {
+    ...worst,
+    ...(waits.length === 0 ? {} : { retryAfterMs: Math.max(...waits) }),
+    ...(rejected === undefined ? {} : { rejected }),
+  };
+}
+
+type Refusal = Extract<ContentFetchResult, { kind: 'refused' }>;
+type Failure = Exclude<ContentFetchResult, { kind: 'body' }>;
+
+/** Error codes of a file or link that is permanently gone: `expired`, `link_expired`, `ExpiredToken`. */
+const EXPIRED_CODE = /expire/i;
+
+/** Classifies a failure to get a body from a location: a total function over status and origin (C4.2, C7.3, C7.4). */
+export function problemOf(failure: Failure): DownloadProblem {
+  if (failure.kind === 'blocked') return { kind: 'blocked', message: blockedLocation(failure) };
+  if (failure.kind === 'network')
+    return { kind: 'network', message: `The content could not be fetched (${failure.code}).` };
+  return problemOfRefusal(failure);
+}
+
+function problemOfRefusal({ status, retryAfterMs, error, origin }: Refusal): DownloadProblem {
+  const rest = { httpStatus: status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  if (status === 206)
+    return {
+      kind: 'incomplete_file',
+      message: error.message ?? 'The service sent only a part of the file.',
+      ...rest,
+    };
+  const gone = status === 410 || (status < 500 && EXPIRED_CODE.test(error.code ?? ''));
+  if (gone) return { kind: 'expired', message: `The result has expired (HTTP ${status}).`, ...rest };
+  if (origin === 'other' && [401, 403, 404].includes(status))
+    return {
+      kind: 'expired',
+      message: `The link to the result is no longer valid (HTTP ${status}).`,
+      ...rest,
+    };
+  if (status === 401 || status === 403)
+    return {
+      kind: 'credentials',
+      message: `The service refuses the download (HTTP ${status}): check the credentials and their rights. The task is kept.`,
+      ...rest,
+    };
+  if (status === 429)
+    return { kind: 'rate_limited', message: 'The service asks to wait (HTTP 429).', ...rest };
+  if (status >= 500 || status === 408 || status === 425)
+    return { kind: 'unavailable', message: `The service is not available (HTTP ${status}).`, ...rest };
+  return { kind: 'missing', message: `The service has no content for this task (HTTP ${status}).`, ...rest };
+}
+
+/** State of the activity when a try failed; times in milliseconds. */
+export interface DownloadState {
+  /** 1 for the first try. */
+  readonly attempt: number;
+  /** What counts against the service so far: tries and pauses since the first, or since the last byte that arrived. */
+  readonly windowMs: number;
+  /** Consecutive tries that ended with this kind of problem, this one included. */
+  readonly sameFault: number;
+  /** Last try that the retry policy allows; undefined for no limit. */
+  readonly policyTries?: number;
+  /** The result is still there, as far as the service says, and no byte of it came in this try. */
+  readonly lives?: boolean | undefined;
+  /** Tries by workers without the account, this one included: none of them made a request. */
+  readonly elsewhere: number;
+  /** Until the server times out the activity. */
+  readonly leftMs?: number;
+}
+
+type DownloadDecision = { readonly retryInMs: number } | { readonly end: true };
+
+/** Faults that are certain after a few tries: a whole damaged file, a link that reports its own expiry. */
+const SOON_SURE: ReadonlySet<DownloadProblemKind> = new Set(['incomplete_file', 'no_picture', 'expired']);
+
+/** Milliseconds that the next try must have before the server ends the activity. */
+const MARGIN_MS = 30_000;
+
+/**
+ * Decides whether and when to try again (C4.2, C7.4, C8.6). Total and pure. The delay is never below Retry-After: when
+ * that does not fit into the bounds, the tries end (C8.7).
+ */
+export function decideDownload(
+  problem: DownloadProblem,
+  state: DownloadState,
+  bounds: DownloadBounds,
+): DownloadDecision {
+  const { kind, final } = problem;
+  const { windowMs, sameFault, policyTries = Infinity } = state;
+  // A worker without the account does not end the tries: others are tried, for as long as the server allows.
+  if (kind === 'account_not_configured') {
+    const retryInMs = elsewhereDelay(state.elsewhere, bounds);
+    const ends = state.attempt >= policyTries || closesBefore(retryInMs, state);
+    return ends ? { end: true } : { retryInMs };
+  }
+  const attempt = state.attempt - state.elsewhere;
+  if (final === true || kind === 'blocked' || kind === 'too_large') return { end: true };
+  if (SOON_SURE.has(kind) && sameFault >= bounds.maxSameFault) return { end: true };
+  const lives = state.lives === true && isTransient(kind);
+  const tries = lives ? Math.max(bounds.maxTries, bounds.livingTries) : bounds.maxTries;
+  if (attempt >= tries || state.attempt >= policyTries) return { end: true };
+  const soon = delayAfter(problem, attempt, bounds);
+  const isOver = attempt >= bounds.maxTries || windowMs + soon > bounds.windowMs;
+  if (isOver && !lives) return { end: true };
+  const retryInMs = isOver ? Math.max(soon, bounds.livingDelayMs) : soon;
+  if (isOver && windowMs + retryInMs > bounds.livingWindowMs) return { end: true };
+  return closesBefore(retryInMs, state) ? { end: true } : { retryInMs };
+}
+
+/** Whether the server ends the activity before a try that starts then can do anything. */
+function closesBefore(startsInMs: number, { leftMs = Infinity }: DownloadState): boolean {
+  return startsInMs + MARGIN_MS > leftMs;
+}
+
+/** Milliseconds before the next try, never below Retry-After (C7.4, C8.7). */
+function delayAfter(problem: DownloadProblem, attempt: number, bounds: DownloadBounds): number {
+  return Math.max(ownDelay(problem, attempt, bounds), problem.retryAfterMs ?? 0);
+}
+
+/** Short, because each try may reach a worker that has the account. */
+function elsewhereDelay(times: number, { minDelayMs, maxDelayMs }: DownloadBounds): number {
+  return Math.min(maxDelayMs, minDelayMs * 2 ** Math.min(Math.max(times - 1, 0), 2));
+}
+
+/**
+ * Tries that come soon after a fault of the store: it may be one of this worker alone, whose network is cut or disk is
+ * full, and a worker that fails at once gets the next try of everything more often than one that works.
+ */
+const HANDED_ON = 6;
+
+function ownDelay({ kind }: DownloadProblem, attempt: number, bounds: DownloadBounds): number {
+  if (kind === 'credentials') return bounds.authDelayMs;
+  if (kind === 'storage')
+    return Math.min(
+      bounds.maxDelayMs,
+      bounds.minDelayMs * 2 ** Math.max(0, Math.min(attempt - HANDED_ON, 20)),
+    );
+  return Math.min(bounds.maxDelayMs, bounds.minDelayMs * 2 ** Math.min(attempt - 1, 20));
+}

@@ -1,0 +1,374 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { type CreateJournal, keepsNothing } from '../domain/journal';
+import {
+  type DecisionEntry,
+  type JournalKey,
+  type LogEntry,
+  purchaseOf,
+  type Send,
+} from '../domain/log-entries';
+import { isUnknown, type KeyState, stateOf } from '../domain/paid-log';
+import {
+  type CreatedEntry,
+  type DecidedEntry,
+  decisionIssue,
+  type ResolveUnconfirmedCall,
+  type ResolveUnconfirmedResult,
+  type ReviewJournalInput,
+  type ReviewJournalPage,
+  type StandingDecision,
+  type UnconfirmedEntry,
+  type UnresolvedReason,
+} from '../domain/unconfirmed-decision';
+import { clearOf, FAILURE, redactorsOf, retryOnAnotherWorker } from './failures';
+import {
+  afterSender,
+  claimTask,
+  followDecision,
+  isForeign,
+  type KeyLog,
+  openLog,
+  orRetry,
+  recordDecision,
+} from './key-log';
+import { JournalRecordError } from '../stores/journal/records';
+import { mayBeAlive } from './sender';
+import { caller, type PaidDeps } from './paid-context';
+import { adoptedAnswer, recordedAnswer, rejectedAnswer, unconfirmedBySend } from './paid-answers';
+import { type VideoModel } from '../domain/model-config';
+import { type CreatedVideo, type CreateVideoAnswer, type RejectedCall } from '../domain/paid-call';
+import { isUsableTaskId } from '../domain/video-task';
+
+/** Creation keys of one scan of the journal; the activity may stop between two scans. */
+const BATCH = 100;
+/** A page ends after so many entries, or after so many milliseconds. */
+const PAGE_ENTRIES = 200;
+const PAGE_MS = 15_000;
+
+/**
+ * Lists one page of the calls of unknown fate, the tasks or the decisions of the caller's namespace. Changes nothing.
+ */
+export function createReviewJournal(deps: {
+  readonly journal: CreateJournal;
+}): (input: ReviewJournalInput) => Promise<ReviewJournalPage> {
+  return async (input) => {
+    const { journal } = deps;
+    const { namespace, startedAt, now } = caller();
+    const unconfirmed: UnconfirmedEntry[] = [];
+    const created: CreatedEntry[] = [];
+    const decided: DecidedEntry[] = [];
+    let scanned = 0;
+    const take = (log: readonly LogEntry[]): void => {
+      scanned += 1;
+      const state = stateOf(log);
+      const isMeant = ({ sent }: Send): boolean =>
+        sent.namespace === namespace &&
+        !(input.since !== undefined && Date.parse(sent.at) < Date.parse(input.since)) &&
+        (input.creationKey === undefined || sent.creationKey === input.creationKey);
+      for (const [at, send] of state.sends.entries()) {
+        if (!isMeant(send)) continue;
+        if (input.list === 'unconfirmed') unconfirmed.push(...unconfirmedEntry(state, at, now()));
+        else if (input.list === 'decided') decided.push(...decidedEntry(send, at));
+        else created.push(...createdEntry(send, at));
+      }
+    };
+    try {
+      if (input.creationKey !== undefined) {
+        const log = await journal.read({ namespace, creationKey: input.creationKey });
+        if (log.length > 0) take(log);
+        return { unconfirmed, created, decided, scanned, next: null };
+      }
+      let next = input.after ?? null;
+      do {
+        const page = await journal.scan(next, BATCH);
+        for (const log of page.logs) take(log);
+        ({ next } = page);
+      } while (
+        next !== null &&
+        unconfirmed.length + created.length + decided.length < PAGE_ENTRIES &&
+        performance.now() < startedAt + PAGE_MS
+      );
+      return { unconfirmed, created, decided, scanned, next };
+    } catch (error) {
+      // A retry cannot read an unreadable record, so the failure is final and its message names the kind of record.
+      if (error instanceof JournalRecordError)
+        throw ApplicationFailure.nonRetryable(error.message, FAILURE.journalUnavailable);
+      return orRetry(error);
+    }
+  };
+}
+
+/** The send of a key that waits for a decision, or may be in flight. */
+function unconfirmedEntry(state: KeyState, at: number, now: number): readonly UnconfirmedEntry[] {
+  const send = state.sends[at] as Send;
+  if (!isUnknown(send) && state.open !== at) return [];
+  const { sent } = send;
+  const answer = recordedAnswer(state, at);
+  const isLost = answer.outcome === 'results_lost';
+  const { evidence } =
+    answer.outcome === 'unconfirmed' ? answer : unconfirmedBySend(send, at, answer.outcome);
+  const { creationKey, operation, workflowId, runId } = sent;
+  return [
+    {
+      creationKey,
+      sendAttempt: at,
+      operation,
+      state: isLost
+        ? 'results_lost'
+        : isUnknown(send) || !mayBeAlive(state, now)
+          ? 'unconfirmed'
+          : 'in_flight',
+      evidence,
+      estimate: sent.kind === 'intent' ? sent.estimate : null,
+      workflowId,
+      runId,
+      fetchable: isLost && answer.sealedLinks !== undefined,
+    },
+  ];
+}
+
+/** Includes a task that was adopted. */
+function createdEntry(send: Send, sendAttempt: number): readonly CreatedEntry[] {
+  const answer = purchaseOf(send);
+  if (answer?.outcome !== 'created') return [];
+  const { taskId, account, model, createdAt } = answer.video;
+  const { creationKey, workflowId, runId, activityId } = send.sent;
+  return [{ creationKey, sendAttempt, taskId, account, model, createdAt, workflowId, runId, activityId }];
+}
+
+function decidedEntry({ sent, decision }: Send, sendAttempt: number): readonly DecidedEntry[] {
+  if (decision === null) return [];
+  const { by, reason, at, answer } = decision;
+  const taskId = answer?.outcome === 'created' ? answer.video.taskId : null;
+  const { creationKey, nonce: sendId } = sent;
+  return [{ creationKey, sendAttempt, sendId, decision: decision.decision, by, reason, at, taskId }];
+}
+
+/**
+ * Writes a person's decision about a paid call of unknown fate into the journal (failure model: The log). Sends
+ * nothing paid: an adoption reads the record of the task from the service once, and a resubmission only frees the key for the
+ * next start of the same id. A decision that is carried out twice authorises one send.
+ */
+export function createResolveUnconfirmed(
+  deps: PaidDeps,
+): (input: ResolveUnconfirmedCall) => Promise<ResolveUnconfirmedResult> {
+  return async (input) => {
+    const { creationKey } = input;
+    const words = await said(input, deps);
+    const done = await decided({ ...input, ...words }, deps);
+    if ('resolved' in done) return { ...done, creationKey };
+    const { sendAttempt, answer } = done;
+    const { decision } = input;
+    return { resolved: true, decision, creationKey, sendAttempt, answer, message: MESSAGES[decision] };
+  };
+}
+
+/** Why a decision is not carried out. */
+type Refusal = Omit<Extract<ResolveUnconfirmedResult, { resolved: false }>, 'creationKey'>;
+
+function refused(
+  reason: UnresolvedReason,
+  message: string,
+  answer: CreateVideoAnswer | null = null,
+  stands?: StandingDecision,
+): Refusal {
+  return { resolved: false, reason, answer, ...(stands !== undefined && { stands }), message };
+}
+
+interface Done {
+  readonly sendAttempt: number;
+  readonly answer: CreateVideoAnswer | null;
+}
+
+async function decided(call: ResolveUnconfirmedCall, deps: PaidDeps): Promise<Done | Refusal> {
+  const issue = decisionIssue(call);
+  if (issue !== undefined) return refused('invalid_decision', issue);
+  const { journal } = deps;
+  if (keepsNothing(journal))
+    return refused('no_journal', 'This worker keeps no journal to write a decision into.');
+  const who = caller();
+  const key: JournalKey = { namespace: who.namespace, creationKey: call.creationKey };
+  const log = await openLog(journal, key).catch(orRetry);
+  const found = findNamed(log, call);
+  if ('resolved' in found) return found;
+  const { at, repeated } = found;
+  if (repeated !== undefined) {
+    // An attempt may have died right after it wrote the entry, so the rest is repeated.
+    await followDecision(journal, log, repeated);
+    return { sendAttempt: at, answer: videoAnswer(repeated) };
+  }
+  const isOpen = log.state.open === at;
+  const closed = isOpen ? await afterSender(journal, log, who.serverTime(), SENDER) : log;
+  const send = closed.state.sends[at] as Send;
+  if (!isUnknown(send)) return refused('already_known', KNOWN);
+  const made = await answerOf(call, { send, at, key }, deps);
+  if (made !== null && 'resolved' in made) return made;
+  const { decision, by, reason } = call;
+  const about = send.sent.nonce;
+  await recordDecision(journal, closed, { about, decision, by, reason, answer: made }, who.serverTime());
+  return { sendAttempt: at, answer: made };
+}
+
+/** The named send where it waits for a decision, or has this very one already; else why it does not. */
+function findNamed(
+  { state }: KeyLog,
+  call: ResolveUnconfirmedCall,
+): { readonly at: number; readonly repeated?: DecisionEntry } | Refusal {
+  const { sends, bought } = state;
+  const isNamed = ({ sent }: Send) => sent.nonce === call.sendId;
+  const isWaiting = (send: Send, at: number) => isUnknown(send) || state.open === at;
+  const at = sends.findIndex((send, index) => isNamed(send) && isWaiting(send, index));
+  if (at !== -1) return { at };
+  // A late reply says more than the decision that came before it.
+  const reply = bought === null ? undefined : sends[bought]?.answer?.answer;
+  if (bought !== null && reply?.outcome === 'created')
+    return refused('already_known', KNOWN, recordedAnswer(state, bought) as CreateVideoAnswer);
+  const named = decisionIn(sends, isNamed);
+  if (named !== undefined && isRepeated(named.decision, call))
+    return { at: named.at, repeated: named.decision };
+  if (named === undefined && sends.some(isWaiting)) return refused('already_decided', ANOTHER);
+  const stands = named ?? decisionIn(sends, () => true);
+  return stands === undefined ? refused('nothing_unconfirmed', NOTHING) : decidedBefore(stands);
+}
+
+interface Decided {
+  readonly at: number;
+  readonly decision: DecisionEntry;
+}
+
+/** The newest decision about one of these sends. Images that were fetched later are no person's decision. */
+function decisionIn(sends: readonly Send[], isMeant: (send: Send) => boolean): Decided | undefined {
+  const at = sends.findLastIndex(
+    (send) => isMeant(send) && send.decision !== null && send.decision.answer?.outcome !== 'completed',
+  );
+  return at === -1 ? undefined : { at, decision: sends[at]?.decision as DecisionEntry };
+}
+
+const videoAnswer = ({ answer }: DecisionEntry): CreatedVideo | RejectedCall | null =>
+  answer?.outcome === 'completed' ? null : answer;
+
+/** Whether this very decision is recorded: an attempt that wrote it may have died, and a reset carries it out again. */
+function isRepeated({ decision, by, reason, answer }: DecisionEntry, call: ResolveUnconfirmedCall): boolean {
+  if (decision !== call.decision || by !== call.by || reason !== call.reason) return false;
+  return decision !== 'adopt' || (answer?.outcome === 'created' && answer.video.taskId === call.taskId);
+}
+
+function decidedBefore({ at: sendAttempt, decision }: Decided): Refusal {
+  const { about: sendId, by, at } = decision;
+  const message = `${by} decided ${decision.decision} at ${at}; a decision is final.`;
+  const stands = { sendId, sendAttempt, decision: decision.decision, by, at };
+  return refused('already_decided', message, videoAnswer(decision), stands);
+}
+
+const SENDER = {
+  message: 'A sender of this call may still be alive; nothing is decided before it is certainly done.',
+  everyMs: 5_000,
+};
+
+/** What follows from a decision that can be carried out. */
+type Made = CreatedVideo | RejectedCall | null;
+
+interface Named {
+  readonly send: Send;
+  readonly at: number;
+  readonly key: JournalKey;
+}
+
+async function answerOf(
+  input: ResolveUnconfirmedCall,
+  named: Named,
+  deps: PaidDeps,
+): Promise<Made | Refusal> {
+  if (input.decision === 'resubmit') return null;
+  if (input.decision === 'adopt') return adoption(input.taskId ?? '', named, deps);
+  const { sent, answer } = named.send;
+  const estimate = sent.kind === 'intent' ? sent.estimate : null;
+  const base = { sendAttempt: named.at, sent: true, account: sent.account, estimate };
+  // Lost results prove that it was paid for: no decision can undo that.
+  if (answer?.answer.outcome === 'results_lost') {
+    const message = `It was paid for and its results were lost; ${input.by} declared that nothing more is done about it.`;
+    return rejectedAnswer({ ...base, mayBeOwed: true }, 'declared_lost', message);
+  }
+  const message = `Its fate was unknown; ${input.by} declared that nothing was accepted.`;
+  return rejectedAnswer(base, 'declared_lost', message);
+}
+
+/**
+ * Checks that the service knows the task and that no other key owns it: a mistyped id would be polled for ever, and the
+ * paid task lost.
+ */
+async function adoption(
+  taskId: string,
+  { send: { sent }, at, key }: Named,
+  deps: PaidDeps,
+): Promise<CreatedVideo | Refusal> {
+  const { journal } = deps;
+  if (sent.operation !== 'create_video')
+    return refused('no_task_to_adopt', 'An image call makes no task. Declare it lost, or resubmit it.');
+  if (!isUsableTaskId(taskId)) return refused('invalid_decision', 'taskId is not a valid task id.');
+  const account = deps.accounts.find(sent.account);
+  if (account === undefined) {
+    retryOnAnotherWorker();
+    return refused(
+      'account_not_configured',
+      `This worker does not have the account ${sent.account}, which sent the create.`,
+    );
+  }
+  const owners = await journal.findTask(taskId).catch(orRetry);
+  if (owners.some((owner) => isForeign(owner, key, sent))) return refused('task_of_another_key', FOREIGN);
+  const seen = await account.client.getVideo(taskId);
+  if (seen.kind === 'error') {
+    const status = seen.httpStatus === undefined ? '' : ` (HTTP ${seen.httpStatus})`;
+    return seen.error === 'not_found' || seen.error === 'bad_request'
+      ? refused(
+          'task_unknown',
+          `The service does not know this task id${status}. Check the id and the account.`,
+        )
+      : refused(
+          'service_unavailable',
+          `The service could not be asked for the task: ${seen.error}${status}. Try again.`,
+        );
+  }
+  const { reported, status } = seen.record;
+  if (sent.model !== '' && reported?.model !== undefined && reported.model !== sent.model)
+    return refused(
+      'task_of_another_key',
+      'The service reports another model for this task than the create asked for.',
+    );
+  const lookup =
+    sent.model === '' ? undefined : await (account.models ?? deps.models).lookup(sent.model, 'video');
+  const polling = lookup?.found === 'entry' ? (lookup.entry as VideoModel).polling : undefined;
+  const answer = adoptedAnswer(sent, at, taskId, status, polling);
+  const ours = await claimTask(journal, key, sent, answer);
+  return ours ? answer : refused('task_of_another_key', FOREIGN);
+}
+
+const MESSAGES = {
+  adopt:
+    'The task is adopted: start the same id again, or resume the task, to get its video. Nothing is created again.',
+  declareLost: 'Declared lost: nothing is sent under this id any more. Use a new id to buy it.',
+  resubmit: 'Authorised: the next start of the same id sends once more, which may cost a second time.',
+} as const;
+const FOREIGN = 'The journal has this task under another id: it is the result of another create.';
+const ANOTHER =
+  'Another send than the one of this decision has an unknown fate by now. Read its evidence, then decide about that one.';
+const KNOWN = 'The journal knows what became of this call; there is nothing to decide.';
+const NOTHING = 'No paid call under this key has an unknown fate. Check the key and the namespace.';
+
+/** Cleans who decided and why for the journal, which is a diagnostic (C5.4a to C5.4c): people paste addresses. */
+async function said(
+  { by, reason }: ResolveUnconfirmedCall,
+  { accounts }: PaidDeps,
+): Promise<Pick<DecisionEntry, 'by' | 'reason'>> {
+  const issue = decisionIssue({ sendId: 'any', decision: 'declareLost', by, reason });
+  // The caller reports the issue, for the text as it was typed.
+  if (issue !== undefined) return { by, reason };
+  const clear = clearOf(await redactorsOf(accounts));
+  const clean = (text: string): string => clear(printable(text), 1000);
+  return { by: clean(by).trim(), reason: clean(reason).trim() };
+}
+
+/** Removes control characters and changes of direction, with which a reason could forge lines in a list. */
+function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Bidi_Control}]+/gu, ' ').trim();
+}

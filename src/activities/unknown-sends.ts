@@ -1,0 +1,314 @@
+import { log as logger } from '@temporalio/activity';
+import { type CreateJournal } from '../domain/journal';
+import {
+  type AnswerEntry,
+  honouredKey,
+  type IntentEntry,
+  type JournalKey,
+  type LostEntry,
+  type RecordedAnswer,
+  sameKeyUntil,
+  type Send,
+} from '../domain/log-entries';
+import { causeOfUnseen, PERHAPS, type SenderTrace } from '../domain/sender-trace';
+import {
+  append,
+  appendOrRetry,
+  indexCreated,
+  type KeyLog,
+  openLog,
+  recordAnswer,
+  warnUnrecorded,
+} from './key-log';
+import { type Caller, type PaidDeps } from './paid-context';
+import { recordedAnswer } from './paid-answers';
+import { mayBeAlive, type Sender } from './sender';
+import { otherwise } from '../domain/bug';
+import { type IdempotencyPolicy } from '../domain/create-policy';
+import { type CreatedVideo, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
+import { isUnknown, type KeyState, tellingSend } from '../domain/paid-log';
+
+/** Whether a heartbeat named an intent that this log does not have: it was written to another journal, or is lost from this one. */
+export function isUnseen(
+  { entries }: KeyLog,
+  { sender, announced }: Omit<SenderTrace, 'scheduledAt'>,
+): boolean {
+  if (announced === null) return false;
+  const intents = entries.filter((entry): entry is IntentEntry => entry.kind === 'intent');
+  if (intents.some(({ nonce }) => nonce === announced)) return false;
+  // A careful heartbeat may have covered the one that named an intent: where there is one, it is that.
+  return !(announced.startsWith(PERHAPS) && intents.some((intent) => intent.sender === sender));
+}
+
+/**
+ * Whether a worker with an earlier journal may have had the activity: it was scheduled before every worker knew of
+ * the binding of this one, which then proves nothing about it.
+ */
+export function mayHaveUsedAnother(scheduledAt: string, boundSince: string): boolean {
+  // A time that cannot be read proves nothing.
+  return !(Date.parse(scheduledAt) >= Date.parse(boundSince));
+}
+
+/** What is known of a send that no log has. */
+type UnseenSend = Omit<LostEntry, 'v' | 'kind' | 'at' | 'nonce' | 'cause' | keyof JournalKey> &
+  Pick<SenderTrace, 'announced'>;
+
+/** A send that no heartbeat named is known by its sender. */
+const nameOf = ({ sender, announced }: Pick<SenderTrace, 'sender' | 'announced'>): string =>
+  announced ?? sender;
+
+/** Whether the send was noted before, and a person has decided about it. */
+export function isDecided({ state }: KeyLog, trace: Pick<SenderTrace, 'sender' | 'announced'>): boolean {
+  return state.sends.some(({ sent, decision }) => sent.nonce === nameOf(trace) && decision !== null);
+}
+
+/**
+ * Notes a send that this journal did not see, so that nothing is sent under the key before a person has decided about it:
+ * also beside another one of unknown fate, for a decision is about one send.
+ */
+export async function noteUnseen(
+  journal: CreateJournal,
+  log: KeyLog,
+  { announced, ...sent }: UnseenSend,
+): Promise<{ readonly log: KeyLog; readonly nonce: string; readonly answer: RecordedAnswer }> {
+  const { sends } = log.state;
+  const name = nameOf({ sender: sent.sender, announced });
+  const before = sends.findLastIndex((send) => send.sent.nonce === name);
+  const isNoted = before !== -1 && sends[before]?.decision === null;
+  // A sender that no heartbeat named may have sent once more since the decision about its first send.
+  const nonce = before === -1 || isNoted ? name : `${name}#${sends.length}`;
+  const cause = causeOfUnseen(announced);
+  const at = new Date().toISOString();
+  const noted = isNoted
+    ? log
+    : await appendOrRetry(journal, log, { v: 1, kind: 'lost', nonce, ...log.key, ...sent, cause, at });
+  return { log: noted, nonce, answer: recordedAnswer(noted.state, isNoted ? before : sends.length) };
+}
+
+/** A call whose request could not be read or prepared. */
+export interface KnownCall {
+  readonly creationKey: string;
+  readonly sender: Sender;
+  readonly sameKey?: string | undefined;
+  readonly recordedSince?: string | undefined;
+}
+
+/** Whether no earlier try of a call, nor a call before it, can have sent. */
+export function isFirstTry(
+  { isLater }: Pick<Caller, 'isLater'>,
+  { sender: { announced }, sameKey, recordedSince }: KnownCall,
+): boolean {
+  return !isLater && announced === null && sameKey === undefined && recordedSince === undefined;
+}
+
+/**
+ * Whether nothing that may have been accepted was sent under the key of a call, in this journal or in another one.
+ * @throws when the journal cannot be read: what it may hold is never called unsent (C4.4c)
+ */
+export async function isUnsent(
+  { journal }: Pick<PaidDeps, 'journal'>,
+  who: Caller,
+  call: KnownCall,
+): Promise<boolean> {
+  const { creationKey, sender, sameKey, recordedSince } = call;
+  const { standing, announced } = sender;
+  if (!standing.bound) return isFirstTry(who, call);
+  const log = await openLog(journal, { namespace: who.namespace, creationKey });
+  const { open, unknown, bought } = log.state;
+  if (open !== null || unknown !== null || bought !== null) return false;
+  const since = recordedSince ?? who.scheduledAt;
+  return (
+    isFirstTry(who, call) ||
+    (!mayHaveUsedAnother(since, standing.boundSince) &&
+      !isUnseen(log, { sender: who.sender, announced: announced ?? sameKey ?? null }))
+  );
+}
+
+/** A call of unknown fate, with the intent under whose key it was sent. */
+interface UnknownCall {
+  readonly at: number;
+  readonly intent: IntentEntry;
+  readonly unknown: UnconfirmedCall;
+}
+
+/**
+ * The named call, if sending it again under the same key may reveal its fate; else undefined. It is not sent while another
+ * sender may be alive: that one may prove that nothing was sent, and the key would be free.
+ */
+export function unknownCall({ state }: KeyLog, sendId: string, now: number): UnknownCall | undefined {
+  const at = state.unknown ?? state.open;
+  const send = at === null ? undefined : state.sends[at];
+  if (at === null || send?.sent.kind !== 'intent' || send.sent.nonce !== sendId) return undefined;
+  if (state.bought !== null || (state.open === at && mayBeAlive(state, now))) return undefined;
+  if (!isOnlyUnknown(state, at)) return undefined;
+  const recorded = recordedAnswer(state, at);
+  if (recorded.outcome !== 'unconfirmed') return undefined;
+  const unknown = withSameKey(recorded, send.sent, now);
+  return unknown.sameKeyUntil === undefined ? undefined : { at, intent: send.sent, unknown };
+}
+
+/** Whether no other send of the key waits for a decision: that one may be what the service accepted. */
+export function isOnlyUnknown({ sends }: KeyState, at: number): boolean {
+  return !sends.some((send, index) => index !== at && isUnknown(send));
+}
+
+/**
+ * Adds until when the call may be sent again under its key. Never recorded, because a policy that vouches for the key
+ * may be withdrawn.
+ */
+export function withSameKey(unknown: UnconfirmedCall, intent: IntentEntry, now: number): UnconfirmedCall {
+  const until = sameKeyUntil(intent, unknown.evidence, now);
+  return until === undefined ? withoutSameKey(unknown) : { ...unknown, sameKeyUntil: until };
+}
+
+function withoutSameKey({ sameKeyUntil: _, ...unknown }: UnconfirmedCall): UnconfirmedCall {
+  return unknown;
+}
+
+/** The call as it would be made now. */
+interface SameCall {
+  readonly account: string;
+  readonly bodyHash: string;
+  /** Milliseconds that the request may take. */
+  readonly budgetMs: number;
+  readonly idempotency: IdempotencyPolicy;
+}
+
+/**
+ * One key identifies one request: another body or service would be another purchase or a refusal. So would a send after
+ * the window of the key, which a request that may take longer by now must not exceed.
+ */
+export function isSameCall(
+  { account, at, bodyHash, idempotency }: IntentEntry,
+  call: SameCall,
+  now: number,
+): boolean {
+  const honoured = honouredKey(call.idempotency, Date.parse(at), call.budgetMs);
+  return (
+    account === call.account &&
+    bodyHash === call.bodyHash &&
+    honoured !== undefined &&
+    honoured.header === idempotency?.header &&
+    now <= Date.parse(honoured.lastSendAt)
+  );
+}
+
+/** One more send of a call of unknown fate. */
+interface RepeatedSend {
+  /** The call as it would be made now. */
+  readonly call: SameCall;
+  /** When it is certainly over, in milliseconds since the Unix epoch. */
+  readonly until: number;
+  readonly post: () => Promise<RecordedAnswer>;
+}
+
+/**
+ * Sends the call once more under its key (failure model: The log), with its own intent: one purchase, as long as the
+ * service honours the key. Returns the purchase, or that it is still unknown; never a refusal.
+ */
+export async function sendSameKey(
+  journal: CreateJournal,
+  opened: KeyLog,
+  { at, intent, unknown }: UnknownCall,
+  { call, until, post }: RepeatedSend,
+  now: () => number,
+): Promise<RecordedAnswer> {
+  const unsent = { ...unknown, sent: false };
+  if (!isSameCall(intent, call, now())) return withoutSameKey(unsent);
+  // The place is the licence, as of any send: what was decided before keeps this request back, and a decision that is made
+  // later waits for it. Its fate is recorded as unknown, so that a late sender of this intent frees nothing.
+  const renewed: AnswerEntry = {
+    v: 1,
+    kind: 'answer',
+    nonce: intent.nonce,
+    at: new Date(now()).toISOString(),
+    answer: withoutSameKey(unknown),
+    repeatedUntil: new Date(until).toISOString(),
+  };
+  const appended = await append(journal, opened, renewed).catch(otherwise(null));
+  if (appended === null || appended.is === 'unsure') return unsent;
+  const { log } = appended;
+  if (appended.is === 'lost') {
+    const existing = { ...recordedAnswer(log.state, tellingSend(log.state, at)), sent: false };
+    return withSameKeyOf(existing, intent, now());
+  }
+  // The write may have taken long.
+  if (unknownCall(log, intent.nonce, now()) === undefined) return withoutSameKey(unsent);
+  const answer = await post();
+  switch (answer.outcome) {
+    case 'not_sent':
+      return unsent;
+    case 'refused_for_now':
+      return { ...unknown, sent: true, ...(answer.notBefore !== null && { notBefore: answer.notBefore }) };
+    case 'rejected':
+      return refusedUnderSameKey(unknown, answer);
+    case 'unconfirmed':
+      return withSameKey(answer, intent, now());
+    default:
+      return recordPurchase(journal, log, intent, answer);
+  }
+}
+
+/** The refusal concerns this send only: whether the earlier one was accepted is still unknown. */
+function refusedUnderSameKey(
+  unknown: UnconfirmedCall,
+  { httpStatus, error, notBefore }: RejectedCall,
+): UnconfirmedCall {
+  const [kind, code] = [error?.kind ?? null, error?.code ?? null];
+  const evidence = {
+    ...unknown.evidence,
+    cause: 'same_key_refused',
+    httpStatus: httpStatus ?? null,
+    kind,
+    code,
+  };
+  const later = notBefore === undefined ? {} : { notBefore };
+  return { ...withoutSameKey(unknown), ...later, sent: true, evidence };
+}
+
+const ONE_KEY =
+  'It was sent again under one idempotency key after a reply that was lost; the service is vouched to make one task of it.';
+
+/**
+ * Records what the repeated send bought. A task that was recorded or adopted meanwhile stands; a different one is reported,
+ * and can be found by its id.
+ */
+async function recordPurchase(
+  journal: CreateJournal,
+  log: KeyLog,
+  { nonce }: IntentEntry,
+  bought: RecordedAnswer,
+): Promise<RecordedAnswer> {
+  const answer =
+    bought.outcome === 'created' ? { ...bought, warnings: [...bought.warnings, ONE_KEY] } : bought;
+  const now = await openLog(journal, log.key).catch(otherwise(log));
+  if (now.state.bought !== null) return twice(journal, now, answer);
+  const { recorded, log: longer, fault } = await recordAnswer(journal, now, nonce, answer);
+  if (!recorded) warnUnrecorded(log.key.creationKey, fault);
+  return recorded && longer.state.bought !== null ? twice(journal, longer, answer) : answer;
+}
+
+/** One key, two tasks: the service does not honour the key, and both may have to be paid for. The first that was recorded counts. */
+export async function twice(
+  journal: CreateJournal,
+  log: KeyLog,
+  answer: RecordedAnswer,
+): Promise<RecordedAnswer> {
+  const existing = recordedAnswer(log.state, log.state.bought as number);
+  if (existing.outcome !== 'created' || answer.outcome !== 'created') return existing;
+  if (existing.video.taskId === answer.video.taskId) return { ...existing, sent: answer.sent };
+  await indexCreated(journal, log.key, answer, null);
+  return notHonoured(existing, answer, log.key.creationKey);
+}
+
+function notHonoured(existing: CreatedVideo, other: CreatedVideo, creationKey: string): CreatedVideo {
+  const ids = { creationKey, adopted: existing.video.taskId, other: other.video.taskId };
+  logger.error('A service answered two task ids for one idempotency key (idempotency_not_honoured)', ids);
+  const warning = `idempotency_not_honoured: the service answered two task ids for one idempotency key. ${ids.adopted} is adopted; ${ids.other} exists as well and may have cost. Withdraw "honoured" for this service and check its bill.`;
+  return { ...existing, mayBeOwed: true, warnings: [...existing.warnings, warning] };
+}
+
+/** Adds to an unconfirmed answer until when it may be sent again under its key. */
+export function withSameKeyOf(answer: RecordedAnswer, sent: Send['sent'], now: number): RecordedAnswer {
+  return answer.outcome === 'unconfirmed' && sent.kind === 'intent' ? withSameKey(answer, sent, now) : answer;
+}

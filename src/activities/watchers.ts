@@ -1,0 +1,368 @@
+import { activityInfo, Context } from '@temporalio/activity';
+import {
+  ActivityNotFoundError,
+  type Client,
+  isGrpcServiceError,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { attemptClock } from '../domain/clocks';
+import { mapConcurrently } from '../domain/map-concurrently';
+import { type Metrics, NO_METRICS } from '../domain/metrics';
+import { activityQueues, INVALID_INPUT, isOpen, QUERY, RETRY_LATER, SIGNAL, WORKFLOW } from '../domain/names';
+import {
+  type JoinedWatch,
+  joinedWatchCheck,
+  type TellVideosInput,
+  type Told,
+  type WatchAnswer,
+  type WatchedState,
+  type WatcherContents,
+  type WatcherFacts,
+  watchesLeft,
+  type WatchVideoInput,
+} from '../domain/watcher';
+import { STARTED_BY } from '../domain/version';
+import { reported, reportIfMistake } from './failures';
+
+/**
+ * How a video joins its watcher, and is told how its watch ended: both through the client of the worker.
+ *
+ * @module
+ */
+
+/** gRPC: this worker may not start workflows, and no attempt changes that. */
+const PERMISSION_DENIED = 7;
+
+/**
+ * Joins the video to its watcher, and fails: until the next attempt it waits in the server, and the watcher completes it
+ * there (ADR 26). The time of one attempt is short, so that one that dies with its worker is repeated soon.
+ */
+export function createWatchVideo(
+  recovery: { begin(client: Client, taskQueue: string): void },
+  metrics: Metrics,
+): (input: WatchVideoInput) => Promise<WatchAnswer> {
+  const joining = new JoinedTogether();
+  return async (input) => {
+    const { watcher } = input;
+    const { client } = Context.current();
+    const { attempt, workflowExecution } = activityInfo();
+    const serverTime = attemptClock(activityInfo(), () => performance.now());
+    const found =
+      attempt === 1 ? 'joined' : await askFor(client, watcher, workflowExecution?.workflowId ?? '');
+    metrics.record('watchJoins', 1, { result: found });
+    if (found === 'unanswered')
+      throw ApplicationFailure.nonRetryable('The watcher does not answer.', 'WatcherStuck');
+    if (found !== 'kept') await join(joining, input);
+    recovery.begin(client, watcher.taskQueue);
+    throw waits(serverTime());
+  };
+}
+
+/** Time until the next attempt checks whether the watcher still has the video, in milliseconds. */
+const CHECK_AFTER_MS = 10 * 60_000;
+/** A server does not retry what would begin after schedule-to-close; the wait for this worker is not counted. */
+const SHARE_OF_REST = 0.75;
+/** With less time left there is no further attempt: the video polls by itself. */
+const LEAST_REST_MS = 3_000;
+
+function waits(now: number): ApplicationFailure {
+  const { scheduledTimestampMs, scheduleToCloseTimeoutMs } = activityInfo();
+  const restMs = scheduledTimestampMs + scheduleToCloseTimeoutMs - now;
+  return ApplicationFailure.create({
+    type: RETRY_LATER,
+    message: 'A watcher polls the task, and completes this activity.',
+    category: ApplicationFailureCategory.BENIGN,
+    nonRetryable: restMs < LEAST_REST_MS,
+    nextRetryDelay: Math.round(Math.min(CHECK_AFTER_MS, Math.max(1, restMs) * SHARE_OF_REST)),
+  });
+}
+
+/** Longest wait for a watcher to answer, in milliseconds. */
+const ANSWER_MS = 5_000;
+
+/** What a later attempt finds: the watcher should have the video. One that does not answer leaves it to poll by itself. */
+async function askFor(
+  client: Client,
+  { workflowId }: WatcherFacts,
+  videoId: string,
+): Promise<'kept' | 'rejoined' | 'unanswered'> {
+  try {
+    const handle = client.workflow.getHandle(workflowId);
+    return await client.withDeadline(Date.now() + ANSWER_MS, async () => {
+      const { status } = await handle.describe();
+      // It was closed: the next run takes the video.
+      if (!isOpen(status.name)) return 'rejoined';
+      const state = await handle.query<WatchedState | null, [string]>(QUERY.watchState, videoId);
+      return state === null ? 'rejoined' : 'kept';
+    });
+  } catch (error) {
+    return error instanceof WorkflowNotFoundError ? 'rejoined' : 'unanswered';
+  }
+}
+
+async function join(joining: JoinedTogether, { watcher, state, takesFile }: WatchVideoInput): Promise<void> {
+  const { client } = Context.current();
+  const { workflowExecution, activityId } = activityInfo();
+  if (workflowExecution === undefined)
+    throw ApplicationFailure.nonRetryable('Only a workflow has a video watched.', INVALID_INPUT);
+  const waiter = { ...workflowExecution, activityId, ...(takesFile === true && { takesFile }) };
+  const watch = { waiter, state };
+  // The watcher would skip it; so the video polls on its own, at once.
+  const issue = joinedWatchCheck(watch, '');
+  if (issue !== undefined) throw ApplicationFailure.nonRetryable(issue.message, INVALID_INPUT);
+  try {
+    await joining.join(client, watcher, watch);
+  } catch (error) {
+    const { cause } = error as Error;
+    if (isGrpcServiceError(cause) && Number(cause.code) === PERMISSION_DENIED)
+      throw ApplicationFailure.nonRetryable('This worker may not start a watcher.', 'PermissionDenied');
+    throw error;
+  }
+}
+
+/** Videos that travel in one signal. */
+export const MAX_JOINS = 500;
+
+/** Joins videos to their watcher, and starts it where it does not run. Joining twice is the same as once. */
+export async function joinWatcher(
+  client: Client,
+  { workflowId, taskQueue, input }: WatcherFacts,
+  joins: readonly JoinedWatch[],
+): Promise<void> {
+  await client.workflow.signalWithStart(WORKFLOW.watchVideos, {
+    workflowId,
+    taskQueue,
+    args: [input],
+    signal: SIGNAL.watchJoin,
+    signalArgs: [joins],
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    memo: STARTED_BY,
+    staticSummary: 'Polls the tasks of many videos',
+    // A burst of starts must not keep it from its polls: a queue is otherwise served in order.
+    priority: { priorityKey: 1 },
+  });
+}
+
+/** Videos that join a watcher within this time, in milliseconds, travel in one signal; each takes a slot of the worker so long. */
+const TOGETHER_MS = 500;
+
+interface Collected {
+  readonly joins: JoinedWatch[];
+  readonly sent: Promise<void>;
+}
+
+/** Collects what joins a watcher, because each signal costs it a workflow task; the first poll is later than that. */
+export class JoinedTogether {
+  private readonly collecting = new Map<string, Collected>();
+
+  constructor(private readonly togetherMs = TOGETHER_MS) {}
+
+  /** Resolves when the server has the join. */
+  join(client: Client, watcher: WatcherFacts, join: JoinedWatch): Promise<void> {
+    const key = `${client.options.namespace}\n${watcher.workflowId}`;
+    let open = this.collecting.get(key);
+    if (open === undefined || open.joins.length >= MAX_JOINS) {
+      const joins: JoinedWatch[] = [];
+      open = { joins, sent: this.send(key, joins, () => joinWatcher(client, watcher, joins)) };
+      this.collecting.set(key, open);
+    }
+    open.joins.push(join);
+    return open.sent;
+  }
+
+  private async send(key: string, joins: readonly JoinedWatch[], send: () => Promise<void>): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, this.togetherMs));
+    if (this.collecting.get(key)?.joins === joins) this.collecting.delete(key);
+    await send();
+  }
+}
+
+const CONCURRENT = 10;
+
+/**
+ * `media.tellVideos`: completes the activity of each video. When the server did not take an answer, the attempt fails
+ * after the others, and the next one repeats all.
+ */
+export function createTellVideos(metrics: Metrics): (input: TellVideosInput) => Promise<void> {
+  return async ({ told }) => {
+    const { client } = Context.current();
+    const failed: unknown[] = [];
+    await mapConcurrently(told, CONCURRENT, async (one) => {
+      try {
+        await tellVideo(client, metrics, one);
+      } catch (error) {
+        failed.push(error);
+      }
+    });
+    if (failed.length > 0) throw failed[0];
+  };
+}
+
+/**
+ * Completes the activity with which a video waits. One that is not there any more has ended, or joins again by itself.
+ * @throws when the server did not take the answer
+ */
+async function tellVideo(client: Client, metrics: Metrics, { waiter, answer }: Told): Promise<void> {
+  const { workflowId, runId, activityId } = waiter;
+  let result: 'told' | 'full' | 'gone' = answer.kind === 'full' ? 'full' : 'told';
+  try {
+    await client.activity.complete({ workflowId, runId, activityId }, answer);
+  } catch (error) {
+    if (!(error instanceof ActivityNotFoundError)) throw error;
+    result = 'gone';
+  }
+  metrics.record('watchEnds', 1, { result });
+}
+
+/** Pauses before an answer is given again, in milliseconds: it must not wait for the slowest file of its delivery. */
+const AGAIN_MS = [1_000, 2_000, 4_000];
+
+/** As {@link tellVideo}, a few times. */
+export async function tellSurely(client: Client, metrics: Metrics, told: Told): Promise<void> {
+  for (const pauseMs of AGAIN_MS) {
+    try {
+      return await tellVideo(client, metrics, told);
+    } catch (error) {
+      reportIfMistake(error);
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  }
+  await tellVideo(client, metrics, told);
+}
+
+/** Time between two searches of a process, in milliseconds, give or take a fourth: less than an interval of the usual cadence. */
+const EVERY_MS = 3_000;
+/**
+ * With more processes each searches less often, so that all of them search about once a second: a server answers 10 such
+ * requests a second for a namespace unless it is configured otherwise.
+ */
+const AT_FULL_PACE = 3;
+/** `TASK_QUEUE_TYPE_ACTIVITY` of the Temporal API. */
+const ACTIVITIES = 2;
+/** How far back a search goes for watchers that were closed. */
+const WINDOW_MS = 10 * 60_000;
+/** Longest wait for the answer of a closed watcher, whose history a worker has to replay. */
+const CLOSED_ANSWER_MS = 10_000;
+/** Searches in a row that the server did not answer; after that, the next video begins again. */
+const MAX_FAILURES = 30;
+/** Searches continue for so long after the last video has joined, in milliseconds: visibility shows its watcher later. */
+const LINGER_MS = 60_000;
+
+/**
+ * Joins the videos of a watcher that was terminated or has failed to another run of it. While watchers of a queue are
+ * open, every process with activities searches for closed ones as well: joining twice is the same as once. A video that
+ * this misses joins again by itself at its next attempt (ADR 26).
+ */
+export class WatchRecovery {
+  private readonly searches = new Map<string, Search>();
+  /** Closed runs whose videos have been joined again. */
+  private readonly done = new Set<string>();
+  private closed = false;
+
+  constructor(
+    private readonly metrics: Metrics = NO_METRICS,
+    private readonly everyMs = EVERY_MS,
+  ) {}
+
+  /** A worker starts: searches until no watcher of the queue is open. Never throws. */
+  resume(client: Client, taskQueue: string): void {
+    this.searchUntil(client, taskQueue, 0);
+  }
+
+  /** A video joins: the same, from now on. Never throws. */
+  begin(client: Client, taskQueue: string): void {
+    this.searchUntil(client, taskQueue, performance.now() + LINGER_MS);
+  }
+
+  private searchUntil(client: Client, taskQueue: string, until: number): void {
+    if (this.closed) return;
+    const key = `${client.options.namespace}\n${taskQueue}`;
+    const known = this.searches.get(key);
+    if (known !== undefined) {
+      known.until = Math.max(known.until, until);
+      return;
+    }
+    const search: Search = { until, timer: undefined };
+    this.searches.set(key, search);
+    const searchAgain = async (failed: number): Promise<void> => {
+      const found = await this.searchOnce(client, taskQueue).catch(reported(undefined));
+      const fails = found === undefined ? failed + 1 : 0;
+      const isIdle = found === false && performance.now() > search.until;
+      if (isIdle || fails >= MAX_FAILURES) this.searches.delete(key);
+      else await scheduleSearch(fails);
+    };
+    const scheduleSearch = async (failed: number): Promise<void> => {
+      const pause = await this.pause(client, taskQueue);
+      if (!this.closed) search.timer = setTimeout(() => void searchAgain(failed), pause).unref();
+    };
+    // Not at once: many processes may start together.
+    void scheduleSearch(0);
+  }
+
+  private async pause(client: Client, taskQueue: string): Promise<number> {
+    const described = client.workflowService.describeTaskQueue({
+      namespace: client.options.namespace,
+      taskQueue: { name: activityQueues(taskQueue).poll },
+      taskQueueType: ACTIVITIES,
+    });
+    const { pollers } = await described.catch(reported({ pollers: [] }));
+    return this.everyMs * Math.max(1, pollers.length / AT_FULL_PACE) * (0.75 + Math.random() / 2);
+  }
+
+  close(): void {
+    this.closed = true;
+    for (const { timer } of this.searches.values()) clearTimeout(timer);
+  }
+
+  /** @returns whether any watcher is open or was to be recovered */
+  private async searchOnce(client: Client, taskQueue: string): Promise<boolean> {
+    const { namespace } = client.options;
+    // oxlint-disable-next-line house/no-wall-clock-durations -- compared with times of the server
+    const since = new Date(Date.now() - WINDOW_MS).toISOString();
+    // The raw service call: a client cannot list executions whose memo another codec wrote.
+    const { executions } = await client.workflowService.listWorkflowExecutions({
+      namespace,
+      query:
+        `WorkflowType = "${WORKFLOW.watchVideos}" AND TaskQueue = ${JSON.stringify(taskQueue)} AND (ExecutionStatus = "Running" ` +
+        `OR (ExecutionStatus IN ("Terminated", "Failed", "TimedOut") AND CloseTime > "${since}"))`,
+      pageSize: 1_000,
+    });
+    const closed = executions.filter(({ closeTime }) => closeTime != null);
+    const left = closed.filter(({ execution }) => !this.done.has(execution?.runId ?? ''));
+    for (const { execution } of left) {
+      const { workflowId, runId } = execution ?? {};
+      // One that does not answer is queried again by the next search.
+      if (workflowId && runId)
+        await this.recover(client, { workflowId, runId, taskQueue }).catch(reported(undefined));
+    }
+    const open = executions.length - closed.length;
+    this.metrics.record('watchersOpen', open, {});
+    return open > 0 || left.length > 0;
+  }
+
+  private async recover(client: Client, run: ClosedRun): Promise<void> {
+    const { workflowId, runId, taskQueue } = run;
+    const { input, ...snapshot } = await client.withDeadline(Date.now() + CLOSED_ANSWER_MS, () =>
+      client.workflow.getHandle(workflowId, runId).query<WatcherContents>(QUERY.watchSnapshot),
+    );
+    const joins = watchesLeft(snapshot);
+    for (let from = 0; from < joins.length; from += MAX_JOINS)
+      await joinWatcher(client, { workflowId, taskQueue, input }, joins.slice(from, from + MAX_JOINS));
+    this.done.add(runId);
+    this.metrics.record('watchersReplaced', 1, {});
+  }
+}
+
+interface Search {
+  /** Milliseconds since 1970. */
+  until: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+interface ClosedRun {
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly taskQueue: string;
+}

@@ -1,0 +1,61 @@
+/**
+ * What a terminal obeys instead of showing it: controls of both sets, marks that turn the order of a line around, and
+ * separators that begin another one. A tab is only a blank.
+ */
+// oxlint-disable-next-line no-control-regex
+const OBEYED = /[\0-\x08\n-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** One line for a person, whatever is in it: `\x1b`, `\n` and `\u202e` where such a character was. */
+export function visible(text: string): string {
+  return text.replace(OBEYED, escaped);
+}
+
+/** JSON on one line, whose texts are the same for every reader of JSON, and nothing is obeyed by a terminal. */
+export function visibleJson(value: unknown, replacer?: (name: string, value: unknown) => unknown): string {
+  return JSON.stringify(value, replacer).replace(OBEYED, (sign) => `\\u${hex(sign, 4)}`);
+}
+
+function escaped(sign: string): string {
+  if (sign === '\n') return '\\n';
+  return sign < '\u0100' ? `\\x${hex(sign, 2)}` : `\\u${hex(sign, 4)}`;
+}
+
+const hex = (sign: string, digits: number): string => sign.charCodeAt(0).toString(16).padStart(digits, '0');
+
+/** Whether {@link visible} would change the text. */
+export function isVisible(text: string): boolean {
+  return text.search(OBEYED) < 0;
+}
+
+/**
+ * Quotes a word for a shell when it holds special characters; as bytes (`$'…'`, in bash and zsh) where some of them cannot be
+ * shown.
+ */
+export function shellWord(word: string, platform: NodeJS.Platform = process.platform): string {
+  if (platform === 'win32') return windowsWord(word);
+  if (/^[\w./:=@%+,-]+$/.test(word)) return word;
+  if (isVisible(word)) return `'${word.replaceAll("'", `'\\''`)}'`;
+  const bytes = [...Buffer.from(word)].map((byte) =>
+    /[\w ./:=@%+,-]/.test(String.fromCharCode(byte)) && byte < 0x80
+      ? String.fromCharCode(byte)
+      : `\\x${byte.toString(16).padStart(2, '0')}`,
+  );
+  // A digit after an escape would be read as a part of it.
+  return `$'${bytes.join('').replace(/\\x[0-9a-f]{2}(?=[0-9a-fA-F])/g, (escape) => `${escape}'$'`)}'`;
+}
+
+/**
+ * For cmd and PowerShell alike: in double quotes both leave all but a few characters alone. Those that one of them would
+ * replace or run become `?`, so that the command finds nothing instead of doing something else.
+ */
+function windowsWord(word: string): string {
+  if (/^[\w./:=+-]+$/.test(word)) return word;
+  const inert = word.replace(/["%!$`\u201c-\u201e]|[^ -~\u00a0-\uffff]/g, '?');
+  // A backslash before the closing quote would take it away.
+  return `"${inert}${inert.endsWith('\\') ? '\\' : ''}"`;
+}
+
+/** An id as a shell argument, after `--` when it looks like an option: others choose the ids. */
+export function idArgument(id: string): string {
+  return `${id.startsWith('-') ? '-- ' : ''}${shellWord(id)}`;
+}

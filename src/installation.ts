@@ -1,0 +1,123 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createRequire } from 'node:module';
+import { throwBug } from './domain/bug';
+
+/** A worker that cannot be put together as it was asked for: two things of one name, or workflows that are missing. */
+export class WorkerSetupError extends Error {
+  override readonly name = 'WorkerSetupError';
+}
+
+/**
+ * A file of this package that the bundler of workflows opens by its path: compiled when installed, the source when run from
+ * sources. @throws WorkerSetupError where this code was put into a bundle, which leaves such files behind
+ */
+export function packageFile(...path: readonly string[]): string {
+  refuseBundled();
+  const file = join(__dirname, ...path);
+  return existsSync(`${file}.js`) ? `${file}.js` : `${file}.ts`;
+}
+
+/** Path of this package's workflow code for bundling. @throws WorkerSetupError */
+export const packagedWorkflows = (): string => packageFile('workflows', 'index');
+
+/** @throws WorkerSetupError */
+export function refuseBundled(): void {
+  const manifest = join(dirname(__dirname), 'package.json');
+  const { name } = existsSync(manifest)
+    ? (JSON.parse(readFileSync(manifest, 'utf8')) as { readonly name?: unknown })
+    : {};
+  if (name === 'temporal-media') return;
+  throw new WorkerSetupError(
+    `temporal-media is part of a bundle in ${__dirname}, without its workflow code and its threads. Leave it and @temporalio/* out of the ` +
+      'bundle of a worker: `external` of esbuild, `externals` of webpack (docs/systems.md#bundlers). Clients may be bundled.',
+  );
+}
+
+/** One installed copy of the SDK package whose failure classes all code must share. */
+export interface SdkCopy {
+  /** The package that loads it. */
+  readonly by: string;
+  /** The loaded file; differs between two copies. */
+  readonly file: string;
+  /** `unknown` when its package.json cannot be read. */
+  readonly version: string;
+}
+
+const SHARED = '@temporalio/common';
+
+/**
+ * The copies of @temporalio/common that this package and the named packages of the SDK load, one per file.
+ * @param resolve resolves a package as this package does, or from `paths`
+ */
+export function sdkCopies(
+  packages: readonly string[] = ['@temporalio/worker'],
+  resolve: NodeJS.RequireResolve = require.resolve,
+): readonly SdkCopy[] {
+  const copies = [copyAt('temporal-media', resolve(SHARED))];
+  for (const name of packages) add(copies, name, resolve(SHARED, { paths: [dirname(resolve(name))] }));
+  return copies;
+}
+
+/**
+ * Adds the copy of the application in `folder`, but only when the application uses this installation of the package:
+ * the copies of another project do not matter.
+ */
+export function sdkCopiesWithApplication(
+  folder: string,
+  copies: readonly SdkCopy[],
+  ownRoot: string = dirname(__dirname),
+): readonly SdkCopy[] {
+  const all = [...copies];
+  try {
+    const { resolve } = createRequire(join(folder, 'package.json'));
+    if (dirname(resolve('temporal-media/package.json')) !== ownRoot) return all;
+    add(all, 'the application', resolve(SHARED));
+  } catch (error) {
+    throwBug(error);
+    // The application lacks one of the two packages.
+  }
+  return all;
+}
+
+/**
+ * Two copies of @temporalio/common do not recognise each other's failures: a non-retryable create would be retried. In Bun
+ * no request can be sent. @throws Error naming both paths, WorkerSetupError
+ */
+export function refuseUnsoundSdk(): void {
+  if (process.versions['bun'] !== undefined)
+    throw new Error(
+      `This is Bun ${process.versions['bun']}, in which no worker of the Temporal SDK runs. Start it with Node 20.18.1 or later; Bun may install the packages.`,
+    );
+  refuseBundled();
+  const [ours, other] = sdkCopies();
+  if (ours === undefined || other === undefined) return;
+  throw new Error(
+    `Two copies of @temporalio/common are installed: ${ours.file} and ${other.file}. ` +
+      'Install one version of all @temporalio packages (npm ls @temporalio/common) and start again.',
+  );
+}
+
+function add(copies: SdkCopy[], by: string, file: string): void {
+  if (!copies.some((copy) => copy.file === file)) copies.push(copyAt(by, file));
+}
+
+function copyAt(by: string, file: string): SdkCopy {
+  return { by, file, version: versionOf(file) };
+}
+
+/** Reads the version from the nearest package.json above the file. */
+function versionOf(file: string): string {
+  for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder)) {
+    const manifest = join(folder, 'package.json');
+    if (!existsSync(manifest)) continue;
+    try {
+      const read = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version?: unknown } | null;
+      return typeof read?.version === 'string' ? read.version : 'unknown';
+    } catch (error) {
+      throwBug(error);
+      return 'unknown';
+    }
+  }
+  return 'unknown';
+}

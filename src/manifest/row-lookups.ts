@@ -1,0 +1,174 @@
+import { isAbsolute } from 'node:path';
+import { LRUCache } from 'lru-cache';
+import { type ArtifactStore } from '../stores/artifacts/artifact-store';
+import { SNIFF_BYTES, sniffMedia } from '../stores/artifacts/media-type';
+import { type JsonValue } from '../domain/json';
+import {
+  type ArtifactRef,
+  artifactUri,
+  isArtifactRef,
+  type MediaSource,
+  type ReferenceKind,
+  sha256OfArtifactUri,
+} from '../domain/request';
+import { type ModelEntry, type ModelLookup } from '../domain/model-config';
+import { type ModelSource } from '../settings/model-source';
+import { ModelsDownError } from './manifest-text';
+
+/** A source as written in a manifest; not resolved yet. */
+type WrittenSource =
+  | { readonly url: string }
+  | { readonly sha256: string }
+  | { readonly artifact: ArtifactRef }
+  | { readonly file: string };
+
+export const SOURCE_FORMS: readonly string[] = ['https://…', 'artifact:sha256/HASH', 'file:PATH'];
+
+/** Reads a text, or an object with one of url, artifact and file; undefined for anything else. */
+export function readSource(value: JsonValue | undefined): WrittenSource | undefined {
+  if (typeof value === 'string') return readText(value.trim());
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  const { url, artifact, file, source, ...others } = value;
+  const given = [url, artifact, file, source].filter((one) => one !== undefined);
+  if (given.length !== 1 || Object.keys(others).length > 0) return undefined;
+  if (typeof url === 'string') return isUrl(url) ? { url } : undefined;
+  if (typeof file === 'string') return readFile(file.replace(/^file:/i, ''));
+  if (isArtifactRef(artifact)) return { artifact };
+  return typeof artifact === 'string' ? readArtifact(artifact) : readSource(source);
+}
+
+function readText(text: string): WrittenSource | undefined {
+  if (isUrl(text)) return { url: text };
+  if (/^file:/i.test(text)) return readFile(text.slice('file:'.length));
+  return readArtifact(text);
+}
+
+const isUrl = (text: string): boolean => /^(https?:\/\/[^/\s]+|data:)/i.test(text) && !/\s/.test(text);
+
+function readArtifact(uri: string): WrittenSource | undefined {
+  const sha256 = sha256OfArtifactUri(uri);
+  return sha256 === undefined ? undefined : { sha256 };
+}
+
+/** Accepts only paths below the folder of the manifest: no root, no drive, no `..`. */
+function readFile(path: string): WrittenSource | undefined {
+  const steps = path.split(/[\\/]/);
+  const outside = isAbsolute(path) || /^([a-z]:|[\\/]|~)/i.test(path) || steps.includes('..');
+  // eslint-disable-next-line no-control-regex
+  return path === '' || outside || /[\0-\x1f]/.test(path) ? undefined : { file: path };
+}
+
+/** Resolves the sources that a manifest names. */
+export interface SourceLookup {
+  /** An artifact of the store by its hash; undefined when it is missing. */
+  artifact(sha256: string): Promise<ArtifactRef | undefined>;
+  /** A file beside the manifest, as an artifact, so that its content is part of the row's identity. */
+  file(path: string): Promise<ArtifactRef | undefined>;
+}
+
+type FoundSource = { readonly source: MediaSource } | { readonly message: string };
+
+/** @param kind required kind of the bytes; not checked for an address */
+export async function findSource(
+  written: WrittenSource,
+  kind: ReferenceKind,
+  lookup: SourceLookup,
+): Promise<FoundSource> {
+  if ('url' in written) return { source: written };
+  const artifact =
+    'file' in written
+      ? await lookup.file(written.file)
+      : await lookup.artifact('artifact' in written ? written.artifact.sha256 : written.sha256);
+  if (artifact === undefined) {
+    return {
+      message:
+        'file' in written
+          ? 'The file cannot be read, or its bytes are not an image, video or audio. Paths are relative to the manifest; a worker reads only below its MEDIA_INPUT_ROOTS.'
+          : "The artifact is not in this worker's store.",
+    };
+  }
+  if (!artifact.mediaType.startsWith(`${kind}/`))
+    return { message: `This is no ${kind === 'audio' ? 'sound' : kind} by its bytes.` };
+  return { source: { artifact } };
+}
+
+/** Most cached sources: rows of a campaign often share them. */
+const KEPT = 10_000;
+
+/**
+ * Resolves each source once. The media type of an artifact is detected from its bytes.
+ * @param file stores a file beside the manifest; undefined when it cannot be read
+ */
+export function createSourceLookup(
+  store: Pick<ArtifactStore, 'read' | 'has'>,
+  file: (path: string) => Promise<ArtifactRef | undefined>,
+): SourceLookup {
+  const artifacts = cached((sha256) => describe(store, sha256));
+  return { artifact: artifacts, file: cached(file) };
+}
+
+/** Concurrent calls for a source share one read. That it is not there is cached too; a failed read is not. */
+function cached(read: SourceLookup['file']): SourceLookup['file'] {
+  const sources = new LRUCache<string, { readonly found: ArtifactRef | undefined }>({
+    max: KEPT,
+    fetchMethod: async (name) => ({ found: await read(name) }),
+    ignoreFetchAbort: true,
+  });
+  return async (name) => (await sources.forceFetch(name)).found;
+}
+
+async function describe(
+  store: Pick<ArtifactStore, 'read' | 'has'>,
+  sha256: string,
+): Promise<ArtifactRef | undefined> {
+  const bytes = await store.has(sha256);
+  if (bytes === null) return undefined;
+  const stream = await store.read({ sha256 });
+  const head: Buffer[] = [];
+  try {
+    let length = 0;
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      head.push(chunk);
+      length += chunk.length;
+      if (length >= SNIFF_BYTES) break;
+    }
+  } finally {
+    stream.destroy();
+  }
+  const media = sniffMedia(Buffer.concat(head).subarray(0, SNIFF_BYTES));
+  return {
+    uri: artifactUri(sha256),
+    mediaType: media?.mediaType ?? 'application/octet-stream',
+    bytes,
+    sha256,
+  };
+}
+
+export type ModelKind = ModelEntry['kind'];
+
+/** Most cached models; the configuration is read again for each further name. */
+const MOST = 10_000;
+
+/** Caches the configuration of each model, so that all rows of a manifest are validated by the same version. */
+export class ModelSnapshot {
+  readonly #known = new Map<string, ModelLookup>();
+
+  constructor(private readonly models: Pick<ModelSource, 'lookup'>) {}
+
+  /** @throws ModelsDownError */
+  async lookup(model: string, kind?: ModelKind): Promise<ModelLookup> {
+    // A refusal lists the models of one kind; an entry is the same for both kinds.
+    const refusalKey = `${kind ?? ''} ${model}`;
+    const known = this.#known.get(model) ?? this.#known.get(refusalKey);
+    if (known !== undefined) return known;
+    const found = await this.models.lookup(model, kind);
+    if (found.found === 'unavailable') throw new ModelsDownError(found.message, found.retryAfterMs);
+    if (this.#known.size < MOST) this.#known.set(found.found === 'refused' ? refusalKey : model, found);
+    return found;
+  }
+
+  async kindOf(model: string): Promise<ModelKind | undefined> {
+    const found = await this.lookup(model);
+    return found.found === 'entry' ? found.entry.kind : undefined;
+  }
+}

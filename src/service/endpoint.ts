@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import { otherwise, throwBug } from '../domain/bug';
+import { type ConnectionFactory } from './connections';
+import { createRedactor, type Redactor } from './redact';
+
+/**
+ * The base address of a service in one spelling, without a trailing slash (C0.2, C9.1): scheme and host in lower
+ * case, no default port, a path prefix kept, one trailing `/v1` dropped because people paste it.
+ * Throws an Error, which never includes the text, for anything but a plain http(s) address.
+ */
+export function normaliseBaseUrl(text: string): string {
+  const url = parse(text.trim());
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw new Error('The base address must start with https:// or http://.');
+  if (url.username !== '' || url.password !== '')
+    throw new Error('The base address must not hold a user name or a password.');
+  if (/[?#]/.test(text)) throw new Error('The base address must not have a query or a fragment.');
+  const path = withoutTrailingSlashes(withoutTrailingSlashes(url.pathname).replace(/\/v1$/i, ''));
+  return `${url.origin}${path}`;
+}
+
+function parse(text: string): URL {
+  try {
+    return new URL(text);
+  } catch (error) {
+    throwBug(error);
+    throw new Error('The base address is not a URL; it looks like https://host or https://host/prefix.');
+  }
+}
+
+function withoutTrailingSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === '/') end -= 1;
+  return path.slice(0, end);
+}
+
+/**
+ * `name@digest` (architecture: Requests): the digest of the address identifies the service, so that after a change of
+ * the environment the wrong service is never polled. `baseUrl` may have any spelling.
+ */
+export function accountName(credential: string, baseUrl: string): string {
+  const digest = createHash('sha256').update(normaliseBaseUrl(baseUrl)).digest('hex').slice(0, 8);
+  return `${credential}@${digest}`;
+}
+
+/**
+ * A path below `/v1` of a normalised base address; each segment is percent-encoded (C9.1, failure model: row 33).
+ * Throws for a segment that cannot be encoded as one path segment.
+ */
+export function apiUrl(baseUrl: string, ...segments: readonly string[]): URL {
+  return new URL(`${baseUrl}/v1/${segments.map(pathSegment).join('/')}`);
+}
+
+/** A percent-encoded path segment. @throws as {@link apiUrl} does */
+export function pathSegment(segment: string): string {
+  if (segment === '' || segment === '.' || segment === '..')
+    throw new Error('A path segment must not be empty, "." or "..".');
+  try {
+    return encodeURIComponent(segment);
+  } catch (error) {
+    throwBug(error);
+    throw new Error('A path segment must be well-formed text.');
+  }
+}
+
+/** The values that all calls of one client share. */
+export interface ApiCaller {
+  readonly baseUrl: string;
+  readonly apiKey: () => string | Promise<string>;
+  readonly userAgent: string;
+  readonly now: () => number;
+  readonly connectionFactory: ConnectionFactory;
+  /** Secrets to redact besides the key: passwords of proxies, keys of other accounts. The same object while unchanged. */
+  readonly secrets: () => readonly string[];
+}
+
+/** Value of the key for a service that needs no key: no request carries one. */
+export const NO_KEY = 'none';
+
+/** The secrets to redact for a key; `NO_KEY` is not a secret. */
+export function keySecrets(key: string): readonly string[] {
+  return key === NO_KEY || key === '' ? [] : [key];
+}
+
+/** A key that can be sent, and the redactor that removes it. Used for one call. */
+export interface Credentials {
+  /** Undefined for a service without keys. */
+  readonly authorization: string | undefined;
+  readonly redactor: Redactor;
+}
+
+/** Undefined when there is no usable key: it is empty, or not valid in a header. Never throws. */
+export async function credentialsOf(caller: ApiCaller): Promise<Credentials | undefined> {
+  return readCredentials(caller).catch(otherwise(undefined));
+}
+
+async function readCredentials(caller: ApiCaller): Promise<Credentials | undefined> {
+  const key = ((await caller.apiKey()) as string | undefined)?.trim() ?? '';
+  if (!/^[\x21-\x7e]+$/.test(key)) return undefined;
+  if (key === NO_KEY) return { authorization: undefined, redactor: redactorOf(caller, undefined) };
+  return { authorization: `Bearer ${key}`, redactor: redactorOf(caller, key) };
+}
+
+interface MadeRedactor {
+  readonly key: string | undefined;
+  readonly secrets: readonly string[];
+  readonly redactor: Redactor;
+}
+
+const REDACTORS = new WeakMap<ApiCaller, MadeRedactor>();
+
+/** Reused for every call with the same key: compiling its patterns costs more than redacting the texts of a poll. */
+function redactorOf(caller: ApiCaller, key: string | undefined): Redactor {
+  const made = REDACTORS.get(caller);
+  const secrets = caller.secrets();
+  if (made !== undefined && made.key === key && made.secrets === secrets) return made.redactor;
+  const redactor = createRedactor(key === undefined ? secrets : [key, ...secrets]);
+  REDACTORS.set(caller, { key, secrets, redactor });
+  return redactor;
+}
+
+/** For a reply of any host: removes the key of the last call, because another host may have learnt it. */
+export function redactorFor(caller: ApiCaller): Redactor {
+  const made = REDACTORS.get(caller);
+  return made === undefined ? createRedactor(caller.secrets()) : redactorOf(caller, made.key);
+}
+
+/** Headers of a request to the service: they include the key (C5.1), unless the service needs none. */
+export function apiHeaders(
+  caller: Pick<ApiCaller, 'userAgent'>,
+  { authorization }: Pick<Credentials, 'authorization'>,
+): Record<string, string> {
+  return {
+    ...(authorization !== undefined && { authorization }),
+    'accept-encoding': 'identity',
+    'user-agent': caller.userAgent,
+  };
+}
+
+/**
+ * Whether a request to this URL carries the key: only the service's own origin receives it, also after a redirect (C5.3).
+ */
+export function receivesKey({ baseUrl }: Pick<ApiCaller, 'baseUrl'>, url: URL): boolean {
+  return url.origin === new URL(baseUrl).origin;
+}

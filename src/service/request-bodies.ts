@@ -1,0 +1,214 @@
+import { readFile } from 'node:fs/promises';
+import { given, type JsonValue } from '../domain/json';
+import { type ReferenceMapping, type VideoModel } from '../domain/model-config';
+import {
+  type ImageEditRequest,
+  type ImageGenerationRequest,
+  isDataUrl,
+  type ReferenceKind,
+  type VideoRequest,
+} from '../domain/request';
+import { type ValidationIssue } from '../domain/shape';
+import {
+  addRawFields,
+  filePart,
+  jsonBody,
+  multipartBody,
+  textPart,
+  type WireBuild,
+  type WireFields,
+  type WireFile,
+  type WireJsonBody,
+  type WireMultipartBody,
+  type WirePart,
+} from './wire-body';
+
+/** A reference with its bytes, or with an address that the service fetches itself. */
+export interface ResolvedReference {
+  readonly kind: ReferenceKind;
+  readonly field?: string;
+  readonly source:
+    | { readonly kind: 'url'; readonly url: string }
+    | { readonly kind: 'file'; readonly file: WireFile };
+}
+
+/**
+ * Adds the references to the fields or the file parts of a video create. Field and form (a part, Base64, `data:` URL or
+ * address) come from the model's configuration only (C2.1.5); nothing is guessed.
+ */
+async function addReferences(
+  fields: WireFields,
+  files: WirePart[],
+  references: readonly ResolvedReference[],
+  mappings: readonly ReferenceMapping[],
+): Promise<ValidationIssue[]> {
+  const issues: ValidationIssue[] = [];
+  const values = new Map<ReferenceMapping, JsonValue[]>();
+  for (const [index, reference] of references.entries()) {
+    const mapping = mappingOf(reference, mappings);
+    if ('issue' in mapping) {
+      issues.push({ field: `references[${index}]`, ...mapping.issue });
+      continue;
+    }
+    if (mapping.found.form === 'file' && reference.source.kind === 'file') {
+      const stem = `${reference.kind}-${index + 1}`;
+      files.push(filePart(mapping.found.field, stem, reference.source.file));
+      continue;
+    }
+    const value = await referenceValue(reference, mapping.found);
+    if (value === undefined) issues.push(wrongForm(index, mapping.found));
+    else values.set(mapping.found, [...(values.get(mapping.found) ?? []), value]);
+  }
+  for (const [mapping, list] of values) issues.push(...place(fields, mapping, list));
+  return issues;
+}
+
+function place(fields: WireFields, mapping: ReferenceMapping, list: JsonValue[]): ValidationIssue[] {
+  const max = mapping.shape === 'string' ? 1 : mapping.max;
+  if (max !== undefined && list.length > max) {
+    return [
+      {
+        field: 'references',
+        message: `The model takes at most ${max} ${mapping.kind} under ${mapping.field}.`,
+      },
+    ];
+  }
+  const there = fields[mapping.field];
+  if (mapping.shape === 'array' && Array.isArray(there)) there.push(...list);
+  else if (there !== undefined)
+    return [{ field: 'references', message: `${mapping.field} cannot hold references of several kinds.` }];
+  else fields[mapping.field] = mapping.shape === 'array' ? list : (list[0] ?? null);
+  return [];
+}
+
+function mappingOf(
+  reference: ResolvedReference,
+  mappings: readonly ReferenceMapping[],
+): { found: ReferenceMapping } | { issue: { message: string; allowed?: readonly string[] } } {
+  const ofKind = mappings.filter(({ kind }) => kind === reference.kind);
+  const fitting =
+    reference.field === undefined ? ofKind : ofKind.filter(({ field }) => field === reference.field);
+  if (fitting.length === 1 && fitting[0] !== undefined) return { found: fitting[0] };
+  if (ofKind.length === 0) {
+    return {
+      issue: {
+        message: `The model configuration (MEDIA_MODELS) names no field for a reference of kind ${reference.kind}.`,
+      },
+    };
+  }
+  return {
+    issue: {
+      message: `The model has several fields for this kind, or not this one: name one of them as field.`,
+      allowed: ofKind.map(({ field }) => field),
+    },
+  };
+}
+
+/** The reference in the form that the model requires; undefined when the source cannot provide it. */
+async function referenceValue(
+  { source }: ResolvedReference,
+  { form }: ReferenceMapping,
+): Promise<string | undefined> {
+  if (source.kind === 'url') {
+    if (form === 'url' || (form === 'data_url' && isDataUrl(source.url))) return source.url;
+    return undefined;
+  }
+  if (form === 'url' || form === 'file') return undefined;
+  const { file } = source;
+  const bytes = 'path' in file.source ? await readFile(file.source.path) : Buffer.from(file.source.data);
+  const base64 = bytes.toString('base64');
+  return form === 'base64' ? base64 : `data:${file.mediaType};base64,${base64}`;
+}
+
+function wrongForm(index: number, { form }: ReferenceMapping): ValidationIssue {
+  return {
+    field: `references[${index}].source`,
+    message:
+      form === 'url'
+        ? 'The model takes references as URLs only; a file cannot be sent to it.'
+        : 'The model takes the bytes of a reference, and this source does not provide them.',
+    allowed: form === 'url' ? ['url'] : ['artifact', 'file'],
+  };
+}
+
+/**
+ * The body of POST /v1/videos: JSON, or a form when the model's configuration requires one. The only place that maps
+ * options of a video to wire names: `seconds` or `duration` by the configuration. Options that are not given are omitted
+ * (C2.1.6).
+ */
+export async function wireVideoBody(
+  request: VideoRequest,
+  model: VideoModel | undefined,
+  references: readonly ResolvedReference[],
+): Promise<WireBuild<WireJsonBody | WireMultipartBody>> {
+  const fields: WireFields = { model: request.model, prompt: request.prompt };
+  const files: WirePart[] = [];
+  if (request.durationSeconds !== undefined) {
+    const asText = model?.durationForm === 'string';
+    fields[model?.durationField ?? 'seconds'] = asText
+      ? String(request.durationSeconds)
+      : request.durationSeconds;
+  }
+  if (request.resolution !== undefined) fields.resolution = request.resolution;
+  if (request.aspectRatio !== undefined) fields.aspect_ratio = request.aspectRatio;
+  const issues = await addReferences(fields, files, references, model?.references ?? []);
+  issues.push(...addRawFields(fields, request.fields));
+  if (issues.length > 0) return { ok: false, issues };
+  return { ok: true, body: model?.createForm === 'multipart' ? formBody(fields, files) : jsonBody(fields) };
+}
+
+/** Text parts first, then files; a list becomes one part per value, with the exact name from the configuration. */
+function formBody(fields: WireFields, files: readonly WirePart[]): WireMultipartBody {
+  const texts = Object.entries(fields).flatMap(([name, value]) =>
+    Array.isArray(value) ? value.map((one) => textPart(name, one)) : [textPart(name, value)],
+  );
+  return multipartBody([...texts, ...files]);
+}
+
+/** The JSON of POST /v1/images/generations: only the fields of the widely used images API (C1.4). */
+export function wireGenerationBody(request: ImageGenerationRequest): WireBuild<WireJsonBody> {
+  const fields = imageFields(request);
+  const issues = addRawFields(fields, request.fields);
+  return issues.length > 0 ? { ok: false, issues } : { ok: true, body: jsonBody(fields) };
+}
+
+/** Parts that must be files (C2.4.4, C2.4.5). */
+const FILE_FIELDS: ReadonlySet<string> = new Set(['image', 'image[]', 'mask']);
+
+/**
+ * The parts of POST /v1/images/edits (contract 2.4): text parts with `model` first, then `image` for one file or
+ * `image[]` for several in the caller's order, then `mask`. File names are generic, media types come from the bytes.
+ */
+export function wireEditBody(
+  request: ImageEditRequest,
+  images: readonly WireFile[],
+  mask?: WireFile,
+): WireBuild<WireMultipartBody> {
+  const fields = imageFields(request);
+  const issues: ValidationIssue[] = addRawFields(fields, request.fields);
+  for (const name of Object.keys(request.fields ?? {})) {
+    if (FILE_FIELDS.has(name))
+      issues.push({ field: `fields.${name}`, message: `${name} is a file: give it as images or mask.` });
+  }
+  if (images.length === 0)
+    issues.push({ field: 'images', message: 'An edit needs at least one image file.' });
+  if (issues.length > 0) return { ok: false, issues };
+  const parts: WirePart[] = [
+    ...Object.entries(fields).map(([name, value]) => textPart(name, value)),
+    ...images.map((file, index) =>
+      filePart(images.length === 1 ? 'image' : 'image[]', `image-${index + 1}`, file),
+    ),
+    ...(mask === undefined ? [] : [filePart('mask', 'mask', mask)]),
+  ];
+  return { ok: true, body: multipartBody(parts) };
+}
+
+/** Model, prompt and the given options of an image call, in the order in which they are sent. */
+function imageFields(request: ImageGenerationRequest): WireFields {
+  const { model, prompt, size, quality, n, responseFormat: response_format } = request;
+  return {
+    model,
+    prompt,
+    ...given({ size, quality, n, response_format }),
+  };
+}

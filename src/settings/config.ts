@@ -1,0 +1,306 @@
+import { readFileSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
+import { z } from 'zod';
+import { type CreatePolicy, KEY_HEADER, KEY_WINDOW, POLICY_VALUES } from '../domain/create-policy';
+import { throwBug } from '../domain/bug';
+import { parseWrittenJson, RepeatedNameError } from '../domain/json';
+import {
+  DEFAULT_CREDENTIAL,
+  DEFAULT_TASK_QUEUE,
+  partsProblem,
+  SERVED_PARTS,
+  type ServedPart,
+} from '../domain/names';
+import { type PollingMode } from '../domain/video-task';
+
+const header = z.string().regex(KEY_HEADER, 'must be the name of a header, such as Idempotency-Key');
+
+/** Shape of `idempotency`, in MEDIA_CREATE_POLICY and in a model of MEDIA_MODELS. */
+export const idempotencyPolicySchema = z
+  .union([
+    z.literal('off'),
+    z.strictObject({
+      header,
+      honoured: z.literal(true),
+      windowSeconds: z.int().min(KEY_WINDOW.least).max(KEY_WINDOW.most),
+    }),
+    z.strictObject({ header }),
+  ])
+  .describe(
+    'off, or the header that carries a key; with honoured and windowSeconds you vouch that the service makes one task of all calls with one key that arrive within so many seconds of the first',
+  );
+
+/** All settings that a worker reads from its environment, resolved once (architecture: Configuration). */
+export interface MediaConfig {
+  /** MEDIA_BASE_URL: address of the service; undefined where it is not set, as in clients. */
+  readonly baseUrl: string | undefined;
+  /** File with further accounts. */
+  readonly accounts: string | undefined;
+  /** Read at every use, so that a rotated file is picked up; throws an error without the key in its message. */
+  readonly apiKey: () => string;
+  /** MEDIA_CREDENTIAL: name of the account. @default 'default' */
+  readonly credential: string;
+  /** MEDIA_MODELS: file or address of the model configuration; undefined where there is none. */
+  readonly models: string | undefined;
+  /** MEDIA_UNKNOWN_MODELS; undefined means `allow` without a model configuration, and `refuse` with one. */
+  readonly unknownModels: 'allow' | 'refuse' | undefined;
+  /** MEDIA_DATA_DIR: absolute path of a folder for local state. @default `.data` in the working folder */
+  readonly dataDir: string;
+  /** MEDIA_ARTIFACTS: an absolute path or `s3://bucket/prefix`. @default `artifacts` in the data folder */
+  readonly artifacts: string;
+  /** Limit in bytes of local copies of artifacts in a bucket; undefined for the default of the store. */
+  readonly cacheBytes: number | undefined;
+  /** MEDIA_JOURNAL: an absolute path, `s3://bucket/prefix` or `postgres://…`. @default `journal` in the data folder */
+  readonly journal: string;
+  /**
+   * The variable without which the place of the journal depends on the folder in which the process was started: a worker
+   * does not start with it. Undefined where the place is fixed.
+   */
+  readonly journalFloats?: 'MEDIA_DATA_DIR' | 'MEDIA_JOURNAL' | undefined;
+  /** MEDIA_JOURNAL_SHARED: several hosts use the folder of the journal. @default false */
+  readonly journalShared: boolean;
+  /** MEDIA_TASK_QUEUE. @default 'temporal-media' */
+  readonly taskQueue: string;
+  /** MEDIA_INPUT_ROOTS: absolute paths below which files may be read. @default none */
+  readonly inputRoots: readonly string[];
+  /** Origins besides the service's own from which results may be fetched although their address is not public. */
+  readonly allowedMediaOrigins: readonly string[];
+  /** MEDIA_CREATE_POLICY: what replies of the service prove about a create. */
+  readonly policy: CreatePolicy;
+  /** How videos are polled whose input does not say it; undefined for `own`. */
+  readonly polling: PollingMode | undefined;
+  /** Sockets for polls, and concurrent GETs of one tick. */
+  readonly pollConnections: number;
+  /** Sockets for downloads from the service's own address. */
+  readonly downloadConnections: number;
+  /**
+   * Limit on starts of create activities on `<queue>/create`, enforced by the server for all workers; undefined for
+   * none.
+   */
+  readonly createsPerSecond: number | undefined;
+  /** Workflows that stay in memory between two of their tasks; undefined for the SDK's own number. */
+  readonly cachedWorkflows: number | undefined;
+  /** What the worker serves. */
+  readonly serve: readonly ServedPart[];
+  /** Whether the worker of the queue itself serves the Nexus service `media`. */
+  readonly nexus: boolean;
+  /** Version of the worker in a worker deployment of Temporal; undefined without versions. */
+  readonly deployment: { readonly name: string; readonly buildId: string } | undefined;
+  /** Whether commands start workflows with search attributes. */
+  readonly searchAttributes: boolean;
+}
+
+/** Enough for thousands of videos in flight while the service answers within tens of milliseconds. */
+export const DEFAULT_CONNECTIONS = { poll: 64, download: 32 } as const;
+
+/** An unusable value of an environment variable: names the variable and what is allowed. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+  constructor(
+    /** The environment variable, such as `MEDIA_BASE_URL`. */
+    readonly variable: string,
+    message: string,
+  ) {
+    super(`${variable}: ${message}`);
+  }
+}
+
+/** Shape of MEDIA_CREATE_POLICY. */
+export const createPolicySchema = z.strictObject({
+  on429: z.enum(POLICY_VALUES.on429).optional(),
+  on503: z.enum(POLICY_VALUES.on503).optional(),
+  on502: z.enum(POLICY_VALUES.on502).optional(),
+  on504: z.enum(POLICY_VALUES.on504).optional(),
+  on500: z.enum(POLICY_VALUES.on500).optional(),
+  onAbsent: z.enum(POLICY_VALUES.onAbsent).optional(),
+  idempotency: idempotencyPolicySchema.optional(),
+});
+
+/**
+ * Reads and checks `MEDIA_*`; no deeper code checks the values. A missing base address is left to the caller to check.
+ */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
+  const text = (name: string): string | undefined => {
+    const value = env[name]?.trim();
+    return value === undefined || value === '' ? undefined : value;
+  };
+  const dataDir = resolve(text('MEDIA_DATA_DIR') ?? '.data');
+  const unknownModels = text('MEDIA_UNKNOWN_MODELS');
+  if (unknownModels !== undefined && unknownModels !== 'allow' && unknownModels !== 'refuse') {
+    throw new ConfigurationError('MEDIA_UNKNOWN_MODELS', 'must be allow or refuse.');
+  }
+  // Every poll needs the key, and a read from process.env costs as much as a header.
+  const keySource = { file: env['MEDIA_API_KEY_FILE'], value: env['MEDIA_API_KEY'] };
+  return {
+    baseUrl: text('MEDIA_BASE_URL'),
+    accounts: text('MEDIA_ACCOUNTS'),
+    apiKey: () => readApiKey(keySource),
+    credential: text('MEDIA_CREDENTIAL') ?? DEFAULT_CREDENTIAL,
+    models: text('MEDIA_MODELS'),
+    unknownModels,
+    dataDir,
+    artifacts: text('MEDIA_ARTIFACTS') ?? join(dataDir, 'artifacts'),
+    cacheBytes: readNumber(text, 'MEDIA_CACHE_BYTES', WHOLE),
+    journal: text('MEDIA_JOURNAL') ?? join(dataDir, 'journal'),
+    journalFloats: floating(text('MEDIA_JOURNAL'), text('MEDIA_DATA_DIR')),
+    journalShared: text('MEDIA_JOURNAL_SHARED') === '1',
+    taskQueue: text('MEDIA_TASK_QUEUE') ?? DEFAULT_TASK_QUEUE,
+    inputRoots: list(text('MEDIA_INPUT_ROOTS')).map((root) => resolve(root)),
+    allowedMediaOrigins: list(text('MEDIA_ALLOWED_MEDIA_ORIGINS')),
+    policy: readPolicy(text('MEDIA_CREATE_POLICY')),
+    polling: readPolling(text('MEDIA_POLLING')),
+    pollConnections: readNumber(text, 'MEDIA_POLL_CONNECTIONS', WHOLE) ?? DEFAULT_CONNECTIONS.poll,
+    downloadConnections:
+      readNumber(text, 'MEDIA_DOWNLOAD_CONNECTIONS', WHOLE) ?? DEFAULT_CONNECTIONS.download,
+    createsPerSecond: readNumber(text, 'MEDIA_CREATES_PER_SECOND', POSITIVE),
+    cachedWorkflows: readNumber(text, 'MEDIA_CACHED_WORKFLOWS', WHOLE),
+    serve: checkServe(readServe(text('MEDIA_SERVE')), 'MEDIA_SERVE'),
+    nexus: text('MEDIA_NEXUS') === '1',
+    deployment: readDeployment(text('MEDIA_DEPLOYMENT')),
+    searchAttributes: text('MEDIA_SEARCH_ATTRIBUTES') === '1',
+  };
+}
+
+/** {@link readConfig} without the variables that cannot be used, so that one problem does not hide the others. */
+export function readUsableConfig(env: NodeJS.ProcessEnv = process.env): {
+  readonly config: MediaConfig;
+  readonly problems: readonly ConfigurationError[];
+} {
+  const problems: ConfigurationError[] = [];
+  const rest = { ...env };
+  for (;;) {
+    try {
+      return { config: readConfig(rest), problems };
+    } catch (error) {
+      if (!(error instanceof ConfigurationError) || rest[error.variable] === undefined) throw error;
+      problems.push(error);
+      delete rest[error.variable];
+    }
+  }
+}
+
+function floating(journal: string | undefined, dataDir: string | undefined): MediaConfig['journalFloats'] {
+  if (journal === undefined)
+    return dataDir === undefined || !isAbsolute(dataDir) ? 'MEDIA_DATA_DIR' : undefined;
+  return journal.includes('://') || isAbsolute(journal) ? undefined : 'MEDIA_JOURNAL';
+}
+
+/** Why no worker starts where another one, started in another folder, would not find what was paid for. */
+export function floatingJournal({ journalFloats: variable }: MediaConfig): ConfigurationError | undefined {
+  if (variable === undefined) return undefined;
+  return new ConfigurationError(
+    variable,
+    'is not set to an absolute path, so the journal of paid calls would be in whatever folder the worker is started in, and a worker that is started in another one would not find what was paid for. ' +
+      'Set it to an absolute path that outlives the process, or MEDIA_JOURNAL to a bucket or a database.',
+  );
+}
+
+function readPolling(mode: string | undefined): MediaConfig['polling'] {
+  if (mode === undefined || mode === 'own' || mode === 'shared') return mode;
+  throw new ConfigurationError('MEDIA_POLLING', 'must be own or shared.');
+}
+
+/** `NAME:BUILD_ID`, as Temporal itself writes a version. */
+function readDeployment(version: string | undefined): MediaConfig['deployment'] {
+  if (version === undefined) return undefined;
+  const [name, buildId] = version.split(/:(.*)/s);
+  if (!name || !buildId)
+    throw new ConfigurationError(
+      'MEDIA_DEPLOYMENT',
+      'must be NAME:BUILD_ID, the name of the worker deployment and this version of the worker, such as media:0.3.0.',
+    );
+  return { name, buildId };
+}
+
+const WHOLE = { allowed: 'a whole number of at least 1', ok: (n: number) => Number.isInteger(n) && n >= 1 };
+const POSITIVE = { allowed: 'a number above 0', ok: (n: number) => Number.isFinite(n) && n > 0 };
+
+function readNumber(
+  text: (name: string) => string | undefined,
+  name: string,
+  { allowed, ok }: typeof WHOLE,
+): number | undefined {
+  const value = text(name);
+  if (value === undefined) return undefined;
+  if (!ok(Number(value))) throw new ConfigurationError(name, `must be ${allowed}.`);
+  return Number(value);
+}
+
+interface KeySource {
+  readonly file: string | undefined;
+  readonly value: string | undefined;
+}
+
+/** Read for each call, because the file may be replaced while the worker runs. @throws ConfigurationError */
+export function keyFileText(path: string, variable: string, subject = ''): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throwBug(error);
+    throw new ConfigurationError(variable, `${subject}cannot be read by this process.`);
+  }
+}
+
+function readApiKey({ file, value }: KeySource): string {
+  const key = file ? keyFileText(file, 'MEDIA_API_KEY_FILE') : (value ?? '');
+  if (key.trim() === '') {
+    throw new ConfigurationError(
+      'MEDIA_API_KEY',
+      'is not set. Set it, or MEDIA_API_KEY_FILE, where the worker runs; to `none` for a service without keys.',
+    );
+  }
+  return usableKey(key, 'MEDIA_API_KEY');
+}
+
+/**
+ * A key that can be a header, without white space around it.
+ * @param subject what the message speaks of, where that is not the variable itself
+ * @throws ConfigurationError without the key
+ */
+export function usableKey(text: string, variable: string, subject = ''): string {
+  const key = text.trim();
+  if (key === '') throw new ConfigurationError(variable, `${subject}is empty.`);
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new ConfigurationError(
+      variable,
+      `${subject}contains blanks or characters that are not allowed in a header.`,
+    );
+  }
+  return key;
+}
+
+function readPolicy(text: string | undefined): CreatePolicy {
+  if (text === undefined) return {};
+  let json: unknown;
+  try {
+    json = parseWrittenJson(text);
+  } catch (error) {
+    const problem = error instanceof RepeatedNameError ? `${error.message}; it ` : '';
+    throw new ConfigurationError(
+      'MEDIA_CREATE_POLICY',
+      `${problem}must be a JSON object such as {"on502":"resend"}.`,
+    );
+  }
+  const read = createPolicySchema.safeParse(json);
+  if (!read.success) throw new ConfigurationError('MEDIA_CREATE_POLICY', z.prettifyError(read.error));
+  return read.data as CreatePolicy;
+}
+
+function readServe(text: string | undefined): readonly string[] {
+  return text === undefined ? SERVED_PARTS : list(text);
+}
+
+/** @throws ConfigurationError that names the variable or option */
+export function checkServe(parts: readonly string[], variable: string): readonly ServedPart[] {
+  const problem = partsProblem(parts);
+  if (problem !== undefined) throw new ConfigurationError(variable, problem);
+  return parts as readonly ServedPart[];
+}
+
+/** Comma-separated list. */
+function list(text: string | undefined): string[] {
+  return (text ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}

@@ -1,0 +1,257 @@
+import { createHash, type Hash } from 'node:crypto';
+import { type FileHandle, open, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { otherwise, throwBug } from '../../domain/bug';
+import { type ArtifactRef, artifactUri } from '../../domain/request';
+import { ArtifactError, type StagedArtifact, toArtifactError } from './artifact-store';
+import { systemCode } from '../files/system-errors';
+import {
+  bareFiles,
+  inFolder,
+  publishIfAbsent,
+  removeIfThere,
+  syncFolderIfItCan,
+} from '../files/durable-files';
+
+/** Target paths of a finished part. */
+export interface PartTargets {
+  final(sha256: string): string;
+  rejected(sha256: string): string;
+  /** Says that the final name had these bytes already. @default nothing to do */
+  storedAgain?(sha256: string): Promise<void>;
+}
+
+const COPY_CHUNK = 1024 * 1024;
+/** Bytes after which a sync starts: what is on the disk before the end need not be waited for at the end. */
+const SYNC_EVERY = 32 * 1024 * 1024;
+
+/**
+ * A part of a file store. Each stage has a file of its own: an earlier stage that is still running (an activity
+ * attempt that was given up) writes into a file that no longer has a name.
+ */
+export class FilePart implements StagedArtifact {
+  #hash: Hash = createHash('sha256');
+  #position = 0;
+  #open = true;
+  #finished = false;
+  #sync: Promise<void> | undefined;
+  #syncedTo = 0;
+  #syncError: ArtifactError | undefined;
+  /** Set when the file holds bytes that are not in the hash. */
+  #writeError: ArtifactError | undefined;
+
+  private constructor(
+    private readonly handle: FileHandle,
+    private readonly path: string,
+    private readonly targets: PartTargets,
+  ) {}
+
+  /** @param previous part of the same owner to continue from; its bytes are hashed again. */
+  static async create(path: string, targets: PartTargets, previous?: string): Promise<FilePart> {
+    const part = new FilePart(await open(path, 'wx+', 0o600), path, targets);
+    try {
+      if (previous !== undefined) await part.copyFrom(previous);
+    } catch (error) {
+      await part.discard().catch(otherwise(undefined));
+      throw toArtifactError(error);
+    }
+    return part;
+  }
+
+  get position(): number {
+    return this.#position;
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    this.#assertOpen();
+    const written = this.#writeToFile(chunk);
+    // Hashed while the bytes are written; bytes of a failed write are not in the hash.
+    const hash = this.#hash.copy().update(chunk);
+    await written;
+    this.#hash = hash;
+    this.#position += chunk.length;
+    this.#beginSync();
+  }
+
+  /**
+   * One sync at a time, during the download. A failure is kept: the system reports it once, and a later sync would
+   * succeed.
+   */
+  #beginSync(): void {
+    if (this.#sync !== undefined || this.#position - this.#syncedTo < SYNC_EVERY) return;
+    this.#syncedTo = this.#position;
+    this.#sync = bareFiles
+      .syncData(this.handle.fd)
+      .catch((error: unknown) => {
+        this.#syncError = toArtifactError(error);
+      })
+      .finally(() => {
+        this.#sync = undefined;
+      });
+  }
+
+  async #writeToFile(chunk: Uint8Array): Promise<void> {
+    try {
+      let done = 0;
+      while (done < chunk.length) {
+        const left = chunk.length - done;
+        const { bytesWritten } = await this.handle.write(chunk, done, left, this.#position + done);
+        done += bytesWritten;
+      }
+    } catch (error) {
+      const told = toArtifactError(error);
+      // A full disk may accept part of a chunk: bytes that are not in the hash must not be in the file.
+      await this.handle.truncate(this.#position).catch((error: unknown) => {
+        throwBug(error);
+        this.#writeError = told;
+      });
+      throw told;
+    }
+  }
+
+  /** Makes the bytes durable. @throws the error of any sync, also of one that began earlier */
+  async #synced(): Promise<void> {
+    await this.#sync;
+    const failed = this.#syncError ?? this.#writeError;
+    if (failed !== undefined) throw failed;
+    await bareFiles.sync(this.handle.fd);
+  }
+
+  async restart(): Promise<void> {
+    this.#assertOpen();
+    await this.#sync;
+    await this.handle.truncate(0).catch((error: unknown) => {
+      throw toArtifactError(error);
+    });
+    this.#hash = createHash('sha256');
+    this.#position = 0;
+    this.#syncedTo = 0;
+    this.#writeError = undefined;
+  }
+
+  inspectPath(): string {
+    return this.path;
+  }
+
+  sha256(): string {
+    return this.#hash.copy().digest('hex');
+  }
+
+  /**
+   * Makes the bytes durable where they are, for a copy that is made from the file.
+   * @throws ArtifactError `superseded` for a part that is closed; the error of any write or sync
+   */
+  async settle(): Promise<void> {
+    this.#assertOpen();
+    try {
+      await this.#synced();
+    } catch (error) {
+      throw toArtifactError(error);
+    }
+  }
+
+  async publish(mediaType: string): Promise<ArtifactRef> {
+    const again = this.targets.storedAgain?.bind(this.targets);
+    return this.#finish(this.targets.final(this.sha256()), mediaType, again);
+  }
+
+  async reject(): Promise<ArtifactRef> {
+    return this.#finish(this.targets.rejected(this.sha256()), 'application/octet-stream');
+  }
+
+  async discard(): Promise<void> {
+    this.#finished = true;
+    try {
+      await removeIfThere(this.path);
+    } catch (error) {
+      throw toArtifactError(error);
+    } finally {
+      await this.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    if (!this.#open) return;
+    this.#open = false;
+    try {
+      // A later try resumes from these bytes, so they must survive a power cut.
+      if (!this.#finished) await this.#synced();
+    } catch (error) {
+      throw toArtifactError(error);
+    } finally {
+      await this.#sync;
+      await this.handle.close();
+    }
+  }
+
+  async #finish(
+    final: string,
+    mediaType: string,
+    storedAgain?: (sha256: string) => Promise<void>,
+  ): Promise<ArtifactRef> {
+    this.#assertOpen();
+    const sha256 = this.sha256();
+    const publish = () => inFolder(dirname(final), () => publishIfAbsent(this.path, final));
+    try {
+      await this.#synced();
+      if (!(await publish())) {
+        // Same name, same bytes, unless the stored file was damaged: then this one replaces it.
+        if (!(await isIntact(final, this.#position, sha256))) await this.#replace(final);
+        else {
+          await storedAgain?.(sha256);
+          // Until then it may have been removed as an old one.
+          if (!(await publish())) await removeIfThere(this.path);
+        }
+      }
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT')
+        throw new ArtifactError('superseded', 'Another try of this download took its part over.');
+      throw toArtifactError(error);
+    }
+    this.#finished = true;
+    await this.close();
+    return { uri: artifactUri(sha256), mediaType, bytes: this.#position, sha256 };
+  }
+
+  async #replace(final: string): Promise<void> {
+    await rename(this.path, final);
+    await syncFolderIfItCan(dirname(final));
+  }
+
+  private async copyFrom(previous: string): Promise<void> {
+    const source = await open(previous, 'r');
+    try {
+      const buffer = Buffer.allocUnsafe(COPY_CHUNK);
+      for (;;) {
+        const { bytesRead } = await source.read(buffer, 0, COPY_CHUNK, this.#position);
+        if (bytesRead === 0) return;
+        await this.write(buffer.subarray(0, bytesRead));
+      }
+    } finally {
+      await source.close();
+    }
+  }
+
+  #assertOpen(): void {
+    if (!this.#open || this.#finished) throw new ArtifactError('superseded', 'This part is closed.');
+  }
+}
+
+/** Whether a file has these bytes. */
+export async function isIntact(path: string, bytes: number, sha256: string): Promise<boolean> {
+  const handle = await open(path, 'r');
+  try {
+    if ((await handle.stat()).size !== bytes) return false;
+    const hash = createHash('sha256');
+    const buffer = Buffer.allocUnsafe(Math.min(Math.max(bytes, 1), COPY_CHUNK));
+    for (let at = 0; ;) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, at);
+      if (bytesRead === 0) break;
+      hash.update(buffer.subarray(0, bytesRead));
+      at += bytesRead;
+    }
+    return hash.digest('hex') === sha256;
+  } finally {
+    await handle.close();
+  }
+}

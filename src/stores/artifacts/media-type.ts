@@ -1,0 +1,237 @@
+import { imageSize } from 'image-size';
+import { type ReferenceKind } from '../../domain/request';
+import { roleOf } from './mp4-boxes';
+import { tsFormOf } from './mpeg-ts';
+
+/** Kind of bytes, by their magic numbers (C2.5.5, C4.3). */
+interface SniffedMedia {
+  readonly kind: ReferenceKind;
+  readonly mediaType: string;
+  /** File extension without a dot. */
+  readonly extension: string;
+}
+
+/** Bytes that {@link sniffMedia} and {@link describePage} need. */
+export const SNIFF_BYTES = 4096;
+
+interface Magic extends SniffedMedia {
+  matches(head: Buffer): boolean;
+}
+
+const ascii = (head: Buffer, offset: number, text: string) =>
+  head.toString('latin1', offset, offset + text.length) === text;
+
+const bytes = (head: Buffer, ...expected: number[]) => expected.every((byte, index) => head[index] === byte);
+
+/**
+ * Whether bytes begin like an MP4, QuickTime or HEIF file: with a box that such files have at their top level. Its size
+ * is a number and no text; one of text would be taken for a part of a sentence.
+ */
+export const isIsoFile = (head: Buffer) =>
+  roleOf(head.toString('latin1', 4, 8)) !== undefined && isBinary(head.toString('latin1'));
+
+/** Brands of the file: the main one first. Undefined where no box with them is within these bytes. */
+function brandsOf(head: Buffer): readonly string[] | undefined {
+  for (let at = 0; at + 12 <= head.length;) {
+    const size = head.readUInt32BE(at);
+    if (ascii(head, at + 4, 'ftyp') || ascii(head, at + 4, 'styp'))
+      return [
+        head.toString('latin1', at + 8, at + 12),
+        ...(head.toString('latin1', at + 16, at + size).match(/.{4}/gs) ?? []),
+      ];
+    if (size < 8) return undefined;
+    at += size;
+  }
+  return undefined;
+}
+
+const STILL_BRANDS = new Set(['avif', 'heic', 'heix', 'mif1', 'jpx ', 'jp2 ']);
+/** An image sequence has a track of pictures. */
+const SEQUENCE_BRANDS = new Set(['avis', 'msf1', 'hevc', 'hevx']);
+const MP4_AUDIO_BRANDS = new Set(['M4A ', 'M4B ', 'F4A ', 'F4B ']);
+
+/** What the brands of an ISO file say it is. */
+function isoKind(head: Buffer): 'mp4' | 'quicktime' | 'audio' | 'still' | undefined {
+  if (!isIsoFile(head)) return undefined;
+  const [brand, ...others] = brandsOf(head) ?? [];
+  // A QuickTime file of the old kind has no brand.
+  if (brand === undefined) return ascii(head, 4, 'ftyp') ? undefined : 'quicktime';
+  if (brand === 'qt  ') return 'quicktime';
+  if (MP4_AUDIO_BRANDS.has(brand)) return 'audio';
+  return STILL_BRANDS.has(brand) && !others.some((one) => SEQUENCE_BRANDS.has(one)) ? 'still' : 'mp4';
+}
+
+/** What no text has; ESC is left out, because terminals write it. */
+// eslint-disable-next-line no-control-regex
+const isBinary = (text: string) => /[\u0000-\u0008\u000e-\u001a]/.test(text);
+
+const isMatroska = (head: Buffer) => bytes(head, 0x1a, 0x45, 0xdf, 0xa3);
+
+/** An MPEG layer III frame header with no reserved value; layer I would also match a UTF-16 text. */
+const isMpegAudioFrame = (head: Buffer) =>
+  head.length >= 4 &&
+  head[0] === 0xff &&
+  (head[1]! & 0xe0) === 0xe0 &&
+  (head[1]! & 0x18) !== 0x08 &&
+  (head[1]! & 0x06) === 0x02 &&
+  (head[2]! & 0xf0) !== 0xf0 &&
+  (head[2]! & 0x0c) !== 0x0c;
+
+/** Own small table: the packages with larger ones are ESM only. */
+const TABLE: readonly Magic[] = [
+  { kind: 'video', mediaType: 'video/mp4', extension: 'mp4', matches: (head) => isoKind(head) === 'mp4' },
+  {
+    kind: 'video',
+    mediaType: 'video/quicktime',
+    extension: 'mov',
+    matches: (head) => isoKind(head) === 'quicktime',
+  },
+  {
+    kind: 'video',
+    mediaType: 'video/webm',
+    extension: 'webm',
+    matches: (head) => isMatroska(head) && head.subarray(0, 64).includes('webm'),
+  },
+  {
+    kind: 'video',
+    mediaType: 'video/matroska',
+    extension: 'mkv',
+    matches: (head) => isMatroska(head) && head.subarray(0, 64).includes('matroska'),
+  },
+  {
+    kind: 'video',
+    mediaType: 'video/mp2t',
+    extension: 'ts',
+    matches: (head) => tsFormOf(head) !== undefined && isBinary(head.toString('latin1')),
+  },
+  {
+    kind: 'video',
+    mediaType: 'video/x-msvideo',
+    extension: 'avi',
+    matches: (head) => ascii(head, 0, 'RIFF') && ascii(head, 8, 'AVI '),
+  },
+  {
+    kind: 'image',
+    mediaType: 'image/png',
+    extension: 'png',
+    matches: (head) => bytes(head, 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a),
+  },
+  {
+    kind: 'image',
+    mediaType: 'image/jpeg',
+    extension: 'jpg',
+    matches: (head) => bytes(head, 0xff, 0xd8, 0xff),
+  },
+  {
+    kind: 'image',
+    mediaType: 'image/webp',
+    extension: 'webp',
+    matches: (head) => ascii(head, 0, 'RIFF') && ascii(head, 8, 'WEBP'),
+  },
+  {
+    kind: 'image',
+    mediaType: 'image/gif',
+    extension: 'gif',
+    matches: (head) => ascii(head, 0, 'GIF87a') || ascii(head, 0, 'GIF89a'),
+  },
+  {
+    kind: 'audio',
+    mediaType: 'audio/wav',
+    extension: 'wav',
+    matches: (head) => ascii(head, 0, 'RIFF') && ascii(head, 8, 'WAVE'),
+  },
+  { kind: 'audio', mediaType: 'audio/ogg', extension: 'ogg', matches: (head) => ascii(head, 0, 'OggS') },
+  { kind: 'audio', mediaType: 'audio/flac', extension: 'flac', matches: (head) => ascii(head, 0, 'fLaC') },
+  {
+    kind: 'audio',
+    mediaType: 'audio/mp4',
+    extension: 'm4a',
+    matches: (head) => isoKind(head) === 'audio',
+  },
+  {
+    // ADTS: sync word with layer 00, which MPEG audio frames never have.
+    kind: 'audio',
+    mediaType: 'audio/aac',
+    extension: 'aac',
+    matches: (head) => head[0] === 0xff && (head[1]! & 0xf6) === 0xf0,
+  },
+  {
+    kind: 'audio',
+    mediaType: 'audio/mpeg',
+    extension: 'mp3',
+    matches: (head) => ascii(head, 0, 'ID3') || isMpegAudioFrame(head),
+  },
+];
+
+/**
+ * Media type of bytes by their beginning, whatever a header or a file name claims; undefined when it is not known.
+ */
+export function sniffMedia(head: Uint8Array): SniffedMedia | undefined {
+  const view = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
+  const found = TABLE.find((magic) => magic.matches(view));
+  return found && { kind: found.kind, mediaType: found.mediaType, extension: found.extension };
+}
+
+/** Describes bytes that are not media, for messages: a page of JSON or HTML instead of a file is common (C4.3). */
+export function describePage(head: Uint8Array): 'empty' | 'json' | 'html' | 'text' | 'unknown' {
+  if (head.length === 0) return 'empty';
+  const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, SNIFF_BYTES)).toString(
+    'utf8',
+  );
+  // A byte order mark counts as a blank.
+  const start = text.trimStart();
+  if (/^[{[]/.test(start)) return 'json';
+  if (/^<(!doctype|html|head|body|\?xml|error|!--)/i.test(start)) return 'html';
+  // The end may be cut in the middle of a character.
+  return isBinary(text) || /\ufffd[^\ufffd]/.test(text) ? 'unknown' : 'text';
+}
+
+/** File extension of the media type of an artifact, without a dot; `bin` for an unknown one. */
+export function extensionOf(mediaType: string): string {
+  const bare = mediaType.replace(/;.*/s, '');
+  if (bare === 'application/json') return 'json';
+  return TABLE.find((magic) => magic.mediaType === bare)?.extension ?? 'bin';
+}
+
+/** Largest accepted image, in pixels: a header may claim more than any viewer can decode. */
+export const MAX_IMAGE_PIXELS = 100_000_000;
+
+type ImageCheck =
+  | { readonly ok: true; readonly mediaType: string; readonly width: number; readonly height: number }
+  | {
+      readonly ok: false;
+      readonly reason: 'not_image' | 'unreadable' | 'too_large';
+      readonly message: string;
+    };
+
+/** Media type and size of an image from its bytes alone (C2.5.5). Reads the header; decodes nothing. */
+export function checkImage(head: Uint8Array): ImageCheck {
+  const media = sniffMedia(head);
+  if (media?.kind !== 'image')
+    return { ok: false, reason: 'not_image', message: 'The bytes are not an image.' };
+  const size = measure(head);
+  if (size === undefined)
+    return {
+      ok: false,
+      reason: 'unreadable',
+      message: `The header of this ${media.mediaType} cannot be read.`,
+    };
+  const { width, height } = size;
+  if (width * height > MAX_IMAGE_PIXELS)
+    return {
+      ok: false,
+      reason: 'too_large',
+      message: `The header claims ${width}x${height} pixels, more than ${MAX_IMAGE_PIXELS}.`,
+    };
+  return { ok: true, mediaType: media.mediaType, width, height };
+}
+
+function measure(head: Uint8Array): { width: number; height: number } | undefined {
+  try {
+    const { width, height } = imageSize(head);
+    return width > 0 && height > 0 ? { width, height } : undefined;
+  } catch (_error) {
+    // The library throws a TypeError for what is no image.
+    return undefined;
+  }
+}

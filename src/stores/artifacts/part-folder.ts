@@ -1,0 +1,122 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, stat } from 'node:fs/promises';
+import { uptime } from 'node:os';
+import { join } from 'node:path';
+import { otherwise } from '../../domain/bug';
+import { type PutOptions, type StagedArtifact, type StageOptions, toArtifactError } from './artifact-store';
+import { type ArtifactRef } from '../../domain/request';
+import { systemCode } from '../files/system-errors';
+import { inFolder, removeIfThere } from '../files/durable-files';
+import { FilePart, type PartTargets } from './file-part';
+
+const NO_PARTS = { all: [], resumable: undefined } as const;
+
+/** The parts of a store, as files of this host in one folder; their owners find them again. */
+export class PartFolder {
+  constructor(
+    private readonly folder: string,
+    private readonly targets: PartTargets,
+  ) {}
+
+  /** Opens a part of this owner, with the bytes of its longest earlier part. */
+  async stage(owner: string, { fresh = false }: StageOptions = {}): Promise<FilePart> {
+    const key = createHash('sha256').update(owner).digest('hex').slice(0, 32);
+    try {
+      return await inFolder(this.folder, async () => {
+        const { resumable, all } = fresh ? NO_PARTS : await findParts(this.folder, key);
+        const previous = resumable === undefined ? undefined : join(this.folder, resumable);
+        const part = await FilePart.create(join(this.folder, partName(key)), this.targets, previous);
+        for (const name of all) await removeIfThere(join(this.folder, name));
+        return part;
+      });
+    } catch (error) {
+      throw toArtifactError(error);
+    }
+  }
+
+  /** Opens a part that nobody continues. */
+  stageOnce(purpose: string): Promise<FilePart> {
+    return this.stage(`${purpose}/${randomBytes(16).toString('hex')}`, { fresh: true });
+  }
+
+  /** Rejects when no part can be written and flushed now. */
+  async checkWritable(): Promise<void> {
+    const probe = await this.stageOnce('probe');
+    try {
+      await probe.write(Buffer.from('probe'));
+      await probe.settle();
+    } finally {
+      await probe.discard();
+    }
+  }
+
+  /** Deletes parts that were not modified for this long: their activities were terminated. @returns how many. */
+  async removeStale(olderThanMs: number, now: number): Promise<number> {
+    let removed = 0;
+    try {
+      for (const name of await readdir(this.folder)) {
+        const path = join(this.folder, name);
+        const touched = (await stat(path).catch(otherwise(undefined)))?.mtimeMs;
+        if (touched === undefined || now - touched < olderThanMs) continue;
+        await removeIfThere(path);
+        removed += 1;
+      }
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT') throw toArtifactError(error);
+    }
+    return removed;
+  }
+}
+
+/** Publishes all bytes of a source through a part, or drops the part. */
+export async function writeWhole(
+  part: StagedArtifact,
+  source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  { mediaType }: PutOptions,
+): Promise<ArtifactRef> {
+  try {
+    for await (const chunk of source) await part.write(chunk);
+    return await part.publish(mediaType);
+  } catch (error) {
+    await part.discard().catch(otherwise(undefined));
+    throw error;
+  }
+}
+
+/** A week: no activity that could still continue its part is older. */
+export const STALE_PART_MS = 7 * 86_400_000;
+
+/** Tolerance, in seconds, for a clock that was set while the machine ran. */
+const SAME_BOOT_S = 60;
+
+/**
+ * When this machine started, in seconds: after a power cut a part may hold zeros that no check finds, so it is not
+ * resumed.
+ */
+function bootSecond(): number {
+  return Math.round(Date.now() / 1000 - uptime());
+}
+
+/** A new name for a part of the owner with this key. */
+function partName(key: string): string {
+  return `${key}.${bootSecond()}.${randomBytes(6).toString('hex')}.part`;
+}
+
+/** All parts of an owner, and the longest one that was written since this machine started. */
+async function findParts(
+  directory: string,
+  key: string,
+): Promise<{ all: readonly string[]; resumable: string | undefined }> {
+  const all = (await readdir(directory)).filter(
+    (name) => name.startsWith(`${key}.`) && name.endsWith('.part'),
+  );
+  let resumable: string | undefined;
+  let longest = 0;
+  for (const name of all) {
+    const boot = Number(name.split('.')[1]);
+    if (!(Math.abs(boot - bootSecond()) <= SAME_BOOT_S)) continue;
+    const size = (await stat(join(directory, name)).catch(otherwise(undefined)))?.size ?? 0;
+    if (size > longest) [resumable, longest] = [name, size];
+  }
+  return { all, resumable };
+}

@@ -1,0 +1,167 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { hostname } from 'node:os';
+import { promisify } from 'node:util';
+import { otherwise, throwBug } from '../../domain/bug';
+import { systemCode } from './system-errors';
+
+/** What an operating system is asked. */
+export interface OperatingSystem {
+  readonly platform: NodeJS.Platform;
+  /** Runs a command without a shell. @returns what it printed; rejects when it fails */
+  readonly run: (command: string, args: readonly string[]) => Promise<string>;
+}
+
+const run = promisify(execFile);
+
+/** This one. */
+export const OPERATING_SYSTEM: OperatingSystem = {
+  platform: process.platform,
+  // Times are printed alike, whatever the zone and language of the process that asks.
+  run: async (command, args) =>
+    (await run(command, args, { env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' } })).stdout,
+};
+
+/** Where macOS and Windows keep an id of the machine that no network and no new name changes. */
+const ID_OF: {
+  readonly [platform: string]: readonly [command: string, args: readonly string[], id: RegExp];
+} = {
+  darwin: ['/usr/sbin/ioreg', ['-rd1', '-c', 'IOPlatformExpertDevice'], /"IOPlatformUUID"\s*=\s*"([^"]+)"/],
+  win32: [
+    'reg.exe',
+    ['query', 'HKLM\\SOFTWARE\\Microsoft\\Cryptography', '/v', 'MachineGuid', '/reg:64'],
+    /MachineGuid\s+REG_SZ\s+(\S+)/,
+  ],
+};
+
+let known: Promise<string | undefined> | undefined;
+
+/** The machine id of the operating system; undefined where there is none that can be read. A command is run once. */
+export async function machineId(system: OperatingSystem = OPERATING_SYSTEM): Promise<string | undefined> {
+  const asked = ID_OF[system.platform];
+  if (asked === undefined) {
+    const id = await readFile('/etc/machine-id', 'utf8').catch(otherwise(''));
+    return id.trim() || undefined;
+  }
+  const [command, args, id] = asked;
+  const ask = async () => id.exec(await system.run(command, args).catch(otherwise('')))?.[1];
+  return system === OPERATING_SYSTEM ? (known ??= ask()) : ask();
+}
+
+/**
+ * The host whose processes can be looked at. On Linux its name: containers on one machine do not see each other's
+ * processes. Elsewhere a name changes with the network, and the machine id stands for it.
+ */
+export async function hostOfProcesses(): Promise<string> {
+  return process.platform === 'linux' ? hostname() : ((await machineId()) ?? hostname());
+}
+
+/** A process that runs, and of which nothing more is known: a lock of it stands. */
+const UNKNOWN = 'unknown';
+
+/**
+ * A string that is constant while the process runs and differs for a later process with the same id; null when no such
+ * process runs. The id alone is not enough: a restarted container assigns the same small numbers again.
+ */
+export async function processIdentity(
+  pid: number,
+  system: OperatingSystem = OPERATING_SYSTEM,
+): Promise<string | null> {
+  if (!exists(pid)) return null;
+  try {
+    return await (system.platform === 'linux' ? linuxStart(pid) : startTime(pid, system));
+  } catch (error) {
+    throwBug(error);
+    // It has ended meanwhile; or it is hidden, or the command is not allowed here.
+    return exists(pid) ? UNKNOWN : null;
+  }
+}
+
+/** Whether a process still runs that once had this identity. */
+export async function runs(process: {
+  readonly pid: number;
+  readonly identity: string | null;
+}): Promise<boolean> {
+  const now = await processIdentity(process.pid);
+  if (now === null) return false;
+  return now === process.identity || now === UNKNOWN || process.identity === UNKNOWN;
+}
+
+async function startTime(pid: number, { platform, run }: OperatingSystem): Promise<string | null> {
+  const started =
+    platform === 'win32'
+      ? await run('powershell.exe', [
+          '-NoProfile',
+          '-NonInteractive',
+          '-Command',
+          `(Get-Process -Id ${pid} -ErrorAction Stop).StartTime.ToFileTimeUtc()`,
+        ])
+      : await run('ps', ['-o', 'lstart=', '-p', String(pid)]);
+  return started.trim() || null;
+}
+
+async function linuxStart(pid: number): Promise<string | null> {
+  const [boot, stat] = await Promise.all([
+    readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
+    readFile(`/proc/${pid}/stat`, 'utf8'),
+  ]);
+  // The command in parentheses may contain spaces: count the fields after it. State is the 3rd, start time the 22nd.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields[0] === 'Z' ? null : `${boot.trim()}/${fields[19]}`;
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemCode(error) === 'EPERM';
+  }
+}
+
+/**
+ * The environment of a child process that needs no secret of the user (C5.4a): without keys, addresses and stores of the
+ * media workers (`MEDIA_*`), and without what the AWS SDK and libpq read (`AWS_*`, `PG*`).
+ * @param also further names to leave out
+ */
+export function childEnvironment(env: NodeJS.ProcessEnv, also?: RegExp): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(env).filter(
+      ([name]) => !/^(?:MEDIA_|AWS_|PG[A-Z])/i.test(name) && also?.test(name) !== true,
+    ),
+  );
+}
+
+const LOOPBACK = '127.0.0.1';
+
+/** A port of 127.0.0.1 that was free a moment ago; the caller must be prepared to try another one. */
+export async function freePort(): Promise<number> {
+  const server = await listen(0);
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no TCP port to be had on 127.0.0.1');
+  return address.port;
+}
+
+/** Whether the port of 127.0.0.1 can be bound. */
+export async function isPortFree(port: number): Promise<boolean> {
+  try {
+    const server = await listen(port);
+    server.close();
+    await once(server, 'close');
+    return true;
+  } catch (error) {
+    throwBug(error);
+    return false;
+  }
+}
+
+async function listen(port: number): Promise<Server> {
+  const server = createServer();
+  server.listen(port, LOOPBACK);
+  await once(server, 'listening');
+  return server;
+}

@@ -1,0 +1,255 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type CampaignRecord } from '../../domain/campaign/budget-book';
+import {
+  type CreateJournal,
+  type EntryPlace,
+  type JournalIdentity,
+  type JournalPage,
+  type TaskIndexEntry,
+} from '../../domain/journal';
+import { type JournalKey, type LogEntry } from '../../domain/log-entries';
+import {
+  campaignName,
+  entryName,
+  hashIn,
+  IDENTITY,
+  JournalRecordError,
+  keyPrefix,
+  KEYS,
+  markName,
+  numberIn,
+  openName,
+  openPrefix,
+  parseCampaignRecord,
+  parseEntry,
+  parseIdentity,
+  parseIndexEntry,
+  parsePlace,
+  parseRemoval,
+  prefixOfHash,
+  removalName,
+  sha256,
+  taskName,
+  taskPrefix,
+} from './records';
+import { type RecordStore } from './record-store';
+
+/** Names of one page of a listing: those of some hundred keys. */
+const NAMES_PER_PAGE = 1_000;
+const SEALING_KEY_BYTES = 32;
+
+/**
+ * The journal of paid sends in any store of records: files, a bucket, a table, or one of your own
+ * (architecture: Stores). What it promises depends on the promises of the store alone.
+ */
+export function createJournal(records: RecordStore): CreateJournal {
+  /** Id and key are created together, so that no journal continues under its id with another key. */
+  async function readIdentity(): Promise<ReturnType<typeof parseIdentity>> {
+    const text = await records.read(IDENTITY);
+    if (text !== null) return parseIdentity(text);
+    const sealingKey = randomBytes(SEALING_KEY_BYTES).toString('base64');
+    await records.create(IDENTITY, JSON.stringify({ v: 1, journalId: randomUUID(), sealingKey }));
+    return parseIdentity((await records.read(IDENTITY)) ?? '');
+  }
+
+  return {
+    kind: records.kind,
+
+    async identity(): Promise<JournalIdentity> {
+      const { journalId } = await readIdentity();
+      return { journalId, hostId: (await records.host?.()) ?? null };
+    },
+
+    async sealingKey(): Promise<Uint8Array> {
+      return Buffer.from((await readIdentity()).sealingKey, 'base64');
+    },
+
+    async putMark(mark): Promise<void> {
+      await records.create(markName(mark), '');
+    },
+
+    async hasMark(mark): Promise<boolean> {
+      // A listing, because a network file system may remember that a file was not there.
+      return (await records.names(markName(mark), null, 1)).length > 0;
+    },
+
+    async read(key): Promise<readonly LogEntry[]> {
+      const prefix = keyPrefix(key);
+      const found = await records.readAll(prefix);
+      const length = Math.max(-1, ...[...found.keys()].flatMap((name) => numberIn(name) ?? [])) + 1;
+      const entries: LogEntry[] = [];
+      for (let n = 0; n < length; n++) {
+        const name = entryName(prefix, n);
+        // It is older than those after it: a listing that was made while it was written must not hide it.
+        const text = found.get(name) ?? (await records.read(name));
+        if (text === null) throw new JournalRecordError(LOST);
+        entries.push(parseEntry(text));
+      }
+      return entries;
+    },
+
+    async append(key, n, entry): Promise<'won' | 'lost'> {
+      // Who writes a later entry has read those before it. What became of a send is kept whatever happened to them.
+      const follows = n > 0 && entry.kind !== 'answer';
+      if (follows) await requireEarlier(key, n);
+      // Before the intent, so that a kill between the two leaves a superfluous hint and never a missing one.
+      if (entry.kind === 'intent') {
+        const { namespace, creationKey } = key;
+        const place = { namespace, creationKey, n };
+        await records.note(openName(place, entry.bodyHash), JSON.stringify({ v: 1, ...place }));
+      }
+      const end = await records.create(entryName(keyPrefix(key), n), JSON.stringify(entry));
+      // If the earlier ones were removed meanwhile, this one is alone, and nobody can read the log.
+      if (follows) await requireEarlier(key, n);
+      return end;
+    },
+
+    async scan(after, limit): Promise<JournalPage> {
+      const logs: (readonly LogEntry[])[] = [];
+      for await (const { hash, names } of keysIn(records, after)) {
+        const log = await readEntries(records, names);
+        if (log.length === 0) continue;
+        logs.push(log.map(({ entry }) => entry));
+        if (logs.length >= limit) return { logs, next: hash };
+      }
+      return { logs, next: null };
+    },
+
+    async findOpenByBody(bodyHash): Promise<readonly EntryPlace[]> {
+      const places: EntryPlace[] = [];
+      for await (const names of pagesOf(records, openPrefix(bodyHash))) {
+        // A hint may be removed meanwhile, and one that is half written is ignored: its intent was never written.
+        const texts = await Promise.all(names.map((name) => records.read(name)));
+        places.push(...texts.flatMap((text) => (text === null ? [] : (parsePlace(text) ?? []))));
+      }
+      return places;
+    },
+
+    async forgetOpen(intent, bodyHash): Promise<void> {
+      await records.note(openName(intent, bodyHash), null);
+    },
+
+    async indexTask(entry: TaskIndexEntry): Promise<void> {
+      await records.create(taskName(entry.video.taskId, entry.video.account), JSON.stringify(entry));
+    },
+
+    async findTask(taskId): Promise<readonly TaskIndexEntry[]> {
+      const texts = [...(await records.readAll(taskPrefix(taskId))).values()];
+      return texts.map(parseIndexEntry).filter((entry) => entry.video.taskId === taskId);
+    },
+
+    async readRecord(log, n): Promise<CampaignRecord | null> {
+      const text = await records.read(campaignName(log, n));
+      return text === null ? null : parseCampaignRecord(text);
+    },
+
+    putRecord: (log, n, record) => records.create(campaignName(log, n), JSON.stringify(record)),
+
+    checkWritable: () => checkStore(records),
+  };
+
+  async function requireEarlier(key: JournalKey, n: number): Promise<void> {
+    const prefix = keyPrefix(key);
+    // In this order: a removal ends with its note, so that a log without a note and with its earlier entry is whole.
+    const removal = await records.read(removalName(prefix));
+    if (removal !== null && (await isUnderRemoval(prefix, removal))) {
+      throw new JournalRecordError(
+        'A prune of the journal is removing the records of this creation key, or was killed while it did. If this lasts, run `temporal-media journal prune` again, an hour after the one that was killed: it ends the removal.',
+      );
+    }
+    if ((await records.read(entryName(prefix, n - 1))) === null) throw new JournalRecordError(LOST);
+  }
+
+  /**
+   * A removal takes the first entry last. Where that is one that the note does not name, everything that it names is gone,
+   * and the prune was killed before it took its note away: the key was used anew since.
+   */
+  async function isUnderRemoval(prefix: string, note: string): Promise<boolean> {
+    const first = await records.read(entryName(prefix, 0));
+    return first === null || parseRemoval(note).entries.includes(sha256(first));
+  }
+}
+
+const LOST =
+  'The journal has lost an earlier entry of this creation key: it was pruned meanwhile, or a part of the journal is missing. Nothing is sent under that key.';
+
+/** How many callers try at once whether exactly one of them can create a record. */
+const PROBES = 4;
+
+/**
+ * Checks that the store can be written and that of several callers one creates a record: a store that ignores the
+ * condition would let a video be bought twice. @throws JournalRecordError, or the error of the store
+ */
+async function checkStore(records: RecordStore): Promise<void> {
+  await records.check?.();
+  const name = `checks/${randomUUID()}.check`;
+  const ends = await Promise.all(Array.from({ length: PROBES }, () => records.create(name, randomUUID())));
+  await records.remove(name);
+  const winners = ends.filter((end) => end === 'won').length;
+  if (winners === 1) return;
+  throw new JournalRecordError(
+    `The store of the journal let ${winners} of ${PROBES} callers create the same record. It does not honour create-if-absent (S3: If-None-Match; a folder: hard links), so it cannot keep a video from being bought twice, and nothing is sent with it. Use another store.`,
+  );
+}
+
+/** The records of one creation key. */
+export interface KeyRecords {
+  /** Digest of namespace and key. */
+  readonly hash: string;
+  readonly names: readonly string[];
+}
+
+/** All creation keys in the order of their digests, only those after `after`. */
+export async function* keysIn(records: RecordStore, after: string | null = null): AsyncGenerator<KeyRecords> {
+  let open: { hash: string; names: string[] } | undefined;
+  // '~' comes after every character of a name.
+  for await (const page of pagesOf(records, KEYS, after === null ? null : `${prefixOfHash(after)}~`)) {
+    for (const name of page) {
+      const hash = hashIn(name);
+      if (hash === undefined) continue;
+      if (open?.hash !== hash) {
+        if (open !== undefined) yield open;
+        open = { hash, names: [] };
+      }
+      open.names.push(name);
+    }
+  }
+  if (open !== undefined) yield open;
+}
+
+/** All names that begin with a prefix and come after `after`, page by page. */
+export async function* pagesOf(
+  records: RecordStore,
+  prefix: string,
+  after: string | null = null,
+): AsyncGenerator<readonly string[]> {
+  let last = after;
+  for (;;) {
+    const page = await records.names(prefix, last, NAMES_PER_PAGE);
+    yield page;
+    if (page.length < NAMES_PER_PAGE) return;
+    last = page.at(-1) ?? null;
+  }
+}
+
+/** An entry as it stands in the store. */
+export interface StoredEntry {
+  readonly n: number;
+  readonly name: string;
+  readonly digest: string;
+  readonly entry: LogEntry;
+}
+
+/** The entries among the records of a key, in order: also of one that is half removed, or that grows meanwhile. */
+export async function readEntries(
+  records: RecordStore,
+  names: readonly string[],
+): Promise<readonly StoredEntry[]> {
+  const read = names.map(async (name): Promise<readonly StoredEntry[]> => {
+    const n = numberIn(name);
+    const text = n === undefined ? null : await records.read(name);
+    if (n === undefined || text === null) return [];
+    return [{ n, name, digest: sha256(text), entry: parseEntry(text) }];
+  });
+  return (await Promise.all(read)).flat().sort((one, other) => one.n - other.n);
+}

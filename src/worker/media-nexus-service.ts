@@ -1,0 +1,233 @@
+import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowFailedError } from '@temporalio/client';
+import {
+  getClient,
+  operationInfo,
+  startWorkflow,
+  type WorkflowHandle,
+  WorkflowRunOperationHandler,
+} from '@temporalio/nexus';
+import {
+  HandlerError,
+  HandlerStartOperationResult,
+  OperationError,
+  type OperationHandler,
+  type ServiceHandler,
+  serviceHandler,
+  type StartOperationContext,
+} from 'nexus-rpc';
+import { type WorkerOptions } from '@temporalio/worker';
+import { TemporalMediaClient } from '../client';
+import {
+  CampaignConflictError,
+  CampaignInputError,
+  CreationKeyConflictError,
+  InvalidInputError,
+} from '../client/errors';
+import { type MediaConfig } from '../settings/config';
+import { awaitVideoWorkflowId } from '../client/resume-video';
+import { type Started } from '../client/workflow-handle';
+import { DEFAULT_CREDENTIAL, WORKFLOW } from '../domain/names';
+import { refusedBeforeSend, type Rejected } from '../domain/outcome';
+import { isObject, shapeIssue } from '../domain/shape';
+import { AWAIT_VIDEO_SHAPE } from '../domain/workflow-inputs';
+import { STARTED_BY } from '../domain/version';
+import { mediaService } from '../nexus';
+
+/** Options of {@link mediaNexusService}. */
+export interface MediaNexusOptions {
+  /** Task queue of the media workers. @default the queue on which the operation arrives */
+  readonly taskQueue?: string;
+  /** Starts workflows with search attributes, see `TemporalMediaClient`. @default false */
+  readonly searchAttributes?: boolean;
+}
+
+/**
+ * The Nexus service `media`, for `nexusServices` of a worker. Every operation starts its workflow as a client does: the
+ * same creation key attaches, or returns the first outcome, and never buys twice. A request that cannot be sent ends as
+ * the outcome `rejected`, as everywhere.
+ */
+export function mediaNexusService(
+  options: MediaNexusOptions = {},
+): ServiceHandler<(typeof mediaService)['operations']> {
+  const clientOptions: ClientOptions = () => ({
+    taskQueue: options.taskQueue ?? operationInfo().taskQueue,
+    searchAttributes: options.searchAttributes ?? false,
+  });
+  return serviceHandler(mediaService, {
+    generateVideo: operation(clientOptions, (input) =>
+      paid(WORKFLOW.generateVideo, input, (media, call, id) => media.startVideo(call, { id })),
+    ),
+    generateImage: operation(clientOptions, (input) =>
+      paid(WORKFLOW.generateImage, input, (media, call, id) => media.startImage(call, { id })),
+    ),
+    editImage: operation(clientOptions, (input) =>
+      paid(WORKFLOW.editImage, input, (media, call, id) => media.startEdit(call, { id })),
+    ),
+    awaitVideo: operation(clientOptions, (input) => {
+      const issue = shapeIssue(input, AWAIT_VIDEO_SHAPE);
+      if (issue !== undefined) throw badRequest(issue.message);
+      const { video } = input;
+      const account = 'account' in video ? video.account : (input.account ?? DEFAULT_CREDENTIAL);
+      return { type: WORKFLOW.awaitVideo, id: awaitVideoWorkflowId(account, video.taskId), input };
+    }),
+    campaign: operation(clientOptions, (input) => {
+      const { id, ...campaign } = input;
+      if (!isText(id)) throw badRequest('A campaign needs an id: {id, manifest, ...}.');
+      const start = (media: TemporalMediaClient) => media.campaigns.start(campaign, { id });
+      return { type: WORKFLOW.runCampaign, id, input: campaign, start };
+    }),
+  });
+}
+
+/** The Nexus services of a worker: the user's, and ours where the configuration wants it. */
+export function nexusServicesOf(
+  { nexus, searchAttributes }: Pick<MediaConfig, 'nexus' | 'searchAttributes'>,
+  users: WorkerOptions['nexusServices'],
+): Pick<WorkerOptions, 'nexusServices'> {
+  if (!nexus || users?.some(({ definition }) => definition.name === mediaService.name)) return {};
+  return { nexusServices: [...(users ?? []), mediaNexusService({ searchAttributes })] };
+}
+
+/** Options of the client of an operation; the queue is known once one arrives. */
+type ClientOptions = () => Required<MediaNexusOptions>;
+
+/** The workflow behind an operation. */
+interface Run<Outcome> {
+  readonly type: string;
+  readonly id: string;
+  readonly input: object;
+  /** Starts it or attaches to it. @default starts it, or attaches to the open one; a closed one is started again */
+  readonly start?: (media: TemporalMediaClient) => Promise<Started<Outcome>>;
+  /** The outcome of a request that cannot be sent; undefined for other errors. @default none: every error is thrown */
+  readonly rejected?: (error: unknown) => Outcome | undefined;
+}
+
+/** An outcome that is known without a workflow. */
+interface Known<Outcome> {
+  readonly known: Outcome;
+}
+
+/** A paid call: its creation key is the id of its workflow. */
+function paid<Input extends { readonly creationKey: string }, Outcome>(
+  type: string,
+  input: Input,
+  start: (
+    media: TemporalMediaClient,
+    call: Omit<Input, 'creationKey'>,
+    id: string,
+  ) => Promise<Started<Outcome>>,
+): Run<Outcome | Rejected> | Known<Rejected> {
+  const { creationKey: id, ...call } = input;
+  if (!isText(id)) return { known: refusedBeforeSend('creation_key_required', KEY_REQUIRED, 'creationKey') };
+  return { type, id, input, start: (media) => start(media, call, id), rejected: rejectedBy };
+}
+
+const KEY_REQUIRED =
+  'A paid operation needs a creationKey that lasts, such as an order number: the same key never buys twice. Nothing was sent.';
+
+/** An operation that ends with its workflow, or at once where the outcome is known already. */
+function operation<Input, Outcome>(
+  clientOptions: ClientOptions,
+  runOf: (input: Input) => Run<Outcome> | Known<Outcome>,
+): OperationHandler<Input, Outcome> {
+  return {
+    async start(context, input) {
+      try {
+        if (!isObject(input)) throw badRequest('The input must be an object.');
+        const run = runOf(input);
+        if ('known' in run) return HandlerStartOperationResult.sync(run.known);
+        return await startRun(context, clientOptions(), run);
+      } catch (error) {
+        throw handlerErrorOf(error);
+      }
+    },
+    cancel: (context, token) => WORKFLOW_RUN.cancel(context, token),
+  };
+}
+
+/** Cancels the workflow that a token names. */
+const WORKFLOW_RUN = new WorkflowRunOperationHandler<unknown, unknown>(() => {
+  throw new Error('Only its cancellation is used.');
+});
+
+async function startRun<Outcome>(
+  context: StartOperationContext,
+  client: ReturnType<ClientOptions>,
+  run: Run<Outcome>,
+): Promise<HandlerStartOperationResult<Outcome>> {
+  const options = { taskQueue: client.taskQueue, workflowId: run.id, args: [run.input], memo: STARTED_BY };
+  if (run.start === undefined)
+    return pending(context, await startWorkflow(context, run.type, { ...options, ...ATTACH }));
+  const calls = new StartedByOperation(context);
+  let started: Started<Outcome>;
+  try {
+    started = await run.start(new TemporalMediaClient(calls.client(), client));
+  } catch (error) {
+    const rejected = run.rejected?.(error);
+    if (rejected === undefined) throw error;
+    return HandlerStartOperationResult.sync(rejected);
+  }
+  if (calls.started !== undefined) return pending(context, calls.started);
+  // Its workflow is open and gets one caller more; or it is closed, and its result is known.
+  try {
+    const attached = { ...options, ...ATTACH, workflowIdReusePolicy: 'REJECT_DUPLICATE' as const };
+    return await pending(context, await startWorkflow(context, run.type, attached));
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    return HandlerStartOperationResult.sync(await started.result());
+  }
+}
+
+const ATTACH = { workflowIdConflictPolicy: 'USE_EXISTING' } as const;
+
+function pending<Outcome>(
+  context: StartOperationContext,
+  handle: WorkflowHandle<unknown>,
+): Promise<HandlerStartOperationResult<Outcome>> {
+  return new WorkflowRunOperationHandler<undefined, Outcome>(
+    async () => handle as WorkflowHandle<Outcome>,
+  ).start(context, undefined);
+}
+
+/** The client of an operation. What it starts calls back to the caller of the operation when it ends. */
+class StartedByOperation {
+  started: WorkflowHandle<unknown> | undefined;
+
+  constructor(private readonly context: StartOperationContext) {}
+
+  client(): Client {
+    const client = getClient();
+    const start: Client['workflow']['start'] = async (type, options) => {
+      this.started = await startWorkflow(this.context, type, options);
+      return client.workflow.getHandle(this.started.workflowId, this.started.runId) as never;
+    };
+    const workflow = Object.create(client.workflow, { start: { value: start } }) as Client['workflow'];
+    return Object.create(client, { workflow: { value: workflow } }) as Client;
+  }
+}
+
+/** A request that cannot be sent; undefined for other errors. */
+function rejectedBy(error: unknown): Rejected | undefined {
+  if (error instanceof CreationKeyConflictError)
+    return refusedBeforeSend('creation_key_conflict', error.message, 'creationKey');
+  if (error instanceof InvalidInputError)
+    return refusedBeforeSend('invalid_request', error.message, error.field);
+  return undefined;
+}
+
+/** Nothing that repeats by itself would mend these; all else is tried again by Temporal. */
+function handlerErrorOf(error: unknown): unknown {
+  if (error instanceof CampaignConflictError || error instanceof CampaignInputError)
+    return badRequest(error.message);
+  if (error instanceof WorkflowFailedError)
+    return new OperationError('failed', error.message, { cause: error.cause });
+  return error;
+}
+
+function badRequest(message: string): HandlerError {
+  return new HandlerError('BAD_REQUEST', message);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}

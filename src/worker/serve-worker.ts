@@ -1,0 +1,257 @@
+import {
+  type BundleOptions,
+  NativeConnection,
+  type ReplayWorkerOptions,
+  type Worker,
+  type WorkerOptions,
+} from '@temporalio/worker';
+import { createActivityWorkers, QueuesServed, runAlongside } from './activity-workers';
+import { type MediaConfig, readConfig, readUsableConfig } from '../settings/config';
+import { refuseUnsoundSdk, WorkerSetupError } from '../installation';
+import { assembleWorker, openWorkerAccounts, PAID_LIMITS, servedOf, type ServingOptions } from './assemble';
+import { bindQueue } from './bind-queue';
+import { codeOf, joinBundle, refuseLacking } from './join-bundle';
+import { makeParts, type MediaParts } from './media-parts';
+import { readinessOf, storesNeeded } from './readiness';
+import { type Served } from '../domain/names';
+import { workflowsFor } from '../workflow-bundle';
+import { LateParts } from './late-parts';
+
+/**
+ * Options of `MediaPlugin`. Without any, everything is read from the environment, when a worker is made. The task queue
+ * of `config` is not used: that of the worker is.
+ */
+export interface MediaPluginOptions extends ServingOptions {
+  /**
+   * What a worker does whose settings, accounts, stores or journal cannot be used when it is made. `tolerant`: it starts,
+   * so that your own workflows and activities go on; paid calls are refused with the cause and nothing is sent, one line
+   * at ERROR says what to do, `isReady` is false, and it goes on by itself when the cause is gone. `strict`:
+   * `Worker.create` throws. @default 'tolerant'; with `rebind` 'strict'
+   */
+  readonly startup?: 'tolerant' | 'strict';
+}
+
+type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
+
+/**
+ * Adds the media workflows and activities to a worker of the user, binds its queue, and has its activity queues served
+ * while it runs. @throws WorkerSetupError, and ConfigurationError for what the worker serves and its version; with
+ * `startup: 'strict'` also every other ConfigurationError, and JournalBindingError
+ *
+ * The SDK calls no plugin of a worker that it fails to make after this. What is left then keeps no process alive: clients
+ * connect at their first request, the thread of polls starts with the first poll, and stores close idle connections.
+ *
+ * @param onServed receives what tells whether the worker can take creates
+ */
+export async function serveWorker(
+  media: MediaPluginOptions,
+  options: WorkerOptions,
+  onServed: (isReady: () => Promise<boolean>) => void,
+): Promise<WorkerOptions> {
+  refuseUnsoundSdk();
+  const strict = isStrict(media);
+  const config = media.config ?? (strict ? readConfig(media.env) : usableConfig(media.env));
+  const served = servedOf(media, config);
+  const assembly = { media, config, served };
+  refuseHalf(options, served);
+  const users = { ...options, ...(served.workflows && (await mergedWorkflows(options))) };
+  if (served.kinds.length === 0)
+    return withPlugin(assembleWorker(assembly, users).options, new WorkerPlugin(served));
+
+  const steps = { make: () => partsOf(media), bind: (parts: MediaParts) => bind(options, media, parts) };
+  const parts = await LateParts.of(steps, strict);
+  try {
+    const assembled = assembleWorker(assembly, users, parts.activities);
+    const activityWorkers = new ActivityQueueWorkers(assembled, parts, strict);
+    onServed(activityWorkers.isReady);
+    return withPlugin(assembled.options, new WorkerPlugin(served, activityWorkers));
+  } catch (error) {
+    await parts.close();
+    throw error;
+  }
+}
+
+/** Whoever rebinds does so once, on purpose, and reads the answer. */
+function isStrict({ startup, rebind = false }: MediaPluginOptions): boolean {
+  return startup === 'strict' || rebind !== false;
+}
+
+/** Variables without which it is not known what the worker is; all others only keep it from paying. */
+const OF_THE_WORKER: ReadonlySet<string> = new Set(['MEDIA_SERVE', 'MEDIA_DEPLOYMENT']);
+
+/** What can be used of the configuration; with the rest the parts are not made. @throws ConfigurationError */
+function usableConfig(env: NodeJS.ProcessEnv | undefined): MediaConfig {
+  const { config, problems } = readUsableConfig(env);
+  const ofTheWorker = problems.find(({ variable }) => OF_THE_WORKER.has(variable));
+  if (ofTheWorker !== undefined) throw ofTheWorker;
+  return config;
+}
+
+/** The environment is read again: a file that it names may be there by now. @throws ConfigurationError */
+async function partsOf(media: MediaPluginOptions): Promise<MediaParts> {
+  const config = media.config ?? readConfig(media.env);
+  const accounts = openWorkerAccounts(media, config);
+  try {
+    return await makeParts(media, config, accounts);
+  } catch (error) {
+    await accounts.close();
+    throw error;
+  }
+}
+
+/** With a connection of its own where the worker will make its own: nothing stays open of a worker that is refused. */
+async function bind(
+  options: WorkerOptions,
+  { rebind }: MediaPluginOptions,
+  parts: MediaParts,
+): Promise<void> {
+  const { namespace = 'default', taskQueue, dataConverter } = options;
+  const connection = options.connection ?? (await NativeConnection.connect());
+  try {
+    await bindQueue({ connection, namespace, taskQueue, dataConverter, rebind }, parts);
+  } finally {
+    if (options.connection === undefined) await connection.close();
+  }
+}
+
+/**
+ * All workers of a queue get tasks of everything that runs there, so one that polls the queue for its own workflows or
+ * activities must have ours too. @throws WorkerSetupError
+ */
+function refuseHalf(
+  { workflowsPath, workflowBundle, activities, taskQueue }: WorkerOptions,
+  served: Served,
+): void {
+  const half =
+    !served.workflows && (workflowsPath !== undefined || workflowBundle != null)
+      ? { own: 'workflows', part: 'workflows' }
+      : !served.ownActivities && Object.keys(activities ?? {}).length > 0
+        ? { own: 'activities', part: 'create' }
+        : undefined;
+  if (half === undefined) return;
+  throw new WorkerSetupError(
+    `This worker has ${half.own} of its own on the task queue "${taskQueue}" and does not serve "${half.part}": it would be given ` +
+      `${half.own} of temporal-media that it lacks. Add "${half.part}" to \`serve\` (MEDIA_SERVE), or give your ${half.own} a task queue of their own.`,
+  );
+}
+
+/** Whether a worker has this plugin already, or serves the queues without it. */
+export function isServed({ plugins = [] }: WorkerOptions): boolean {
+  return plugins.some((plugin) => plugin instanceof QueuesServed);
+}
+
+/** Our workflows for a replay beside the user's. */
+export async function replayWorkflows(options: ReplayWorkerOptions): Promise<ReplayWorkerOptions> {
+  return { ...options, ...(await mergedWorkflows(options)) };
+}
+
+/**
+ * The workflows of a worker. Those that are bundled when it is made are joined by then; a bundle that was made before
+ * must have ours; and where there are none of the user's, ours are served alone.
+ */
+async function mergedWorkflows(options: WorkerOptions | ReplayWorkerOptions): Promise<Workflows> {
+  const { workflowBundle, workflowsPath } = options;
+  if (workflowBundle != null) {
+    refuseLacking(await codeOf(workflowBundle));
+    return {};
+  }
+  if (workflowsPath !== undefined) return {};
+  const plugins = (options.plugins ?? []).filter(({ name }) => name !== NAME);
+  return workflowsFor(undefined, { ...options, plugins });
+}
+
+/** The workers of the activity queues beside that of the user, and what they work with. */
+class ActivityQueueWorkers {
+  private ownConnection: NativeConnection | undefined;
+
+  constructor(
+    private readonly assembled: ReturnType<typeof assembleWorker>,
+    private readonly parts: LateParts,
+    private readonly strict: boolean,
+  ) {}
+
+  private readonly areStoresReady = readinessOf([{ checkWritable: () => this.checkStores() }]);
+
+  /** Whether the queue is bound and its stores can be written. */
+  readonly isReady = async (): Promise<boolean> => this.parts.ready !== undefined && this.areStoresReady();
+
+  private async checkStores(): Promise<void> {
+    const { ready } = this.parts;
+    if (ready === undefined) return;
+    const stores = storesNeeded(this.assembled.served.kinds, ready);
+    await Promise.all(stores.map((store) => store.checkWritable()));
+  }
+
+  /** With interceptors and converter of the user's worker as it was made. */
+  private async make(worker: Worker): Promise<readonly Worker[]> {
+    const { interceptors, dataConverter } = worker.options;
+    const shared: WorkerOptions = {
+      ...PAID_LIMITS,
+      ...this.assembled.options,
+      connection: await this.connection(worker),
+      interceptors,
+      ...(dataConverter !== undefined && { dataConverter }),
+    };
+    // A paid call that is cut off after a time is of unknown fate.
+    delete shared.shutdownForceTime;
+    return createActivityWorkers(shared, this.assembled.served);
+  }
+
+  /** Runs them while `run` runs the user's worker. Their failure is not the end of that one. */
+  async run(worker: Worker, run: () => Promise<void>): Promise<void> {
+    this.parts.begin(worker);
+    await runAlongside(worker, run, () => this.make(worker), this.strict ? undefined : this.parts.pause);
+  }
+
+  /** A connection that the SDK made for the user's worker ends with that one. */
+  private async connection(worker: Worker): Promise<NativeConnection> {
+    const users = this.assembled.options.connection;
+    if (users !== undefined) return withoutPlugins(worker.connection ?? users);
+    return (this.ownConnection ??= await NativeConnection.connect());
+  }
+
+  /** Once no worker runs any more. */
+  async close(): Promise<void> {
+    await this.parts.close();
+    await this.ownConnection?.close();
+  }
+}
+
+/** Plugins of the connection have already had their say about the options: twice, an interceptor would run twice. */
+function withoutPlugins(connection: NativeConnection): NativeConnection {
+  return Object.create(connection, { plugins: { value: [] } }) as NativeConnection;
+}
+
+/** Name of the plugin, of all its forms. */
+export const NAME = '../domain';
+
+/** The plugin in one worker, in the place of those that reached it. */
+class WorkerPlugin extends QueuesServed {
+  constructor(
+    private readonly served: Served,
+    private readonly activityWorkers?: ActivityQueueWorkers,
+  ) {
+    super();
+  }
+
+  configureBundler(options: BundleOptions): BundleOptions {
+    return this.served.workflows ? joinBundle(options) : options;
+  }
+
+  async runWorker(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
+    const { activityWorkers } = this;
+    if (activityWorkers === undefined) return next(worker);
+    try {
+      await activityWorkers.run(worker, () => next(worker));
+    } finally {
+      await activityWorkers.close();
+    }
+  }
+}
+
+function withPlugin(options: WorkerOptions, plugin: WorkerPlugin): WorkerOptions {
+  const plugins = options.plugins ?? [];
+  const at = plugins.findIndex(({ name }) => name === NAME);
+  const others = plugins.filter(({ name }) => name !== NAME);
+  return { ...options, plugins: [...others.slice(0, at), plugin, ...others.slice(at)] };
+}

@@ -1,0 +1,178 @@
+import { Runtime } from '@temporalio/worker';
+import { type Logger, type LogLevel, type LogMetadata, SdkComponent } from '@temporalio/common';
+import { type MetricKey, METRICS, type Metrics, unfailing } from '../domain/metrics';
+import { type CreateJournal } from '../domain/journal';
+
+type Meter = Runtime['metricMeter'];
+type Report = (value: number, labels: { readonly [label: string]: string }) => void;
+
+/** Numbers of one worker. */
+export interface RuntimeMetrics extends Metrics {
+  /** Reports nothing any more: asked for its runtime after the last connection has ended, the SDK begins another one. */
+  close(): void;
+}
+
+/**
+ * Reports on the meter of the SDK's runtime, so that one scrape has its metrics and ours. A runtime that exports none
+ * drops them.
+ */
+export function runtimeMetrics(): RuntimeMetrics {
+  let isClosed = false;
+  let meter: Meter | undefined;
+  let instruments = new Map<MetricKey, Report>();
+  const metrics = unfailing({
+    record: (key, value, labels) => {
+      if (isClosed) return;
+      // The SDK ends its runtime with the last connection and begins another one: an instrument of the old one fails.
+      const now = Runtime.instance().metricMeter;
+      if (now !== meter) [meter, instruments] = [now, new Map<MetricKey, Report>()];
+      let instrument = instruments.get(key);
+      if (instrument === undefined) instruments.set(key, (instrument = instrumentOf(now, key)));
+      instrument(Math.max(0, Math.round(value)), labels);
+    },
+  });
+  return {
+    record: (key, value, labels) => metrics.record(key, value, labels),
+    close: () => {
+      isClosed = true;
+    },
+  };
+}
+
+/** The unit is in the name: an exporter that adds units to names must not add it a second time. */
+function instrumentOf(meter: Meter, key: MetricKey): Report {
+  const { name, kind, help } = METRICS[key];
+  switch (kind) {
+    case 'counter': {
+      const counter = meter.createCounter(name, undefined, help);
+      return (value, labels) => counter.add(value, labels);
+    }
+    case 'gauge': {
+      const gauge = meter.createGauge(name, 'int', undefined, help);
+      return (value, labels) => gauge.set(value, labels);
+    }
+    case 'histogram': {
+      const histogram = meter.createHistogram(name, 'int', undefined, help);
+      return (value, labels) => histogram.record(value, labels);
+    }
+  }
+}
+
+/** Bounds that fit the histograms of this package, for `histogramBucketOverrides` of an exporter. */
+export function histogramBuckets(): { [name: string]: number[] } {
+  return Object.fromEntries(
+    Object.values(METRICS).flatMap((metric) =>
+      'buckets' in metric ? [[metric.name, [...metric.buckets]]] : [],
+    ),
+  );
+}
+
+/** The fields of the SDK's own entries that are shown: ids, types and counts, and what failed. */
+const SHOWN: ReadonlySet<string> = new Set([
+  'sdkComponent',
+  'namespace',
+  'taskQueue',
+  'taskToken',
+  'workflowId',
+  'workflowRunId',
+  'workflowType',
+  'runId',
+  'activityId',
+  'activityRunId',
+  'activityType',
+  'service',
+  'operation',
+  'endpoint',
+  'method',
+  'ifaceName',
+  'fnName',
+  'attempt',
+  'isLocal',
+  'workflowExists',
+  'durationMs',
+  'size',
+  'state',
+  'error',
+  'err',
+  'exitError',
+]);
+
+/**
+ * Passes every entry on to another logger, and removes the fields of the SDK's own entries that may contain a payload,
+ * such as the whole task of an activity that this worker does not have: its input contains the prompt (C5.4c). Entries
+ * of activities and workflows pass as they are.
+ */
+export function withoutPayloads(logger: Logger): Logger {
+  const at =
+    (level: LogLevel) =>
+    (message: string, meta?: LogMetadata): void =>
+      void logger.log(level, message, shown(meta));
+  return {
+    log: (level, message, meta) => at(level)(message, meta),
+    trace: at('TRACE'),
+    debug: at('DEBUG'),
+    info: at('INFO'),
+    warn: at('WARN'),
+    error: at('ERROR'),
+  };
+}
+
+function shown(meta: LogMetadata | undefined): LogMetadata | undefined {
+  if (meta?.['sdkComponent'] !== SdkComponent.worker) return meta;
+  const removed = Object.keys(meta).filter((name) => !SHOWN.has(name));
+  return { ...meta, ...Object.fromEntries(removed.map((name) => [name, '[removed]'])) };
+}
+
+/** The operations that are measured, in `snake_case` as labels are. The others run once, at the start of a worker. */
+const OPERATIONS = {
+  read: 'read',
+  append: 'append',
+  scan: 'scan',
+  findOpenByBody: 'find_open_by_body',
+  forgetOpen: 'forget_open',
+  indexTask: 'index_task',
+  findTask: 'find_task',
+  readRecord: 'read_record',
+  putRecord: 'put_record',
+  putMark: 'put_mark',
+  hasMark: 'has_mark',
+  checkWritable: 'check_writable',
+} as const satisfies { readonly [operation in keyof CreateJournal]?: string };
+
+/** A journal that reports how long each operation took, and which failed. It changes no answer and no error. */
+export function measuredJournal(
+  journal: CreateJournal,
+  metrics: Metrics,
+  now: () => number = () => performance.now(),
+): CreateJournal {
+  const { kind } = journal;
+  const measured = Object.entries(OPERATIONS).map(([name, operation]) => {
+    const run = journal[name as keyof typeof OPERATIONS].bind(journal) as (
+      ...args: unknown[]
+    ) => Promise<unknown>;
+    const timed = async (...args: unknown[]): Promise<unknown> => {
+      const startedAt = now();
+      try {
+        return await run(...args);
+      } catch (error) {
+        metrics.record('journalFailures', 1, { operation, kind });
+        throw error;
+      } finally {
+        metrics.record('journalLatency', now() - startedAt, { operation, kind });
+      }
+    };
+    return [name, timed];
+  });
+  return {
+    kind,
+    identity: () => journal.identity(),
+    sealingKey: () => journal.sealingKey(),
+    ...(Object.fromEntries(measured) as Pick<CreateJournal, keyof typeof OPERATIONS>),
+  };
+}
+
+/** Shows each counter of failures at 0: one that begins with its first failure has no increase to be seen. */
+export function showNoFailures({ kind }: CreateJournal, metrics: Metrics): void {
+  for (const operation of Object.values(OPERATIONS))
+    metrics.record('journalFailures', 0, { operation, kind });
+}

@@ -1,0 +1,220 @@
+import { type OpenedPage, type OpenedRow, type RowSpec } from '../../domain/campaign/campaign-activities';
+import { type CreatedVideo } from '../../domain/paid-call';
+import { partOf, rowNumbers, type RowSet } from '../../domain/campaign/row-sets';
+import { type CreateOnceState } from '../../domain/create-once';
+import { type WatchState } from '../../domain/watch-state';
+import { type RowPhase } from '../../domain/campaign/batch-messages';
+import { isBooked, type RowFacts } from '../../domain/campaign/row-result';
+import { type CampaignRowResult, type LedgerLine } from '../../domain/campaign/row';
+import { rowCreationKey } from '../../domain/creation-key';
+
+/** The rows of one page that belong to this batch. */
+export class OpenSet {
+  opened: OpenedPage | null = null;
+  opening = false;
+  private created = new Map<number, CreatedVideo>();
+  /** Whether rows that were bought before have been started. */
+  sought = false;
+  private readonly rows: readonly number[];
+  /** Index into `rows` of the first row that was not started; rows that were bought before start ahead of it. */
+  private next = 0;
+  private readonly ahead = new Set<number>();
+  /** Rows whose results are in a segment. */
+  private readonly reported = new Set<number>();
+
+  constructor(readonly set: RowSet) {
+    this.rows = rowNumbers(set);
+  }
+
+  /** Sets the page's rows and what the journal has of them. */
+  open({ created = [], ...page }: OpenedPage): void {
+    this.opened = page;
+    this.created = new Map(created);
+  }
+
+  /** The video of a row that was started before. Returned only once, because it is large. */
+  takeCreated(row: number): CreatedVideo | undefined {
+    const created = this.created.get(row);
+    this.created.delete(row);
+    return created;
+  }
+
+  /** The next row that was not started. */
+  nextRow(): number | undefined {
+    if (this.opened === null) return undefined;
+    for (; this.next < this.rows.length; this.next += 1) {
+      const row = this.rows[this.next] as number;
+      if (!this.ahead.has(row)) return row;
+    }
+    return undefined;
+  }
+
+  begin(row: number): void {
+    this.ahead.add(row);
+  }
+
+  row(index: number): { readonly opened: OpenedRow; readonly spec: RowSpec } {
+    const opened = this.opened?.rows[index];
+    const spec = opened ? this.opened?.specs[opened.spec] : undefined;
+    if (!opened || spec === undefined) throw new Error(`Page ${this.set.page} has no row ${index}`);
+    return { opened, spec };
+  }
+
+  /** Rows that were not started. */
+  unstarted(): number[] {
+    return this.rows.filter((row) => !this.ahead.has(row));
+  }
+
+  remaining(): number {
+    return this.rows.length - this.ahead.size;
+  }
+
+  markReported(row: number): void {
+    this.reported.add(row);
+  }
+
+  ended(): RowSet | undefined {
+    if (this.reported.size === this.rows.length) return this.set;
+    return partOf(this.set, [...this.reported]);
+  }
+
+  /**
+   * Rows without a result; those that the journal may know are in separate sets.
+   * @param isStarted whether a row that was started here may be bought
+   * @param polledAt when they may have been polled last, in workflow time
+   */
+  left(isStarted: (row: number) => boolean, polledAt: number): RowSet[] {
+    const left = this.rows.filter((row) => !this.reported.has(row));
+    const bought = (row: number) => (this.ahead.has(row) ? isStarted(row) : this.set.started !== undefined);
+    const started = partOf(this.set, left.filter(bought), Math.max(polledAt, this.set.started ?? 0));
+    const fresh = partOf(
+      this.set,
+      left.filter((row) => !bought(row)),
+    );
+    return [started ?? [], fresh ?? []].flat();
+  }
+}
+
+/** The pages of a batch, in the order of its row sets. */
+export class BatchPages {
+  readonly all: readonly OpenSet[];
+
+  constructor(sets: readonly RowSet[]) {
+    this.all = sets.map((set) => new OpenSet(set));
+  }
+
+  unopened(): OpenSet[] {
+    return this.all.filter(({ opened, opening }) => opened === null && !opening);
+  }
+
+  areOpen(): boolean {
+    return this.all.every(({ opened }) => opened !== null);
+  }
+
+  /** Rows that were not started. */
+  unstarted(): number {
+    return this.all.reduce((sum, set) => sum + set.remaining(), 0);
+  }
+
+  /** The next row in order that was not started. */
+  nextRow(): { readonly set: OpenSet; readonly index: number } | undefined {
+    for (const set of this.all) {
+      const index = set.nextRow();
+      if (index !== undefined) return { set, index };
+    }
+    return undefined;
+  }
+
+  ended(): RowSet[] {
+    return this.all.flatMap((set) => set.ended() ?? []);
+  }
+}
+
+/** One row in flight. Mutable: a batch has hundreds of them and one thread. Times are workflow time in milliseconds. */
+export interface Row {
+  readonly set: OpenSet;
+  readonly index: number;
+  readonly opened: OpenedRow;
+  readonly spec: RowSpec;
+  readonly startedAt: number;
+  phase: RowPhase;
+  attempt: number;
+  /** Earliest time of the next create. */
+  notBefore: number;
+  /** Money taken for this attempt, in micro-units. */
+  cost: number;
+  /** The last attempt that was found in the journal; -1 when there is none. */
+  started: number;
+  create: CreateOnceState | null;
+  created: Pick<CreatedVideo, 'video' | 'estimate' | 'warnings' | 'mayBeOwed'> | null;
+  /** State of the wait; the poll loop updates it. */
+  watch: { readonly state: WatchState } | null;
+  /** Finished attempts, including those of earlier plans. */
+  ledger: readonly LedgerLine[];
+  /** Result of the previous attempt, for the case that no other follows. */
+  last: CampaignRowResult | null;
+}
+
+export function newRow(set: OpenSet, index: number, now: number): Row {
+  const { opened, spec } = set.row(index);
+  return {
+    set,
+    index,
+    opened,
+    spec,
+    startedAt: (set.set.started === undefined ? undefined : sinceOf(opened)) ?? now,
+    phase: 'waiting',
+    attempt: opened.attempt ?? 0,
+    notBefore: 0,
+    cost: 0,
+    started: opened.started ?? -1,
+    create: null,
+    created: null,
+    watch: null,
+    ledger: opened.was?.ledger ?? [],
+    last: null,
+  };
+}
+
+/** When its last started attempt was sent, in milliseconds: a hand-back gives no video more time. */
+export function sinceOf({ since }: Pick<OpenedRow, 'since'>): number | undefined {
+  return since === undefined ? undefined : Date.parse(since);
+}
+
+/** Whether this attempt was started before: it is looked up, and nothing is sent for it. */
+export function isStarted({ attempt, started }: Pick<Row, 'attempt' | 'started'>): boolean {
+  return attempt <= started;
+}
+
+export function creationKeyOf(campaign: string, row: Row): string {
+  return rowCreationKey(campaign, row.opened, row.attempt);
+}
+
+/** Whether an earlier plan has this attempt on the books. */
+export function isBought(campaign: string, row: Row): boolean {
+  return isBooked(row.ledger, creationKeyOf(campaign, row));
+}
+
+/** Money that this attempt takes from the budget of its batch. */
+export function costOf(campaign: string, row: Row): number {
+  return isBought(campaign, row) ? 0 : (row.spec.estimate ?? 0);
+}
+
+export function factsOf(campaign: string, row: Row): RowFacts {
+  return {
+    opened: row.opened,
+    spec: row.spec,
+    generation: row.set.set.generation,
+    page: row.set.set.page,
+    index: row.index,
+    attempt: row.attempt,
+    creationKey: creationKeyOf(campaign, row),
+    ledger: row.ledger,
+    startedAt: row.startedAt,
+  };
+}
+
+/** Calls of one model by one account share a limit, because the capacity of the service limits them. */
+export function limitKeyOf(row: Row): string {
+  return `${row.spec.account ?? ''} ${row.spec.model}`;
+}

@@ -1,0 +1,121 @@
+import { ACTIVITY } from '../../domain/names';
+import {
+  addSegments,
+  NO_MONEY,
+  NO_SEGMENTS,
+  type ResultsRef,
+  type SegmentTotals,
+} from '../../domain/campaign/results';
+import { failedByHand, unlessCancelled } from '../timers';
+import { activity } from '../proxies';
+import { type OpenedRow } from '../../domain/campaign/campaign-activities';
+import { totalsOf } from '../../domain/campaign/row-result';
+import { type CampaignRowResult } from '../../domain/campaign/row';
+import { type OpenSet } from './batch-rows';
+
+export function noResults(): ResultsRef {
+  return { v: 1, generation: -1, indexes: [], segments: [], counts: {}, money: NO_MONEY, currency: null };
+}
+
+/**
+ * Writes an index of segments, so that one hash replaces many.
+ * @returns a function that replaces them in the results, which may have got more segments meanwhile
+ */
+export async function foldSegments(
+  segments: readonly string[],
+): Promise<(results: ResultsRef) => ResultsRef> {
+  const fold = activity(ACTIVITY.foldResults, { summary: `name ${segments.length} segments` });
+  for (;;)
+    try {
+      const { sha256 } = await fold({ segments });
+      return (results) => ({
+        ...results,
+        indexes: [...results.indexes, sha256],
+        segments: results.segments.slice(segments.length),
+      });
+    } catch (error) {
+      await failedByHand(error);
+    }
+}
+
+interface EndedRow {
+  readonly set: OpenSet;
+  readonly index: number;
+  readonly result: CampaignRowResult;
+  readonly was: OpenedRow['was'] | undefined;
+  readonly estimate: number | null;
+  readonly endedAt: number;
+}
+
+/** Maximum rows of one segment; keeps the input of its activity far below the limit of a payload. */
+const SEGMENT_ROWS = 200;
+/** Rows, or age of the oldest row, at which a segment is written; less with few rows, which a person may watch. */
+const FLUSH_ROWS = 100;
+const FLUSH_MS = 15_000;
+const FLUSH_FEW_MS = 3_000;
+const FEW_ROWS = 50;
+
+/** Collects ended rows and writes them as segments. */
+export class BatchResults {
+  private ended: EndedRow[] = [];
+  /** Number of rows of the segment that is being written. */
+  private writing = 0;
+  private totals = NO_SEGMENTS;
+  private flushMs = FLUSH_FEW_MS;
+
+  constructor(
+    private readonly onChange: () => void,
+    /** Called when a segment was written. */
+    private readonly onSegment: () => void,
+  ) {}
+
+  add(row: EndedRow): void {
+    this.ended.push(row);
+    this.onChange();
+  }
+
+  /** Starts a segment when enough rows have ended, or when there is nothing else to wait for. */
+  write(now: number, idle: boolean, inFlight: number): void {
+    const oldest = this.ended[0];
+    if (this.writing > 0 || oldest === undefined) return;
+    this.flushMs = inFlight > FEW_ROWS ? FLUSH_MS : FLUSH_FEW_MS;
+    if (!idle && this.ended.length < FLUSH_ROWS && now - oldest.endedAt < this.flushMs) return;
+    const rows = this.ended.splice(0, SEGMENT_ROWS);
+    this.writing = rows.length;
+    void this.record(rows).then(() => {
+      this.writing = 0;
+      this.onSegment();
+    }, unlessCancelled);
+  }
+
+  /** When the oldest row must be written, in workflow time; null when none waits. */
+  dueAt(): number | null {
+    const oldest = this.ended[0];
+    return this.writing > 0 || oldest === undefined ? null : oldest.endedAt + this.flushMs;
+  }
+
+  /** Rows that have ended and are in no segment yet. */
+  unwritten(): number {
+    return this.ended.length + this.writing;
+  }
+
+  written(): SegmentTotals {
+    return this.totals;
+  }
+
+  private async record(rows: readonly EndedRow[]): Promise<void> {
+    const record = activity(ACTIVITY.recordRows, { summary: `results of ${rows.length}` });
+    const results = rows.map(({ result }) => result);
+    for (;;)
+      try {
+        const { sha256 } = await record({ rows: results });
+        // The SDK keeps the arguments of an activity until the run ends (docs/adr/0011).
+        results.length = 0;
+        for (const { set, index } of rows) set.markReported(index);
+        this.totals = addSegments(this.totals, { segments: [sha256], ...totalsOf(rows) });
+        return;
+      } catch (error) {
+        await failedByHand(error);
+      }
+  }
+}

@@ -1,0 +1,38 @@
+import { type ArtifactStoreFacts } from '../domain/activities';
+import { ACTIVITY } from '../domain/names';
+import { activity } from './proxies';
+import {
+  decisionIssue,
+  RESOLVE_UNCONFIRMED_SHAPE,
+  type ResolveUnconfirmedInput,
+  type ResolveUnconfirmedResult,
+  REVIEW_JOURNAL_SHAPE,
+  type ReviewJournalInput,
+  type ReviewJournalPage,
+} from '../domain/unconfirmed-decision';
+import { inputIssue, requireInput } from './handlers';
+
+/** The artifact store of this queue's workers; a client checks it before it starts what it could not save. */
+export async function artifactStore(): Promise<ArtifactStoreFacts> {
+  return activity(ACTIVITY.artifactStore, { summary: 'name the artifact store' })();
+}
+
+/**
+ * Carries out a person's decision about an unconfirmed call after the workflow that sent it has ended
+ * (failure model: The log). The journal keeps the decision for the next start of the same id. Sends nothing.
+ */
+export async function resolveUnconfirmed(input: ResolveUnconfirmedInput): Promise<ResolveUnconfirmedResult> {
+  const creationKey = typeof input?.creationKey === 'string' ? input.creationKey : '';
+  const issue = inputIssue(input, RESOLVE_UNCONFIRMED_SHAPE)?.message ?? decisionIssue(input);
+  if (issue !== undefined)
+    return { resolved: false, reason: 'invalid_decision', creationKey, answer: null, message: issue };
+  const { taskQueue, ...call } = input;
+  return activity(ACTIVITY.resolveUnconfirmed, { taskQueue, summary: call.decision })(call);
+}
+
+/** One page of a worker's journal, for clients, which have no journal of their own. */
+export async function reviewJournal(input: ReviewJournalInput): Promise<ReviewJournalPage> {
+  requireInput(input, REVIEW_JOURNAL_SHAPE);
+  const { taskQueue, ...call } = input;
+  return activity(ACTIVITY.reviewJournal, { taskQueue, summary: `list ${input.list}` })(call);
+}

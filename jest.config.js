@@ -9,7 +9,7 @@ module.exports = {
   // `verify:languages`, `verify:installed`, `verify:replays` and `verify:browser`.
   testPathIgnorePatterns: [
     '/node_modules/',
-    '<rootDir>/test/stores/',
+    '<rootDir>/test/store-servers/',
     '<rootDir>/test/languages/',
     '<rootDir>/test/installed/',
     '<rootDir>/test/replays/',

@@ -7,6 +7,6 @@ const config = require('./jest.config.js');
  */
 module.exports = {
   ...config,
-  testMatch: ['<rootDir>/test/stores/**/*.test.ts'],
+  testMatch: ['<rootDir>/test/store-servers/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
 };

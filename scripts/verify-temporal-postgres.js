@@ -52,7 +52,7 @@ async function killed(out) {
   fs.rmSync(written, { force: true });
   // It starts its own server.
   const env = { PROOF_SIZE: 'deep', PROOF_OUT: out, TEST_NO_SERVER: '1' };
-  const code = await jest([`test/stores/${SUITE}.test.ts`], env, 'jest.stores.config.js');
+  const code = await jest([`test/store-servers/${SUITE}.test.ts`], env, 'jest.stores.config.js');
   const counts = readResults(out, 'deep').get(SUITE);
   const proofs = suiteProofs(readPromises()).filter(({ suite }) => suite === SUITE);
   const lacks = proofs.flatMap((proof) => shortcomings(proof, counts, 'deep'));

@@ -15,7 +15,7 @@ import { RETRY_LATER } from '../../src/domain/names';
 import { type VideoTask, videoTaskById } from '../../src/domain/video-task';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';
-import { makeMp4 } from '../artifacts/make-media';
+import { makeMp4 } from '../stores/artifacts/make-media';
 import { json, loopback, type Loopback, type SeenRequest } from '../service/loopback-service';
 import { sha256 } from './download-harness';
 

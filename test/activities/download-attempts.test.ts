@@ -4,7 +4,7 @@ import { digestOf } from '../../src/activities/fetch-body';
 import { POLL_ERROR_CLASSES } from '../../src/domain/poll-answers';
 import { videoTaskById } from '../../src/domain/video-task';
 import { buffer } from 'node:stream/consumers';
-import { makeMp4 } from '../artifacts/make-media';
+import { makeMp4 } from '../stores/artifacts/make-media';
 import {
   type Answer,
   DownloadHarness,

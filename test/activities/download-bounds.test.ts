@@ -2,7 +2,7 @@ import { DEFAULT_START_LIMIT_MS } from '../../src/domain/create-once';
 import { DOWNLOAD_BOUNDS } from '../../src/domain/download';
 import { DOWNLOAD_TIMEOUTS } from '../../src/domain/timeouts';
 import { videoTaskById } from '../../src/domain/video-task';
-import { makeMp4 } from '../artifacts/make-media';
+import { makeMp4 } from '../stores/artifacts/make-media';
 import { type Answer, DownloadHarness, fileAnswer, inTurn, status, TASK_ID } from './download-harness';
 
 let harness: DownloadHarness;

@@ -1,5 +1,5 @@
 import { videoTaskById } from '../../src/domain/video-task';
-import { makeMp4 } from '../artifacts/make-media';
+import { makeMp4 } from '../stores/artifacts/make-media';
 import { DownloadHarness, fileAnswer, inTurn, sha256, status, TASK_ID } from './download-harness';
 
 let harness: DownloadHarness;

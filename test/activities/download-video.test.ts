@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { videoTaskById } from '../../src/domain/video-task';
-import { list, table, trak } from '../artifacts/make-boxes';
-import { avi, matroska, transportStream } from '../artifacts/make-containers';
-import { box, makeMp4, makePng } from '../artifacts/make-media';
+import { list, table, trak } from '../stores/artifacts/make-boxes';
+import { avi, matroska, transportStream } from '../stores/artifacts/make-containers';
+import { box, makeMp4, makePng } from '../stores/artifacts/make-media';
 import { buffer } from 'node:stream/consumers';
 import {
   type Answer,

@@ -13,7 +13,7 @@ import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { createModelSource } from '../../src/settings/model-source';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';
-import { makePng } from '../artifacts/make-media';
+import { makePng } from '../stores/artifacts/make-media';
 import { loopback, type Loopback } from '../service/loopback-service';
 import { paidDeps } from './paid-deps';
 

@@ -8,7 +8,7 @@ import { type ImageOutcome } from '../../src/domain/outcome';
 import { type WaitingImage } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { createMediaClient } from '../../src/service/create-media-client';
-import { makePng } from '../artifacts/make-media';
+import { makePng } from '../stores/artifacts/make-media';
 import { json, loopback, type Loopback } from '../service/loopback-service';
 import { paidDeps } from './paid-deps';
 

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { type Page } from 'playwright-core';
 import { type CampaignRowResult } from '../../src/domain/campaign/row';
 import { writeReport } from '../../packages/report/src/write-report';
-import { makeMp4, makePng } from '../artifacts/make-media';
+import { makeMp4, makePng } from '../stores/artifacts/make-media';
 import { at, factsOf, makeResult, planOf, putPlan, putSegments, resultsRef } from '../report/make-campaign';
 import { reportPlace, type ReportPlace } from '../report/report-place';
 import { guardedPage, inBrowser, shot } from './guarded-page';

@@ -7,7 +7,7 @@ import { buildTimeline } from '../../packages/replay/src/timeline/build-timeline
 import { type TimelineRow } from '../../packages/replay/src/timeline/timeline';
 import { timelinePage } from '../../packages/replay/src/timeline/timeline-page';
 import { writeReport } from '../../packages/report/src/write-report';
-import { makePng } from '../artifacts/make-media';
+import { makePng } from '../stores/artifacts/make-media';
 import { goldenTarget } from '../replay/timeline/golden-targets';
 import { at, factsOf, makeResult, planOf, putPlan, putSegments, resultsRef } from '../report/make-campaign';
 import { reportPlace, type ReportPlace } from '../report/report-place';

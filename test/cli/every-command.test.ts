@@ -119,7 +119,7 @@ describe('every command with -o json and -o jsonl', () => {
       'history export': [id, path.join(bench.dir, 'history.json')],
       'history record': [id, '--to', path.join(bench.dir, 'golden')],
       'journal prune': ['--older-than', '3650d'],
-      // Runs on a real database in test/stores/postgres-migrate.test.ts.
+      // Runs on a real database in test/store-servers/postgres-migrate.test.ts.
       'journal migrate': ['--dry-run'],
       'models ls': [],
       'models show': ['cine-1'],

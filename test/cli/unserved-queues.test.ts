@@ -59,7 +59,7 @@ describe('what nobody serves is said at once', () => {
       connection: bench.server.nativeConnection,
       namespace: bench.server.namespace,
       taskQueue: env.MEDIA_TASK_QUEUE,
-      workflowsPath: require.resolve('../plugin/users/no-workflows'),
+      workflowsPath: require.resolve('../worker/users/no-workflows'),
     });
     await worker.runUntil(async () => {
       const id = bench.server.uniqueId('lacking');

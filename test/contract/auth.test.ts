@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { makePng } from '../artifacts/make-media';
+import { makePng } from '../stores/artifacts/make-media';
 import { type ContractBench, KEY, openBench } from './contract-bench';
 
 /** Contract 5, rules 1 to 3, and 6 over the wire. */

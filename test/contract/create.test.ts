@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type ModelEntry } from '../../src/domain/model-config';
 import { type VideoReference } from '../../src/domain/request';
 import { type SandboxRequest } from '../../packages/sandbox/src';
-import { makeMp4, makePng } from '../artifacts/make-media';
+import { makeMp4, makePng } from '../stores/artifacts/make-media';
 import { type ContractBench, digest, openBench } from './contract-bench';
 
 const bodyOf = (request: SandboxRequest | undefined) => request?.json as Record<string, unknown>;

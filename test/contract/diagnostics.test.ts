@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type VideoTask } from '../../src/domain/video-task';
-import { makePng } from '../artifacts/make-media';
+import { makePng } from '../stores/artifacts/make-media';
 import { type ContractBench, openBench } from './contract-bench';
 import { withoutUrl } from './without-url';
 

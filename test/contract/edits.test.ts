@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type ModelEntry } from '../../src/domain/model-config';
-import { makePng } from '../artifacts/make-media';
+import { makePng } from '../stores/artifacts/make-media';
 import { type ContractBench, digest, openBench } from './contract-bench';
 
 /** Contract 2.4 over the wire. */

@@ -1,5 +1,5 @@
 import { openBench, type ContractBench } from './contract-bench';
-import { makePng } from '../artifacts/make-media';
+import { makePng } from '../stores/artifacts/make-media';
 import { UNHEARD } from '../support/standing';
 
 /** Contract intro and section 1 over the wire; the base address has a prefix and is pasted with `/v1/`. */

@@ -1,5 +1,5 @@
 import { type ModelEntry } from '../../src/domain/model-config';
-import { makePng } from '../artifacts/make-media';
+import { makePng } from '../stores/artifacts/make-media';
 import { type ContractBench, laterTry, openBench } from './contract-bench';
 import { withoutUrl } from './without-url';
 import { DOWNLOAD_BOUNDS } from '../../src/domain/download';

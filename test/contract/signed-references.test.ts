@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type ArtifactRef } from '../../src/domain/request';
-import { makePng } from '../artifacts/make-media';
+import { makePng } from '../stores/artifacts/make-media';
 import { type ContractBench, digest, openBench } from './contract-bench';
 
 const PIXELS = makePng(13, 7);

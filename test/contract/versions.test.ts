@@ -1,7 +1,7 @@
 import { createMediaClient } from '../../src/service/create-media-client';
 import { environmentConnections } from '../../src/service/connections';
 import { accountName } from '../../src/service/endpoint';
-import { makePng } from '../artifacts/make-media';
+import { makePng } from '../stores/artifacts/make-media';
 import { type ContractBench, KEY, openBench } from './contract-bench';
 
 /** Contract 9 over the wire. */

@@ -8,7 +8,7 @@ import { encryptedClient, encryptedFilmWorker, encryptedMediaWorker } from '../.
 import { TemporalMediaClient } from '../../src/client';
 import { SEARCH_ATTRIBUTES } from '../../src/domain/names';
 import { type RunningTemporalServer, startTemporalServer } from '../../packages/testing/src/temporal-server';
-import { makePng } from '../artifacts/make-media';
+import { makePng } from '../stores/artifacts/make-media';
 import { startCodecServer } from '../cli/support/codec-server';
 import { type CliReply, runJson } from '../cli/support/run-cli';
 import { storedManifest } from '../support/campaign';

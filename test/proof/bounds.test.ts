@@ -2,7 +2,7 @@ import { type ServerResponse } from 'node:http';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DownloadHarness, inTurn, fileAnswer } from '../activities/download-harness';
-import { makeMp4 } from '../artifacts/make-media';
+import { makeMp4 } from '../stores/artifacts/make-media';
 import { proved } from '../support/proof';
 import { clientOf, jsonBody, send } from '../service/client-under-test';
 import { afterRequest, type Loopback, loopback, rawLoopback } from '../service/loopback-service';

@@ -1,4 +1,4 @@
-import { makeMp4 } from '../artifacts/make-media';
+import { makeMp4 } from '../stores/artifacts/make-media';
 import { fuzzSuite } from './fuzz/fuzz-suite';
 import { MEDIA_PARSER_NAMES, mediaParsers } from './fuzz/media-parsers';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { API_KEY, DownloadHarness, sha256 } from '../activities/download-harness';
-import { makeMp4 } from '../artifacts/make-media';
+import { makeMp4 } from '../stores/artifacts/make-media';
 import { proved } from '../support/proof';
 import { splicedFrom } from './good-files/spliced';
 import { BODIES } from './malicious-server/body-cases';

@@ -7,7 +7,7 @@ import { contentHeaders } from '../../src/service/reply-headers';
 import { readBase64, readDataUrl } from '../../src/service/read-data-url';
 import { isPublicAddress } from '../../src/service/address-filter';
 import { resolveResultUrl } from '../../src/service/video-record';
-import { box } from '../artifacts/make-media';
+import { box } from '../stores/artifacts/make-media';
 
 const any = fc.string({ unit: 'binary', maxLength: 40 });
 const BASE = 'https://api.example/prefix';

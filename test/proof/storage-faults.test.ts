@@ -5,7 +5,7 @@ import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { DownloadHarness, fileAnswer, sha256 } from '../activities/download-harness';
 import { buffer } from 'node:stream/consumers';
-import { makeMp4 } from '../artifacts/make-media';
+import { makeMp4 } from '../stores/artifacts/make-media';
 import { proved } from '../support/proof';
 import { filesIn } from './storage-faults/files-in';
 import { mountSmallDisk, type SmallDisk } from './storage-faults/small-disk';

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ResultRecord } from '../../packages/report/src/page-rows';
 import { writeReport } from '../../packages/report/src/write-report';
-import { makeMp4, makePng } from '../artifacts/make-media';
+import { makeMp4, makePng } from '../stores/artifacts/make-media';
 import { at, factsOf, makeResult, planOf, putPlan, putSegments, resultsRef } from './make-campaign';
 import { filesOf, reportPlace, type ReportPlace } from './report-place';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { writeReport } from '../../packages/report/src/write-report';
 import { zipReport } from '../../packages/report/src/zip-report';
-import { makeMp4 } from '../artifacts/make-media';
+import { makeMp4 } from '../stores/artifacts/make-media';
 import { factsOf, makeResult, planOf, putPlan, putSegments, resultsRef } from './make-campaign';
 import { filesOf, reportPlace, type ReportPlace } from './report-place';
 

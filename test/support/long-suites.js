@@ -50,8 +50,8 @@ const LONG = [
   'test/e2e/uncached',
   'test/e2e/waits-of-one-task',
   // Much of the same: large inputs, every wire shape, every order, whole reports, all types, changes of the code performed.
-  'test/artifacts/decodable-files',
-  'test/artifacts/mp4-memory',
+  'test/stores/artifacts/decodable-files',
+  'test/stores/artifacts/mp4-memory',
   'test/budgets/payload-bytes',
   'test/budgets/user-workflows',
   'test/compat/',
@@ -73,8 +73,8 @@ const LONG = [
   'test/e2e/metrics',
   'test/e2e/traces',
   'test/examples/',
-  'test/nexus/',
-  'test/plugin/',
+  'test/worker/',
+  'test/worker/',
   'test/proxy/',
   // Commands in processes of their own.
   'test/cli/accounts-commands',

@@ -8,8 +8,8 @@ import {
 } from '../../../src/stores/artifacts/media-type';
 import { decodedBody, parseJsonBody } from '../../../src/service/reply-body';
 import { readBase64, readDataUrl } from '../../../src/service/read-data-url';
-import { box, makePng, topLevel } from '../../artifacts/make-media';
-import { memorySource } from '../../artifacts/memory-source';
+import { box, makePng, topLevel } from '../../stores/artifacts/make-media';
+import { memorySource } from '../../stores/artifacts/memory-source';
 import { type FuzzedParser } from './fuzzed-parser';
 
 const base64 = (text: string) => Buffer.from(text, 'base64');

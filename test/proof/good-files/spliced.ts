@@ -1,4 +1,4 @@
-import { topLevel } from '../../artifacts/make-media';
+import { topLevel } from '../../stores/artifacts/make-media';
 
 /** A file with its boxes in another order, split or padded, and its chunk offsets moved along. */
 interface Piece {

@@ -1,5 +1,5 @@
 import { type Answer, fileAnswer, inTurn, status } from '../../activities/download-harness';
-import { box, topLevel } from '../../artifacts/make-media';
+import { box, topLevel } from '../../stores/artifacts/make-media';
 import { HTML, JSON_PAGE, length, toMedia, body, type DownloadCase } from './download-case';
 import { reply, silence } from './raw-answers';
 

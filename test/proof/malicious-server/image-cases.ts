@@ -6,7 +6,7 @@ import { NO_JOURNAL } from '../../../src/domain/journal';
 import { storeImages } from '../../../src/activities/image-results';
 import { FileArtifactStore } from '../../../src/stores/artifacts/file-store';
 import { type Answer } from '../../activities/download-harness';
-import { makePng } from '../../artifacts/make-media';
+import { makePng } from '../../stores/artifacts/make-media';
 import { clientOf, jsonBody, KEY, send } from '../../service/client-under-test';
 import { loopback } from '../../service/loopback-service';
 import { endless, reply, reset, silence } from './raw-answers';

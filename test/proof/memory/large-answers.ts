@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { makeMp4, makePng } from '../../artifacts/make-media';
+import { makeMp4, makePng } from '../../stores/artifacts/make-media';
 
 const GIB = 1024 ** 3;
 

@@ -1,7 +1,7 @@
 import { type ImageOutcome, type VideoOutcome } from '../../../src/domain';
 import { type FaultRule } from '../../../packages/sandbox/src';
 import { withoutUrl } from '../../contract/without-url';
-import { makePng } from '../../artifacts/make-media';
+import { makePng } from '../../stores/artifacts/make-media';
 import { promptOf } from './canaries';
 import { type Hostile, on } from './hostile';
 import { type SecretStack } from './secret-stack';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { type AddressInfo } from 'node:net';
-import { makeMp4 } from '../../artifacts/make-media';
+import { makeMp4 } from '../../stores/artifacts/make-media';
 import { COOKIE, KEY, PROMPT, SIGNATURE } from './canaries';
 
 /** A media host of somebody else, at signed addresses. It sets cookies and echoes what it can. */

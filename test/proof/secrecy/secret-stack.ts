@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TemporalMediaClient } from '../../../src/client';
 import { type SandboxProcess, startSandboxProcess } from '../../../packages/sandbox/src';
-import { makePng } from '../../artifacts/make-media';
+import { makePng } from '../../stores/artifacts/make-media';
 import { type CliProcess, type CliRun, runCli, startCli } from '../../cli/support/run-cli';
 import { connectProxy, type ConnectProxy } from '../../support/connect-proxy';
 import { connectTestServer, type TestServer } from '../../support/temporal';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { FileArtifactStore } from '../../../src/stores/artifacts/file-store';
 import { type CreateJournal } from '../../../src/domain/journal';
 import { createFileJournal } from '../../../src/stores/journal/file-journal';
-import { makeMp4, makePng } from '../../artifacts/make-media';
+import { makeMp4, makePng } from '../../stores/artifacts/make-media';
 import { splicedFrom } from '../good-files/spliced';
 import { type Certificates, makeCertificates } from './certificates';
 import { type Operation, type Peer } from './script';

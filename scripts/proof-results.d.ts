@@ -18,8 +18,6 @@ export interface PromiseEntry {
 
 export interface Row {
   readonly row: string;
-  readonly point: string;
-  readonly becomes: string;
   readonly where: readonly string[];
 }
 

@@ -37,51 +37,38 @@ function takeOver(from) {
   }
 }
 
-const table = (head, rows) =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-
 const number = (value) => value.toLocaleString('en-US');
-const fileLink = (file) => `[${path.posix.basename(file)}](../${file})`;
+const fileLink = (file) => `[${path.posix.basename(file).replace('.test.ts', '')}](../${file})`;
 
-/** `20,000 schedules, **0** accepted beyond one`: what a suite has counted at one size. */
-function figureOf({ suite, figures = [], zero = [] }, counts) {
+/** `20,000 schedules, **0** accepted beyond one`: what a suite has counted in its largest run. */
+function figuresOf({ suite, figures = [], zero = [] }, results) {
   if (suite === undefined) return '';
-  if (counts === undefined) return 'not run yet';
+  const size = SIZES.findLast((one) => results[one].has(suite));
+  if (size === undefined) return ': not run yet';
+  const counts = results[size].get(suite);
   const told = (what) => (what in counts ? number(counts[what]) : '?');
-  return [
+  const counted = [
     ...figures.map((what) => `${told(what)} ${what}`),
     ...zero.map((what) => `**${told(what)}** ${what}`),
   ].join(', ');
+  return `${size === SIZES.at(-1) ? '' : ` (${size})`}: ${counted}`;
 }
 
 function section({ promise, how, assumes, proofs }, results) {
-  const basis = assumes.length === 0 ? 'No assumption.' : `Rests on ${assumes.join(', ')}.`;
-  const rows = proofs.map((proof) => [
-    fileLink(proof.test),
-    ...SIZES.map((size) => figureOf(proof, results[size].get(proof.suite))),
-  ]);
+  const basis = assumes.length === 0 ? '' : ` Rests on ${assumes.join(', ')}.`;
   return `### ${promise}
 
-${how} ${basis}
+${how}${basis}
 
-<!-- prettier-ignore -->
-${table(['Test', ...SIZES], rows)}`;
+${proofs.map((proof) => `- ${fileLink(proof.test)}${figuresOf(proof, results)}`).join('\n')}`;
 }
 
-function page({ assumptions, promises, cannot, rows }, results) {
+function page({ promises, cannot, rows }, results) {
   return `# Guarantees
 
-Written by \`npm run guarantees\` from [proof/promises.json](../proof/promises.json),
-[proof/rows.json](../proof/rows.json) and what the suites have counted (\`proof/results\`); a test compares.
-\`change\` is the size beside a change (\`npm run verify:long\`), \`deep\` the one before a release (\`npm run verify:deep\`,
-at most four hours). **Bold** numbers count failures that were looked for. A test without numbers has one size; an empty cell means that the suite searches at random and runs before a release only.
-\`temporal-postgres\` runs by \`npm run verify:temporal-postgres\`, on a Temporal server with PostgreSQL persistence.
-
-## What it rests on
-
-${Object.entries(assumptions)
-  .map(([id, text]) => `- **${id}** ${text}`)
-  .join('\n')}
+Each promise with what its tests counted; \`npm run guarantees\` writes this page from \`proof\`, and a test compares. **Bold** numbers
+count failures that were looked for. The counts are those of \`npm run verify:deep\`, which runs before a release; \`(change)\` marks those
+of \`npm run verify:long\`. A test without numbers has one size. A1 to A6 are the assumptions in [created-once.md](created-once.md).
 
 ## Promises
 
@@ -93,13 +80,9 @@ ${cannot.map(({ what, why }) => `- **${what}** ${why}`).join('\n')}
 
 ## Every point of failure
 
-What can fail between the decision to create and a file that is verified, what it becomes, and where that is proved.
+The tests of each row of the [failure model](failure-model.md#every-point-of-failure).
 
-<!-- prettier-ignore -->
-${table(
-  ['No.', 'What happens', 'What it becomes', 'Proved in'],
-  rows.map(({ row, point, becomes, where }) => [row, point, becomes, where.map(fileLink).join(', ')]),
-)}
+${rows.map(({ row, where }) => `- ${row}: ${where.map(fileLink).join(', ')}`).join('\n')}
 `;
 }
 

@@ -3,29 +3,50 @@
 // docs/errors.md whole, and the tables in docs/failures.md and docs/on-call.md. A test compares all of them.
 const fs = require('node:fs');
 const path = require('node:path');
-const { ERROR_TYPES, EXIT_MEANINGS } = require('../packages/cli/lib/shared/exit-codes.js');
+const { COMMAND_ERRORS, ERROR_TYPES, EXIT_MEANINGS } = require('../packages/cli/lib/shared/exit-codes.js');
 const { CAMPAIGN_ADVICE, OUTCOME_ADVICE, SITUATIONS } = require('../lib/domain/advice.js');
 const { FAILURE_TABLE } = require('../lib/domain/failure-table.js');
 
 const table = (head, rows) =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 
+const isOfCommand = ({ type }) => type in COMMAND_ERRORS;
+
+/** The outcomes of a request with this code, whose rows are in docs/failures.md. */
+const outcomesOf = (code) =>
+  ERROR_TYPES.filter((row) => row.exitCode === code && !isOfCommand(row))
+    .map(({ type }) => `\`${type}\``)
+    .join(', ');
+
 const ERRORS = `# Exit codes and error types
 
-Every command ends with one of these codes and, when it did not succeed, says one of these types: on stderr for people,
-and as \`error.type\` of the object that \`-o json\` and \`-o jsonl\` print. The registry in the code is \`ERROR_TYPES\`
-(\`packages/cli/src/shared/exit-codes.ts\`); a test compares both row by row. What the types of a request say about tasks and money is in
-[failures.md](failures.md).
+Every command ends with one of these codes. Unless it succeeds, it also reports a type: on stderr for people, and as \`error.type\` of the
+object that \`-o json\` and \`-o jsonl\` print. For an outcome of a request, [failures.md](failures.md) says what it means and what to do.
 
 <!-- prettier-ignore -->
-${table(['Code', 'Meaning'], EXIT_MEANINGS)}
+${table(
+  ['Code', 'Meaning', 'Outcomes of requests'],
+  EXIT_MEANINGS.map(([code, meaning]) => [code, meaning, outcomesOf(code)]),
+)}
+
+Types of the commands, from \`COMMAND_ERRORS\` (\`packages/cli/src/shared/exit-codes.ts\`):
 
 <!-- prettier-ignore -->
 ${table(
   ['Type', 'Code', 'Meaning', 'What to do'],
-  ERROR_TYPES.map(({ type, exitCode, meaning, hint }) => [`\`${type}\``, exitCode, meaning, hint]),
+  ERROR_TYPES.filter(isOfCommand).map(({ type, exitCode, meaning, hint }) => [
+    `\`${type}\``,
+    ...[exitCode, meaning, hint],
+  ]),
 )}
 `;
+
+/** Rows with the same advice are one. */
+function byAdvice(rows) {
+  const types = new Map();
+  for (const [type, advice] of rows) types.set(advice, [...(types.get(advice) ?? []), `\`${type}\``]);
+  return [...types].map(([advice, of]) => [of.join(', '), advice]);
+}
 
 const TABLES = {
   failures: table(
@@ -41,15 +62,14 @@ const TABLES = {
   ),
   campaigns: table(
     ['Campaign', '`Safe to do` says'],
-    [...Object.entries(CAMPAIGN_ADVICE).map(([state, now]) => [`\`${state}\``, now])],
+    // The others are types of docs/errors.md, with the same words.
+    byAdvice(Object.entries(CAMPAIGN_ADVICE).filter(([state, now]) => COMMAND_ERRORS[state]?.[2] !== now)),
   ),
   rows: table(
     ['Row', 'What to do'],
-    [
-      ...Object.entries(OUTCOME_ADVICE).flatMap(([type, [, row]]) =>
-        row === undefined ? [] : [[`\`${type}\``, row]],
-      ),
-    ],
+    byAdvice(
+      Object.entries(OUTCOME_ADVICE).flatMap(([type, [, row]]) => (row === undefined ? [] : [[type, row]])),
+    ),
   ),
 };
 

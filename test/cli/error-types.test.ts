@@ -82,15 +82,19 @@ describe('docs/errors.md', () => {
         .map((cell) => cell.trim()),
     );
 
-  test('shows every exit code with its meaning, and no other', () => {
+  test('shows every exit code with its meaning and the outcomes that have it, and no other', () => {
     const shown = rows.filter(([code]) => /^\d/.test(code ?? ''));
-    expect(shown).toEqual(EXIT_MEANINGS.map(([code, meaning]) => [String(code), meaning]));
+    const outcomes = (code: number) =>
+      ERROR_TYPES.filter(({ type, exitCode }) => exitCode === code && !(type in COMMAND_ERRORS))
+        .map(({ type }) => `\`${type}\``)
+        .join(', ');
+    expect(shown).toEqual(EXIT_MEANINGS.map(([code, meaning]) => [String(code), meaning, outcomes(code)]));
   });
 
-  test('shows every type as the code has it, in the same order, and no other', () => {
+  test('shows every type of a command as the code has it, in the same order, and no other', () => {
     const shown = rows.filter(([type]) => type?.startsWith('`'));
     expect(shown).toEqual(
-      ERROR_TYPES.map(({ type, exitCode, meaning, hint }) => [
+      ERROR_TYPES.filter(({ type }) => type in COMMAND_ERRORS).map(({ type, exitCode, meaning, hint }) => [
         `\`${type}\``,
         String(exitCode),
         meaning,

@@ -1,4 +1,4 @@
-// The code of docs/campaigns.md; a test holds the two together.
+// The code of docs/campaigns-from-code.md; a test holds the two together.
 import { type Client } from '@temporalio/client';
 import { type ArtifactRef } from '../../src/domain';
 import { TemporalMediaClient } from '../../src/client';

@@ -62,6 +62,7 @@ describe('README.md and the pages that it names', () => {
     'docs/testing-your-workflows.md',
     'docs/scale.md',
     'docs/campaigns.md',
+    'docs/campaigns-from-code.md',
     'docs/on-call.md',
     'docs/figures.md',
     'docs/architecture.md',

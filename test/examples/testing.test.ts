@@ -22,11 +22,17 @@ process.env['TEMPORAL_ADDRESS'] ??= process.env['TEST_TEMPORAL_ADDRESS'];
 process.env['TEMPORAL_NAMESPACE'] ??= process.env['TEST_TEMPORAL_NAMESPACE'];
 
 // `npm run verify:languages` runs time-skipping.ts, which wants a server of another maker.
-const SHOWN = ['outcomes', 'test-workflows', 'fake-workflows', 'time-skipping', 'sandbox', 'replay'];
+const SHOWN = ['outcomes', 'test-workflows', 'fake-workflows'];
+const LINKED = ['time-skipping', 'sandbox', 'replay'];
+
+const page = readFileSync(join(ROOT, 'docs', 'testing-your-workflows.md'), 'utf8');
 
 test.each(SHOWN)('docs/testing-your-workflows.md shows examples/testing/%s.ts as it is', (name) => {
-  const page = readFileSync(join(ROOT, 'docs', 'testing-your-workflows.md'), 'utf8');
   expect(page).toContain(
     '```ts\n' + readFileSync(join(ROOT, 'examples', 'testing', `${name}.ts`), 'utf8') + '```',
   );
+});
+
+test.each(LINKED)('docs/testing-your-workflows.md links to examples/testing/%s.ts', (name) => {
+  expect(page).toContain(`](../examples/testing/${name}.ts)`);
 });

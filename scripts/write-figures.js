@@ -38,7 +38,17 @@ const MEANING = {
 };
 
 /** For who compares two runs, not for who reads the page. */
-const HIDDEN = ['load', 'database, MiB/h', 'ms per poll, server + worker', 'KiB of database per row'];
+const HIDDEN = [
+  'load',
+  'database, MiB/h',
+  'ms per poll, server + worker',
+  'KiB of database per row',
+  'server + worker + sandbox, cores',
+  'server + worker, cores',
+  'server + workers + bucket + database, cores',
+  'ended per s',
+  'runs',
+];
 
 /** The table without hidden columns; rows that differ only in their name are one. */
 function shownTable({ columns, rows }) {

@@ -44,7 +44,6 @@ const HIDDEN = [
   'ms per poll, server + worker',
   'KiB of database per row',
   'server + worker + sandbox, cores',
-  'server + worker, cores',
   'server + workers + bucket + database, cores',
   'ended per s',
   'runs',

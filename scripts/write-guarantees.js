@@ -40,18 +40,21 @@ function takeOver(from) {
 const number = (value) => value.toLocaleString('en-US');
 const fileLink = (file) => `[${path.posix.basename(file).replace('.test.ts', '')}](../${file})`;
 
-/** `20,000 schedules, **0** accepted beyond one`: what a suite has counted in its largest run. */
+/** Figures of a suite that a line shows; proof/results has all of them. */
+const MOST_FIGURES = 4;
+
+/** `20,000 schedules: **0** failures`: what a suite has counted in its largest run. Failures that happened are told by their name. */
 function figuresOf({ suite, figures = [], zero = [] }, results) {
   if (suite === undefined) return '';
   const size = SIZES.findLast((one) => results[one].has(suite));
   if (size === undefined) return ': not run yet';
   const counts = results[size].get(suite);
-  const told = (what) => (what in counts ? number(counts[what]) : '?');
-  const counted = [
-    ...figures.map((what) => `${told(what)} ${what}`),
-    ...zero.map((what) => `**${told(what)}** ${what}`),
-  ].join(', ');
-  return `${size === SIZES.at(-1) ? '' : ` (${size})`}: ${counted}`;
+  const told = (what) => `${what in counts ? number(counts[what]) : '?'} ${what}`;
+  const failed = zero.filter((what) => counts[what] !== 0);
+  const found = failed.length === 0 ? '**0** failures' : `**${failed.map(told).join(', ')}**`;
+  const counted = figures.slice(0, MOST_FIGURES).map(told).join(', ');
+  const ran = size === SIZES.at(-1) ? '' : ` (${size})`;
+  return `${ran}: ${[counted, ...(zero.length === 0 ? [] : [found])].join('; ')}`;
 }
 
 function section({ promise, how, assumes, proofs }, results) {
@@ -66,8 +69,8 @@ ${proofs.map((proof) => `- ${fileLink(proof.test)}${figuresOf(proof, results)}`)
 function page({ promises, cannot, rows }, results) {
   return `# Guarantees
 
-Each promise with what its tests counted; \`npm run guarantees\` writes this page from \`proof\`, and a test compares. **Bold** numbers
-count failures that were looked for. The counts are those of \`npm run verify:deep\`, which runs before a release; \`(change)\` marks those
+Each promise with what its tests counted; \`npm run guarantees\` writes this page from \`proof\`, and a test compares. **Bold** is
+what was looked for and must not happen; \`proof/results\` has each of these counts. The counts are those of \`npm run verify:deep\`, which runs before a release; \`(change)\` marks those
 of \`npm run verify:long\`. A test without numbers has one size. A1 to A6 are the assumptions in [created-once.md](created-once.md).
 
 ## Promises

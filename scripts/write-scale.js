@@ -108,7 +108,6 @@ function stores(hosts) {
       significant((videos / DAY) * PEAK * requests),
       significant(videos * statements),
       significant((videos / DAY) * PEAK * statements),
-      '6 records, about 6 KB',
     ]),
   };
 }
@@ -121,11 +120,11 @@ function page() {
   const ms = (value) => number(value, 1);
   const text = `# Scale
 
-What a day of videos costs, and what is full first. Every number is computed by \`node scripts/write-scale.js\` from what
-[\`npm run bench\`](measured.md) measured on one machine with two cores, with the embedded server; with PostgreSQL persistence
-the server takes 1.6 to 2.9 times as much (\`npm run bench -- temporal-postgres\`). A video here takes ${SECONDS} seconds and is polled every
-4 seconds, ${POLLS} times; the busiest hour has ${PEAK} times the average, and cores, rates and videos in flight are those of that hour.
-Your videos differ: the cost is nearly all in polls, so that half the time, or twice the interval, is half of it.
+What a day of videos costs, and what is full first. \`node scripts/write-scale.js\` computes every number from what
+[\`npm run bench\`](measured.md) measured on one machine with two cores and the embedded server. With PostgreSQL persistence
+the server takes 1.6 to 2.9 times as much. A video here takes ${SECONDS} seconds and is polled every 4 seconds, ${POLLS} times. The busiest
+hour has ${PEAK} times the average; cores, rates and videos in flight are those of that hour. Nearly all of the cost is in polls: half the
+time, or twice the interval, is half of it.
 
 ## Demand
 
@@ -161,17 +160,10 @@ ${
     ? ''
     : `
 With the journal in PostgreSQL and artifacts in a bucket, a video of a campaign takes ${number(bucket.requests, 1)} requests to the bucket and ${number(bucket.statements, 1)} statements
-(\`many-hosts\`, the most of its runs). The bytes of the bucket are those of your videos.
+(\`many-hosts\`, the most of its runs). The journal gets 6 records a video, about 6 KB. The bytes of the bucket are those of your videos.
 
 ${markdownTable([
-  [
-    'videos a day',
-    'bucket requests a day',
-    'a second, busiest',
-    'statements a day',
-    'a second, busiest',
-    'journal, per video',
-  ],
+  ['videos a day', 'bucket requests a day', 'a second, busiest', 'statements a day', 'a second, busiest'],
   ...bucket.rows,
 ]).join('\n')}
 `
@@ -185,19 +177,6 @@ ${markdownTable([
 | 1,000,000    | as singles the server's cores and its database; as campaigns one worker (${number(cost.videosPerSecond)} videos a second on these two cores, \`campaign-throughput\`) | campaigns; more workers, pools for creates, polls and downloads ([pools](operations.md#pools-of-workers)) |
 
 Beyond that, the rate of the service itself comes first: \`MEDIA_CREATES_PER_SECOND\` and the rates of accounts keep it.
-
-## Several hosts
-
-${hosts
-  .map((one) =>
-    one.hosts === 0
-      ? `- One worker on folders: ${number(one.reached)} in flight after ${number(one.fullAfterSeconds)} s, ${number(one.pollsPerSecond)} polls a second, 95 % of the gaps between polls below ${((one.gaps.p95 ?? 0) / 1000).toFixed(1)} s.`
-      : `- ${number(one.hosts)} ${one.hosts === 1 ? 'worker' : 'workers'} on bucket and database: ${number(one.reached)} in flight after ${number(one.fullAfterSeconds)} s, ${number(one.pollsPerSecond)} polls a second, gaps below ${((one.gaps.p95 ?? 0) / 1000).toFixed(1)} s.`,
-  )
-  .join('\n')}
-
-All of it on the two cores of one machine (\`npm run bench -- many-hosts\`), so that more workers there are not more work done: it shows that
-they share a campaign, and what that costs the stores.
 `;
   return formatText(PAGE, text);
 }

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type OpenaiCreates, openaiCreates } from '../../bench/openai-creates';
 import { FAULT_NAMES, type WireFault } from '../../bench/wire-faults';
 import { runSandbox, type RunningSandbox } from '../testing/sandbox/running-sandbox';
@@ -44,18 +42,6 @@ describe('creates of the openai client under wire faults', () => {
     ];
     expect({ once, always }).toMatchObject(measured[fault]);
     expect([once.withKey, always.withKey]).toEqual([0, 0]);
-  });
-
-  test('docs/sandbox.md tells these figures', () => {
-    const page = readFileSync(join(__dirname, '../../docs/sandbox.md'), 'utf8');
-    for (const fault of FAULT_NAMES) {
-      const { once, always } = measured[fault];
-      const row = new RegExp(
-        `^\\| ${fault}\\b[^|]*\\| ${once.accepted}\\b[^|]*\\| ${always.accepted}\\b`,
-        'm',
-      );
-      expect(page).toMatch(row);
-    }
   });
 
   test('without its retries it sends one', async () => {

@@ -64,106 +64,143 @@ const CHECK_EVERY_MS = 1_000;
  * @throws ConfigurationError for settings that cannot be used now, and where there is no account
  */
 export function openAccounts({ config, accounts = [], warn, clock }: AccountSetOptions): AccountSet {
-  const now = clock ?? (() => performance.now());
   const fixed = [...shortForm(config), ...readAccountOptions(accounts)];
-  const path = config.accounts;
-  const keys = new KnownKeys();
-  /** Every client that was made: what an account that was removed has in flight is finished. */
-  const clients = new Set<MediaClient>();
-  let stamp = path === undefined ? '' : stampOf(path);
-  let members = memberOf(distinct([...fixed, ...(path === undefined ? [] : readAccountsFile(path))]), []);
-  let checkedAt = now();
+  const now = clock ?? (() => performance.now());
+  return new OpenAccounts(fixed, config.accounts, new AccountMembers(config), warn, now);
+}
 
-  if (path === undefined && members.length === 0)
-    throw new ConfigurationError(
-      'MEDIA_BASE_URL',
-      'is not set. Set it to the base address of the service, or set MEDIA_ACCOUNTS to a file with several accounts. Only a worker without activities (MEDIA_SERVE=workflows) needs neither.',
-    );
-  if (members.length === 0)
-    throw new ConfigurationError(
+/** The accounts that there are now: `fixed`, and those of the file. */
+class OpenAccounts implements AccountSet {
+  private stamp: string;
+  private current: readonly Member[];
+  private checkedAt: number;
+
+  constructor(
+    private readonly fixed: readonly AccountSettings[],
+    private readonly file: string | undefined,
+    private readonly members: AccountMembers,
+    private readonly warn: (message: string) => void,
+    private readonly now: () => number,
+  ) {
+    this.stamp = file === undefined ? '' : stampOf(file);
+    const read = file === undefined ? [] : readAccountsFile(file);
+    this.current = members.of(distinct([...fixed, ...read]), []);
+    this.checkedAt = now();
+    if (this.current.length === 0) throw noAccount(file);
+    members.readKeys(this.current);
+  }
+
+  find(account: string | undefined): Account | undefined {
+    return accountNamed(this.all(), account);
+  }
+
+  all(): readonly Member[] {
+    if (this.now() - this.checkedAt < CHECK_EVERY_MS) return this.current;
+    this.checkedAt = this.now();
+    if (this.file !== undefined) this.readAgain(this.file);
+    this.members.readKeys(this.current);
+    return this.current;
+  }
+
+  access(account: string): AccountAccess | undefined {
+    const member = accountNamed(this.all(), account);
+    return member === undefined ? undefined : this.members.access(member);
+  }
+
+  names(): readonly string[] {
+    return this.all().map(({ name }) => name);
+  }
+
+  close(): Promise<void> {
+    return this.members.close();
+  }
+
+  private readAgain(file: string): void {
+    const seen = stampOf(file);
+    if (seen === this.stamp) return;
+    this.stamp = seen;
+    try {
+      this.current = this.members.of(distinct([...this.fixed, ...readAccountsFile(file)]), this.current);
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      this.warn(`${error.message} The accounts that were read last are used until it is corrected.`);
+    }
+  }
+}
+
+function noAccount(file: string | undefined): ConfigurationError {
+  if (file !== undefined)
+    return new ConfigurationError(
       ACCOUNTS_VARIABLE,
       'the file names no account, and MEDIA_BASE_URL is not set.',
     );
-  readKeys();
+  return new ConfigurationError(
+    'MEDIA_BASE_URL',
+    'is not set. Set it to the base address of the service, or set MEDIA_ACCOUNTS to a file with several accounts. Only a worker without activities (MEDIA_SERVE=workflows) needs neither.',
+  );
+}
 
-  function memberOf(settings: readonly AccountSettings[], before: readonly Member[]): readonly Member[] {
+/** Makes accounts of their settings. All of them share what is known of keys. */
+class AccountMembers {
+  private readonly keys = new KnownKeys();
+  /** Every client that was made: what an account that was removed has in flight is finished. */
+  private readonly clients = new Set<MediaClient>();
+
+  constructor(private readonly config: MediaConfig) {}
+
+  /** One member for each of the settings. Those whose settings have not changed stay the same objects. */
+  of(settings: readonly AccountSettings[], before: readonly Member[]): readonly Member[] {
     return settings.map(
-      (one) => before.find((member) => member.settings.digest === one.digest) ?? memberFrom(one),
+      (one) => before.find((member) => member.settings.digest === one.digest) ?? this.make(one),
     );
   }
 
-  function memberFrom(settings: AccountSettings): Member {
+  /** Before an account is used, the redactors of all others know its key. */
+  readKeys(members: readonly Member[]): void {
+    for (const { name, settings } of members) keyOr(() => this.keyOf(name, settings));
+  }
+
+  access({ name, settings }: Member): AccountAccess {
+    const key = keyOr(() => this.keyOf(name, settings));
+    return { name, baseUrl: settings.baseUrl, key, secrets: this.keys.secrets() };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.clients].map((client) => client.close()));
+  }
+
+  private make(settings: AccountSettings): Member {
     const { baseUrl, allowedMediaOrigins, createsPerSecond, spendLimit, policy } = settings;
+    const { pollConnections, downloadConnections, unknownModels } = this.config;
     const name = accountName(settings.credential, baseUrl);
     const client = createMediaClient({
       baseUrl,
-      apiKey: () => keyOf(name, settings),
-      otherSecrets: () => keys.secrets(),
+      apiKey: () => this.keyOf(name, settings),
+      otherSecrets: () => this.keys.secrets(),
       allowedMediaOrigins,
-      connections: { poll: config.pollConnections, content: config.downloadConnections },
+      connections: { poll: pollConnections, content: downloadConnections },
     });
-    clients.add(client);
+    this.clients.add(client);
     return {
       name,
       client,
       settings,
-      hasKey: async () => keyOr(() => keyOf(name, settings)) !== '',
+      hasKey: async () => keyOr(() => this.keyOf(name, settings)) !== '',
       models:
         settings.models === undefined
           ? undefined
-          : createModelSource({ location: settings.models, unknownModels: config.unknownModels }),
+          : createModelSource({ location: settings.models, unknownModels }),
       policy,
       rate: createsPerSecond === undefined ? undefined : new SendRate(createsPerSecond),
       spendLimit,
     };
   }
 
-  function keyOf(name: string, { apiKey }: AccountSettings): string {
+  private keyOf(name: string, { apiKey }: AccountSettings): string {
     const key = apiKey();
-    keys.learn(name, key);
+    this.keys.learn(name, key);
     return key;
   }
-
-  /** Before an account is used, the redactors of all others know its key. */
-  function readKeys(): void {
-    for (const { name, settings } of members) keyOr(() => keyOf(name, settings));
-  }
-
-  function current(): readonly Member[] {
-    if (now() - checkedAt < CHECK_EVERY_MS) return members;
-    checkedAt = now();
-    if (path !== undefined) readAgain(path);
-    readKeys();
-    return members;
-  }
-
-  function readAgain(file: string): void {
-    const seen = stampOf(file);
-    if (seen === stamp) return;
-    stamp = seen;
-    try {
-      members = memberOf(distinct([...fixed, ...readAccountsFile(file)]), members);
-    } catch (error) {
-      if (!(error instanceof ConfigurationError)) throw error;
-      warn(`${error.message} The accounts that were read last are used until it is corrected.`);
-    }
-  }
-
-  return {
-    find: (account) => accountNamed(current(), account),
-    all: current,
-    access: (account) => {
-      const member = accountNamed(current(), account);
-      if (member === undefined) return undefined;
-      const { name, settings } = member;
-      const key = keyOr(() => keyOf(name, settings));
-      return { name, baseUrl: settings.baseUrl, key, secrets: keys.secrets() };
-    },
-    names: () => current().map(({ name }) => name),
-    close: async () => {
-      await Promise.all([...clients].map((client) => client.close()));
-    },
-  };
 }
 
 function keyOr(read: () => string): string {

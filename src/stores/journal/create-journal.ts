@@ -43,25 +43,16 @@ const SEALING_KEY_BYTES = 32;
  * (architecture: Stores). What it promises depends on the promises of the store alone.
  */
 export function createJournal(records: RecordStore): CreateJournal {
-  /** Id and key are created together, so that no journal continues under its id with another key. */
-  async function readIdentity(): Promise<ReturnType<typeof parseIdentity>> {
-    const text = await records.read(IDENTITY);
-    if (text !== null) return parseIdentity(text);
-    const sealingKey = randomBytes(SEALING_KEY_BYTES).toString('base64');
-    await records.create(IDENTITY, JSON.stringify({ v: 1, journalId: randomUUID(), sealingKey }));
-    return parseIdentity((await records.read(IDENTITY)) ?? '');
-  }
-
   return {
     kind: records.kind,
 
     async identity(): Promise<JournalIdentity> {
-      const { journalId } = await readIdentity();
+      const { journalId } = await readIdentity(records);
       return { journalId, hostId: (await records.host?.()) ?? null };
     },
 
     async sealingKey(): Promise<Uint8Array> {
-      return Buffer.from((await readIdentity()).sealingKey, 'base64');
+      return Buffer.from((await readIdentity(records)).sealingKey, 'base64');
     },
 
     async putMark(mark): Promise<void> {
@@ -73,57 +64,10 @@ export function createJournal(records: RecordStore): CreateJournal {
       return (await records.names(markName(mark), null, 1)).length > 0;
     },
 
-    async read(key): Promise<readonly LogEntry[]> {
-      const prefix = keyPrefix(key);
-      const found = await records.readAll(prefix);
-      const length = Math.max(-1, ...[...found.keys()].flatMap((name) => numberIn(name) ?? [])) + 1;
-      const entries: LogEntry[] = [];
-      for (let n = 0; n < length; n++) {
-        const name = entryName(prefix, n);
-        // It is older than those after it: a listing that was made while it was written must not hide it.
-        const text = found.get(name) ?? (await records.read(name));
-        if (text === null) throw new JournalRecordError(LOST);
-        entries.push(parseEntry(text));
-      }
-      return entries;
-    },
-
-    async append(key, n, entry): Promise<'won' | 'lost'> {
-      // Who writes a later entry has read those before it. What became of a send is kept whatever happened to them.
-      const follows = n > 0 && entry.kind !== 'answer';
-      if (follows) await requireEarlier(key, n);
-      // Before the intent, so that a kill between the two leaves a superfluous hint and never a missing one.
-      if (entry.kind === 'intent') {
-        const { namespace, creationKey } = key;
-        const place = { namespace, creationKey, n };
-        await records.note(openName(place, entry.bodyHash), JSON.stringify({ v: 1, ...place }));
-      }
-      const end = await records.create(entryName(keyPrefix(key), n), JSON.stringify(entry));
-      // If the earlier ones were removed meanwhile, this one is alone, and nobody can read the log.
-      if (follows) await requireEarlier(key, n);
-      return end;
-    },
-
-    async scan(after, limit): Promise<JournalPage> {
-      const logs: (readonly LogEntry[])[] = [];
-      for await (const { hash, names } of keysIn(records, after)) {
-        const log = await readEntries(records, names);
-        if (log.length === 0) continue;
-        logs.push(log.map(({ entry }) => entry));
-        if (logs.length >= limit) return { logs, next: hash };
-      }
-      return { logs, next: null };
-    },
-
-    async findOpenByBody(bodyHash): Promise<readonly EntryPlace[]> {
-      const places: EntryPlace[] = [];
-      for await (const names of pagesOf(records, openPrefix(bodyHash))) {
-        // A hint may be removed meanwhile, and one that is half written is ignored: its intent was never written.
-        const texts = await Promise.all(names.map((name) => records.read(name)));
-        places.push(...texts.flatMap((text) => (text === null ? [] : (parsePlace(text) ?? []))));
-      }
-      return places;
-    },
+    read: (key) => readLog(records, key),
+    append: (key, n, entry) => appendEntry(records, key, n, entry),
+    scan: (after, limit) => scanLogs(records, after, limit),
+    findOpenByBody: (bodyHash) => findOpen(records, bodyHash),
 
     async forgetOpen(intent, bodyHash): Promise<void> {
       await records.note(openName(intent, bodyHash), null);
@@ -147,27 +91,93 @@ export function createJournal(records: RecordStore): CreateJournal {
 
     checkWritable: () => checkStore(records),
   };
+}
 
-  async function requireEarlier(key: JournalKey, n: number): Promise<void> {
-    const prefix = keyPrefix(key);
-    // In this order: a removal ends with its note, so that a log without a note and with its earlier entry is whole.
-    const removal = await records.read(removalName(prefix));
-    if (removal !== null && (await isUnderRemoval(prefix, removal))) {
-      throw new JournalRecordError(
-        'A prune of the journal is removing the records of this creation key, or was killed while it did. If this lasts, run `temporal-media journal prune` again, an hour after the one that was killed: it ends the removal.',
-      );
-    }
-    if ((await records.read(entryName(prefix, n - 1))) === null) throw new JournalRecordError(LOST);
-  }
+/** Id and key are created together, so that no journal continues under its id with another key. */
+async function readIdentity(records: RecordStore): Promise<ReturnType<typeof parseIdentity>> {
+  const text = await records.read(IDENTITY);
+  if (text !== null) return parseIdentity(text);
+  const sealingKey = randomBytes(SEALING_KEY_BYTES).toString('base64');
+  await records.create(IDENTITY, JSON.stringify({ v: 1, journalId: randomUUID(), sealingKey }));
+  return parseIdentity((await records.read(IDENTITY)) ?? '');
+}
 
-  /**
-   * A removal takes the first entry last. Where that is one that the note does not name, everything that it names is gone,
-   * and the prune was killed before it took its note away: the key was used anew since.
-   */
-  async function isUnderRemoval(prefix: string, note: string): Promise<boolean> {
-    const first = await records.read(entryName(prefix, 0));
-    return first === null || parseRemoval(note).entries.includes(sha256(first));
+async function readLog(records: RecordStore, key: JournalKey): Promise<readonly LogEntry[]> {
+  const prefix = keyPrefix(key);
+  const found = await records.readAll(prefix);
+  const length = Math.max(-1, ...[...found.keys()].flatMap((name) => numberIn(name) ?? [])) + 1;
+  const entries: LogEntry[] = [];
+  for (let n = 0; n < length; n++) {
+    const name = entryName(prefix, n);
+    // It is older than those after it: a listing that was made while it was written must not hide it.
+    const text = found.get(name) ?? (await records.read(name));
+    if (text === null) throw new JournalRecordError(LOST);
+    entries.push(parseEntry(text));
   }
+  return entries;
+}
+
+async function appendEntry(
+  records: RecordStore,
+  key: JournalKey,
+  n: number,
+  entry: LogEntry,
+): Promise<'won' | 'lost'> {
+  // Who writes a later entry has read those before it. What became of a send is kept whatever happened to them.
+  const follows = n > 0 && entry.kind !== 'answer';
+  if (follows) await requireEarlier(records, key, n);
+  // Before the intent, so that a kill between the two leaves a superfluous hint and never a missing one.
+  if (entry.kind === 'intent') {
+    const { namespace, creationKey } = key;
+    const place = { namespace, creationKey, n };
+    await records.note(openName(place, entry.bodyHash), JSON.stringify({ v: 1, ...place }));
+  }
+  const end = await records.create(entryName(keyPrefix(key), n), JSON.stringify(entry));
+  // If the earlier ones were removed meanwhile, this one is alone, and nobody can read the log.
+  if (follows) await requireEarlier(records, key, n);
+  return end;
+}
+
+async function requireEarlier(records: RecordStore, key: JournalKey, n: number): Promise<void> {
+  const prefix = keyPrefix(key);
+  // In this order: a removal ends with its note, so that a log without a note and with its earlier entry is whole.
+  const removal = await records.read(removalName(prefix));
+  if (removal !== null && (await isUnderRemoval(records, prefix, removal))) {
+    throw new JournalRecordError(
+      'A prune of the journal is removing the records of this creation key, or was killed while it did. If this lasts, run `temporal-media journal prune` again, an hour after the one that was killed: it ends the removal.',
+    );
+  }
+  if ((await records.read(entryName(prefix, n - 1))) === null) throw new JournalRecordError(LOST);
+}
+
+/**
+ * A removal takes the first entry last. Where that is one that the note does not name, everything that it names is gone,
+ * and the prune was killed before it took its note away: the key was used anew since.
+ */
+async function isUnderRemoval(records: RecordStore, prefix: string, note: string): Promise<boolean> {
+  const first = await records.read(entryName(prefix, 0));
+  return first === null || parseRemoval(note).entries.includes(sha256(first));
+}
+
+async function scanLogs(records: RecordStore, after: string | null, limit: number): Promise<JournalPage> {
+  const logs: (readonly LogEntry[])[] = [];
+  for await (const { hash, names } of keysIn(records, after)) {
+    const log = await readEntries(records, names);
+    if (log.length === 0) continue;
+    logs.push(log.map(({ entry }) => entry));
+    if (logs.length >= limit) return { logs, next: hash };
+  }
+  return { logs, next: null };
+}
+
+async function findOpen(records: RecordStore, bodyHash: string): Promise<readonly EntryPlace[]> {
+  const places: EntryPlace[] = [];
+  for await (const names of pagesOf(records, openPrefix(bodyHash))) {
+    // A hint may be removed meanwhile, and one that is half written is ignored: its intent was never written.
+    const texts = await Promise.all(names.map((name) => records.read(name)));
+    places.push(...texts.flatMap((text) => (text === null ? [] : (parsePlace(text) ?? []))));
+  }
+  return places;
 }
 
 const LOST =

@@ -1,9 +1,9 @@
 import { type Dispatcher } from 'undici';
 import { otherwise } from '../domain/bug';
 import { isUsableTaskId } from '../domain/video-task';
-import { createAddressFilter } from './address-filter';
+import { type AddressFilter, createAddressFilter } from './address-filter';
 import { type ApiCaller, apiUrl, credentialsOf, normaliseBaseUrl, redactorFor } from './endpoint';
-import { environmentConnections, interimLimit } from './connections';
+import { type ConnectionFactory, environmentConnections, interimLimit } from './connections';
 import { proxySecrets } from './proxy-environment';
 import { fetchContent, type HopConnection } from './content-fetch';
 import { getVideo } from './get-video';
@@ -36,41 +36,13 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
     secrets: joined(proxySecrets(process.env), options.otherSecrets),
   };
   const filter = createAddressFilter([origin.origin, ...(options.allowedMediaOrigins ?? [])]);
-  const open = new Set<Dispatcher>();
-  const close = (dispatcher: Dispatcher): void => {
-    if (open.delete(dispatcher)) dispatcher.destroy().catch(() => undefined);
-  };
-  const connect = (
-    purpose: 'poll' | 'content' | 'media',
-    to: URL,
-    connections: number,
-    headersTimeoutMs: number,
-    bodyTimeoutMs: number,
-  ): HopConnection => {
-    const connection = caller.connectionFactory(to, {
-      purpose,
-      connections,
-      connectTimeoutMs: CONNECT_TIMEOUT_MS,
-      headersTimeoutMs,
-      bodyTimeoutMs,
-      ...(purpose === 'media' ? { connector: filter.connector(CONNECT_TIMEOUT_MS) } : {}),
-    });
-    const { dispatcher, viaProxy } = connection;
-    open.add(dispatcher);
-    const limited = dispatcher.compose(interimLimit(headersTimeoutMs));
-    return { dispatcher: limited, viaProxy, release: () => close(dispatcher) };
-  };
-  const pollPool = once(() =>
-    connect('poll', origin, options.connections?.poll ?? 64, timeouts.pollHeadersMs, timeouts.pollBodyMs),
+  const connections = new ClientConnections(
+    caller.connectionFactory,
+    filter,
+    origin,
+    timeouts,
+    options.connections,
   );
-  const contentPool = once(() =>
-    connect('content', origin, options.connections?.content ?? 32, 30_000, 30_000),
-  );
-  const hop = (url: URL, ownOrigin: boolean): HopConnection => {
-    if (ownOrigin) return { ...contentPool(), release: () => undefined };
-    // Each fetch opens its own socket, so that a checked address is trusted for one fetch only.
-    return connect('media', new URL(url.origin), 1, 30_000, 30_000);
-  };
 
   const redactor = async () => (await credentialsOf(caller))?.redactor ?? redactorFor(caller);
 
@@ -86,8 +58,8 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
     editImage: (body, send) =>
       sendPaid(caller, imageRoute('edits', baseUrl), body, { deadlineMs: timeouts.paidHttpMs, ...send }),
     getVideo: async (taskId, { purpose = 'poll', signal } = {}) => {
-      const pool = purpose === 'poll' ? pollPool : contentPool;
-      return getVideo(caller, () => pool().dispatcher, taskId, timeouts.pollBodyMs, signal);
+      const pool = () => connections[purpose]().dispatcher;
+      return getVideo(caller, pool, taskId, timeouts.pollBodyMs, signal);
     },
     contentUrl: (taskId) => {
       if (!isUsableTaskId(taskId)) throw new Error('This is not a task id of a service.');
@@ -95,13 +67,82 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
     },
     cleanPage: async (page) => (await redactor()).page(page),
     redactor,
-    fetchContent: (request) => fetchContent({ caller, filter, connect: hop }, request),
-    close: async () => {
-      const all = [...open];
-      open.clear();
-      await Promise.all(all.map((dispatcher) => dispatcher.destroy().catch(otherwise(undefined))));
-    },
+    fetchContent: (request) =>
+      fetchContent({ caller, filter, connect: (url, own) => connections.hop(url, own) }, request),
+    close: () => connections.close(),
   };
+}
+
+/** The connections of one client: a pool for polls, one for content, and sockets of single fetches. */
+class ClientConnections {
+  private readonly opened = new Set<Dispatcher>();
+  private pollPool: HopConnection | undefined;
+  private contentPool: HopConnection | undefined;
+
+  constructor(
+    private readonly factory: ConnectionFactory,
+    private readonly filter: AddressFilter,
+    private readonly origin: URL,
+    private readonly timeouts: ClientTimeouts,
+    private readonly limits: MediaClientOptions['connections'],
+  ) {}
+
+  poll(): HopConnection {
+    const { pollHeadersMs, pollBodyMs } = this.timeouts;
+    return (this.pollPool ??= this.open(
+      'poll',
+      this.origin,
+      this.limits?.poll ?? 64,
+      pollHeadersMs,
+      pollBodyMs,
+    ));
+  }
+
+  content(): HopConnection {
+    return (this.contentPool ??= this.open(
+      'content',
+      this.origin,
+      this.limits?.content ?? 32,
+      30_000,
+      30_000,
+    ));
+  }
+
+  hop(url: URL, ownOrigin: boolean): HopConnection {
+    if (ownOrigin) return { ...this.content(), release: () => undefined };
+    // Each fetch opens its own socket, so that a checked address is trusted for one fetch only.
+    return this.open('media', new URL(url.origin), 1, 30_000, 30_000);
+  }
+
+  async close(): Promise<void> {
+    const all = [...this.opened];
+    this.opened.clear();
+    await Promise.all(all.map((dispatcher) => dispatcher.destroy().catch(otherwise(undefined))));
+  }
+
+  private open(
+    purpose: 'poll' | 'content' | 'media',
+    to: URL,
+    connections: number,
+    headersTimeoutMs: number,
+    bodyTimeoutMs: number,
+  ): HopConnection {
+    const { dispatcher, viaProxy } = this.factory(to, {
+      purpose,
+      connections,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      headersTimeoutMs,
+      bodyTimeoutMs,
+      ...(purpose === 'media' ? { connector: this.filter.connector(CONNECT_TIMEOUT_MS) } : {}),
+    });
+    this.opened.add(dispatcher);
+    const limited = dispatcher.compose(interimLimit(headersTimeoutMs));
+    return { dispatcher: limited, viaProxy, release: () => this.release(dispatcher) };
+  }
+
+  private release(dispatcher: Dispatcher): void {
+    if (this.opened.delete(dispatcher)) dispatcher.destroy().catch(() => undefined);
+  }
 }
 
 const VIDEO_ROUTE: PaidRoute<VideoAccepted> = {
@@ -137,9 +178,4 @@ function joined(
     if (now !== seen) [seen, all] = [now, [...own, ...now]];
     return all;
   };
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
 }

@@ -9,7 +9,7 @@ import {
 } from 'temporal-media/internal/stores/files/owner-lock';
 import { processIdentity } from 'temporal-media/internal/stores/files/this-machine';
 import { startTemporalServer } from '@temporal-media/testing/internal/temporal-server/start-temporal-server';
-import { startChild, supervise } from '../shared/child-process';
+import { startChild, type Supervised, supervise } from '../shared/child-process';
 import { CliError } from '../shared/errors';
 import {
   type DevPorts,
@@ -68,12 +68,8 @@ export async function startDev(
     const ports = await readDevPorts(dataDir);
     const server = await startServer(dataDir, ports, env, say);
     undo.push(() => server.stop());
-    let state: DevState = await firstState(server, config);
+    const file = new StateFile(dataDir, await firstState(server, config));
     undo.push(() => removeDevState(dataDir));
-    const note = async (change: Partial<DevState>): Promise<void> => {
-      state = { ...state, ...change, pids: { ...state.pids, ...change.pids } };
-      await writeDevState(dataDir, state);
-    };
 
     const inputs = join(dataDir, 'inputs');
     await mkdir(inputs, { recursive: true });
@@ -90,35 +86,20 @@ export async function startDev(
         start: () => startDevSandbox({ dataDir, ports: known, env }),
         onStart: async (child) => {
           known = { ...known, ...sandboxPorts(child.ready) };
-          await note({ sandbox: child.ready, pids: { sandbox: child.pid } });
+          await file.note({ sandbox: child.ready, pids: { sandbox: child.pid } });
         },
       });
       undo.push(() => sandbox.stop(SANDBOX_GRACE_MS));
-      if (state.sandbox !== null) workerEnv = { ...workerEnv, ...sandboxEnvironment(state.sandbox, env) };
+      const { sandbox: ready } = file.state;
+      if (ready !== null) workerEnv = { ...workerEnv, ...sandboxEnvironment(ready, env) };
     }
     await writeDevPorts(dataDir, known);
 
-    let more = rebind;
-    let runs = (): void => undefined;
-    const workerRuns = new Promise<void>((resolve) => (runs = resolve));
-    const worker = await supervise({
-      name: 'worker',
-      say,
-      isMended,
-      start: () => {
-        const args = ['worker', '--json', ...more];
-        more = [];
-        return startChild(args, { env: workerEnv, logFile: join(dataDir, 'logs', 'worker.log') });
-      },
-      onStart: async (child) => {
-        await note({ pids: { worker: child.pid } });
-        runs();
-      },
-    });
+    const { worker, workerRuns } = await startWorker(dataDir, workerEnv, rebind, file, say);
     undo.push(() => worker.stop(WORKER_GRACE_MS));
     return {
       get state() {
-        return state;
+        return file.state;
       },
       workerRuns,
       serverEnded: (server.exited ?? new Promise<never>(() => undefined)).then(
@@ -131,6 +112,47 @@ export async function startDev(
     await stop();
     throw error;
   }
+}
+
+/** What runs, also in a file for other commands. */
+class StateFile {
+  constructor(
+    private readonly dataDir: string,
+    public state: DevState,
+  ) {}
+
+  async note(change: Partial<DevState>): Promise<void> {
+    this.state = { ...this.state, ...change, pids: { ...this.state.pids, ...change.pids } };
+    await writeDevState(this.dataDir, this.state);
+  }
+}
+
+/** @param rebind arguments of the first start alone */
+async function startWorker(
+  dataDir: string,
+  env: NodeJS.ProcessEnv,
+  rebind: readonly string[],
+  file: StateFile,
+  say: (line: string) => void,
+): Promise<{ worker: Supervised<unknown>; workerRuns: Promise<void> }> {
+  let more = rebind;
+  let runs = (): void => undefined;
+  const workerRuns = new Promise<void>((resolve) => (runs = resolve));
+  const worker = await supervise({
+    name: 'worker',
+    say,
+    isMended,
+    start: () => {
+      const args = ['worker', '--json', ...more];
+      more = [];
+      return startChild(args, { env, logFile: join(dataDir, 'logs', 'worker.log') });
+    },
+    onStart: async (child) => {
+      await file.note({ pids: { worker: child.pid } });
+      runs();
+    },
+  });
+  return { worker, workerRuns };
 }
 
 async function lockDataDir(dataDir: string): Promise<OwnerLock> {

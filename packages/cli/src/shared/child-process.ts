@@ -101,7 +101,7 @@ async function stop(child: ChildProcess, exited: Promise<string>, graceMs: numbe
 }
 
 /** A child process that is restarted when it exits. */
-interface Supervised<Ready> {
+export interface Supervised<Ready> {
   /** The running child; undefined during a restart. */
   current(): RunningChild<Ready> | undefined;
   /** Ends the restarts and the child; resolves when it has exited. */

@@ -53,76 +53,18 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
     'url' in options ? (ownPool as PostgresPool) : options.pool,
     options.patienceMs ?? 30_000,
   );
-  let accepted = false;
-
-  async function check(patienceMs?: number): Promise<void> {
-    await connections.persist(() => refuseUnsafe(connections, table), false, patienceMs);
-    accepted = true;
-  }
-
-  async function rows(statement: string): Promise<readonly Row[]> {
-    if (!accepted) await check();
-    const answer = await connections.persist(() => connections.run(statement), false);
-    return answer.rows as unknown as readonly Row[];
-  }
-
-  async function drop(name: string): Promise<void> {
-    if (!accepted) await check(0);
-    await connections.run(`DELETE FROM ${table} WHERE name = ${escapeLiteral(name)}`, false);
-  }
-
-  const insert = (name: string, text: string): string =>
-    `INSERT INTO ${table} AS old (name, body) VALUES (${escapeLiteral(name)}, ${escapeLiteral(text)}) ON CONFLICT (name) DO`;
-
+  const records = new RecordsTable(connections, table);
   return {
     kind: 'postgres',
-    check: () => check(0),
-
-    async read(name) {
-      const [row] = await rows(`SELECT body FROM ${table} WHERE name = ${escapeLiteral(name)}`);
-      return row?.body ?? null;
-    },
-
-    async readAll(prefix) {
-      const found = await rows(`SELECT name, body FROM ${table} WHERE ${begins(prefix)} ORDER BY name`);
-      return new Map(found.map(({ name, body }) => [name, body]));
-    },
-
-    async names(prefix, after, limit) {
-      const later = after === null ? '' : ` AND name > ${escapeLiteral(after)}`;
-      const found = await rows(
-        `SELECT name FROM ${table} WHERE ${begins(prefix)}${later} ORDER BY name LIMIT ${Math.trunc(limit)}`,
-      );
-      return found.map(({ name }) => name);
-    },
-
-    async create(name, text) {
-      if (text.includes('\0'))
-        throw new PostgresError(
-          'A record with a NUL character cannot be kept in PostgreSQL. Nothing was changed.',
-        );
-      if (!accepted) await check();
-      const { rowCount } = await connections.persist(
-        (maybeWritten) => connections.run(`${insert(name, text)} ${maybeWritten ? OWN_AGAIN : 'NOTHING'}`),
-        true,
-      );
-      return rowCount === 1 ? 'won' : 'lost';
-    },
-
-    async note(name, text) {
-      if (text === null) return drop(name).catch(otherwise(undefined));
-      if (!accepted) await check();
-      const statement = `${insert(name, text)} UPDATE SET body = excluded.body, at = now()`;
-      await connections.persist(() => connections.run(statement, false), true);
-    },
-
-    async remove(name) {
-      if (!accepted) await check();
-      const statement = `DELETE FROM ${table} WHERE name = ${escapeLiteral(name)}`;
-      await connections.persist(() => connections.run(statement), true);
-    },
-
-    async close() {
+    check: () => records.check(0),
+    read: (name) => records.read(name),
+    readAll: (prefix) => records.readAll(prefix),
+    names: (prefix, after, limit) => records.names(prefix, after, limit),
+    create: (name, text) => records.create(name, text),
+    note: (name, text) =>
+      text === null ? records.drop(name).catch(otherwise(undefined)) : records.overwrite(name, text),
+    remove: (name) => records.remove(name),
+    close: async () => {
       connections.close();
       if (ownPool !== undefined && !ownPool.ending) await endPool(ownPool);
     },
@@ -132,6 +74,91 @@ export function createPostgresRecords(options: PostgresRecordsOptions): Postgres
 interface Row {
   readonly name: string;
   readonly body: string;
+}
+
+/** The statements on the table of the journal. The first one is sent after the database was checked. */
+class RecordsTable {
+  #accepted = false;
+  readonly #connections: Connections;
+  /** Quoted for a statement. */
+  readonly #table: string;
+
+  constructor(connections: Connections, table: string) {
+    this.#connections = connections;
+    this.#table = table;
+  }
+
+  async check(patienceMs?: number): Promise<void> {
+    await this.#connections.persist(() => refuseUnsafe(this.#connections, this.#table), false, patienceMs);
+    this.#accepted = true;
+  }
+
+  async read(name: string): Promise<string | null> {
+    const [row] = await this.#rows(`SELECT body FROM ${this.#table} WHERE name = ${escapeLiteral(name)}`);
+    return row?.body ?? null;
+  }
+
+  async readAll(prefix: string): Promise<ReadonlyMap<string, string>> {
+    const found = await this.#rows(
+      `SELECT name, body FROM ${this.#table} WHERE ${begins(prefix)} ORDER BY name`,
+    );
+    return new Map(found.map(({ name, body }) => [name, body]));
+  }
+
+  async names(prefix: string, after: string | null, limit: number): Promise<readonly string[]> {
+    const later = after === null ? '' : ` AND name > ${escapeLiteral(after)}`;
+    const found = await this.#rows(
+      `SELECT name FROM ${this.#table} WHERE ${begins(prefix)}${later} ORDER BY name LIMIT ${Math.trunc(limit)}`,
+    );
+    return found.map(({ name }) => name);
+  }
+
+  async create(name: string, text: string): Promise<'won' | 'lost'> {
+    if (text.includes('\0'))
+      throw new PostgresError(
+        'A record with a NUL character cannot be kept in PostgreSQL. Nothing was changed.',
+      );
+    if (!this.#accepted) await this.check();
+    const insert = this.#insert(name, text);
+    const { rowCount } = await this.#connections.persist(
+      (maybeWritten) => this.#connections.run(`${insert} ${maybeWritten ? OWN_AGAIN : 'NOTHING'}`),
+      true,
+    );
+    return rowCount === 1 ? 'won' : 'lost';
+  }
+
+  /** Writes a hint, without waiting for the disk. */
+  async overwrite(name: string, text: string): Promise<void> {
+    if (!this.#accepted) await this.check();
+    const statement = `${this.#insert(name, text)} UPDATE SET body = excluded.body, at = now()`;
+    await this.#connections.persist(() => this.#connections.run(statement, false), true);
+  }
+
+  /** Removes a hint in one try, without waiting for the disk. */
+  async drop(name: string): Promise<void> {
+    if (!this.#accepted) await this.check(0);
+    await this.#connections.run(this.#delete(name), false);
+  }
+
+  async remove(name: string): Promise<void> {
+    if (!this.#accepted) await this.check();
+    await this.#connections.persist(() => this.#connections.run(this.#delete(name)), true);
+  }
+
+  async #rows(statement: string): Promise<readonly Row[]> {
+    if (!this.#accepted) await this.check();
+    const answer = await this.#connections.persist(() => this.#connections.run(statement), false);
+    return answer.rows as unknown as readonly Row[];
+  }
+
+  /** Lacks what is done where there is such a record. */
+  #insert(name: string, text: string): string {
+    return `INSERT INTO ${this.#table} AS old (name, body) VALUES (${escapeLiteral(name)}, ${escapeLiteral(text)}) ON CONFLICT (name) DO`;
+  }
+
+  #delete(name: string): string {
+    return `DELETE FROM ${this.#table} WHERE name = ${escapeLiteral(name)}`;
+  }
 }
 
 /**

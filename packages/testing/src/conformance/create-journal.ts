@@ -25,6 +25,243 @@ import { type CreatedVideo } from 'temporal-media/internal/domain/paid-call';
 import { DEFAULT_POLLING } from 'temporal-media/internal/domain/video-task';
 import { type ConformanceCheck } from './conformance-check';
 
+type Run = (
+  journal: CreateJournal,
+  again: CreateJournal,
+  openOther: () => Promise<CreateJournal>,
+) => Promise<void>;
+
+const check = (name: string, run: Run) => ({ name, run });
+
+/** The journal as a whole. */
+const IDENTITY = [
+  check('has one name for ever, and another store has another', async (journal, again, openOther) => {
+    const names = await Promise.all([journal.identity(), again.identity(), journal.identity()]);
+    assert.equal(new Set(names.map(({ journalId }) => journalId)).size, 1);
+    const other = await openOther();
+    assert.notEqual((await other.identity()).journalId, names[0].journalId);
+  }),
+  check(
+    '[C5.4b] has one random key of its own for ever, and another store has another',
+    async (journal, again, openOther) => {
+      const keys = await Promise.all([journal.sealingKey(), again.sealingKey(), journal.sealingKey()]);
+      assert.equal(keys[0].length, 32);
+      assert.equal(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size, 1);
+      const other = await openOther();
+      assert.notDeepEqual(await other.sealingKey(), keys[0]);
+      const told = JSON.stringify(await journal.identity());
+      assert.ok(!told.includes(Buffer.from(keys[0]).toString('base64')));
+    },
+  ),
+  check('has the marks that were put, and no other', async (journal, again) => {
+    assert.equal(await journal.hasMark('one'), false);
+    await Promise.all([journal.putMark('one'), again.putMark('two'), again.putMark('one')]);
+    for (const mark of ['one', 'two'])
+      for (const asked of [journal, again]) assert.equal(await asked.hasMark(mark), true);
+    assert.equal(await journal.hasMark('three'), false);
+  }),
+  check('tells that it can be written, and leaves nothing behind', async (journal) => {
+    await journal.checkWritable();
+    await journal.checkWritable();
+    assert.deepEqual(await journal.scan(null, 10), { logs: [], next: null });
+  }),
+];
+
+/** The log of one creation key. */
+const LOGS = [
+  check('has an empty log for a key that nobody used', async (journal) => {
+    assert.deepEqual(await journal.read(KEY), []);
+  }),
+  check('keeps the first entry of each number, and says so to the second', async (journal, again) => {
+    assert.equal(await journal.append(KEY, 0, intent({ nonce: 'first' })), 'won');
+    assert.equal(await again.append(KEY, 0, fence('second')), 'lost');
+    assert.equal(await journal.append(KEY, 1, answer('first')), 'won');
+    assert.equal(await again.append(KEY, 1, answer('second')), 'lost');
+    assert.equal(await journal.append(KEY, 2, decision('first')), 'won');
+    assert.equal(await again.append(KEY, 2, decision('second')), 'lost');
+    assert.deepEqual(await again.read(KEY), [intent({ nonce: 'first' }), answer('first'), decision('first')]);
+  }),
+  check(
+    'keeps every kind of entry as it was written, in the order of their numbers',
+    async (journal, again) => {
+      const log: LogEntry[] = [];
+      for (const entry of [intent(), answer('ours'), lost(), decision('unseen'), fence('another')])
+        log.push(entry, { ...entry, at: LATER });
+      log.push(intent({ ...EXTRAS, nonce: 'third' }));
+      for (const [n, entry] of log.entries()) assert.equal(await journal.append(KEY, n, entry), 'won');
+      assert.deepEqual(await again.read(KEY), log);
+    },
+  ),
+  check('keeps keys and namespaces apart', async (journal) => {
+    await journal.append(KEY, 0, fence('mine'));
+    for (const other of [
+      { ...KEY, creationKey: 'order-2' },
+      { ...KEY, namespace: 'other' },
+    ])
+      assert.deepEqual(await journal.read(other), []);
+  }),
+  check(
+    '[C4.4a] takes a later entry only where the one before it is: a key that is gone begins anew',
+    async (journal) => {
+      for (const entry of [intent(), lost(), fence('alone'), decision('ours')])
+        await assert.rejects(journal.append(KEY, 1, entry));
+      assert.deepEqual(await journal.read(KEY), []);
+      assert.deepEqual(await journal.scan(null, 10), { logs: [], next: null });
+      await journal.append(KEY, 0, fence('first'));
+      await assert.rejects(journal.append(KEY, 2, intent()));
+      assert.equal(await journal.append(KEY, 1, intent()), 'won');
+    },
+  ),
+  check(
+    '[C4.4a] keeps an answer whatever happened to the entries before it, and reads no log without them',
+    async (journal) => {
+      assert.equal(await journal.append(KEY, 1, answer('ours')), 'won');
+      await assert.rejects(journal.read(KEY));
+      await assert.rejects(journal.append(KEY, 3, intent()));
+      assert.equal(await journal.append(KEY, 0, intent()), 'won');
+      assert.deepEqual(await journal.read(KEY), [intent(), answer('ours')]);
+    },
+  ),
+];
+
+/** A log that several write and read at once. */
+const RACES = [
+  check('[C4.4a] lets one of sixteen writers win', async (journal, again) => {
+    const nonces = Array.from({ length: 16 }, (_, index) => `writer-${index}`);
+    const ends = await Promise.all(
+      nonces.map((nonce, index) => (index % 2 === 0 ? journal : again).append(KEY, 0, intent({ nonce }))),
+    );
+    assert.equal(ends.filter((end) => end === 'won').length, 1);
+    assert.deepEqual(await journal.read(KEY), [intent({ nonce: nonces[ends.indexOf('won')]! })]);
+  }),
+  check('[C4.4a] reads each log as it was at some moment, while it is written', async (journal, again) => {
+    const written = Array.from({ length: 30 }, (_, n) => fence(`sender-${n}`));
+    let before = 0;
+    const looked = async () => {
+      const log = await again.read(KEY);
+      assert.deepEqual(log, written.slice(0, log.length));
+      assert.ok(log.length >= before, 'an entry that was read is missing');
+      before = log.length;
+    };
+    for (const [n, entry] of written.entries())
+      await Promise.all([journal.append(KEY, n, entry), looked(), looked()]);
+    assert.deepEqual(await again.read(KEY), written);
+  }),
+];
+
+/** What is found without a creation key. */
+const SEARCHES = [
+  check(
+    'lists every log once, page by page, with its entries in the order of their numbers',
+    async (journal) => {
+      const keys = Array.from({ length: 7 }, (_, index) => ({ ...KEY, creationKey: `order-${index}` }));
+      const third = keys[3]!;
+      for (const key of keys) await journal.append(key, 0, intent({ workflowId: key.creationKey }));
+      await journal.append(third, 1, answer('ours'));
+      for (let n = 2; n <= 11; n++) await journal.append(third, n, fence(`sender-${n}`));
+      const pages = [];
+      for (let after: string | null = null; ;) {
+        const page = await journal.scan(after, 3);
+        pages.push(page.logs);
+        if (page.next === null) break;
+        after = page.next;
+      }
+      assert.ok(pages.every((page) => page.length <= 3));
+      const owners = pages.flat().map(([first]) => (first?.kind === 'intent' ? first.workflowId : ''));
+      assert.deepEqual(
+        owners.sort(),
+        keys.map(({ creationKey }) => creationKey),
+      );
+      const found = pages.flat().find((log) => log.length > 1);
+      assert.equal(found?.length, 12);
+      assert.deepEqual(found, await journal.read(third));
+    },
+  ),
+  check('has nothing to list when nobody has written', async (journal) => {
+    assert.deepEqual(await journal.scan(null, 10), { logs: [], next: null });
+  }),
+  check(
+    'finds open intents by their body until they are forgotten, each by itself',
+    async (journal, again) => {
+      const other = { ...KEY, creationKey: 'order-2' };
+      await journal.append(KEY, 0, intent({ bodyHash: 'same' }));
+      await journal.append(other, 0, fence('before'));
+      await journal.append(other, 1, intent({ bodyHash: 'same' }));
+      await journal.append(other, 2, answer('ours'));
+      await journal.append(other, 3, intent({ bodyHash: 'same', nonce: 'next' }));
+      await journal.append({ ...KEY, creationKey: 'order-3' }, 0, intent({ bodyHash: 'another' }));
+      await journal.append({ ...KEY, creationKey: 'order-4' }, 0, fence('f'));
+      await journal.append({ ...KEY, creationKey: 'order-5' }, 0, lost());
+      const places = async (asked: CreateJournal) =>
+        (await asked.findOpenByBody('same'))
+          .map(({ namespace, creationKey, n }) => `${namespace} ${creationKey} ${n}`)
+          .sort();
+      assert.deepEqual(await places(again), ['default order-1 0', 'default order-2 1', 'default order-2 3']);
+      await again.forgetOpen({ ...KEY, n: 0 }, 'same');
+      await again.forgetOpen({ ...KEY, n: 0 }, 'same');
+      // Of one key, what became of an earlier intent takes nothing from a later one.
+      await again.forgetOpen({ ...other, n: 1 }, 'same');
+      assert.deepEqual(await places(journal), ['default order-2 3']);
+      assert.deepEqual(await journal.findOpenByBody('unheard of'), []);
+    },
+  ),
+  check('finds a task by its id, once per account, as it was first written', async (journal, again) => {
+    await journal.indexTask(entry('a@00000000', 'order-1'));
+    await journal.indexTask(entry('a@00000000', 'order-2'));
+    await journal.indexTask(entry('b@00000000', 'order-3'));
+    await journal.indexTask(entry('a@00000000', 'order-4', 'video_2'));
+    const found = await again.findTask('video_1');
+    assert.deepEqual(found.map(({ video, creationKey }) => `${video.account} ${creationKey}`).sort(), [
+      'a@00000000 order-1',
+      'b@00000000 order-3',
+    ]);
+    assert.deepEqual(await again.findTask('video_3'), []);
+  }),
+];
+
+/** The logs of campaigns. */
+const CAMPAIGNS = [
+  check(
+    'keeps the first record of each number of a campaign log, apart from every other log and every key',
+    async (journal, again) => {
+      const log = bookLog('default', 'spring');
+      assert.equal(await journal.readRecord(log, 0), null);
+      assert.equal(await journal.putRecord(log, 0, book('first')), 'won');
+      assert.equal(await again.putRecord(log, 0, book('second')), 'lost');
+      assert.equal(await again.putRecord(log, 1, book('next')), 'won');
+      assert.deepEqual(await again.readRecord(log, 0), book('first'));
+      assert.deepEqual(await journal.readRecord(log, 1), book('next'));
+      const others = [bookLog('other', 'spring'), bookLog('default', 'summer'), { ...log, name: 'spring' }];
+      for (const other of others) assert.equal(await journal.readRecord(other, 0), null);
+      const asKey = { namespace: log.namespace, creationKey: log.name };
+      assert.deepEqual(await journal.read(asKey), []);
+      assert.deepEqual(await journal.scan(null, 10), { logs: [], next: null });
+    },
+  ),
+  check('lets one of sixteen writers win a record', async (journal, again) => {
+    const nonces = Array.from({ length: 16 }, (_, index) => `writer-${index}`);
+    const log = bookLog('default', 'spring');
+    const ends = await Promise.all(
+      nonces.map((nonce, index) => (index % 2 === 0 ? journal : again).putRecord(log, 0, book(nonce))),
+    );
+    assert.equal(ends.filter((end) => end === 'won').length, 1);
+    assert.deepEqual(await journal.readRecord(log, 0), book(nonces[ends.indexOf('won')]!));
+  }),
+  check('keeps every kind of record as it was written', async (journal, again) => {
+    const payer = batchWorkflowId('spring', 3);
+    const written = { v: 1, at: AT } as const;
+    const rows = { index: 'i', page: 2, generation: 1, size: 5, rows: '1f', started: 1_000 } as const;
+    const records: readonly (readonly [CampaignLog, CampaignRecord])[] = [
+      [batchLog('default', payer), { ...written, kind: 'batch', nonce: 'n', rows: [rows] }],
+      [ownerLog('default', payer), { ...written, kind: 'owner', run: 'r' }],
+      [fenceLog('default', payer), { ...written, kind: 'fence', nonce: 'n' }],
+      [freeLog('default', 'media-row/spring/a/0'), { ...written, kind: 'free', by: payer, deducts: true }],
+    ];
+    for (const [log, record] of records) await journal.putRecord(log, 0, record);
+    for (const [log, record] of records) assert.deepEqual(await again.readRecord(log, 0), record);
+  }),
+];
+
 /**
  * What every journal of paid sends must do, wherever it keeps its records. `open` prepares an empty journal and returns
  * a function that opens it again and again, as several workers do.
@@ -32,236 +269,13 @@ import { type ConformanceCheck } from './conformance-check';
 export function createJournalConformance(
   open: () => Promise<() => CreateJournal>,
 ): readonly ConformanceCheck[] {
-  const check = (
-    name: string,
-    run: (journal: CreateJournal, again: CreateJournal) => Promise<void>,
-  ): ConformanceCheck => ({
+  return [...IDENTITY, ...LOGS, ...RACES, ...SEARCHES, ...CAMPAIGNS].map(({ name, run }) => ({
     name,
     run: async () => {
       const opener = await open();
-      await run(opener(), opener());
+      await run(opener(), opener(), async () => (await open())());
     },
-  });
-
-  return [
-    check('has one name for ever, and another store has another', async (journal, again) => {
-      const names = await Promise.all([journal.identity(), again.identity(), journal.identity()]);
-      assert.equal(new Set(names.map(({ journalId }) => journalId)).size, 1);
-      const other = (await open())();
-      assert.notEqual((await other.identity()).journalId, names[0].journalId);
-    }),
-    check(
-      '[C5.4b] has one random key of its own for ever, and another store has another',
-      async (journal, again) => {
-        const keys = await Promise.all([journal.sealingKey(), again.sealingKey(), journal.sealingKey()]);
-        assert.equal(keys[0].length, 32);
-        assert.equal(new Set(keys.map((key) => Buffer.from(key).toString('hex'))).size, 1);
-        const other = (await open())();
-        assert.notDeepEqual(await other.sealingKey(), keys[0]);
-        const told = JSON.stringify(await journal.identity());
-        assert.ok(!told.includes(Buffer.from(keys[0]).toString('base64')));
-      },
-    ),
-    check('has the marks that were put, and no other', async (journal, again) => {
-      assert.equal(await journal.hasMark('one'), false);
-      await Promise.all([journal.putMark('one'), again.putMark('two'), again.putMark('one')]);
-      for (const mark of ['one', 'two'])
-        for (const asked of [journal, again]) assert.equal(await asked.hasMark(mark), true);
-      assert.equal(await journal.hasMark('three'), false);
-    }),
-    check('has an empty log for a key that nobody used', async (journal) => {
-      assert.deepEqual(await journal.read(KEY), []);
-    }),
-    check('keeps the first entry of each number, and says so to the second', async (journal, again) => {
-      assert.equal(await journal.append(KEY, 0, intent({ nonce: 'first' })), 'won');
-      assert.equal(await again.append(KEY, 0, fence('second')), 'lost');
-      assert.equal(await journal.append(KEY, 1, answer('first')), 'won');
-      assert.equal(await again.append(KEY, 1, answer('second')), 'lost');
-      assert.equal(await journal.append(KEY, 2, decision('first')), 'won');
-      assert.equal(await again.append(KEY, 2, decision('second')), 'lost');
-      assert.deepEqual(await again.read(KEY), [
-        intent({ nonce: 'first' }),
-        answer('first'),
-        decision('first'),
-      ]);
-    }),
-    check(
-      'keeps every kind of entry as it was written, in the order of their numbers',
-      async (journal, again) => {
-        const log: LogEntry[] = [];
-        for (const entry of [intent(), answer('ours'), lost(), decision('unseen'), fence('another')])
-          log.push(entry, { ...entry, at: LATER });
-        log.push(intent({ ...EXTRAS, nonce: 'third' }));
-        for (const [n, entry] of log.entries()) assert.equal(await journal.append(KEY, n, entry), 'won');
-        assert.deepEqual(await again.read(KEY), log);
-      },
-    ),
-    check('keeps keys and namespaces apart', async (journal) => {
-      await journal.append(KEY, 0, fence('mine'));
-      for (const other of [
-        { ...KEY, creationKey: 'order-2' },
-        { ...KEY, namespace: 'other' },
-      ])
-        assert.deepEqual(await journal.read(other), []);
-    }),
-    check(
-      '[C4.4a] takes a later entry only where the one before it is: a key that is gone begins anew',
-      async (journal) => {
-        for (const entry of [intent(), lost(), fence('alone'), decision('ours')])
-          await assert.rejects(journal.append(KEY, 1, entry));
-        assert.deepEqual(await journal.read(KEY), []);
-        assert.deepEqual(await journal.scan(null, 10), { logs: [], next: null });
-        await journal.append(KEY, 0, fence('first'));
-        await assert.rejects(journal.append(KEY, 2, intent()));
-        assert.equal(await journal.append(KEY, 1, intent()), 'won');
-      },
-    ),
-    check(
-      '[C4.4a] keeps an answer whatever happened to the entries before it, and reads no log without them',
-      async (journal) => {
-        assert.equal(await journal.append(KEY, 1, answer('ours')), 'won');
-        await assert.rejects(journal.read(KEY));
-        await assert.rejects(journal.append(KEY, 3, intent()));
-        assert.equal(await journal.append(KEY, 0, intent()), 'won');
-        assert.deepEqual(await journal.read(KEY), [intent(), answer('ours')]);
-      },
-    ),
-    check('[C4.4a] lets one of sixteen writers win', async (journal, again) => {
-      const nonces = Array.from({ length: 16 }, (_, index) => `writer-${index}`);
-      const ends = await Promise.all(
-        nonces.map((nonce, index) => (index % 2 === 0 ? journal : again).append(KEY, 0, intent({ nonce }))),
-      );
-      assert.equal(ends.filter((end) => end === 'won').length, 1);
-      assert.deepEqual(await journal.read(KEY), [intent({ nonce: nonces[ends.indexOf('won')]! })]);
-    }),
-    check('[C4.4a] reads each log as it was at some moment, while it is written', async (journal, again) => {
-      const written = Array.from({ length: 30 }, (_, n) => fence(`sender-${n}`));
-      let before = 0;
-      const looked = async () => {
-        const log = await again.read(KEY);
-        assert.deepEqual(log, written.slice(0, log.length));
-        assert.ok(log.length >= before, 'an entry that was read is missing');
-        before = log.length;
-      };
-      for (const [n, entry] of written.entries())
-        await Promise.all([journal.append(KEY, n, entry), looked(), looked()]);
-      assert.deepEqual(await again.read(KEY), written);
-    }),
-    check(
-      'lists every log once, page by page, with its entries in the order of their numbers',
-      async (journal) => {
-        const keys = Array.from({ length: 7 }, (_, index) => ({ ...KEY, creationKey: `order-${index}` }));
-        const third = keys[3]!;
-        for (const key of keys) await journal.append(key, 0, intent({ workflowId: key.creationKey }));
-        await journal.append(third, 1, answer('ours'));
-        for (let n = 2; n <= 11; n++) await journal.append(third, n, fence(`sender-${n}`));
-        const pages = [];
-        for (let after: string | null = null; ;) {
-          const page = await journal.scan(after, 3);
-          pages.push(page.logs);
-          if (page.next === null) break;
-          after = page.next;
-        }
-        assert.ok(pages.every((page) => page.length <= 3));
-        const owners = pages.flat().map(([first]) => (first?.kind === 'intent' ? first.workflowId : ''));
-        assert.deepEqual(
-          owners.sort(),
-          keys.map(({ creationKey }) => creationKey),
-        );
-        const found = pages.flat().find((log) => log.length > 1);
-        assert.equal(found?.length, 12);
-        assert.deepEqual(found, await journal.read(third));
-      },
-    ),
-    check('has nothing to list when nobody has written', async (journal) => {
-      assert.deepEqual(await journal.scan(null, 10), { logs: [], next: null });
-    }),
-    check(
-      'finds open intents by their body until they are forgotten, each by itself',
-      async (journal, again) => {
-        const other = { ...KEY, creationKey: 'order-2' };
-        await journal.append(KEY, 0, intent({ bodyHash: 'same' }));
-        await journal.append(other, 0, fence('before'));
-        await journal.append(other, 1, intent({ bodyHash: 'same' }));
-        await journal.append(other, 2, answer('ours'));
-        await journal.append(other, 3, intent({ bodyHash: 'same', nonce: 'next' }));
-        await journal.append({ ...KEY, creationKey: 'order-3' }, 0, intent({ bodyHash: 'another' }));
-        await journal.append({ ...KEY, creationKey: 'order-4' }, 0, fence('f'));
-        await journal.append({ ...KEY, creationKey: 'order-5' }, 0, lost());
-        const places = async (asked: CreateJournal) =>
-          (await asked.findOpenByBody('same'))
-            .map(({ namespace, creationKey, n }) => `${namespace} ${creationKey} ${n}`)
-            .sort();
-        assert.deepEqual(await places(again), [
-          'default order-1 0',
-          'default order-2 1',
-          'default order-2 3',
-        ]);
-        await again.forgetOpen({ ...KEY, n: 0 }, 'same');
-        await again.forgetOpen({ ...KEY, n: 0 }, 'same');
-        // Of one key, what became of an earlier intent takes nothing from a later one.
-        await again.forgetOpen({ ...other, n: 1 }, 'same');
-        assert.deepEqual(await places(journal), ['default order-2 3']);
-        assert.deepEqual(await journal.findOpenByBody('unheard of'), []);
-      },
-    ),
-    check('finds a task by its id, once per account, as it was first written', async (journal, again) => {
-      await journal.indexTask(entry('a@00000000', 'order-1'));
-      await journal.indexTask(entry('a@00000000', 'order-2'));
-      await journal.indexTask(entry('b@00000000', 'order-3'));
-      await journal.indexTask(entry('a@00000000', 'order-4', 'video_2'));
-      const found = await again.findTask('video_1');
-      assert.deepEqual(found.map(({ video, creationKey }) => `${video.account} ${creationKey}`).sort(), [
-        'a@00000000 order-1',
-        'b@00000000 order-3',
-      ]);
-      assert.deepEqual(await again.findTask('video_3'), []);
-    }),
-    check(
-      'keeps the first record of each number of a campaign log, apart from every other log and every key',
-      async (journal, again) => {
-        const log = bookLog('default', 'spring');
-        assert.equal(await journal.readRecord(log, 0), null);
-        assert.equal(await journal.putRecord(log, 0, book('first')), 'won');
-        assert.equal(await again.putRecord(log, 0, book('second')), 'lost');
-        assert.equal(await again.putRecord(log, 1, book('next')), 'won');
-        assert.deepEqual(await again.readRecord(log, 0), book('first'));
-        assert.deepEqual(await journal.readRecord(log, 1), book('next'));
-        const others = [bookLog('other', 'spring'), bookLog('default', 'summer'), { ...log, name: 'spring' }];
-        for (const other of others) assert.equal(await journal.readRecord(other, 0), null);
-        const asKey = { namespace: log.namespace, creationKey: log.name };
-        assert.deepEqual(await journal.read(asKey), []);
-        assert.deepEqual(await journal.scan(null, 10), { logs: [], next: null });
-      },
-    ),
-    check('lets one of sixteen writers win a record', async (journal, again) => {
-      const nonces = Array.from({ length: 16 }, (_, index) => `writer-${index}`);
-      const log = bookLog('default', 'spring');
-      const ends = await Promise.all(
-        nonces.map((nonce, index) => (index % 2 === 0 ? journal : again).putRecord(log, 0, book(nonce))),
-      );
-      assert.equal(ends.filter((end) => end === 'won').length, 1);
-      assert.deepEqual(await journal.readRecord(log, 0), book(nonces[ends.indexOf('won')]!));
-    }),
-    check('keeps every kind of record as it was written', async (journal, again) => {
-      const payer = batchWorkflowId('spring', 3);
-      const written = { v: 1, at: AT } as const;
-      const rows = { index: 'i', page: 2, generation: 1, size: 5, rows: '1f', started: 1_000 } as const;
-      const records: readonly (readonly [CampaignLog, CampaignRecord])[] = [
-        [batchLog('default', payer), { ...written, kind: 'batch', nonce: 'n', rows: [rows] }],
-        [ownerLog('default', payer), { ...written, kind: 'owner', run: 'r' }],
-        [fenceLog('default', payer), { ...written, kind: 'fence', nonce: 'n' }],
-        [freeLog('default', 'media-row/spring/a/0'), { ...written, kind: 'free', by: payer, deducts: true }],
-      ];
-      for (const [log, record] of records) await journal.putRecord(log, 0, record);
-      for (const [log, record] of records) assert.deepEqual(await again.readRecord(log, 0), record);
-    }),
-    check('tells that it can be written, and leaves nothing behind', async (journal) => {
-      await journal.checkWritable();
-      await journal.checkWritable();
-      assert.deepEqual(await journal.scan(null, 10), { logs: [], next: null });
-    }),
-  ];
+  }));
 }
 
 const AT = '2026-01-01T00:00:00.000Z';

@@ -49,7 +49,7 @@ export interface MediaActivityDeps {
   readonly journal: CreateJournal | 'none';
   /**
    * Checks whether the journal is bound to the queue on which an activity runs.
-   * @default reads the queue's ledger, and binds a new queue, with the client of the worker
+   * @default reads the queue's binding, and binds a new queue, with the client of the worker
    */
   readonly standing?: CheckBinding;
   /** What models allow and cost. */

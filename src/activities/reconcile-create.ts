@@ -229,7 +229,7 @@ export function createReconcileCreate(
     const named = unreadBase(account);
     if (keepsNothing(journal)) return { ...named, outcome: 'unconfirmed', evidence: evidence('no_journal') };
     const who = { ...caller(input), sender: trace.sender };
-    // If the queue was rebound to another journal since, this one proves nothing: read the ledger again.
+    // If the queue was rebound to another journal since, this one proves nothing: read the binding again.
     const stands = await deps.standing({ fresh: true });
     if (!stands.bound)
       throw retryLater({ class: 'journal_not_bound', message: stands.message, delayMs: 5_000 });

@@ -53,7 +53,7 @@ export interface CreateJournal {
   identity(): Promise<JournalIdentity>;
   /** The 32 random bytes that encrypt secrets stored in the journal. Created with its id, and never disclosed. */
   sealingKey(): Promise<Uint8Array>;
-  /** Stores a mark permanently. A journal that lacks a mark of its ledger was restored from an older copy. */
+  /** Stores a mark permanently. A journal that lacks a mark of its queue was restored from an older copy. */
   putMark(mark: string): Promise<void>;
   /** Whether any process has put this mark. Never `false` once a `putMark` for it has returned, in any process. */
   hasMark(mark: string): Promise<boolean>;
@@ -127,13 +127,13 @@ interface JournalBinding {
   readonly hostId: string | null;
 }
 
-/** What a worker asks of the ledger of its queue. */
+/** What a worker requests of the binding of its queue. */
 export interface BindRequest extends JournalBinding {
   /** Id of its artifact store; null for a store that has none. */
   readonly artifacts: string | null;
   /** Accounts that it serves, with their digests. */
   readonly accounts: readonly string[];
-  /** A random mark that the journal already holds when the ledger gets it; null for none. */
+  /** A random mark that the journal already has when the binding gets it; null for none. */
   readonly mark: string | null;
   /**
    * Replaces the binding with this journal and this store: only after a person made sure that no worker uses other
@@ -142,8 +142,8 @@ export interface BindRequest extends JournalBinding {
   readonly rebind?: true;
 }
 
-/** State of the ledger of a queue. */
-export interface Ledger {
+/** What the binding of a queue stores: the state of its schedule (ADR 28). */
+export interface QueueBinding {
   readonly binding: JournalBinding;
   /**
    * ISO 8601, in server time: a call that was scheduled earlier may have been sent with another journal. The beginning of
@@ -157,10 +157,10 @@ export interface Ledger {
   readonly mark: string | null;
 }
 
-export type LedgerDifference = 'journal' | 'host' | 'artifacts';
+export type BindingDifference = 'journal' | 'host' | 'artifacts';
 
 /** How a worker differs from its queue, as the end of "the task queue …". */
-export const DIFFERS: { readonly [difference in LedgerDifference]: string } = {
+export const DIFFERS: { readonly [difference in BindingDifference]: string } = {
   journal:
     'is bound to another journal than the one here: another place, or a journal that was lost and begun anew.',
   host: 'is bound to this journal on another host.',
@@ -168,12 +168,15 @@ export const DIFFERS: { readonly [difference in LedgerDifference]: string } = {
     'is bound to another artifact store than the one here (MEDIA_ARTIFACTS): another place, or a store that was lost or emptied and is new here.',
 };
 
-/** How a worker with `request` differs from what the ledger holds; undefined when it may work. Pure. */
-export function differenceOf(ledger: Ledger | null, request: BindRequest): LedgerDifference | undefined {
-  if (ledger === null) return undefined;
-  if (ledger.binding.journalId !== request.journalId) return 'journal';
-  if (ledger.binding.hostId !== request.hostId) return 'host';
-  const { artifacts } = ledger;
+/** How a worker with `request` differs from what the queue is bound to; undefined when it may work. Pure. */
+export function differenceOf(
+  queueBinding: QueueBinding | null,
+  request: BindRequest,
+): BindingDifference | undefined {
+  if (queueBinding === null) return undefined;
+  if (queueBinding.binding.journalId !== request.journalId) return 'journal';
+  if (queueBinding.binding.hostId !== request.hostId) return 'host';
+  const { artifacts } = queueBinding;
   return artifacts !== null && request.artifacts !== null && artifacts !== request.artifacts
     ? 'artifacts'
     : undefined;
@@ -183,21 +186,26 @@ export function differenceOf(ledger: Ledger | null, request: BindRequest): Ledge
 const FIRST = new Date(0).toISOString();
 
 /**
- * The ledger after a request; the same object when the request is refused or changes nothing.
+ * The binding after a request; the same object when the request is refused or changes nothing.
  * @param at of a rebind; empty for the time at which it is written
  */
-export function nextLedger(ledger: Ledger | null, request: BindRequest, at = ''): Ledger {
-  if (ledger === null || request.rebind === true) {
+export function nextQueueBinding(
+  queueBinding: QueueBinding | null,
+  request: BindRequest,
+  at = '',
+): QueueBinding {
+  if (queueBinding === null || request.rebind === true) {
     const { journalId, hostId, artifacts, accounts, mark } = request;
     const boundSince = request.rebind === true ? at : FIRST;
     return { binding: { journalId, hostId }, boundSince, artifacts, accounts, mark };
   }
-  if (differenceOf(ledger, request) !== undefined) return ledger;
-  const artifacts = ledger.artifacts ?? request.artifacts;
-  const added = request.accounts.filter((account) => !ledger.accounts.includes(account));
-  const mark = request.mark ?? ledger.mark;
-  if (added.length === 0 && artifacts === ledger.artifacts && mark === ledger.mark) return ledger;
-  return { ...ledger, artifacts, accounts: [...ledger.accounts, ...added], mark };
+  if (differenceOf(queueBinding, request) !== undefined) return queueBinding;
+  const artifacts = queueBinding.artifacts ?? request.artifacts;
+  const added = request.accounts.filter((account) => !queueBinding.accounts.includes(account));
+  const mark = request.mark ?? queueBinding.mark;
+  if (added.length === 0 && artifacts === queueBinding.artifacts && mark === queueBinding.mark)
+    return queueBinding;
+  return { ...queueBinding, artifacts, accounts: [...queueBinding.accounts, ...added], mark };
 }
 
 /**
@@ -209,7 +217,7 @@ export type BindingStatus =
       readonly bound: true;
       readonly journalId: string;
       readonly boundSince: string;
-      /** Accounts of all workers of the queue, as its ledger has them. */
+      /** Accounts of all workers of the queue, as its binding has them. */
       readonly accounts?: readonly string[];
     }
   | { readonly bound: false; readonly message: string };

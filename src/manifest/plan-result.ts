@@ -2,7 +2,7 @@ import { type Money } from '../domain/money';
 import { type CampaignPlan, type PlannedModel, type PlanRefusal } from '../domain/campaign/plan';
 import { addMoney, type MoneyTotals, NO_MONEY } from '../domain/campaign/results';
 import { type LedgerLine } from '../domain/campaign/row';
-import { ledgerMoney } from '../domain/campaign/row-result';
+import { moneyOfAttempts } from '../domain/campaign/row-result';
 import { type PaidRequest } from '../domain/request';
 import { emptyIndex, type PlanSink } from './page-writer';
 
@@ -59,7 +59,7 @@ export class PlanTally {
 
   /** Adds the earlier attempts of a planned row. */
   addBooked(ledger: readonly LedgerLine[]): void {
-    this.#booked = addMoney(this.#booked, ledgerMoney(ledger));
+    this.#booked = addMoney(this.#booked, moneyOfAttempts(ledger));
   }
 
   get booked(): MoneyTotals {

@@ -1,6 +1,6 @@
 import { type Finding } from '../../packages/cli/src/doctor/check';
 import { checkBinding, type OwnSide } from '../../packages/cli/src/doctor/temporal';
-import { nextLedger } from '../../src/domain/journal';
+import { nextQueueBinding } from '../../src/domain/journal';
 
 /** What a script would see. */
 const seen = (finding: Finding): readonly unknown[] => [
@@ -11,7 +11,7 @@ const seen = (finding: Finding): readonly unknown[] => [
 describe('the binding of the journal', () => {
   const own = (journalId: string) => ({ journalId, hostId: 'h' });
   const asked = { ...own('a'), artifacts: 'store', accounts: ['one', 'two'], mark: null };
-  const ledger = nextLedger(null, asked, '1970-01-01T00:01:00.000Z');
+  const queueBinding = nextQueueBinding(null, asked, '1970-01-01T00:01:00.000Z');
   const side = (change: Partial<OwnSide> = {}): OwnSide => ({
     journal: { ...own('a'), isSetBack: false },
     artifacts: 'store',
@@ -19,24 +19,24 @@ describe('the binding of the journal', () => {
     ...change,
   });
 
-  test('another journal, another host, an earlier copy, another artifact store and no journal fail', () => {
+  test('another journal, another host, an older copy, another artifact store and no journal fail', () => {
     expect(seen(checkBinding(null, side({ journal: null }), 'q'))).toEqual(['ok']);
-    expect(seen(checkBinding(ledger, side(), 'q'))).toEqual(['ok']);
+    expect(seen(checkBinding(queueBinding, side(), 'q'))).toEqual(['ok']);
     for (const [other, words] of [
       [{ journal: { ...own('b'), isSetBack: false } }, 'another journal'],
       [{ journal: { journalId: 'a', hostId: 'other', isSetBack: false } }, 'another host'],
-      [{ journal: { ...own('a'), isSetBack: true } }, 'an earlier copy'],
+      [{ journal: { ...own('a'), isSetBack: true } }, 'an older copy'],
       [{ artifacts: 'another store' }, 'MEDIA_ARTIFACTS'],
       [{ journal: null }, 'no journal here yet'],
     ] as const) {
-      const finding = checkBinding(ledger, side(other), 'q');
+      const finding = checkBinding(queueBinding, side(other), 'q');
       expect(seen(finding)).toEqual(['failed', 'journal_binding']);
       expect(finding.message).toContain(words);
     }
   });
 
   test('accounts that other workers of the queue have served are named', () => {
-    const finding = checkBinding(ledger, side({ accounts: ['one'] }), 'q');
+    const finding = checkBinding(queueBinding, side({ accounts: ['one'] }), 'q');
     expect(finding.state).toBe('warning');
     expect(finding.message).toContain('workers for two');
   });

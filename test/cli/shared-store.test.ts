@@ -61,7 +61,7 @@ describe('a command whose artifact store is not the one of the worker', () => {
     expect([saved.code, saved.reply.data?.files]).toEqual([0, [path.join(out(), `${id}.mp4`)]]);
   });
 
-  test('no worker has to be up for it: the ledger of the queue knows the store', async () => {
+  test('no worker has to be up for it: the binding of the queue names the store', async () => {
     worker.child.kill('SIGTERM');
     await worker.ended;
     const id = bench.server.uniqueId('later');

@@ -1,9 +1,14 @@
 import fc from 'fast-check';
-import { type BindRequest, differenceOf, type Ledger, nextLedger } from '../../src/domain/journal';
+import {
+  type BindRequest,
+  differenceOf,
+  type QueueBinding,
+  nextQueueBinding,
+} from '../../src/domain/journal';
 
 const at = (minute: number): string => new Date(minute * 60_000).toISOString();
 
-describe('the ledger of a queue', () => {
+describe('the binding of a queue', () => {
   const request = fc.record<BindRequest>(
     {
       journalId: fc.constantFrom('a', 'b'),
@@ -19,19 +24,21 @@ describe('the ledger of a queue', () => {
   it('[C4.4a] changes its journal by a rebind only, and then counts from that moment; before the first no call was sent', () => {
     fc.assert(
       fc.property(fc.array(request), (requests) => {
-        let ledger: Ledger | null = null;
+        let queueBinding: QueueBinding | null = null;
         for (const [minute, one] of requests.entries()) {
-          const before: Ledger | null = ledger;
+          const before: QueueBinding | null = queueBinding;
           const refused = one.rebind !== true && differenceOf(before, one) !== undefined;
-          ledger = nextLedger(before, one, at(minute));
-          if (refused) expect(ledger).toBe(before);
-          else expect(differenceOf(ledger, one)).toBeUndefined();
+          queueBinding = nextQueueBinding(before, one, at(minute));
+          if (refused) expect(queueBinding).toBe(before);
+          else expect(differenceOf(queueBinding, one)).toBeUndefined();
           const isNew = before === null || one.rebind === true;
           const since = one.rebind === true ? at(minute) : new Date(0).toISOString();
-          expect(ledger.boundSince).toBe(isNew ? since : before.boundSince);
-          if (!refused) expect(ledger.mark).toBe(isNew ? one.mark : (one.mark ?? before.mark));
+          expect(queueBinding.boundSince).toBe(isNew ? since : before.boundSince);
+          if (!refused) expect(queueBinding.mark).toBe(isNew ? one.mark : (one.mark ?? before.mark));
           // Said twice, it changes nothing.
-          expect(nextLedger(ledger, { ...one, rebind: undefined } as never, at(minute + 1))).toBe(ledger);
+          expect(nextQueueBinding(queueBinding, { ...one, rebind: undefined } as never, at(minute + 1))).toBe(
+            queueBinding,
+          );
         }
       }),
     );

@@ -87,9 +87,9 @@ describe('an artifact', () => {
   });
 });
 
-it('names of queues and ledgers are API', () => {
+it('names of queues and of their bindings are API', () => {
   expect(mediaJournalScheduleId('videos')).toBe('media-journal/videos');
-  // One ledger for a worker's queue and those beside it.
+  // One binding for a worker's queue and those beside it.
   for (const queue of Object.values(activityQueues('videos')))
     expect(mediaJournalScheduleId(queue)).toBe('media-journal/videos');
 });

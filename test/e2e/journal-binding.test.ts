@@ -29,7 +29,7 @@ describe('the journal of a create queue', () => {
   });
 
   // The first worker of the queue, and so before all others.
-  it('the ledger is bound by a worker whose bundle throws at its top level, and answers the good version after it', async () => {
+  it('the queue binding is bound by a worker whose bundle throws at its top level, and answers the good version after it', async () => {
     const workflowsPath = join(__dirname, '../support/throwing-workflows/index.js');
     const bad = await stack.startWorker({ media: { workflows: { workflowsPath } } });
     await bad.stop();
@@ -41,7 +41,7 @@ describe('the journal of a create queue', () => {
     await good.stop();
   });
 
-  it('the ledger is a paused schedule that says what it is: no execution, and no backlog of any queue', async () => {
+  it('the queue binding is a paused schedule that says what it is: no execution, and no backlog of any queue', async () => {
     const { client, namespace } = stack.server;
     const journal = createFileJournal({ root: stack.config.journal });
     // A later request changes nothing of that.
@@ -60,7 +60,7 @@ describe('the journal of a create queue', () => {
     expect(count).toBe(0);
   });
 
-  it('a ledger that somebody has unpaused is paused again by whoever reads it next: the server removes an idle one', async () => {
+  it('a queue binding that somebody has unpaused is paused again by whoever reads it next: the server removes an idle one', async () => {
     const handle = stack.server.client.schedule.getHandle(mediaJournalScheduleId(stack.taskQueue));
     await handle.unpause();
     const journal = createFileJournal({ root: stack.config.journal });
@@ -177,7 +177,7 @@ describe('the journal of a create queue', () => {
     expect(await accepted(stack, prompt)).toBe(1);
   });
 
-  it('[C4.4a] a queue whose ledger was deleted is not taken for a new one, however much ran on it since', async () => {
+  it('[C4.4a] a queue whose binding was deleted is not taken for a new one, however much ran on it since', async () => {
     const { server } = stack;
     const { namespace } = server;
     const worker = await handMadeWorker(stack);
@@ -188,16 +188,16 @@ describe('the journal of a create queue', () => {
       server.client.workflow.execute(WORKFLOW.generateVideo, { taskQueue, workflowId, args: [{ request }] }),
     );
     expect(bought).toMatchObject({ outcome: 'completed' });
-    const ledger = server.client.schedule.getHandle(mediaJournalScheduleId(taskQueue));
-    await ledger.delete();
+    const binding = server.client.schedule.getHandle(mediaJournalScheduleId(taskQueue));
+    await binding.delete();
     await Promise.all(
       Array.from({ length: SINCE }, () =>
         server.client.workflow.start('somethingElse', { taskQueue, workflowId: randomUUID() }),
       ),
     );
-    await eventually('what ran since, and no ledger', async () => {
+    await eventually('what ran since, and no binding', async () => {
       const { count } = await server.client.workflow.count(`TaskQueue = "${taskQueue}"`);
-      const gone = await ledger.describe().catch(() => 'gone' as const);
+      const gone = await binding.describe().catch(() => 'gone' as const);
       return count > SINCE && gone === 'gone';
     });
     const journal = createFileJournal({ root: join(stack.dataDir, 'another') });

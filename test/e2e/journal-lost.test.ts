@@ -9,13 +9,13 @@ import { sharedStack } from '../support/shared-stack';
 /**
  * "Not sent" is proved by the journal that the create wrote to, and by no other: lost, exchanged or restored under a create
  * that was on its way, nothing is sent a second time without a person's word. Journals that are lost, restored or exchanged
- * while their ledger is there are struck at every point of a create by test/proof/kill-points.test.ts.
+ * while their queue binding is there are struck at every point of a create by test/proof/kill-points.test.ts.
  */
 describe('a create under way whose journal is', () => {
   const stack = sharedStack({}, async () => undefined);
 
-  it.concurrent('[C4.4c] another one, after its ledger was deleted', async () => {
-    const lost = await underWay('[lost-reply:stall] a ledger deleted');
+  it.concurrent('[C4.4c] another one, after its queue binding was deleted', async () => {
+    const lost = await underWay('[lost-reply:stall] a binding deleted');
     await lost.stack.server.client.schedule.getHandle(mediaJournalScheduleId(lost.worker.taskQueue)).delete();
     await lost.worker.startSuccessor({ journal: `${lost.worker.journal}-other`, rebind: true });
     await endsUnconfirmed(lost);
@@ -23,7 +23,7 @@ describe('a create under way whose journal is', () => {
 
   it.concurrent('[C4.4c] its own as it was before the create, restored from a copy', async () => {
     const backup = async ({ journal, media }: CrashingWorker) => {
-      // Within the hour the ledger hears of no later moment: the copy is taken for the journal itself.
+      // Within the hour the queue binding gets no later mark: the copy is taken for the journal itself.
       const request = { model: 'cine-1', prompt: 'before the copy', durationSeconds: 2 };
       await (await media.startVideo({ request })).result();
       await cp(journal, `${journal}-copy`, { recursive: true });

@@ -1,6 +1,6 @@
 import { cp, rename, rm } from 'node:fs/promises';
 import { Client } from '@temporalio/client';
-import { readLedger } from '../../src/activities/binding/bind-journal';
+import { readQueueBinding } from '../../src/activities/binding/bind-journal';
 import { mediaJournalScheduleId, WORKFLOW } from '../../src/domain/names';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { bindJournal, JournalBindingError, type LostCalls } from '../../src/worker';
@@ -10,7 +10,7 @@ import { handMadeWorker } from '../support/hand-made-worker';
 import { sharedStack } from '../support/shared-stack';
 import { testBundle } from '../support/test-bundle';
 
-/** A journal restored from a copy has its own name, and lacks what was bought since: its ledger knows. */
+/** A journal restored from a copy has its own name, and lacks what was bought since: its queue binding knows. */
 describe('a journal that was set back', () => {
   // The bundler loads its parts while it works; jest refuses that once the first of the concurrent tests has ended.
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 } } }, () => testBundle());
@@ -28,7 +28,7 @@ describe('a journal that was set back', () => {
 
     const refused = await queue.startWorker().catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(JournalBindingError);
-    for (const told of ['earlier copy', queue.ledgerId, '--rebind'])
+    for (const told of ['earlier copy', queue.bindingId, '--rebind'])
       expect((refused as Error).message).toContain(told);
     expect((refused as Error).message).not.toContain(queue.journal);
 
@@ -66,7 +66,7 @@ describe('a journal that was set back', () => {
     expect(await accepted(queue.stack, queue.key('bought'))).toBe(1);
   });
 
-  it.concurrent('is not taken for one where a mark was made and its ledger never heard of it', async () => {
+  it.concurrent('is not taken for one where a mark was made and its queue never heard of it', async () => {
     const queue = await openQueue();
     const first = await queue.startWorker();
     expect(await queue.order('one')).toMatchObject({ outcome: 'completed' });
@@ -76,7 +76,7 @@ describe('a journal that was set back', () => {
     expect(await queue.order('two')).toMatchObject({ outcome: 'completed' });
   });
 
-  it.concurrent('[C4.4a] a ledger that several write at once keeps what each of them said, and a rebind among them', async () => {
+  it.concurrent('[C4.4a] a queue binding that several write at once keeps what each of them said, and a rebind among them', async () => {
     const queue = await openQueue();
     const { server } = queue.stack;
     const client = new Client({ connection: server.client.connection, namespace: server.namespace });
@@ -87,22 +87,22 @@ describe('a journal that was set back', () => {
     const names = Array.from({ length: 12 }, (_, at) => `account-${at}`);
     const answers = await Promise.all(names.map((name) => say([name])));
     for (const [at, { accounts }] of answers.entries()) expect(accounts).toContain(names[at]);
-    const after = await readLedger(client, queue.taskQueue);
-    expect(after?.ledger).toMatchObject({ binding: bound.binding, boundSince: bound.boundSince });
-    expect([...(after?.ledger.accounts ?? [])].sort()).toEqual([...names, 'first'].sort());
-    expect(await journal.hasMark(after?.ledger.mark ?? '')).toBe(true);
+    const after = await readQueueBinding(client, queue.taskQueue);
+    expect(after?.queueBinding).toMatchObject({ binding: bound.binding, boundSince: bound.boundSince });
+    expect([...(after?.queueBinding.accounts ?? [])].sort()).toEqual([...names, 'first'].sort());
+    expect(await journal.hasMark(after?.queueBinding.mark ?? '')).toBe(true);
 
     const [rebound] = await Promise.all([say(['taker'], true), ...names.map((name) => say([name]))]);
-    const last = await readLedger(client, queue.taskQueue);
+    const last = await readQueueBinding(client, queue.taskQueue);
     expect(Date.parse(rebound?.boundSince ?? '')).toBeGreaterThan(Date.parse(bound.boundSince));
-    expect(last?.ledger.boundSince).toBe(rebound?.boundSince);
-    expect(last?.ledger.accounts).toContain('taker');
+    expect(last?.queueBinding.boundSince).toBe(rebound?.boundSince);
+    expect(last?.queueBinding.accounts).toContain('taker');
   });
 
-  it.concurrent('[C4.4a] a ledger that somebody has overwritten is not taken for a new one', async () => {
+  it.concurrent('[C4.4a] a queue binding that somebody has overwritten is not taken for a new one', async () => {
     const queue = await openQueue();
     await (await queue.startWorker()).stop();
-    const handle = queue.stack.server.client.schedule.getHandle(queue.ledgerId);
+    const handle = queue.stack.server.client.schedule.getHandle(queue.bindingId);
     await handle.update(({ action, ...schedule }) => ({
       ...schedule,
       action: { ...action, args: [{ binding: null }] } as never,
@@ -110,14 +110,14 @@ describe('a journal that was set back', () => {
     const refused = await queue.startWorker().catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(JournalBindingError);
     expect((refused as Error).message).toContain(
-      'holds no ledger, because somebody has overwritten it; delete it',
+      'contains no queue binding, because it was overwritten; delete it',
     );
   });
 
   interface Queue {
     readonly stack: MediaStack;
     readonly taskQueue: string;
-    readonly ledgerId: string;
+    readonly bindingId: string;
     readonly journal: string;
     key(name: string): string;
     startWorker(rebind?: (lost: LostCalls) => Promise<void>): Promise<RunningWorker>;
@@ -135,7 +135,7 @@ describe('a journal that was set back', () => {
     return {
       stack: own,
       taskQueue,
-      ledgerId: mediaJournalScheduleId(taskQueue),
+      bindingId: mediaJournalScheduleId(taskQueue),
       journal,
       key,
       startWorker: (rebind) =>

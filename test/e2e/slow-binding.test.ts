@@ -13,7 +13,7 @@ import { sharedStack } from '../support/shared-stack';
 import { testBundle } from '../support/test-bundle';
 
 /** Until a new queue is bound, its first paid call waits: that may take longer than a silent attempt may live. */
-describe('the first paid call of a queue that no ledger knows', () => {
+describe('the first paid call of a queue that is not bound yet', () => {
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 } } }, () => testBundle());
 
   it.concurrent('[C4.4a] is made however long the binding takes', async () => {

@@ -88,7 +88,7 @@ describe('replay', () => {
     ]);
   });
 
-  it('--all-open has no ledger of a queue: that is a schedule', async () => {
+  it('--all-open has no queue binding: that is a schedule', async () => {
     const { client, taskQueue } = { client: stack.server.client, taskQueue: stack.taskQueue };
     await client.schedule.getHandle(mediaJournalScheduleId(taskQueue)).describe();
     const open: string[] = [];

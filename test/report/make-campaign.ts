@@ -9,7 +9,7 @@ import {
   type RowCounts,
 } from '../../src/domain/campaign/results';
 import { type CampaignPage, type CampaignRow, type CampaignRowResult } from '../../src/domain/campaign/row';
-import { ledgerMoney } from '../../src/domain/campaign/row-result';
+import { moneyOfAttempts } from '../../src/domain/campaign/row-result';
 import { PAGE_ROWS, type CampaignPlan } from '../../src/domain/campaign/plan';
 import { type ArtifactRef } from '../../src/domain/request';
 import { type ReportFacts } from '../../packages/report/src/report-options';
@@ -136,7 +136,7 @@ export function factsOf(
     counts: results.reduce<RowCounts>((sum, { outcome }) => addCounts(sum, { [outcome]: 1 }), {}),
     remaining: 0,
     currency: 'USD',
-    money: results.reduce((sum, { ledger }) => addMoney(sum, ledgerMoney(ledger)), NO_MONEY),
+    money: results.reduce((sum, { ledger }) => addMoney(sum, moneyOfAttempts(ledger)), NO_MONEY),
     budget: null,
     plan: null,
     notes: [],

@@ -1,5 +1,5 @@
 import { type CampaignRowResult, type MoneyTotals } from 'temporal-media';
-import { ledgerMoney } from 'temporal-media/internal/domain/campaign/row-result';
+import { moneyOfAttempts } from 'temporal-media/internal/domain/campaign/row-result';
 import { parseJson, type ReportFolder, STATE_FOLDER } from './report-folder';
 
 /** A line of `results.jsonl`, without the prompt and without messages of the service, which may repeat it. */
@@ -31,7 +31,7 @@ export function resultRecord({ result, files }: ReportRow, currency: string | nu
       bytes,
       mediaType,
     })),
-    money: { currency, ...ledgerMoney(result.ledger) },
+    money: { currency, ...moneyOfAttempts(result.ledger) },
   };
 }
 

@@ -13,9 +13,9 @@ import {
   type CreateJournal,
   differenceOf,
   DIFFERS,
-  type Ledger,
-  type LedgerDifference,
-  nextLedger,
+  type QueueBinding,
+  type BindingDifference,
+  nextQueueBinding,
 } from '../../domain/journal';
 import { baseTaskQueue, mediaJournalScheduleId } from '../../domain/names';
 import { STARTED_BY } from '../../domain/version';
@@ -23,39 +23,39 @@ import { type ArtifactStore } from '../../stores/artifacts/artifact-store';
 import { anyPaidCall } from './paid-history';
 
 /**
- * The ledger of a task queue: a paused schedule without times, whose only argument is its state. A write is dropped where
- * somebody else has written since the ledger was read, so that all workers of a queue agree. It has no worker, no execution
- * and no task, and every client can read it (ADR 28).
+ * The binding of a task queue is stored in a paused schedule without times, as its only argument. A write is dropped if another
+ * worker has written since the schedule was read, so all workers of a queue agree. The schedule needs no worker, starts no
+ * execution, and every client can read it (ADR 28).
  *
  * @module
  */
 
-/** A ledger as it was read. */
-export interface FoundLedger {
-  readonly ledger: Ledger;
-  /** False where somebody has let it run: without times it would be removed by the server after a while. */
+/** The binding of a queue, as its schedule stores it. */
+export interface FoundQueueBinding {
+  readonly queueBinding: QueueBinding;
+  /** False if an operator has unpaused the schedule: the server later removes an idle one without times. */
   readonly isPaused: boolean;
   readonly raw: ScheduleDescription['raw'];
 }
 
-/** A client on the user's connection that changes nothing in a ledger: no codec, no interceptors. */
+/** A client on the user's connection that stores bindings as plain JSON: without codec and interceptors. */
 export function plainClient({ connection, options }: Pick<Client, 'connection' | 'options'>): Client {
   return new Client({ connection, namespace: options.namespace });
 }
 
-/** Null where the queue has no ledger. @throws ValueError where somebody has overwritten it with something else */
-export async function readLedger(client: Client, taskQueue: string): Promise<FoundLedger | null> {
+/** Returns null for an unbound queue. @throws ValueError if the schedule was overwritten with something else */
+export async function readQueueBinding(client: Client, taskQueue: string): Promise<FoundQueueBinding | null> {
   try {
     const { action, raw } = await client.schedule.getHandle(mediaJournalScheduleId(taskQueue)).describe();
-    const [held] = (action.args ?? []) as readonly (Ledger | null | undefined)[];
+    const [held] = (action.args ?? []) as readonly (QueueBinding | null | undefined)[];
     if (typeof held?.binding?.journalId !== 'string')
       throw new ValueError(
-        'the schedule holds no ledger, because somebody has overwritten it; delete it and start once with rebind',
+        'the schedule contains no queue binding, because it was overwritten; delete it and start once with rebind',
       );
     const written = Math.max(millisecondsOf(raw.info?.createTime), millisecondsOf(raw.info?.updateTime));
     if (written <= 0) throw new ValueError('The server does not say when the schedule was written.');
     const boundSince = held.boundSince || new Date(written + BINDING_CACHE_MS).toISOString();
-    return { ledger: { ...held, boundSince }, isPaused: raw.schedule?.state?.paused === true, raw };
+    return { queueBinding: { ...held, boundSince }, isPaused: raw.schedule?.state?.paused === true, raw };
   } catch (error) {
     if (error instanceof ScheduleNotFoundError) return null;
     throw error;
@@ -63,21 +63,21 @@ export async function readLedger(client: Client, taskQueue: string): Promise<Fou
 }
 
 /**
- * Writes the ledger. Where somebody else has written it since it was read, nothing happens: only reading it again shows.
- * @param ledger an empty `boundSince` stands for {@link BINDING_CACHE_MS} after this write, in server time
- * @param found what was read before; null where there was none
+ * Writes the binding, unless it has changed since it was read. Only reading it again shows which happened.
+ * @param queueBinding an empty `boundSince` stands for {@link BINDING_CACHE_MS} after this write, in server time
+ * @param found what was read before; null for an unbound queue
  */
-export async function writeLedger(
+export async function writeQueueBinding(
   client: Client,
   taskQueue: string,
-  ledger: Ledger,
-  found: FoundLedger | null,
+  queueBinding: QueueBinding,
+  found: FoundQueueBinding | null,
 ): Promise<void> {
   const scheduleId = mediaJournalScheduleId(taskQueue);
-  if (found === null) return create(client, taskQueue, scheduleId, ledger);
+  if (found === null) return create(client, taskQueue, scheduleId, queueBinding);
   const { schedule, conflictToken } = found.raw;
   if (!conflictToken?.length) throw new ValueError('The server gives no conflict token for a schedule.');
-  const input = { payloads: [defaultPayloadConverter.toPayload(ledger)] };
+  const input = { payloads: [defaultPayloadConverter.toPayload(queueBinding)] };
   const action = { startWorkflow: { ...schedule?.action?.startWorkflow, input } };
   const state = { ...schedule?.state, paused: true };
   try {
@@ -102,7 +102,12 @@ function millisecondsOf(
   return Number(time?.seconds ?? 0) * 1000 + (time?.nanos ?? 0) / 1e6;
 }
 
-async function create(client: Client, taskQueue: string, scheduleId: string, ledger: Ledger): Promise<void> {
+async function create(
+  client: Client,
+  taskQueue: string,
+  scheduleId: string,
+  queueBinding: QueueBinding,
+): Promise<void> {
   try {
     await client.schedule.create({
       scheduleId,
@@ -110,16 +115,16 @@ async function create(client: Client, taskQueue: string, scheduleId: string, led
       action: {
         type: 'startWorkflow',
         workflowType: 'mediaJournal',
-        taskQueue: `${baseTaskQueue(taskQueue)}/ledger`,
-        args: [ledger],
+        taskQueue: `${baseTaskQueue(taskQueue)}/queue-binding`,
+        args: [queueBinding],
         // Triggered by hand, it ends by itself.
         workflowExecutionTimeout: '1s',
       },
       state: {
         paused: true,
         note:
-          `The ledger of the task queue ${taskQueue}: it says which journal proves there what was sent and paid for. ` +
-          'Never delete it: workers would send nothing until a person has looked at what is under way.',
+          `The binding of the task queue ${taskQueue}: which journal proves what was sent and paid for on it. ` +
+          'Never delete it: workers would send nothing until an operator has checked the calls in flight.',
       },
       memo: STARTED_BY,
     });
@@ -137,7 +142,7 @@ export class JournalBindingError extends Error {
 export interface BindJournalOptions {
   /** Client of the namespace in which the workflows run. */
   readonly client: Client;
-  /** Queue of the worker; those of its activities (`NAME/create`, …) belong to the same ledger. */
+  /** Queue of the worker; those of its activities (`NAME/create`, …) have the same binding. */
   readonly taskQueue: string;
   /** The journal that the queue is to belong to. */
   readonly journal: CreateJournal;
@@ -148,7 +153,7 @@ export interface BindJournalOptions {
   /** Takes the queue over from another journal; only when no worker uses that one any more. @default false */
   readonly rebind?: boolean | undefined;
   /**
-   * Puts a new mark into the journal and the ledger, so that an older copy of the journal is detected. @default false
+   * Puts a new mark into the journal and the binding, so that an older copy of the journal is detected. @default false
    */
   readonly mark?: boolean | undefined;
 }
@@ -158,9 +163,9 @@ export interface BindJournalOptions {
  * so by themselves before they send; a worker does so before it polls, so that one that differs does not start.
  * @throws JournalBindingError when the queue belongs to another journal, host or artifact store, or that is unknown
  */
-export async function bindJournal(options: BindJournalOptions): Promise<Ledger> {
+export async function bindJournal(options: BindJournalOptions): Promise<QueueBinding> {
   const taskQueue = baseTaskQueue(options.taskQueue);
-  const clients = { ledger: plainClient(options.client), histories: options.client };
+  const clients = { plain: plainClient(options.client), histories: options.client };
   const request: BindRequest = {
     ...(await options.journal.identity()),
     artifacts: (await options.artifacts?.identity?.()) ?? null,
@@ -169,13 +174,13 @@ export async function bindJournal(options: BindJournalOptions): Promise<Ledger> 
     mark: options.mark === true || options.rebind === true ? randomUUID() : null,
     ...(options.rebind === true && { rebind: true }),
   };
-  // Durable before the ledger gets it: a kill between the two leaves a superfluous mark, and never a missing one.
+  // First in the journal: a kill between the two writes leaves a superfluous mark, and never a missing one.
   if (request.mark !== null) await options.journal.putMark(request.mark);
   return answered(taskQueue, () => bind(clients, taskQueue, options.journal, request));
 }
 
 interface Clients {
-  readonly ledger: Client;
+  readonly plain: Client;
   /** The client of the user: the workers of the queue may have written through its codec. */
   readonly histories: Client;
 }
@@ -184,22 +189,27 @@ interface Clients {
 const MOST_WRITES = 100;
 
 async function bind(
-  { ledger: client, histories }: Clients,
+  { plain: client, histories }: Clients,
   taskQueue: string,
   journal: CreateJournal,
   { rebind, ...asked }: BindRequest,
-): Promise<Ledger> {
+): Promise<QueueBinding> {
   for (let writes = 0; writes < MOST_WRITES; writes += 1) {
-    const found = await readLedger(client, taskQueue);
-    const held = found?.ledger ?? null;
+    const found = await readQueueBinding(client, taskQueue);
+    const held = found?.queueBinding ?? null;
     if (rebind !== true) await refuse(histories, taskQueue, journal, held, asked);
-    const stands =
+    const isBound =
       held !== null &&
       found?.isPaused === true &&
       differenceOf(held, asked) === undefined &&
-      nextLedger(held, asked) === held;
-    if (stands) return held;
-    await writeLedger(client, taskQueue, nextLedger(held, { ...asked, ...(rebind && { rebind }) }), found);
+      nextQueueBinding(held, asked) === held;
+    if (isBound) return held;
+    await writeQueueBinding(
+      client,
+      taskQueue,
+      nextQueueBinding(held, { ...asked, ...(rebind && { rebind }) }),
+      found,
+    );
   }
   throw new Error('Other workers write it all the time.');
 }
@@ -208,7 +218,7 @@ async function refuse(
   histories: Client,
   taskQueue: string,
   journal: CreateJournal,
-  held: Ledger | null,
+  held: QueueBinding | null,
   request: BindRequest,
 ): Promise<void> {
   const difference = differenceOf(held, request);
@@ -218,15 +228,16 @@ async function refuse(
     return;
   }
   const earlier = await anyPaidCall(histories, taskQueue);
-  if (earlier !== undefined) throw new JournalBindingError(ledgerGone(taskQueue, earlier));
+  if (earlier !== undefined) throw new JournalBindingError(bindingGone(taskQueue, earlier));
 }
 
-/** Whether the ledger has a mark that this journal lacks: it is an earlier copy of itself. */
+/** Whether this journal lacks the last mark of the queue: it was restored from an older copy. */
 export async function isSetBack(
-  ledger: Ledger | null,
+  queueBinding: QueueBinding | null,
   journal: Pick<CreateJournal, 'hasMark'>,
 ): Promise<boolean> {
-  return ledger !== null && ledger.mark !== null && !(await journal.hasMark(ledger.mark));
+  const mark = queueBinding?.mark ?? null;
+  return mark !== null && !(await journal.hasMark(mark));
 }
 
 /** Pauses between tries while the server does not answer, in milliseconds. */
@@ -250,28 +261,28 @@ function silent(taskQueue: string, error: unknown): string {
   const { message, cause } = error instanceof Error ? error : new Error(String(error));
   const deeper = cause instanceof Error ? `: ${cause.message}` : '';
   return (
-    `The ledger ${mediaJournalScheduleId(taskQueue)} of the task queue "${taskQueue}" cannot be read: ${message}${deeper}. ` +
-    'Nothing is sent before it says which journal the queue creates with. Check that the Temporal server answers and ' +
+    `The queue binding ${mediaJournalScheduleId(taskQueue)} of the task queue "${taskQueue}" cannot be read: ${message}${deeper}. ` +
+    'Nothing is sent until it shows which journal the queue creates with. Check that the Temporal server answers and ' +
     'lets this worker describe, create and update schedules; then try again.'
   );
 }
 
-function ledgerGone(taskQueue: string, earlier: string): string {
+function bindingGone(taskQueue: string, earlier: string): string {
   return (
-    `The ledger ${mediaJournalScheduleId(taskQueue)} of the task queue "${taskQueue}" is gone, and paid calls were made on ` +
-    `this queue before (${earlier}): somebody deleted it. Which journal they were made with is ` +
-    'not known any more, so nothing is sent. When this is the journal of the earlier workers, or no worker uses theirs any ' +
-    'more, start once with rebind (temporal-media worker --rebind); what is under way then waits for a decision.'
+    `The queue binding ${mediaJournalScheduleId(taskQueue)} of the task queue "${taskQueue}" was deleted, and paid calls were ` +
+    `made on this queue before (${earlier}). Which journal they were made with is unknown, so nothing is sent. ` +
+    'If this is the journal of the earlier workers, or no worker uses theirs any more, start once with rebind ' +
+    '(temporal-media worker --rebind). Calls in flight then wait for a decision.'
   );
 }
 
 function setBack(taskQueue: string): string {
   return (
-    `The journal of this worker is an earlier copy of the one that the task queue "${taskQueue}" creates with: its ledger ` +
-    `${mediaJournalScheduleId(taskQueue)} knows of paid calls after the copy. What was bought since then is not in it, so this ` +
-    'worker sends nothing. Put the journal itself back where it still is. Where it is lost, stop all workers of the queue and start ' +
-    'once with rebind (temporal-media worker --rebind): it first records what histories contain of those calls, and what was under ' +
-    'way then waits for a decision.'
+    `The journal of this worker is an earlier copy of the one that the task queue "${taskQueue}" creates with: its queue binding ` +
+    `${mediaJournalScheduleId(taskQueue)} has a later mark. What was bought since the copy is not in it, so this worker sends ` +
+    'nothing. Put the journal itself back if it still exists. If it is lost, stop all workers of the queue and start once with ' +
+    'rebind (temporal-media worker --rebind): it first records what histories contain of those calls, and calls in flight then ' +
+    'wait for a decision.'
   );
 }
 
@@ -279,7 +290,7 @@ function setBack(taskQueue: string): string {
 const SAME_VOLUME =
   'where this is the same volume, seen from a new container, set MEDIA_HOST_ID to one name in all of them and start once with rebind; ';
 
-function refusal(taskQueue: string, difference: LedgerDifference): string {
+function refusal(taskQueue: string, difference: BindingDifference): string {
   const why =
     difference === 'artifacts'
       ? 'A worker with another store does not find what was stored before, so this one sends nothing.'
@@ -289,7 +300,7 @@ function refusal(taskQueue: string, difference: LedgerDifference): string {
       ? 'point this worker at the same artifacts (MEDIA_ARTIFACTS, or a shared store); '
       : 'point this worker at the same journal (MEDIA_JOURNAL, or a shared store); ';
   return (
-    `The task queue "${taskQueue}" ${DIFFERS[difference]} Its ledger ${mediaJournalScheduleId(taskQueue)} says so. ` +
+    `The task queue "${taskQueue}" ${DIFFERS[difference]} Its queue binding ${mediaJournalScheduleId(taskQueue)} shows it. ` +
     `${why} Remedies: ${difference === 'host' ? SAME_VOLUME : ''}${same}` +
     'give it a task queue of its own (MEDIA_TASK_QUEUE); or, when no worker uses the other one any more, start once with ' +
     'rebind (temporal-media worker --rebind).'

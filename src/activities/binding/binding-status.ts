@@ -48,9 +48,9 @@ export function bindingChecker(
     const mark = markedAt === undefined || performance.now() - markedAt >= MARKED_EVERY_MS;
     try {
       const queue = { client: context.client, taskQueue: context.info.taskQueue };
-      const ledger = await bindJournal({ ...queue, journal, artifacts, accounts: accounts(), mark });
+      const queueBinding = await bindJournal({ ...queue, journal, artifacts, accounts: accounts(), mark });
       if (mark) marked.set(key, performance.now());
-      const { binding, boundSince, accounts: served } = ledger;
+      const { binding, boundSince, accounts: served } = queueBinding;
       return { bound: true, journalId: binding.journalId, boundSince, accounts: served };
     } catch (error) {
       return { bound: false, message: error instanceof JournalBindingError ? error.message : STORES_DOWN };

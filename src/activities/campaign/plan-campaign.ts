@@ -143,7 +143,7 @@ export interface PlanCampaignDeps {
 
 /**
  * Accounts that other workers of the queue have, too: a row for one of them is valid, and that worker buys it. Undefined
- * while the ledger cannot be read: then nobody knows.
+ * while the queue binding cannot be read: then nobody knows.
  */
 async function othersOf({
   journal,

@@ -70,13 +70,13 @@ export function rowResult(
     polls: pollsOf(outcome),
     ledger: withAttempt(
       facts,
-      ledgerLine(facts, outcome.billing, video?.taskId ?? null),
+      paidAttempt(facts, outcome.billing, video?.taskId ?? null),
       outcome.outcome === 'rejected' && UNASKED.includes(outcome.reason),
     ),
   };
 }
 
-/** Result of a row of which this plan bought nothing; what was bought earlier stays in its ledger. */
+/** Result of a row of which this plan bought nothing; what was bought earlier stays in its `ledger`. */
 export function unboughtResult(
   facts: RowFacts,
   outcome: RowOutcome,
@@ -108,7 +108,7 @@ export function isWorthAnother({ outcome, reason, errorKind }: RowFailure): bool
 /** Rejections before the journal was read, or of another request under the same key. */
 const UNASKED: readonly string[] = ['not_sent', 'account_not_configured', 'creation_key_conflict'];
 
-function ledgerLine(
+function paidAttempt(
   { attempt, creationKey, spec }: Pick<RowFacts, 'attempt' | 'creationKey' | 'spec'>,
   { estimate, state }: Pick<Billing, 'estimate' | 'state'>,
   taskId: string | null,
@@ -117,8 +117,8 @@ function ledgerLine(
 }
 
 /**
- * The ledger with the line of this attempt: an attempt that is resumed keeps one line. An unasked rejection removes
- * nothing from the ledger: it proves nothing about what was sent under the key before.
+ * The row's `ledger` with the line of this attempt: an attempt that is resumed keeps one line. An unasked rejection
+ * removes no line: it proves nothing about what was sent under the key before.
  */
 function withAttempt(
   { ledger }: Pick<RowFacts, 'ledger'>,
@@ -183,8 +183,8 @@ function reasonOf(
 /**
  * Money of attempts. An attempt that provably bought nothing costs nothing; one without a price is counted (C1.5).
  */
-export function ledgerMoney(ledger: readonly LedgerLine[]): MoneyTotals {
-  return ledger.reduce((sum, { estimate, state }): MoneyTotals => {
+export function moneyOfAttempts(attempts: readonly LedgerLine[]): MoneyTotals {
+  return attempts.reduce((sum, { estimate, state }): MoneyTotals => {
     if (state === 'none') return sum;
     if (estimate === null) return addMoney(sum, { ...NO_MONEY, unknown: 1 });
     const field = state === 'needs_review' ? 'needsReview' : state;
@@ -192,9 +192,9 @@ export function ledgerMoney(ledger: readonly LedgerLine[]): MoneyTotals {
   }, NO_MONEY);
 }
 
-/** Whether the ledger already holds the cost of an attempt under this key. */
-export function isBooked(ledger: readonly LedgerLine[], creationKey: string): boolean {
-  return ledger.some((line) => line.creationKey === creationKey && line.state !== 'none');
+/** Whether the cost of an attempt under this key is already counted. */
+export function isBooked(attempts: readonly LedgerLine[], creationKey: string): boolean {
+  return attempts.some((line) => line.creationKey === creationKey && line.state !== 'none');
 }
 
 /** What rows add to the totals of their campaign. `was` is the earlier result of the row. */
@@ -212,10 +212,10 @@ export function totalsOf(
   for (const { result, was, estimate } of rows) {
     if (result.outcome === 'skipped_budget') cheapestSkipped = cheaper(cheapestSkipped, estimate);
     counts[result.outcome] = (counts[result.outcome] ?? 0) + 1;
-    money = addMoney(money, ledgerMoney(result.ledger));
+    money = addMoney(money, moneyOfAttempts(result.ledger));
     if (was === undefined) continue;
     replaced[was.outcome] = (replaced[was.outcome] ?? 0) + 1;
-    money = subtractMoney(money, ledgerMoney(was.ledger));
+    money = subtractMoney(money, moneyOfAttempts(was.ledger));
   }
   return { counts, replaced, money, cheapestSkipped };
 }

@@ -10,8 +10,8 @@ jest.mock('../../../src/activities/binding/bind-journal', () => ({
   bindJournal: jest.fn(),
 }));
 
-/** What a worker knows of the ledger of its queue is used for a while: as long as every rebind waits to be heard. */
-describe('the answer of the ledger that a worker knows', () => {
+/** What a worker knows of the binding of its queue is used for a while: as long as every rebind waits to be heard. */
+describe('the queue binding that a worker knows', () => {
   const bind = jest.mocked(bindJournal);
   const clocks = { steady: 0, wall: Date.parse('2026-05-01T10:00:00.000Z') };
   const client = { withAbortSignal: <T>(_signal: AbortSignal, run: () => T) => run() };
@@ -64,10 +64,10 @@ describe('the answer of the ledger that a worker knows', () => {
     expect(await asks()).toBe(1);
   });
 
-  it('[C4.4a] is not used for longer because the ledger cannot be read: the queue may have another journal by now', async () => {
+  it('[C4.4a] is not used for longer because the binding cannot be read: the queue may have another journal by now', async () => {
     expect(await asks()).toBe(0);
     pass(BINDING_CACHE_MS);
-    const message = 'The ledger cannot be read: the server does not answer.';
+    const message = 'The queue binding cannot be read: the server does not answer.';
     bind.mockRejectedValue(new JournalBindingError(message, { cause: new Error('unavailable') }));
     expect(await environment.run(() => standing())).toEqual({ bound: false, message });
   });

@@ -1,5 +1,5 @@
 import { openArtifactStore } from '../../../src/stores';
-import { ledgerMoney } from '../../../src/domain/campaign/row-result';
+import { moneyOfAttempts } from '../../../src/domain/campaign/row-result';
 import { addMoney, type MoneyTotals, NO_MONEY, type ResultsRef } from '../../../src/domain/campaign/results';
 import { type CampaignRowResult, type LedgerLine } from '../../../src/domain/campaign/row';
 import { readResults } from '../../../src/manifest/result-lines';
@@ -45,7 +45,7 @@ export const paidLines = ({ ledger }: Pick<CampaignRowResult, 'ledger'>): readon
 /** What the books of all rows come to. */
 export function booksOf(lines: Iterable<CampaignRowResult>): MoneyTotals {
   let money = NO_MONEY;
-  for (const { ledger } of lines) money = addMoney(money, ledgerMoney(ledger));
+  for (const { ledger } of lines) money = addMoney(money, moneyOfAttempts(ledger));
   return money;
 }
 

@@ -2,7 +2,7 @@ import { type Client } from '@temporalio/client';
 import { encodingTypes, METADATA_ENCODING_KEY, type Payload } from '@temporalio/common';
 import { type ArtifactStore, type CreateJournal, type JournalPage } from 'temporal-media/stores';
 import { type MediaConfig } from 'temporal-media/worker';
-import { plainClient, readLedger } from 'temporal-media/internal/activities/binding/bind-journal';
+import { plainClient, readQueueBinding } from 'temporal-media/internal/activities/binding/bind-journal';
 import {
   describeStandalone,
   isGrpcNotFound,
@@ -34,7 +34,7 @@ export async function requireJournal(config: MediaConfig): Promise<CreateJournal
 }
 
 /**
- * Checks by the ledgers of all queues of the namespace that no queue uses this store with another journal.
+ * Checks by the bindings of all queues of the namespace that no queue uses this store with another journal.
  * @throws CliError `journal_binding`, or `other_artifact_store` when the queue of this command has another store
  */
 export async function requireOnlyJournal(
@@ -45,10 +45,10 @@ export async function requireOnlyJournal(
   const client = plainClient(connected.client);
   const [{ journalId }, storeId] = await Promise.all([journal.identity(), store.identity?.()]);
   for (const taskQueue of await boundQueues(connected)) {
-    const found = await readLedger(client, taskQueue);
-    if (found === null || found.ledger.artifacts === null) continue;
-    const { ledger } = found;
-    const isSameStore = ledger.artifacts === storeId;
+    const found = await readQueueBinding(client, taskQueue);
+    if (found === null || found.queueBinding.artifacts === null) continue;
+    const { queueBinding } = found;
+    const isSameStore = queueBinding.artifacts === storeId;
     if (!isSameStore && taskQueue === baseTaskQueue(connected.taskQueue)) {
       throw new CliError(
         'other_artifact_store',
@@ -58,7 +58,7 @@ export async function requireOnlyJournal(
         },
       );
     }
-    if (isSameStore && ledger.binding.journalId !== journalId) {
+    if (isSameStore && queueBinding.binding.journalId !== journalId) {
       throw new CliError(
         'journal_binding',
         `The task queue ${taskQueue} uses this artifact store with another journal, whose artifact names cannot be read here. ${NOTHING_REMOVED}`,
@@ -70,7 +70,7 @@ export async function requireOnlyJournal(
   }
 }
 
-/** The queue of the command, and all of the namespace that have a ledger. */
+/** The queue of the command, and all of the namespace that are bound. */
 async function boundQueues({ client, taskQueue }: Connected): Promise<ReadonlySet<string>> {
   const queues = new Set([baseTaskQueue(taskQueue)]);
   const prefix = mediaJournalScheduleId('');

@@ -264,7 +264,7 @@ async function findRow(
   });
 }
 
-/** The attempt whose fate is unknown: the last one in the ledger. */
+/** The attempt whose fate is unknown: the row's last one. */
 function openAttempt({ outcome, ledger, key }: CampaignRowResult, id: string): LedgerLine {
   const last = ledger.reduce<LedgerLine | undefined>(
     (before, line) => (before === undefined || line.attempt >= before.attempt ? line : before),

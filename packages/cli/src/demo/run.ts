@@ -131,7 +131,7 @@ async function activitiesOf(client: Client, workflowId: string): Promise<string[
   );
 }
 
-/** Deletes the ledgers, so that nothing of the demo is left on a server that it did not start. */
+/** Deletes the queue bindings, so that nothing of the demo is left on a server that it did not start. */
 async function endJournals(client: Client, queues: readonly string[]): Promise<void> {
   for (const queue of queues) {
     await client.schedule.getHandle(mediaJournalScheduleId(queue)).delete().catch(otherwise(undefined));

@@ -4,10 +4,10 @@ import { otherwise } from 'temporal-media/internal/domain/bug';
 import {
   accountsOfOthers,
   isSetBack,
-  readLedger,
+  readQueueBinding,
 } from 'temporal-media/internal/activities/binding/bind-journal';
 import { type JournalIdentity } from 'temporal-media/stores';
-import { differenceOf, DIFFERS, type Ledger } from 'temporal-media/internal/domain/journal';
+import { differenceOf, DIFFERS, type QueueBinding } from 'temporal-media/internal/domain/journal';
 import { activityQueues } from 'temporal-media/internal/domain/names';
 import { existingJournal, openArtifactStore, schemeOf } from 'temporal-media/internal/stores/open-stores';
 import { JournalRecordError } from 'temporal-media/internal/stores/journal/records';
@@ -239,26 +239,29 @@ export const binding: DoctorCheck = {
   run: async ({ target, config, accounts, session: { connection } }) => {
     if ('problem' in target || connection === undefined) throw new Error('There is no connection.');
     const { namespace, taskQueue } = target;
-    const found = await readLedger(new Client({ connection, namespace }), taskQueue);
-    const ledger = found?.ledger ?? null;
+    const found = await readQueueBinding(new Client({ connection, namespace }), taskQueue);
+    const queueBinding = found?.queueBinding ?? null;
     let journal: OwnSide['journal'];
     try {
-      journal = await journalOf(config, ledger);
+      journal = await journalOf(config, queueBinding);
     } catch (error) {
       if (error instanceof JournalRecordError) return failedCheck('journal_unusable', error.message);
       throw error;
     }
     const artifacts = await artifactsOf(config);
     const names = accounts.map(({ name }) => name);
-    return checkBinding(ledger, { journal, artifacts, accounts: names }, taskQueue);
+    return checkBinding(queueBinding, { journal, artifacts, accounts: names }, taskQueue);
   },
 };
 
 /** Null while there is no journal: reading its identity would create one. */
-async function journalOf(config: DoctorFacts['config'], ledger: Ledger | null): Promise<OwnSide['journal']> {
+async function journalOf(
+  config: DoctorFacts['config'],
+  queueBinding: QueueBinding | null,
+): Promise<OwnSide['journal']> {
   const journal = await existingJournal(config);
   if (journal === undefined) return null;
-  return { ...(await journal.identity()), isSetBack: await isSetBack(ledger, journal) };
+  return { ...(await journal.identity()), isSetBack: await isSetBack(queueBinding, journal) };
 }
 
 /** Null for a missing or broken store: its own check reports the problem. */
@@ -271,18 +274,18 @@ async function artifactsOf(config: DoctorFacts['config']): Promise<string | null
 }
 
 export function checkBinding(
-  ledger: Ledger | null,
+  queueBinding: QueueBinding | null,
   { journal, artifacts, accounts }: OwnSide,
   taskQueue: string,
 ): Finding {
   const queue = `The task queue "${taskQueue}"`;
-  if (ledger === null) return ok(`the first worker binds the task queue "${taskQueue}" to its journal`);
+  if (queueBinding === null) return ok(`the first worker binds the task queue "${taskQueue}" to its journal`);
   if (journal === null)
     return failedCheck(
       'journal_binding',
       `${queue} is bound to a journal, but there is no journal here yet.`,
     );
-  const difference = differenceOf(ledger, { ...journal, artifacts, accounts: [], mark: null });
+  const difference = differenceOf(queueBinding, { ...journal, artifacts, accounts: [], mark: null });
   if (difference === 'artifacts') {
     const remedy =
       'Set MEDIA_ARTIFACTS or MEDIA_DATA_DIR as on the other workers, or use another task queue (MEDIA_TASK_QUEUE). If the store is lost, restore it. If it cannot be restored, its content is lost, and `temporal-media worker --rebind` accepts that.';
@@ -297,7 +300,7 @@ export function checkBinding(
       'Restore the current journal. If it is lost, stop all workers and start once with `temporal-media worker --rebind`.',
     );
   }
-  const others = accounts.length === 0 ? undefined : accountsOfOthers(ledger.accounts, accounts);
+  const others = accounts.length === 0 ? undefined : accountsOfOthers(queueBinding.accounts, accounts);
   if (others !== undefined)
     return warning(
       others,

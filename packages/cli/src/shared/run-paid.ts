@@ -4,7 +4,7 @@ import { type ArtifactStore } from 'temporal-media/stores';
 import { type MediaConfig } from 'temporal-media/worker';
 import { type ImageOutcome, type VideoOutcome, type VideoState } from 'temporal-media';
 import { type Started, type TemporalMediaClient } from 'temporal-media/client';
-import { plainClient, readLedger } from 'temporal-media/internal/activities/binding/bind-journal';
+import { plainClient, readQueueBinding } from 'temporal-media/internal/activities/binding/bind-journal';
 import { failingTask, viewExecution } from './execution-state';
 import { answerLeft, answerOutcome } from './outcome-report';
 import { type ActivityQueueKind, connect, type Connected } from './connect';
@@ -311,13 +311,13 @@ async function requireSameStore(
   );
 }
 
-/** Reads the ledger, which binds all workers to one store, else asks a worker. Null for a store without a name. */
+/** Reads the queue binding, which names the store of all workers, or else queries a worker. Null for a store without a name. */
 async function storeOfWorkers(
   { media, client, taskQueue }: Connected,
   hasWorker: boolean,
 ): Promise<string | null | undefined> {
-  const found = await readLedger(plainClient(client), taskQueue).catch(otherwise(undefined));
-  const bound = found?.ledger.artifacts;
+  const found = await readQueueBinding(plainClient(client), taskQueue).catch(otherwise(undefined));
+  const bound = found?.queueBinding.artifacts;
   if (typeof bound === 'string') return bound;
   if (!hasWorker) return undefined;
   return (await media.artifactStore({ timeoutMs: WORKER_MS }).catch(otherwise(undefined)))?.storeId;

@@ -11,7 +11,7 @@ const { median, round } = require('../framework/statistics.js');
 const title = 'a campaign that is terminated under load and started again at once: until it buys on';
 const IN_FLIGHT = 1_000;
 const ROUNDS = 5;
-const LOOK_MS = 100;
+const CHECK_MS = 100;
 
 async function run(context) {
   const { quick, say } = context;
@@ -44,7 +44,7 @@ async function measure({ client, media, folder, sandbox }, id, inFlight) {
   const flow = { id, rows: flowRows(videos), inFlight };
   const first = await created(sandbox);
   await startFlow({ media, folder }, flow);
-  while ((await created(sandbox)) - first < inFlight / 2) await setTimeout(LOOK_MS);
+  while ((await created(sandbox)) - first < inFlight / 2) await setTimeout(CHECK_MS);
   await client.workflow.getHandle(id).terminate();
   const underWay = (await created(sandbox)) - first;
   await startFlow({ media, folder }, { ...flow, rows: flowRows(videos) });
@@ -62,7 +62,7 @@ async function created(sandbox) {
 /** When a child of this execution had the first answer to a create that it sent, in milliseconds. */
 async function firstSend(client, id, startedAt) {
   for (;;) {
-    await setTimeout(LOOK_MS);
+    await setTimeout(CHECK_MS);
     const times = [];
     for await (const { workflowId, runId, startTime } of client.workflow.list())
       if (workflowId.startsWith(`${id}/`) && startTime.getTime() >= startedAt)

@@ -113,7 +113,7 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     artifacts: deps.artifacts,
     models: deps.models,
     journal,
-    standing:
+    checkBinding:
       deps.standing ??
       (keepsNothing(journal) ? nothingToBind : bindingChecker(journal, deps.artifacts, accounts)),
     policy: deps.policy,

@@ -6,7 +6,7 @@ import { DELIVERY, DOWNLOAD_BOUNDS, type FailedTry } from '../domain/download';
 import { type Metrics } from '../domain/metrics';
 import { type DeliverVideosInput } from '../domain/watcher';
 import { type VideoTask } from '../domain/video-task';
-import { tellSurely } from './watchers';
+import { completeWatchWithRetries } from './watchers';
 import {
   type DownloadDeps,
   downloadOnce,
@@ -45,7 +45,7 @@ export function createDeliverVideos(
         tried !== null && 'video' in tried
           ? { downloaded: await withSidecar(deps, { video }, { downloaded: tried, info, startedAt }) }
           : tried !== null && { tried };
-      await tellSurely(client, metrics, { waiter, answer: { ...answer, ...brought } });
+      await completeWatchWithRetries(client, metrics, { waiter, answer: { ...answer, ...brought } });
     });
   };
 }

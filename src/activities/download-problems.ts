@@ -125,7 +125,7 @@ export interface DownloadState {
 type DownloadDecision = { readonly retryInMs: number } | { readonly end: true };
 
 /** Faults that are certain after a few tries: a whole damaged file, a link that reports its own expiry. */
-const SOON_SURE: ReadonlySet<DownloadProblemKind> = new Set(['incomplete_file', 'no_picture', 'expired']);
+const FINAL_SOON: ReadonlySet<DownloadProblemKind> = new Set(['incomplete_file', 'no_picture', 'expired']);
 
 /** Milliseconds that the next try must have before the server ends the activity. */
 const MARGIN_MS = 30_000;
@@ -149,7 +149,7 @@ export function decideDownload(
   }
   const attempt = state.attempt - state.elsewhere;
   if (final === true || kind === 'blocked' || kind === 'too_large') return { end: true };
-  if (SOON_SURE.has(kind) && sameFault >= bounds.maxSameFault) return { end: true };
+  if (FINAL_SOON.has(kind) && sameFault >= bounds.maxSameFault) return { end: true };
   const lives = state.lives === true && isTransient(kind);
   const tries = lives ? Math.max(bounds.maxTries, bounds.livingTries) : bounds.maxTries;
   if (attempt >= tries || state.attempt >= policyTries) return { end: true };

@@ -95,7 +95,7 @@ export interface OpenedCall {
   readonly deps: PaidDeps;
   readonly who: Caller;
   readonly spec: PaidSpec;
-  readonly stands: Extract<BindingStatus, { bound: true }>;
+  readonly binding: Extract<BindingStatus, { bound: true }>;
   readonly account: Account | undefined;
   readonly prepared: Prepared;
   readonly fingerprint: string | null;
@@ -124,7 +124,7 @@ export function fenceOf(who: Caller): FenceEntry {
 
 /** The intent that is written before a send, at the beginning of its window. */
 export function intentOf(
-  { spec, account, ready, policy, who, fingerprint, stands, base }: AdmittedCall,
+  { spec, account, ready, policy, who, fingerprint, binding, base }: AdmittedCall,
   window: SendWindow,
 ): IntentEntry {
   const { paid, creationKey, facts, payer } = spec;
@@ -144,7 +144,7 @@ export function intentOf(
     ...facts,
     estimate: ready.estimate,
     ...(payer !== undefined && { payer }),
-    idempotencyKey: idempotencyKey(stands.journalId, who.namespace, creationKey, base.sendAttempt),
+    idempotencyKey: idempotencyKey(binding.journalId, who.namespace, creationKey, base.sendAttempt),
     ...(honoured !== undefined && { idempotency: honoured }),
     at: new Date(at).toISOString(),
     sendWindowEnd: new Date(recordedEnd(window)).toISOString(),

@@ -201,8 +201,8 @@ export function factsIn({
 export function recordedAnswer(state: KeyState, at: number, now = Infinity): RecordedAnswer {
   const send = state.sends[at] as Send;
   const answer = send.answer && notOfTheFuture(send.answer, now).answer;
-  const told = purchaseOf(send) ?? send.decision?.answer ?? answer ?? unconfirmedBySend(send, at);
-  return { ...told, sendAttempt: at, ...(owesBesides(state, at) && { mayBeOwed: true as const }) };
+  const current = purchaseOf(send) ?? send.decision?.answer ?? answer ?? unconfirmedBySend(send, at);
+  return { ...current, sendAttempt: at, ...(owesBesides(state, at) && { mayBeOwed: true as const }) };
 }
 
 /** What every answer about the next send of a key says, before anything is known of it. */

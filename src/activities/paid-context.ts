@@ -71,7 +71,7 @@ export interface PaidDeps {
    * Checks whether this journal is bound to the queue on which the activity runs: only then may it send, or prove "not
    * sent".
    */
-  readonly standing: CheckBinding;
+  readonly checkBinding: CheckBinding;
   readonly policy: CreatePolicy | undefined;
   /** Shared by all paid calls of the process. */
   readonly gate: RefusalGate;

@@ -246,7 +246,7 @@ export class PollSockets {
    * Records the end of a tick: how many GETs were due, and how many it could not send in time.
    * @returns how many sockets would suffice, when the shortage lasts; at most once in ten minutes
    */
-  recordTick(tick: {
+  endTick(tick: {
     readonly due: number;
     readonly unreached: number;
     readonly intervalMs: number;

@@ -70,7 +70,7 @@ export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Pr
     );
     tick.end();
     const { answers, unreached } = tick;
-    const shortage = sockets.recordTick({ due: open.length, unreached, intervalMs: tickIntervalMs(input) });
+    const shortage = sockets.endTick({ due: open.length, unreached, intervalMs: tickIntervalMs(input) });
     return { answers, ...(shortage === undefined ? {} : { shortage }) };
   };
 }

@@ -14,7 +14,7 @@ import {
   type ReconcileCreateInput,
   type UnconfirmedCall,
 } from '../domain/paid-call';
-import { decide, indexOfSend, type Licence, tellingSend } from '../domain/paid-log';
+import { decide, indexOfSend, type Licence, answeringSend } from '../domain/paid-log';
 import { isUsableTaskId } from '../domain/video-task';
 import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
 import { type BindingStatus, keepsNothing } from '../domain/journal';
@@ -211,7 +211,7 @@ interface Unanswered {
   readonly deps: PaidDeps;
   readonly input: ReconcileCreateInput;
   readonly who: Caller;
-  readonly stands: Extract<BindingStatus, { bound: true }>;
+  readonly binding: Extract<BindingStatus, { bound: true }>;
   readonly log: KeyLog;
   readonly base: AnswerBase;
 }
@@ -230,15 +230,17 @@ export function createReconcileCreate(
     if (keepsNothing(journal)) return { ...named, outcome: 'unconfirmed', evidence: evidence('no_journal') };
     const who = { ...caller(input), sender: trace.sender };
     // If the queue was rebound to another journal since, this one proves nothing: read the binding again.
-    const stands = await deps.standing({ fresh: true });
-    if (!stands.bound)
-      throw retryLater({ class: 'journal_not_bound', message: stands.message, delayMs: 5_000 });
+    const binding = await deps.checkBinding({ fresh: true });
+    if (!binding.bound)
+      throw retryLater({ class: 'journal_not_bound', message: binding.message, delayMs: 5_000 });
     const key: JournalKey = { namespace: who.namespace, creationKey };
     const read = await openLog(journal, key).catch(orRetry);
     const isMissing = unrecorded !== undefined && isOpen(read, unrecorded.nonce);
-    const told = isMissing ? await recordOrRetry(journal, read, unrecorded.nonce, unrecorded.answer) : read;
-    const call = { deps, input, who, stands };
-    const log = await withTaskOfHeartbeat({ ...call, log: told });
+    const withUnrecorded = isMissing
+      ? await recordOrRetry(journal, read, unrecorded.nonce, unrecorded.answer)
+      : read;
+    const call = { deps, input, who, binding };
+    const log = await withTaskOfHeartbeat({ ...call, log: withUnrecorded });
     const base = { ...named, ...nextSend(log.state) };
     const answer = await answerOf({ ...call, log, base });
     if (answer.outcome === 'unconfirmed')
@@ -271,7 +273,7 @@ async function ofOwnSend(call: Unanswered, at: number): Promise<CreateVideoAnswe
   if (bought !== null) {
     if (sent.fingerprint === null && bought !== at) return ofAnotherSend(call, { do: 'return', at: bought });
     // What a corrected request bought is not the result of the one that was refused.
-    return recorded(call, tellingSend(log.state, at));
+    return recorded(call, answeringSend(log.state, at));
   }
   if (open === at) {
     // Another request may have been bought since.
@@ -286,7 +288,7 @@ async function ofAnotherSend(
   call: Unanswered,
   { do: verdict, at }: Extract<Licence, { at: number }>,
 ): Promise<CreateVideoAnswer> {
-  const { deps, log, input, who, base, stands } = call;
+  const { deps, log, input, who, base, binding } = call;
   const send = log.state.sends[at] as Send;
   const { sent } = send;
   const isCompared = input.fingerprint !== undefined || sent.runId === who.runId || sent.kind === 'lost';
@@ -297,7 +299,7 @@ async function ofAnotherSend(
   if (verdict === 'return' && isCompared)
     return log.state.refused === at ? notSent(call) : recorded(call, at);
   // Only the create itself can compare the requests: it is asked again, by another activity.
-  if (purchaseOf(send) === undefined && mayHaveUsedAnother(input.trace.scheduledAt, stands.boundSince))
+  if (purchaseOf(send) === undefined && mayHaveUsedAnother(input.trace.scheduledAt, binding.boundSince))
     return unseen(call);
   await fenceOff(call);
   return unsentAnswer(base, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN);
@@ -305,8 +307,8 @@ async function ofAnotherSend(
 
 /** The log has no send of this activity. A fence proves that there will be none, where no other journal can have one. */
 async function notSent(call: Unanswered): Promise<CreateVideoAnswer> {
-  const { input, stands, base } = call;
-  if (mayHaveUsedAnother(input.trace.scheduledAt, stands.boundSince)) return unseen(call);
+  const { input, binding, base } = call;
+  if (mayHaveUsedAnother(input.trace.scheduledAt, binding.boundSince)) return unseen(call);
   await fenceOff(call);
   return fencedAnswer(base);
 }
@@ -341,9 +343,9 @@ async function withTaskOfHeartbeat(call: Omit<Unanswered, 'base'>): Promise<KeyL
   const at = indexOfSend(log.state, announced);
   const send = log.state.sends[at];
   if (send === undefined || purchaseOf(send) !== undefined) return log;
-  const { sent, answer: told } = send;
+  const { sent, answer: known } = send;
   // What it bought counts also after a decision.
-  if (told !== null && !isOpenAnswer(told.answer)) return log;
+  if (known !== null && !isOpenAnswer(known.answer)) return log;
   // What stands for a lost intent may not name its account.
   const account =
     sent.kind === 'intent' ? sent.account : deps.accounts.find(sent.account || input.account)?.name;

@@ -226,7 +226,7 @@ export class RefusalGate {
     };
     return {
       answered: (answer) => {
-        const recorded = this.record(circuits, { call, enteredAt }, answer);
+        const recorded = this.observe(circuits, { call, enteredAt }, answer);
         leave();
         return recorded;
       },
@@ -234,7 +234,7 @@ export class RefusalGate {
     };
   }
 
-  private record<Answer extends RecordedAnswer>(
+  private observe<Answer extends RecordedAnswer>(
     circuits: readonly Circuit[],
     { call, enteredAt }: { readonly call: string; readonly enteredAt: number },
     answer: Answer,

@@ -10,7 +10,7 @@ import {
   type Send,
 } from '../domain/log-entries';
 import { INTERNAL_ERROR, NOT_RECORDED } from '../domain/names';
-import { decide, indexOfSend, type Licence, tellingSend } from '../domain/paid-log';
+import { decide, indexOfSend, type Licence, answeringSend } from '../domain/paid-log';
 import { type NotSent } from '../domain/paid-call';
 import { type Account } from '../settings/accounts';
 import { type Admission, admitCall, kept, payerRefusal, stopsBeforeSend, unannounced } from './admission';
@@ -62,7 +62,7 @@ import {
   mayHaveUsedAnother,
   noteUnseen,
   sendSameKey,
-  twice,
+  keepFirstPurchase,
   unknownCall,
   withSameKeyOf,
 } from './unknown-sends';
@@ -118,12 +118,12 @@ async function afterMistake(
 }
 
 async function sendByLog(deps: PaidDeps, who: Caller, spec: PaidSpec): Promise<SendOnceResult> {
-  const { standing: stands, knownTask } = spec.sender;
+  const { binding, knownTask } = spec.sender;
   const named = unreadBase(spec.account);
   // An earlier try may have sent: only the journal of the queue knows.
   const unread = (answer: NotSent): SendOnceResult =>
     who.isLater ? unanswered(named, spec.sender) : ended(answer);
-  if (!stands.bound) return unread(unsentAnswer(named, 'journal_not_bound', stands.message));
+  if (!binding.bound) return unread(unsentAnswer(named, 'journal_not_bound', binding.message));
   const call = await prepareCall(deps, spec);
   const key = { namespace: who.namespace, creationKey: spec.creationKey };
   const log = await openLog(deps.journal, key).catch(journalDown(named));
@@ -132,7 +132,7 @@ async function sendByLog(deps: PaidDeps, who: Caller, spec: PaidSpec): Promise<S
   const base = { ...named, account, ...nextSend(log.state) };
   // An earlier try has bought it, and could not record it: the reconciliation does.
   if (knownTask !== null && log.state.bought === null) return unanswered(base, spec.sender);
-  const opened = { deps, who, spec, stands, ...call, log, base };
+  const opened = { deps, who, spec, binding, ...call, log, base };
   const result = (await fromRecords(opened)) ?? (await sendNew(opened));
   // A later try proves nothing about an earlier one, which may live: the reconciliation excludes it first.
   const provesNothing = who.isLater && !spec.retries && spec.recordedOnly !== true && saysUnsent(result);
@@ -240,17 +240,17 @@ async function inFlight(opened: OpenedCall, at: number): Promise<SendOnceResult>
   if (sent.sender !== who.sender) return overtaken({ ...opened, log: known });
   const { state } = known;
   // Its sender may have recorded its answer just now.
-  return ended(recordedAnswer(state, tellingSend(state, at), who.now()), sent);
+  return ended(recordedAnswer(state, answeringSend(state, at), who.now()), sent);
 }
 
 /** Where an earlier try may have sent under an intent that this log does not have, that send is of unknown fate. */
 async function unseenSend(opened: OpenedCall): Promise<SendOnceResult | undefined> {
-  const { deps, who, spec, stands, log, base, account, fingerprint } = opened;
+  const { deps, who, spec, binding, log, base, account, fingerprint } = opened;
   const announcement = { sender: who.sender, announced: spec.sender.announced ?? spec.sameKey ?? null };
   const since = spec.recordedSince ?? (who.isLater ? who.scheduledAt : undefined);
   // One send that waits, or is in flight, is enough where nobody knows of another one.
   const isHeld = log.state.open !== null || log.state.unknown !== null;
-  const isTooOld = !isHeld && since !== undefined && mayHaveUsedAnother(since, stands.boundSince);
+  const isTooOld = !isHeld && since !== undefined && mayHaveUsedAnother(since, binding.boundSince);
   const isUnseenSend = isUnseen(log, announcement);
   if (!isUnseenSend && !isTooOld) return undefined;
   const trace = isUnseenSend ? announcement : { ...announcement, announced: null };
@@ -368,23 +368,23 @@ async function recorded(
   const { nonce } = intent;
   const recording = recordAnswer(deps.journal, log, nonce, answer);
   // The server drops what comes later. The write goes on.
-  const told = (await spec.sender.inTime(recording)) ?? TOO_SLOW;
-  if (told.recorded) {
-    const { state } = told.log;
+  const written = (await spec.sender.inTime(recording)) ?? TOO_SLOW;
+  if (written.recorded) {
+    const { state } = written.log;
     const own = indexOfSend(state, nonce);
-    const at = tellingSend(state, own);
+    const at = answeringSend(state, own);
     // A purchase counts beside a decision, a refusal does not.
     const counts = at === own && (isPaid(answer) || state.sends[own]?.decision === null);
     const effective = counts ? answer : recordedAnswer(state, at);
     await admission.settle(answer, effective);
     // Of two tasks under one idempotency key, the first that was recorded counts.
     if (state.bought === own && isPaid(answer))
-      return ended(await twice(deps.journal, told.log, answer), intent);
+      return ended(await keepFirstPurchase(deps.journal, written.log, answer), intent);
     // Bought twice, by decision: this task is found by its id, too.
     if (!counts) await indexCreated(deps.journal, log.key, answer, intent);
     return ended(withSameKeyOf(effective, intent, who.now()), intent);
   }
-  warnUnrecorded(spec.creationKey, told.fault);
+  warnUnrecorded(spec.creationKey, written.fault);
   // A purchase is told whatever the journal says. All else waits for the journal, where another call may have bought.
   if (isPaid(answer) || answer.outcome === 'results_lost') return ended(answer, intent);
   return ended(pendingAnswer(base, { ...compared(intent), unrecorded: { nonce, answer } }), intent);

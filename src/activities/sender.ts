@@ -15,7 +15,7 @@ import { type KeyState } from '../domain/paid-log';
 
 /** One try of one paid call, with its heartbeats to the server. */
 export interface Sender {
-  readonly standing: BindingStatus;
+  readonly binding: BindingStatus;
   /** The intent that the last heartbeat named, from an earlier try; null when there was none. */
   readonly announced: string | null;
   /** The task that it bought, as the last heartbeat named it. */
@@ -53,10 +53,10 @@ export async function withSenders<T>(
     return { intent: announcedIn(before, index), taskId: taskIdIn(before, index) };
   });
   // What an earlier try announced is reported until this one announces its own.
-  const told = lastHeartbeat.map((own) => ({ ...own }));
+  const reported = lastHeartbeat.map((own) => ({ ...own }));
   const details = (unknown: string | null): SenderHeartbeat | GroupHeartbeat => {
-    const intents = told.map(({ intent }) => intent ?? unknown);
-    const taskIds = told.map(({ taskId }) => taskId);
+    const intents = reported.map(({ intent }) => intent ?? unknown);
+    const taskIds = reported.map(({ taskId }) => taskId);
     if (rows !== undefined) return { intents, taskIds };
     const [intent = null] = intents;
     const [taskId = null] = taskIds;
@@ -74,12 +74,12 @@ export async function withSenders<T>(
   });
   try {
     // A later try checks again: a worker that does not know of a rebind would send with the journal of before.
-    const stands = await deps.standing({ fresh: isLaterTry() });
-    isBound = stands.bound;
+    const binding = await deps.checkBinding({ fresh: isLaterTry() });
+    isBound = binding.bound;
     lasts = performance.now() + CREATE_TIMEOUTS.prepareMs;
     return await work(
-      told.map((own, index) => ({
-        standing: stands,
+      reported.map((own, index) => ({
+        binding,
         announced: lastHeartbeat[index]?.intent ?? null,
         knownTask: lastHeartbeat[index]?.taskId ?? null,
         announce: (nonce) => {

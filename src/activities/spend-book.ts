@@ -63,7 +63,7 @@ export class SpendBooks {
   }
 }
 
-interface Asked {
+interface PendingSum {
   readonly microUnits: number;
   readonly limit: number;
   readonly done: (added: boolean) => void;
@@ -78,7 +78,7 @@ interface Asked {
 class SpendBook {
   /** Newest entry that is known; null before the first. */
   private newest: { readonly n: number; readonly spent: number } | null = null;
-  private asked: Asked[] = [];
+  private pending: PendingSum[] = [];
   private writing = false;
 
   constructor(
@@ -94,7 +94,7 @@ class SpendBook {
   /** Whether it was added: false where the sum would exceed the limit. */
   add(microUnits: number, limit: number): Promise<boolean> {
     const added = new Promise<boolean>((done, fail) => {
-      this.asked.push({ microUnits, limit, done, fail });
+      this.pending.push({ microUnits, limit, done, fail });
     });
     void this.write();
     return added;
@@ -103,8 +103,8 @@ class SpendBook {
   private async write(): Promise<void> {
     if (this.writing) return;
     this.writing = true;
-    while (this.asked.length > 0) {
-      const group = this.asked.splice(0);
+    while (this.pending.length > 0) {
+      const group = this.pending.splice(0);
       try {
         const added = await this.writeGroup(group);
         for (const one of group) one.done(added.has(one));
@@ -116,10 +116,10 @@ class SpendBook {
   }
 
   /** Writes one entry for all that fit. */
-  private async writeGroup(group: readonly Asked[]): Promise<ReadonlySet<Asked>> {
+  private async writeGroup(group: readonly PendingSum[]): Promise<ReadonlySet<PendingSum>> {
     for (;;) {
       await this.readNewest();
-      const added = new Set<Asked>();
+      const added = new Set<PendingSum>();
       let spent = this.spent;
       for (const one of group) {
         if (spent + one.microUnits > one.limit) continue;

@@ -16,7 +16,7 @@ import {
   type ResolveUnconfirmedResult,
   type ReviewJournalInput,
   type ReviewJournalPage,
-  type StandingDecision,
+  type DecisionInForce,
   type UnconfirmedEntry,
   type UnresolvedReason,
 } from '../domain/unconfirmed-decision';
@@ -170,9 +170,9 @@ function refused(
   reason: UnresolvedReason,
   message: string,
   answer: CreateVideoAnswer | null = null,
-  stands?: StandingDecision,
+  earlier?: DecisionInForce,
 ): Refusal {
-  return { resolved: false, reason, answer, ...(stands !== undefined && { stands }), message };
+  return { resolved: false, reason, answer, ...(earlier !== undefined && { stands: earlier }), message };
 }
 
 interface Done {
@@ -227,8 +227,8 @@ function findNamed(
   if (named !== undefined && isRepeated(named.decision, call))
     return { at: named.at, repeated: named.decision };
   if (named === undefined && sends.some(isWaiting)) return refused('already_decided', ANOTHER);
-  const stands = named ?? decisionIn(sends, () => true);
-  return stands === undefined ? refused('nothing_unconfirmed', NOTHING) : decidedBefore(stands);
+  const earlier = named ?? decisionIn(sends, () => true);
+  return earlier === undefined ? refused('nothing_unconfirmed', NOTHING) : decidedBefore(earlier);
 }
 
 interface Decided {
@@ -256,8 +256,8 @@ function isRepeated({ decision, by, reason, answer }: DecisionEntry, call: Resol
 function decidedBefore({ at: sendAttempt, decision }: Decided): Refusal {
   const { about: sendId, by, at } = decision;
   const message = `${by} decided ${decision.decision} at ${at}; a decision is final.`;
-  const stands = { sendId, sendAttempt, decision: decision.decision, by, at };
-  return refused('already_decided', message, videoAnswer(decision), stands);
+  const earlier = { sendId, sendAttempt, decision: decision.decision, by, at };
+  return refused('already_decided', message, videoAnswer(decision), earlier);
 }
 
 const SENDER = {

@@ -26,7 +26,7 @@ import { mayBeAlive, type Sender } from './sender';
 import { otherwise } from '../domain/bug';
 import { type IdempotencyPolicy } from '../domain/create-policy';
 import { type CreatedVideo, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
-import { isUnknown, type KeyState, tellingSend } from '../domain/paid-log';
+import { isUnknown, type KeyState, answeringSend } from '../domain/paid-log';
 
 /** Whether a heartbeat named an intent that this log does not have: it was written to another journal, or is lost from this one. */
 export function isUnseen(
@@ -111,15 +111,15 @@ export async function isUnsent(
   call: KnownCall,
 ): Promise<boolean> {
   const { creationKey, sender, sameKey, recordedSince } = call;
-  const { standing, announced } = sender;
-  if (!standing.bound) return isFirstTry(who, call);
+  const { binding, announced } = sender;
+  if (!binding.bound) return isFirstTry(who, call);
   const log = await openLog(journal, { namespace: who.namespace, creationKey });
   const { open, unknown, bought } = log.state;
   if (open !== null || unknown !== null || bought !== null) return false;
   const since = recordedSince ?? who.scheduledAt;
   return (
     isFirstTry(who, call) ||
-    (!mayHaveUsedAnother(since, standing.boundSince) &&
+    (!mayHaveUsedAnother(since, binding.boundSince) &&
       !isUnseen(log, { sender: who.sender, announced: announced ?? sameKey ?? null }))
   );
 }
@@ -229,7 +229,7 @@ export async function sendSameKey(
   if (appended === null || appended.is === 'unsure') return unsent;
   const { log } = appended;
   if (appended.is === 'lost') {
-    const existing = { ...recordedAnswer(log.state, tellingSend(log.state, at)), sent: false };
+    const existing = { ...recordedAnswer(log.state, answeringSend(log.state, at)), sent: false };
     return withSameKeyOf(existing, intent, now());
   }
   // The write may have taken long.
@@ -282,14 +282,14 @@ async function recordPurchase(
   const answer =
     bought.outcome === 'created' ? { ...bought, warnings: [...bought.warnings, ONE_KEY] } : bought;
   const now = await openLog(journal, log.key).catch(otherwise(log));
-  if (now.state.bought !== null) return twice(journal, now, answer);
+  if (now.state.bought !== null) return keepFirstPurchase(journal, now, answer);
   const { recorded, log: longer, fault } = await recordAnswer(journal, now, nonce, answer);
   if (!recorded) warnUnrecorded(log.key.creationKey, fault);
-  return recorded && longer.state.bought !== null ? twice(journal, longer, answer) : answer;
+  return recorded && longer.state.bought !== null ? keepFirstPurchase(journal, longer, answer) : answer;
 }
 
 /** One key, two tasks: the service does not honour the key, and both may have to be paid for. The first that was recorded counts. */
-export async function twice(
+export async function keepFirstPurchase(
   journal: CreateJournal,
   log: KeyLog,
   answer: RecordedAnswer,

@@ -14,7 +14,7 @@ import {
   type JoinedWatch,
   joinedWatchCheck,
   type TellVideosInput,
-  type Told,
+  type WatchResult,
   type WatchAnswer,
   type WatchedState,
   type WatcherContents,
@@ -186,12 +186,12 @@ const CONCURRENT = 10;
  * after the others, and the next one repeats all.
  */
 export function createTellVideos(metrics: Metrics): (input: TellVideosInput) => Promise<void> {
-  return async ({ told }) => {
+  return async ({ told: results }) => {
     const { client } = Context.current();
     const failed: unknown[] = [];
-    await mapConcurrently(told, CONCURRENT, async (one) => {
+    await mapConcurrently(results, CONCURRENT, async (one) => {
       try {
-        await tellVideo(client, metrics, one);
+        await completeWatch(client, metrics, one);
       } catch (error) {
         failed.push(error);
       }
@@ -204,7 +204,11 @@ export function createTellVideos(metrics: Metrics): (input: TellVideosInput) => 
  * Completes the activity with which a video waits. One that is not there any more has ended, or joins again by itself.
  * @throws when the server did not take the answer
  */
-async function tellVideo(client: Client, metrics: Metrics, { waiter, answer }: Told): Promise<void> {
+async function completeWatch(
+  client: Client,
+  metrics: Metrics,
+  { waiter, answer }: WatchResult,
+): Promise<void> {
   const { workflowId, runId, activityId } = waiter;
   let result: 'told' | 'full' | 'gone' = answer.kind === 'full' ? 'full' : 'told';
   try {
@@ -219,17 +223,21 @@ async function tellVideo(client: Client, metrics: Metrics, { waiter, answer }: T
 /** Pauses before an answer is given again, in milliseconds: it must not wait for the slowest file of its delivery. */
 const AGAIN_MS = [1_000, 2_000, 4_000];
 
-/** As {@link tellVideo}, a few times. */
-export async function tellSurely(client: Client, metrics: Metrics, told: Told): Promise<void> {
+/** As {@link completeWatch}, a few times. */
+export async function completeWatchWithRetries(
+  client: Client,
+  metrics: Metrics,
+  result: WatchResult,
+): Promise<void> {
   for (const pauseMs of AGAIN_MS) {
     try {
-      return await tellVideo(client, metrics, told);
+      return await completeWatch(client, metrics, result);
     } catch (error) {
       reportIfMistake(error);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
-  await tellVideo(client, metrics, told);
+  await completeWatch(client, metrics, result);
 }
 
 /** Time between two searches of a process, in milliseconds, give or take a fourth: less than an interval of the usual cadence. */

@@ -278,10 +278,10 @@ export class CampaignClient {
     messages: readonly string[],
   ): Promise<ResumedCampaign> {
     const result = await this.order(campaign, 'resumeRows', { select });
-    const told = [...messages, accepted(campaign, result)];
+    const allMessages = [...messages, accepted(campaign, result)];
     const rows = result.rows ?? 0;
     const by = rows > 0 || messages.length > 0 ? 'order' : 'nothing';
-    return { by, rows, messages: told, started: this.#attach(campaign, runId) };
+    return { by, rows, messages: allMessages, started: this.#attach(campaign, runId) };
   }
 
   /** @param scope limit and sample of the memo: a run that resumes rows keeps those of the first start */

@@ -6,7 +6,7 @@ import {
 } from '@temporalio/client';
 import { type FoundVideoTask } from '../domain/activities';
 import { situation } from '../domain/advice';
-import { adviceOnDecision, standingDecision } from '../domain/case';
+import { adviceOnDecision, decisionInForce } from '../domain/case';
 import { baseTaskQueue, isOpen, QUERY, WORKFLOW } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
 import { type VideoState } from '../domain/video-state';
@@ -49,7 +49,7 @@ async function adoptedVideo(
   const { creationKey } = outcome;
   const journal = new JournalLookup(client);
   const queue = baseTaskQueue(taskQueue);
-  const decision = standingDecision({
+  const decision = decisionInForce({
     outcome,
     decisions: (await journal.decisions(creationKey, queue)) ?? [],
   });

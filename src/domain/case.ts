@@ -114,7 +114,7 @@ export function caseMoney({ outcome, state, video, workflow, estimate }: CaseFac
 }
 
 /** The decision that stands about the send whose fate the outcome leaves open; undefined where it is still to be taken. */
-export function standingDecision({
+export function decisionInForce({
   outcome,
   decisions,
 }: Pick<CaseFacts, 'outcome' | 'decisions'>): DecidedEntry | undefined {
@@ -190,7 +190,7 @@ export function videoSituation({
 
 function afterwards(facts: CaseFacts, word: Word): Advice {
   const { id, workflow, video, outcome, creationKey } = facts;
-  const decision = standingDecision(facts);
+  const decision = decisionInForce(facts);
   const isSpent = decision?.decision === 'resubmit' && outcome === null && video !== null;
   if (decision !== undefined && !isSpent) return adviceOnDecision(facts, decision, word);
   if (outcome !== null) {

@@ -97,7 +97,7 @@ export function nextStep(
       return { do: 'settle', answer };
     case 'rejected':
       return isWaitedOut(state, answer, context)
-        ? afterStanding(state, answer, context)
+        ? afterStandingRefusal(state, answer, context)
         : { do: 'settle', answer };
     case 'pending':
       return { do: 'reconcile' };
@@ -192,7 +192,7 @@ const FREE_CAUSES: ReadonlySet<string> = new Set([
  * show the fate.
  */
 function afterUnknown(state: CreateOnceState, answer: UnconfirmedCall, context: StepContext): CreateStep {
-  const told =
+  const answered =
     state.unknown?.sendAttempt === answer.sendAttempt ? { ...answer, resent: true as const } : answer;
   if (answer.sameKeyUntil !== undefined) {
     const { counted, until } = tryAfter(state, answer, true, context);
@@ -201,7 +201,7 @@ function afterUnknown(state: CreateOnceState, answer: UnconfirmedCall, context: 
       return {
         do: 'wait',
         until,
-        state: { ...counted, unknown: told },
+        state: { ...counted, unknown: answered },
         why,
       };
     }
@@ -209,7 +209,7 @@ function afterUnknown(state: CreateOnceState, answer: UnconfirmedCall, context: 
   // Only one reconciliation queries the task records; its answer is final.
   return answer.inspectable === true && !context.reconciled
     ? { do: 'reconcile' }
-    : { do: 'settle', answer: told };
+    : { do: 'settle', answer: answered };
 }
 
 type NotSentAnswer = Extract<CreateVideoAnswer, { outcome: 'not_sent' }>;
@@ -259,7 +259,11 @@ function isWaitedOut(state: CreateOnceState, { standing }: RejectedCall, { patie
   return standing !== undefined && (patient === true || state.waits > 0);
 }
 
-function afterStanding(state: CreateOnceState, answer: RejectedCall, context: StepContext): CreateStep {
+function afterStandingRefusal(
+  state: CreateOnceState,
+  answer: RejectedCall,
+  context: StepContext,
+): CreateStep {
   const waits = state.waits + 1;
   // A refusal from the journal contains the time of its next try, which may be over.
   const until = afterHold(answer.heldUntil ?? new Date(context.now).toISOString(), waits, context);
@@ -329,8 +333,9 @@ const LOG_UNREAD: ReadonlySet<string> = new Set([
 /** Rejection for an answer that is not waited for any longer. */
 function settleUnsent({ elsewhere }: CreateOnceState, answer: NotSentAnswer): CreateStep {
   const { cause, reason, field, message } = answer;
-  const told = elsewhere === true && LOG_UNREAD.has(cause) ? { ...answer, mayBeOwed: true as const } : answer;
-  return settleRejected(told, {
+  const settled =
+    elsewhere === true && LOG_UNREAD.has(cause) ? { ...answer, mayBeOwed: true as const } : answer;
+  return settleRejected(settled, {
     reason: reason ?? 'not_sent',
     message,
     ...(field === undefined ? {} : { field }),

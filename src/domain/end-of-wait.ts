@@ -156,10 +156,10 @@ export function requestedFacts(video: VideoTask): RequestedFacts {
 export function differences(requested: RequestedFacts, reported: ReportedFacts): string[] {
   return (['model', 'durationSeconds', 'resolution'] as const).flatMap((fact) => {
     const asked = requested[fact];
-    const told = reported[fact];
-    return asked === null || told === undefined || asked === told
+    const answered = reported[fact];
+    return asked === null || answered === undefined || asked === answered
       ? []
-      : [`The service reports ${fact} ${told}; ${asked} was requested.`];
+      : [`The service reports ${fact} ${answered}; ${asked} was requested.`];
   });
 }
 

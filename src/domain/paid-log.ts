@@ -186,7 +186,7 @@ function staysRefused({ sent, answer, decision }: Send, caller: LogCaller): bool
 }
 
 /** The send that tells what a request came to: the purchase of its key, where that is of this request, or else its own one. */
-export function tellingSend({ sends, bought }: KeyState, own: number): number {
+export function answeringSend({ sends, bought }: KeyState, own: number): number {
   if (bought === null) return own;
   const [theirs = null, ours = null] = [bought, own].map((at) => sends[at]?.sent.fingerprint);
   return isSameRequest(theirs, ours) ? bought : own;
@@ -194,7 +194,8 @@ export function tellingSend({ sends, bought }: KeyState, own: number): number {
 
 /** Whether the service asked not to be called before a time to come (C8.7). */
 function isPaused(answer: Entry<'answer'>, now: number): boolean {
-  const told: RecordedAnswer = notOfTheFuture(answer, now).answer;
-  const notBefore = told.outcome === 'refused_for_now' || told.outcome === 'rejected' ? told.notBefore : null;
+  const current: RecordedAnswer = notOfTheFuture(answer, now).answer;
+  const notBefore =
+    current.outcome === 'refused_for_now' || current.outcome === 'rejected' ? current.notBefore : null;
   return typeof notBefore === 'string' && Date.parse(notBefore) > now;
 }

@@ -109,7 +109,7 @@ export type UnresolvedReason =
   | 'no_journal';
 
 /** A decision that is recorded, and the send that it is about. */
-export type StandingDecision = Pick<DecidedEntry, 'sendId' | 'sendAttempt' | 'decision' | 'by' | 'at'>;
+export type DecisionInForce = Pick<DecidedEntry, 'sendId' | 'sendAttempt' | 'decision' | 'by' | 'at'>;
 
 /** Result of a decision. `answer` is the call's outcome as far as it is known. */
 export type ResolveUnconfirmedResult =
@@ -135,7 +135,7 @@ export type ResolveUnconfirmedResult =
       /** The outcome that the journal has already; null where it has none. */
       readonly answer: CreateVideoAnswer | null;
       /** With `already_decided`: the decision about the named send, if there is one. */
-      readonly stands?: StandingDecision;
+      readonly stands?: DecisionInForce;
       /** One sentence for a person, with what to do instead. */
       readonly message: string;
     };

@@ -43,14 +43,14 @@ export interface JoinedWatch {
 export type WatchAnswer = WatchEnd | { readonly kind: 'full' };
 
 /** An answer for one video. */
-export interface Told {
+export interface WatchResult {
   readonly waiter: Waiter;
   readonly answer: WatchAnswer;
 }
 
 /** Input of `media.tellVideos`. */
 export interface TellVideosInput {
-  readonly told: readonly Told[];
+  readonly told: readonly WatchResult[];
 }
 
 /** An answer that can bring the file. */
@@ -65,8 +65,8 @@ export interface DeliverVideosInput {
 }
 
 /** Whether the answer is of a finished video whose file the watcher may fetch. */
-export function takesFile(told: Told): told is Delivery {
-  const { waiter, answer } = told;
+export function takesFile(result: WatchResult): result is Delivery {
+  const { waiter, answer } = result;
   return waiter.takesFile === true && answer.kind === 'verdict' && answer.verdict.kind === 'completed';
 }
 
@@ -85,7 +85,7 @@ export interface WatchVideosInput {
 export interface WatchSnapshot extends LastTick {
   readonly watches: readonly JoinedWatch[];
   /** Answers that may not have reached their videos. */
-  readonly untold: readonly Told[];
+  readonly untold: readonly WatchResult[];
 }
 
 /** Answer of the query `watch_snapshot`: enough to go on with another run. */

@@ -35,17 +35,17 @@ interface RowValidator extends Pick<ValidateOptions, 'models' | 'sources' | 'una
 /** Reads one row and validates its form. Issues include columns, allowed values and the row's id, never its texts. */
 async function validateRow(
   row: ManifestRow,
-  validate: RowValidator,
+  validator: RowValidator,
 ): Promise<ReadRow | { readonly issues: readonly ManifestIssue[] }> {
   const values = new RowValues(row);
   const id = readId(values);
   const withId = (issues: readonly ManifestIssue[]) =>
     id === undefined ? issues : issues.map((issue) => ({ ...issue, id }));
   const account = values.text('account');
-  if (account !== undefined && !validate.knowsAccount(account))
+  if (account !== undefined && !validator.knowsAccount(account))
     values.issue('account', 'The worker has no credential of this name.');
-  const { sources } = validate;
-  const models = validate.models(account);
+  const { sources } = validator;
+  const models = validator.models(account);
   const call = await readCall(values, {
     artifact: (sha256) => sources.artifact(sha256),
     file: (path) => sources.file(path),
@@ -55,12 +55,12 @@ async function validateRow(
   for (const { field, message, allowed } of validateRequest(call)) addIssue(values, field, message, allowed);
   if (values.issues.length > 0) return { issues: withId(values.issues) };
   const content = contentOf(call, account);
-  const found = validate.keys.keyOf(id, content, row.line);
+  const found = validator.keys.keyOf(id, content, row.line);
   if ('takenBy' in found) {
     values.issue('id', `The row of line ${found.takenBy} has this id already.`);
     return { issues: withId(values.issues) };
   }
-  const isElsewhere = account !== undefined && validate.isElsewhere(account);
+  const isElsewhere = account !== undefined && validator.isElsewhere(account);
   // What the models of this worker allow and cost says nothing about those of another one, which validates on its own.
   if (!isElsewhere) {
     const lookup = await models.lookup(
@@ -70,7 +70,7 @@ async function validateRow(
     for (const { field, message, allowed } of validateAgainstModel(call, lookup).issues)
       addIssue(values, field, message, allowed);
     for (const { source, field } of addressedSources(call, lookup)) {
-      const message = 'artifact' in source && (await validate.unaddressable?.(source.artifact, account));
+      const message = 'artifact' in source && (await validator.unaddressable?.(source.artifact, account));
       if (typeof message === 'string') addIssue(values, field, message, undefined);
     }
   }
@@ -173,7 +173,7 @@ export async function* validatedRows(
   options: ValidateOptions,
 ): AsyncGenerator<ValidatedRow> {
   const { models, sources, earlier } = options;
-  const validate = {
+  const validator = {
     models,
     sources,
     keys: new RowKeys(),
@@ -184,7 +184,7 @@ export async function* validatedRows(
   let place = 0;
   for await (const written of readManifest(bytes, options.format)) {
     const number = place++;
-    const read = await validateRow(written, validate);
+    const read = await validateRow(written, validator);
     if ('issues' in read) {
       yield { kind: 'invalid', issues: read.issues };
       continue;

@@ -39,7 +39,7 @@ export class LateParts {
   private trying: Promise<void> | undefined;
   /** Why calls are refused; undefined once the queue is bound. */
   private reason: string | undefined = 'It has not been set up yet.';
-  private told: string | undefined;
+  private loggedReason: string | undefined;
   private readonly closed = new AbortController();
 
   private constructor(private readonly steps: Steps) {
@@ -93,7 +93,7 @@ export class LateParts {
 
   /** Tells of a failure of the workers of the activity queues, and waits until it is time to make them again. */
   readonly pause = async (error: unknown): Promise<void> => {
-    tell('The workers of the activity queues have failed', error);
+    logFailure('The workers of the activity queues have failed', error);
     await this.untilNext();
   };
 
@@ -114,9 +114,9 @@ export class LateParts {
     this.trying ??= this.setUp()
       .catch((error: unknown) => {
         this.reason = reasonOf(error);
-        if (this.reason === this.told || this.closed.signal.aborted) return;
-        this.told = this.reason;
-        tell('It cannot be set up in this worker', error);
+        if (this.reason === this.loggedReason || this.closed.signal.aborted) return;
+        this.loggedReason = this.reason;
+        logFailure('It cannot be set up in this worker', error);
       })
       .finally(() => {
         this.trying = undefined;
@@ -133,13 +133,13 @@ export class LateParts {
     }
     await this.steps.bind(this.parts);
     this.reason = undefined;
-    if (this.told !== undefined)
+    if (this.loggedReason !== undefined)
       Runtime.instance().logger.info('temporal-media is set up: paid calls are sent');
   }
 }
 
 /** In the log of the worker, with the paths that histories do not get. */
-function tell(what: string, error: unknown): void {
+function logFailure(what: string, error: unknown): void {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
   Runtime.instance().logger.error(
     `temporal-media: ${what}. Its paid calls are refused and nothing is sent; your own workflows and activities go on. It is ` +

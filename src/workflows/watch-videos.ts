@@ -22,7 +22,7 @@ import {
   leavingCheck,
   MAX_WATCHES,
   takesFile,
-  type Told,
+  type WatchResult,
   type WatchedState,
   type WatcherContents,
   type WatchSnapshot,
@@ -63,7 +63,7 @@ export async function watchVideos(input: WatchVideosInput): Promise<void> {
 }
 
 /** Answers per activity. */
-const TOLD_TOGETHER = 100;
+const MAX_ANSWERS = 100;
 /** A replay of this many events takes about a second. */
 const EVENTS_PER_RUN = 3_000;
 
@@ -74,8 +74,8 @@ type OpenWatch = { state: WatchState } & Pick<JoinedWatch, 'waiter'>;
 class SharedWatches {
   private readonly loop: PollLoop<OpenWatch>;
   private readonly open = new Map<string, OpenWatch>();
-  private untold: Told[] = [];
-  private telling: readonly Told[] = [];
+  private untold: WatchResult[] = [];
+  private answering: readonly WatchResult[] = [];
   private finished: Delivery[] = [];
   private readonly delivering = new Set<readonly Delivery[]>();
   private handedOver = false;
@@ -99,7 +99,7 @@ class SharedWatches {
   /** Returns when no video is left. */
   async run(): Promise<void> {
     while (!this.isEmpty()) {
-      if (this.untold.length > 0 && this.telling.length === 0) void this.tell();
+      if (this.untold.length > 0 && this.answering.length === 0) void this.answerVideos();
       // Answers that are on their way are carried too, and told without their files: twice is as good as once.
       if (this.handedOver) return continueAsNew({ ...this.input, carried: this.snapshot() });
       this.deliver();
@@ -162,9 +162,9 @@ class SharedWatches {
       return;
     }
     this.open.delete(waiter.workflowId);
-    const told: Told = { waiter, answer };
-    if (takesFile(told)) this.finished.push(told);
-    else this.untold.push(told);
+    const result: WatchResult = { waiter, answer };
+    if (takesFile(result)) this.finished.push(result);
+    else this.untold.push(result);
   }
 
   /** Begins deliveries; beyond them, and where one fails, videos are told and fetch their files themselves. */
@@ -191,32 +191,32 @@ class SharedWatches {
   }
 
   /** Answers that have not reached their videos, as far as is known. */
-  private answers(): readonly Told[] {
-    return [...this.telling, ...this.untold, ...this.finished, ...[...this.delivering].flat()];
+  private answers(): readonly WatchResult[] {
+    return [...this.answering, ...this.untold, ...this.finished, ...[...this.delivering].flat()];
   }
 
   private endedState(workflowId: string): WatchedState | null {
-    const told = this.answers().find(({ waiter }) => waiter.workflowId === workflowId);
-    return told?.answer.kind === 'verdict' ? { state: told.answer.state, nextPollAt: null } : null;
+    const result = this.answers().find(({ waiter }) => waiter.workflowId === workflowId);
+    return result?.answer.kind === 'verdict' ? { state: result.answer.state, nextPollAt: null } : null;
   }
 
-  private async tell(): Promise<void> {
-    this.telling = this.untold.splice(0, TOLD_TOGETHER);
+  private async answerVideos(): Promise<void> {
+    this.answering = this.untold.splice(0, MAX_ANSWERS);
     const { pollQueue: taskQueue } = this.input;
-    const tell = activity(ACTIVITY.tellVideos, { taskQueue, summary: `tell ${this.telling.length}` });
+    const tellVideos = activity(ACTIVITY.tellVideos, { taskQueue, summary: `tell ${this.answering.length}` });
     try {
-      await tell({ told: this.telling });
+      await tellVideos({ told: this.answering });
     } catch (error) {
       // Failed by hand: each video joins again at its next attempt.
       if (!(error instanceof ActivityFailure)) throw error;
     } finally {
-      this.telling = [];
+      this.answering = [];
     }
   }
 
   private hasNews(): boolean {
-    const mayTell = this.untold.length > 0 && this.telling.length === 0;
-    return this.handedOver || this.isEmpty() || this.finished.length > 0 || mayTell;
+    const hasAnswers = this.untold.length > 0 && this.answering.length === 0;
+    return this.handedOver || this.isEmpty() || this.finished.length > 0 || hasAnswers;
   }
 
   private isEmpty(): boolean {

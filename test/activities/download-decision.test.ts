@@ -10,9 +10,9 @@ import { isShutdown, tryBudget } from '../../src/activities/download-video';
 import { DOWNLOAD_BOUNDS, type DownloadProblem } from '../../src/domain/download';
 import { type Info } from '@temporalio/activity';
 
-const standing: DownloadState = { attempt: 1, elsewhere: 0, windowMs: 0, sameFault: 1 };
+const state: DownloadState = { attempt: 1, elsewhere: 0, windowMs: 0, sameFault: 1 };
 const decide = (problem: Partial<DownloadProblem>, at: Partial<DownloadState> = {}) =>
-  decideDownload({ kind: 'missing', message: 'm', ...problem }, { ...standing, ...at }, DOWNLOAD_BOUNDS);
+  decideDownload({ kind: 'missing', message: 'm', ...problem }, { ...state, ...at }, DOWNLOAD_BOUNDS);
 
 const kinds: DownloadProblem['kind'][] = [
   'missing',

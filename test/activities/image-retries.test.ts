@@ -177,19 +177,19 @@ describe('a retry of an image call', () => {
     const { sends } = await bench.state();
     const now = Date.now();
     const boundSince = new Date(now).toISOString();
-    const standing = async () => ({ bound: true, journalId: 'new', boundSince }) as const;
+    const checkBinding = async () => ({ bound: true, journalId: 'new', boundSince }) as const;
     const later = {
       scheduledTimestampMs: now - 1_000,
       currentAttemptScheduledTimestampMs: now + 1_000,
       heartbeatDetails: { intent: sends[0]?.sent.nonce },
     };
     for (const attempt of [2, 3])
-      expect(await generate(attempt, later, { standing })).toMatchObject({
+      expect(await generate(attempt, later, { checkBinding })).toMatchObject({
         outcome: 'unconfirmed',
         evidence: { sendId: SENDER, cause: 'journal_changed' },
       });
     await bench.write(decisionEntry({ about: SENDER }));
-    expect(await generate(4, later, { standing })).toMatchObject({ outcome: 'completed' });
+    expect(await generate(4, later, { checkBinding })).toMatchObject({ outcome: 'completed' });
     expect(await bench.kinds()).toEqual(['intent', 'answer', 'lost', 'decision', 'intent', 'answer']);
     expect(bench.posts()).toBe(2);
   });

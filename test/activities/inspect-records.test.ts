@@ -15,7 +15,7 @@ import { type CreateVideoAnswer } from '../../src/domain/paid-call';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { makeVideoTask } from '../domain/make-video-task';
 import { intentEntry, LOG_KEY as KEY } from '../support/log-entries';
-import { UNHEARD } from '../support/standing';
+import { NOTHING_ANNOUNCED } from '../support/queue-binding';
 import { paidDeps } from './paid-deps';
 
 const MINUTE = 60_000;
@@ -86,7 +86,11 @@ describe('task records', () => {
           },
         },
       }),
-      { creationKey: KEY.creationKey, ...UNHEARD, trace: { ...UNHEARD.trace, sender: 'run/1' } },
+      {
+        creationKey: KEY.creationKey,
+        ...NOTHING_ANNOUNCED,
+        trace: { ...NOTHING_ANNOUNCED.trace, sender: 'run/1' },
+      },
     );
   }
 

@@ -19,7 +19,7 @@ import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';
 import { json, loopback, type Loopback } from '../service/loopback-service';
 import { LOG_KEY } from '../support/log-entries';
-import { UNHEARD } from '../support/standing';
+import { NOTHING_ANNOUNCED } from '../support/queue-binding';
 import { paidDeps } from './paid-deps';
 
 export const REQUEST = { model: 'm', prompt: 'one log for one key' };
@@ -106,7 +106,7 @@ export async function openLogBench(): Promise<LogBench> {
     reconcile: (input = {}, info = {}, changes = {}) =>
       bench.environment(info).run(createReconcileCreate(bench.deps(changes)), {
         creationKey: LOG_KEY.creationKey,
-        ...UNHEARD,
+        ...NOTHING_ANNOUNCED,
         ...input,
       }),
     write: async (...entries) => {

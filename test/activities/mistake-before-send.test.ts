@@ -50,8 +50,11 @@ describe('a mistake of ours while a paid call is prepared', () => {
     return answers[0];
   };
 
-  const image = (own: { readonly recordedSince?: string } = {}, standing = deps.standing): Promise<unknown> =>
-    environment({}).run(createCampaignImage({ ...deps, standing }, harness.pages), {
+  const image = (
+    own: { readonly recordedSince?: string } = {},
+    checkBinding = deps.checkBinding,
+  ): Promise<unknown> =>
+    environment({}).run(createCampaignImage({ ...deps, checkBinding }, harness.pages), {
       page: PAGE,
       index: 1,
       creationKey: 'row-1',

@@ -5,7 +5,7 @@ import { RefusalGate } from '../../src/activities/refusal-gate';
 import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
 import { createModelSource } from '../../src/settings/model-source';
 import { type MediaClient } from '../../src/service/media-client';
-import { alwaysBound } from '../support/standing';
+import { alwaysBound } from '../support/queue-binding';
 
 /**
  * What paid activities are made with where no server runs: a store in this folder, a journal that its queue belongs to, no
@@ -19,7 +19,7 @@ export function paidDeps(folder: string, journal: PaidDeps['journal'], client?: 
     artifacts: new FileArtifactStore(join(folder, 'artifacts')),
     models: createModelSource(),
     journal,
-    standing: alwaysBound,
+    checkBinding: alwaysBound,
     policy: undefined,
     gate: new RefusalGate(),
     inputRoots: [],

@@ -106,21 +106,21 @@ describe('media.reconcileCreate', () => {
 
     it('[C4.4c] may be with another journal where its worker had not heard of this one', async () => {
       const boundSince = new Date(1_000).toISOString();
-      const standing = async () => ({ bound: true, journalId: 'new', boundSince }) as const;
+      const checkBinding = async () => ({ bound: true, journalId: 'new', boundSince }) as const;
       for (const [scheduledAt, told] of [
         [boundSince, { outcome: 'not_sent', cause: 'fenced' }],
         [new Date(999).toISOString(), { outcome: 'unconfirmed', evidence: { cause: 'journal_changed' } }],
       ] as const)
         expect(
-          await reconcile(scheduledAt, traceOf(scheduledAt, null, scheduledAt), { standing }),
+          await reconcile(scheduledAt, traceOf(scheduledAt, null, scheduledAt), { checkBinding }),
         ).toMatchObject(told);
       // Somebody has to decide before anything is sent under the key.
       expect(await bench.kinds()).toEqual(['fence', 'lost']);
     });
 
     it('[C4.4c] is not called unsent while the queue is bound to another journal', async () => {
-      const standing = async () => ({ bound: false, message: 'bound elsewhere' }) as const;
-      await expect(reconcile('later', {}, { standing })).rejects.toMatchObject({
+      const checkBinding = async () => ({ bound: false, message: 'bound elsewhere' }) as const;
+      await expect(reconcile('later', {}, { checkBinding })).rejects.toMatchObject({
         nonRetryable: false,
         details: [{ class: 'journal_not_bound' }],
       });

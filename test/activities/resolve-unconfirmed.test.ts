@@ -28,7 +28,7 @@ import { answers } from '../domain/create-answers';
 import { makeVideoTask } from '../domain/make-video-task';
 import { json, loopback, type Loopback } from '../service/loopback-service';
 import { answerEntry, intentEntry, LOG_KEY as KEY, lostEntry } from '../support/log-entries';
-import { UNHEARD } from '../support/standing';
+import { NOTHING_ANNOUNCED } from '../support/queue-binding';
 import { traceOf } from './log-bench';
 import { paidDeps } from './paid-deps';
 
@@ -320,7 +320,7 @@ describe('a decision about a paid call of unknown fate', () => {
     expect(await create('restarted')).toMatchObject({ outcome: 'rejected', mayBeOwed: true });
     const found = await environment('a later run').run(createReconcileCreate(deps()), {
       creationKey: KEY.creationKey,
-      ...UNHEARD,
+      ...NOTHING_ANNOUNCED,
       ...traceOf('a later run/test'),
     });
     expect(found).toMatchObject({ outcome: 'rejected', mayBeOwed: true });

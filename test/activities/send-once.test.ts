@@ -206,10 +206,10 @@ describe('one send of one key', () => {
 
     it('[C4.4c] notes a send of unknown fate where a worker with an earlier journal may have had it', async () => {
       const now = Date.now();
-      const standing = async () =>
+      const checkBinding = async () =>
         ({ bound: true, journalId: 'new', boundSince: new Date(now - 500).toISOString() }) as const;
       // Scheduled before that, and tried again after: its number and its heartbeat are gone.
-      const ours = () => bench.create({ sender: 'ours' }, afterReset(now, 1_000), { standing });
+      const ours = () => bench.create({ sender: 'ours' }, afterReset(now, 1_000), { checkBinding });
       const unknown = { outcome: 'unconfirmed', evidence: { cause: 'journal_changed', sendId: 'ours' } };
       expect(await ours()).toMatchObject(unknown);
       expect(await ours()).toMatchObject(unknown);

@@ -47,7 +47,7 @@ import {
 } from '../../packages/sandbox/src';
 import { capturing, everythingOf } from './capture-diagnostics';
 import { startTestSandbox, type TestSandbox } from '../support/shared-sandbox';
-import { alwaysBound } from '../support/standing';
+import { alwaysBound } from '../support/queue-binding';
 
 export interface BenchOptions {
   readonly sandbox?: SandboxOptions;

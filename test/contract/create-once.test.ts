@@ -1,7 +1,7 @@
 import { type LostReply } from '../../packages/sandbox/src';
 import { type ContractBench, openBench } from './contract-bench';
 import { scheduledAt } from '../support/schedule';
-import { UNHEARD } from '../support/standing';
+import { NOTHING_ANNOUNCED } from '../support/queue-binding';
 
 /** Contract 4 rule 4, with the counters of another process as the witness. */
 describe('one creation', () => {
@@ -49,7 +49,7 @@ describe('one creation', () => {
       expect(answer).toMatchObject({ outcome: 'unconfirmed', sent: true });
       expect(image).toMatchObject({ outcome: 'unconfirmed' });
       expect(await bench.create({}, { creationKey })).toMatchObject({ outcome: 'unconfirmed', sent: false });
-      expect(await bench.run('media.reconcileCreate', { creationKey, ...UNHEARD })).toMatchObject({
+      expect(await bench.run('media.reconcileCreate', { creationKey, ...NOTHING_ANNOUNCED })).toMatchObject({
         outcome: 'unconfirmed',
         evidence: { bodyHash: expect.stringMatching(/^[0-9a-f]{64}$/) as string, model: 'cine-1' },
       });
@@ -120,9 +120,9 @@ describe('one creation', () => {
 
   test('[C4.4a] [C4.4c] a fence excludes its sender for good, in all of its tries, and nobody else', async () => {
     const creationKey = 'fenced';
-    const proved = await bench.run('media.reconcileCreate', { creationKey, ...UNHEARD });
+    const proved = await bench.run('media.reconcileCreate', { creationKey, ...NOTHING_ANNOUNCED });
     expect(proved).toMatchObject({ outcome: 'not_sent', cause: 'fenced', sendAttemptUsed: false });
-    const { sender } = UNHEARD.trace;
+    const { sender } = NOTHING_ANNOUNCED.trace;
     for (const info of [{}, { attempt: 2 }, scheduledAt(Date.now() + 60_000)])
       expect(await bench.create({}, { creationKey, sender }, info)).toMatchObject({
         outcome: 'not_sent',

@@ -1,6 +1,6 @@
 import { openBench, type ContractBench } from './contract-bench';
 import { makePng } from '../stores/artifacts/make-media';
-import { UNHEARD } from '../support/standing';
+import { NOTHING_ANNOUNCED } from '../support/queue-binding';
 
 /** Contract intro and section 1 over the wire; the base address has a prefix and is pasted with `/v1/`. */
 describe('the service as a whole', () => {
@@ -163,7 +163,7 @@ describe('the service as a whole', () => {
     const kept = await bench.run('media.findVideoTask', { taskId: video.taskId });
     const standing = await bench.run('media.reconcileCreate', {
       creationKey: kept.creationKey!,
-      ...UNHEARD,
+      ...NOTHING_ANNOUNCED,
     });
     expect(standing).toMatchObject({ outcome: 'created', estimate });
     expect((await bench.admin.counters()).creates).toEqual({ received: 1, accepted: 1 });

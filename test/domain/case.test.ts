@@ -4,7 +4,7 @@ import {
   adviceOf,
   type CaseFacts,
   type ExecutionView,
-  standingDecision,
+  decisionInForce,
 } from '../../src/domain/case';
 import { outcomes } from '../../src/domain/outcome';
 import { WORKFLOW } from '../../src/domain/names';
@@ -87,7 +87,7 @@ describe('the advice on a case', () => {
       fc.property(facts, (known) => {
         const { step, text } = adviceOf(known, (word) => word);
         const isOpen = known.workflow !== null && OPEN.includes(known.workflow.status);
-        const stands = standingDecision(known);
+        const stands = decisionInForce(known);
         // The decisions of an open workflow reach it at once: it waits for none that has been taken.
         if (stands !== undefined && !isOpen) expect(step).not.toBe('decide');
         if (isOpen) expect(['resume', 'start_again']).not.toContain(step);
@@ -123,7 +123,7 @@ describe('the advice on a case', () => {
   it('of a decision about another send leaves the open one to be decided', () => {
     const other = { ...fc.sample(decision, { numRuns: 1, seed: 1 })[0]!, sendId: 'another send' };
     const open = outcomes.unconfirmed(evidence, 'order-1');
-    expect(standingDecision({ outcome: open, decisions: [other] })).toBeUndefined();
-    expect(standingDecision({ outcome: open, decisions: [{ ...other, sendId: SEND }] })?.sendId).toBe(SEND);
+    expect(decisionInForce({ outcome: open, decisions: [other] })).toBeUndefined();
+    expect(decisionInForce({ outcome: open, decisions: [{ ...other, sendId: SEND }] })?.sendId).toBe(SEND);
   });
 });

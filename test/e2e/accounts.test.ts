@@ -9,7 +9,7 @@ import { sized } from '../support/proof';
 import { startTestSandbox, type TestSandbox } from '../support/shared-sandbox';
 
 /** Each try of a call may meet either worker; nobody knows how many it takes. */
-const PATIENCE_MS = 300_000;
+const MAX_WAIT_MS = 300_000;
 const NAMES = ['studio-a', 'studio-b'] as const;
 const VIDEOS = sized({ change: 6, deep: 20 });
 
@@ -120,7 +120,7 @@ describe('two accounts on one task queue', () => {
       await stack.startWorker(alone('studio-b'));
       await buyWithBoth();
     },
-    PATIENCE_MS,
+    MAX_WAIT_MS,
   );
 
   it(
@@ -130,7 +130,7 @@ describe('two accounts on one task queue', () => {
       expect(media.accounts).toEqual(NAMES.map(fullName));
       await buyWithBoth();
     },
-    PATIENCE_MS,
+    MAX_WAIT_MS,
   );
 
   it(
@@ -147,7 +147,7 @@ describe('two accounts on one task queue', () => {
       expect(await waiting).toMatchObject({ outcome: 'completed', video: { account: fullName('studio-b') } });
       await expectOwnKeysOnly();
     },
-    PATIENCE_MS,
+    MAX_WAIT_MS,
   );
 
   it(
@@ -171,7 +171,7 @@ describe('two accounts on one task queue', () => {
             lastFailure?.message?.includes('does not have the account'),
           );
         },
-        PATIENCE_MS,
+        MAX_WAIT_MS,
       );
       const sent = await sandboxOf('studio-a').admin.requests({ operation: 'create' });
       expect(await video('studio-a', 'without its account', { startLimit: '2s' })).toMatchObject({
@@ -183,7 +183,7 @@ describe('two accounts on one task queue', () => {
       await writeAccounts(NAMES);
       expect(await running).toMatchObject({ outcome: 'completed' });
     },
-    PATIENCE_MS,
+    MAX_WAIT_MS,
   );
 
   it(
@@ -208,6 +208,6 @@ describe('two accounts on one task queue', () => {
       expect(await sandboxOf('studio-a').admin.requests({ operation: 'create' })).toHaveLength(3);
       expect(await video('studio-b', 'of the other account')).toMatchObject({ outcome: 'completed' });
     },
-    PATIENCE_MS,
+    MAX_WAIT_MS,
   );
 });

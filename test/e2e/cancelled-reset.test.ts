@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';
 import { resetWorkflow } from '../support/reset-workflow';
 import { sharedStack } from '../support/shared-stack';
-import { alwaysBound } from '../support/standing';
+import { alwaysBound } from '../support/queue-binding';
 
 /** A reset run that is cancelled names the task that the run before it bought, and calls nothing free (C1.8). */
 describe('a reset run that is cancelled', () => {

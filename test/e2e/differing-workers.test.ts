@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually';
 import { startMediaStack, type MediaStack } from '../support/media-stack';
 
 /** Each try of a call may meet either worker; nobody knows how many it takes. */
-const PATIENCE_MS = 300_000;
+const MAX_WAIT_MS = 300_000;
 
 describe('what a worker lacks', () => {
   let stack: MediaStack;
@@ -33,7 +33,7 @@ describe('what a worker lacks', () => {
       expect(ends.map(({ outcome }) => outcome)).toEqual(ends.map(() => 'completed'));
       for (const prompt of [...prompts, ...pictures]) expect(await accepted(stack, prompt)).toBe(1);
     },
-    PATIENCE_MS,
+    MAX_WAIT_MS,
   );
 
   it(
@@ -63,7 +63,7 @@ describe('what a worker lacks', () => {
       expect(ends.map(({ outcome }) => outcome)).toEqual(ends.map(() => 'completed'));
       expect((await stack.sandbox.admin.counters()).images.accepted).toBe(4);
     },
-    PATIENCE_MS,
+    MAX_WAIT_MS,
   );
 
   it('no worker has it within the start limit: rejected, with what is missing', async () => {

@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';
 import { type MediaStack } from '../support/media-stack';
 import { sharedStack } from '../support/shared-stack';
-import { alwaysBound } from '../support/standing';
+import { alwaysBound } from '../support/queue-binding';
 import { testBundle } from '../support/test-bundle';
 
 // What the workflows of some of these tests give a paid call, its sender must live with.

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';
 import { resetWorkflow } from '../support/reset-workflow';
 import { sharedStack } from '../support/shared-stack';
-import { alwaysBound } from '../support/standing';
+import { alwaysBound } from '../support/queue-binding';
 import { TEST_WORKFLOWS } from '../support/test-bundle';
 
 const KINDS = [

@@ -15,7 +15,7 @@ import { commandLine, type SecretStack, startSecretStack } from './secrecy/secre
 import { collectSinks, type Sinks } from './secrecy/sinks';
 
 /** For what happens within seconds on a machine that has nothing else to do. */
-const PATIENCE_MS = 90_000;
+const MAX_WAIT_MS = 90_000;
 
 /**
  * Marked secrets through a real worker process at its most talkative, a proxy, a service and a media host that repeat all
@@ -67,13 +67,13 @@ describe('secrecy', () => {
         const { raw } = await handles[0]!.describe();
         return raw.pendingActivities?.some((one) => one.lastFailure != null);
       },
-      PATIENCE_MS,
+      MAX_WAIT_MS,
     );
     await eventually(
       'a part of a download',
       async () =>
         (await filesOf(join(stack.dataDir, 'artifacts'))).some(({ where }) => where.endsWith('.part')),
-      PATIENCE_MS,
+      MAX_WAIT_MS,
     );
     // Alone and when no create is left: a call that waited for such a refusal of another one is sent again after its own.
     const refused = await runVideo('key refused').result;
@@ -150,7 +150,7 @@ describe('secrecy', () => {
         const state = await stack.media.videoState(id).catch(() => undefined);
         return state?.phase === 'watching';
       },
-      PATIENCE_MS,
+      MAX_WAIT_MS,
     );
     await stack.server.client.workflow.getHandle(id).cancel();
     const { outcome } = await result;

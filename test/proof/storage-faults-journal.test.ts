@@ -13,7 +13,7 @@ import { json, loopback } from '../service/loopback-service';
 import { proved } from '../support/proof';
 import { filesIn } from './storage-faults/files-in';
 import { mountSmallDisk, type SmallDisk } from './storage-faults/small-disk';
-import { alwaysBound } from '../support/standing';
+import { alwaysBound } from '../support/queue-binding';
 
 const counts = { disks: 0, unsent: 0, sent: 0, lostAnswers: 0, twice: 0 };
 let folder: string;
@@ -52,7 +52,7 @@ describe('the journal', () => {
       artifacts: new FileArtifactStore(join(folder, 'artifacts')),
       models: createModelSource({ location: models }),
       journal: createFileJournal({ root: journalRoot }),
-      standing: alwaysBound,
+      checkBinding: alwaysBound,
       policy: undefined,
       gate: new RefusalGate(),
       inputRoots: [],

@@ -13,7 +13,7 @@ import { clientOf, describeWithS3, newBucket } from './support/s3';
 
 /** Whoever waits for a sender to be certainly done waits for seconds. */
 const WORKER = join(__dirname, '..', 'proof', 'campaign-kills', 'killed-worker.js');
-const PATIENCE_MS = 120_000;
+const MAX_WAIT_MS = 120_000;
 
 /**
  * Two workers of one queue on one bucket, each with a folder of its own; the network between the first one and the bucket
@@ -32,7 +32,7 @@ describeWithS3()('a worker whose way to its stores is broken', () => {
     server = await startS3();
     proxy = await startFaultProxy(server.endpoint);
     stack = await startMediaStack({ sandbox: { timing: { queuedMs: 0, runningMs: 500 } } });
-  }, PATIENCE_MS);
+  }, MAX_WAIT_MS);
   afterAll(async () => {
     await stack?.stop();
     await proxy?.close();
@@ -88,17 +88,17 @@ describeWithS3()('a worker whose way to its stores is broken', () => {
         { operation: 'create', promptIncludes: id, action: { type: 'delay', ms: 3_000 } },
       ]);
       const video = await startVideo(id);
-      await eventually('the intent', async () => (await logOf(id)).length > 0, PATIENCE_MS);
-      await eventually('the request', () => seen(id), PATIENCE_MS);
+      await eventually('the intent', async () => (await logOf(id)).length > 0, MAX_WAIT_MS);
+      await eventually('the request', () => seen(id), MAX_WAIT_MS);
       // From here on nothing of this worker reaches the bucket, and nothing comes back.
       proxy.rule = () => ({ when: 'before', what: 'cut' });
-      await eventually('the task', async () => (await acceptedOf(id)) === 1, PATIENCE_MS);
+      await eventually('the task', async () => (await acceptedOf(id)) === 1, MAX_WAIT_MS);
       // Its reply comes through Temporal, although nothing could record it.
       if (how === 'goes on without its record')
         await eventually(
           'the task id in the workflow',
           async () => (await media.videoState(id).catch(() => undefined))?.phase === 'watching',
-          PATIENCE_MS,
+          MAX_WAIT_MS,
         );
       first.signal('SIGKILL');
       await first.gone;
@@ -164,7 +164,7 @@ describeWithS3()('a worker whose way to its stores is broken', () => {
     proxy.rule = () => ({ when: 'before', what: { status: 503, code: 'SlowDown' } });
     const asked = proxy.requests.length;
     const video = await startVideo(stack.server.uniqueId('video'));
-    await eventually('tries', async () => proxy.requests.length > asked + 3, PATIENCE_MS);
+    await eventually('tries', async () => proxy.requests.length > asked + 3, MAX_WAIT_MS);
     expect(await acceptedOf(video.id)).toBe(0);
     proxy.rule = () => null;
     expect((await video.result).outcome).toBe('completed');

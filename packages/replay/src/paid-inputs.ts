@@ -91,17 +91,17 @@ function valuesOf([payload]: readonly Payload[]): unknown {
  * Paths of what is not the same: `request.prompt`. A creation key is made of ids: in a redacted history, which has others in
  * their place, it says nothing.
  */
-function differing(given: unknown, told: unknown, path: string): readonly string[] {
-  if (isObject(given) && isObject(told)) {
-    const names = [...new Set([...Object.keys(given), ...Object.keys(told)])];
+function differing(given: unknown, recorded: unknown, path: string): readonly string[] {
+  if (isObject(given) && isObject(recorded)) {
+    const names = [...new Set([...Object.keys(given), ...Object.keys(recorded)])];
     const inside = path === 'input' ? '' : `${path}.`;
     return names.flatMap((name) =>
-      OF_THE_CALLER.has(name) || (name === 'creationKey' && REDACTED.test(String(told[name])))
+      OF_THE_CALLER.has(name) || (name === 'creationKey' && REDACTED.test(String(recorded[name])))
         ? []
-        : differing(given[name], told[name], `${inside}${name}`),
+        : differing(given[name], recorded[name], `${inside}${name}`),
     );
   }
-  return JSON.stringify(given) === JSON.stringify(told) ? [] : [path];
+  return JSON.stringify(given) === JSON.stringify(recorded) ? [] : [path];
 }
 
 /** As `history export --redact` writes it. */

@@ -205,8 +205,8 @@ function campaignTone({ state, counts, remaining }: ReportFacts): Tone {
 }
 
 function countTiles({ state, counts, plan, remaining }: ReportFacts): Tile[] {
-  const tile = (name: string, value: number | null, look: Tile['tone'] = ''): Tile[] =>
-    value === null ? [] : [{ name, value: count(value), tone: value === 0 ? '' : look, hint: '' }];
+  const tile = (name: string, value: number | null, tone: Tile['tone'] = ''): Tile[] =>
+    value === null ? [] : [{ name, value: count(value), tone: value === 0 ? '' : tone, hint: '' }];
   return [
     ...tile('rows in the manifest', plan?.rows ?? null),
     ...tile('completed', counts.completed ?? 0, 'good'),

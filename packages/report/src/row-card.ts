@@ -125,14 +125,14 @@ function requestedAndReported({ requested, reported, model }: CampaignRowResult)
     ['Resolution', requested.resolution, reported?.resolution, ''],
     ['Model', model, reported?.model, ''],
   ];
-  return pairs.flatMap(([name, asked, told, unit]): Fact[] => {
-    if (name === 'Model' && (told === undefined || told === asked)) return [];
-    if (asked === null && told === undefined) return [];
-    if (told === undefined) return [{ name, value: `${asked}${unit}` }];
-    if (asked === null) return [{ name, value: `${told}${unit} reported` }];
-    return asked === told
+  return pairs.flatMap(([name, asked, shown, unit]): Fact[] => {
+    if (name === 'Model' && (shown === undefined || shown === asked)) return [];
+    if (asked === null && shown === undefined) return [];
+    if (shown === undefined) return [{ name, value: `${asked}${unit}` }];
+    if (asked === null) return [{ name, value: `${shown}${unit} reported` }];
+    return asked === shown
       ? [{ name, value: `${asked}${unit}` }]
-      : [{ name, value: `${asked}${unit} requested, ${told}${unit} reported`, differs: true }];
+      : [{ name, value: `${asked}${unit} requested, ${shown}${unit} reported`, differs: true }];
   });
 }
 

@@ -66,12 +66,12 @@ async function lockReport(folder: ReportFolder): Promise<OwnerLock> {
 async function refresh(folder: ReportFolder, options: ReportOptions): Promise<ReportSummary> {
   const { store, results, facts, signal } = options;
   const before = await readState(folder, facts.campaign);
-  const told = { generation: results.generation, facts };
-  const newest = isNewer(told, before.newest) ? told : (before.newest ?? told);
+  const given = { generation: results.generation, facts };
+  const newest = isNewer(given, before.newest) ? given : (before.newest ?? given);
   const plans = knownPlans(options, before);
   const isRepair = await beginRefresh(folder);
   const merged = await mergeSegments(folder, options, before);
-  const look = lookOf(newest.facts.currency);
+  const appearance = appearanceDigest(newest.facts.currency);
   const pages = new Map(Object.entries(before.pages).map(([page, kept]) => [Number(page), kept]));
   const onDisk = await pagesOnDisk(folder);
   const layout = before.layout ?? layoutFor(newest.facts.plan?.rows ?? endedRows(newest.facts.counts));
@@ -79,7 +79,7 @@ async function refresh(folder: ReportFolder, options: ReportOptions): Promise<Re
   if (before.layout === null && onDisk.length > 0) await writeState(folder, { ...before, layout });
   const media = await planMedia(folder, layout);
   const again = pagesToMake([...merged.touched, ...media.renamed, ...(isRepair ? onDisk : [])], pages, {
-    newLook: look !== before.look,
+    newLook: appearance !== before.look,
     newPlans: plans.length !== before.plans.length,
   });
   const gallery: GalleryPageOptions = {
@@ -116,7 +116,7 @@ async function refresh(folder: ReportFolder, options: ReportOptions): Promise<Re
     pages: Object.fromEntries(inOrder),
     newest,
     rowGeneration: merged.rowGeneration,
-    look,
+    look: appearance,
   });
   await folder.sync();
   await folder.remove(UNFINISHED);
@@ -128,7 +128,7 @@ async function refresh(folder: ReportFolder, options: ReportOptions): Promise<Re
     pages: inOrder.reduce((sum, [, { parts }]) => sum + parts.length, 0),
     ...done,
     filesMissing: missing,
-    newest: newest === told,
+    newest: newest === given,
   };
 }
 
@@ -167,11 +167,11 @@ async function makePage(
 function pagesToMake(
   touched: Iterable<number>,
   pages: ReadonlyMap<number, PageFacts>,
-  { newLook, newPlans }: { readonly newLook: boolean; readonly newPlans: boolean },
+  { newLook: newAppearance, newPlans }: { readonly newLook: boolean; readonly newPlans: boolean },
 ): number[] {
   const again = new Set(touched);
   for (const [page, { missing, unplanned }] of pages)
-    if (newLook || missing > 0 || (newPlans && unplanned > 0)) again.add(page);
+    if (newAppearance || missing > 0 || (newPlans && unplanned > 0)) again.add(page);
   return [...again].sort((a, b) => a - b);
 }
 
@@ -186,7 +186,7 @@ function knownPlans(
   return [...byGeneration.values()].sort((a, b) => a.generation - b.generation);
 }
 
-function lookOf(currency: string | null): string {
+function appearanceDigest(currency: string | null): string {
   return createHash('sha256').update(`${TEMPLATES_DIGEST} ${currency}`).digest('hex').slice(0, 16);
 }
 

@@ -25,7 +25,7 @@ interface FaultVerdict {
  * The active fault rules; `skip`, `every` and `times` limit each. The first match wins. Rules for one task come before
  * the others and are indexed by task id, so that lookup stays fast with thousands of tasks that have their own faults.
  */
-export class FaultBook {
+export class FaultRules {
   private open: OpenRule[] = [];
   private byTask = new Map<string, OpenRule[]>();
 

@@ -1,6 +1,6 @@
 import { type FastifyRequest } from 'fastify';
 import { countAccepted, emptyCounters, PollGaps, type SandboxCounters } from './counters';
-import { type FaultAction, FaultBook } from './faults';
+import { type FaultAction, FaultRules } from './faults';
 import { type GeneratedFile, LinkSigner, MediaStore } from './media-store';
 import { behaviourOf } from './models';
 import { DataDir, type ResolvedSandboxOptions, type SandboxIdempotency } from './options';
@@ -12,7 +12,7 @@ import { type SandboxTask, type SandboxTaskPatch } from './tasks';
 /** State that the routes of one sandbox share. */
 export class SandboxCore {
   readonly log: RequestLog;
-  readonly faults = new FaultBook();
+  readonly faults = new FaultRules();
   readonly media = new MediaStore();
   readonly pollGaps = new PollGaps();
   readonly keys = new IdempotencyKeys();

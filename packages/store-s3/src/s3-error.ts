@@ -91,9 +91,10 @@ export function storeError(error: unknown): ArtifactError {
   const local = toArtifactError(error);
   if (local === error || local.code !== 'storage') return local;
   const failure = s3FailureOf(error);
-  const told = error instanceof S3Error ? error : s3Error('The bucket of the artifact store failed', failure);
+  const known =
+    error instanceof S3Error ? error : s3Error('The bucket of the artifact store failed', failure);
   const code = codeOf(failure);
-  return new ArtifactError(code, told.message, HINTS[code]);
+  return new ArtifactError(code, known.message, HINTS[code]);
 }
 
 /** A bucket has no disk to make room on. */

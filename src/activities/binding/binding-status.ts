@@ -18,15 +18,15 @@ const MARKED_EVERY_MS = 3_600_000;
 const STORES_DOWN =
   'The create journal or the artifact store of this worker cannot be read or written, and nothing is sent without them.';
 
-interface Asked {
+interface CachedStatus {
   /** When, by both clocks. */
   readonly at: number;
   readonly wall: number;
-  readonly standing: Promise<BindingStatus>;
+  readonly status: Promise<BindingStatus>;
 }
 
 /** By either clock: the one steps, and the other stands still while the machine is suspended. */
-function isRecent({ at, wall }: Asked): boolean {
+function isRecent({ at, wall }: CachedStatus): boolean {
   // oxlint-disable-next-line house/no-wall-clock-durations -- counts while the machine is suspended
   return performance.now() - at < BINDING_CACHE_MS && Date.now() - wall < BINDING_CACHE_MS;
 }
@@ -40,10 +40,10 @@ export function bindingChecker(
   artifacts: ArtifactStore,
   accounts: () => readonly string[],
 ): CheckBinding {
-  const asked = new Map<string, Asked>();
+  const cached = new Map<string, CachedStatus>();
   const marked = new Map<string, number>();
 
-  async function ask(context: Context, key: string): Promise<BindingStatus> {
+  async function readStatus(context: Context, key: string): Promise<BindingStatus> {
     const markedAt = marked.get(key);
     const mark = markedAt === undefined || performance.now() - markedAt >= MARKED_EVERY_MS;
     try {
@@ -60,14 +60,14 @@ export function bindingChecker(
   return async ({ fresh = false } = {}) => {
     const context = Context.current();
     const key = `${context.info.namespace}\n${baseTaskQueue(context.info.taskQueue)}`;
-    const before = asked.get(key);
-    if (before !== undefined && !fresh && isRecent(before)) return before.standing;
-    const now: Asked = { at: performance.now(), wall: Date.now(), standing: ask(context, key) };
-    asked.set(key, now);
+    const before = cached.get(key);
+    if (before !== undefined && !fresh && isRecent(before)) return before.status;
+    const now: CachedStatus = { at: performance.now(), wall: Date.now(), status: readStatus(context, key) };
+    cached.set(key, now);
     const forget = () => {
-      if (asked.get(key) === now) asked.delete(key);
+      if (cached.get(key) === now) cached.delete(key);
     };
-    now.standing.then(({ bound }) => bound || forget(), forget);
-    return now.standing;
+    now.status.then(({ bound }) => bound || forget(), forget);
+    return now.status;
   };
 }

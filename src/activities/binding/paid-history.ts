@@ -88,7 +88,7 @@ async function paidCallsOf(
         scheduledSeconds: Number(event.eventTime?.seconds ?? 0),
         input: scheduled.input?.payloads?.[0],
         result: end?.result,
-        told: end === undefined ? beats.get(activityId) : end.told,
+        lastHeartbeat: end === undefined ? beats.get(activityId) : end.lastHeartbeat,
         // When a run is ended from outside, the heartbeats of its open calls are lost.
         lost: end === undefined ? !isOpen : end.lost,
       })),
@@ -117,7 +117,7 @@ async function standaloneCallsOf(
     scheduledSeconds: Number(info.scheduleTime?.seconds ?? 0),
     input: input?.payloads?.[0],
     result: outcome?.result?.payloads?.[0],
-    told: info.heartbeatDetails?.payloads?.[0],
+    lastHeartbeat: info.heartbeatDetails?.payloads?.[0],
     // The server keeps its last heartbeat also when it has ended.
     lost: outcome != null && outcome.failure == null,
   });
@@ -129,18 +129,18 @@ interface Scheduled extends Pick<PaidCallSeen, 'workflowId' | 'runId' | 'activit
   readonly input: Payload | null | undefined;
   readonly result: Payload | null | undefined;
   /** Its last heartbeat. */
-  readonly told: Payload | null | undefined;
+  readonly lastHeartbeat: Payload | null | undefined;
   /** Whether it may have sent although no heartbeat says so. */
   readonly lost: boolean;
 }
 
 /** The calls of one activity: its own, or those of its rows. */
 async function callsIn(client: Client, scheduled: Scheduled): Promise<readonly PaidCallSeen[]> {
-  const { workflowId, runId, activityId, type, scheduledSeconds, told } = scheduled;
+  const { workflowId, runId, activityId, type, scheduledSeconds, lastHeartbeat } = scheduled;
   const read = reader(client, workflowId, activityId);
   const input = await read(scheduled.input);
   const result = await read(scheduled.result);
-  const beat = await read(told);
+  const beat = await read(lastHeartbeat);
   const rows = Array.isArray(input?.['rows']) ? (input['rows'] as readonly unknown[]) : [input];
   return rows.flatMap((row, index) => {
     const own = asObject(row);
@@ -150,7 +150,7 @@ async function callsIn(client: Client, scheduled: Scheduled): Promise<readonly P
     const announced = announcedIn(beat, isRow ? index : undefined);
     // Nothing leaves before the server has acknowledged its intent (docs/adr/0015). Details of another form may name
     // one.
-    const mayHaveSent = told != null && (beat === null || announced !== null);
+    const mayHaveSent = lastHeartbeat != null && (beat === null || announced !== null);
     if (!mayHaveLeft(answer, scheduled.lost || mayHaveSent)) return [];
     const given = own?.['creationKey'];
     const creationKey = typeof given === 'string' ? given : activityKey(workflowId, runId, activityId);
@@ -192,7 +192,7 @@ export function mayHaveLeft(answer: PaidCallSeen['answer'], lost: boolean): bool
 interface End {
   readonly result?: Payload | null | undefined;
   /** The last heartbeat of its attempts; the history keeps it only of an activity that timed out. */
-  readonly told?: Payload | null | undefined;
+  readonly lastHeartbeat?: Payload | null | undefined;
   /** Whether its last heartbeat is unknown: without a readable result it then counts as lost. */
   readonly lost: boolean;
 }
@@ -206,8 +206,8 @@ function endsOf(events: Events): ReadonlyMap<string, End> {
     const failed = event.activityTaskFailedEventAttributes;
     if (failed) ends.set(String(failed.scheduledEventId), { lost: true });
     const late = event.activityTaskTimedOutEventAttributes;
-    const told = late?.failure?.timeoutFailureInfo?.lastHeartbeatDetails?.payloads?.[0];
-    if (late) ends.set(String(late.scheduledEventId), { told, lost: false });
+    const lastHeartbeat = late?.failure?.timeoutFailureInfo?.lastHeartbeatDetails?.payloads?.[0];
+    if (late) ends.set(String(late.scheduledEventId), { lastHeartbeat, lost: false });
   }
   return ends;
 }

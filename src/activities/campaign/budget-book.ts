@@ -48,8 +48,8 @@ export async function withBoundJournal<T>(
 ): Promise<T | BooksUnavailable> {
   if (keepsNothing(deps.journal)) return { unavailable: NO_JOURNAL };
   try {
-    const stands = await deps.standing();
-    return stands.bound ? await work(deps.journal) : { unavailable: stands.message };
+    const binding = await deps.checkBinding();
+    return binding.bound ? await work(deps.journal) : { unavailable: binding.message };
   } catch (error) {
     if (error instanceof CancelledFailure) throw error;
     log.warn('The book of a campaign could not be kept', { cause: reasonOf(error) });

@@ -276,8 +276,8 @@ export async function withoutPage(
   base: AnswerBase,
 ): Promise<NotSent | undefined> {
   if (!(await isUnsent(deps, who, row).catch(otherwise(isFirstTry(who, row))))) return undefined;
-  const { standing } = row.sender;
-  return standing.bound
+  const { binding } = row.sender;
+  return binding.bound
     ? unsentAnswer(base, 'page_unavailable', UNREADABLE)
-    : unsentAnswer(base, 'journal_not_bound', standing.message);
+    : unsentAnswer(base, 'journal_not_bound', binding.message);
 }

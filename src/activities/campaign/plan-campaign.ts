@@ -137,7 +137,7 @@ export interface PlanCampaignDeps {
   readonly models: ModelSource;
   readonly inputRoots: readonly string[];
   readonly journal: CreateJournal;
-  readonly standing: CheckBinding;
+  readonly checkBinding: CheckBinding;
   readonly createsPerSecond?: number | undefined;
 }
 
@@ -147,11 +147,11 @@ export interface PlanCampaignDeps {
  */
 async function othersOf({
   journal,
-  standing,
+  checkBinding,
 }: PlanCampaignDeps): Promise<readonly { readonly name: string }[] | undefined> {
   if (keepsNothing(journal)) return [];
-  const stands = await standing();
-  return stands.bound ? (stands.accounts ?? []).map((name) => ({ name })) : undefined;
+  const binding = await checkBinding();
+  return binding.bound ? (binding.accounts ?? []).map((name) => ({ name })) : undefined;
 }
 
 /** Asks the store once for each account: its addresses lead to one place. */

@@ -96,11 +96,11 @@ export function shareSlots(holders: readonly SlotHolder[], concurrency: number):
     room += less;
   }
   // Fewer slots than `worth` are granted only when they are all that a batch lacks.
-  const worth = Math.ceil(concurrency / 100);
+  const leastRaise = Math.ceil(concurrency / 100);
   holders.forEach(({ left }, at) => {
     const held = used[at] as number;
     const more = Math.min(room, left - held);
-    if (more <= 0 || (more < worth && held + more < left)) return;
+    if (more <= 0 || (more < leastRaise && held + more < left)) return;
     slots[at] = held + more;
     room -= more;
   });

@@ -100,7 +100,7 @@ export function unboughtResult(
  * Whether a row gets another attempt by itself: only a lack of capacity at the service is tried again; moderation, wrong
  * requests and quota are final (C3.7).
  */
-export function isWorthAnother({ outcome, reason, errorKind }: RowFailure): boolean {
+export function mayHaveAnotherAttempt({ outcome, reason, errorKind }: RowFailure): boolean {
   if (outcome === 'failed') return mayRetry((errorKind ?? 'unknown') as ErrorKind);
   return outcome === 'rejected' && (reason === 'capacity' || reason === 'retry_later');
 }

@@ -99,13 +99,13 @@ export class FilePart implements StagedArtifact {
         done += bytesWritten;
       }
     } catch (error) {
-      const told = toArtifactError(error);
+      const failure = toArtifactError(error);
       // A full disk may accept part of a chunk: bytes that are not in the hash must not be in the file.
       await this.handle.truncate(this.#position).catch((error: unknown) => {
         throwBug(error);
-        this.#writeError = told;
+        this.#writeError = failure;
       });
-      throw told;
+      throw failure;
     }
   }
 

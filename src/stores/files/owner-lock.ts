@@ -55,7 +55,7 @@ export async function acquireOwnerLock(file: string, options: OwnerLockOptions):
   const until = performance.now() + options.waitMs;
   const nonce = randomUUID();
   const foreignStaleMs = options.foreignStaleMs ?? 60_000;
-  let told = false;
+  let isReported = false;
   for (;;) {
     if (await claim(file, await describe(nonce, process.pid)))
       return held(file, nonce, foreignStaleMs / TOUCHES);
@@ -69,8 +69,8 @@ export async function acquireOwnerLock(file: string, options: OwnerLockOptions):
     // A child whose starter runs can keep the lock indefinitely; only an orphan is about to end.
     const attended = owner !== 'unreadable' && owner.starter !== undefined && (await runs(owner.starter));
     if (attended || performance.now() >= until) throw new LockHeldError(pid);
-    if (!told) options.onWait?.(pid);
-    told = true;
+    if (!isReported) options.onWait?.(pid);
+    isReported = true;
     await delay(RETRY_MS);
   }
 }

@@ -1,5 +1,5 @@
 import { type ImageOutcome, outcomes, type VideoOutcome } from '../../domain/outcome';
-import { isWorthAnother, rowResult, unboughtResult } from '../../domain/campaign/row-result';
+import { mayHaveAnotherAttempt, rowResult, unboughtResult } from '../../domain/campaign/row-result';
 import { type CampaignRowResult } from '../../domain/campaign/row';
 import { countEndedVideo } from '../video-progress';
 import { type BatchWork } from './batch-work';
@@ -15,7 +15,7 @@ export function endUnbought(batch: BatchWork, now: number): void {
   if (stop === null || batch.isLeaving()) return;
   const ends = (row: Row) =>
     stop === 'cancel'
-      ? !isStarted(row) || (row.opened.was !== undefined && !hasUnbooked(row))
+      ? !isStarted(row) || (row.opened.was !== undefined && !hasUncountedCost(row))
       : !isStarted(row) && !isBought(batch.input.campaign, row);
   for (const row of [...batch.rows]) if (row.phase === 'waiting' && ends(row)) end(batch, row, stop, now);
   for (let next = batch.pages.nextRow(); next !== undefined; next = batch.pages.nextRow()) {
@@ -25,7 +25,7 @@ export function endUnbought(batch: BatchWork, now: number): void {
 }
 
 /** Whether attempts were bought that are in no results: they are collected, whatever the row's earlier outcome. */
-function hasUnbooked({ opened }: Row): boolean {
+function hasUncountedCost({ opened }: Row): boolean {
   return (opened.bought ?? 0) > 0;
 }
 
@@ -76,7 +76,7 @@ export function endOrRetry(batch: BatchWork, row: Row, outcome: VideoOutcome | I
   // Under a budget, an attempt without a price would not be counted.
   const priced = batch.budget.granted() === null || row.spec.estimate !== null;
   const goesOn = row.attempt < row.started;
-  const isOver = !priced || !isWorthAnother(result) || made >= batch.input.settings.maxAttempts;
+  const isOver = !priced || !mayHaveAnotherAttempt(result) || made >= batch.input.settings.maxAttempts;
   if (outcome.billing.state === 'none') {
     batch.budget.giveBack(row.cost);
     if (isFreeAfterAll(outcome)) batch.budget.free.add(creationKeyOf(batch.input.campaign, row));

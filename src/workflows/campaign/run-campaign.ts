@@ -89,8 +89,8 @@ function budgetState({ budget, books, window }: Campaign, money: MoneyTotals): B
   if (budget === null) return null;
   const total = budget.microUnits;
   const { closed, open } = books.entry();
-  const told = new Map(window.all().map(({ batch, report }) => [batch, report?.taken]));
-  const taken = open.reduce((sum, [batch, granted]) => sum + (told.get(batch) ?? granted ?? 0), closed);
+  const reported = new Map(window.all().map(({ batch, report }) => [batch, report?.taken]));
+  const taken = open.reduce((sum, [batch, granted]) => sum + (reported.get(batch) ?? granted ?? 0), closed);
   const spent = money.settled;
   const review = money.needsReview;
   const reserved = Math.max(money.reserved, taken - spent - review);

@@ -34,10 +34,10 @@ describe('the queue binding that a worker knows', () => {
     clocks.steady += steadyMs;
     clocks.wall += wallMs;
   };
-  const standing = bindingChecker({} as CreateJournal, {} as ArtifactStore, () => []);
+  const checkBinding = bindingChecker({} as CreateJournal, {} as ArtifactStore, () => []);
   const asks = async (): Promise<number> => {
     const before = bind.mock.calls.length;
-    const answer = await environment.run(() => standing());
+    const answer = await environment.run(() => checkBinding());
     expect(answer).toMatchObject({ bound: true, journalId: 'j' });
     return bind.mock.calls.length - before;
   };
@@ -69,6 +69,6 @@ describe('the queue binding that a worker knows', () => {
     pass(BINDING_CACHE_MS);
     const message = 'The queue binding cannot be read: the server does not answer.';
     bind.mockRejectedValue(new JournalBindingError(message, { cause: new Error('unavailable') }));
-    expect(await environment.run(() => standing())).toEqual({ bound: false, message });
+    expect(await environment.run(() => checkBinding())).toEqual({ bound: false, message });
   });
 });

@@ -255,9 +255,9 @@ describe('media.keepBooks', () => {
     const unavailable = async (...args: Parameters<BooksHarness['keep']>) =>
       ((await books.keep(...args)) as { unavailable?: string }).unavailable;
     expect(await unavailable(opening(null), { deps: { journal: NO_JOURNAL } })).toMatch(/no create journal/);
-    const standing = async () =>
+    const checkBinding = async () =>
       ({ bound: false, message: 'The queue belongs to another journal.' }) as const;
-    expect(await unavailable(opening(null), { deps: { standing } })).toMatch(/another journal/);
+    expect(await unavailable(opening(null), { deps: { checkBinding } })).toMatch(/another journal/);
     const deps = { journal: failing('readRecord', LOG.name) };
     expect(await unavailable(opening(null), { deps })).toMatch(/cannot be read or written/);
     expect(await unavailable({ known: 3, move: { do: 'look' } })).toMatch(/replaced or set back/);

@@ -4,7 +4,7 @@ import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { alwaysBound } from '../../support/standing';
+import { alwaysBound } from '../../support/queue-binding';
 import { NO_JOURNAL } from '../../../src/domain/journal';
 import { type Account, accountRegistry } from '../../../src/settings/accounts';
 import { createPlanCampaign, type PlanCampaignDeps } from '../../../src/activities/campaign/plan-campaign';
@@ -70,10 +70,10 @@ describe('media.planCampaign', () => {
     models: ModelSource = modelSource(),
     environment = new MockActivityEnvironment(),
     journal: PlanCampaignDeps['journal'] = createFileJournal({ root: join(root, 'journal') }),
-    standing: PlanCampaignDeps['standing'] = alwaysBound,
+    checkBinding: PlanCampaignDeps['checkBinding'] = alwaysBound,
   ): Promise<CampaignPlan> {
     const activity = createPlanCampaign({
-      standing,
+      checkBinding,
       accounts: accountRegistry([account]),
       artifacts: store,
       models,
@@ -232,7 +232,7 @@ describe('media.planCampaign', () => {
       Buffer.from('id,model,prompt,duration,account\na,cine-1,x,4,studio-b\n'),
       { mediaType: 'text/csv' },
     );
-    const unbound: PlanCampaignDeps['standing'] = async () => ({ bound: false, message: 'away' });
+    const unbound: PlanCampaignDeps['checkBinding'] = async () => ({ bound: false, message: 'away' });
     const planned = plan({ artifact: ref }, {}, undefined, undefined, undefined, unbound);
     await expect(planned).rejects.toMatchObject({
       nonRetryable: false,
@@ -244,7 +244,7 @@ describe('media.planCampaign', () => {
     const artifact = await stored(
       'id,model,prompt,duration,account\na,cine-1,x,4,default\nb,cine-1,y,4,studio-b\nc,only-there,z,99,studio-b\n',
     );
-    const shared: PlanCampaignDeps['standing'] = async () => ({
+    const shared: PlanCampaignDeps['checkBinding'] = async () => ({
       ...(await alwaysBound()),
       accounts: ['default@00000000', 'studio-b@11111111'],
     });

@@ -32,10 +32,10 @@ describe('a row whose page cannot be read, and whose journal is not the one that
   }
   const image = (
     attempt: Attempt,
-    standing = harness.deps.standing,
+    checkBinding = harness.deps.checkBinding,
     own: { readonly recordedSince?: string } = {},
   ): Promise<unknown> => {
-    const call = createCampaignImage({ ...harness.deps, standing }, harness.pages);
+    const call = createCampaignImage({ ...harness.deps, checkBinding }, harness.pages);
     const environment = new MockActivityEnvironment({
       ...info,
       ...attempt,
@@ -46,9 +46,9 @@ describe('a row whose page cannot be read, and whose journal is not the one that
   const videos = async (
     attempt: Attempt,
     own: Partial<GroupedCreate> = {},
-    standing = harness.deps.standing,
+    checkBinding = harness.deps.checkBinding,
   ): Promise<unknown> => {
-    const call = createCreateVideos({ ...harness.deps, standing }, harness.pages);
+    const call = createCreateVideos({ ...harness.deps, checkBinding }, harness.pages);
     const row = { page: PAGE, index: 0, creationKey: 'row-0', ...own };
     const input: CreateVideosInput = { rows: [row] };
     const environment = new MockActivityEnvironment({ ...info, ...attempt });
@@ -93,8 +93,8 @@ describe('a row whose page cannot be read, and whose journal is not the one that
 
   it('[C4.4c] nor where a call of before is looked up that only another journal may know', async () => {
     const since = new Date(0).toISOString();
-    for (const standing of [later, elsewhere])
-      await expect(image({ attempt: 1 }, standing, { recordedSince: since })).rejects.toMatchObject({
+    for (const checkBinding of [later, elsewhere])
+      await expect(image({ attempt: 1 }, checkBinding, { recordedSince: since })).rejects.toMatchObject({
         details: [{ class: 'page_unavailable' }],
       });
   });

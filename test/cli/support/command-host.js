@@ -12,7 +12,7 @@ const RUNNER = path.join(__dirname, 'cli-host.js');
 /** Commands that run at once: most of them wait for a worker. */
 const RUNNERS = 6;
 /** Then another process starts all the same: one command may wait for what the next one does. */
-const PATIENCE_MS = 2_000;
+const MAX_WAIT_MS = 2_000;
 
 /** Processes that run nothing at the moment. */
 const idle = [];
@@ -38,7 +38,7 @@ function freeRunner() {
     const late = setTimeout(() => {
       waiting.splice(waiting.indexOf(take), 1);
       resolve(start());
-    }, PATIENCE_MS);
+    }, MAX_WAIT_MS);
     waiting.push(take);
   });
 }

@@ -31,7 +31,7 @@ export interface StruckCell {
 /** A poll or a stall lasts longer than it takes to bring every workflow to its point. */
 const LONG_MS = 30_000;
 /** Starting and draining on a loaded machine. */
-const PATIENCE_MS = 120_000;
+const MAX_WAIT_MS = 120_000;
 
 const FAULTS: readonly FaultRule[] = [
   {
@@ -149,11 +149,11 @@ class StrikeGroup {
     switch (point) {
       case 'request_written':
       case 'reply_headers':
-        return void (await eventually(point, () => this.seen('create', id, 'stalled'), PATIENCE_MS));
+        return void (await eventually(point, () => this.seen('create', id, 'stalled'), MAX_WAIT_MS));
       case 'poll':
-        return void (await eventually(point, () => this.seen('poll', id, undefined), PATIENCE_MS));
+        return void (await eventually(point, () => this.seen('poll', id, undefined), MAX_WAIT_MS));
       case 'completion_reported':
-        return void (await eventually(point, () => hasCompletion(handle), PATIENCE_MS));
+        return void (await eventually(point, () => hasCompletion(handle), MAX_WAIT_MS));
       case 'reconcile':
         // An operator's command ends the create without a value, and its sender does not hear of it.
         await this.process.said('at reconcile:create');
@@ -166,7 +166,7 @@ class StrikeGroup {
       case 'reply_read':
       case 'answer_durable':
         await this.process.said(`at ${point}`);
-        return void (await eventually('the task in a heartbeat', () => hasHeardTask(handle), PATIENCE_MS));
+        return void (await eventually('the task in a heartbeat', () => hasHeardTask(handle), MAX_WAIT_MS));
       default:
         return this.process.said(`at ${point}`);
     }
@@ -177,7 +177,7 @@ class StrikeGroup {
     const sendId = await eventually(
       'the evidence',
       async () => (await this.media.videoState(handle.workflowId)).evidence?.sendId,
-      PATIENCE_MS,
+      MAX_WAIT_MS,
     );
     const decision = { sendId, by: 'ada', reason: 'not in the console' };
     handle.executeUpdate(UPDATE.resubmit, { args: [decision] }).catch(() => undefined);
@@ -237,7 +237,7 @@ class StrikeGroup {
     await eventually(
       'an entry',
       async () => (await readLog(MEDIA_JOURNAL, namespace, handle.workflowId)).length > 0,
-      PATIENCE_MS,
+      MAX_WAIT_MS,
     );
   }
 
@@ -338,7 +338,7 @@ async function givenUp(handle: WorkflowHandle, identity: string): Promise<void> 
         (activity) => Number(activity.state) === STARTED && activity.lastWorkerIdentity === identity,
       );
     },
-    PATIENCE_MS,
+    MAX_WAIT_MS,
   );
 }
 

@@ -1,7 +1,7 @@
 import {
   type Announced,
   type Activity,
-  HEARD_WITHIN,
+  BINDING_KNOWN_WITHIN,
   type Journal,
   type Run,
   type Said,
@@ -86,7 +86,7 @@ export function* sender(
   // An earlier try is seen by the time of its schedule, also when an operator has set its number and heartbeat back.
   const isLater = turn > 0 && broken !== 'earlier_try_forgotten';
   // A worker that has not yet heard of the new binding goes on with an earlier journal. A later try asks anew.
-  const isHeardSince = world.steps >= world.journal.since + HEARD_WITHIN || isLater;
+  const isHeardSince = world.steps >= world.journal.since + BINDING_KNOWN_WITHIN || isLater;
   const isStale = world.earlier.length > 0 && !isHeardSince && world.chance(0.4);
   const journal = isStale ? world.pick(world.earlier) : world.journal;
   const asks = () => ({ ...world.caller(activity), attemptAt: timeOf(attemptAt) });

@@ -79,7 +79,7 @@ export function timeOf(step: number): string {
 const TIMES: string[] = [];
 
 /** Steps within which every worker hears of a new binding. */
-export const HEARD_WITHIN = 15;
+export const BINDING_KNOWN_WITHIN = 15;
 
 /** Everything that one schedule happens in: journals, workflows, processes, and what the service has accepted. */
 export class World {
@@ -179,7 +179,7 @@ export class World {
 
   /** Whether a worker may not yet have heard of the binding when the activity was scheduled. */
   isTooNew({ since }: Journal, { at }: Activity): boolean {
-    const heard = this.broken === 'binding_heard_at_once' ? 0 : HEARD_WITHIN;
+    const heard = this.broken === 'binding_heard_at_once' ? 0 : BINDING_KNOWN_WITHIN;
     return since > 0 && since + heard > at;
   }
 

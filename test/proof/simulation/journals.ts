@@ -22,7 +22,7 @@ export class Journals {
     this.bound = this.empty();
   }
 
-  readonly standing: CheckBinding = async () => ({
+  readonly checkBinding: CheckBinding = async () => ({
     bound: true,
     journalId: this.bound.journalId,
     boundSince: this.boundSince,

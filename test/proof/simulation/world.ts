@@ -97,7 +97,7 @@ export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefi
       fingerprint: () => 'none',
     },
     journal: observed(mutant?.journal?.(journals.bound) ?? journals.bound, ledger),
-    standing: journals.standing,
+    checkBinding: journals.checkBinding,
     taskRecords: plan.taskRecords ? service.records((at) => journals.bound.nonceOf(at)) : undefined,
     policy: undefined,
     gate: new OwnWaitsGate(),

@@ -17,7 +17,7 @@ import { type Plan } from './workflows/buyers';
 /** Long enough for an operator's command, also on a loaded machine. */
 export const SLOW_MS = 4_000;
 /** Other schedules load the machine. */
-const PATIENCE_MS = 120_000;
+const MAX_WAIT_MS = 120_000;
 
 type Options = Partial<Omit<WorkflowStartOptions, 'args'>>;
 
@@ -147,7 +147,7 @@ export class Cell {
   }
 
   until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
-    return eventually(what, look, PATIENCE_MS);
+    return eventually(what, look, MAX_WAIT_MS);
   }
 
   /** What an operator may do to an activity of the workflow. */

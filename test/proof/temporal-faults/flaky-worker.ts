@@ -10,7 +10,7 @@ import {
 import { ACTIVITY } from '../../../src/domain/names';
 import { openArtifactStore } from '../../../src/stores';
 import { SANDBOX_KEY, type MediaStack } from '../../support/media-stack';
-import { alwaysBound } from '../../support/standing';
+import { alwaysBound } from '../../support/queue-binding';
 import { journalAt } from '../../support/store-places';
 
 /** What becomes of one attempt of a paid activity: `real` is the activity as it is, `attempt` counts from 1. */

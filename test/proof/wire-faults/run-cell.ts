@@ -15,7 +15,7 @@ import { accountName, normaliseBaseUrl } from '../../../src/service/endpoint';
 import { type ConnectionFactory, environmentConnections } from '../../../src/service/connections';
 import { createMediaClient } from '../../../src/service/create-media-client';
 import { type MediaClient } from '../../../src/service/media-client';
-import { alwaysBound } from '../../support/standing';
+import { alwaysBound } from '../../support/queue-binding';
 import { type Bench, execute, LARGE, NAMESPACE, TASK_ID } from './bench';
 import { type Arrivals, faultServer } from './fault-server';
 import { isPaid, type Operation, type Script } from './script';

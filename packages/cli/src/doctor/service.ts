@@ -46,7 +46,7 @@ const PATH_UNPROVED =
   'The path may be wrong: MEDIA_BASE_URL is the part before /v1/videos in the addresses of the service.';
 /** Longest text of the service that is repeated, in characters. */
 const MOST_SAID = 200;
-const LOOK_AGAIN = 'Try again later. The log of the service may say more.';
+const TRY_AGAIN_LATER = 'Try again later. The log of the service may say more.';
 
 /** Whether the service is reachable and does not refuse the key, or why not. */
 export function checkServiceAnswer(answer: ServiceAnswer): Finding {
@@ -90,13 +90,13 @@ export function checkServiceAnswer(answer: ServiceAnswer): Finding {
     return failedCheck('service_unexpected_reply', message, 'Set MEDIA_BASE_URL to the final address.');
   }
   if (status === 429)
-    return warning(`${baseUrl} answers HTTP 429: too many requests at present.`, LOOK_AGAIN);
+    return warning(`${baseUrl} answers HTTP 429: too many requests at present.`, TRY_AGAIN_LATER);
   if (status === 407)
     return failedCheck('proxy', 'The proxy requires credentials (HTTP 407).', 'Add them to HTTPS_PROXY.');
   const message = `${baseUrl} answers HTTP ${status} for a task that does not exist.${said}`;
   return status > 500
-    ? failedCheck('service_unexpected_reply', message, LOOK_AGAIN)
-    : warning(message, LOOK_AGAIN);
+    ? failedCheck('service_unexpected_reply', message, TRY_AGAIN_LATER)
+    : warning(message, TRY_AGAIN_LATER);
 }
 
 /** The expected reply; when it does not mention a task, path or key may be wrong. */
@@ -327,8 +327,8 @@ async function checkModels({ models: location, unknownModels }: MediaConfig): Pr
       message.includes('MEDIA_MODELS') ? message : 'MEDIA_MODELS is an unusable address.',
     );
   }
-  const looked = await source.lookup('doctor');
-  if (looked.found === 'unavailable') return failedCheck('models_unavailable', looked.message);
+  const found = await source.lookup('doctor');
+  if (found.found === 'unavailable') return failedCheck('models_unavailable', found.message);
   const listed = (await source.all()) ?? [];
   const videos = listed.filter(({ kind }) => kind === 'video').length;
   const text = `${listed.length} listed in MEDIA_MODELS, ${videos} of them for videos`;

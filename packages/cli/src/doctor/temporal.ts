@@ -46,12 +46,12 @@ export const workers: DoctorCheck = {
   run: async ({ target, dev, session: { connection } }) => {
     if ('problem' in target || connection === undefined) throw new Error('There is no connection.');
     const { namespace, taskQueue } = target;
-    const look = (queue: string, kind: PollerKind) => viewQueue(connection, namespace, queue, kind, CALL_MS);
+    const view = (queue: string, kind: PollerKind) => viewQueue(connection, namespace, queue, kind, CALL_MS);
     const queues = Object.values(activityQueues(taskQueue));
     // Concurrently: one call after another would exceed the limit of the check.
     const [workflows, activities, ...others] = await Promise.all([
-      ...KINDS.map((kind) => look(taskQueue, kind)),
-      ...queues.map((queue) => look(queue, 'activities')),
+      ...KINDS.map((kind) => view(taskQueue, kind)),
+      ...queues.map((queue) => view(queue, 'activities')),
     ]);
     const now = Date.now();
     for (const view of [workflows, activities]) {

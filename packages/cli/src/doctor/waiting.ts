@@ -15,9 +15,9 @@ export interface FoundWait extends CallWait {
 
 const BUYERS = [WORKFLOW.generateVideo, WORKFLOW.generateImage, WORKFLOW.editImage, WORKFLOW.runCampaign];
 /** Most open executions that are queried, newest first: what holds one back holds back all later ones. */
-const MOST_ASKED = 16;
+const MAX_QUERIED = 16;
 /** Milliseconds for the list and the queries together. */
-const LOOK_MS = 2_500;
+const QUERIES_MS = 2_500;
 /** Most different reasons that are reported; each is a sentence or two. */
 const MOST_SHOWN = 3;
 
@@ -30,7 +30,7 @@ export const waiting: DoctorCheck = {
   title: 'Waiting calls',
   // Queries need a worker.
   after: ['workers'],
-  limitMs: LOOK_MS + 500,
+  limitMs: QUERIES_MS + 500,
   late: 'temporal_unreachable',
   run: async ({ target, config, env, accounts, session: { connection } }) => {
     if ('problem' in target || connection === undefined) throw new Error('There is no connection.');
@@ -38,11 +38,11 @@ export const waiting: DoctorCheck = {
     const dataConverter = usesCodec ? dataConverterOf(env, namespace) : undefined;
     const client = new Client({ connection, namespace, ...(dataConverter && { dataConverter }) });
     const own = accounts.length === 0 ? [config.credential] : accounts.map(({ name }) => name);
-    const endAt = Date.now() + LOOK_MS;
+    const endAt = Date.now() + QUERIES_MS;
     // Lists come from the server's visibility store, which videos do not need.
     const open = await openBuyers(client, taskQueue, endAt).catch(otherwise(undefined));
     return open === undefined
-      ? warning('The server does not list running workflows.', LOOK_AGAIN)
+      ? warning('The server does not list running workflows.', CHECK_AGAIN_LATER)
       : checkWaits(await waitsOf(client, open, endAt), open.length, own);
   },
 };
@@ -52,9 +52,9 @@ async function openBuyers(client: Client, taskQueue: string, endAt: number): Pro
   const query = `TaskQueue = ${JSON.stringify(taskQueue)} AND ExecutionStatus = 'Running' AND WorkflowType IN (${types})`;
   return client.withDeadline(endAt, async () => {
     const found: string[] = [];
-    for await (const { workflowId } of lenientClient(client).list({ query, pageSize: MOST_ASKED })) {
+    for await (const { workflowId } of lenientClient(client).list({ query, pageSize: MAX_QUERIED })) {
       found.push(workflowId);
-      if (found.length >= MOST_ASKED) break;
+      if (found.length >= MAX_QUERIED) break;
     }
     return found;
   });
@@ -63,7 +63,7 @@ async function openBuyers(client: Client, taskQueue: string, endAt: number): Pro
 async function waitsOf(client: Client, workflowIds: readonly string[], endAt: number): Promise<WaitsFound> {
   const found: FoundWait[] = [];
   let silent = 0;
-  await mapConcurrently(workflowIds, MOST_ASKED, async (workflowId) => {
+  await mapConcurrently(workflowIds, MAX_QUERIED, async (workflowId) => {
     // It has ended meanwhile, its worker is busy, or its answer cannot be read here: none of it says why others wait.
     const waits = await callWaits(client, workflowId, endAt - Date.now()).catch(otherwise(undefined));
     if (waits === undefined) silent += 1;
@@ -78,7 +78,7 @@ export interface WaitsFound {
   readonly silent: number;
 }
 
-const LOOK_AGAIN = 'Check again later; `temporal-media status ID` shows one video or image.';
+const CHECK_AGAIN_LATER = 'Check again later; `temporal-media status ID` shows one video or image.';
 const REMEDY =
   'Correct the named cause: the key, the balance or the access of the account, the model, or what the worker lacks. Waiting calls continue automatically with their next attempt, within about three minutes. Do not start them under another id.';
 /** Reasons that concern an account as a whole. */
@@ -96,7 +96,7 @@ export function checkWaits(
   if (waits.length === 0 && silent > 0)
     return warning(
       `${silent} of the ${asked} newest running calls and campaigns do not respond or cannot be read here (a payload codec, external storage). Whether they wait is unknown. None of the others waits.`,
-      LOOK_AGAIN,
+      CHECK_AGAIN_LATER,
     );
   if (waits.length === 0) return ok(asked === 0 ? 'nothing is running' : 'no running call waits to be sent');
   const ids = new Set(waits.map(({ workflowId }) => workflowId));

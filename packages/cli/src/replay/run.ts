@@ -53,7 +53,7 @@ export async function replay(
     if (!('error' in target) && target.runs.length === 0) continue;
     summary.add(target);
     progress.update(summary);
-    const story = 'error' in target ? undefined : stories.told(target.target, target.timeline);
+    const story = 'error' in target ? undefined : stories.toPrint(target.target, target.timeline);
     const since =
       story === undefined || 'error' in target ? undefined : await lookup.of(target.target, target.runs);
     if (report.machine) {

@@ -34,12 +34,12 @@ interface StoryRequest extends Pick<CommandContext, 'env'> {
 
 /** The timeline of a target of a command; undefined where it is neither told nor drawn. */
 function storyOf(target: LoadedTarget, request: StoryRequest): Timeline | undefined {
-  if (!isTold(target.target, request) && request.options.html === undefined) return undefined;
+  if (!isPrinted(target.target, request) && request.options.html === undefined) return undefined;
   return build(target, secretsOf(request.env));
 }
 
 /** One of thousands that a query or a folder has is told on request only. */
-function isTold(target: string, { targets, options }: Omit<StoryRequest, 'env'>): boolean {
+function isPrinted(target: string, { targets, options }: Omit<StoryRequest, 'env'>): boolean {
   return options.timeline ?? (targets.length <= MOST_NAMED && targets.includes(target));
 }
 
@@ -58,9 +58,9 @@ export class Stories {
   ) {}
 
   /** What is told of a target, if anything. */
-  told(target: string, timeline: Timeline | undefined): Timeline | undefined {
+  toPrint(target: string, timeline: Timeline | undefined): Timeline | undefined {
     if (timeline !== undefined && this.request.options.html !== undefined) this.draw(timeline, target);
-    return isTold(target, this.request) ? timeline : undefined;
+    return isPrinted(target, this.request) ? timeline : undefined;
   }
 
   lines(timeline: Timeline): readonly string[] {

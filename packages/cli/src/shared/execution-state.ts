@@ -138,7 +138,7 @@ async function pendingOf(client: Client, activity: Pending): Promise<OpenActivit
 }
 
 /** Events that are looked through, the newest first: the failure of a task is the last thing in its history. */
-const LOOKED_AT = 5;
+const NEWEST_EVENTS = 5;
 /** As the SDK says it. */
 const NO_SUCH_WORKFLOW = /no such function is exported by the workflow bundle/;
 
@@ -162,7 +162,7 @@ export async function failingTask(
   const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
     namespace,
     execution,
-    maximumPageSize: LOOKED_AT,
+    maximumPageSize: NEWEST_EVENTS,
   });
   const failed = history?.events?.find(({ workflowTaskFailedEventAttributes: failure }) => failure != null);
   const message = failed?.workflowTaskFailedEventAttributes?.failure?.message;

@@ -17,7 +17,7 @@ import {
   type ExecutionView,
   isImageCall,
   isVideoCall,
-  standingDecision,
+  decisionInForce,
 } from 'temporal-media/internal/domain/case';
 import { baseTaskQueue, isMediaWorkflow, isOpen, PAUSED } from 'temporal-media/internal/domain/names';
 import { CodecUnreachableError } from 'temporal-media/internal/client/errors';
@@ -158,7 +158,7 @@ class Gathering {
     this.creationKey ??= state?.creationKey ?? keyOf(outcome);
     this.estimate = state?.estimate ?? estimateOf(outcome);
     const decisions = await this.decisionsOf(first, outcome);
-    const adopted = standingDecision({ outcome, decisions });
+    const adopted = decisionInForce({ outcome, decisions });
     if (adopted !== undefined) this.video ??= await this.journal.adopted(adopted, this.asked);
     const wait = await this.waitAfter(first);
     if (wait !== undefined) {

@@ -42,7 +42,7 @@ export function onInterruption(): Interruption {
 }
 
 /** How often a process that npm started checks that npm still runs, in milliseconds. */
-const LOOK_MS = 500;
+const PARENT_CHECK_MS = 500;
 
 /**
  * npx and `npm run` exit on SIGTERM without passing it on, so that the process that they started would stay. The exit
@@ -53,5 +53,5 @@ function watchNpm(gone: () => void): NodeJS.Timeout | undefined {
   const parent = process.ppid;
   return setInterval(() => {
     if (process.ppid !== parent) gone();
-  }, LOOK_MS).unref();
+  }, PARENT_CHECK_MS).unref();
 }

@@ -149,7 +149,7 @@ function openSource(location: string, { unknownModels }: MediaConfig): ModelSour
 }
 
 async function readEntries(source: ModelSource): Promise<readonly ModelEntry[]> {
-  const looked = await source.lookup('');
-  if (looked.found === 'unavailable') throw new CliError('models_unavailable', looked.message);
+  const found = await source.lookup('');
+  if (found.found === 'unavailable') throw new CliError('models_unavailable', found.message);
   return (await source.all()) ?? [];
 }

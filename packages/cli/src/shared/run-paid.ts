@@ -166,10 +166,10 @@ export async function waitForOutcome<Outcome>(
   const { workflowId } = started;
   const over = new AbortController();
   const shown = showProgress(workflowId, options, over.signal);
-  const patience = patienceOf(options.waitMs);
+  const waitLimit = startWaitLimit(options.waitMs);
   try {
     const result = started.result().then((outcome) => ({ kind: 'ended', outcome }) as const);
-    const left = patience.over.then(() => ({ kind: 'left', state: shown.state() }) as const);
+    const left = waitLimit.over.then(() => ({ kind: 'left', state: shown.state() }) as const);
     const first = await Promise.race([result, left, options.interruption.happened]);
     if (first?.kind === 'ended') return first;
     result.catch(() => undefined);
@@ -181,7 +181,7 @@ export async function waitForOutcome<Outcome>(
   } catch (error) {
     throw withResumeHint(error, workflowId, options.resumeHint);
   } finally {
-    patience.dispose();
+    waitLimit.dispose();
     // A query that is under way is not awaited: it may hang.
     over.abort();
     shown.stop();
@@ -189,7 +189,7 @@ export async function waitForOutcome<Outcome>(
 }
 
 /** Resolves after `waitMs` and the extra time for a last answer; never without `waitMs`. */
-function patienceOf(waitMs: number | undefined): { readonly over: Promise<void>; dispose(): void } {
+function startWaitLimit(waitMs: number | undefined): { readonly over: Promise<void>; dispose(): void } {
   const ms = (waitMs ?? Infinity) + LAST_ANSWER_MS;
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<void>((resolve) => {

@@ -39,7 +39,7 @@ export interface PlayedRun {
 
 const WORKER_GRACE_MS = 20_000;
 /** Between two looks at a video that may wait for a decision, in milliseconds. */
-const LOOK_MS = 250;
+const STATE_CHECK_MS = 250;
 
 /**
  * The environment of a local run: nothing of the user leads anywhere else. No service, key or store, no Temporal server or
@@ -168,7 +168,7 @@ async function decide(
       const { phase } = await on.stateOf();
       if (phase === 'done') return;
       if (phase === 'unconfirmed') break;
-      await delay(LOOK_MS);
+      await delay(STATE_CHECK_MS);
     }
     await on.send(decision);
   }

@@ -66,7 +66,10 @@ const PAID: { readonly [workflowType: string]: SandboxOperation } = {
 };
 
 /** An adoption reads the record of its task, before the first poll. */
-const LOOK: FaultRule = { operation: 'poll', action: { type: 'record', patch: { status: 'queued' } } };
+const READ_FOR_ADOPTION: FaultRule = {
+  operation: 'poll',
+  action: { type: 'record', patch: { status: 'queued' } },
+};
 
 /** What other entries tell that is no fault of the service. */
 const NOT_OF_THE_SERVICE: { readonly [kind in EntryKind]?: string } = {
@@ -107,7 +110,7 @@ export function scenarioOf(timeline: Timeline, speed: number): Scenario {
     records: downloads.faults.length > 0 ? 'minimal' : 'full',
     faults: [
       ...creates.faults,
-      ...decisions.flatMap((decision) => (decision === 'adopt' ? [LOOK] : [])),
+      ...decisions.flatMap((decision) => (decision === 'adopt' ? [READ_FOR_ADOPTION] : [])),
       ...polls.faults,
       ...downloads.faults,
     ],

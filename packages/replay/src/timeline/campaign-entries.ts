@@ -179,10 +179,10 @@ export class CampaignReader {
       handBack: orders['handBack'] === true ? true : null,
       createsPerSecond: numberOf(orders['createsPerSecond']),
     });
-    const isUnheard = operation.end === 'failed';
+    const isUndelivered = operation.end === 'failed';
     const name = to === null ? 'Orders of the campaign' : `Orders to batch ${to}`;
-    const text = `${name}: ${counted(numberOf(orders['slots']) ?? 0, 'slot')}${flags.length === 0 ? '' : `, ${flags.join(', ')}`}${isUnheard ? '; it was closed' : ''}`;
-    this.story.add({ kind: 'orders', tone: isUnheard ? 'wait' : 'plain', text, facts }, operation);
+    const text = `${name}: ${counted(numberOf(orders['slots']) ?? 0, 'slot')}${flags.length === 0 ? '' : `, ${flags.join(', ')}`}${isUndelivered ? '; it was closed' : ''}`;
+    this.story.add({ kind: 'orders', tone: isUndelivered ? 'wait' : 'plain', text, facts }, operation);
   }
 
   /** Reports that show the same number of ended rows are one entry. */

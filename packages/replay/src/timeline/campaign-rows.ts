@@ -1,4 +1,4 @@
-import { isWorthAnother } from 'temporal-media/internal/domain/campaign/row-result';
+import { mayHaveAnotherAttempt } from 'temporal-media/internal/domain/campaign/row-result';
 import { failureKind, outcomeWords } from 'temporal-media/internal/domain/campaign/row';
 import { type TaskAnswer } from './poll-entries';
 import { type Operation } from './operations';
@@ -156,7 +156,7 @@ export class RowReader {
   private noAttempt(key: string, outcome: string, result: Fields): NoAttempt | null {
     if (outcome === 'skipped_budget') return 'budget';
     const [reason, errorKind] = [textOf(result['reason']), textOf(result['errorKind'])];
-    if (!isWorthAnother({ outcome, reason, errorKind })) return null;
+    if (!mayHaveAnotherAttempt({ outcome, reason, errorKind })) return null;
     const made = (numberOf(result['attempt']) ?? 0) - (this.firstAttempts.get(key) ?? 0) + 1;
     if (this.maxAttempts !== null && made >= this.maxAttempts) return 'attempts';
     return this.stop === 'budget' ? 'budget' : this.stop === 'cancel' ? 'cancelled' : null;

@@ -121,7 +121,7 @@ export function readDownloads(operation: Operation, story: Story): void {
   story.add({ kind: 'download', tone: tone ?? 'plain', text: `Downloads: ${text}`, facts }, operation);
 }
 
-const LOOKED_UP: { readonly [activity: string]: string } = {
+const LOOKUP_TEXTS: { readonly [activity: string]: string } = {
   [ACTIVITY.findVideoTask]: 'Looked the task up in the journal',
   [ACTIVITY.artifactStore]: 'Named the artifact store of the worker',
   [ACTIVITY.reviewJournal]: 'Read a page of the journal',
@@ -149,7 +149,7 @@ export function readLookUp(operation: Operation, story: Story): void {
   const rest = isOver ? (known ? ': it has no record of it' : '') : `: ${withoutAnswer(operation).text}`;
   const tone = isOver ? 'plain' : withoutAnswer(operation).tone;
   story.add(
-    { kind: 'look_up', tone, text: `${LOOKED_UP[operation.name] ?? 'Looked up'}${rest}`, facts },
+    { kind: 'look_up', tone, text: `${LOOKUP_TEXTS[operation.name] ?? 'Looked up'}${rest}`, facts },
     operation,
   );
   if (operation.name === ACTIVITY.findVideoTask && isOver) {

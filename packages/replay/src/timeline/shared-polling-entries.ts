@@ -22,7 +22,7 @@ export function readSharedPolling(operation: Operation, story: Story, polls: Pol
       return;
     case ACTIVITY.tellVideos:
     case ACTIVITY.deliverVideos:
-      readTold(operation, story);
+      readAnswered(operation, story);
       return;
     case SIGNAL.nudge:
       readNudge(operation, story);
@@ -43,13 +43,13 @@ function readWatch(operation: Operation, story: Story, polls: PollReader): void 
   const status = shown.word(state['lastStatus']);
   const progress = numberOf(state['progress']);
   const made = pollsIn(state) - pollsIn(fieldsOf(before));
-  const told = polls.byWatcher(operation);
-  const untold = Math.max(0, made - (told ?? 0));
-  if (verdict !== null) polls.shared(operation, { state, made: untold });
+  const known = polls.byWatcher(operation);
+  const unknown = Math.max(0, made - (known ?? 0));
+  if (verdict !== null) polls.shared(operation, { state, made: unknown });
   const gone =
-    told === null || untold === 0
+    known === null || unknown === 0
       ? ''
-      : `, ${told === 0 ? '' : 'part of '}whose history the server no longer has`;
+      : `, ${known === 0 ? '' : 'part of '}whose history the server no longer has`;
   const text =
     verdict !== null
       ? `${counted(made, 'poll')} by the watcher${gone}: ${saidOf(verdict, status)}${failedTry(answer, story)}`
@@ -93,12 +93,12 @@ function toneOf(verdict: string | null): Tone {
 }
 
 /** A watcher completes the activities of the videos whose watch has ended, and may bring their files. */
-function readTold(operation: Operation, story: Story): void {
+function readAnswered(operation: Operation, story: Story): void {
   const isDelivery = operation.name === ACTIVITY.deliverVideos;
   const input = fieldsOf(operation.input);
-  const told = listOf(input[isDelivery ? 'deliveries' : 'told']).map((one) => fieldsOf(one));
+  const answered = listOf(input[isDelivery ? 'deliveries' : 'told']).map((one) => fieldsOf(one));
   const ends = new Map<string, number>();
-  for (const { answer } of told) {
+  for (const { answer } of answered) {
     const { kind, verdict } = fieldsOf(answer);
     const end = story.shown.word(kind === 'full' ? 'not taken' : fieldsOf(verdict)['kind']) ?? 'ended';
     ends.set(end, (ends.get(end) ?? 0) + 1);
@@ -107,12 +107,12 @@ function readTold(operation: Operation, story: Story): void {
   const counts = [...ends].map(([end, count]) => `${count} ${end.replace('_', ' ')}`).join(', ');
   const rest = isOver ? '' : `; ${withoutAnswer(operation).text}`;
   const facts = {
-    ...present<Fact>({ videos: told.slice(0, SHOWN).map(({ waiter }) => videoOf(waiter, story)) }),
+    ...present<Fact>({ videos: answered.slice(0, SHOWN).map(({ waiter }) => videoOf(waiter, story)) }),
     ...workFacts(operation),
   };
   const tone = isOver ? 'good' : withoutAnswer(operation).tone;
   const said = isDelivery ? 'Fetched and told' : 'Told';
-  const text = `${said} ${counted(told.length, 'video')}: ${counts}${rest}`;
+  const text = `${said} ${counted(answered.length, 'video')}: ${counts}${rest}`;
   story.add({ kind: 'told', tone, text, facts }, operation);
 }
 

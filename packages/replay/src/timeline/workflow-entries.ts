@@ -142,11 +142,11 @@ export function readReset(operation: Operation, story: Story): void {
   const kept = eventId(operation.event) - 1;
   const from = story.shown.id(operation.target?.runId || null);
   // The run before is told where this one has nothing of its events but the reset.
-  const isTold = operation.run > 0 && operation.ids[0] === 1;
-  const text = isTold
+  const isShown = operation.run > 0 && operation.ids[0] === 1;
+  const text = isShown
     ? `Reset: run ${operation.run + 1} does again what came after event ${kept} of run ${operation.run}`
     : `Reset: events 1 to ${kept} are those of run ${from ?? 'unknown'}; this run did what follows`;
-  const facts = present<Fact>({ from, event: kept, run: isTold ? operation.run + 1 : null });
+  const facts = present<Fact>({ from, event: kept, run: isShown ? operation.run + 1 : null });
   story.add({ kind: 'reset', tone: 'wait', text, facts }, operation);
 }
 

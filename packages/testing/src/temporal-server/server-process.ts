@@ -36,7 +36,7 @@ export class LaunchError extends Error {
 
 const RETRY_MS = 50;
 /** Longest wait for the banner; a child that cannot bind the port ends long before. */
-const BANNER_PATIENCE_MS = 3_000;
+const BANNER_WAIT_MS = 3_000;
 
 /**
  * Starts one server and waits until it answers gRPC calls with the requested namespace and retention.
@@ -52,7 +52,7 @@ export async function launchServer(launch: Launch, timeoutMs: number): Promise<L
   );
   try {
     await launch.onSpawn?.(child.pid);
-    await untilItListens(child, launch.port, performance.now() + Math.min(timeoutMs, BANNER_PATIENCE_MS));
+    await untilItListens(child, launch.port, performance.now() + Math.min(timeoutMs, BANNER_WAIT_MS));
     const retention = await untilItAnswers(child, address, launch, performance.now() + timeoutMs);
     return { process: child, address, retention };
   } catch (error) {
@@ -189,10 +189,10 @@ class ServerProcess {
     if (!this.isRunning) return;
     this.#child.ref();
     this.#child.kill(how === 'kill' ? 'SIGKILL' : 'SIGTERM');
-    const patience = new AbortController();
-    const late = delay(GRACE_MS, 'late' as const, { signal: patience.signal }).catch(() => 'ended' as const);
+    const grace = new AbortController();
+    const late = delay(GRACE_MS, 'late' as const, { signal: grace.signal }).catch(() => 'ended' as const);
     if ((await Promise.race([this.exited, late])) === 'late') this.#child.kill('SIGKILL');
-    patience.abort();
+    grace.abort();
     await this.exited;
   }
 }

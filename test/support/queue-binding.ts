@@ -10,7 +10,7 @@ export const alwaysBound: CheckBinding = async () => ({
 });
 
 /** Of a create of which the server heard nothing, for reconciliations. */
-export const UNHEARD: { readonly trace: SenderTrace; readonly facts: CallFacts } = {
+export const NOTHING_ANNOUNCED: { readonly trace: SenderTrace; readonly facts: CallFacts } = {
   trace: { sender: 'run/activity', announced: null, scheduledAt: new Date(1).toISOString() },
   facts: { model: 'm', durationSeconds: null, resolution: null, referenceMode: null },
 };

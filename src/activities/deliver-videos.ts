@@ -86,7 +86,7 @@ const CONCURRENT = 8;
 
 /**
  * A delivery: one try for each of many videos within the time of one activity attempt, and an answer for each as soon as
- * its own try has ended. The try is that of `media.downloadVideo`, with every check (C4.1, C4.3). An answer is the stored
+ * its own try has ended. The try is that of `media.downloadVideo`, with every check. An answer is the stored
  * video, or the failed try, which is the first one of the video's own download (C8.7). It is null where there was no try,
  * or one that says nothing about the file: it was cut off, or met a fault of our own.
  * @param beginWithinMs a video whose try has not begun by then is answered without one

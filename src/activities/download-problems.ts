@@ -49,7 +49,7 @@ export function isTransient(kind: DownloadProblemKind): boolean {
   return TRANSIENT.has(kind);
 }
 
-/** The problem of a whole try: the one of highest precedence, with the longest wait that was requested (C8.7). */
+/** The problem of a whole try: the one of highest precedence, with the longest wait that was requested. */
 export function worstOf(problems: readonly [DownloadProblem, ...DownloadProblem[]]): DownloadProblem {
   const worst = problems.reduce((a, b) => (WEIGHT.indexOf(b.kind) < WEIGHT.indexOf(a.kind) ? b : a));
   const waits = problems.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]));
@@ -67,7 +67,7 @@ type Failure = Exclude<ContentFetchResult, { kind: 'body' }>;
 /** Error codes of a file or link that is permanently gone: `expired`, `link_expired`, `ExpiredToken`. */
 const EXPIRED_CODE = /expire/i;
 
-/** Classifies a failure to get a body from a location: a total function over status and origin (C4.2, C7.3, C7.4). */
+/** Classifies a failure to get a body from a location: a total function over status and origin. */
 export function problemOf(failure: Failure): DownloadProblem {
   if (failure.kind === 'blocked') return { kind: 'blocked', message: blockedLocation(failure) };
   if (failure.kind === 'network')
@@ -166,7 +166,7 @@ function closesBefore(startsInMs: number, { leftMs = Infinity }: DownloadState):
   return startsInMs + MARGIN_MS > leftMs;
 }
 
-/** Milliseconds before the next try, never below Retry-After (C7.4, C8.7). */
+/** Milliseconds before the next try, never below Retry-After. */
 function delayAfter(problem: DownloadProblem, attempt: number, bounds: DownloadBounds): number {
   return Math.max(ownDelay(problem, attempt, bounds), problem.retryAfterMs ?? 0);
 }

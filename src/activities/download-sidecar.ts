@@ -62,7 +62,7 @@ export async function storeSidecar(artifacts: ArtifactStore, input: SidecarInput
 /** Containers round to whole frames, and sound may be slightly longer. */
 const DURATION_TOLERANCE_S = 0.75;
 
-/** Differences between the request, the service's report and the file (C2.2.5). Never an error. */
+/** Differences between the request, the service's report and the file. Never an error. */
 export function factWarnings(
   video: VideoTask,
   reported: ReportedFacts,

@@ -41,9 +41,10 @@ export interface DownloadDeps {
 }
 
 /**
- * `media.downloadVideo`: fetches, verifies and stores the video of a completed task (architecture: Download, C3.2, C4.1
- * to C4.3). Each attempt tries the locations of the result once; a try that a watcher has made is the first one. It throws only to be retried (BENIGN, never before
- * Retry-After) or when it is cancelled; the last try returns `content_unavailable`. It never creates anything.
+ * `media.downloadVideo`: fetches, verifies and stores the video of a completed task (architecture: Download). Each attempt
+ * tries the locations of the result once; a try that a watcher has made is the first one. It throws only to be retried
+ * (BENIGN, never before Retry-After) or when it is cancelled; the last try returns `content_unavailable`. It never creates
+ * anything.
  */
 export function createDownloadVideo(
   deps: DownloadDeps,
@@ -309,7 +310,7 @@ async function locations(download: DownloadTry, taskId: string, record: GetVideo
 
 type Facts = Omit<Downloaded, 'outcome' | 'sidecar'>;
 
-/** Facts of a stored video: its file, what the service reported, and where the two differ (C2.2.5). */
+/** Facts of a stored video: its file, what the service reported, and where the two differ. */
 export function deliveredFacts(task: VideoTask, { video, record }: FetchedVideo): Facts {
   const { reported = {}, usage } = record.kind === 'record' ? record.record : {};
   const warnings = [...video.warnings, ...factWarnings(task, reported, video.facts)];

@@ -118,7 +118,7 @@ export function retryLater({
 
 /**
  * Sanitises a failure that is not one of ours, such as a fault of a store or of our own code: its message and stack go
- * into the history and the log of the worker, and may repeat an address, a key or a path (C5.4a to C5.4c). Failures
+ * into the history and the log of the worker, and may repeat an address, a key or a path. Failures
  * with a meaning for the SDK are returned unchanged.
  */
 export async function sanitised(

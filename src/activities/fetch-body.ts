@@ -32,7 +32,7 @@ interface Page {
 
 /**
  * Streams a body into its part, which may already hold the beginning. Undefined when the body ended. A body whose first
- * bytes are not a video is not read to its end: what was read of it is in the part (C4.3).
+ * bytes are not a video is not read to its end: what was read of it is in the part.
  */
 export async function readBody(
   body: Readable,

@@ -208,7 +208,7 @@ export type TryResult = { readonly video: DownloadedVideo } | { readonly problem
 const MAX_DATA_URL_BYTES = 64 * 1024 * 1024;
 
 /**
- * Tries the locations of a result once: the content endpoint, then the record's URLs (C4.1). A location of the service
+ * Tries the locations of a result once: the content endpoint, then the record's URLs. A location of the service
  * itself is left out when the service just asked to wait. Storage errors are thrown.
  */
 export async function tryLocations(
@@ -250,7 +250,7 @@ async function tryLocation(download: DownloadTry, location: ContentLocation): Pr
 const nameOf = (location: ContentLocation) =>
   location.kind === 'content' ? 'content' : placeOf(location.url);
 
-/** Checks the content of a complete body; only video is published (C4.3). */
+/** Checks the content of a complete body; only video is published. */
 async function verify(download: DownloadTry, part: StagedArtifact): Promise<TryResult> {
   const path = part.inspectPath();
   if (path === undefined) throw new Error('This store cannot show its parts for inspection.');
@@ -290,7 +290,7 @@ async function takeDataUrl(download: DownloadTry, url: URL): Promise<Fetched> {
   return { problem: { ...problem, message, rejected } };
 }
 
-/** A Retry-After for the record holds for the content of the same service, too (C8.7). */
+/** A Retry-After for the record holds for the content of the same service, too. */
 function askedToWait(record: GetVideoResult): DownloadProblem | undefined {
   if (record.kind === 'record' || record.retryAfterMs === undefined) return undefined;
   const { retryAfterMs, httpStatus } = record;

@@ -23,7 +23,7 @@ export interface ImageStorage {
   readonly base: AnswerBase;
   readonly client: MediaClient;
   readonly artifacts: ArtifactStore;
-  /** How many results were requested; a difference is reported, never hidden (C2.5.2). */
+  /** How many results were requested; a difference is reported, never hidden. */
   readonly requested: number;
   readonly warnings: readonly string[];
   /**
@@ -142,7 +142,7 @@ async function keepOne(
   const check = checkImage(bytes);
   if (!check.ok) return { lost: check.reason };
   try {
-    // The media type comes from the bytes (C2.5.5).
+    // The media type comes from the bytes.
     return await artifacts.putBuffer(bytes, { mediaType: check.mediaType });
   } catch (error) {
     return reported<Lost>({ lost: 'storage' })(error);
@@ -228,7 +228,7 @@ const IV = 12;
 const TAG = 16;
 const HEAD = IV + TAG;
 
-/** Encrypts a text with this random key, as Base64. Signed URLs are stored in no other form (C5.4b). */
+/** Encrypts a text with this random key, as Base64. Signed URLs are stored in no other form. */
 export function sealText(text: string, key: Uint8Array): string {
   const iv = randomBytes(IV);
   const cipher = createCipheriv(CIPHER, key, iv);

@@ -265,7 +265,7 @@ export function sentOf({ state }: KeyLog, nonce: string): IntentEntry | LostEntr
 }
 
 /**
- * Removes the service's own text, which may echo a prompt: a journal is a diagnostic (C5.4c). Kind, code and our
+ * Removes the service's own text, which may echo a prompt: a journal is a diagnostic. Kind, code and our
  * message stay.
  */
 function withoutForeignText(answer: RecordedAnswer): RecordedAnswer {

@@ -44,7 +44,7 @@ export function unreadBase(account: string | undefined): AnswerBase {
   return { sendAttempt: 0, sent: false, account: account ?? null, estimate: null };
 }
 
-/** Adds a warning to a purchase after a decision to send again (C7.10). */
+/** Adds a warning to a purchase after a decision to send again. */
 export function warningsAfter(base: AnswerBase, warnings: readonly string[]): readonly string[] {
   return base.mayBeOwed === true ? [...warnings, EARLIER_SEND] : warnings;
 }
@@ -181,7 +181,7 @@ export function failureAnswer(
   }
 }
 
-/** The facts of a request that its log keeps (C4.4b): no text of it. */
+/** The facts of a request that its log keeps: no text of it. */
 type SentFacts = CallFacts & Pick<IntentEntry, 'account'>;
 
 export function factsIn({
@@ -223,7 +223,7 @@ export function unconfirmedBySend({ sent }: Pick<Send, 'sent'>, at: number, caus
   return { ...common, estimate, evidence: evidence(cause ?? 'no_outcome_recorded', known) };
 }
 
-/** The answer of a create that made this task, with the facts that its log keeps (C4.4b). */
+/** The answer of a create that made this task, with the facts that its log keeps. */
 export function adoptedAnswer(
   sent: IntentEntry | LostEntry,
   sendAttempt: number,

@@ -149,7 +149,7 @@ function aged(reply: PollReply, ageMs: number): PollReply {
 }
 
 /**
- * Two limits that hold for a whole process, whatever the workflows request (C8.2, C7.4): the shortest time between two
+ * Two limits that hold for a whole process, whatever the workflows request: the shortest time between two
  * polls of one task, and the gate that the first 429 of an (account, model) closes until its Retry-After.
  */
 export class PollGate {

@@ -52,7 +52,7 @@ export interface GatedCall {
   readonly account: string;
   readonly operation: PaidOperation;
   readonly model: string;
-  /** The same object as long as the account has the same key: a refusal of another key no longer counts (C5.2). */
+  /** The same object as long as the account has the same key: a refusal of another key no longer counts. */
   readonly key: object;
 }
 

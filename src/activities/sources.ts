@@ -24,7 +24,7 @@ type SigningStore = Pick<ArtifactStore, 'presign'>;
 
 /** An address from which the service can fetch an artifact, or why there is none. */
 type SignedAddress =
-  /** A secret: it goes into the body of one request and nowhere else (C5.4b). */
+  /** A secret: it goes into the body of one request and nowhere else. */
   { readonly url: string } | { readonly refused: string };
 
 /**
@@ -95,7 +95,7 @@ interface SourceDeps {
 
 /**
  * Resolves an artifact or a file below the input roots to its bytes. A file is first copied into the store, so that
- * exactly the hashed and recorded bytes are sent; no path leaves this function (C2.4.6, C5.4c).
+ * exactly the hashed and recorded bytes are sent; no path leaves this function.
  */
 export async function resolveSource(
   source: MediaSource,

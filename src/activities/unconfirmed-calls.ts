@@ -355,7 +355,7 @@ const ANOTHER =
 const KNOWN = 'The journal knows what became of this call; there is nothing to decide.';
 const NOTHING = 'No paid call under this key has an unknown fate. Check the key and the namespace.';
 
-/** Cleans who decided and why for the journal, which is a diagnostic (C5.4a to C5.4c): people paste addresses. */
+/** Cleans who decided and why for the journal, which is a diagnostic: people paste addresses. */
 async function said(
   { by, reason }: ResolveUnconfirmedCall,
   { accounts }: PaidDeps,

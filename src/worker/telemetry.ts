@@ -99,7 +99,7 @@ const SHOWN: ReadonlySet<string> = new Set([
 
 /**
  * Passes every entry on to another logger, and removes the fields of the SDK's own entries that may contain a payload,
- * such as the whole task of an activity that this worker does not have: its input contains the prompt (C5.4c). Entries
+ * such as the whole task of an activity that this worker does not have: its input contains the prompt. Entries
  * of activities and workflows pass as they are.
  */
 export function withoutPayloads(logger: Logger): Logger {

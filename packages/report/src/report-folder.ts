@@ -162,7 +162,7 @@ type ReportErrorCode =
   /** The zip file already exists. */
   | 'file_exists';
 
-/** Error of a report. The message contains no path and no prompt (C5.4c). */
+/** Error of a report. The message contains no path and no prompt. */
 export class ReportError extends Error {
   override readonly name = 'ReportError';
 

@@ -41,7 +41,7 @@ export interface SandboxOptions {
    * @default 'full'
    */
   records?: 'minimal' | 'full';
-  /** Path prefix of the base address, for example '/proxy/media' (C0.2). @default '' */
+  /** Path prefix of the base address, for example '/proxy/media'. @default '' */
   pathPrefix?: string;
   /** Overrides the queued and running times of every model, in milliseconds. */
   timing?: { queuedMs?: number; runningMs?: number };

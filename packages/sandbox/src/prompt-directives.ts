@@ -13,9 +13,9 @@ export interface DirectiveEffects {
   fails?: FailureKind;
   queuedMs?: number;
   runningMs?: number;
-  /** Images only: form of the results, regardless of `response_format` (C2.3.6). */
+  /** Images only: form of the results, regardless of `response_format`. */
   resultForm?: 'url' | 'b64_json';
-  /** Images only: number of results instead of `n` (C2.5.2). */
+  /** Images only: number of results instead of `n`. */
   resultCount?: number;
 }
 

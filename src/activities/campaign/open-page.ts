@@ -33,7 +33,7 @@ interface OpenPageDeps {
 
 /**
  * Implements `media.openPage`: returns what a batch must know of the rows of a page, and what the journal has of them.
- * Prompts, sources and model-specific fields stay in the artifact, because this answer enters a history (C5.4c).
+ * Prompts, sources and model-specific fields stay in the artifact, because this answer enters a history.
  */
 export function createOpenPage({ pages, journal }: OpenPageDeps) {
   return async ({ index, page, campaign, rows: packed, payer }: OpenPageInput): Promise<OpenedPage> => {

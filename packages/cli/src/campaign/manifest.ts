@@ -25,7 +25,7 @@ import { CliError } from '../shared/errors';
 
 /**
  * GETs a manifest. The worker never requests the address again, so that exactly what was validated and agreed to is
- * started. Messages omit the address, which may be signed (C5.4b). @throws Error with a reason for a person
+ * started. Messages omit the address, which may be signed. @throws Error with a reason for a person
  */
 async function fetchManifest(address: string, env = process.env): Promise<Readable> {
   let reply: PlainReply;
@@ -239,7 +239,7 @@ const OF_THE_FILE: ReadonlySet<string> = new Set(['not_media', 'not_readable', '
 
 /**
  * Files that rows name, as artifacts. Only media, and only below the folder of the manifest with links resolved: a
- * manifest, which others may have written, must not send arbitrary files of this machine to the service (C2.4.6).
+ * manifest, which others may have written, must not send arbitrary files of this machine to the service.
  */
 export class LocalFiles {
   readonly #known = new Map<string, Promise<ArtifactRef | undefined>>();

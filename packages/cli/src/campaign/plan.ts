@@ -32,12 +32,12 @@ export interface SpendBounds {
   readonly budget?: Money | undefined;
 }
 
-/** The most that a plan may cost with all its retries: never more than the budget. Null is unknown (C1.5). */
+/** The most that a plan may cost with all its retries: never more than the budget. Null is unknown. */
 export function mostOf(plan: CampaignPlan, { maxAttempts, budget }: SpendBounds): Money | null {
   return mostSpent(withRetries(plan, maxAttempts), budget);
 }
 
-/** The cost without a budget if every row uses all its tries and every try costs. Null is unknown (C1.5). */
+/** The cost without a budget if every row uses all its tries and every try costs. Null is unknown. */
 function withRetries(
   {
     estimate,
@@ -194,7 +194,7 @@ function rowsText(rows: number): string {
   return rows === 1 ? '1 row has' : `${rows} rows have`;
 }
 
-/** A sum with an unknown part is not a price (C1.5). */
+/** A sum with an unknown part is not a price. */
 function sumText(estimate: number, unpriced: number, currency: string | null): string {
   if (unpriced === 0) return amountText(estimate, currency);
   const known = estimate === 0 ? '' : `${amountText(estimate, currency)} and `;

@@ -96,7 +96,7 @@ export interface ConfigValue {
   readonly nearest?: string | null;
 }
 
-/** Shows that a secret is set and how long it is; never a part of it (C5.4a). */
+/** Shows that a secret is set and how long it is; never a part of it. */
 export function masked(secret: string): string {
   return `set (${secret.length} characters)`;
 }

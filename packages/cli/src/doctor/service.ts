@@ -146,7 +146,7 @@ const WORDS: { readonly [cause: string]: (code: string) => string } = {
 const ANSWER_MS = 7_000;
 
 /**
- * Queries a task that cannot exist: one GET, which costs nothing (contract 1), with the key as in every call (C5.1).
+ * Queries a task that cannot exist: one GET, which costs nothing (contract 1), with the key as in every call.
  * Nothing is ever created here.
  */
 export const service: DoctorCheck = {

@@ -9,7 +9,7 @@ interface ModelView {
   readonly model: ModelEntry;
   /** Null for image models. */
   readonly references: readonly ReferenceView[] | null;
-  /** Null for image models, whose calls are never polled (C1.2). */
+  /** Null for image models, whose calls are never polled. */
   readonly polling: (PollingProfile & { readonly isDefault: boolean }) | null;
   readonly example: string;
 }
@@ -112,7 +112,7 @@ function referenceText({ option, field, shape, form, max }: ReferenceView): stri
   return `${option} (${field}, ${sent}${most === undefined ? '' : `, at most ${most}`})`;
 }
 
-/** A price rule in a few words; `unknown` without one, which is never free (C1.5). */
+/** A price rule in a few words; `unknown` without one, which is never free. */
 function priceText({ kind, price: rule }: ModelEntry): string {
   if (rule === undefined) return 'unknown';
   // An image call may make several results and pays for each (C1.7).

@@ -37,7 +37,7 @@ export function limitText({ microUnits, currency }: MaxSpend): string {
 
 interface SpendQuestion {
   readonly limit: MaxSpend;
-  /** Null is unknown and needs an agreement as well (C1.5). */
+  /** Null is unknown and needs an agreement as well. */
   readonly estimate: Money | null;
   /** Whether the estimate is the most that it may cost with retries. @default false */
   readonly upTo?: boolean;

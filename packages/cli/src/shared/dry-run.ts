@@ -305,7 +305,7 @@ function bytesText({ sha256, bytes }: { readonly sha256: string; readonly bytes:
   return `<file sha256:${sha256} ${bytes} bytes>`;
 }
 
-/** A query may be a signature (C5.4b): only its presence is shown. */
+/** A query may be a signature: only its presence is shown. */
 function shownAddress(text: string): string {
   if (!/^https?:\/\/\S+$/i.test(text)) return text;
   const shown = shownLocation(text);

@@ -93,7 +93,7 @@ function usageText({ code, message }: CommanderError): string {
   return code === 'commander.help' ? 'A command is missing.' : message.replace(/^error: /, '');
 }
 
-/** Redacts keys, cookies and signed addresses from a library's message, which may repeat its input (C5.4a, C5.4b). */
+/** Redacts keys, cookies and signed addresses from a library's message, which may repeat its input. */
 export function withoutSecrets(text: string, env: NodeJS.ProcessEnv = process.env): string {
   return createRedactor(secretsOf(env)).page(Buffer.from(text)).toString();
 }
@@ -195,7 +195,7 @@ export class CliError extends Error {
   }
 }
 
-/** Input that is refused before anything is sent: names every field and its allowed values (C8.1). */
+/** Input that is refused before anything is sent: names every field and its allowed values. */
 export function badInput(issues: readonly ValidationIssue[], hint = NOTHING_SENT): CliError {
   return new CliError('rejected/invalid_request', issues.map(issueText).join(' '), { hint });
 }

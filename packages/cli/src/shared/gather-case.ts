@@ -335,7 +335,7 @@ function unreadable(what: string): string {
 /** Stands where the service said something: nothing would read as if it had said nothing. */
 const NOT_SHOWN = '[not shown, because it may repeat the prompt; see the result of the workflow]';
 
-/** Removes the service's message, which may repeat a prompt, from output for tickets (C5.4c); kind and code stay. */
+/** Removes the service's message, which may repeat a prompt, from output for tickets; kind and code stay. */
 function withoutServiceText<Outcome extends VideoOutcome | ImageOutcome>(outcome: Outcome): Outcome {
   if (!('error' in outcome) || outcome.error === undefined || outcome.error.message === null) return outcome;
   return { ...outcome, error: { ...outcome.error, message: NOT_SHOWN } };

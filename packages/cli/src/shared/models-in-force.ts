@@ -18,7 +18,7 @@ export interface ValidatedCall {
   /** `unlisted`: no entry, so its values were not validated and only the safe fields pass. */
   readonly model: 'entry' | 'unlisted';
   readonly entry: ModelEntry | undefined;
-  /** By the price rule of the entry; null is unknown, never free (C1.5). */
+  /** By the price rule of the entry; null is unknown, never free. */
   readonly estimate: Money | null;
   readonly source: ModelsOrigin;
 }

@@ -180,7 +180,7 @@ async function readReference(store: InputStore, value: string): Promise<VideoRef
 
 /**
  * Reads one file or URL of the user. A file whose bytes are not an image, video or audio is refused, so that a request
- * cannot send arbitrary files of this machine to the service (C2.4.6).
+ * cannot send arbitrary files of this machine to the service.
  */
 export async function readSourceOption(
   store: InputStore,

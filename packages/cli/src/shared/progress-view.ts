@@ -22,7 +22,7 @@ const BAR_WIDTH = 30;
 const LEAST_BAR_WIDTH = 5;
 
 /**
- * On a terminal, one line that is redrawn, with a bar only while the service sends a percentage (C2.2.4); elsewhere, a
+ * On a terminal, one line that is redrawn, with a bar only while the service sends a percentage; elsewhere, a
  * plain line for every change.
  */
 export function progressView(report: Report, stream: NodeJS.WriteStream = process.stderr): ProgressView {

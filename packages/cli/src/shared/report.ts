@@ -227,7 +227,7 @@ export function statusLine(state: VideoState): string | undefined {
   }
 }
 
-/** Only when the service sent a number (C2.2.4). */
+/** Only when the service sent a number. */
 function percentage({ watch }: VideoState): string {
   return watch?.progress === undefined ? '' : ` ${watch.progress} %`;
 }

@@ -15,7 +15,7 @@ export function commandFor(command: CommandOfId, id: string): string {
 }
 
 /**
- * A path or address of the configuration without user-info, query and fragment (C5.4a, C5.4b), also when the scheme is
+ * A path or address of the configuration without user-info, query and fragment, also when the scheme is
  * missing.
  */
 export function shownLocation(text: string): string {

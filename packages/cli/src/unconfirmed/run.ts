@@ -21,7 +21,7 @@ import { readPages } from '../orphans/run';
 
 type Evidence = Extract<VideoOutcome | ImageOutcome, { outcome: 'unconfirmed' }>['evidence'];
 
-/** `name: value` of each known fact of an unconfirmed create; a person uses them to find the task (C4.4c). */
+/** `name: value` of each known fact of an unconfirmed create; a person uses them to find the task. */
 export function evidenceLines(evidence: Evidence): string[] {
   const lines: string[] = [];
   for (const [name, value] of Object.entries<string | number | object | null>({ ...evidence })) {
@@ -137,7 +137,7 @@ export interface OpenCall {
 
 /**
  * The commands that settle such a call, each with what it may cost. The command that bought it is not among them,
- * because running it again may pay twice (C4.4c); only when it is known to fetch and not send, it is named first.
+ * because running it again may pay twice; only when it is known to fetch and not send, it is named first.
  */
 export function decisionLines(call: OpenCall): string[] {
   const { creationKey, sendId, hasTask, estimate, isPaid, fetchable } = call;

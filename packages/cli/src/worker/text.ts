@@ -10,7 +10,7 @@ export type LogFormat = (typeof LOG_FORMATS)[number];
 const KEYS_EVERY_MS = 1_000;
 
 /**
- * Writes log lines to stderr without keys, cookies and signed addresses (C5.4a, C5.4b): the SDK and code of users write
+ * Writes log lines to stderr without keys, cookies and signed addresses: the SDK and code of users write
  * to the same log.
  */
 export function redactedSink(

@@ -85,9 +85,7 @@ export interface ArtifactStoreFacts {
   readonly storeId: string | null;
 }
 
-/**
- * Activity types and signatures without their code: the part that workflow code may import (architecture: Folders).
- */
+/** Activity types and signatures without their code: the part that workflow code may import (architecture: Folders). */
 export interface MediaActivities extends CampaignActivities {
   /** Sends one create, at most once for its creation key (failure model: The log). */
   [ACTIVITY.createVideo](input: CreateVideoInput): Promise<CreateVideoAnswer>;

@@ -42,7 +42,6 @@ export interface OpenActivity {
   readonly lastFailure: string | null;
   /** `storage`, `MediaJournalUnavailable`, …: what the failure says of its cause, for programs. */
   readonly failureClass: string | null;
-  /** Whether a person has paused it. */
   readonly paused: boolean;
 }
 
@@ -61,7 +60,6 @@ export interface CaseFacts {
   readonly foundBy: 'workflow_id' | 'journal' | 'visibility' | 'service';
   /** The workflow that handles it now, else the last one that did. */
   readonly workflow: ExecutionView | null;
-  /** Other workflows that handled the same task. */
   readonly otherWorkflows: readonly ExecutionView[];
   /** Run ids of earlier executions of the same workflow id, the newest first; `replay --run-id` shows one. */
   readonly earlierRuns: readonly string[];
@@ -87,13 +85,10 @@ const IMAGES: ReadonlySet<string> = new Set([WORKFLOW.generateImage, WORKFLOW.ed
 
 type Typed = Pick<ExecutionView, 'type'>;
 
-/** Whether a workflow creates or awaits one video. */
 export const isVideoCall = ({ type }: Typed): boolean => VIDEOS.has(type);
 
-/** Whether a workflow makes one image call. */
 export const isImageCall = ({ type }: Typed): boolean => IMAGES.has(type);
 
-/** What it may cost, as far as it is known. */
 export interface CaseMoney {
   readonly state: Billing['state'];
   readonly estimate: Money | null;
@@ -172,7 +167,6 @@ function whileOpen(
   return situation(calls.length > 0 ? 'own_open' : 'open');
 }
 
-/** Where an open video stands. */
 export function videoSituation({
   phase,
   creationKey,
@@ -209,7 +203,6 @@ const STEPS: { readonly [outcome: string]: Step } = { still_running: 'resume', u
 
 const DECIDED = { adopt: 'adopted', declareLost: 'declared_lost', resubmit: 'resubmitted' } as const;
 
-/** What follows from a decision that somebody has taken. */
 export function adviceOnDecision(
   { video, creationKey, id }: Pick<CaseFacts, 'id' | 'creationKey' | 'video'>,
   { decision, taskId, by, at }: DecidedEntry,

@@ -31,7 +31,7 @@ export function givenAt<Answer extends object>(answer: Answer, now: number): Ans
 
 /**
  * The answer with its times by the clock of the workflow: the clock of a worker may be wrong, and what is two seconds
- * away there is two seconds away here (C8.7).
+ * away there is two seconds away here.
  * @param now of the workflow, in milliseconds since the Unix epoch
  */
 export function byClockOf<Answer extends object>(now: number, answer: Answer): Answer {

@@ -1,3 +1,4 @@
+import { given } from './json';
 import { INTERNAL_ERROR, NOT_RECORDED, RECORDED_BY_ANOTHER_RUN, UNSAFE_RETRIES } from './names';
 import {
   type CreatedVideo,
@@ -7,9 +8,8 @@ import {
 } from './paid-call';
 
 /**
- * State of create-once, whose decisions use no timers or activities (architecture: Create, failure model: The
- * log). Pure and synchronous, so that its whole state space can be walked; plain data, so that it survives
- * continue-as-new.
+ * State of create-once, whose decisions use no timers or activities (architecture: Create, failure model: The log).
+ * Pure and synchronous, so that its whole state space can be walked; plain data, so that it survives continue-as-new.
  */
 export interface CreateOnceState {
   readonly v: 1;
@@ -24,9 +24,9 @@ export interface CreateOnceState {
   readonly startedAt: number;
   /** Time of the first counted send; the re-send window starts here. */
   readonly firstSendAt: number | null;
-  /** A person had an earlier send of unknown fate sent again: whatever follows, that send may have cost (C7.10). */
+  /** A person had an earlier send of unknown fate sent again: whatever follows, that send may have cost. */
   readonly mayBeOwed?: true;
-  /** Another run may have bought under this key: an answer given without reading its log does not deny that (C1.8). */
+  /** Another run may have bought under this key: an answer given without reading its log does not deny that. */
   readonly elsewhere?: true;
   /** A send of unknown fate, while it is sent again under its idempotency key. */
   readonly unknown?: UnconfirmedCall;
@@ -40,13 +40,10 @@ export interface CreateOnceState {
 export const MAX_SENDS = 5;
 /** All re-sends of proven refusals happen within this time of the first send. */
 export const RESEND_WINDOW_MS = 15 * 60_000;
-/** Default time that a create may wait, unsent, for a worker, a configuration or a journal. */
 export const DEFAULT_START_LIMIT_MS = 24 * 60 * 60_000;
 
 const MAX_DELAY_MS = 60_000;
-/**
- * Calls held back by a standing refusal are retried spread over up to this time; the first one tries for all of them.
- */
+/** Calls held back by a standing refusal are retried spread over up to this time; the first one tries for all of them. */
 const HELD_SPREAD_MS = 2 * 60_000;
 /** Longest delay while a worker, the configuration or the journal is unavailable. */
 const MAX_UNSENT_DELAY_MS = 5 * 60_000;
@@ -59,15 +56,7 @@ export type CreateStep =
   | { readonly do: 'wait'; readonly until: number; readonly state: CreateOnceState; readonly why: string };
 
 export function beginCreate(creationKey: string, now: number): CreateOnceState {
-  return {
-    v: 1,
-    creationKey,
-    sends: 0,
-    tries: 0,
-    waits: 0,
-    startedAt: now,
-    firstSendAt: null,
-  };
+  return { v: 1, creationKey, sends: 0, tries: 0, waits: 0, startedAt: now, firstSendAt: null };
 }
 
 export interface StepContext {
@@ -84,7 +73,6 @@ export interface StepContext {
   readonly patient?: true;
 }
 
-/** Next step after an answer of `media.createVideo` or `media.reconcileCreate`. */
 export function nextStep(
   state: CreateOnceState,
   answer: CreateVideoAnswer,
@@ -121,9 +109,11 @@ export function nextStep(
       const known: CreateOnceState =
         answer.cause === RECORDED_BY_ANOTHER_RUN ? { ...state, elsewhere: true } : state;
       if (answer.permanent) return settleUnsent(known, answer);
-      return answer.sendAttemptUsed && !FREE_CAUSES.has(answer.cause)
-        ? afterFailedConnection(known, answer, context)
-        : afterUnsent(known, answer, context);
+      if (!answer.sendAttemptUsed || FREE_CAUSES.has(answer.cause))
+        return afterUnsent(known, answer, context);
+      const { counted, until } = tryAfter(known, answer, true, context);
+      if (exhausted(counted, until)) return settleUnsent(known, answer);
+      return { do: 'wait', until, state: counted, why: answer.message };
     }
   }
 }
@@ -146,8 +136,7 @@ export function withDebts(answer: SettledCreate, state: CreateOnceState): Settle
   return answer.outcome === 'rejected' && state.mayBeOwed === true ? { ...answer, mayBeOwed: true } : answer;
 }
 
-/** Next step of a cancelled caller after a `recordedOnly` create. */
-export type CancelledStep =
+type CancelledStep =
   | { readonly do: 'settle'; readonly answer: CreatedVideo | UnconfirmedCall }
   | { readonly do: 'end'; readonly mayBeOwed: boolean };
 
@@ -198,12 +187,7 @@ function afterUnknown(state: CreateOnceState, answer: UnconfirmedCall, context: 
     const { counted, until } = tryAfter(state, answer, true, context);
     if (!exhausted(counted, until) && until <= Date.parse(answer.sameKeyUntil)) {
       const why = `the fate of the create is unknown (${answer.evidence.cause}); it is sent again under the same idempotency key`;
-      return {
-        do: 'wait',
-        until,
-        state: { ...counted, unknown: answered },
-        why,
-      };
+      return { do: 'wait', until, state: { ...counted, unknown: answered }, why };
     }
   }
   // Only one reconciliation queries the task records; its answer is final.
@@ -213,16 +197,6 @@ function afterUnknown(state: CreateOnceState, answer: UnconfirmedCall, context: 
 }
 
 type NotSentAnswer = Extract<CreateVideoAnswer, { outcome: 'not_sent' }>;
-
-function afterFailedConnection(
-  state: CreateOnceState,
-  answer: NotSentAnswer,
-  context: StepContext,
-): CreateStep {
-  const { counted, until } = tryAfter(state, answer, true, context);
-  if (exhausted(counted, until)) return settleUnsent(state, answer);
-  return { do: 'wait', until, state: counted, why: answer.message };
-}
 
 function afterUnsent(state: CreateOnceState, answer: NotSentAnswer, context: StepContext): CreateStep {
   const waits = state.waits + 1;
@@ -333,13 +307,8 @@ const LOG_UNREAD: ReadonlySet<string> = new Set([
 /** Rejection for an answer that is not waited for any longer. */
 function settleUnsent({ elsewhere }: CreateOnceState, answer: NotSentAnswer): CreateStep {
   const { cause, reason, field, message } = answer;
-  const settled =
-    elsewhere === true && LOG_UNREAD.has(cause) ? { ...answer, mayBeOwed: true as const } : answer;
-  return settleRejected(settled, {
-    reason: reason ?? 'not_sent',
-    message,
-    ...(field === undefined ? {} : { field }),
-  });
+  const settled = elsewhere === true && LOG_UNREAD.has(cause) ? { ...answer, mayBeOwed: true as const } : answer;
+  return settleRejected(settled, { reason: reason ?? 'not_sent', message, ...given({ field }) });
 }
 
 function settleRejected(

@@ -7,7 +7,7 @@ export interface DownloadVideoInput {
   readonly video: VideoTask;
   /** Written into the sidecar only when the caller asked for it (architecture: Stores). */
   readonly sidecarPrompt?: string;
-  /** The first try, made by a delivery: it counts, and the next one is not before what it was told (C8.7). */
+  /** The first try, made by a delivery: it counts, and the next one is not before what it was told. */
   readonly tried?: FailedTry;
 }
 
@@ -36,7 +36,6 @@ export type DownloadVideoResult =
       readonly reason: ContentUnavailableReason;
       readonly message: string;
       readonly tries: number;
-      /** The refused bytes, kept for inspection. */
       readonly rejected: ArtifactRef | null;
       readonly httpStatus?: number;
     };
@@ -57,7 +56,7 @@ export type DownloadProblemKind =
   | 'network'
   /** The address filter refused the location: nothing was sent there. */
   | 'blocked'
-  /** A page of JSON, HTML or text, or no bytes at all, in the place of the video (C4.3). */
+  /** A page of JSON, HTML or text, or no bytes at all, in the place of the video. */
   | 'not_video'
   /** A complete body with a damaged or incomplete file, or a part of the file in answer to a request for all of it. */
   | 'incomplete_file'
@@ -68,10 +67,10 @@ export type DownloadProblemKind =
 
 export interface DownloadProblem {
   readonly kind: DownloadProblemKind;
-  /** Our own text, without paths or anything that the service wrote; of an address at most its origin (C5.4). */
+  /** Our own text, without paths or anything that the service wrote; of an address at most its origin. */
   readonly message: string;
   readonly httpStatus?: number;
-  /** Lower bound in milliseconds (C8.7). */
+  /** Lower bound in milliseconds. */
   readonly retryAfterMs?: number;
   readonly rejected?: ArtifactRef;
   /** Another try cannot help. */
@@ -81,17 +80,15 @@ export interface DownloadProblem {
 /** Deliveries: videos of one, and how many a watcher or a batch has open at a time. */
 export const DELIVERY = { videos: 25, open: 4 } as const;
 
-/** A try of a delivery that failed. */
 export interface FailedTry {
   readonly problem: DownloadProblem;
   /** The result is still there, as far as the service says, and no byte of it came in this try. */
   readonly lives: boolean;
 }
 
-/** A video that is stored. */
 export type Downloaded = Extract<DownloadVideoResult, { outcome: 'downloaded' }>;
 
-/** Bounds of `media.downloadVideo` (C4.2, C8.6, architecture: Download); times in milliseconds. */
+/** Bounds of `media.downloadVideo` (architecture: Download); times in milliseconds. */
 export interface DownloadBounds {
   /** Tries in total; the last one returns instead of throwing. */
   readonly maxTries: number;
@@ -107,17 +104,15 @@ export interface DownloadBounds {
   readonly livingDelayMs: number;
   /** Complete but damaged files, or links that say that they expired, before that is reported. */
   readonly maxSameFault: number;
-  /** First delay between tries; doubles up to `maxDelayMs`. Never below the general polling interval (C8.2). */
+  /** First delay between tries; doubles up to `maxDelayMs`. Never below the general polling interval. */
   readonly minDelayMs: number;
   readonly maxDelayMs: number;
-  /** Delay after 401 or 403 from the service itself (C7.3). */
+  /** Delay after 401 or 403 from the service itself. */
   readonly authDelayMs: number;
-  /** Time limit of one try. */
   readonly tryDeadlineMs: number;
   /** A try is given up when its body brings fewer bytes than `minBytesPerRateWindow` in this time. */
   readonly rateWindowMs: number;
   readonly minBytesPerRateWindow: number;
-  /** Largest video, in bytes. */
   readonly maxBytes: number;
 }
 

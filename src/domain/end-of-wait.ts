@@ -34,9 +34,7 @@ export type WatchVerdict =
 /** The end of a watch. */
 export interface WatchEnd {
   readonly kind: 'verdict';
-  /** Which one. */
   readonly verdict: WatchVerdict;
-  /** What is known of the task then. */
   readonly state: WatchState;
   /** The file of a completed video, where a delivery has fetched it. */
   readonly downloaded?: Downloaded;
@@ -95,7 +93,6 @@ function isOutOfTime({ hardEndAt, missedAtDeadline, video }: WatchState, now: nu
   return missedAtDeadline > 0 || now >= hardEndAt + video.polling.maxSeconds * 1000;
 }
 
-/** What is known of the create of a video that is waited for. */
 export interface WaitOrigin {
   readonly creationKey: string | null;
   /** Null for a task that was not created here. */
@@ -152,7 +149,7 @@ export function requestedFacts(video: VideoTask): RequestedFacts {
   return { model, durationSeconds, resolution, referenceMode };
 }
 
-/** Warnings where the service reports something else than was requested (C2.2.5). */
+/** Warnings where the service reports something else than was requested. */
 export function differences(requested: RequestedFacts, reported: ReportedFacts): string[] {
   return (['model', 'durationSeconds', 'resolution'] as const).flatMap((fact) => {
     const asked = requested[fact];
@@ -236,7 +233,7 @@ export function unavailableContent(
   };
 }
 
-/** Whether another attempt, under a new creation key, can help (C3.7, C7.7). */
+/** Whether another attempt, under a new creation key, can help. */
 export function mayRetry(kind: ErrorKind): boolean {
   return kind === 'capacity';
 }

@@ -1,4 +1,3 @@
-/** One metric, as a scrape shows it. */
 export interface MetricDefinition {
   /** With the unit as its last word where it has one. */
   readonly name: `temporal_media_${string}`;

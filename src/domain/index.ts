@@ -20,8 +20,6 @@ export {
   type MediaSource,
   type ReferenceKind,
   type VideoReference,
-} from './request';
-export {
   type ImageEditRequest,
   type ImageGenerationRequest,
   type ImageResponseFormat,
@@ -29,18 +27,23 @@ export {
   type PaidRequest,
   type VideoRequest,
 } from './request';
-export { DEFAULT_POLLING, type PollingMode, type PollingProfile } from './video-task';
-export { videoTaskById, type VideoTask } from './video-task';
+export {
+  DEFAULT_POLLING,
+  type ErrorKind,
+  type PollingMode,
+  type PollingProfile,
+  type TaskError,
+  videoTaskById,
+  type VideoTask,
+} from './video-task';
 export { type Billing, type Money } from './money';
 export { mayRetry } from './end-of-wait';
-export { type ErrorKind, type TaskError } from './video-task';
 export {
   DEFAULT_CREATE_POLICY,
   type CreatePolicy,
   type ResolvedCreatePolicy,
   type IdempotencyPolicy,
 } from './create-policy';
-export { type RejectReason } from './failure-table';
 export { type CreateEvidence, type CreateVideoAnswer } from './paid-call';
 export { type ContentUnavailableReason } from './download';
 export {
@@ -67,9 +70,8 @@ export {
   type MediaActivities,
   type ServiceView,
 } from './activities';
-export { type CallWait } from './video-state';
-export { type DurationInput } from './shape';
-export { type VideoState } from './video-state';
+export { type DurationInput, type ValidationIssue } from './shape';
+export { type CallWait, type VideoState } from './video-state';
 export {
   type AwaitVideoInput,
   type EditImageWorkflowInput,
@@ -91,7 +93,6 @@ export {
   type VideoUpdates,
 } from './unconfirmed-decision';
 export { validateRequest } from './validate-request';
-export { type ValidationIssue } from './shape';
 export {
   type ImageModel,
   type ModelConfiguration,
@@ -101,7 +102,7 @@ export {
   type ModelEntry,
   type SpecificationPrice,
 } from './model-config';
-export { FAILURE_TABLE, failureRow, type FailureRow } from './failure-table';
+export { FAILURE_TABLE, failureRow, type FailureRow, type RejectReason } from './failure-table';
 export {
   type CampaignInput,
   type CampaignPlan,

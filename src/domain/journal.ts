@@ -7,7 +7,6 @@ export interface TaskIndexEntry {
   readonly v: 1;
   /** Of Temporal, in which the workflow ran. */
   readonly namespace: string;
-  /** The call that created the task. */
   readonly creationKey: string;
   /** Which send of its key created it, from 0. */
   readonly sendAttempt: number;
@@ -15,7 +14,6 @@ export interface TaskIndexEntry {
   readonly workflowId: string | null;
   /** Null for a call outside of a workflow. */
   readonly runId: string | null;
-  /** The facts that are kept of the task. */
   readonly video: VideoTask;
 }
 
@@ -120,15 +118,8 @@ export const keepsNothing = ({ kind }: Pick<CreateJournal, 'kind'>): boolean => 
  */
 export const BINDING_CACHE_MS = 60_000;
 
-/** Which journal a task queue belongs to (architecture: Create). */
-interface JournalBinding {
-  readonly journalId: string;
-  /** Null for a journal that is shared by design; otherwise the one host that may use it. */
-  readonly hostId: string | null;
-}
-
 /** What a worker requests of the binding of its queue. */
-export interface BindRequest extends JournalBinding {
+export interface BindRequest extends JournalIdentity {
   /** Id of its artifact store; null for a store that has none. */
   readonly artifacts: string | null;
   /** Accounts that it serves, with their digests. */
@@ -142,9 +133,8 @@ export interface BindRequest extends JournalBinding {
   readonly rebind?: true;
 }
 
-/** What the binding of a queue stores: the state of its schedule (ADR 28). */
 export interface QueueBinding {
-  readonly binding: JournalBinding;
+  readonly binding: JournalIdentity;
   /**
    * ISO 8601, in server time: a call that was scheduled earlier may have been sent with another journal. The beginning of
    * time for the first journal of a queue; {@link BINDING_CACHE_MS} after a rebind.

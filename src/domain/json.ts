@@ -1,4 +1,4 @@
-/** Removes undefined fields: what was not given is left out (C2.1.6). */
+/** Removes undefined fields: what was not given is left out. */
 export function given<Fields extends object>(
   fields: Fields,
 ): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {

@@ -41,11 +41,10 @@ interface OfSender {
   readonly activityId: string;
 }
 
-/** What is kept of a request that was or may have been sent: no prompt, key or address (C4.4b). */
+/** What is kept of a request that was or may have been sent: no prompt, key or address. */
 interface SentRequest extends Written, JournalKey, OfSender {
   /** Random; one for each request. */
   readonly nonce: string;
-  /** What is bought. */
   readonly operation: PaidRequest['operation'];
   /** Null for a call outside of a workflow. */
   readonly runId: string | null;
@@ -55,11 +54,8 @@ interface SentRequest extends Written, JournalKey, OfSender {
   readonly fingerprint: string | null;
   /** Credential name and digest of the base address. */
   readonly account: string;
-  /** Public model id. */
   readonly model: string;
-  /** Null where the request names none. */
   readonly durationSeconds: number | null;
-  /** Null where the request names none. */
   readonly resolution: string | null;
   /** `none`, or kinds with counts; null for an image. */
   readonly referenceMode: string | null;
@@ -68,7 +64,6 @@ interface SentRequest extends Written, JournalKey, OfSender {
 /** Written before a byte leaves: from here on a request may be in flight. */
 export interface IntentEntry extends SentRequest {
   readonly kind: 'intent';
-  /** SHA-256 of the request body. */
   readonly bodyHash: string;
   /** By the price rules of that moment; null means unknown, never free. */
   readonly estimate: Money | null;
@@ -85,19 +80,16 @@ export interface IntentEntry extends SentRequest {
 /** A send that this journal did not see, because it was replaced or set back: of unknown fate. */
 export interface LostEntry extends SentRequest {
   readonly kind: 'lost';
-  /** Why its fate is unknown. */
   readonly cause: string;
 }
 
-/** An answer that is recorded: the result of one send. */
+/** The recorded result of one send. */
 export type RecordedAnswer = Exclude<CreateVideoAnswer | ImageCallAnswer, { outcome: 'pending' }>;
 
 /** What became of a send: by its sender, or `unconfirmed` for one that can no longer be alive. */
 export interface AnswerEntry extends Written {
   readonly kind: 'answer';
-  /** Of the send. */
   readonly nonce: string;
-  /** What became of the send. */
   readonly answer: RecordedAnswer;
   /**
    * ISO 8601 time until which the send, of unknown fate, may be in flight once more under its idempotency key: no decision
@@ -122,11 +114,8 @@ export interface DecisionEntry extends Written {
   readonly kind: 'decision';
   /** The nonce of the send: the one whose evidence was shown. */
   readonly about: string;
-  /** What a person decided, and when. */
   readonly decision: UnconfirmedDecision;
-  /** Who decided: a person, the inspector of task records, or a worker that has fetched lost images after all. */
   readonly by: string;
-  /** Why, in the words of whoever decided. */
   readonly reason: string;
   /** The result by this decision; null after `resubmit`, which makes the key free again. */
   readonly answer: CreatedVideo | CompletedImages | RejectedCall | null;
@@ -201,15 +190,11 @@ export function wasCharged(send: Send): boolean {
   return purchaseOf(send) !== undefined || send.answer === null || isCharged(send.answer.answer);
 }
 
-/** The same by one answer. */
 export function isCharged(answer: RecordedAnswer): boolean {
   return isPaid(answer) || isOpenAnswer(answer) || isValidatedRefusal(answer);
 }
 
-/**
- * Whether money may be owed for this send: {@link mayHaveCost}, or the service validated its request and refused it
- * (C7.10).
- */
+/** Whether money may be owed for this send: {@link mayHaveCost}, or the service validated its request and refused it. */
 export function mayBeOwed(send: Send): boolean {
   return mayHaveCost(send) || (send.answer !== null && isValidatedRefusal(send.answer.answer));
 }
@@ -223,7 +208,7 @@ export function owesBefore({ sends }: { readonly sends: readonly Send[] }): bool
   return sends.some((send) => send.decision?.decision === 'resubmit' && mayHaveCost(send));
 }
 
-/** Whether another send than this one may have cost as well: one of unknown fate that was sent again by decision (C7.10). */
+/** Whether another send than this one may have cost as well: one of unknown fate that was sent again by decision. */
 export function owesBesides({ sends }: { readonly sends: readonly Send[] }, at: number): boolean {
   return sends.some((send, index) => index !== at && mayHaveCost(send));
 }

@@ -13,7 +13,7 @@ import { unseenDifference } from './near-names';
 import { validateRawFields } from './validate-request';
 import { type ValidationIssue } from './shape';
 
-/** How one kind of reference is sent (architecture: Requests): nothing about it is assumed (C2.1.5). */
+/** How one kind of reference is sent (architecture: Requests): nothing about it is assumed. */
 export interface ReferenceMapping {
   /** What it refers to; several fields may take one kind. */
   readonly kind: ReferenceKind;
@@ -122,7 +122,7 @@ export interface ImageModel {
   /** What an edit may carry besides prompt and images. @default nothing */
   readonly edit?: {
     readonly mask?: boolean;
-    /** Which of size, quality, n and response_format an edit may carry (C2.4.7). */
+    /** Which of size, quality, n and response_format an edit may carry. */
     readonly fields?: readonly ('size' | 'quality' | 'n' | 'response_format')[];
     readonly maxImages?: number;
   };
@@ -158,14 +158,13 @@ export type ModelLookup =
 
 interface ModelValidation {
   readonly issues: readonly ValidationIssue[];
-  /** Whether a configuration entry was there to check against. */
   readonly validated: boolean;
 }
 
 /**
- * Checks a paid request against the live model configuration (C8.1, architecture: Models). Pure; changes nothing.
- * A value passes when the entry has no list for it, except where the contract sends it only when it is listed:
- * `auto`, quality, response_format, mask, other fields of an edit.
+ * Checks a paid request against the live model configuration (architecture: Models). Pure; changes nothing. A value
+ * passes when the entry has no list for it, except where the contract sends it only when it is listed: `auto`, quality,
+ * response_format, mask, other fields of an edit.
  */
 export function validateAgainstModel(paid: PaidRequest, lookup: ModelLookup): ModelValidation {
   switch (lookup.found) {
@@ -180,17 +179,9 @@ export function validateAgainstModel(paid: PaidRequest, lookup: ModelLookup): Mo
     case 'entry': {
       const { entry } = lookup;
       const expected = paid.operation === 'create_video' ? 'video' : 'image';
-      if (entry.kind !== expected)
-        return {
-          issues: [
-            {
-              field: 'model',
-              message: `This model makes ${entry.kind}s; this call needs a model that makes ${expected}s.`,
-            },
-          ],
-          validated: true,
-        };
-      return { issues: validateEntry(paid, entry), validated: true };
+      const message = `This model makes ${entry.kind}s; this call needs a model that makes ${expected}s.`;
+      const issues = entry.kind === expected ? validateEntry(paid, entry) : [{ field: 'model', message }];
+      return { issues, validated: true };
     }
   }
 }
@@ -225,7 +216,7 @@ function validateGeneration(request: ImageGenerationRequest, entry: ImageModel):
   ];
 }
 
-/** Edit fields and the names that the configuration lists them under (C2.4.7). */
+/** Edit fields and the names that the configuration lists them under. */
 const EDIT_FIELDS = [
   ['size', 'size'],
   ['quality', 'quality'],
@@ -257,14 +248,14 @@ function imageValues(request: ImageGenerationRequest, entry: ImageModel): Valida
   return issues;
 }
 
-/**
- * Without an entry only what every model accepts passes; the rest would be a guess (architecture: Models, C2.1.5).
- */
+/** Without an entry only what every model accepts passes; the rest would be a guess (architecture: Models). */
 function validateUnlisted(paid: PaidRequest): ValidationIssue[] {
   const { request, operation } = paid;
   const issues: ValidationIssue[] = [];
   const refuse = (field: string, value: unknown) => {
-    if (value !== undefined) issues.push({ field, message: withoutEntry(field) });
+    if (value === undefined) return;
+    const message = `Without an entry for this model nothing is known about ${field}: name the model configuration in MEDIA_MODELS, or leave it out.`;
+    issues.push({ field, message });
   };
   if (operation === 'create_video') {
     refuse('references', (request.references ?? []).length > 0 ? request.references : undefined);
@@ -279,9 +270,6 @@ function validateUnlisted(paid: PaidRequest): ValidationIssue[] {
   }
   return [...issues, ...validateRawFields(request.fields, { operation })];
 }
-
-const withoutEntry = (field: string) =>
-  `Without an entry for this model nothing is known about ${field}: name the model configuration in MEDIA_MODELS, or leave it out.`;
 
 function unlisted(field: string, value: unknown): ValidationIssue[] {
   if (value === undefined) return [];
@@ -299,13 +287,7 @@ function oneOf<T extends string | number>(
   return [{ field, message, allowed: values }];
 }
 
-interface ReferenceValidation {
-  readonly issues: readonly ValidationIssue[];
-  /** Wire fields that the references use. */
-  readonly used: readonly string[];
-}
-
-/** The mapping of one reference; undefined when there is none or it is ambiguous. Never assumed (C2.1.5). */
+/** The mapping of one reference; undefined when there is none or it is ambiguous. Never assumed. */
 export function mappingOf(
   reference: VideoReference,
   mappings: readonly ReferenceMapping[],
@@ -331,19 +313,13 @@ export function addressedSources(
   );
 }
 
-/** Checks references against a model's mappings: field, form and number (C2.1.4, C2.1.5, C8.1). */
-function validateReferences(
-  references: readonly VideoReference[],
-  mappings: readonly ReferenceMapping[],
-): ReferenceValidation {
+/** Checks references against a model's mappings. @returns also the wire fields that the references use */
+function validateReferences(references: readonly VideoReference[], mappings: readonly ReferenceMapping[]) {
   const issues: ValidationIssue[] = [];
   const taken = new Map<ReferenceMapping, number>();
   references.forEach((reference, index) => {
     const mapping = mappingOf(reference, mappings);
-    if (mapping === undefined) {
-      issues.push(withoutMapping(reference, index, mappings));
-      return;
-    }
+    if (mapping === undefined) return void issues.push(withoutMapping(reference, index, mappings));
     taken.set(mapping, (taken.get(mapping) ?? 0) + 1);
     // An address that the service cannot fetch. That of a file is signed by the store of the worker.
     if (mapping.form === 'url' && 'url' in reference.source && !/^https?:/i.test(reference.source.url))

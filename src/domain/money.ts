@@ -9,7 +9,7 @@ interface PricedSpec {
   readonly resolution?: string | undefined;
   readonly size?: string | undefined;
   readonly quality?: string | undefined;
-  /** Number of image results; multiplies the price (C1.7). Polls never do (C1.6). */
+  /** Number of image results; multiplies the price. Polls never do. */
   readonly n?: number | undefined;
 }
 
@@ -89,7 +89,7 @@ export const moneyCheck: Check<Money> = objectOf<Money>({ microUnits: whole(0), 
  * - `none`: nothing was sent, or the service refused it without validating it: provably nothing is owed.
  */
 export interface Billing {
-  /** From the configured price rule; null means unknown, never free (C1.5). */
+  /** From the configured price rule; null means unknown, never free. */
   readonly estimate: number | null;
   /** ISO 4217 code of the estimate; null when that is unknown. */
   readonly currency: string | null;
@@ -109,7 +109,7 @@ export function billing(estimate: Money | null, state: Billing['state'], usage?:
   };
 }
 
-/** Billing state of a successful call: without a number in its usage the cost is unknown (C1.9). */
+/** Billing state of a successful call: without a number in its usage the cost is unknown. */
 export function finishedState(usage: JsonValue | undefined): 'settled' | 'needs_review' {
   return saysHowMuch(usage) ? 'settled' : 'needs_review';
 }
@@ -122,7 +122,7 @@ function saysHowMuch(usage: JsonValue | undefined): boolean {
   return Object.values(usage).some((inner: JsonValue) => saysHowMuch(inner));
 }
 
-/** Estimate of one paid call by its model's price rule; null means unknown, never free (C1.5, C1.7). */
+/** Estimate of one paid call by its model's price rule; null means unknown, never free. */
 export function estimateFor(paid: PaidRequest, entry: ModelEntry | undefined): Money | null {
   if (paid.operation === 'create_video') {
     const { durationSeconds, resolution } = paid.request;
@@ -135,7 +135,7 @@ export function estimateFor(paid: PaidRequest, entry: ModelEntry | undefined): M
 /** Lengths of the windows of a spend limit, and how much of an ISO 8601 time names one, in characters. */
 const WINDOWS = { hour: 13, day: 10, month: 7 } as const;
 
-export type SpendPeriod = keyof typeof WINDOWS;
+type SpendPeriod = keyof typeof WINDOWS;
 
 export const SPEND_PERIODS = Object.keys(WINDOWS) as [SpendPeriod, ...SpendPeriod[]];
 
@@ -144,7 +144,7 @@ export interface SpendLimit extends Money {
   readonly per: SpendPeriod;
 }
 
-export interface SpendWindow {
+interface SpendWindow {
   /** Beginning of the ISO 8601 times in it: `2026-01-31T07`, `2026-01-31`, `2026-01`. */
   readonly id: string;
   /** Milliseconds since the Unix epoch. */

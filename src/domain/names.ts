@@ -48,10 +48,9 @@ export const WORKFLOW = {
 
 const WORKFLOWS: ReadonlySet<string> = new Set(Object.values(WORKFLOW));
 
-/** Whether a workflow is of this package, and not of the user's own. */
 export const isMediaWorkflow = (type: string): boolean => WORKFLOWS.has(type);
 
-/** Names of the queries of the workflows. */
+/** Query names. */
 export const QUERY = {
   videoState: 'video_state',
   campaignState: 'campaign_state',
@@ -101,7 +100,6 @@ export const idCheck: Check<string> = must(
   (id) => typeof id === 'string' && id !== '' && id.length <= MAX_ID && !/\p{Cs}/u.test(id),
 );
 
-/** The same of a task queue. */
 export const taskQueueCheck: Check<string> = (value, field) =>
   idCheck(value, field) ?? ownQueue(value, field);
 
@@ -198,7 +196,6 @@ export type SearchFacts = { readonly [fact in keyof typeof SEARCH_ATTRIBUTE]?: s
 
 export const SEARCH_ATTRIBUTES: readonly string[] = Object.values(SEARCH_ATTRIBUTE);
 
-/** Names and values of the facts that are known. */
 export function searchPairs(facts: SearchFacts): readonly (readonly [name: string, value: string])[] {
   return Object.entries(facts).flatMap(([fact, value]) =>
     // A caller without types may have put anything into its request.
@@ -212,7 +209,7 @@ export function searchPairs(facts: SearchFacts): readonly (readonly [name: strin
  */
 export const SERVED_PARTS = ['workflows', 'create', 'poll', 'download', 'image'] as const;
 
-/** What a worker may serve: the workflows, or one of its activity queues. */
+/** A part of a worker. */
 export type ServedPart = (typeof SERVED_PARTS)[number];
 
 /** What follows from the parts that a worker serves. */

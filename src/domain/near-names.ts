@@ -55,7 +55,6 @@ function distanceOf(a: string, b: string): number {
   return editDistance(a, b);
 }
 
-/** Levenshtein: insertions, deletions and replacements of one character. */
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_unused, index) => index);
   for (let row = 1; row <= a.length; row++) {

@@ -13,7 +13,7 @@ import { type TaskError, type VideoTask } from './video-task';
 import { given } from './json';
 import { requestBudgetMs } from './timeouts';
 
-/** The requested values, kept apart from what the service reports (C2.2.5). */
+/** The requested values, kept apart from what the service reports. */
 export interface RequestedFacts {
   /** Public model id; null where only the task id was known. */
   readonly model: string | null;
@@ -47,11 +47,9 @@ export interface LastPollError {
 
 /** State of a wait at one moment. */
 export interface WatchFacts {
-  /**
-   * The service's last status value: that of the create reply until a poll returns a record; null when it sent none.
-   */
+  /** The service's last status value: that of the create reply until a poll returns a record; null when it sent none. */
   readonly lastStatus: string | null;
-  /** Only when the service sent a number (C2.2.4). */
+  /** Only when the service sent a number. */
   readonly progress?: number;
   /** ISO 8601. */
   readonly lastChangeAt: string | null;
@@ -77,15 +75,15 @@ export interface CompletedVideo extends WithVideo {
   /** What the service's record says of the result. */
   readonly reported: ReportedFacts;
   /**
-   * Differences between requested and reported values, unusual media, unknown values. Never claims that references
-   * were used (C7.9).
+   * Differences between requested and reported values, unusual media, unknown values. Never claims that references were
+   * used.
    */
   readonly warnings: readonly string[];
   /** The wait at its end. */
   readonly watch: WatchFacts;
 }
 
-/** The client's deadline passed. A success, not a failure: the task continues and can be awaited later (C3.4). */
+/** The client's deadline passed. A success, not a failure: the task continues and can be awaited later. */
 export interface StillRunning extends WithVideo, WatchFacts {
   readonly outcome: 'still_running';
 }
@@ -95,7 +93,7 @@ export interface FailedVideo extends WithVideo {
   readonly outcome: 'failed';
   /** The service's error, with its kind: moderation, capacity, invalid, quota or unknown. */
   readonly error: TaskError;
-  /** Whether another attempt, under a new creation key, can help (C7.7). */
+  /** Whether another attempt, under a new creation key, can help. */
   readonly retryable: boolean;
   /** The wait at its end. */
   readonly watch: WatchFacts;
@@ -116,10 +114,7 @@ export interface ContentUnavailable extends WithVideo {
   readonly httpStatus?: number;
 }
 
-/**
- * The service repeatedly answered that it does not know the id: check the id and the path (C7.2). Never a reason to
- * create.
- */
+/** The service repeatedly answered that it does not know the id: check the id and the path. Never a reason to create. */
 export interface TaskUnknown extends WithVideo {
   readonly outcome: 'task_unknown';
   /** One sentence for a person. */
@@ -128,7 +123,7 @@ export interface TaskUnknown extends WithVideo {
   readonly watch: WatchFacts;
 }
 
-/** A paid call whose fate is unknown. It was sent once and is not sent again (C4.4a, C4.4c). */
+/** A paid call whose fate is unknown. It was sent once and is not sent again. */
 export interface Unconfirmed extends WithBilling {
   readonly outcome: 'unconfirmed';
   /** Names the call in `temporal-media unconfirmed`, where a person decides about it. */
@@ -189,7 +184,7 @@ export interface CompletedImage extends WithBilling {
   readonly outcome: 'completed';
   /** In the order of the service's reply. */
   readonly images: readonly ArtifactRef[];
-  /** Unix time in seconds (C2.5.1). */
+  /** Unix time in seconds. */
   readonly created: number | null;
   /** Such as fewer images than requested, or a model without an entry to validate the request; usually empty. */
   readonly warnings: readonly string[];
@@ -202,7 +197,7 @@ export interface ImageResultsLost extends WithBilling {
   readonly creationKey: string;
   /** Null for each that is lost. */
   readonly images: readonly (ArtifactRef | null)[];
-  /** Unix time in seconds (C2.5.1). */
+  /** Unix time in seconds. */
   readonly created: number | null;
   /** Why: a public value, such as `storage`. */
   readonly reason: string;
@@ -224,7 +219,7 @@ const VALIDATED: ReadonlySet<RejectedCall['reason']> = new Set(['moderation', 'i
 
 /**
  * Whether the service may bill the validation of the refused request: that nothing was accepted does not prove that
- * nothing is owed (C7.10). A refusal of the whole account or model validates no request.
+ * nothing is owed. A refusal of the whole account or model validates no request.
  */
 export function isValidated({ httpStatus, standing, reason }: RejectedCall): boolean {
   return httpStatus !== undefined && standing === undefined && VALIDATED.has(reason);
@@ -300,12 +295,7 @@ export function cancelled(video: VideoTask | null, creationKey: string | null, m
 }
 
 /** The builders as one object, for code that uses several of them. */
-export const outcomes = {
-  cancelled,
-  refusedBeforeSend,
-  rejected,
-  unconfirmed,
-};
+export const outcomes = { cancelled, refusedBeforeSend, rejected, unconfirmed };
 
 /** The outcome of an image call; undefined for answers after which it may continue (nothing was accepted). */
 export function imageOutcome(answer: ImageCallAnswer, creationKey: string): ImageOutcome | undefined {

@@ -20,7 +20,6 @@ export interface Ancestry {
   readonly ancestors?: readonly string[];
 }
 
-/** Names an activity in the logs of the journal. */
 export interface NamedSender {
   /**
    * Unique to the activity, and the same in all of its tries: a reconciliation asks for it when the activity brought no
@@ -42,9 +41,7 @@ interface PaidInput extends Ancestry, NamedSender {
   readonly policy?: CreatePolicy;
   /** Sends nothing while the fate of a call with the same body and another key is unknown. @default false */
   readonly refuseWhileUnconfirmed?: boolean;
-  /**
-   * Sends the same request again, on a person's demand, after the service refused it under this key. @default false
-   */
+  /** Sends the same request again, on a person's demand, after the service refused it under this key. @default false */
   readonly again?: boolean;
 }
 
@@ -56,7 +53,6 @@ export interface CreateVideoInput extends PaidInput {
   readonly sameKey?: string;
 }
 
-/** The parameters of a create, without its texts. */
 export type CallFacts = Pick<VideoTask, 'durationSeconds' | 'resolution' | 'referenceMode'> & {
   readonly model: string;
 };
@@ -124,9 +120,7 @@ export const CREATE_VIDEO_INPUT_SHAPE = {
 
 /** Evidence for settling a create of unknown fate; no prompt, key or address (failure model: Foreign bytes). */
 export interface CreateEvidence {
-  /**
-   * Why the fate is unknown: a public value such as `connection_lost_after_send`, `http_502`, `no_outcome_recorded`.
-   */
+  /** Why the fate is unknown: a public value such as `connection_lost_after_send`, `http_502`, `no_outcome_recorded`. */
   readonly cause: string;
   /** Names this send in decisions; null when no intent could be read. */
   readonly sendId: string | null;
@@ -158,7 +152,6 @@ export interface CreateEvidence {
   readonly account: string | null;
 }
 
-/** Fields that every answer of a paid activity carries. */
 interface PaidAnswer {
   /** Which send of its key the answer is about, from 0; the next one where nothing was sent. */
   readonly sendAttempt: number;
@@ -221,11 +214,10 @@ export interface RejectedCall extends PaidAnswer {
   readonly heldUntil?: string;
 }
 
-/** Scope of a standing refusal. */
 export type StandingScope = 'account' | 'model';
 
 /** An answer that could not be written to the journal, and the nonce of its send. */
-export interface UnrecordedAnswer {
+interface UnrecordedAnswer {
   readonly nonce: string;
   readonly answer: NotSent | RefusedForNow | RejectedCall | UnconfirmedCall;
 }
@@ -267,7 +259,7 @@ export interface UnconfirmedCall extends PaidAnswer, ToReconcile {
 export interface CreatedVideo extends PaidAnswer {
   readonly outcome: 'created';
   readonly video: VideoTask;
-  /** The status value of the create reply; it may already be final (C3.8). */
+  /** The status value of the create reply; it may already be final. */
   readonly status: string;
   readonly warnings: readonly string[];
   /** How this worker has videos polled that do not say it themselves. @default 'own' */
@@ -286,9 +278,9 @@ export type CreateVideoAnswer =
 /** Images were paid for, fetched and stored. */
 export interface CompletedImages extends PaidAnswer {
   readonly outcome: 'completed';
-  /** In the order of `data` (C2.5.2). */
+  /** In the order of `data`. */
   readonly images: readonly ArtifactRef[];
-  /** Unix time in seconds, as reported by the service (C2.5.1). */
+  /** Unix time in seconds, as reported by the service. */
   readonly created: number | null;
   readonly usage?: JsonValue;
   readonly warnings: readonly string[];
@@ -325,7 +317,6 @@ export type ImageCallAnswer =
   | PendingCall
   | UnconfirmedCall;
 
-/** Evidence with the known facts; all others are null. */
 export function evidence(cause: string, known: Partial<Omit<CreateEvidence, 'cause'>> = {}): CreateEvidence {
   return {
     cause,
@@ -347,10 +338,7 @@ export function evidence(cause: string, known: Partial<Omit<CreateEvidence, 'cau
   };
 }
 
-/**
- * Message for a call that no worker took before its start limit; the server no longer starts it
- * (failure model: row 2).
- */
+/** Message for a call that no worker took before its start limit; the server no longer starts it (failure model: row 2). */
 export function noWorker(taskQueue: string): string {
   const media = baseTaskQueue(taskQueue);
   return `No worker took the call from the task queue "${taskQueue}" before its start limit: nothing was sent. Start a media worker of "${media}" (MEDIA_TASK_QUEUE), or name the task queue of one that runs.`;

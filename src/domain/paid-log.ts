@@ -31,10 +31,8 @@ export const NO_ENTRIES: KeyState = {
   fenced: [],
 };
 
-/** The state of a key by its log. */
 export const stateOf = (log: readonly LogEntry[]): KeyState => log.reduce(apply, NO_ENTRIES);
 
-/** The state of a key after one more entry. */
 export function apply(state: KeyState, entry: LogEntry): KeyState {
   const { sends } = state;
   switch (entry.kind) {
@@ -106,7 +104,6 @@ function decided(state: KeyState, at: number, decision: Entry<'decision'>): KeyS
   return decision.decision === 'adopt' ? { ...next, bought: state.bought ?? at } : { ...next, refused: at };
 }
 
-/** Who asks. */
 export interface LogCaller {
   /** The activity that asks, in all of its tries. */
   readonly sender: string;
@@ -134,7 +131,6 @@ export type Licence =
   | { readonly do: 'pending'; readonly at: number }
   | { readonly do: 'fenced' };
 
-/** What a caller with this request may do at the end of a log. */
 export function decide(state: KeyState, caller: LogCaller): Licence {
   const { open, unknown, bought, refused } = state;
   const holder = [open, unknown, bought, heldByLast(state, caller)].find((at) => isOther(state, at, caller));
@@ -192,7 +188,7 @@ export function answeringSend({ sends, bought }: KeyState, own: number): number 
   return isSameRequest(theirs, ours) ? bought : own;
 }
 
-/** Whether the service asked not to be called before a time to come (C8.7). */
+/** Whether the service asked not to be called before a time to come. */
 function isPaused(answer: Entry<'answer'>, now: number): boolean {
   const current: RecordedAnswer = notOfTheFuture(answer, now).answer;
   const notBefore =

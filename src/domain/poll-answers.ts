@@ -1,8 +1,7 @@
 import { type JsonValue } from './json';
 import { type TaskError } from './video-task';
 
-/** One model's tasks in a tick. */
-export interface PollBatch {
+interface PollBatch {
   readonly model: string | null;
   readonly ids: readonly string[];
   /**
@@ -19,7 +18,7 @@ export interface PollVideosInput {
   readonly account: string;
   /** Soft budget in milliseconds: tasks without an answer by then are `late`. */
   readonly budgetMs: number;
-  /** Shortest time between two polls of one task, in milliseconds, which the worker enforces (C8.2). */
+  /** Shortest time between two polls of one task, in milliseconds, which the worker enforces. */
   readonly minIntervalMs: number;
   /** Absent: all GETs are sent as soon as possible. */
   readonly spread?: PollSpread;
@@ -39,7 +38,7 @@ export interface PolledRecord {
   /** The service's own status value, in lower case. */
   readonly status: string;
   readonly phase: TaskPhase;
-  /** Present only when the record holds a finite number from 0 to 100 (C2.2.3). */
+  /** Present only when the record holds a finite number from 0 to 100. */
   readonly progress?: number;
   readonly usage?: JsonValue;
   readonly reported?: ReportedFacts;
@@ -48,7 +47,7 @@ export interface PolledRecord {
   readonly expiresAt?: string;
 }
 
-/** Meaning of a status value. `unknown` is reported and is not final (C2.2.2). */
+/** Meaning of a status value. `unknown` is reported and is not final. */
 export type TaskPhase = 'queued' | 'in_progress' | 'completed' | 'failed' | 'unknown';
 
 /** Whether no later record can say anything else. */
@@ -56,7 +55,7 @@ export function isFinal({ phase }: PolledRecord): boolean {
   return phase === 'completed' || phase === 'failed';
 }
 
-/** What the service reports about the result, kept apart from what was requested (C2.2.5). */
+/** What the service reports about the result, kept apart from what was requested. */
 export interface ReportedFacts {
   /** As the service's record names it; absent where it does not. */
   readonly model?: string;
@@ -68,7 +67,6 @@ export interface ReportedFacts {
   readonly fps?: number;
 }
 
-/** All reasons why a poll returned no record. */
 export const POLL_ERROR_CLASSES = [
   'rate_limited',
   'unavailable',
@@ -103,7 +101,7 @@ export type PollAnswer =
       readonly httpStatus?: number;
       /** The service's error, cleaned and shortened; only for the first tasks of a tick. */
       readonly reason?: TaskError;
-      /** Lower bound from Retry-After, in milliseconds, never clamped (C8.7). */
+      /** Lower bound from Retry-After, in milliseconds, never clamped. */
       readonly retryAfterMs?: number;
       /** True when nothing was sent: the tick ended first, or Retry-After of the model forbade it. */
       readonly unsent?: true;
@@ -139,7 +137,6 @@ export function shortSeen(digests: readonly string[]): Seen {
   return seenRuns.length * 2 <= digests.length ? { seen: [], seenRuns } : { seen: digests };
 }
 
-/** The digest of each task of a batch. */
 export function seenOf({ seen, seenRuns }: Seen): readonly string[] {
   return seenRuns === undefined
     ? seen

@@ -28,9 +28,7 @@ export const PACE = {
 
 /** From when on, after the start of a wait, and how often a long wait is polled, in milliseconds. */
 export interface SlowPolling {
-  /** Milliseconds since the start of the wait. */
   readonly afterMs: number;
-  /** Milliseconds between two polls from then on. */
   readonly intervalMs: number;
 }
 
@@ -39,7 +37,7 @@ const BUDGET_MARGIN_MS = 1000;
 /** Milliseconds that each task of a tick adds to the time over which its GETs are spread. */
 const SPREAD_MS = 4;
 
-/** The last tick of a group, which its next run goes on from. */
+/** The last tick of a group, from which its next run continues. */
 export interface LastTick {
   /** Its start in workflow time, milliseconds; 0 before the first. */
   readonly lastTickAt: number;
@@ -61,7 +59,6 @@ export class PollGroup {
     profile: PollingProfile,
     private readonly slow?: SlowPolling,
     readonly pace: PollPace = PACE.own,
-    /** What its next run goes on from. */
     public last: LastTick = NO_TICK,
   ) {
     this.minIntervalMs = profile.minSeconds * 1000;
@@ -70,7 +67,7 @@ export class PollGroup {
 
   /** When the first of these watches needs attention; `Infinity` for none. */
   nextWakeAt(watches: readonly Watch[]): number {
-    const cadence = this.cadence();
+    const cadence = { ...this.last, minIntervalMs: this.minIntervalMs };
     return watches.reduce((soonest, { state }) => Math.min(soonest, wakeAt(state, cadence)), Infinity);
   }
 
@@ -118,9 +115,7 @@ export class PollGroup {
     };
   }
 
-  /**
-   * Applies one task's answer in the tick that started at `at` and ended at `answeredAt`; no answer means unchanged.
-   */
+  /** Applies one task's answer in the tick that started at `at` and ended at `answeredAt`; no answer means unchanged. */
   apply(
     state: WatchState,
     answer: PollAnswer | undefined,
@@ -144,29 +139,18 @@ export class PollGroup {
     return verdict === undefined ? { state: next } : { state: next, verdict };
   }
 
+  /** A task of a long wait has its own interval, never below its band. */
   private slowed(state: WatchState): WatchState {
-    const dueAt = slowPollAt(this.slow, state, this.minIntervalMs);
-    return dueAt === undefined ? state : { ...state, dueAt };
-  }
-
-  private cadence(): Cadence {
-    return { ...this.last, minIntervalMs: this.minIntervalMs };
+    const { startedAt, lastPollAt } = state;
+    if (this.slow === undefined || lastPollAt === null || lastPollAt - startedAt < this.slow.afterMs)
+      return state;
+    return { ...state, dueAt: lastPollAt + Math.max(this.slow.intervalMs, this.minIntervalMs) };
   }
 }
 
 /** Milliseconds from the start of a tick to the next one. */
 export function tickIntervalMs({ budgetMs }: PollVideosInput): number {
   return budgetMs + BUDGET_MARGIN_MS;
-}
-
-/** When a task of a long wait is polled next, never below its band; undefined while the interval of its group holds. */
-function slowPollAt(
-  slow: SlowPolling | undefined,
-  { startedAt, lastPollAt }: { readonly startedAt: number; readonly lastPollAt: number | null },
-  minIntervalMs: number,
-): number | undefined {
-  if (slow === undefined || lastPollAt === null || lastPollAt - startedAt < slow.afterMs) return undefined;
-  return lastPollAt + Math.max(slow.intervalMs, minIntervalMs);
 }
 
 /** The next interval of a group, in milliseconds: random within its band, shorter by what this tick came late. */
@@ -182,13 +166,12 @@ function nextIntervalMs(
   return Math.round(minIntervalMs + band * (bandMargin + random * (1 - 2 * bandMargin)) - late);
 }
 
-/** Cadence of the group at one moment: its last tick and its current interval. */
-export interface Cadence extends LastTick {
+interface Cadence extends LastTick {
   readonly minIntervalMs: number;
 }
 
 /** What decides when a task is polled, in milliseconds of workflow time. */
-export interface Pollable {
+interface Pollable {
   readonly dueAt: number;
   readonly notBefore: number;
   readonly deadlineAt: number;
@@ -196,12 +179,9 @@ export interface Pollable {
 
 /** When this task next needs attention: an ordinary poll, the last poll of its wait, or its end. */
 export function wakeAt(state: Pollable, cadence: Cadence): number {
-  const soonest = cadence.lastTickAt === 0 ? 0 : cadence.lastTickAt + cadence.minIntervalMs;
-  const ordinary = Math.max(
-    state.dueAt,
-    state.notBefore,
-    cadence.lastTickAt === 0 ? 0 : cadence.lastTickAt + cadence.intervalMs,
-  );
+  const { lastTickAt, intervalMs, minIntervalMs } = cadence;
+  const soonest = lastTickAt === 0 ? 0 : lastTickAt + minIntervalMs;
+  const ordinary = Math.max(state.dueAt, state.notBefore, lastTickAt === 0 ? 0 : lastTickAt + intervalMs);
   // At the deadline one more poll is due, unless Retry-After forbids it: then the wait ends there
   // (architecture: Wait).
   return Math.min(ordinary, Math.max(state.deadlineAt, soonest));

@@ -12,6 +12,8 @@ export function isDataUrl(url: string): boolean {
 /** Media kind of a reference (contract 2.1). */
 export type ReferenceKind = 'image' | 'video' | 'audio';
 
+export const REFERENCE_KINDS: readonly ReferenceKind[] = ['image', 'video', 'audio'];
+
 /**
  * Stored bytes, named by their content, so that no local path enters a history (architecture: Stores).
  * `uri` is `artifact:sha256/<hash>` and is resolved by the worker's artifact store.
@@ -28,15 +30,15 @@ export interface ArtifactRef {
 }
 
 /**
- * Where the bytes of a reference, an edit's image or a mask come from.
- * `file` is read by the worker and only below its `MEDIA_INPUT_ROOTS`; a local path never reaches JSON (C2.4.6).
+ * Where the bytes of a reference, an edit's image or a mask come from. `file` is read by the worker and only below its
+ * `MEDIA_INPUT_ROOTS`; a local path never reaches JSON.
  */
 export type MediaSource =
   | { readonly artifact: ArtifactRef }
   | { readonly url: string }
   | { readonly file: string };
 
-/** One reference of a video (contract 2.1): the model's configuration decides the wire field and its form (C2.1.5). */
+/** One reference of a video (contract 2.1): the model's configuration decides the wire field and its form. */
 export interface VideoReference {
   /** Decides, with the model's configuration, under which field it is sent. */
   readonly kind: ReferenceKind;
@@ -71,19 +73,14 @@ export function isArtifactRef(value: unknown): value is ArtifactRef {
   );
 }
 
-/** Summary of references: `none`, or kinds with counts such as `image:2+audio:1` (architecture: Requests, C4.4b). */
+/** Summary of references: `none`, or kinds with counts such as `image:2+audio:1` (architecture: Requests). */
 export function referenceModeOf(references: readonly VideoReference[] | undefined): string {
   // An untyped caller may pass any value; the shape is validated elsewhere.
   if (!Array.isArray(references) || references.length === 0) return 'none';
-  const order: readonly ReferenceKind[] = ['image', 'video', 'audio'];
-  return order
-    .map((kind) => ({
-      kind,
-      count: references.filter((reference: VideoReference | null) => reference?.kind === kind).length,
-    }))
-    .filter(({ count }) => count > 0)
-    .map(({ kind, count }) => `${kind}:${count}`)
-    .join('+');
+  return REFERENCE_KINDS.flatMap((kind) => {
+    const count = references.filter((reference: VideoReference | null) => reference?.kind === kind).length;
+    return count > 0 ? [`${kind}:${count}`] : [];
+  }).join('+');
 }
 
 export const SOURCE_SHAPE = { artifact: true, url: true, file: true } satisfies ShapeOf<MediaSource>;
@@ -94,15 +91,15 @@ export const REFERENCE_SHAPE = {
   field: true,
 } satisfies ShapeOf<VideoReference>;
 
-/** A video to create (contract 2.1). A field that is not given is left out of the request (C2.1.6). */
+/** A video to create (contract 2.1). A field that is not given is left out of the request. */
 export interface VideoRequest {
-  /** Public model id, sent exactly as given (C0.3). */
+  /** Public model id, sent exactly as given. */
   readonly model: string;
   /** Text of at least one character. It is in histories and results, never in ids, logs or the journal. */
   readonly prompt: string;
-  /** Whole seconds; sent as `seconds` or `duration` as the model wants (C2.1.2). */
+  /** Whole seconds; sent as `seconds` or `duration` as the model wants. */
   readonly durationSeconds?: number;
-  /** For example `720p`; the allowed values depend on the model (C2.1.3). */
+  /** For example `720p`; the allowed values depend on the model. */
   readonly resolution?: string;
   /** For example `16:9`. */
   readonly aspectRatio?: string;
@@ -117,7 +114,7 @@ export type ImageResponseFormat = 'url' | 'b64_json';
 
 /** An image to generate (contract 2.3). */
 export interface ImageGenerationRequest {
-  /** Public model id, sent exactly as given (C0.3). */
+  /** Public model id, sent exactly as given. */
   readonly model: string;
   /** Text of at least one character. */
   readonly prompt: string;
@@ -137,7 +134,7 @@ export interface ImageGenerationRequest {
 export interface ImageEditRequest extends ImageGenerationRequest {
   /** The pictures to edit, at least one, in the order in which they are sent. */
   readonly images: readonly MediaSource[];
-  /** Sent only when the model's configuration lists mask editing (C2.4.5). */
+  /** Sent only when the model's configuration lists mask editing. */
   readonly mask?: MediaSource;
 }
 

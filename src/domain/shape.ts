@@ -1,6 +1,6 @@
 import { nearNames, unseenDifference } from './near-names';
 
-/** One problem of a request: the field, what is allowed, what to do (C8.1). Nothing was sent. */
+/** One problem of a request: the field, what is allowed, what to do. Nothing was sent. */
 export interface ValidationIssue {
   /** Path in the camelCase request, for example `references[1].source`. */
   readonly field: string;
@@ -105,7 +105,7 @@ export function must<T>(
   };
 }
 
-/** An absent value is fine. Null is not absent: no request contains it (C2.1.6). */
+/** An absent value is fine. Null is not absent: no request contains it. */
 export function optional<T>(check: Check<T>): Check<T | undefined> {
   return (value, field) => (value === undefined ? undefined : check(value, field));
 }
@@ -128,7 +128,6 @@ export function namesOf<T>(shape: ShapeOf<T>): Check<T> {
   return (value, field) => (isObject(value) ? shapeIssue(value, shape, field) : undefined);
 }
 
-/** The same fields, each of which may be absent. */
 export function partialOf<T>(shape: ShapeOf<T>): ShapeOf<Partial<T>> {
   const fields = Object.entries<true | Check>(shape).map(([field, check]) => [
     field,
@@ -179,7 +178,6 @@ const MAX_NAME = 255;
 export const absent: Check<undefined> = (value, field) =>
   value === undefined ? undefined : wrong(field, 'left out: only continue-as-new sets it');
 
-/** Any text of at most so many characters. */
 export function text(most: number): Check<string> {
   return must(
     `a text of at most ${most} characters`,
@@ -187,7 +185,6 @@ export function text(most: number): Check<string> {
   );
 }
 
-/** Any text of a message, or of a service. */
 export const anyText: Check<string> = text(10_000);
 
 /** Control characters, and lone surrogates: neither can be encoded in a name on the wire. */

@@ -68,7 +68,6 @@ export const WATCH_TIMEOUTS = {
   startToCloseMs: 10_000,
   /** A server accepts no timeout of any length; after a wait as long as this, the video polls by itself. */
   longestMs: 365 * 24 * 60 * 60_000,
-  /** Completing a group of activities. */
   tellMs: 30_000,
   /** Longest wait for a worker that delivers; then the videos are told without their files. */
   deliverStartMs: 10_000,
@@ -84,7 +83,7 @@ export const DOWNLOAD_TIMEOUTS = {
   scheduleToCloseMs: 48 * 60 * 60_000,
 } as const;
 
-/** Default time that a caller waits for a video (C8.5). */
+/** Default time that a caller waits for a video. */
 export const DEFAULT_WAIT_MS = 15 * 60_000;
 
 /** Milliseconds that one paid request of a model may take, from connect to the last byte of the reply. */

@@ -65,7 +65,6 @@ export const RESOLVE_UNCONFIRMED_SHAPE = {
   taskQueue: optional(taskQueueCheck),
 } satisfies ShapeOf<ResolveUnconfirmedInput>;
 
-/** What every decision says: which send it is about, who decides, and why. */
 type Decision = Pick<ResolveUnconfirmedInput, 'sendId' | 'by' | 'reason'>;
 
 /**
@@ -154,12 +153,9 @@ export function decisionIssue(input: {
   return issue?.message;
 }
 
-/** Which send the decision is about, as the evidence of the unconfirmed call names it. */
 export const sendIdCheck: Check<string> = (value, field) =>
   saying(value, field, 'which send it is about (`sendId` of the evidence)', 200);
-/** Who decides. */
 export const byCheck: Check<string> = (value, field) => saying(value, field, 'who decides', 200);
-/** Why. */
 export const reasonCheck: Check<string> = (value, field) => saying(value, field, 'why', 1000);
 
 function saying(value: unknown, field: string, what: string, most: number): ValidationIssue | undefined {
@@ -213,10 +209,7 @@ export interface UnconfirmedEntry {
   readonly workflowId: string | null;
   /** Null where the journal does not say. */
   readonly runId: string | null;
-  /**
-   * Only with `results_lost`: whether starting the same id again fetches the missing results without sending
-   * anything.
-   */
+  /** Only with `results_lost`: whether starting the same id again fetches the missing results without sending anything. */
   readonly fetchable: boolean;
 }
 

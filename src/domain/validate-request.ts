@@ -9,7 +9,9 @@ import {
   MAX_INLINE_DATA_URL,
   type PaidOperation,
   type PaidRequest,
+  REFERENCE_KINDS,
   REFERENCE_SHAPE,
+  type ReferenceKind,
   SOURCE_SHAPE,
   VIDEO_REQUEST_SHAPE,
   type VideoRequest,
@@ -18,8 +20,8 @@ import { isObject, namesOf, type Shape, shapeIssue, type ValidationIssue } from 
 import { unseenDifference } from './near-names';
 
 /**
- * `<WIDTH>x<HEIGHT>` in ASCII digits with a lowercase x and no sign, blank or leading zero (C2.3.2). There is no
- * maximum size (C8.8).
+ * `<WIDTH>x<HEIGHT>` in ASCII digits with a lowercase x and no sign, blank or leading zero. There is no maximum size
+ * (C8.8).
  */
 const SIZE = /^[1-9][0-9]*x[1-9][0-9]*$/;
 
@@ -63,14 +65,11 @@ function unknownInList(request: object, name: 'references' | 'images', shape: Sh
 }
 
 function validateModelAndPrompt(request: { model: unknown; prompt: unknown }): ValidationIssue[] {
-  const issues: ValidationIssue[] = [];
-  for (const field of ['model', 'prompt'] as const) {
+  return (['model', 'prompt'] as const).flatMap((field) => {
     const value = request[field];
-    if (typeof value !== 'string' || value.trim() === '') {
-      issues.push({ field, message: `${field} is required and must not be empty.` });
-    }
-  }
-  return issues;
+    if (typeof value === 'string' && value.trim() !== '') return [];
+    return [{ field, message: `${field} is required and must not be empty.` }];
+  });
 }
 
 /** Half of a surrogate pair: UTF-8 has none, so that the service would receive another text. */
@@ -92,16 +91,12 @@ function validateTexts(request: object): ValidationIssue[] {
   });
 }
 
-const KINDS: readonly string[] = ['image', 'video', 'audio'];
-
 function validateVideo(request: VideoRequest): ValidationIssue[] {
   const issues: ValidationIssue[] = [];
   const { durationSeconds } = request;
   if (durationSeconds !== undefined && (!Number.isInteger(durationSeconds) || durationSeconds < 1)) {
-    issues.push({
-      field: 'durationSeconds',
-      message: 'durationSeconds must be a whole number of seconds, at least 1.',
-    });
+    const message = 'durationSeconds must be a whole number of seconds, at least 1.';
+    issues.push({ field: 'durationSeconds', message });
   }
   for (const field of ['resolution', 'aspectRatio'] as const)
     issues.push(...emptyString(field, request[field]));
@@ -109,18 +104,16 @@ function validateVideo(request: VideoRequest): ValidationIssue[] {
   if (!Array.isArray(references))
     return [...issues, { field: 'references', message: 'references must be a list.' }];
   references.forEach((reference: unknown, index) => {
-    if (!isObject(reference)) {
-      issues.push({ field: `references[${index}]`, message: 'A reference is {kind, source}.' });
-      return;
-    }
-    if (!KINDS.includes(reference['kind'] as string)) {
+    const field = `references[${index}]`;
+    if (!isObject(reference)) return void issues.push({ field, message: 'A reference is {kind, source}.' });
+    if (!REFERENCE_KINDS.includes(reference['kind'] as ReferenceKind)) {
       issues.push({
-        field: `references[${index}].kind`,
-        message: `A reference is an image, a video or audio.${unseenDifference(reference['kind'], KINDS)}`,
-        allowed: KINDS,
+        field: `${field}.kind`,
+        message: `A reference is an image, a video or audio.${unseenDifference(reference['kind'], REFERENCE_KINDS)}`,
+        allowed: REFERENCE_KINDS,
       });
     }
-    issues.push(...validateSource(`references[${index}].source`, reference['source']));
+    issues.push(...validateSource(`${field}.source`, reference['source']));
   });
   return issues;
 }
@@ -141,12 +134,8 @@ function validateImage(request: ImageGenerationRequest): ValidationIssue[] {
   issues.push(...emptyString('quality', request.quality));
   if (responseFormat !== undefined && responseFormat !== 'url' && responseFormat !== 'b64_json') {
     const allowed = ['url', 'b64_json'];
-    const unseen = unseenDifference(responseFormat, allowed);
-    issues.push({
-      field: 'responseFormat',
-      message: `responseFormat must be url or b64_json.${unseen}`,
-      allowed,
-    });
+    const message = `responseFormat must be url or b64_json.${unseenDifference(responseFormat, allowed)}`;
+    issues.push({ field: 'responseFormat', message, allowed });
   }
   return issues;
 }
@@ -165,39 +154,25 @@ function emptyString(field: string, value: unknown): ValidationIssue[] {
 }
 
 function validateSource(field: string, source: unknown): ValidationIssue[] {
-  if (!isObject(source)) return [{ field, message: SOURCE_HINT }];
+  const wrong = (message: string) => [{ field, message }];
+  if (!isObject(source)) return wrong(SOURCE_HINT);
   if ('artifact' in source) {
-    return isArtifactRef(source['artifact'])
-      ? []
-      : [{ field, message: 'artifact must be {uri, mediaType, bytes, sha256} of a stored file.' }];
+    if (isArtifactRef(source['artifact'])) return [];
+    return wrong('artifact must be {uri, mediaType, bytes, sha256} of a stored file.');
   }
-  if ('file' in source) {
-    return typeof source['file'] === 'string' && source['file'] !== ''
-      ? []
-      : [{ field, message: 'file must be a path.' }];
-  }
+  if ('file' in source)
+    return typeof source['file'] === 'string' && source['file'] !== '' ? [] : wrong('file must be a path.');
   const url = source['url'];
-  if (typeof url !== 'string') return [{ field, message: SOURCE_HINT }];
+  if (typeof url !== 'string') return wrong(SOURCE_HINT);
   if (isDataUrl(url)) {
-    return url.length <= MAX_INLINE_DATA_URL
-      ? []
-      : [
-          {
-            field,
-            message: `A data: URL may hold at most ${MAX_INLINE_DATA_URL} characters; store the file as an artifact instead.`,
-          },
-        ];
+    const message = `A data: URL may hold at most ${MAX_INLINE_DATA_URL} characters; store the file as an artifact instead.`;
+    return url.length <= MAX_INLINE_DATA_URL ? [] : wrong(message);
   }
-  // No URL parser here: a value without http(s) is a path or a foreign scheme, and neither may reach JSON (C2.4.6).
-  if (!/^https?:\/\/[^/\s]+/i.test(url) || /\s/.test(url)) {
-    return [
-      {
-        field,
-        message:
-          'A reference URL must start with https:// or http://; a local file is given as {file} or {artifact}, never as a URL.',
-      },
-    ];
-  }
+  // No URL parser here: a value without http(s) is a path or a foreign scheme, and neither may reach JSON.
+  if (!/^https?:\/\/[^/\s]+/i.test(url) || /\s/.test(url))
+    return wrong(
+      'A reference URL must start with https:// or http://; a local file is given as {file} or {artifact}, never as a URL.',
+    );
   return [];
 }
 
@@ -212,7 +187,7 @@ const IMAGE_FIELDS = {
   response_format: 'responseFormat',
 } as const;
 
-/** Wire names that have a request field of their own; `fields` must not repeat them (C2.1.2). */
+/** Wire names that have a request field of their own; `fields` must not repeat them. */
 const COVERED = {
   create_video: {
     model: 'model',
@@ -235,8 +210,8 @@ interface RawFieldRules {
 }
 
 /**
- * Checks the raw `fields` (architecture: Models): names that are covered elsewhere, names that the model does not
- * have, and local paths, which never reach JSON (C2.4.6).
+ * Checks the raw `fields` (architecture: Models): names that are covered elsewhere, names that the model does not have,
+ * and local paths, which never reach JSON.
  */
 export function validateRawFields(
   fields: { readonly [name: string]: JsonValue } | undefined,
@@ -276,7 +251,6 @@ export function holdsLocalPath(value: JsonValue): boolean {
   return textsIn(value).some(looksLikeLocalPath);
 }
 
-/** Every string in a value, at any depth. */
 function textsIn(value: unknown): string[] {
   const texts: string[] = [];
   const open = new Set([value]);

@@ -182,8 +182,8 @@ export function imageDetails(
 ): string {
   const now = waiting === null ? 'Calling the service' : 'Waiting to call the service';
   return detailsText(outcome === null ? now : `Done: ${outcome.outcome}`, SAFE_NOW, [
-    ['creation key', creationKey === null ? null : inCode(creationKey)],
+    ['creation key', code(creationKey)],
     ['next call', waiting === null ? null : new Date(waiting.until).toISOString()],
-    ['because', waiting === null ? null : inCode(waiting.why)],
+    ['because', code(waiting?.why ?? null)],
   ]);
 }

@@ -29,11 +29,9 @@ export const taskIdCheck: Check<string> = must(
   isUsableTaskId,
 );
 
-/**
- * How often one model family is polled (contract 8): general 3-5 s, a third family about 10 s, the slow one 10-15 s.
- */
+/** How often one model family is polled (contract 8): general 3-5 s, a third family about 10 s, the slow one 10-15 s. */
 export interface PollingProfile {
-  /** Shortest time between two polls of one task, jitter included, in seconds (C8.2). */
+  /** Shortest time between two polls of one task, jitter included, in seconds. */
   readonly minSeconds: number;
   /** Longest time between two polls while nothing is wrong, in seconds. */
   readonly maxSeconds: number;
@@ -48,8 +46,7 @@ export const MOST_POLL_SECONDS = 86_400;
 
 const seconds = (least: number): Check<number> => amount(least, MOST_POLL_SECONDS);
 
-/** A profile that a caller has stored and hands back. */
-export const pollingProfileCheck: Check<PollingProfile> = (value, field) =>
+const pollingProfileCheck: Check<PollingProfile> = (value, field) =>
   messageOf<PollingProfile>({
     minSeconds: seconds(LEAST_POLL_SECONDS),
     maxSeconds: seconds(LEAST_POLL_SECONDS),
@@ -72,11 +69,11 @@ export function bandKey(profile: PollingProfile): string {
 }
 
 /**
- * Facts kept right after the create reply (C4.4b), which every later poll, download and outcome uses.
- * A fact is null, with `source: 'unknown'`, when the task was adopted by its id alone.
+ * Facts kept right after the create reply, which every later poll, download and outcome uses. A fact is null, with
+ * `source: 'unknown'`, when the task was adopted by its id alone.
  */
 export interface VideoTask {
-  /** Opaque id of the create reply; never replaced by a later record (C2.2.1). */
+  /** Opaque id of the create reply; never replaced by a later record. */
   readonly taskId: string;
   /** Public model id. */
   readonly model: string | null;

@@ -1,5 +1,6 @@
 import { type LastPollError, type WatchFacts } from './outcome';
-import { type PolledRecord, type PollErrorClass } from './poll-answers';
+import { type PollAnswer, type PolledRecord, type PollErrorClass } from './poll-answers';
+import { given } from './json';
 import { type VideoState } from './video-state';
 import { amount, anyText, type Check, messageOf, number, optional, orNull, text, whole } from './shape';
 import { type TaskError, type VideoTask, videoTaskCheck } from './video-task';
@@ -9,17 +10,14 @@ import { type TaskError, type VideoTask, videoTaskCheck } from './video-task';
  * workflow time.
  */
 export interface WatchState {
-  /** The task that is watched. */
   readonly video: VideoTask;
-  /** When the wait began. */
   readonly startedAt: number;
   /** When the caller's `waitFor` is over. */
   readonly deadlineAt: number;
   /** Time at which the execution expires, less what a last poll needs; null when it never does (architecture: Wait). */
   readonly hardEndAt: number | null;
-  /** Earliest time of the next ordinary poll. */
   readonly dueAt: number;
-  /** Never polled before this time, set by Retry-After (C8.7); 0 when the service set none. */
+  /** Never polled before this time, set by Retry-After; 0 when the service set none. */
   readonly notBefore: number;
   /** Digest of the last record received, `''` before the first. */
   readonly seen: string;
@@ -31,11 +29,9 @@ export interface WatchState {
   readonly progress: number | null;
   /** When a record last differed from the one before; null before the first record. */
   readonly lastChangeAt: number | null;
-  /** Null before the first poll. */
   readonly lastPollAt: number | null;
   /** Polls that the service answered, or that failed in transit. */
   readonly polls: number;
-  /** Consecutive polls without a record. */
   readonly errors: number;
   /** Null when the last poll returned a record. */
   readonly lastError: LastPollError | null;
@@ -141,7 +137,6 @@ export function onRecord(
   };
 }
 
-/** The service answered with the record that is already known. */
 export function onUnchanged(state: WatchState, askedAt: number, tickAt = askedAt): WatchState {
   return {
     ...state,
@@ -162,19 +157,11 @@ function missedBefore(state: WatchState, askedAt: number, tickAt: number): numbe
   return askedAt >= state.deadlineAt ? state.missedAtDeadline : missedTicks(state, tickAt);
 }
 
-export interface PollFailure {
-  readonly error: PollErrorClass;
-  readonly httpStatus?: number;
-  readonly reason?: TaskError;
-  readonly retryAfterMs?: number;
-  readonly unsent?: true;
-  readonly askedMsAgo?: number;
-}
+export type PollFailure = Omit<Extract<PollAnswer, { error: unknown }>, 'index'>;
 
 /**
  * A poll of the tick that started at `at`, or an earlier one, returned no record. `minIntervalMs` is the band's
- * shortest interval; `random` is in [0, 1). Retry-After counts from the reply, which is no later than `answeredAt`
- * (C8.7).
+ * shortest interval; `random` is in [0, 1). Retry-After counts from the reply, which is no later than `answeredAt`.
  */
 export function onPollError(
   state: WatchState,
@@ -187,23 +174,16 @@ export function onPollError(
   const notBefore = failure.retryAfterMs === undefined ? 0 : answeredAt + failure.retryAfterMs;
   if (failure.error === 'late' || failure.unsent === true) return unanswered(state, failure, at, notBefore);
   const askedAt = at - (failure.askedMsAgo ?? 0);
-  const errors = state.errors + 1;
-  const unknown = isUnknownAnswer(failure.error);
-  const lastError = {
-    class: failure.error,
-    ...(failure.httpStatus === undefined ? {} : { httpStatus: failure.httpStatus }),
-    ...(failure.reason === undefined ? {} : { reason: failure.reason }),
-  };
+  const { error, httpStatus, reason } = failure;
+  const unknown = isUnknownAnswer(error);
   return {
     ...state,
-    dueAt:
-      askedAt +
-      errorDelayMs({ errors: state.errors, isKnown: isKnown(state) }, failure.error, minIntervalMs, random),
+    dueAt: askedAt + errorDelayMs(state, error, minIntervalMs, random),
     notBefore,
     lastPollAt: askedAt,
     polls: state.polls + 1,
-    errors,
-    lastError,
+    errors: state.errors + 1,
+    lastError: { class: error, ...given({ httpStatus, reason }) },
     unknownSince: unknown ? (state.unknownSince ?? askedAt) : null,
     unknownCount: unknown ? state.unknownCount + 1 : 0,
     missedAtDeadline: missedBefore(state, askedAt, at),
@@ -212,29 +192,27 @@ export function onPollError(
 
 /** One try a minute while credentials are refused (C7.3). */
 export const CREDENTIALS_RETRY_MS = 60_000;
-/** Longest backoff of our own; Retry-After may be longer (C8.6). */
+/** Longest backoff of our own; Retry-After may be longer. */
 export const MAX_BACKOFF_MS = 60_000;
 
-/** Delay after a poll that returned no record, in milliseconds. `errors` are the consecutive ones before it. */
+/** Delay after a poll that returned no record, in milliseconds. */
 function errorDelayMs(
-  { errors, isKnown }: { readonly errors: number; readonly isKnown: boolean },
+  state: WatchState,
   error: PollErrorClass,
   minIntervalMs: number,
   random: number,
 ): number {
   if (error === 'credentials') return CREDENTIALS_RETRY_MS;
   // The grace window counts answers and seconds: the ordinary cadence suits both.
-  if (isUnknownAnswer(error) && !isKnown) return 0;
-  const ceiling = Math.min(MAX_BACKOFF_MS, minIntervalMs * 2 ** Math.min(errors + 1, 10));
+  if (isUnknownAnswer(error) && !isKnown(state)) return 0;
+  const ceiling = Math.min(MAX_BACKOFF_MS, minIntervalMs * 2 ** Math.min(state.errors + 1, 10));
   return Math.max(minIntervalMs, Math.round(ceiling * (0.5 + random / 2)));
 }
 
-/** The service answers that it has no such task. */
 function isUnknownAnswer(error: PollErrorClass): boolean {
   return error === 'not_found' || error === 'bad_request';
 }
 
-/** A tick without a new answer. */
 export function onNoAnswer(state: WatchState, at: number): WatchState {
   return unanswered(state, { error: 'late' }, at, 0);
 }
@@ -272,12 +250,7 @@ export function isKnown({ seen }: WatchState): boolean {
 
 /** The whole tick was lost: a missed tick, never a failed watch (architecture: Wait). */
 export function onMissedTick(state: WatchState, at: number): WatchState {
-  return {
-    ...state,
-    dueAt: at,
-    lastError: { class: 'worker_unavailable' },
-    missedAtDeadline: missedTicks(state, at),
-  };
+  return unanswered(state, { error: 'worker_unavailable' }, at, 0);
 }
 
 export function watchFacts(state: WatchState): WatchFacts {

@@ -30,10 +30,8 @@ export interface Waiter {
   readonly takesFile?: true;
 }
 
-/** The run of a video that is not watched any more. */
 export type Leaving = Pick<Waiter, 'workflowId' | 'runId'>;
 
-/** One video that is watched for a waiter. */
 export interface JoinedWatch {
   readonly waiter: Waiter;
   readonly state: WatchState;
@@ -42,24 +40,20 @@ export interface JoinedWatch {
 /** Result of `media.watchVideo`; `full`: the watcher takes no more videos. */
 export type WatchAnswer = WatchEnd | { readonly kind: 'full' };
 
-/** An answer for one video. */
 export interface WatchResult {
   readonly waiter: Waiter;
   readonly answer: WatchAnswer;
 }
 
-/** Input of `media.tellVideos`. */
 export interface TellVideosInput {
   readonly told: readonly WatchResult[];
 }
 
-/** An answer that can bring the file. */
 export interface Delivery {
   readonly waiter: Waiter;
   readonly answer: WatchEnd;
 }
 
-/** Input of `media.deliverVideos`. */
 export interface DeliverVideosInput {
   readonly deliveries: readonly Delivery[];
 }
@@ -70,7 +64,6 @@ export function takesFile(result: WatchResult): result is Delivery {
   return waiter.takesFile === true && answer.kind === 'verdict' && answer.verdict.kind === 'completed';
 }
 
-/** Input of the workflow `watchVideos`. */
 export interface WatchVideosInput {
   /** Task queue of `media.pollVideos`. */
   readonly pollQueue: string;
@@ -100,7 +93,6 @@ export interface WatchedState {
   readonly nextPollAt: number | null;
 }
 
-/** Names a watcher, and what it is started with. */
 export interface WatcherFacts {
   readonly workflowId: string;
   /** Task queue on which it runs: that of the videos. */
@@ -108,7 +100,6 @@ export interface WatcherFacts {
   readonly input: WatchVideosInput;
 }
 
-/** Input of `media.watchVideo`. */
 export interface WatchVideoInput {
   readonly watcher: WatcherFacts;
   readonly takesFile?: true;
@@ -141,14 +132,12 @@ export const WATCH_VIDEOS_SHAPE = {
   eventsPerRun: optional(whole(1)),
 } satisfies ShapeOf<WatchVideosInput>;
 
-/** What decides which watcher a video has. */
 interface Watched {
   readonly taskId: string;
   readonly account: string;
   readonly polling: PollingProfile;
 }
 
-/** Task queues of a video, and its pace. */
 interface WatchPlace {
   readonly taskQueue: string;
   readonly pollQueue: string;

@@ -62,27 +62,33 @@ interface VideoWorkflowOptions extends WaitOptions {
   readonly sidecarPrompt?: 'include' | 'omit';
 }
 
+/** What every workflow that buys accepts beside its request. */
+interface PaidWorkflowOptions {
+  /** Credential name, or `name@digest` to require one service address. @default 'default' */
+  readonly account?: string;
+  /** Authorises one call: the same key never buys twice. @default derived from the workflow's own ids */
+  readonly creationKey?: string;
+  /** How long the call may wait, unsent, for a worker or a configuration. @default '24 hours' */
+  readonly startLimit?: DurationInput;
+  /** What replies of the service prove about the call. @default that of the worker */
+  readonly policy?: CreatePolicy;
+  /** Sends nothing while the fate of a call with the same body and another key is unknown. @default false */
+  readonly refuseWhileUnconfirmed?: boolean;
+  /** Sends the same request again, on a person's demand, after the service refused it under this key. @default false */
+  readonly again?: boolean;
+  /** Task queues of the activities. @default those beside the workflow's own */
+  readonly queues?: MediaQueues;
+}
+
 /** Input of the workflow `generateVideo`. */
-export interface GenerateVideoInput extends VideoWorkflowOptions {
+export interface GenerateVideoInput extends VideoWorkflowOptions, PaidWorkflowOptions {
   /** The video to create. A request that is not valid ends as `rejected`, unsent. */
   readonly request: VideoRequest;
-  /** Authorises one create: the same key never buys twice. @default derived from the workflow's own ids */
-  readonly creationKey?: string;
-  /** How long the create may wait, unsent, for a worker or a configuration. @default '24 hours' */
-  readonly startLimit?: DurationInput;
-  /** What replies of the service prove about the create. @default that of the worker */
-  readonly policy?: CreatePolicy;
   /**
    * What happens when it is unknown whether the create was accepted: `end` returns `unconfirmed`; `wait` keeps the
    * workflow open until a person decides with the Update `adopt`, `declareLost` or `resubmit`. @default 'end'
    */
   readonly onUnconfirmed?: 'end' | 'wait';
-  /** Sends nothing while the fate of a create with the same body and another key is unknown. @default false */
-  readonly refuseWhileUnconfirmed?: boolean;
-  /**
-   * Sends the same request again, on a person's demand, after the service refused it under this key. @default false
-   */
-  readonly again?: boolean;
   /** State of an earlier run of this workflow; set by continue-as-new only. @hidden */
   readonly carried?: CarriedVideo;
 }
@@ -112,35 +118,19 @@ export interface CarriedWait extends WaitOrigin {
 }
 
 /** Input of the workflow `generateImage`. */
-export interface GenerateImageWorkflowInput {
+export interface GenerateImageWorkflowInput extends PaidWorkflowOptions {
   /** The images to generate. A request that is not valid ends as `rejected`, unsent. */
   readonly request: ImageGenerationRequest;
-  /** Credential name, or `name@digest` to require one service address. @default 'default' */
-  readonly account?: string;
-  /** Authorises one call: the same key never buys twice. @default derived from the workflow's own ids */
-  readonly creationKey?: string;
-  /** How long the call may wait, unsent, for a worker or a configuration. @default '24 hours' */
-  readonly startLimit?: DurationInput;
-  /** What replies of the service prove about the call. @default that of the worker */
-  readonly policy?: CreatePolicy;
-  /** Sends nothing while the fate of a call with the same body and another key is unknown. @default false */
-  readonly refuseWhileUnconfirmed?: boolean;
-  /**
-   * Sends the same request again, on a person's demand, after the service refused it under this key. @default false
-   */
-  readonly again?: boolean;
-  /** Task queues of the activities. @default those beside the workflow's own */
-  readonly queues?: MediaQueues;
 }
 
 /** Input of the workflow `editImage`. */
-export interface EditImageWorkflowInput extends Omit<GenerateImageWorkflowInput, 'request'> {
+export interface EditImageWorkflowInput extends PaidWorkflowOptions {
   /** The pictures and the prompt. */
   readonly request: ImageEditRequest;
 }
 
 /** Options of an image call from the caller's own workflow, besides the request. */
-export interface ImageCallOptions extends Omit<GenerateImageWorkflowInput, 'request' | 'queues'> {
+export interface ImageCallOptions extends Omit<PaidWorkflowOptions, 'queues'> {
   /** Task queue of the media workers (their `MEDIA_TASK_QUEUE`). @default that of `mediaActivities` */
   readonly taskQueue?: string;
 }
@@ -156,7 +146,6 @@ export const queuesCheck: Check<MediaQueues> = objectOf({
 
 const durationCheck = optional(duration);
 
-/** What every video workflow accepts. */
 export const WAIT_SHAPE = {
   waitFor: durationCheck,
   slowPolling: optional(

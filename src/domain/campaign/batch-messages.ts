@@ -122,7 +122,7 @@ export interface ActiveRow {
   readonly phase: RowPhase;
   readonly taskId: string | null;
   readonly status: string | null;
-  /** Only when the service sent a number (C2.2.4). */
+  /** Only when the service sent a number. */
   readonly progress?: number;
   /** ISO 8601. */
   readonly since: string;

@@ -85,9 +85,7 @@ function atMostFree(entry: BookEntry, want: number, budget: number | null): numb
 
 /** One log of records in the create journal: numbered from 0, each written once. */
 export interface CampaignLog {
-  /** Of Temporal, in which the campaign runs. */
   readonly namespace: string;
-  /** Names the log among those of the journal. */
   readonly name: string;
 }
 
@@ -97,7 +95,6 @@ interface Written {
   readonly at: string;
 }
 
-/** Entry n of the book. */
 export interface BookRecord extends Written, BookEntry {
   readonly kind: 'book';
   /** Identifies the activity that wrote it: a retry finds its own entry. */
@@ -117,8 +114,7 @@ export interface OwnerRecord extends Written {
   readonly run: string;
 }
 
-/** The batch sends nothing more. */
-export interface BatchFence extends Written {
+interface BatchFence extends Written {
   readonly kind: 'fence';
   readonly nonce: string;
 }
@@ -148,7 +144,6 @@ export function bookLog(namespace: string, campaign: string): CampaignLog {
   return { namespace, name: `book/${campaign}` };
 }
 
-/** Rows of a batch. */
 export function batchLog(namespace: string, payer: string): CampaignLog {
   return { namespace, name: `batch/${payer}` };
 }

@@ -14,7 +14,7 @@ import { type VideoTask } from '../video-task';
 import { type CampaignPlan, type PlanCampaignInput } from './plan';
 import { type BookEntry } from './budget-book';
 import { type RowSet } from './row-sets';
-import { type CampaignRowResult, type RowOutcome, type LedgerLine } from './row';
+import { type CampaignRow, type CampaignRowResult } from './row';
 
 /** Identifies a page by the index artifact of its plan and its number in it. */
 export interface PageAddress {
@@ -22,7 +22,6 @@ export interface PageAddress {
   readonly page: number;
 }
 
-/** Input of `media.openPage`. */
 export interface OpenPageInput extends PageAddress {
   /** Part of the creation keys, to find what was bought of the page before. @default nothing is looked up */
   readonly campaign?: string;
@@ -34,7 +33,6 @@ export interface OpenPageInput extends PageAddress {
 
 /** What a batch needs to know of the rows of a page; prompts stay in the artifact. */
 export interface OpenedPage {
-  /** Distinct kinds of calls of the page. */
   readonly specs: readonly RowSpec[];
   /** In the order of the page; null for those that were not requested. */
   readonly rows: readonly (OpenedRow | null)[];
@@ -55,19 +53,14 @@ export interface RowSpec {
   readonly estimate: number | null;
 }
 
-export interface OpenedRow {
-  readonly row: number;
-  readonly line: number;
-  readonly key: string;
-  readonly content: string;
+export interface OpenedRow extends Pick<
+  CampaignRow,
+  'row' | 'line' | 'key' | 'content' | 'rebought' | 'was' | 'changed'
+> {
   /** Index into `specs`. */
   readonly spec: number;
   /** First attempt in this page; absent means 0. */
   readonly attempt?: number;
-  readonly rebought?: true;
-  readonly was?: { readonly outcome: RowOutcome; readonly ledger: readonly LedgerLine[] };
-  /** Bought before with another text: ends as `changed`. */
-  readonly changed?: true;
   /** The last attempt of this row in the journal: a batch that is gone may have started it. */
   readonly started?: number;
   /** Those of these attempts that may have cost something and are in no ledger. */
@@ -93,7 +86,6 @@ export interface GroupedCreate {
  */
 export interface CreateVideosInput extends Ancestry, NamedSender {
   readonly rows: readonly GroupedCreate[];
-  /** The batch that pays for them. */
   readonly payer?: string;
   /** Credential name of the campaign; a row may name its own. */
   readonly account?: string;
@@ -120,22 +112,18 @@ export interface CampaignImageInput extends Ancestry {
   readonly page: PageAddress;
   readonly index: number;
   readonly creationKey: string;
-  /** The batch that pays for it. */
   readonly payer?: string;
   /** Returns what is recorded; nothing is sent. */
   readonly recordedOnly?: true;
-  /** As for `media.generateImage`. */
   readonly recordedSince?: string;
   readonly account?: string;
   readonly policy?: CreatePolicy;
 }
 
-/** Input of `media.recordRows`: writes a segment. */
 export interface RecordRowsInput {
   readonly rows: readonly CampaignRowResult[];
 }
 
-/** Input of `media.foldResults`: writes an index of segments. */
 export interface FoldResultsInput {
   readonly segments: readonly string[];
 }
@@ -156,12 +144,8 @@ export type BookMove =
   | { readonly do: 'look' }
   | {
       readonly do: 'open';
-      /** The rows of each batch. */
       readonly batches: readonly (readonly RowSet[])[];
-      /**
-       * Open batches of runs that are gone: a fence stops their sends, so that the new ones find all that they
-       * bought.
-       */
+      /** Open batches of runs that are gone: a fence stops their sends, so that the new ones find all that they bought. */
       readonly fences: readonly number[];
       /** Micro-units for each; null for the cost of those of its rows of which nothing was bought yet. */
       readonly want: number | null;
@@ -199,7 +183,6 @@ export interface BooksUnavailable {
 
 export type KeepBooksResult = KeptBooks | BooksUnavailable;
 
-/** Input of `media.settleBatch`. */
 export interface SettleBatchInput {
   readonly campaign: string;
   readonly batch: number;
@@ -216,7 +199,6 @@ export interface SettledBatch {
 
 export type SettleBatchResult = SettledBatch | BooksUnavailable;
 
-/** Activities of campaigns. */
 export interface CampaignActivities {
   /** Reads a manifest, validates its rows, and stores the plan as artifacts. Buys nothing. */
   [ACTIVITY.planCampaign](input: PlanCampaignInput): Promise<CampaignPlan>;

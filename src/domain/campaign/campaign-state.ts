@@ -68,7 +68,6 @@ export interface BudgetState {
   readonly free: number;
 }
 
-/** Number of rows under way that are shown. */
 export const SHOWN_ROWS = 5;
 
 /** Where one batch of a campaign stands. */
@@ -88,26 +87,15 @@ export interface BatchView {
 }
 
 /** How a campaign ends; returned, never thrown. */
-export interface CampaignResult {
+export interface CampaignResult extends Pick<
+  CampaignState,
+  'campaign' | 'counts' | 'currency' | 'money' | 'budget' | 'results' | 'startedAt'
+> {
   readonly v: 1;
   /** `refused`: the plan was, and nothing was sent; `plan.refused` says why. */
   readonly outcome: 'completed' | 'cancelled' | 'refused';
-  /** Its id, which is the workflow id. */
-  readonly campaign: string;
   /** The newest plan of this run. */
   readonly plan: CampaignPlan;
-  /** Rows by outcome, earlier runs under this id included. */
-  readonly counts: RowCounts;
-  /** Of all amounts; null when no row has a price. */
-  readonly currency: string | null;
-  /** What rows may have cost, earlier runs under this id included. */
-  readonly money: MoneyTotals;
-  /** Null without a budget. */
-  readonly budget: BudgetState | null;
-  /** All results, as artifacts. */
-  readonly results: ResultsRef;
-  /** ISO 8601. */
-  readonly startedAt: string;
   /** ISO 8601. */
   readonly finishedAt: string;
 }
@@ -124,20 +112,7 @@ export interface CampaignUpdates {
   /** Rows to retry or to resume. */
   readonly resumeRows: { readonly select: RowSelection };
   /** The create of a row of unknown fate was accepted, and this is its task. */
-  readonly adopt: {
-    /** Key of the row, as results name it. */
-    readonly key: string;
-    /** Of the attempt that was set aside, as its ledger line names it. */
-    readonly creationKey: string;
-    /** The send that the decision is about, as `unconfirmed show` names it. */
-    readonly sendId: string;
-    /** The task at the service. */
-    readonly taskId: string;
-    /** Who decides; kept in the journal. */
-    readonly by: string;
-    /** Why; kept in the journal. */
-    readonly reason: string;
-  };
+  readonly adopt: CampaignUpdates['declareLost'] & { readonly taskId: string };
   /** The create of a row of unknown fate was not accepted: the row ends as rejected, and is not sent under this key. */
   readonly declareLost: {
     /** Key of the row, as results name it. */
@@ -161,7 +136,6 @@ const DECISION = {
   reason: reasonCheck,
 } satisfies ShapeOf<CampaignUpdates['declareLost']>;
 
-/** What each Update with an input must bring. */
 export const UPDATE_CHECKS: { readonly [update in keyof CampaignUpdates]: Check<CampaignUpdates[update]> } = {
   setConcurrency: objectOf({ concurrency: whole(1, MAX_CONCURRENCY) }),
   raiseBudget: objectOf({ budget: moneyCheck }),

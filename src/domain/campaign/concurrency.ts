@@ -39,7 +39,7 @@ export class AdaptiveLimit {
     if (this.limit < this.ceiling) this.limit = Math.min(this.ceiling, this.limit + 1 / this.limit);
   }
 
-  /** `until`: the service's own Retry-After in workflow time, never shortened (C8.7). */
+  /** `until`: the service's own Retry-After in workflow time, never shortened. */
   onNoRoom(inFlight: number, now: number, until: number | null): void {
     // Only the first refusal of a burst halves the limit: the other calls were sent before it was known.
     if (now >= this.notBefore) this.limit = Math.max(1, Math.min(this.limit, Math.max(1, inFlight)) / 2);
@@ -56,7 +56,6 @@ export class AdaptiveLimit {
 const LEAST_ROWS = 100;
 const MOST_ROWS = 1_250;
 
-/** Maximum rows of the next batch. */
 export function rowsOfBatch({ rowsPerBatch }: CampaignInput, concurrency: number): number {
   return rowsPerBatch ?? Math.min(MOST_ROWS, Math.max(LEAST_ROWS, 4 * concurrency));
 }
@@ -72,9 +71,7 @@ export const ROWS_PER_ACTIVITY = { create: 25, lookUp: 500 } as const;
 /** Another batch is opened when open batches have fewer waiting rows than this. */
 export const FEW_AT_HAND = 150;
 
-/** The slots and the open rows of a batch. */
 interface SlotHolder {
-  /** Slots that it has. */
   readonly slots: number;
   /** Rows of it that are in flight, or may be as soon as it has slots. */
   readonly left: number;
@@ -107,10 +104,7 @@ export function shareSlots(holders: readonly SlotHolder[], concurrency: number):
   return slots;
 }
 
-/**
- * Longest fairness key that a Temporal server accepts, in bytes of UTF-8: with a longer one no batch would ever
- * start.
- */
+/** Longest fairness key that a Temporal server accepts, in bytes of UTF-8: with a longer one no batch would ever start. */
 const MAX_BYTES = 64;
 /** `~` and sixteen digits. */
 const SUFFIX_BYTES = 17;
@@ -133,10 +127,7 @@ function beginning(text: string, maxBytes: number): string {
   return kept;
 }
 
-/**
- * FNV-1a over the text's UTF-16 units, as eight digits; each seed gives another hash. Nothing is gained by a
- * collision.
- */
+/** FNV-1a over the text's UTF-16 units, as eight digits; each seed gives another hash. Nothing is gained by a collision. */
 function hash(text: string, seed: number): string {
   let value = 0x811c9dc5 ^ seed;
   for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);

@@ -42,9 +42,7 @@ export interface CampaignInput {
   readonly budget?: Money;
   /** `fail`: one invalid row prevents every send. @default 'fail' */
   readonly onInvalid?: 'fail' | 'skip';
-  /**
-   * Rows that were bought with another text are bought again with the new one. @default false: they end as `changed`
-   */
+  /** Rows that were bought with another text are bought again with the new one. @default false: they end as `changed` */
   readonly rebuyChanged?: boolean;
   /** Which rows are worked on. @default `missing` */
   readonly select?: RowSelection;
@@ -83,9 +81,7 @@ export interface CampaignInput {
   readonly carried?: unknown;
 }
 
-/** Default of `maxAttempts`. */
 export const DEFAULT_MAX_ATTEMPTS = 3;
-/** Default of `concurrency`. */
 export const DEFAULT_CONCURRENCY = 100;
 /** Default of `waitFor`, in milliseconds. */
 export const DEFAULT_ROW_WAIT_MS = 60 * 60_000;
@@ -274,7 +270,5 @@ export interface PlanIndex {
   readonly pages: readonly { readonly sha256: string; readonly rows: number }[];
 }
 
-/** Rows per page. */
 export const PAGE_ROWS = 100;
-/** Issues that a plan contains itself. */
 export const SHOWN_ISSUES = 50;

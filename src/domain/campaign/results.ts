@@ -12,10 +12,7 @@ import {
 } from '../shape';
 import { type RowOutcome } from './row';
 
-/**
- * Segments of ended rows (artifacts of JSON lines with one `CampaignRowResult` each), and what they add to the
- * totals.
- */
+/** Segments of ended rows (artifacts of JSON lines with one `CampaignRowResult` each), and what they add to the totals. */
 export interface SegmentTotals {
   /** SHA-256 of each. */
   readonly segments: readonly string[];
@@ -94,7 +91,6 @@ export const segmentsCheck: Check<SegmentTotals> = messageOf({
   cheapestSkipped: orNull(number),
 });
 
-/** Results that a caller has stored. */
 export const resultsCheck: Check<ResultsRef> = messageOf({
   v: exactly(1),
   generation: whole(-1),
@@ -108,21 +104,12 @@ export const resultsCheck: Check<ResultsRef> = messageOf({
 
 export const NO_MONEY: MoneyTotals = { settled: 0, reserved: 0, needsReview: 0, unknown: 0 };
 
-export function addMoney(a: MoneyTotals, b: MoneyTotals): MoneyTotals {
+export function addMoney(a: MoneyTotals, b: MoneyTotals, sign: 1 | -1 = 1): MoneyTotals {
   return {
-    settled: a.settled + b.settled,
-    reserved: a.reserved + b.reserved,
-    needsReview: a.needsReview + b.needsReview,
-    unknown: a.unknown + b.unknown,
-  };
-}
-
-export function subtractMoney(a: MoneyTotals, b: MoneyTotals): MoneyTotals {
-  return {
-    settled: a.settled - b.settled,
-    reserved: a.reserved - b.reserved,
-    needsReview: a.needsReview - b.needsReview,
-    unknown: a.unknown - b.unknown,
+    settled: a.settled + sign * b.settled,
+    reserved: a.reserved + sign * b.reserved,
+    needsReview: a.needsReview + sign * b.needsReview,
+    unknown: a.unknown + sign * b.unknown,
   };
 }
 
@@ -131,7 +118,6 @@ export function sumOf({ settled, reserved, needsReview }: MoneyTotals): number {
   return settled + reserved + needsReview;
 }
 
-/** Number of rows that have a result. */
 export function endedRows(counts: RowCounts): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
@@ -169,7 +155,6 @@ export function cheaper(a: number | null, b: number | null): number | null {
   return Math.min(a, b);
 }
 
-/** All results so far with those of new segments added. */
 export function withSegments(
   results: ResultsRef,
   { segments, counts, replaced, money }: SegmentTotals,

@@ -3,7 +3,7 @@ import { type ImageOutcome, type VideoOutcome } from '../outcome';
 import { type Billing } from '../money';
 import { type OpenedRow, type RowSpec } from './campaign-activities';
 import { type ErrorKind } from '../video-task';
-import { addMoney, cheaper, NO_MONEY, subtractMoney, type MoneyTotals, type SegmentTotals } from './results';
+import { addMoney, cheaper, NO_MONEY, type MoneyTotals, type SegmentTotals } from './results';
 import { type CampaignRowResult, type LedgerLine, type RowFailure, type RowOutcome } from './row';
 
 /** What is known of a row besides its outcome. */
@@ -97,8 +97,8 @@ export function unboughtResult(
 }
 
 /**
- * Whether a row gets another attempt by itself: only a lack of capacity at the service is tried again; moderation, wrong
- * requests and quota are final (C3.7).
+ * Whether a row gets another attempt by itself: only a lack of capacity at the service is tried again; moderation,
+ * wrong requests and quota are final.
  */
 export function mayHaveAnotherAttempt({ outcome, reason, errorKind }: RowFailure): boolean {
   if (outcome === 'failed') return mayRetry((errorKind ?? 'unknown') as ErrorKind);
@@ -180,11 +180,9 @@ function reasonOf(
   }
 }
 
-/**
- * Money of attempts. An attempt that provably bought nothing costs nothing; one without a price is counted (C1.5).
- */
-export function moneyOfAttempts(attempts: readonly LedgerLine[]): MoneyTotals {
-  return attempts.reduce((sum, { estimate, state }): MoneyTotals => {
+/** Money of attempts. An attempt that provably bought nothing costs nothing; one without a price is counted. */
+export function moneyOfAttempts(ledger: readonly LedgerLine[]): MoneyTotals {
+  return ledger.reduce((sum, { estimate, state }): MoneyTotals => {
     if (state === 'none') return sum;
     if (estimate === null) return addMoney(sum, { ...NO_MONEY, unknown: 1 });
     const field = state === 'needs_review' ? 'needsReview' : state;
@@ -215,7 +213,7 @@ export function totalsOf(
     money = addMoney(money, moneyOfAttempts(result.ledger));
     if (was === undefined) continue;
     replaced[was.outcome] = (replaced[was.outcome] ?? 0) + 1;
-    money = subtractMoney(money, moneyOfAttempts(was.ledger));
+    money = addMoney(money, moneyOfAttempts(was.ledger), -1);
   }
   return { counts, replaced, money, cheapestSkipped };
 }

@@ -1,3 +1,4 @@
+import { given } from '../json';
 import { arrayOf, type Check, messageOf, must, name, number, optional, whole } from '../shape';
 import { PAGE_ROWS } from './plan';
 
@@ -7,7 +8,6 @@ export interface RowSet {
   readonly index: string;
   readonly page: number;
   readonly generation: number;
-  /** Number of rows in the set. */
   readonly size: number;
   /** Row numbers, packed by {@link packRows}. @default all of the page */
   readonly rows?: string;
@@ -61,7 +61,6 @@ export function unpackRows(packed: string): Set<number> {
   return rows;
 }
 
-/** The rows of a page that belong to a set. */
 export function rowsOf<Row>({ rows }: Pick<RowSet, 'rows'>, page: readonly Row[]): readonly Row[] {
   if (rows === undefined) return page;
   const places = unpackRows(rows);
@@ -72,7 +71,6 @@ export function sizeOf(sets: readonly Pick<RowSet, 'size'>[]): number {
   return sets.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** Row numbers of a set within its page. */
 export function rowNumbers({ rows, size }: RowSet): readonly number[] {
   return rows === undefined ? Array.from({ length: size }, (_, row) => row) : [...unpackRows(rows)];
 }
@@ -81,43 +79,24 @@ export function rowNumbers({ rows, size }: RowSet): readonly number[] {
 export function partOf(set: RowSet, rows: readonly number[], started?: number): RowSet | undefined {
   const { index, page, generation } = set;
   if (rows.length === 0) return undefined;
-  return {
-    index,
-    page,
-    generation,
-    size: rows.length,
-    rows: packRows(rows),
-    ...(started !== undefined && { started }),
-  };
+  return { index, page, generation, size: rows.length, rows: packRows(rows), ...given({ started }) };
 }
 
-/** The sets without the rows of `others`. */
 export function without(sets: readonly RowSet[], others: readonly RowSet[]): RowSet[] {
   return sets.flatMap((set) => {
-    const gone = new Set(others.filter((other) => isSamePage(set, other)).flatMap(rowNumbers));
-    if (gone.size === 0) return [set];
-    return (
-      partOf(
-        set,
-        rowNumbers(set).filter((row) => !gone.has(row)),
-        set.started,
-      ) ?? []
-    );
+    const ofPage = others.filter(({ index, page }) => index === set.index && page === set.page);
+    const gone = new Set(ofPage.flatMap(rowNumbers));
+    const left = rowNumbers(set).filter((row) => !gone.has(row));
+    return gone.size === 0 ? [set] : (partOf(set, left, set.started) ?? []);
   });
 }
 
-function isSamePage(a: RowSet, b: RowSet): boolean {
-  return a.index === b.index && a.page === b.page;
-}
-
-/** Splits a set into its first `most` rows and the rest, if any. */
 function splitRows(set: RowSet, most: number): readonly [RowSet, RowSet | undefined] {
   if (set.size <= most) return [set, undefined];
   const [rows, { started }] = [rowNumbers(set), set];
   return [partOf(set, rows.slice(0, most), started) as RowSet, partOf(set, rows.slice(most), started)];
 }
 
-/** A plan with pages in the queue. */
 interface QueuedPlan {
   readonly index: string;
   readonly generation: number;
@@ -146,7 +125,6 @@ export class RowQueue {
     if (plan.planned > 0) this.plans.push({ ...plan, next: 0 });
   }
 
-  /** Returns rows that a batch did not finish. */
   handBack(sets: readonly RowSet[]): void {
     this.back.push(...sets.filter(({ size }) => size > 0));
   }
@@ -163,7 +141,6 @@ export class RowQueue {
     return this.back.some(({ started }) => started !== undefined);
   }
 
-  /** Whether the queue holds rows whose results may replace earlier ones. */
   hasReplacing(): boolean {
     return [...this.plans, ...this.back].some(replacesResults);
   }

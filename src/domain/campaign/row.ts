@@ -4,9 +4,7 @@ import { type ArtifactRef, type PaidOperation, type PaidRequest } from '../reque
 import { type ReportedFacts } from '../poll-answers';
 import { type ErrorKind } from '../video-task';
 
-/**
- * One valid row of a manifest, as stored in a page. Contains the prompt: pages are artifacts and enter no history.
- */
+/** One valid row of a manifest, as stored in a page. Contains the prompt: pages are artifacts and enter no history. */
 export interface CampaignRow {
   /** Index in the manifest, from 0, blank lines not counted: the identity of the row within one manifest. */
   readonly row: number;
@@ -19,10 +17,7 @@ export interface CampaignRow {
   readonly call: PaidRequest;
   /** Credential name; absent: that of the campaign. */
   readonly account?: string;
-  /**
-   * By the price rule when the page was planned, in micro-units of the campaign's currency; null means unknown
-   * (C1.5).
-   */
+  /** By the price rule when the page was planned, in micro-units of the campaign's currency; null means unknown. */
   readonly estimate: number | null;
   /** First attempt of this row in this page: attempts before it were made by an earlier plan. */
   readonly attempt: number;
@@ -31,10 +26,7 @@ export interface CampaignRow {
   /** Bought before with another text, and not to be bought again: ends as `changed`. */
   readonly changed?: true;
   /** Result of an earlier plan, when this row is resumed. */
-  readonly was?: {
-    readonly outcome: RowOutcome;
-    readonly ledger: readonly LedgerLine[];
-  };
+  readonly was?: { readonly outcome: RowOutcome; readonly ledger: readonly LedgerLine[] };
 }
 
 /** A page of a plan: an artifact of the type `application/json`. */
@@ -44,23 +36,7 @@ export interface CampaignPage {
   readonly rows: readonly CampaignRow[];
 }
 
-/** Outcome of a row: the outcomes of single calls, and two of campaigns. */
-export type RowOutcome =
-  | 'completed'
-  | 'failed'
-  | 'still_running'
-  | 'content_unavailable'
-  | 'task_unknown'
-  | 'unconfirmed'
-  | 'rejected'
-  | 'results_lost'
-  | 'cancelled'
-  /** Not bought: the budget was spent. */
-  | 'skipped_budget'
-  /** Not bought: bought before with another text, and `rebuyChanged` was not given. */
-  | 'changed';
-
-export const ROW_OUTCOMES: readonly RowOutcome[] = [
+export const ROW_OUTCOMES = [
   'completed',
   'failed',
   'still_running',
@@ -72,7 +48,13 @@ export const ROW_OUTCOMES: readonly RowOutcome[] = [
   'cancelled',
   'skipped_budget',
   'changed',
-];
+] as const;
+
+/**
+ * Outcome of a row: the outcomes of single calls, and two of campaigns, with which nothing was bought: `skipped_budget`
+ * (the budget was spent) and `changed` (bought before with another text, and `rebuyChanged` was not given).
+ */
+export type RowOutcome = (typeof ROW_OUTCOMES)[number];
 
 /** One attempt of a row in its ledger. Every attempt has its own creation key. */
 export interface LedgerLine {
@@ -82,7 +64,7 @@ export interface LedgerLine {
   readonly creationKey: string;
   /** Null for an image, and where no task is known to exist. */
   readonly taskId: string | null;
-  /** Micro-units; null means unknown, never free (C1.5). */
+  /** Micro-units; null means unknown, never free. */
   readonly estimate: number | null;
   /** `none`: provably nothing was accepted. */
   readonly state: Billing['state'];
@@ -164,7 +146,6 @@ export const MAX_ROW_ID_LENGTH = 128;
 export type OutcomeTone = 'good' | 'wait' | 'bad';
 
 interface OutcomeWords {
-  /** As a page names it. */
   readonly label: string;
   readonly tone: OutcomeTone;
 }
@@ -185,7 +166,6 @@ const WORDS: { readonly [outcome in RowOutcome | 'refused']: OutcomeWords } = {
   refused: { label: 'Refused', tone: 'bad' },
 };
 
-/** Words of an outcome, or of the last status of a row without one. */
 export function outcomeWords(outcome: string): OutcomeWords {
   const words: { readonly [outcome: string]: OutcomeWords } = WORDS;
   const known = Object.hasOwn(WORDS, outcome) ? words[outcome] : undefined;

@@ -201,6 +201,9 @@ const COVERED = {
   edit_image: { ...IMAGE_FIELDS, image: 'images', 'image[]': 'images', mask: 'mask' },
 } as const satisfies { readonly [operation: string]: { readonly [wireName: string]: string } };
 
+/** Wire names of the options of a create. */
+export const CREATE_FIELDS: readonly string[] = Object.keys(COVERED.create_video);
+
 interface RawFieldRules {
   readonly operation: keyof typeof COVERED;
   /** Wire names that references of this request already use. */

@@ -6,7 +6,7 @@ export type ManifestOperation = 'video' | 'image' | 'edit';
 
 export const MANIFEST_OPERATIONS: readonly ManifestOperation[] = ['video', 'image', 'edit'];
 
-export interface ManifestColumn {
+interface ManifestColumn {
   readonly name: string;
   /** Other names of the column. */
   readonly aliases: readonly string[];
@@ -61,9 +61,7 @@ export const MANIFEST_COLUMNS: readonly ManifestColumn[] = [
     'references',
     ['video'],
     'List of {kind, source, field}; a source as text, or url, artifact, file.',
-    {
-      formats: ['jsonl'],
-    },
+    { formats: ['jsonl'] },
   ),
   column('size', STILLS, 'WIDTHxHEIGHT with a lowercase x, or auto.'),
   column('quality', STILLS, 'A quality of the model.'),

@@ -170,7 +170,7 @@ type Place = 'before' | 'plain' | 'quoted' | 'quote';
  * CSV without the blanks between a separator and the quotes of a cell, which people write: `a, "b, c"`. The parser
  * would take such a cell for one without quotes. Blanks of cells without quotes are part of their text.
  */
-export async function* closedUp(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<string> {
+async function* closedUp(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<string> {
   let place: Place = 'before';
   let blanks = '';
   for await (const piece of text) {

@@ -74,7 +74,7 @@ export class RowValues {
     return undefined;
   }
 
-  /** Text with its blanks: a model id or a prompt is sent exactly as given (C0.3). */
+  /** Text with its blanks: a model id or a prompt is sent exactly as given. */
   exactText(key: string): string | undefined {
     const found = this.get(key);
     if (found === undefined) return undefined;

@@ -140,9 +140,7 @@ function decoderFor(head: Buffer): TextDecoder {
   return make('utf-8');
 }
 
-/**
- * Reads a JSON document of this package from the store. @throws ArtifactError when it is missing or has another hash
- */
+/** Reads a JSON document of this package from the store. @throws ArtifactError when it is missing or has another hash */
 export async function readJson<T>(store: Pick<ArtifactStore, 'read'>, sha256: string): Promise<T> {
   const bytes = await buffer(await store.read({ sha256 }));
   return JSON.parse(bytes.toString('utf8')) as T;

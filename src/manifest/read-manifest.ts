@@ -43,7 +43,7 @@ export async function* readManifest(
 }
 
 /** Rows of JSON: one object in each text, which is a line or an element of a list. Empty lines are skipped. */
-export async function* jsonRows(texts: AsyncIterable<Line>): AsyncGenerator<ManifestRow> {
+async function* jsonRows(texts: AsyncIterable<Line>): AsyncGenerator<ManifestRow> {
   for await (const { line, content } of texts) {
     if (content === null) yield invalid(line, `The row has more than ${MAX_ROW_CHARACTERS} characters.`);
     else if (content.trim() !== '') yield rowOf(line, content);

@@ -5,7 +5,7 @@ import { type CampaignRowResult } from '../domain/campaign/row';
 import { readJson } from './manifest-text';
 
 /** The part of an artifact store that is read from. */
-export type ReadableStore = Pick<ArtifactStore, 'read'>;
+type ReadableStore = Pick<ArtifactStore, 'read'>;
 
 /** SHA-256 of every segment, in order: those in the indexes, then those that are not in an index yet. */
 export async function* resultSegments(store: ReadableStore, ref: ResultsRef): AsyncGenerator<string> {

@@ -20,7 +20,7 @@ interface CallLookup extends SourceLookup {
 
 /**
  * The paid call of a row; undefined when a value cannot be read. Does not validate against the model. Adds no value
- * that the row does not have (C2.1.6).
+ * that the row does not have.
  */
 export async function readCall(values: RowValues, lookup: CallLookup): Promise<PaidRequest | undefined> {
   const model = required(values, 'model');
@@ -162,7 +162,7 @@ const NO_SOURCE =
   'This is not a source: give an address, an artifact, or a file below the folder of the manifest.';
 
 /** All references of a row, in the order of its columns. */
-export async function readReferences(values: RowValues, lookup: SourceLookup): Promise<VideoReference[]> {
+async function readReferences(values: RowValues, lookup: SourceLookup): Promise<VideoReference[]> {
   const references: VideoReference[] = [];
   for (const { column, key, suffix } of values.all()) {
     const kind = KINDS.find((one) => `${one}_reference` === column.name);

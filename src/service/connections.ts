@@ -140,18 +140,16 @@ export type PlainGet = (
 /** Redirects that are followed, as browsers do. */
 const MAX_REDIRECTS = 20;
 
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+export const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * GETs an address without credentials: the key of the service is never sent (C5.3). Uses the proxies of `env` by the
- * same rules as calls of the service. Follows redirects to other addresses, but refuses one from https to http before
+ * GETs an address without credentials: the key of the service is never sent. Uses the proxies of `env` by the same
+ * rules as calls of the service. Follows redirects to other addresses, but refuses one from https to http before
  * anything is sent there. Rejects like `fetch` when there is no reply.
  */
 export function getterWithoutCredentials(env: NodeJS.ProcessEnv): PlainGet {
   const connections = environmentConnections(env);
-  const dispatcher = new Agent({
-    factory: (origin) => connections(new URL(origin), CONNECTION).dispatcher,
-  });
+  const dispatcher = new Agent({ factory: (origin) => connections(new URL(origin), CONNECTION).dispatcher });
   return async (address, init = {}) => {
     let url = new URL(address);
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
@@ -176,9 +174,7 @@ export type ConnectionPurpose = 'paid' | 'poll' | 'content' | 'media' | 'models'
 
 /** How the sockets of one kind of call are opened. */
 export interface ConnectionSettings {
-  /** The kind of call. */
   readonly purpose: ConnectionPurpose;
-  /** Largest number of sockets. */
   readonly connections: number;
   /** Longest time to open a socket, TLS included. */
   readonly connectTimeoutMs: number;
@@ -192,7 +188,6 @@ export interface ConnectionSettings {
 
 /** The sockets that one kind of call of an account uses. */
 export interface Connection {
-  /** Of the package `undici`. */
   readonly dispatcher: Dispatcher;
   /** A proxy resolves names itself: a caller that filters addresses must check the name before the request. */
   readonly viaProxy: boolean;
@@ -217,22 +212,15 @@ export function environmentConnections(env: NodeJS.ProcessEnv = process.env): Co
       bodyTimeout: settings.bodyTimeoutMs,
     };
     const proxy = proxyFor(origin, env);
+    const { connections, connectTimeoutMs } = settings;
     if (proxy !== undefined) {
-      const { connections, connectTimeoutMs } = settings;
-      return {
-        viaProxy: true,
-        dispatcher: kept(proxyTunnel(proxy, { ...common, connections, connectTimeoutMs })),
-      };
+      const tunnel = proxyTunnel(proxy, { ...common, connections, connectTimeoutMs });
+      return { viaProxy: true, dispatcher: kept(tunnel) };
     }
-    const connect = settings.connector ?? { timeout: settings.connectTimeoutMs };
-    return {
-      viaProxy: false,
-      dispatcher: kept(
-        settings.connections === 1
-          ? new Client(origin, { ...common, connect })
-          : new Pool(origin, { ...common, connect, connections: settings.connections }),
-      ),
-    };
+    const direct = { ...common, connect: settings.connector ?? { timeout: connectTimeoutMs } };
+    const sockets =
+      connections === 1 ? new Client(origin, direct) : new Pool(origin, { ...direct, connections });
+    return { viaProxy: false, dispatcher: kept(sockets) };
   };
 }
 

@@ -13,6 +13,7 @@ import {
 import { MAX_REPLY_BYTES, parseJsonBody, readBoundedBody } from './reply-body';
 import { type BlockedReason, type ContentFetchRequest, type ContentFetchResult } from './media-client';
 import { type ContentHeaders, contentHeaders, parseRetryAfter } from './reply-headers';
+import { REDIRECTS } from './connections';
 import { isAborted, networkCode } from './errors';
 import { readTaskError } from './task-error';
 
@@ -23,7 +24,7 @@ export interface HopConnection {
   readonly release: () => void;
 }
 
-export interface ContentFetcher {
+interface ContentFetcher {
   readonly caller: ApiCaller;
   readonly filter: AddressFilter;
   readonly connect: (url: URL, ownOrigin: boolean) => HopConnection;
@@ -31,12 +32,11 @@ export interface ContentFetcher {
 
 const MAX_HOPS = 5;
 const DEFAULT_TIMEOUT_MS = 30_000;
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const ERROR_BODY = { maxBytes: MAX_REPLY_BYTES.downloadError, withinMs: 10_000 };
 
 /**
- * A GET that follows redirects hop by hop (C4.8): it checks every hop, sends the key to the service's own origin only
- * (C5.3), never sends a cookie, and never follows a redirect from https to http. Never throws.
+ * A GET that follows redirects hop by hop: it checks every hop, sends the key to the service's own origin only, never
+ * sends a cookie, and never follows a redirect from https to http. Never throws.
  */
 export async function fetchContent(
   fetcher: ContentFetcher,

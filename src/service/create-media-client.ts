@@ -15,7 +15,10 @@ import {
   type ImagesAccepted,
   type MediaClient,
   type MediaClientOptions,
+  type PaidSendOptions,
   type VideoAccepted,
+  type WireJsonBody,
+  type WireMultipartBody,
 } from './media-client';
 
 const TIMEOUTS: ClientTimeouts = { paidHttpMs: 60_000, pollHeadersMs: 10_000, pollBodyMs: 10_000 };
@@ -44,19 +47,17 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
     options.connections,
   );
 
+  const paid =
+    <Accepted>(route: PaidRoute<Accepted>) =>
+    (body: WireJsonBody | WireMultipartBody, send: PaidSendOptions) =>
+      sendPaid(caller, route, body, { deadlineMs: timeouts.paidHttpMs, ...send });
   const redactor = async () => (await credentialsOf(caller))?.redactor ?? redactorFor(caller);
 
   return {
     baseUrl,
-    createVideo: (body, send) =>
-      sendPaid(caller, VIDEO_ROUTE, body, { deadlineMs: timeouts.paidHttpMs, ...send }),
-    generateImage: (body, send) =>
-      sendPaid(caller, imageRoute('generations', baseUrl), body, {
-        deadlineMs: timeouts.paidHttpMs,
-        ...send,
-      }),
-    editImage: (body, send) =>
-      sendPaid(caller, imageRoute('edits', baseUrl), body, { deadlineMs: timeouts.paidHttpMs, ...send }),
+    createVideo: paid(VIDEO_ROUTE),
+    generateImage: paid(imageRoute('generations', baseUrl)),
+    editImage: paid(imageRoute('edits', baseUrl)),
     getVideo: async (taskId, { purpose = 'poll', signal } = {}) => {
       const pool = () => connections[purpose]().dispatcher;
       return getVideo(caller, pool, taskId, timeouts.pollBodyMs, signal);

@@ -4,9 +4,9 @@ import { type ConnectionFactory } from './connections';
 import { createRedactor, type Redactor } from './redact';
 
 /**
- * The base address of a service in one spelling, without a trailing slash (C0.2, C9.1): scheme and host in lower
- * case, no default port, a path prefix kept, one trailing `/v1` dropped because people paste it.
- * Throws an Error, which never includes the text, for anything but a plain http(s) address.
+ * The base address of a service in one spelling, without a trailing slash: scheme and host in lower case, no default
+ * port, a path prefix kept, one trailing `/v1` dropped because people paste it. Throws an Error, which never includes
+ * the text, for anything but a plain http(s) address.
  */
 export function normaliseBaseUrl(text: string): string {
   const url = parse(text.trim());
@@ -44,8 +44,8 @@ export function accountName(credential: string, baseUrl: string): string {
 }
 
 /**
- * A path below `/v1` of a normalised base address; each segment is percent-encoded (C9.1, failure model: row 33).
- * Throws for a segment that cannot be encoded as one path segment.
+ * A path below `/v1` of a normalised base address; each segment is percent-encoded (failure model: row 33). Throws for
+ * a segment that cannot be encoded as one path segment.
  */
 export function apiUrl(baseUrl: string, ...segments: readonly string[]): URL {
   return new URL(`${baseUrl}/v1/${segments.map(pathSegment).join('/')}`);
@@ -125,7 +125,7 @@ export function redactorFor(caller: ApiCaller): Redactor {
   return made === undefined ? createRedactor(caller.secrets()) : redactorOf(caller, made.key);
 }
 
-/** Headers of a request to the service: they include the key (C5.1), unless the service needs none. */
+/** Headers of a request to the service: they include the key, unless the service needs none. */
 export function apiHeaders(
   caller: Pick<ApiCaller, 'userAgent'>,
   { authorization }: Pick<Credentials, 'authorization'>,
@@ -137,9 +137,7 @@ export function apiHeaders(
   };
 }
 
-/**
- * Whether a request to this URL carries the key: only the service's own origin receives it, also after a redirect (C5.3).
- */
+/** Whether a request to this URL carries the key: only the service's own origin receives it, also after a redirect. */
 export function receivesKey({ baseUrl }: Pick<ApiCaller, 'baseUrl'>, url: URL): boolean {
   return url.origin === new URL(baseUrl).origin;
 }

@@ -44,24 +44,16 @@ const CERTIFICATE =
 export function unsentCause(error: unknown): UnsentCause {
   const code = networkCode(error);
   if (CERTIFICATE.test(code)) {
-    return {
-      cause: 'certificate_not_trusted',
-      permanent: true,
-      message: 'The certificate of the service is not trusted; NODE_EXTRA_CA_CERTS names additional ones.',
-    };
+    const message =
+      'The certificate of the service is not trusted; NODE_EXTRA_CA_CERTS names additional ones.';
+    return { cause: 'certificate_not_trusted', permanent: true, message };
   }
-  if (isTunnelRefusal(error)) {
-    return {
-      cause: 'proxy_refused',
-      permanent: false,
-      message: 'The proxy did not open a tunnel to the service.',
-    };
-  }
-  const known = CAUSES.find(([pattern]) => pattern.test(code));
+  const isTunnelRefusal = error instanceof Error && /^Proxy response \(\d+\)/.test(error.message);
+  const found = CAUSES.find(([pattern]) => pattern.test(isTunnelRefusal ? 'UND_ERR_PRX' : code));
   return {
-    cause: known?.[1] ?? 'connection_failed',
+    cause: found?.[1] ?? 'connection_failed',
     permanent: false,
-    message: known?.[2] ?? 'No connection to the service could be made.',
+    message: found?.[2] ?? 'No connection to the service could be made.',
   };
 }
 
@@ -72,10 +64,6 @@ export function networkCode(error: unknown): string {
   if (typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,60}$/.test(code)) return code;
   if (Array.isArray(errors) && errors.length > 0) return networkCode(errors[0]);
   return cause === undefined ? 'unknown' : networkCode(cause);
-}
-
-function isTunnelRefusal(error: unknown): boolean {
-  return error instanceof Error && /^Proxy response \(\d+\)/.test(error.message);
 }
 
 /** A function, because the value changes during a call. */
@@ -116,8 +104,8 @@ export type KindSignal = { readonly kind: ErrorKind } & (
 );
 
 /**
- * The only table of error signals (test/fixtures/wire, C7.8): the first entry that matches determines the kind. A new
- * code is one entry here, next to those of its kind, with an example.
+ * The only table of error signals (test/fixtures/wire): the first entry that matches determines the kind. A new code is
+ * one entry here, next to those of its kind, with an example.
  */
 export const KIND_SIGNALS: readonly KindSignal[] = [
   // Moderation comes first, because it also arrives inside 500 and 503.
@@ -217,7 +205,7 @@ export const KIND_SIGNALS: readonly KindSignal[] = [
   { kind: 'invalid', status: 422 },
 ];
 
-/** Total: an error without a known signal is `unknown` (C2.2.8, C7.8). */
+/** Total: an error without a known signal is `unknown`. */
 export function errorKind(signals: ErrorSignals): ErrorKind {
   return KIND_SIGNALS.find((signal) => fits(signal, signals))?.kind ?? 'unknown';
 }
@@ -252,7 +240,6 @@ export function meaningOfGet(status: number): PollErrorClass | 'record' {
   }
 }
 
-/** What a reply to a paid call proves, in the classes that a sender distinguishes. */
 type PaidMeaning =
   | { readonly class: 'accepted' | 'refused_for_now' | 'unconfirmed' }
   | { readonly class: 'rejected'; readonly reason: RejectReason; readonly message: string };

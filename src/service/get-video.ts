@@ -18,7 +18,7 @@ import { readVideoRecord } from './video-record';
 /** How much of a page or text is searched for an error, in bytes. */
 const MAX_ERROR_TEXT = 16_384;
 
-/** One GET of a task record (C4.7): no body, no redirect, no retry. Never throws. */
+/** One GET of a task record: no body, no redirect, no retry. Never throws. */
 export async function getVideo(
   caller: ApiCaller,
   pool: () => Dispatcher,
@@ -108,7 +108,6 @@ function encodingOf({ headers }: CollectedReply): string {
   return typeof encoding === 'string' ? encoding : '';
 }
 
-/** Parses a body; `reading` is set when it is a record. */
 function read(
   { baseUrl }: ApiCaller,
   redactor: Redactor,

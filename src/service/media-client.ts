@@ -6,12 +6,10 @@ import { type PolledRecord, type PollErrorClass, type TaskPhase } from '../domai
 import { type TaskError } from '../domain/video-task';
 import { type ConnectionFactory } from './connections';
 import { type Redactor } from './redact';
+import { type ContentHeaders } from './reply-headers';
 import { type WireJsonBody, type WireMultipartBody } from './wire-body';
 
-/**
- * Says why the location of a result was not requested, and how to allow it. Of an address it shows only the origin
- * (C5.4b).
- */
+/** Says why the location of a result was not requested, and how to allow it. Of an address it shows only the origin. */
 export function blockedLocation(hop: BlockedHop): string {
   if (hop.reason !== 'address')
     return `The worker may not request the location of the result (${hop.reason}).`;
@@ -59,7 +57,7 @@ interface GetVideoOptions {
   readonly purpose?: 'poll' | 'content';
 }
 
-/** The five operations of the contract (C0.1) over HTTP. Independent of Temporal, without state and without retries. */
+/** The five operations of the contract over HTTP. Independent of Temporal, without state and without retries. */
 export interface MediaClient {
   /** Normalised; `accountName` is computed from it. */
   readonly baseUrl: string;
@@ -73,11 +71,11 @@ export interface MediaClient {
   getVideo(taskId: string, options?: GetVideoOptions): Promise<GetVideoResult>;
   /** Address of GET /v1/videos/{task_id}/content. Throws for an id that cannot be part of a path. */
   contentUrl(taskId: string): URL;
-  /** Removes keys, cookies and signed addresses from a body that is a page, so that it may be kept (C5.4a, C5.4b). */
+  /** Removes keys, cookies and signed addresses from a body that is a page, so that it may be kept. */
   cleanPage(page: Buffer): Promise<Buffer>;
-  /** Removes the key and the passwords of proxies from the description of a failure (C5.4a). */
+  /** Removes the key and the passwords of proxies from the description of a failure. */
   redactor(): Promise<Redactor>;
-  /** One GET with its redirects; the key goes to the service's own origin only (C5.3). */
+  /** One GET with its redirects; the key goes to the service's own origin only. */
   fetchContent(request: ContentFetchRequest): Promise<ContentFetchResult>;
   /** Ends every open GET. Paid calls are never aborted; they run to their end. */
   close(): Promise<void>;
@@ -115,7 +113,7 @@ export type PaidFailure =
       /** Class R, temporary (rows 27, 28, 31). */
       readonly class: 'refused_for_now';
       readonly httpStatus: number;
-      /** Lower bound in milliseconds, never clamped (C8.7). */
+      /** Lower bound in milliseconds, never clamped. */
       readonly retryAfterMs?: number;
       readonly error: TaskError;
     }
@@ -143,7 +141,7 @@ export type PaidFailure =
       readonly replyHash?: string;
     };
 
-/** The service returned a usable id: a task exists (class C), whatever its status is (C3.8). */
+/** The service returned a usable id: a task exists (class C), whatever its status is. */
 export interface VideoAccepted {
   readonly class: 'accepted';
   readonly taskId: string;
@@ -156,7 +154,7 @@ export interface VideoAccepted {
 
 export type VideoSendResult = VideoAccepted | PaidFailure;
 
-/** One item of `data`, in order (C2.5.2). */
+/** One item of `data`, in order. */
 export type ImageItem =
   /** Absolute, or a `data:` URL. */
   | { readonly kind: 'url'; readonly url: string }
@@ -167,7 +165,7 @@ export type ImageItem =
 export interface ImagesAccepted {
   readonly class: 'accepted';
   readonly httpStatus: number;
-  /** Unix time in seconds (C2.5.1). */
+  /** Unix time in seconds. */
   readonly created: number | null;
   readonly items: readonly ImageItem[];
   readonly usage?: JsonValue;
@@ -176,12 +174,12 @@ export interface ImagesAccepted {
 
 type ImageSendResult = ImagesAccepted | PaidFailure;
 
-/** A task record, read tolerantly (contract 2.2, C9.2). */
+/** A task record, read tolerantly (contract 2.2). */
 export interface VideoReading {
-  /** The record's id; used for comparison only, it never replaces the one of the create reply (C2.2.1). */
+  /** The record's id; used for comparison only, it never replaces the one of the create reply. */
   readonly id?: string | undefined;
   readonly record: PolledRecord;
-  /** Result URLs, most likely first: absolute `http(s):` or `data:`. Never passed to workflow code (C2.2.6). */
+  /** Result URLs, most likely first: absolute `http(s):` or `data:`. Never passed to workflow code. */
   readonly resultUrls: readonly string[];
 }
 
@@ -198,7 +196,7 @@ export type GetVideoResult =
       /** `late` when the caller's signal ended the wait. */
       readonly error: PollErrorClass;
       readonly httpStatus?: number;
-      /** Lower bound in milliseconds, never clamped (C8.7). */
+      /** Lower bound in milliseconds, never clamped. */
       readonly retryAfterMs?: number;
       readonly taskError?: TaskError;
     };
@@ -218,7 +216,7 @@ export interface ContentFetchRequest {
 export type BlockedReason = 'scheme' | 'userinfo' | 'downgrade' | 'location' | 'too_many_redirects';
 
 /** A hop that was not followed. `address`: `origin` is not `service`, not public and not allowed. */
-export type BlockedHop =
+type BlockedHop =
   | { readonly kind: 'blocked'; readonly reason: BlockedReason }
   | {
       readonly kind: 'blocked';
@@ -228,31 +226,20 @@ export type BlockedHop =
     };
 
 export type ContentFetchResult =
-  | {
+  | (ContentHeaders & {
       readonly kind: 'body';
       /** 206 only when a range was requested; the caller checks `contentRange` and `etag` before it appends. */
       readonly status: 200 | 206;
-      readonly contentType: string | null;
-      readonly contentLength: number | null;
-      readonly contentRange: {
-        readonly from: number;
-        readonly to: number;
-        readonly total: number | null;
-      } | null;
-      /** Strong ETags only. */
-      readonly etag: string | null;
-      /** Null for identity; any other encoding was not requested, and the caller must refuse it. */
-      readonly contentEncoding: string | null;
       /** The caller reads it to its end or destroys it. */
       readonly body: Readable;
       /** `service` is the account's own origin. */
       readonly origin: 'service' | 'other';
       readonly hops: number;
-    }
+    })
   | {
       readonly kind: 'refused';
       readonly status: number;
-      /** Lower bound in milliseconds, never clamped (C8.7). */
+      /** Lower bound in milliseconds, never clamped. */
       readonly retryAfterMs?: number;
       readonly error: TaskError;
       /** Which host refused: a 401 of another host does not concern the service's key. */

@@ -17,9 +17,7 @@ export interface PaidCall {
   readonly onSend?: () => void;
 }
 
-/**
- * Result of one exchange. Only the marker separates `not_sent` from `lost` (failure model: What a client can prove).
- */
+/** Result of one exchange. Only the marker separates `not_sent` from `lost` (failure model: What a client can prove). */
 export type PaidExchange =
   | ({ readonly kind: 'not_sent' } & UnsentCause)
   | {
@@ -101,12 +99,8 @@ export async function exchangeOnce(call: PaidCall): Promise<PaidExchange> {
     }).dispatcher;
   } catch (error) {
     throwBug(error);
-    return {
-      kind: 'not_sent',
-      cause: 'proxy_misconfigured',
-      permanent: true,
-      message: 'The proxy address of this worker is not usable.',
-    };
+    const message = 'The proxy address of this worker is not usable.';
+    return { kind: 'not_sent', cause: 'proxy_misconfigured', permanent: true, message };
   }
   let timer: NodeJS.Timeout | undefined;
   const expired = new Promise<'expired'>((resolve) => {
@@ -132,7 +126,8 @@ export async function exchangeOnce(call: PaidCall): Promise<PaidExchange> {
   } catch (error) {
     if (!marker.sent) return marker.tooLate ? TOO_LATE : { kind: 'not_sent', ...unsentCause(error) };
     const code = networkCode(error);
-    const garbled = code.startsWith('HPE_') || GARBLED.has(code) || isParserError(error);
+    const isParserError = error instanceof Error && error.name === 'HTTPParserError';
+    const garbled = code.startsWith('HPE_') || GARBLED.has(code) || isParserError;
     return { kind: 'lost', cause: garbled ? 'reply_not_http' : 'connection_lost_after_send' };
   } finally {
     clearTimeout(timer);
@@ -153,7 +148,3 @@ const GARBLED: ReadonlySet<string> = new Set([
   'UND_ERR_HEADERS_OVERFLOW',
   'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
 ]);
-
-function isParserError(error: unknown): boolean {
-  return error instanceof Error && error.name === 'HTTPParserError';
-}

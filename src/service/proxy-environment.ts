@@ -9,7 +9,7 @@ export function proxyFor(origin: URL, env: NodeJS.ProcessEnv): string | undefine
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`;
 }
 
-/** The passwords of the proxies in the environment, as written there and decoded; never shown (C5.4a). */
+/** The passwords of the proxies in the environment, as written there and decoded; never shown. */
 export function proxySecrets(env: NodeJS.ProcessEnv): string[] {
   const userInfos = ['http_proxy', 'https_proxy', 'all_proxy'].flatMap((name) => {
     // Splits at the last @ instead of parsing a URL: a password may have characters that a URL does not allow.

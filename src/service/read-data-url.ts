@@ -1,4 +1,5 @@
 import { throwBug } from '../domain/bug';
+
 const HEAD = /^data:([\w.+-]+\/[\w.+-]+)?((?:;[\w.+-]+=[^;,"\s]*)*)(;base64)?,/i;
 
 /** The bytes of a `data:` URL; undefined when the text is not one, is empty, or has more than `maxBytes`. */
@@ -22,11 +23,7 @@ export function readBase64(text: string | undefined, maxBytes: number): Buffer |
   if (Buffer.byteLength(packed, 'utf8') !== packed.length) return undefined;
   // No regular expression over the whole text: on megabytes it can exhaust the stack. The decoder skips invalid
   // characters, so invalid text gives too few bytes.
-  const end = packed.endsWith('==')
-    ? packed.length - 2
-    : packed.endsWith('=')
-      ? packed.length - 1
-      : packed.length;
+  const end = packed.length - (packed.endsWith('==') ? 2 : packed.endsWith('=') ? 1 : 0);
   const bytes = Buffer.from(packed, 'base64');
   if (end % 4 === 1 || bytes.length !== Math.floor((end * 3) / 4)) return undefined;
   return bytes.length === 0 || bytes.length > maxBytes ? undefined : bytes;

@@ -1,10 +1,10 @@
-import { type JsonValue } from '../domain/json';
+import { given, type JsonValue } from '../domain/json';
 import { isSentence, type Redactor } from './redact';
 import { readBase64, readDataUrl } from './read-data-url';
 import { type ImageItem, type ReplyHeaders, type VideoAccepted } from './media-client';
 import { type HeaderValues } from './reply-headers';
 import { asNumber, asObject, asText, field, isErrorCode, type JsonRecord } from './task-error';
-import { phaseOf, type ReadContext, readUsage, resolveResultUrl, statusValue } from './video-record';
+import { phaseOf, type ReadContext, resolveResultUrl, statusValue, usageOf } from './video-record';
 import { throwBug } from '../domain/bug';
 import { isUsableTaskId } from '../domain/video-task';
 
@@ -25,8 +25,8 @@ export interface ImageReply {
 }
 
 /**
- * Reads the image response (contract 2.5): both kinds of items whatever was requested, in order, none omitted
- * (C2.3.6, C2.5.2). Undefined when there is no `data` array: then the result of a paid call is unknown.
+ * Reads the image response (contract 2.5): both kinds of items whatever was requested, in order, none omitted.
+ * Undefined when there is no `data` array: then the result of a paid call is unknown.
  */
 export function readImageReply(
   json: JsonValue | undefined,
@@ -36,12 +36,10 @@ export function readImageReply(
   const data = field(reply, 'data');
   if (!Array.isArray(data)) return undefined;
   const created = asNumber(field(reply, 'created')) ?? -1;
-  const usage = field(reply, 'usage');
-  const kept = usage === undefined ? undefined : readUsage(usage, redactor);
   return {
     created: Number.isInteger(created) && created >= 0 ? created : null,
     items: data.map((item) => readItem(item, baseUrl)),
-    ...(kept === undefined ? {} : { usage: kept }),
+    ...given({ usage: usageOf(reply, redactor) }),
   };
 }
 
@@ -63,13 +61,12 @@ function readItem(item: JsonValue, baseUrl: string): ImageItem {
     : { kind: 'url', url: resolved };
 }
 
-/** Reads the create reply (C4.6): an id that cannot be part of a path is invalid (row 33). */
+/** Reads the create reply: an id that cannot be part of a path is invalid (row 33). */
 export function readVideoReply(json: JsonValue | undefined, reply: AcceptedReply): VideoAccepted | undefined {
   const record = findRecord(json, {});
   const taskId = record && taskIdIn(record);
   if (taskId === undefined) return undefined;
-  // Histories and paths contain the id unchanged: an id with content that they must not have is invalid (C5.4a to
-  // C5.4c).
+  // Histories and paths contain the id unchanged: an id with content that they must not have is invalid.
   if (reply.redactor.holdsSecret(taskId) || isSentence(taskId)) return undefined;
   const status = statusValue(asText(field(record, 'status')) ?? '');
   return {
@@ -100,7 +97,7 @@ const ALLOWED: readonly string[] = [
 const TIME = /^(?:[A-Z][a-z]{2,8}, )?[\w: .-]{1,40}$/;
 const TIMES: ReadonlySet<string> = new Set(['date', 'retry-after']);
 
-/** The allow-listed headers of a reply, cleaned and capped (C5.4a). */
+/** The allow-listed headers of a reply, cleaned and capped. */
 export function replyHeaders(headers: HeaderValues, redactor: Redactor): ReplyHeaders {
   const kept: Record<string, string> = {};
   for (const name of ALLOWED) {
@@ -145,8 +142,8 @@ interface RecordQuery {
 
 /**
  * Finds the record of a task in a reply, wherever it is: the reply itself, in an envelope, or inside an error or text
- * (test/fixtures/wire, C9.2). The only reader for creates and polls. It prefers the record with the id of the task, then
- * the outermost one, because a service behind a gateway may use another id.
+ * (test/fixtures/wire). The only reader for creates and polls. It prefers the record with the id of the task, then the
+ * outermost one, because a service behind a gateway may use another id.
  */
 export function findRecord(
   reply: JsonValue | undefined,

@@ -1,5 +1,6 @@
 import { throwBug } from '../domain/bug';
-/** Removes from external text everything that must never be stored or shown (contract 5.4, C5.4a to C5.4c). */
+
+/** Removes from external text everything that must never be stored or shown (contract 5.4). */
 export interface Redactor {
   /** One line, at most `maxLength` characters (default 500), without keys, addresses, paths and data. */
   text(value: string, maxLength?: number): string;
@@ -100,8 +101,7 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
     // Fast path for the status values and codes of every poll: no other pattern can match one short word.
     if (/^\w{1,40}$/.test(value))
       return capped(withoutSecrets(value.replace(WELL_KNOWN, '[removed]')), maxLength);
-    let clean = withoutSecrets(bounded(value));
-    clean = clean
+    const clean = withoutSecrets(bounded(value))
       .replace(QUOTED_PATH, '$1[path]$1')
       .replace(ADDRESS, originOf)
       .replace(SCHEMELESS, '[address]');
@@ -140,7 +140,6 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
   };
 }
 
-/** Whether a value is an address with a query, a fragment or a user. */
 function namesMoreThanPlace(value: string): boolean {
   const start = value.indexOf('://');
   return start >= 0 && /[?#@]/.test(value.slice(start));

@@ -256,7 +256,7 @@ export interface BoundedBody {
   readonly end: 'complete' | 'too_large' | 'too_late' | 'broken';
 }
 
-export interface BodyLimits {
+interface BodyLimits {
   readonly maxBytes: number;
   /** Time in milliseconds from now within which the whole body must arrive. */
   readonly withinMs: number;

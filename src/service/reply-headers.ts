@@ -8,10 +8,10 @@ const NUMBERS = /^\d+(?:\.\d+)?(?:\s*,\s*\d+(?:\.\d+)?)*$/;
 const END_OF_TIME = 8_640_000_000_000_000;
 
 /**
- * The wait that the service asks for, in milliseconds from now; undefined without a valid value (C8.7). A date is
- * relative to the `Date` of the reply, so that a clock difference does not change the wait, and without one to `nowMs`.
- * Zero and a date in the past are valid and give 0; a negative number, an exponent, empty or any other text is invalid.
- * Of several values the longest counts. A valid value is only reduced so that a Date can represent the end of the wait.
+ * The wait that the service asks for, in milliseconds from now; undefined without a valid value. A date is relative to
+ * the `Date` of the reply, so that a clock difference does not change the wait, and without one to `nowMs`. Zero and a
+ * date in the past are valid and give 0; a negative number, an exponent, empty or any other text is invalid. Of several
+ * values the longest counts. A valid value is only reduced so that a Date can represent the end of the wait.
  */
 export function parseRetryAfter(headers: HeaderValues, nowMs: number): number | undefined {
   const sentAt = repliedAt(headers, nowMs) ?? nowMs;
@@ -105,7 +105,9 @@ export interface ContentHeaders {
   readonly contentType: string | null;
   readonly contentLength: number | null;
   readonly contentRange: { readonly from: number; readonly to: number; readonly total: number | null } | null;
+  /** Strong ETags only. */
   readonly etag: string | null;
+  /** Null for identity; any other encoding was not requested, and the caller must refuse it. */
   readonly contentEncoding: string | null;
 }
 

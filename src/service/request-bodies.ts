@@ -34,7 +34,7 @@ export interface ResolvedReference {
 
 /**
  * Adds the references to the fields or the file parts of a video create. Field and form (a part, Base64, `data:` URL or
- * address) come from the model's configuration only (C2.1.5); nothing is guessed.
+ * address) come from the model's configuration only; nothing is guessed.
  */
 async function addReferences(
   fields: WireFields,
@@ -66,12 +66,8 @@ async function addReferences(
 function place(fields: WireFields, mapping: ReferenceMapping, list: JsonValue[]): ValidationIssue[] {
   const max = mapping.shape === 'string' ? 1 : mapping.max;
   if (max !== undefined && list.length > max) {
-    return [
-      {
-        field: 'references',
-        message: `The model takes at most ${max} ${mapping.kind} under ${mapping.field}.`,
-      },
-    ];
+    const message = `The model takes at most ${max} ${mapping.kind} under ${mapping.field}.`;
+    return [{ field: 'references', message }];
   }
   const there = fields[mapping.field];
   if (mapping.shape === 'array' && Array.isArray(there)) there.push(...list);
@@ -90,18 +86,11 @@ function mappingOf(
     reference.field === undefined ? ofKind : ofKind.filter(({ field }) => field === reference.field);
   if (fitting.length === 1 && fitting[0] !== undefined) return { found: fitting[0] };
   if (ofKind.length === 0) {
-    return {
-      issue: {
-        message: `The model configuration (MEDIA_MODELS) names no field for a reference of kind ${reference.kind}.`,
-      },
-    };
+    const message = `The model configuration (MEDIA_MODELS) names no field for a reference of kind ${reference.kind}.`;
+    return { issue: { message } };
   }
-  return {
-    issue: {
-      message: `The model has several fields for this kind, or not this one: name one of them as field.`,
-      allowed: ofKind.map(({ field }) => field),
-    },
-  };
+  const message = 'The model has several fields for this kind, or not this one: name one of them as field.';
+  return { issue: { message, allowed: ofKind.map(({ field }) => field) } };
 }
 
 /** The reference in the form that the model requires; undefined when the source cannot provide it. */
@@ -133,8 +122,8 @@ function wrongForm(index: number, { form }: ReferenceMapping): ValidationIssue {
 
 /**
  * The body of POST /v1/videos: JSON, or a form when the model's configuration requires one. The only place that maps
- * options of a video to wire names: `seconds` or `duration` by the configuration. Options that are not given are omitted
- * (C2.1.6).
+ * options of a video to wire names: `seconds` or `duration` by the configuration. Options that are not given are
+ * omitted.
  */
 export async function wireVideoBody(
   request: VideoRequest,
@@ -165,14 +154,14 @@ function formBody(fields: WireFields, files: readonly WirePart[]): WireMultipart
   return multipartBody([...texts, ...files]);
 }
 
-/** The JSON of POST /v1/images/generations: only the fields of the widely used images API (C1.4). */
+/** The JSON of POST /v1/images/generations: only the fields of the widely used images API. */
 export function wireGenerationBody(request: ImageGenerationRequest): WireBuild<WireJsonBody> {
   const fields = imageFields(request);
   const issues = addRawFields(fields, request.fields);
   return issues.length > 0 ? { ok: false, issues } : { ok: true, body: jsonBody(fields) };
 }
 
-/** Parts that must be files (C2.4.4, C2.4.5). */
+/** Parts that must be files. */
 const FILE_FIELDS: ReadonlySet<string> = new Set(['image', 'image[]', 'mask']);
 
 /**
@@ -206,9 +195,5 @@ export function wireEditBody(
 /** Model, prompt and the given options of an image call, in the order in which they are sent. */
 function imageFields(request: ImageGenerationRequest): WireFields {
   const { model, prompt, size, quality, n, responseFormat: response_format } = request;
-  return {
-    model,
-    prompt,
-    ...given({ size, quality, n, response_format }),
-  };
+  return { model, prompt, ...given({ size, quality, n, response_format }) };
 }

@@ -8,11 +8,10 @@ import { type PaidFailure, type PaidSendOptions } from './media-client';
 import { exchangeOnce, type PaidExchange } from './paid-exchange';
 import { type AcceptedReply, replyHeaders } from './read-replies';
 import { type BoundedBody, decodedBody, parseJsonBody } from './reply-body';
-import { asksToRetry, type HeaderValues, parseRetryAfter } from './reply-headers';
+import { asksToRetry, parseRetryAfter } from './reply-headers';
 import { readTaskError } from './task-error';
 import { countdown } from './time-left';
-import { type WireJsonBody, type WireMultipartBody } from './wire-body';
-import { toFormData } from './wire-body';
+import { toFormData, type WireJsonBody, type WireMultipartBody } from './wire-body';
 
 export interface PaidRoute<Accepted> {
   readonly segments: readonly string[];
@@ -78,7 +77,8 @@ function conclude<Accepted>(
   if (exchange.kind === 'lost') return { class: 'unconfirmed', cause: exchange.cause, headers: {} };
   const { status, body } = exchange;
   const headers = replyHeaders(exchange.headers, redactor);
-  const bytes = contentOf(exchange.headers, body, route.maxReplyBytes);
+  const encoding = String(exchange.headers['content-encoding'] ?? '');
+  const bytes = decodedBody(body.bytes, encoding, route.maxReplyBytes);
   const text = bytes?.toString('utf8', 0, 16_384) ?? '';
   const json = bytes === undefined || body.end !== 'complete' ? undefined : parseJsonBody(bytes);
   const retryAfterMs = parseRetryAfter(exchange.headers, caller.now());
@@ -127,10 +127,6 @@ function unreadableCause(body: BoundedBody, json: JsonValue | undefined, unreada
   if (body.end === 'too_large') return 'reply_too_large';
   if (body.end === 'broken') return 'reply_truncated';
   return json === undefined ? 'reply_unreadable' : unreadable;
-}
-
-function contentOf(headers: HeaderValues, { bytes }: BoundedBody, maxBytes: number): Buffer | undefined {
-  return decodedBody(bytes, String(headers['content-encoding'] ?? ''), maxBytes);
 }
 
 function hasContent({ code, message, kind }: TaskError): boolean {

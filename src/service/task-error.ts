@@ -52,8 +52,8 @@ interface Found {
 }
 
 /**
- * Reads an error of any shape (test/fixtures/wire, C2.2.8, C7.13): `error` of a record, or the body of an HTTP reply as
- * JSON value or text. Never throws; an unreadable error is `unknown` with nulls. `httpStatus` is a last resort.
+ * Reads an error of any shape (test/fixtures/wire): `error` of a record, or the body of an HTTP reply as JSON value or
+ * text. Never throws; an unreadable error is `unknown` with nulls. `httpStatus` is a last resort.
  */
 export function readTaskError(
   value: JsonValue | undefined,
@@ -63,9 +63,7 @@ export function readTaskError(
   return errorIn(value, redactor, { httpStatus });
 }
 
-/**
- * Reads the error of a failed task's record (C2.2.8). Its status value counts where nothing else says why: `nsfw`.
- */
+/** Reads the error of a failed task's record. Its status value counts where nothing else says why: `nsfw`. */
 export function readRecordError(record: JsonRecord, status: string, redactor: Redactor): TaskError {
   const read = (names: readonly string[]) => {
     const given = names.flatMap((name) => {
@@ -90,12 +88,7 @@ function errorIn(
   const code = found.codes.find((one) => !/^[45]\d\d$/.test(one)) ?? found.codes[0] ?? found.types[0];
   const message = found.texts[0] === undefined ? '' : redactor.text(found.texts[0]);
   return {
-    kind: errorKind({
-      codes: found.codes,
-      types: [...found.types, ...found.hints],
-      text,
-      httpStatus,
-    }),
+    kind: errorKind({ codes: found.codes, types: [...found.types, ...found.hints], text, httpStatus }),
     code: code === undefined ? null : redactor.name(code, MAX_CODE) || null,
     message: message === '' ? null : message,
   };
@@ -196,13 +189,8 @@ export function field(record: JsonRecord | undefined, name: string): JsonValue |
 
 /** A field in snake case, or else in camel case. */
 function spelled(record: JsonRecord | undefined, name: string): JsonValue | undefined {
-  return (
-    field(record, name) ??
-    field(
-      record,
-      name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
-    )
-  );
+  const inCamelCase = name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  return field(record, name) ?? field(record, inCamelCase);
 }
 
 /** A non-empty text, or a number as text. */

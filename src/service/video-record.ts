@@ -60,14 +60,14 @@ export function statusValue(value: string): string {
     .slice(0, MAX_WORD);
 }
 
-/** Phase of a status value; `unknown` is reported and is not final (C2.2.2). Blanks and dashes count as underscores. */
+/** Phase of a status value; `unknown` is reported and is not final. Blanks and dashes count as underscores. */
 export function phaseOf(word: string): TaskPhase {
   return PHASE_OF.get(word.replace(/[ -]/g, '_')) ?? 'unknown';
 }
 
 /**
- * Fields in which services of this family return the result, most likely first (test/fixtures/wire, C2.2.7). A new name
- * is one entry here; a dot separates nested fields.
+ * Fields in which services of this family return the result, most likely first (test/fixtures/wire). A new name is one
+ * entry here; a dot separates nested fields.
  */
 export const RESULT_URL_PLACES: readonly string[] = [
   'url',
@@ -164,9 +164,8 @@ export interface ReadContext {
 }
 
 /**
- * Reads a task record of any shape (contract 2.2, C2.2.2 to C2.2.8, C9.2). Unknown fields are ignored, null is absent,
- * and no value is made up: without a number there is no progress, without a status value the phase is `unknown` and the
- * status is empty.
+ * Reads a task record of any shape (contract 2.2). Unknown fields are ignored, null is absent, and no value is made up:
+ * without a number there is no progress, without a status value the phase is `unknown` and the status is empty.
  */
 export function readVideoRecord(found: JsonRecord, { baseUrl, redactor }: ReadContext): VideoReading {
   const status = statusValue(asText(field(found, 'status')) ?? '');
@@ -190,13 +189,13 @@ export function readVideoRecord(found: JsonRecord, { baseUrl, redactor }: ReadCo
   return { ...(typeof id === 'string' && id !== '' ? { id } : {}), record, resultUrls };
 }
 
-/** The flag of a record, or of its `video`, that says that moderation withholds the result (C7.8). */
+/** The flag of a record, or of its `video`, that says that moderation withholds the result. */
 function withheldBy(record: JsonRecord): string | undefined {
   const places = [record, asObject(field(record, 'video'))];
   return Object.keys(WITHHELD).find((name) => places.some((place) => field(place, name) === WITHHELD[name]));
 }
 
-/** C2.2.3: only a finite number from 0 to 100, or the text of one. */
+/** Only a finite number from 0 to 100, or the text of one. */
 function progressOf(record: JsonRecord): number | undefined {
   const progress = asNumber(field(record, 'progress'));
   if (progress === undefined || progress < 0 || progress > 100) return undefined;
@@ -217,28 +216,19 @@ function expiryOf(record: JsonRecord): string | undefined {
 function timeOf(value: JsonValue | undefined): number | undefined {
   const number = asNumber(value);
   const text = number === undefined && typeof value === 'string' ? value.trim() : '';
-  const at =
-    number === undefined
-      ? /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:?\d{2})$/.test(text)
-        ? Date.parse(text)
-        : NaN
-      : number > LARGEST_SECONDS
-        ? number
-        : number * 1000;
+  const isDate = /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:?\d{2})$/.test(text);
+  const ofDate = isDate ? Date.parse(text) : NaN;
+  const at = number === undefined ? ofDate : number > LARGEST_SECONDS ? number : number * 1000;
   return at >= EARLIEST && at <= LATEST ? at : undefined;
 }
 
-function usageOf(record: JsonRecord, redactor: Redactor): JsonValue | undefined {
+/**
+ * Keeps a small enough `usage`; absent never means free. Its texts are redacted, because sidecars and records of
+ * submissions must not contain keys or signed URLs.
+ */
+export function usageOf(record: JsonRecord | undefined, redactor: Redactor): JsonValue | undefined {
   const usage = field(record, 'usage');
   if (usage === undefined) return undefined;
-  return readUsage(usage, redactor);
-}
-
-/**
- * Keeps a small enough `usage`; absent never means free (C1.9). Its texts are redacted, because sidecars and records of
- * submissions must not contain keys or signed URLs (C5.4a, C5.4b).
- */
-export function readUsage(usage: JsonValue, redactor: Redactor): JsonValue | undefined {
   const text = JSON.stringify(usage);
   if (text.length > MAX_USAGE || text.includes('__proto__')) return undefined;
   return cleaned(usage, redactor);
@@ -253,7 +243,7 @@ function cleaned(value: JsonValue, redactor: Redactor): JsonValue {
   );
 }
 
-/** The properties of the result that the service reports; never mixed with the requested ones (C2.2.5). */
+/** The properties of the result that the service reports; never mixed with the requested ones. */
 function reportedFacts(record: JsonRecord, redactor: Redactor): ReportedFacts | undefined {
   const model = asText(field(record, 'model'));
   const resolution = asText(field(record, 'resolution'));

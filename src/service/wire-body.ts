@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { openAsBlob } from 'node:fs';
 import { FormData } from 'undici';
 import { type JsonValue } from '../domain/json';
-import { holdsLocalPath } from '../domain/validate-request';
+import { CREATE_FIELDS, holdsLocalPath } from '../domain/validate-request';
 import { type ValidationIssue } from '../domain/shape';
 
-/** The JSON body of a video create or an image generation (C4.5, C4.6). */
+/** The JSON body of a video create or an image generation. */
 export interface WireJsonBody {
   readonly kind: 'json';
   readonly json: { readonly [name: string]: JsonValue };
@@ -18,7 +18,7 @@ export interface WireJsonBody {
 /** Bytes that the worker can read: a file on this machine, or a buffer. The path never leaves the worker. */
 type WireFileSource = { readonly path: string } | { readonly data: Uint8Array };
 
-/** A file that is ready to be sent; the media type is detected from its bytes (C2.5.5). */
+/** A file that is ready to be sent; the media type is detected from its bytes. */
 export interface WireFile {
   readonly source: WireFileSource;
   readonly mediaType: string;
@@ -48,20 +48,9 @@ export type WireBuild<Body> =
 export type WireFields = Record<string, JsonValue>;
 
 /** Wire fields that a request sets with its own options; as raw fields they could contradict them. */
-const OWN_FIELDS: ReadonlySet<string> = new Set([
-  'model',
-  'prompt',
-  'seconds',
-  'duration',
-  'resolution',
-  'aspect_ratio',
-  'size',
-  'n',
-]);
+const OWN_FIELDS: ReadonlySet<string> = new Set([...CREATE_FIELDS, 'size', 'n']);
 
-/**
- * Merges the caller's raw fields; refuses to replace a field and to add a local path (architecture: Models, C2.4.6).
- */
+/** Merges the caller's raw fields; refuses to replace a field and to add a local path (architecture: Models). */
 export function addRawFields(
   fields: WireFields,
   raw: { readonly [name: string]: JsonValue } | undefined,

@@ -11,7 +11,7 @@ import { parseWrittenJson, RepeatedNameError } from '../domain/json';
 import { accountName, normaliseBaseUrl } from '../service/endpoint';
 
 /** When a paid request may be sent: after a pause, or only when its call comes back. */
-export type Permit = { readonly inMs: number } | { readonly heldForMs: number };
+type Permit = { readonly inMs: number } | { readonly heldForMs: number };
 
 /** Longest pause, in milliseconds, for which a call keeps its slot of the worker; others would wait behind it. */
 const LONGEST_PAUSE_MS = 5_000;
@@ -81,10 +81,7 @@ export interface AccountRegistry {
 
 /** Looks accounts up by `name` or `name@digest`; none given means `default`. */
 export function accountRegistry(accounts: readonly Account[]): AccountRegistry {
-  return {
-    find: (account) => accountNamed(accounts, account),
-    all: () => accounts,
-  };
+  return { find: (account) => accountNamed(accounts, account), all: () => accounts };
 }
 
 /** The account of this `name` or `name@digest`; none given means `default`. */

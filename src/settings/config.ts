@@ -116,9 +116,7 @@ export const createPolicySchema = z.strictObject({
   idempotency: idempotencyPolicySchema.optional(),
 });
 
-/**
- * Reads and checks `MEDIA_*`; no deeper code checks the values. A missing base address is left to the caller to check.
- */
+/** Reads and checks `MEDIA_*`; no deeper code checks the values. A missing base address is left to the caller to check. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
   const text = (name: string): string | undefined => {
     const value = env[name]?.trim();

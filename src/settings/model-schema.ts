@@ -4,7 +4,7 @@ import { LEAST_POLL_SECONDS, MOST_POLL_SECONDS } from '../domain/video-task';
 import { MAX_REQUEST_SECONDS } from '../domain/timeouts';
 import { idempotencyPolicySchema } from './config';
 
-/** Never trimmed: an id is sent exactly as it is given (C0.3). */
+/** Never trimmed: an id is sent exactly as it is given. */
 const name = z
   .string()
   .refine((text) => text.trim() !== '', { message: 'must not be empty' })
@@ -162,11 +162,7 @@ export const modelConfigurationSchema = z
       if (kind !== 'video' || typeof idempotency !== 'object' || !('windowSeconds' in idempotency)) return;
       if (idempotency.windowSeconds >= 2 * longest) return;
       const message = 'must be at least twice requestSeconds: a shorter promise leaves no time to send again';
-      context.addIssue({
-        code: 'custom',
-        path: ['models', index, 'idempotency', 'windowSeconds'],
-        message,
-      });
+      context.addIssue({ code: 'custom', path: ['models', index, 'idempotency', 'windowSeconds'], message });
     });
     models.forEach((model, index) => {
       if (model.kind !== 'video' || model.createForm === 'multipart') return;

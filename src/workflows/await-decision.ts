@@ -15,6 +15,7 @@ import {
   type ResolveUnconfirmedCall,
   type ResolveUnconfirmedResult,
   type UnconfirmedDecision,
+  type UnresolvedReason,
   type VideoUpdates,
 } from '../domain/unconfirmed-decision';
 import { onUpdate } from './handlers';
@@ -42,13 +43,8 @@ export async function awaitDecision(
   options: AwaitDecisionOptions,
 ): Promise<Decided> {
   const decided = await decide(unconfirmed, decisions, options);
-  decisions.close(() =>
-    notResolved(
-      options.creationKey,
-      'already_decided',
-      'Its fate is known by now, or another decision was carried out.',
-    ),
-  );
+  const late = 'Its fate is known by now, or another decision was carried out.';
+  decisions.close(() => notResolved(options.creationKey, 'already_decided', late));
   // Every Update gets its reply before this workflow may end.
   await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   return decided;
@@ -97,13 +93,12 @@ async function carryOut(
 
 type Answer = Exclude<ResolveUnconfirmedResult['answer'], null>;
 
-/** Whether the outcome is known, which ends the wait. */
 const isSettled = (answer: Answer): answer is Exclude<SettledCreate, { outcome: 'unconfirmed' }> =>
   answer.outcome === 'created' || answer.outcome === 'rejected';
 
 function notResolved(
   creationKey: string,
-  reason: Extract<ResolveUnconfirmedResult, { resolved: false }>['reason'],
+  reason: UnresolvedReason,
   message: string,
 ): ResolveUnconfirmedResult {
   return { resolved: false, reason, creationKey, answer: null, message };
@@ -129,7 +124,6 @@ export const resubmitUpdate = defineUpdate<ResolveUnconfirmedResult, [VideoUpdat
 /** An accepted decision that is not carried out yet. */
 interface OpenDecision {
   readonly call: Omit<ResolveUnconfirmedCall, 'creationKey'>;
-  /** Sets the reply of the Update. */
   settle(result: ResolveUnconfirmedResult): void;
 }
 
@@ -161,15 +155,14 @@ export class Decisions {
     return this.take();
   }
 
-  /** A decision that has already arrived, if any. */
   take(): OpenDecision | undefined {
     return this.queue.shift();
   }
 
   /** Refuses later Updates and settles open ones, when nothing is left to decide. */
-  close(settle: (open: OpenDecision) => ResolveUnconfirmedResult): void {
+  close(settle: () => ResolveUnconfirmedResult): void {
     this.waiting = false;
-    for (const open of this.queue.splice(0)) open.settle(settle(open));
+    for (const open of this.queue.splice(0)) open.settle(settle());
   }
 
   private issueOf(given: GivenDecision): string | undefined {
@@ -201,10 +194,4 @@ export class Decisions {
   }
 }
 
-interface GivenDecision {
-  readonly decision?: unknown;
-  readonly sendId?: unknown;
-  readonly taskId?: unknown;
-  readonly by?: unknown;
-  readonly reason?: unknown;
-}
+type GivenDecision = Parameters<typeof decisionIssue>[0];

@@ -8,7 +8,6 @@ import {
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
-import { FIND_VIDEO_TASK_SHAPE, type FindVideoTaskInput, type FoundVideoTask } from '../domain/activities';
 import { ACTIVITY, DEFAULT_CREDENTIAL, SIGNAL } from '../domain/names';
 import { outcomes, type VideoOutcome } from '../domain/outcome';
 import { billing } from '../domain/money';
@@ -25,6 +24,7 @@ import { trackVideo, type VideoProgress } from './video-progress';
 import { type DownloadVideoInput, type DownloadVideoResult } from '../domain/download';
 import { executionExpiresAt, withTimeLimit } from './timers';
 import { otherwise } from '../domain/bug';
+import { given } from '../domain/json';
 import { milliseconds } from '../domain/shape';
 import { outcomeOfDownload, outcomeOfWatch, type WaitOrigin, type WatchEnd } from '../domain/end-of-wait';
 import { PACE, type SlowPolling } from '../domain/poll-group';
@@ -66,19 +66,16 @@ export const nudgeSignal = defineSignal<[workflowId?: string]>(SIGNAL.nudge);
 
 type WaitInput = GenerateVideoInput | AwaitVideoInput;
 
-/** What a wait begins with. */
 interface WaitStart extends WaitOrigin {
   readonly video: VideoTask;
   /** Workflow time: the deadline never depends on a worker's clock (architecture: Wait). */
   readonly now: number;
   readonly firstPollAt: number;
-  /** Status in the create's reply. */
   readonly lastStatus?: string;
   /** What the worker says for an input that names no polling. */
   readonly polling: PollingMode | undefined;
 }
 
-/** Begins the wait for a video that was just created, or is awaited later. */
 export function beginWait(input: WaitInput, start: WaitStart): CarriedWait {
   const { video, now, firstPollAt, lastStatus = null, creationKey, created, polling } = start;
   const hardEndAt = hardEnd(video.polling);
@@ -111,7 +108,6 @@ export async function waitForVideo(
   return outcomeOfDownload({ state, record: verdict.record }, file, carried);
 }
 
-/** One wait while it is watched. */
 interface OpenWait {
   readonly input: WaitInput;
   readonly carried: CarriedWait;
@@ -215,7 +211,6 @@ async function leave({ workflowId: watcherId }: WatcherFacts): Promise<void> {
   ).catch(otherwise(undefined));
 }
 
-/** Passes a nudge on. */
 async function nudgeWatcher({ workflowId: watcherId }: WatcherFacts): Promise<void> {
   await getExternalWorkflowHandle(watcherId)
     .signal(nudgeSignal, workflowInfo().workflowId)
@@ -230,12 +225,7 @@ function takesDelivery(input: WaitInput): Pick<Waiter, 'takesFile'> {
 
 function fetchFile({ input, progress }: OpenWait, { state, tried }: WatchEnd) {
   progress.update({ phase: 'downloading' });
-  const sidecarPrompt = promptToKeep(input);
-  const task = {
-    video: state.video,
-    ...(sidecarPrompt !== undefined && { sidecarPrompt }),
-    ...(tried !== undefined && { tried }),
-  };
+  const task = { video: state.video, ...given({ sidecarPrompt: promptToKeep(input), tried }) };
   return downloadVideo(task, queuesOf(input.queues).download, state.hardEndAt);
 }
 
@@ -243,9 +233,9 @@ function promptToKeep(input: WaitInput): string | undefined {
   return input.sidecarPrompt === 'include' && 'request' in input ? input.request.prompt : undefined;
 }
 
-function slowPolling({ slowPolling: given }: WaitInput): SlowPolling | undefined {
-  const afterMs = milliseconds(given?.after);
-  const intervalMs = milliseconds(given?.interval);
+function slowPolling({ slowPolling: asked }: WaitInput): SlowPolling | undefined {
+  const afterMs = milliseconds(asked?.after);
+  const intervalMs = milliseconds(asked?.interval);
   return afterMs === undefined || intervalMs === undefined ? undefined : { afterMs, intervalMs };
 }
 
@@ -292,10 +282,7 @@ async function find(input: AwaitVideoInput, progress: VideoProgress): Promise<Ca
         taskQueue: queuesOf(input.queues).poll,
         summary: 'look the task up',
       });
-      const found = await lookUp({
-        taskId: input.video.taskId,
-        ...(input.account === undefined ? {} : { account: input.account }),
-      });
+      const found = await lookUp({ taskId: input.video.taskId, ...given({ account: input.account }) });
       ({ video, creationKey, polling } = found);
     } catch (error) {
       if (isCancellation(error)) return outcomes.cancelled(null, null, billing(null, 'needs_review'));
@@ -304,18 +291,9 @@ async function find(input: AwaitVideoInput, progress: VideoProgress): Promise<Ca
       video = videoTaskById(input.video.taskId, input.account ?? DEFAULT_CREDENTIAL);
     }
   }
-  // Any number of workflows may wait for one task, on any worker: together they poll it no faster than one (C8.2).
+  // Any number of workflows may wait for one task, on any worker: together they poll it no faster than one.
   const start = { video, now, firstPollAt: now, creationKey, created: null };
   return beginWait(input, { ...start, polling: polling ?? 'shared' });
-}
-
-/**
- * Looks a task id up in the journal of a worker: account, recorded facts and the workflow that owns it. Clients have
- * no journal and no base address, so they run this workflow before they resume.
- */
-export async function findVideoTask(input: FindVideoTaskInput): Promise<FoundVideoTask> {
-  requireInput(input, FIND_VIDEO_TASK_SHAPE);
-  return activity(ACTIVITY.findVideoTask, { summary: 'look the task up' })(input);
 }
 
 setWorkflowOptions(PINNED, awaitVideo);

@@ -1,4 +1,9 @@
-import { type ArtifactStoreFacts } from '../domain/activities';
+import {
+  type ArtifactStoreFacts,
+  FIND_VIDEO_TASK_SHAPE,
+  type FindVideoTaskInput,
+  type FoundVideoTask,
+} from '../domain/activities';
 import { ACTIVITY } from '../domain/names';
 import { activity } from './proxies';
 import {
@@ -35,4 +40,13 @@ export async function reviewJournal(input: ReviewJournalInput): Promise<ReviewJo
   requireInput(input, REVIEW_JOURNAL_SHAPE);
   const { taskQueue, ...call } = input;
   return activity(ACTIVITY.reviewJournal, { taskQueue, summary: `list ${input.list}` })(call);
+}
+
+/**
+ * Looks a task id up in the journal of a worker: account, recorded facts and the workflow that owns it. Clients have
+ * no journal and no base address, so they run this workflow before they resume.
+ */
+export async function findVideoTask(input: FindVideoTaskInput): Promise<FoundVideoTask> {
+  requireInput(input, FIND_VIDEO_TASK_SHAPE);
+  return activity(ACTIVITY.findVideoTask, { summary: 'look the task up' })(input);
 }

@@ -17,6 +17,7 @@ import {
   nextStep,
   sentAgain,
   type SettledCreate,
+  type StepContext,
   withDebts,
 } from '../domain/create-once';
 import { type CreatePolicy } from '../domain/create-policy';
@@ -39,7 +40,6 @@ import { given } from '../domain/json';
 
 /** The request, and how long and under which policy {@link createOnce} tries to send it. */
 export interface CreateOnceOptions {
-  /** The video to create. */
   readonly request: VideoRequest;
   /** Credential name, or `name@digest`. @default 'default' */
   readonly account?: string | undefined;
@@ -59,9 +59,7 @@ export interface CreateOnceOptions {
   readonly shouldHandOver?: () => boolean;
 }
 
-/**
- * How {@link createOnce} ended: with an answer and the number of sends, with a state for the next run, or cancelled.
- */
+/** How {@link createOnce} ended: with an answer and the number of sends, with a state for the next run, or cancelled. */
 export type CreateOnceResult =
   | { readonly kind: 'settled'; readonly answer: SettledCreate; readonly sends: number }
   | { readonly kind: 'handover'; readonly state: CreateOnceState }
@@ -146,10 +144,7 @@ async function endCancelled(state: CreateOnceState, options: Placed): Promise<Cr
   });
 }
 
-function stepContext(
-  options: Placed,
-  reconciled: boolean,
-): { now: number; random: number; startLimitMs: number; reconciled: boolean } {
+function stepContext(options: Placed, reconciled: boolean): StepContext {
   return { now: Date.now(), random: Math.random(), startLimitMs: options.startLimitMs, reconciled };
 }
 
@@ -327,14 +322,13 @@ export async function reconcileCreate(
     if (!(error instanceof ActivityFailure)) throw error;
     const common = { sendAttempt: 0, sent: false, account: account ?? null, estimate: null };
     if (lost?.neverStarted === true) {
-      return {
-        ...common,
+      const unsent = {
         outcome: 'not_sent',
         cause: 'no_worker',
         sendAttemptUsed: false,
         permanent: true,
-        message: noWorker(taskQueue),
-      };
+      } as const;
+      return { ...common, ...unsent, message: noWorker(taskQueue) };
     }
     const known = evidence(lost?.cause ?? 'reconcile_failed', { ...facts, account: account ?? null });
     return { ...common, outcome: 'unconfirmed', evidence: known };

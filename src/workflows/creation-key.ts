@@ -4,7 +4,7 @@ import { givenKeyIssue, runKey } from '../domain/creation-key';
 import { type Ancestry } from '../domain/paid-call';
 
 /** A creation key, or why there is none. */
-export type OwnKey = { readonly key: string } | { readonly refused: string };
+type OwnKey = { readonly key: string } | { readonly refused: string };
 
 /**
  * The caller's key, else a key of this run. Absent, null and empty mean the same, because untyped callers use all

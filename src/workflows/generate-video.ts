@@ -79,11 +79,7 @@ function createOptions(input: GenerateVideoInput, progress: VideoProgress): Crea
     startLimitMs: milliseconds(input.startLimit ?? DEFAULT_START_LIMIT_MS) ?? DEFAULT_START_LIMIT_MS,
     taskQueue: queuesOf(input.queues).create,
     onState: (state, wait) =>
-      progress.update({
-        phase: wait === null ? 'creating' : 'waiting_to_create',
-        wait,
-        sends: state.sends,
-      }),
+      progress.update({ phase: wait === null ? 'creating' : 'waiting_to_create', wait, sends: state.sends }),
     shouldHandOver: () => workflowInfo().continueAsNewSuggested,
   };
 }

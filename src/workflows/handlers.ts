@@ -1,5 +1,13 @@
-import { type QueryDefinition, type SignalDefinition, type UpdateDefinition } from '@temporalio/common';
-import { ApplicationFailure, defineQuery, log, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  defineQuery,
+  type defineUpdate,
+  log,
+  type QueryDefinition,
+  setHandler,
+  type SignalDefinition,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { activityQueues, INVALID_INPUT, QUERY, taskQueueCheck } from '../domain/names';
 import { type Check, isObject, type Shape, shapeIssue, type ValidationIssue } from '../domain/shape';
 import { type CallWait } from '../domain/video-state';
@@ -78,7 +86,7 @@ export function thatFit<Item>(items: readonly Item[], check: Check<Item>): Item[
 
 /** An Update that does not fit is refused with the reason, and leaves no event. */
 export function onUpdate<Result, Args extends unknown[]>(
-  update: UpdateDefinition<Result, Args>,
+  update: ReturnType<typeof defineUpdate<Result, Args>>,
   refuse: Refuse,
   handle: (...args: NoInfer<Args>) => Result | Promise<Result>,
 ): void {

@@ -25,6 +25,7 @@ import { type CallWait, callWait, imageDetails } from '../domain/video-state';
 import { ACTIVITY, RETRY_LATER, UNSAFE_RETRIES, UNSAFE_RETRY_POLICY } from '../domain/names';
 import { type ImageOutcome, outcomes } from '../domain/outcome';
 import { type ImageEditRequest } from '../domain/request';
+import { given } from '../domain/json';
 import { milliseconds, type Shape } from '../domain/shape';
 import { CREATE_TIMEOUTS, IMAGE_TIMEOUTS } from '../domain/timeouts';
 import {
@@ -65,15 +66,14 @@ export async function imageCall(
   const begun = inThisRun(beginCreate(own.key, Date.now()));
   if (CancellationScope.current().consideredCancelled)
     return outcomes.cancelled(null, own.key, billing(null, owedState(begun)));
-  const asked = milliseconds(input.startLimit ?? DEFAULT_START_LIMIT_MS) ?? DEFAULT_START_LIMIT_MS;
+  const limit = milliseconds(input.startLimit ?? DEFAULT_START_LIMIT_MS) ?? DEFAULT_START_LIMIT_MS;
   // 0 would mean "no limit" to the server.
-  const startLimitMs = Math.max(1000, asked);
+  const startLimitMs = Math.max(1000, limit);
   const call = {
     creationKey: own.key,
     ...ancestry(),
     waits: true as const,
-    ...(input.account === undefined ? {} : { account: input.account }),
-    ...(input.policy === undefined ? {} : { policy: input.policy }),
+    ...given({ account: input.account, policy: input.policy }),
     ...(input.refuseWhileUnconfirmed === true && { refuseWhileUnconfirmed: true }),
     ...(input.again === true && { again: true }),
   };
@@ -83,10 +83,10 @@ export async function imageCall(
     const limitMs = state.waits === 0 ? startLimitMs : leftMs;
     const run: RunImage = (ms, summary, recordedSince) => {
       const placement = { taskQueue, startLimitMs: ms, summary };
-      const given = { ...call, ...(recordedSince !== undefined && { recordedSince }) };
+      const asked = { ...call, ...given({ recordedSince }) };
       return operation === 'generate_image'
-        ? activity(ACTIVITY.generateImage, placement)({ ...given, request: input.request })
-        : activity(ACTIVITY.editImage, placement)({ ...given, request: input.request as ImageEditRequest });
+        ? activity(ACTIVITY.generateImage, placement)({ ...asked, request: input.request })
+        : activity(ACTIVITY.editImage, placement)({ ...asked, request: input.request as ImageEditRequest });
     };
     const awaited = { creationKey: own.key, taskQueue, startLimitMs: limitMs, facts };
     const got = await imageOf(run, { ...awaited, summary: operation.replace('_', ' ') });
@@ -125,16 +125,10 @@ export function afterImage(
     ...(patient === true && { patient }),
   });
   if (step.do === 'wait') return step;
-  const outcome =
-    step.do === 'settle' && step.answer.outcome === 'rejected'
-      ? outcomes.rejected(
-          { ...step.answer, ...(state.mayBeOwed === true && { mayBeOwed: true }) },
-          state.creationKey,
-          step.answer.sent ? 1 : 0,
-        )
-      : undefined;
-  if (outcome === undefined) throw new Error(`An image call cannot go on with ${step.do}`);
-  return outcome;
+  if (step.do !== 'settle' || step.answer.outcome !== 'rejected')
+    throw new Error(`An image call cannot go on with ${step.do}`);
+  const refused = { ...step.answer, ...(state.mayBeOwed === true && { mayBeOwed: true as const }) };
+  return outcomes.rejected(refused, state.creationKey, refused.sent ? 1 : 0);
 }
 
 function owedState(state: CreateOnceState): 'none' | 'needs_review' {
@@ -209,14 +203,15 @@ function ofLostActivity(
   const { cause } = error;
   const key = awaited.creationKey;
   // An earlier attempt may have been sent, so that a dropped call may still have cost money.
-  if (cause instanceof CancelledFailure) {
-    return outcomes.cancelled(null, key, billing(null, 'needs_review'));
-  }
+  if (cause instanceof CancelledFailure) return outcomes.cancelled(null, key, billing(null, 'needs_review'));
   // Cancelled between two attempts, none of which was accepted.
-  if (CancellationScope.current().consideredCancelled && isProvenRefusal(cause)) {
-    const isOwed = detailsOf(cause, RETRY_LATER)?.mayBeOwed === true;
-    return outcomes.cancelled(null, key, billing(null, isOwed ? 'needs_review' : 'none'));
-  }
+  const details = detailsOf(cause, RETRY_LATER);
+  if (CancellationScope.current().consideredCancelled && PROVEN_REFUSALS.includes(details?.class))
+    return outcomes.cancelled(
+      null,
+      key,
+      billing(null, details?.mayBeOwed === true ? 'needs_review' : 'none'),
+    );
   const untaken = neverStarted(cause, wait);
   const refusal = untaken ? noWorker(awaited.taskQueue) : refusedWithoutJournal(cause);
   if (refusal !== undefined)
@@ -242,21 +237,10 @@ const PROVEN_REFUSALS: readonly unknown[] = [
   'own_deadline',
 ];
 
-const isProvenRefusal = (cause: unknown): boolean =>
-  PROVEN_REFUSALS.includes(detailsOf(cause, RETRY_LATER)?.class);
-
 function unconfirmedImage(cause: string, { creationKey: key, facts }: AwaitedImage): ImageOutcome {
-  return outcomes.unconfirmed(
-    {
-      outcome: 'unconfirmed',
-      sendAttempt: 0,
-      sent: true,
-      account: facts.account,
-      estimate: null,
-      evidence: evidence(cause, facts),
-    },
-    key,
-  );
+  const { account } = facts;
+  const unknown = { outcome: 'unconfirmed', sendAttempt: 0, sent: true, account, estimate: null } as const;
+  return outcomes.unconfirmed({ ...unknown, evidence: evidence(cause, facts) }, key);
 }
 
 /** The message of a first attempt that a worker without a journal refused: nothing was sent. */

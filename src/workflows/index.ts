@@ -6,19 +6,17 @@
  */
 export { generateVideo } from './generate-video';
 export { awaitVideo } from './await-video';
-export { findVideoTask } from './await-video';
-export { artifactStore } from './client-requests';
+export { artifactStore, findVideoTask, resolveUnconfirmed, reviewJournal } from './client-requests';
 export { editImage, generateImage } from './image-call';
-export { resolveUnconfirmed, reviewJournal } from './client-requests';
 export {
   executeVideo,
   mediaActivities,
+  orThrow,
   resumeVideo,
   type ExecuteVideoOptions,
   type MediaCallDefaults,
   type MediaCalls,
 } from './media-calls';
-export { orThrow } from './media-calls';
 export { type ImageCallOptions } from '../domain/workflow-inputs';
 export { PollLoop, type PollEnd, type PollLoopOptions } from './poll-loop';
 export { watchVideos } from './watch-videos';

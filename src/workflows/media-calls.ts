@@ -31,8 +31,8 @@ export type ExecuteVideoOptions = Omit<ChildWorkflowOptions, 'args' | 'taskQueue
 /**
  * Runs `generateVideo` as a child of the calling workflow, with a creation key made from the caller's own ids:
  * a caller that is reset or retried adopts the video that it bought before (failure model: What Temporal runs again).
- * The child's id begins with the type of its caller. A caller that ends leaves the child running (`ABANDON`): a create that runs is finished, and what it bought is kept and
- * costs. Ending the caller saves no money.
+ * The child's id begins with the type of its caller. A caller that ends leaves the child running (`ABANDON`): ending the
+ * caller saves no money.
  */
 export async function executeVideo(
   input: Omit<GenerateVideoInput, 'carried'>,
@@ -42,9 +42,7 @@ export async function executeVideo(
   const issue = taskQueueIssue((options as ExecuteVideoOptions | undefined)?.taskQueue);
   if (issue !== undefined) return refusedBeforeSend('invalid_request', issue, 'taskQueue');
   const own = creationKey((input as GenerateVideoInput | null)?.creationKey);
-  if ('refused' in own) {
-    return refusedBeforeSend('creation_key_required', own.refused, 'creationKey');
-  }
+  if ('refused' in own) return refusedBeforeSend('creation_key_required', own.refused, 'creationKey');
   return executeChild<typeof generateVideo>(WORKFLOW.generateVideo, {
     staticSummary: callSummary((input as GenerateVideoInput | null)?.request),
     ...childOptions(options),
@@ -98,23 +96,19 @@ export type MediaCallDefaults = Omit<ImageCallOptions, 'creationKey' | 'taskQueu
 
 function placeOf(taskQueue: string): ImagePlace {
   const refused = taskQueueIssue(taskQueue);
-  return refused === undefined
-    ? { taskQueue: activityQueues(taskQueue).image, shape: IMAGE_CALL_SHAPE }
-    : { refused, shape: IMAGE_CALL_SHAPE };
+  const place = refused === undefined ? { taskQueue: activityQueues(taskQueue).image } : { refused };
+  return { ...place, shape: IMAGE_CALL_SHAPE };
 }
 
 /** The image activities of this package for use in a workflow; `defaults` apply to every call. */
 export function mediaActivities(defaults: MediaCallDefaults): MediaCalls {
-  return {
-    generateImage: (request, options) => {
+  const call =
+    (operation: Parameters<typeof imageCall>[0]) =>
+    (request: ImageEditRequest | ImageGenerationRequest, options?: ImageCallOptions) => {
       const input = { ...defaults, ...options, request };
-      return imageCall('generate_image', input, placeOf(input.taskQueue));
-    },
-    editImage: (request, options) => {
-      const input = { ...defaults, ...options, request };
-      return imageCall('edit_image', input, placeOf(input.taskQueue));
-    },
-  };
+      return imageCall(operation, input, placeOf(input.taskQueue));
+    };
+  return { generateImage: call('generate_image'), editImage: call('edit_image') };
 }
 
 type Outcome = VideoOutcome | ImageOutcome;

@@ -72,7 +72,6 @@ export class PollLoop<Watched extends Watch = Watch> {
     for (const group of this.groups.values()) group.stop();
   }
 
-  /** State of every open watch. */
   states(): WatchState[] {
     return [...this.groups.values()].flatMap((group) => group.watches.map(({ state }) => state));
   }
@@ -100,7 +99,6 @@ function keyOf({ state: { video } }: Watch): string {
   return `${video.account} ${bandKey(video.polling)}`;
 }
 
-/** The loop of one group: waits, ticks and ends its watches. */
 class RunningGroup<Watched extends Watch> {
   readonly cadence: PollGroup;
   watches: Watched[] = [];

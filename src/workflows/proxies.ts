@@ -102,7 +102,7 @@ const OPTIONS = {
   }): ActivityOptions => ({
     startToCloseTimeout: tick.budgetMs + POLL_TIMEOUTS.overBudgetMs,
     scheduleToCloseTimeout: POLL_TIMEOUTS.scheduleToCloseMs,
-    // Retries of the whole tick also keep the cadence's minimum (C8.2), even where it exceeds the usual maximum:
+    // Retries of the whole tick also keep the cadence's minimum, even where it exceeds the usual maximum:
     // a maximum below the initial interval would make the command invalid and the workflow hang.
     retry: {
       initialInterval: tick.minIntervalMs,

@@ -110,9 +110,7 @@ export async function raceTimer<T>(work: Promise<T>, limits: RaceLimits): Promis
   return first === undefined ? work : first.value;
 }
 
-/**
- * `CancellationScope.withTimeout` with the same commands in the same order, and a summary on its timer.
- */
+/** `CancellationScope.withTimeout` with the same commands in the same order, and a summary on its timer. */
 export async function withTimeLimit<T>(limitMs: number, summary: string, work: () => Promise<T>): Promise<T> {
   const limited = new CancellationScope({ cancellable: true });
   return limited.run(async () => {

@@ -140,7 +140,6 @@ export async function trackVideo(
   return outcome;
 }
 
-/** Nothing for a task of which only the id is known. */
 function modelOf({ model }: VideoTask): { readonly model?: string } {
   return model === null ? {} : { model };
 }

@@ -38,10 +38,10 @@ import { activity } from './proxies';
 import { AUTO_UPGRADE } from './workflow-metadata';
 import { nudgeSignal } from './await-video';
 
-export const watchJoinSignal = defineSignal<[readonly JoinedWatch[]]>(SIGNAL.watchJoin);
-export const watchLeaveSignal = defineSignal<[Leaving]>(SIGNAL.watchLeave);
-export const watchStateQuery = defineQuery<WatchedState | null, [workflowId: string]>(QUERY.watchState);
-export const watchSnapshotQuery = defineQuery<WatcherContents>(QUERY.watchSnapshot);
+const watchJoinSignal = defineSignal<[readonly JoinedWatch[]]>(SIGNAL.watchJoin);
+const watchLeaveSignal = defineSignal<[Leaving]>(SIGNAL.watchLeave);
+const watchStateQuery = defineQuery<WatchedState | null, [workflowId: string]>(QUERY.watchState);
+const watchSnapshotQuery = defineQuery<WatcherContents>(QUERY.watchSnapshot);
 
 /**
  * Polls the tasks of many videos with one loop, and completes the activity with which each video waits (ADR 26).
@@ -67,7 +67,6 @@ const MAX_ANSWERS = 100;
 /** A replay of this many events takes about a second. */
 const EVENTS_PER_RUN = 3_000;
 
-/** A video that is watched for its waiter. */
 type OpenWatch = { state: WatchState } & Pick<JoinedWatch, 'waiter'>;
 
 /** Videos by workflow id: one workflow waits for one task at a time. */
@@ -96,7 +95,6 @@ class SharedWatches {
     this.show();
   }
 
-  /** Returns when no video is left. */
   async run(): Promise<void> {
     while (!this.isEmpty()) {
       if (this.untold.length > 0 && this.answering.length === 0) void this.answerVideos();

@@ -22,7 +22,7 @@ export function verifiedStream(source: Readable, sha256: string): Readable {
   return check;
 }
 
-/** Facts about bytes to store: the media type detected from the bytes, never a claimed one (C2.5.5). */
+/** Facts about bytes to store: the media type detected from the bytes, never a claimed one. */
 export interface PutOptions {
   /** For example `video/mp4`. */
   readonly mediaType: string;
@@ -178,7 +178,7 @@ export type ArtifactErrorCode =
   /** Any other fault of the storage. */
   | 'storage';
 
-/** Error of a store. Neither the message nor anything serialised with it contains a path, bucket or key (C5.4c). */
+/** Error of a store. Neither the message nor anything serialised with it contains a path, bucket or key. */
 export class ArtifactError extends Error {
   override readonly name = 'ArtifactError';
 

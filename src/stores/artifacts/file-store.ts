@@ -3,7 +3,6 @@ import { type Stats } from 'node:fs';
 import { open, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable } from 'node:stream';
-import { otherwise } from '../../domain/bug';
 import { type ArtifactRef } from '../../domain/request';
 import { removeIfThere } from '../files/durable-files';
 import { systemCode } from '../files/system-errors';
@@ -23,7 +22,7 @@ import {
   verifiedStream,
 } from './artifact-store';
 import { fetchToFile } from './user-files';
-import { PartFolder, STALE_PART_MS, writeWhole } from './part-folder';
+import { PartFolder, removeFiles, STALE_PART_MS, writeWhole } from './part-folder';
 import { storeIdentity } from './store-identity';
 
 /**
@@ -64,7 +63,6 @@ export class FileArtifactStore implements ArtifactStore {
     return (await this.#fileOf(sha256))?.size ?? null;
   }
 
-  /** The path of the artifact itself. */
   async localPath({ sha256 }: { readonly sha256: string }): Promise<string> {
     if ((await this.has(sha256)) === null) throw notFound(sha256);
     return this.#path(sha256);
@@ -94,12 +92,10 @@ export class FileArtifactStore implements ArtifactStore {
     }
   }
 
-  /** Stores bytes that are in memory. @throws ArtifactError */
   async putBuffer(bytes: Uint8Array, options: PutOptions): Promise<ArtifactRef> {
     return this.putStream([bytes], options);
   }
 
-  /** Stores the bytes of a stream: all of them, or nothing. @throws ArtifactError */
   async putStream(
     source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     options: PutOptions,
@@ -136,8 +132,9 @@ export class FileArtifactStore implements ArtifactStore {
     return this.#parts.removeStale(olderThanMs, now);
   }
 
-  async pruneRejected(options: PruneRejected): Promise<PrunedBytes> {
-    return pruneRejectedFiles(join(this.root, 'rejected'), options);
+  async pruneRejected({ before, dryRun }: PruneRejected): Promise<PrunedBytes> {
+    const isOld = (name: string, refused: number) => name.endsWith('.rejected') && refused < before;
+    return removeFiles(join(this.root, 'rejected'), isOld, dryRun);
   }
 
   async #stored(sha256: string): Promise<StoredArtifact | null> {
@@ -186,23 +183,4 @@ async function namesIn(folder: string): Promise<readonly string[]> {
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error))) return [];
     throw toArtifactError(error);
   }
-}
-
-/** Removes the refused bytes of a folder that were written before a time; they have no other name and no reader. */
-async function pruneRejectedFiles(folder: string, { before, dryRun }: PruneRejected): Promise<PrunedBytes> {
-  const counts = { removed: 0, removedBytes: 0 };
-  try {
-    for (const name of await readdir(folder)) {
-      if (!name.endsWith('.rejected')) continue;
-      const path = join(folder, name);
-      const found = await stat(path).catch(otherwise(undefined));
-      if (found === undefined || !(found.mtimeMs < before)) continue;
-      if (!dryRun) await removeIfThere(path);
-      counts.removed += 1;
-      counts.removedBytes += found.size;
-    }
-  } catch (error) {
-    if (systemCode(error) !== 'ENOENT') throw toArtifactError(error);
-  }
-  return counts;
 }

@@ -3,7 +3,7 @@ import { type ReferenceKind } from '../../domain/request';
 import { roleOf } from './mp4-boxes';
 import { tsFormOf } from './mpeg-ts';
 
-/** Kind of bytes, by their magic numbers (C2.5.5, C4.3). */
+/** Kind of bytes, by their magic numbers. */
 interface SniffedMedia {
   readonly kind: ReferenceKind;
   readonly mediaType: string;
@@ -15,7 +15,7 @@ interface SniffedMedia {
 export const SNIFF_BYTES = 4096;
 
 interface Magic extends SniffedMedia {
-  matches(head: Buffer): boolean;
+  readonly matches: (head: Buffer) => boolean;
 }
 
 const ascii = (head: Buffer, offset: number, text: string) =>
@@ -77,107 +77,46 @@ const isMpegAudioFrame = (head: Buffer) =>
   (head[2]! & 0xf0) !== 0xf0 &&
   (head[2]! & 0x0c) !== 0x0c;
 
+const magic = (mediaType: string, extension: string, matches: Magic['matches']): Magic => ({
+  kind: mediaType.split('/', 1)[0] as ReferenceKind,
+  mediaType,
+  extension,
+  matches,
+});
+
 /** Own small table: the packages with larger ones are ESM only. */
 const TABLE: readonly Magic[] = [
-  { kind: 'video', mediaType: 'video/mp4', extension: 'mp4', matches: (head) => isoKind(head) === 'mp4' },
-  {
-    kind: 'video',
-    mediaType: 'video/quicktime',
-    extension: 'mov',
-    matches: (head) => isoKind(head) === 'quicktime',
-  },
-  {
-    kind: 'video',
-    mediaType: 'video/webm',
-    extension: 'webm',
-    matches: (head) => isMatroska(head) && head.subarray(0, 64).includes('webm'),
-  },
-  {
-    kind: 'video',
-    mediaType: 'video/matroska',
-    extension: 'mkv',
-    matches: (head) => isMatroska(head) && head.subarray(0, 64).includes('matroska'),
-  },
-  {
-    kind: 'video',
-    mediaType: 'video/mp2t',
-    extension: 'ts',
-    matches: (head) => tsFormOf(head) !== undefined && isBinary(head.toString('latin1')),
-  },
-  {
-    kind: 'video',
-    mediaType: 'video/x-msvideo',
-    extension: 'avi',
-    matches: (head) => ascii(head, 0, 'RIFF') && ascii(head, 8, 'AVI '),
-  },
-  {
-    kind: 'image',
-    mediaType: 'image/png',
-    extension: 'png',
-    matches: (head) => bytes(head, 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a),
-  },
-  {
-    kind: 'image',
-    mediaType: 'image/jpeg',
-    extension: 'jpg',
-    matches: (head) => bytes(head, 0xff, 0xd8, 0xff),
-  },
-  {
-    kind: 'image',
-    mediaType: 'image/webp',
-    extension: 'webp',
-    matches: (head) => ascii(head, 0, 'RIFF') && ascii(head, 8, 'WEBP'),
-  },
-  {
-    kind: 'image',
-    mediaType: 'image/gif',
-    extension: 'gif',
-    matches: (head) => ascii(head, 0, 'GIF87a') || ascii(head, 0, 'GIF89a'),
-  },
-  {
-    kind: 'audio',
-    mediaType: 'audio/wav',
-    extension: 'wav',
-    matches: (head) => ascii(head, 0, 'RIFF') && ascii(head, 8, 'WAVE'),
-  },
-  { kind: 'audio', mediaType: 'audio/ogg', extension: 'ogg', matches: (head) => ascii(head, 0, 'OggS') },
-  { kind: 'audio', mediaType: 'audio/flac', extension: 'flac', matches: (head) => ascii(head, 0, 'fLaC') },
-  {
-    kind: 'audio',
-    mediaType: 'audio/mp4',
-    extension: 'm4a',
-    matches: (head) => isoKind(head) === 'audio',
-  },
-  {
-    // ADTS: sync word with layer 00, which MPEG audio frames never have.
-    kind: 'audio',
-    mediaType: 'audio/aac',
-    extension: 'aac',
-    matches: (head) => head[0] === 0xff && (head[1]! & 0xf6) === 0xf0,
-  },
-  {
-    kind: 'audio',
-    mediaType: 'audio/mpeg',
-    extension: 'mp3',
-    matches: (head) => ascii(head, 0, 'ID3') || isMpegAudioFrame(head),
-  },
+  magic('video/mp4', 'mp4', (head) => isoKind(head) === 'mp4'),
+  magic('video/quicktime', 'mov', (head) => isoKind(head) === 'quicktime'),
+  magic('video/webm', 'webm', (head) => isMatroska(head) && head.subarray(0, 64).includes('webm')),
+  magic('video/matroska', 'mkv', (head) => isMatroska(head) && head.subarray(0, 64).includes('matroska')),
+  magic('video/mp2t', 'ts', (head) => tsFormOf(head) !== undefined && isBinary(head.toString('latin1'))),
+  magic('video/x-msvideo', 'avi', (head) => ascii(head, 0, 'RIFF') && ascii(head, 8, 'AVI ')),
+  magic('image/png', 'png', (head) => bytes(head, 0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)),
+  magic('image/jpeg', 'jpg', (head) => bytes(head, 0xff, 0xd8, 0xff)),
+  magic('image/webp', 'webp', (head) => ascii(head, 0, 'RIFF') && ascii(head, 8, 'WEBP')),
+  magic('image/gif', 'gif', (head) => ascii(head, 0, 'GIF87a') || ascii(head, 0, 'GIF89a')),
+  magic('audio/wav', 'wav', (head) => ascii(head, 0, 'RIFF') && ascii(head, 8, 'WAVE')),
+  magic('audio/ogg', 'ogg', (head) => ascii(head, 0, 'OggS')),
+  magic('audio/flac', 'flac', (head) => ascii(head, 0, 'fLaC')),
+  magic('audio/mp4', 'm4a', (head) => isoKind(head) === 'audio'),
+  // ADTS: sync word with layer 00, which MPEG audio frames never have.
+  magic('audio/aac', 'aac', (head) => head[0] === 0xff && (head[1]! & 0xf6) === 0xf0),
+  magic('audio/mpeg', 'mp3', (head) => ascii(head, 0, 'ID3') || isMpegAudioFrame(head)),
 ];
 
-/**
- * Media type of bytes by their beginning, whatever a header or a file name claims; undefined when it is not known.
- */
+/** Media type of bytes by their beginning, whatever a header or a file name claims; undefined when it is not known. */
 export function sniffMedia(head: Uint8Array): SniffedMedia | undefined {
   const view = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
-  const found = TABLE.find((magic) => magic.matches(view));
+  const found = TABLE.find(({ matches }) => matches(view));
   return found && { kind: found.kind, mediaType: found.mediaType, extension: found.extension };
 }
 
-/** Describes bytes that are not media, for messages: a page of JSON or HTML instead of a file is common (C4.3). */
+/** Describes bytes that are not media, for messages: a page of JSON or HTML instead of a file is common. */
 export function describePage(head: Uint8Array): 'empty' | 'json' | 'html' | 'text' | 'unknown' {
   if (head.length === 0) return 'empty';
-  const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, SNIFF_BYTES)).toString(
-    'utf8',
-  );
+  const begin = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, SNIFF_BYTES));
+  const text = begin.toString('utf8');
   // A byte order mark counts as a blank.
   const start = text.trimStart();
   if (/^[{[]/.test(start)) return 'json';
@@ -190,7 +129,7 @@ export function describePage(head: Uint8Array): 'empty' | 'json' | 'html' | 'tex
 export function extensionOf(mediaType: string): string {
   const bare = mediaType.replace(/;.*/s, '');
   if (bare === 'application/json') return 'json';
-  return TABLE.find((magic) => magic.mediaType === bare)?.extension ?? 'bin';
+  return TABLE.find((one) => one.mediaType === bare)?.extension ?? 'bin';
 }
 
 /** Largest accepted image, in pixels: a header may claim more than any viewer can decode. */
@@ -204,25 +143,20 @@ type ImageCheck =
       readonly message: string;
     };
 
-/** Media type and size of an image from its bytes alone (C2.5.5). Reads the header; decodes nothing. */
+/** Media type and size of an image from its bytes alone. Reads the header; decodes nothing. */
 export function checkImage(head: Uint8Array): ImageCheck {
+  const refused = (reason: 'not_image' | 'unreadable' | 'too_large', message: string) =>
+    ({ ok: false, reason, message }) as const;
   const media = sniffMedia(head);
-  if (media?.kind !== 'image')
-    return { ok: false, reason: 'not_image', message: 'The bytes are not an image.' };
+  if (media?.kind !== 'image') return refused('not_image', 'The bytes are not an image.');
   const size = measure(head);
   if (size === undefined)
-    return {
-      ok: false,
-      reason: 'unreadable',
-      message: `The header of this ${media.mediaType} cannot be read.`,
-    };
+    return refused('unreadable', `The header of this ${media.mediaType} cannot be read.`);
   const { width, height } = size;
-  if (width * height > MAX_IMAGE_PIXELS)
-    return {
-      ok: false,
-      reason: 'too_large',
-      message: `The header claims ${width}x${height} pixels, more than ${MAX_IMAGE_PIXELS}.`,
-    };
+  if (width * height > MAX_IMAGE_PIXELS) {
+    const message = `The header claims ${width}x${height} pixels, more than ${MAX_IMAGE_PIXELS}.`;
+    return refused('too_large', message);
+  }
   return { ok: true, mediaType: media.mediaType, width, height };
 }
 

@@ -14,8 +14,8 @@ const MAX_INDEX_BYTES = 64 * 1024 * 1024;
 const MAX_BOXES = 100_000;
 
 /**
- * Whether a file is a whole MP4 or QuickTime file (C4.3, architecture: Download): it has a picture track, and every sample
- * of each track is in the file. A file with more than that, such as bytes behind its last box, is kept with a warning.
+ * Whether a file is a whole MP4 or QuickTime file (architecture: Download): it has a picture track, and every sample of
+ * each track is in the file. A file with more than that, such as bytes behind its last box, is kept with a warning.
  * Damage inside the media data is not detected: that needs a decoder. Rejects only when the file cannot be read.
  */
 export async function checkMp4(path: string): Promise<Mp4Check> {

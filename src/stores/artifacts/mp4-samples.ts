@@ -241,19 +241,11 @@ function factsOf(
 
 const round = (value: number) => Math.round(value * 1000) / 1000;
 
-/** What a sample entry of pictures says. */
-interface Picture {
-  readonly width: number;
-  readonly height: number;
-  /** RFC 6381 name, such as `avc1.42e01e`; its first four letters alone where the file does not say more. */
-  readonly codec: string;
-}
-
 /** Length of a picture's sample entry without the boxes in it. */
 const PICTURE_HEADER = 86;
 
 /** Size and codec of the pictures that a sample entry describes. */
-function pictureOf(sampleEntry: Buffer): Picture {
+function pictureOf(sampleEntry: Buffer): Pick<VideoTrackFacts, 'width' | 'height' | 'codec'> {
   const type = sampleEntry.toString('latin1', 4, 8);
   return {
     width: uint16(sampleEntry, 32),
@@ -313,10 +305,6 @@ function hevcDetails(bytes: Buffer): string {
   while (constraints.at(-1) === 0) constraints.pop();
   const level = `${(profile & 0x20) === 0 ? 'L' : 'H'}${uint8(bytes, 12)}`;
   const space = ['', 'A', 'B', 'C'][profile >> 6] ?? '';
-  return [
-    `${space}${profile & 0x1f}`,
-    compatible,
-    level,
-    ...constraints.map((byte) => byte.toString(16)),
-  ].join('.');
+  const hexes = constraints.map((byte) => byte.toString(16));
+  return [`${space}${profile & 0x1f}`, compatible, level, ...hexes].join('.');
 }

@@ -35,7 +35,7 @@ export interface ChunkRun {
 }
 
 /** Samples of one length in a row: where they are in the file, and how long each is shown. */
-export interface FragmentSamples {
+interface FragmentSamples {
   readonly trackId: number;
   readonly offset: number;
   readonly bytes: number;
@@ -254,59 +254,38 @@ const entries =
   };
 
 /** Tables that state how many entries they have. */
-const TABLES: ReadonlyMap<string, (body: Buffer) => Claim> = new Map([
-  ['stts', entries(8)],
-  ['ctts', entries(8)],
-  ['stsc', entries(12)],
-  ['stco', entries(4)],
-  ['co64', entries(8)],
-  ['stss', entries(4)],
-  ['stsh', entries(8)],
-  ['elst', (body: Buffer) => entries(body[0] === 1 ? 20 : 12)(body)],
-  ['sbgp', (body: Buffer) => entries(8, body[0] === 1 ? 12 : 8)(body)],
+const TABLES = {
+  stts: entries(8),
+  ctts: entries(8),
+  stsc: entries(12),
+  stco: entries(4),
+  co64: entries(8),
+  stss: entries(4),
+  stsh: entries(8),
+  elst: (body) => entries(body[0] === 1 ? 20 : 12)(body),
+  sbgp: (body) => entries(8, body[0] === 1 ? 12 : 8)(body),
   // An entry of its own length states that length in four bytes; others have at least one byte.
-  [
-    'sgpd',
-    (body: Buffer) => {
-      if (body[0] === 0) return entries(1, 8)(body);
-      return entries(body[0] === 1 ? uint32(body, 8) || 4 : 1, 12)(body);
-    },
-  ],
-  [
-    'sidx',
-    (body: Buffer) => {
-      const at = body[0] === 0 ? 22 : 30;
-      const count = uint16(body, at);
-      return { count, bytes: at + 2 + count * 12 };
-    },
-  ],
-  [
-    'stsz',
-    (body: Buffer) => {
-      const { count, bytes } = entries(uint32(body, 4) === 0 ? 4 : 0, 8)(body);
-      return { count, bytes, samples: true };
-    },
-  ],
-  [
-    'stz2',
-    (body: Buffer) => {
-      const { count, bytes } = entries(uint8(body, 7) / 8, 8)(body);
-      return { count, bytes, samples: true };
-    },
-  ],
-  [
-    'trun',
-    (body: Buffer) => {
-      const flags = uint32(body, 0);
-      const count = uint32(body, 4);
-      const bytes = 8 + (flags & 1 ? 4 : 0) + (flags & 4 ? 4 : 0) + count * runEntryBytes(flags);
-      return { count, bytes, samples: true };
-    },
-  ],
-]);
+  sgpd: (body) =>
+    body[0] === 0 ? entries(1, 8)(body) : entries(body[0] === 1 ? uint32(body, 8) || 4 : 1, 12)(body),
+  sidx: (body) => {
+    const at = body[0] === 0 ? 22 : 30;
+    const count = uint16(body, at);
+    return { count, bytes: at + 2 + count * 12 };
+  },
+  stsz: (body) => ({ ...entries(uint32(body, 4) === 0 ? 4 : 0, 8)(body), samples: true }),
+  stz2: (body) => ({ ...entries(uint8(body, 7) / 8, 8)(body), samples: true }),
+  trun: (body) => {
+    const flags = uint32(body, 0);
+    const count = uint32(body, 4);
+    const bytes = 8 + (flags & 1 ? 4 : 0) + (flags & 4 ? 4 : 0) + count * runEntryBytes(flags);
+    return { count, bytes, samples: true };
+  },
+} satisfies { readonly [type: string]: (body: Buffer) => Claim };
+
+const TABLE_OF: ReadonlyMap<string, (body: Buffer) => Claim> = new Map(Object.entries(TABLES));
 
 /** What a box claims to count; undefined for a box that is no table. */
-export const claimOf = (type: string, body: Buffer): Claim | undefined => TABLES.get(type)?.(body);
+export const claimOf = (type: string, body: Buffer): Claim | undefined => TABLE_OF.get(type)?.(body);
 
 const bodyOf = (around: Buffer, box: Mp4Box) => around.subarray(box.start + box.headerBytes, box.end);
 

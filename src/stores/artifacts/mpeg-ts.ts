@@ -1,6 +1,6 @@
 import { type ByteSource, type ContainerCheck, readRange } from './byte-source';
 
-export const TS_SYNC = 0x47;
+const TS_SYNC = 0x47;
 const PACKET = 188;
 /** Lengths of a packet in a file, and the bytes before it: plain, with a time stamp (M2TS), with a checksum. */
 const FORMS = [

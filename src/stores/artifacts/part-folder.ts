@@ -3,7 +3,13 @@ import { readdir, stat } from 'node:fs/promises';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { otherwise } from '../../domain/bug';
-import { type PutOptions, type StagedArtifact, type StageOptions, toArtifactError } from './artifact-store';
+import {
+  type PrunedBytes,
+  type PutOptions,
+  type StagedArtifact,
+  type StageOptions,
+  toArtifactError,
+} from './artifact-store';
 import { type ArtifactRef } from '../../domain/request';
 import { systemCode } from '../files/system-errors';
 import { inFolder, removeIfThere } from '../files/durable-files';
@@ -52,20 +58,30 @@ export class PartFolder {
 
   /** Deletes parts that were not modified for this long: their activities were terminated. @returns how many. */
   async removeStale(olderThanMs: number, now: number): Promise<number> {
-    let removed = 0;
-    try {
-      for (const name of await readdir(this.folder)) {
-        const path = join(this.folder, name);
-        const touched = (await stat(path).catch(otherwise(undefined)))?.mtimeMs;
-        if (touched === undefined || now - touched < olderThanMs) continue;
-        await removeIfThere(path);
-        removed += 1;
-      }
-    } catch (error) {
-      if (systemCode(error) !== 'ENOENT') throw toArtifactError(error);
-    }
-    return removed;
+    return (await removeFiles(this.folder, (_name, touched) => now - touched >= olderThanMs)).removed;
   }
+}
+
+/** Removes files of a folder by their names and the times of their last change; none where there is no folder. */
+export async function removeFiles(
+  folder: string,
+  isOld: (name: string, touched: number) => boolean,
+  dryRun = false,
+): Promise<PrunedBytes> {
+  const counts = { removed: 0, removedBytes: 0 };
+  try {
+    for (const name of await readdir(folder)) {
+      const path = join(folder, name);
+      const found = await stat(path).catch(otherwise(undefined));
+      if (found === undefined || !isOld(name, found.mtimeMs)) continue;
+      if (!dryRun) await removeIfThere(path);
+      counts.removed += 1;
+      counts.removedBytes += found.size;
+    }
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw toArtifactError(error);
+  }
+  return counts;
 }
 
 /** Publishes all bytes of a source through a part, or drops the part. */

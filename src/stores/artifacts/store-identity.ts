@@ -22,9 +22,7 @@ export function parseStoreIdentity(text: string): string {
   throw new ArtifactError('storage', `The ${IDENTITY_NAME} of the artifact store does not hold its name.`);
 }
 
-/**
- * The id of the store in this folder, created by the first caller; the same from every machine that sees the folder.
- */
+/** The id of the store in this folder, created by the first caller; the same from every machine that sees the folder. */
 export async function storeIdentity(root: string): Promise<string> {
   const file = join(root, IDENTITY_NAME);
   return (await readIdentity(file)) ?? makeIdentity(root, file);

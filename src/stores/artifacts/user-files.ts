@@ -25,8 +25,8 @@ const DEFAULT_MAX_BYTES = 8 * 1024 ** 3;
 
 /**
  * Reads a user's file into the store. Refuses bytes that are not an image, video or audio (`not_media`), whatever the
- * file's name: a request must not be a way to send any file of the worker to the service (C2.4.6).
- * The caller resolves and allows the path; a link in its last step is not followed. Errors contain no path (C5.4c).
+ * file's name: a request must not be a way to send any file of the worker to the service (C2.4.6). The caller resolves
+ * and allows the path; a link in its last step is not followed. Errors contain no path.
  */
 export async function ingestFile(
   store: Pick<ArtifactStore, 'putStream'>,

@@ -28,8 +28,8 @@ const OTHERS: ReadonlyMap<string, (bytes: ByteSource, size: number) => Promise<C
 ]);
 
 /**
- * Whether a file is video by its bytes (C4.3). A file with a picture track is kept, unless samples are lost: MP4 and
- * QuickTime are checked to their end; other containers are kept with a warning unless they show that they are cut.
+ * Whether a file is video by its bytes. A file with a picture track is kept, unless samples are lost: MP4 and QuickTime
+ * are checked to their end; other containers are kept with a warning unless they show that they are cut.
  */
 export async function checkVideo(path: string): Promise<VideoCheck> {
   const handle = await open(path, 'r');

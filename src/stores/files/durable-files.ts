@@ -40,9 +40,18 @@ export async function writeSynced(
 export async function syncFolder(folder: string): Promise<void> {
   // Windows cannot open a folder for syncing; its file system journals the name itself.
   if (process.platform === 'win32') return;
-  const descriptor = await bareFiles.open(folder, 'r');
+  await onFile(folder, 'r', bareFiles.sync);
+}
+
+async function onFile(
+  path: string,
+  flags: string,
+  work: (descriptor: number) => Promise<void>,
+  mode?: number,
+) {
+  const descriptor = await bareFiles.open(path, flags, mode);
   try {
-    await bareFiles.sync(descriptor);
+    await work(descriptor);
   } finally {
     await bareFiles.close(descriptor);
   }
@@ -52,12 +61,7 @@ export async function syncFolder(folder: string): Promise<void> {
 async function syncEntry(file: string): Promise<void> {
   if (process.platform !== 'win32') return syncFolder(dirname(file));
   // Flushing the file by its new name is as far as Windows goes: its journal of names is written with it.
-  const descriptor = await bareFiles.open(file, 'r+');
-  try {
-    await bareFiles.sync(descriptor);
-  } finally {
-    await bareFiles.close(descriptor);
-  }
+  await onFile(file, 'r+', bareFiles.sync);
 }
 
 /** {@link syncFolder} for files that can be made again: does nothing where the file system cannot sync a folder. */
@@ -67,9 +71,7 @@ export async function syncFolderIfItCan(folder: string): Promise<void> {
   });
 }
 
-/**
- * Creates a folder, and makes every new one durable in its parent. @param mode 0700: no other user can read a store.
- */
+/** Creates a folder, and makes every new one durable in its parent. @param mode 0700: no other user can read a store. */
 export async function ensureFolder(path: string, mode = 0o700): Promise<void> {
   for (const made of await makeMissing(path, mode)) await syncFolderIfItCan(dirname(made));
 }
@@ -201,13 +203,11 @@ export async function createIfAbsent(file: string, content: string): Promise<'wo
 }
 
 async function writeDraft(draft: string, content: string): Promise<void> {
-  const descriptor = await bareFiles.open(draft, 'wx', 0o600);
-  try {
+  const write = async (descriptor: number): Promise<void> => {
     await bareFiles.write(descriptor, content);
     await bareFiles.sync(descriptor);
-  } finally {
-    await bareFiles.close(descriptor);
-  }
+  };
+  await onFile(draft, 'wx', write, 0o600);
 }
 
 /** Waits for all, then throws the first failure: nothing continues in the background. */

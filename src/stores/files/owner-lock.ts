@@ -33,7 +33,7 @@ export interface OwnerLock {
 }
 
 /** Options of {@link acquireOwnerLock}. */
-export interface OwnerLockOptions {
+interface OwnerLockOptions {
   /** Longest wait in milliseconds for a running owner. */
   readonly waitMs: number;
   /** Called once, when the wait for a running owner starts. */

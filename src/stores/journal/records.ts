@@ -169,11 +169,7 @@ const entry = z.discriminatedUnion('kind', [intent, lost, answer, fence, decisio
 /** What a removal leaves in the key before it begins: digests of the entries that it has judged, and when. */
 const removal = z.object({ ...written, entries: z.array(z.string()) });
 const place = z.looseObject({ namespace: z.string(), creationKey: z.string(), n: z.int().min(0) });
-const indexEntry = z.looseObject({
-  v: z.literal(1),
-  creationKey: z.string(),
-  video: task,
-});
+const indexEntry = z.looseObject({ v: z.literal(1), creationKey: z.string(), video: task });
 
 /** Micro-units are exact integers. */
 const money = z.int();

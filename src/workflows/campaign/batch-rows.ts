@@ -39,7 +39,6 @@ export class OpenSet {
     return created;
   }
 
-  /** The next row that was not started. */
   nextRow(): number | undefined {
     if (this.opened === null) return undefined;
     for (; this.next < this.rows.length; this.next += 1) {
@@ -60,7 +59,6 @@ export class OpenSet {
     return { opened, spec };
   }
 
-  /** Rows that were not started. */
   unstarted(): number[] {
     return this.rows.filter((row) => !this.ahead.has(row));
   }
@@ -111,12 +109,10 @@ export class BatchPages {
     return this.all.every(({ opened }) => opened !== null);
   }
 
-  /** Rows that were not started. */
   unstarted(): number {
     return this.all.reduce((sum, set) => sum + set.remaining(), 0);
   }
 
-  /** The next row in order that was not started. */
   nextRow(): { readonly set: OpenSet; readonly index: number } | undefined {
     for (const set of this.all) {
       const index = set.nextRow();

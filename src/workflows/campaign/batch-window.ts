@@ -121,7 +121,6 @@ export class BatchWindow {
     return next?.do === 'stop';
   }
 
-  /** Rows of open batches without a result. */
   remaining(): number {
     return this.all().reduce((sum, open) => sum + open.size - sizeOf(open.report?.ended ?? []), 0);
   }
@@ -341,7 +340,6 @@ export class BatchWindow {
   }
 }
 
-/** Orders without their number. */
 function textOf({ n: _n, ...orders }: BatchOrders): string {
   return JSON.stringify(orders);
 }

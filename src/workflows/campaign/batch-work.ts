@@ -13,7 +13,7 @@ import { type CampaignRowResult } from '../../domain/campaign/row';
 import { sizeOf } from '../../domain/campaign/row-sets';
 import { BATCH_CLOSED, SIGNAL } from '../../domain/names';
 import { Alarm } from '../timers';
-import { BatchPages, isBought, limitKeyOf, newRow, type OpenSet, type Row } from './batch-rows';
+import { BatchPages, costOf, isBought, limitKeyOf, newRow, type OpenSet, type Row } from './batch-rows';
 import { BatchResults } from './result-segments';
 
 /** Whether a paid call was refused because the budget of the batch is closed, or another run owns the batch. */
@@ -101,7 +101,6 @@ export class BatchWork {
     return this.held !== null && now < this.held.until + HELD_FOR_MS ? this.held : null;
   }
 
-  /** Called when the budget of this batch was closed, or another run owns the batch. */
   close(): void {
     this.closed = true;
     this.wake();
@@ -117,7 +116,6 @@ export class BatchWork {
     return !paused && stop !== 'cancel' && !this.isLeaving();
   }
 
-  /** Whether a paid call is open. */
   isBuying(): boolean {
     for (const { phase } of this.rows) if (phase === 'creating' || phase === 'generating') return true;
     return false;
@@ -133,16 +131,33 @@ export class BatchWork {
     return limit;
   }
 
+  /**
+   * Whether another call of the row's account and model may start; else the alarm is set for when it may.
+   * @param open calls of them that are under way
+   */
+  hasRoom(row: Row, open: number, now: number): boolean {
+    const limit = this.limitOf(row);
+    if (limit.room(open, now) > 0) return true;
+    if (limit.opensAt() > now) this.alarm.at(limit.opensAt());
+    return false;
+  }
+
+  /** Takes the money of an attempt; a row that waited for the service already has it. @returns whether there was enough */
+  takeMoney(row: Row): boolean {
+    if (row.create !== null || row.cost > 0) return true;
+    const cost = costOf(this.input.campaign, row);
+    if (!this.budget.take(cost)) return false;
+    row.cost = cost;
+    return true;
+  }
+
   /** The share of its slots that the service accepts, per (account, model); 1 where it accepts all. */
   limitShares(): LimitShares {
     const shares: { [accountModel: string]: number } = {};
-    for (const [key, limit] of this.limits) {
-      shares[key] = Math.round(limit.share() * 100) / 100;
-    }
+    for (const [key, limit] of this.limits) shares[key] = Math.round(limit.share() * 100) / 100;
     return shares;
   }
 
-  /** Rows at the service. */
   inFlight(model?: string): number {
     let count = 0;
     for (const row of this.rows)

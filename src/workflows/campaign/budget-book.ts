@@ -91,7 +91,6 @@ export class BudgetBook {
     return this.available(() => settle(input));
   }
 
-  /** Micro-units with which a book starts. */
   before(): number {
     return this.input.before;
   }

@@ -33,12 +33,11 @@ import { endUnbought } from './end-row';
 import { Starts } from './starts';
 import { Watches } from './watches';
 
-/** Answer of the query `batch_state`. */
 function batchState({ rows }: BatchWork): BatchState {
   return { active: [...rows].slice(0, SHOWN_ROWS).map(activeRow) };
 }
 
-/** A row for display: no prompt, and a percentage only where the service sent one (C2.2.4). */
+/** A row for display: no prompt, and a percentage only where the service sent one. */
 function activeRow({ opened, phase, created, watch, startedAt }: Row): ActiveRow {
   const progress = watch?.state.progress ?? null;
   return {
@@ -51,7 +50,6 @@ function activeRow({ opened, phase, created, watch, startedAt }: Row): ActiveRow
   };
 }
 
-/** The state of a batch that the campaign needs. */
 function batchReport(batch: BatchWork, n: number): BatchReport {
   const { budget, input, rows, results } = batch;
   const needs = budget.needs();
@@ -305,7 +303,7 @@ class Batch {
   }
 }
 
-export const campaignOrdersSignal = defineSignal<[BatchOrders]>(SIGNAL.campaignOrders);
+const campaignOrdersSignal = defineSignal<[BatchOrders]>(SIGNAL.campaignOrders);
 const batchStateQuery = defineQuery<BatchState>(QUERY.batchState);
 
 /**

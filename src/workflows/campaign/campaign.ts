@@ -25,6 +25,7 @@ import { foldSegments, noResults } from './result-segments';
 import { BATCH_EVENTS, continuesAsNew } from './history-limits';
 import { BatchWindow, type DesiredState } from './batch-window';
 import { type Money } from '../../domain/money';
+import { given } from '../../domain/json';
 import { milliseconds } from '../../domain/shape';
 import { queuesOf } from '../handlers';
 
@@ -35,8 +36,7 @@ export function batchSettings(input: CampaignInput): BatchSettings {
     maxAttempts: maxAttempts ?? DEFAULT_MAX_ATTEMPTS,
     eventsPerRun: input.eventsPerRun ?? BATCH_EVENTS,
     queues: queuesOf(input.queues),
-    ...(account !== undefined && { account }),
-    ...(policy !== undefined && { policy }),
+    ...given({ account, policy }),
   };
 }
 
@@ -312,7 +312,7 @@ function isOfSkipped(select: RowSelection): boolean {
 }
 
 /** State of a campaign across a continue-as-new, with no batch open. Times are workflow time in milliseconds. */
-export interface CampaignCarried {
+interface CampaignCarried {
   readonly v: 1;
   readonly startedAt: number;
   readonly plan: CampaignPlan | null;

@@ -12,6 +12,7 @@ import { byClockOf } from '../../domain/clocks';
 import { type SenderTrace } from '../../domain/sender-trace';
 import { ACTIVITY, NOT_RECORDED } from '../../domain/names';
 import { type CreateVideoAnswer } from '../../domain/paid-call';
+import { given } from '../../domain/json';
 import { CREATE_TIMEOUTS } from '../../domain/timeouts';
 import { type BatchSettings } from '../../domain/campaign/batch-messages';
 import { activity, createScheduleToCloseMs } from '../proxies';
@@ -22,7 +23,7 @@ import { creationKeyOf, isStarted, type Row } from './batch-rows';
 import { ancestry, inThisRun } from '../creation-key';
 
 /** One row's create: settled, to be tried again at `until`, looked up and not bought, or no longer allowed. */
-export type RowStep =
+type RowStep =
   | Exclude<CreateStep, { do: 'reconcile' }>
   | { readonly do: 'absent' }
   | { readonly do: 'closed' };
@@ -100,8 +101,7 @@ async function sendGroup(
     rows: asked,
     ...from,
     ...ancestry(),
-    ...(account === undefined ? {} : { account }),
-    ...(policy === undefined ? {} : { policy }),
+    ...given({ account, policy }),
   }).then(
     ({ answers }) => ({ all: answers.map((answer) => byClockOf(Date.now(), answer)) }),
     (error: unknown) => ({ lost: noValue(error, wait) }),
@@ -144,7 +144,15 @@ async function reconciled(
   settings: BatchSettings,
   trace: SenderTrace,
 ): Promise<RowAnswer> {
-  const found = await reconcile(row, state, settings, got, trace);
+  const { model, durationSeconds, resolution, referenceMode } = row.spec;
+  const { account, policy, queues } = settings;
+  const options = {
+    taskQueue: queues.create,
+    account: row.spec.account ?? account,
+    policy,
+    facts: { model, durationSeconds, resolution, referenceMode },
+  };
+  const found = await reconcileCreate(state, options, got, trace);
   // The evidence of the send itself says more than a reconciliation that found nothing.
   const keepsOwn = 'outcome' in got && got.outcome === 'unconfirmed' && found.outcome === 'unconfirmed';
   const step = stepOf(row, state, keepsOwn ? got : found, true);
@@ -160,25 +168,4 @@ function isAbsent(row: Row, answer: CreateVideoAnswer): boolean {
   if (!isStarted(row) || row.create?.unknown !== undefined) return false;
   if (answer.outcome === 'not_sent') return answer.cause === NOT_RECORDED;
   return answer.outcome === 'refused_for_now';
-}
-
-function reconcile(
-  row: Row,
-  state: CreateOnceState,
-  { account, policy, queues }: BatchSettings,
-  got: CreateVideoAnswer | NoValue,
-  trace: SenderTrace,
-): Promise<CreateVideoAnswer> {
-  const { model, durationSeconds, resolution, referenceMode } = row.spec;
-  return reconcileCreate(
-    state,
-    {
-      taskQueue: queues.create,
-      account: row.spec.account ?? account,
-      policy,
-      facts: { model, durationSeconds, resolution, referenceMode },
-    },
-    got,
-    trace,
-  );
 }

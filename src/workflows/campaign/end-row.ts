@@ -1,6 +1,6 @@
 import { type ImageOutcome, outcomes, type VideoOutcome } from '../../domain/outcome';
-import { mayHaveAnotherAttempt, rowResult, unboughtResult } from '../../domain/campaign/row-result';
-import { type CampaignRowResult } from '../../domain/campaign/row';
+import { isWorthAnother, rowResult, unboughtResult } from '../../domain/campaign/row-result';
+import { type CampaignRowResult, type RowOutcome } from '../../domain/campaign/row';
 import { countEndedVideo } from '../video-progress';
 import { type BatchWork } from './batch-work';
 import { creationKeyOf, factsOf, isBought, isStarted, type Row } from './batch-rows';
@@ -30,18 +30,18 @@ function hasUncountedCost({ opened }: Row): boolean {
 }
 
 function end(batch: BatchWork, row: Row, stop: 'budget' | 'cancel', now: number): void {
-  const facts = factsOf(batch.input.campaign, row);
   const { was } = row.opened;
   const unknown = row.create?.unknown;
-  if (unknown === undefined) batch.budget.giveBack(row.cost);
   // It was sent and its outcome is unknown: a stop order does not make it unbought.
   if (unknown !== undefined)
-    endOrRetry(batch, row, outcomes.unconfirmed(unknown, creationKeyOf(batch.input.campaign, row)));
-  else if (row.last !== null) batch.end(row, row.last);
-  else if (was !== undefined) batch.end(row, unboughtResult(facts, was.outcome, 'It was not resumed.', now));
-  else if (stop === 'cancel')
-    batch.end(row, unboughtResult(facts, 'cancelled', 'The campaign was cancelled.', now));
-  else batch.end(row, unboughtResult(facts, 'skipped_budget', 'The budget was spent.', now));
+    return endOrRetry(batch, row, outcomes.unconfirmed(unknown, creationKeyOf(batch.input.campaign, row)));
+  batch.budget.giveBack(row.cost);
+  if (row.last !== null) return batch.end(row, row.last);
+  const unbought = (outcome: RowOutcome, message: string) =>
+    batch.end(row, unboughtResult(factsOf(batch.input.campaign, row), outcome, message, now));
+  if (was !== undefined) unbought(was.outcome, 'It was not resumed.');
+  else if (stop === 'cancel') unbought('cancelled', 'The campaign was cancelled.');
+  else unbought('skipped_budget', 'The budget was spent.');
 }
 
 /**
@@ -65,9 +65,7 @@ const FORGOTTEN =
 const FIRST_PAUSE_MS = 15_000;
 const LONGEST_PAUSE_MS = 5 * 60_000;
 
-/**
- * Ends an attempt: the row ends, or waits for another attempt under a key of its own.
- */
+/** Ends an attempt: the row ends, or waits for another attempt under a key of its own. */
 export function endOrRetry(batch: BatchWork, row: Row, outcome: VideoOutcome | ImageOutcome): void {
   const now = Date.now();
   const result = rowResult(factsOf(batch.input.campaign, row), outcome, now);
@@ -110,7 +108,7 @@ function isHeldByAnother(row: Row, { outcome, reason, ledger }: CampaignRowResul
   return isConflict && isStarted(row) && ledger.some(({ state }) => state !== 'none');
 }
 
-/** The time that the service asked for, never shortened (C8.7). */
+/** The time that the service asked for, never shortened. */
 function notBeforeOf(outcome: VideoOutcome | ImageOutcome): number {
   return outcome.outcome === 'rejected' && outcome.notBefore !== undefined
     ? Date.parse(outcome.notBefore)

@@ -31,7 +31,6 @@ const LEAST_BATCH_EVENTS = 50;
 /** While image calls are open, the history of a batch may become this many times as full as it should be. */
 const WITH_IMAGE_CALLS = 1.5;
 
-/** Length of a history, and its size in bytes. */
 export interface HistorySize {
   readonly events: number;
   readonly bytes: number;

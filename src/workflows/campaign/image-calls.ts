@@ -5,7 +5,7 @@ import { type WaitingImage } from '../../domain/paid-call';
 import { afterImage, isWaitingImage, imageOf, type RunImage } from '../image-call';
 import { buyOrKeep, endOrRetry } from './end-row';
 import { type BatchWork, isBatchClosed } from './batch-work';
-import { costOf, creationKeyOf, isStarted, limitKeyOf, type Row } from './batch-rows';
+import { creationKeyOf, isStarted, limitKeyOf, type Row } from './batch-rows';
 import { ACTIVITY } from '../../domain/names';
 import { activity } from '../proxies';
 import { ancestry, inThisRun } from '../creation-key';
@@ -33,24 +33,12 @@ export class ImageCalls {
       if (!buys && !isStarted(row)) continue;
       if (this.open >= OPEN_IMAGE_CALLS || batch.inFlight() >= batch.orders.slots) return;
       if (row.notBefore > now) batch.alarm.at(row.notBefore);
-      else if (isStarted(row) || (this.hasRoom(row, now) && this.hasMoney(row))) void this.generate(row);
+      else if (isStarted(row) || this.mayStart(row, now)) void this.generate(row);
     }
   }
 
-  private hasRoom(row: Row, now: number): boolean {
-    const limit = this.batch.limitOf(row);
-    if (limit.room(this.batch.inFlight(limitKeyOf(row)), now) > 0) return true;
-    if (limit.opensAt() > now) this.batch.alarm.at(limit.opensAt());
-    return false;
-  }
-
-  private hasMoney(row: Row): boolean {
-    // A row that waited for the service already has its money.
-    if (row.create !== null || row.cost > 0) return true;
-    const cost = costOf(this.batch.input.campaign, row);
-    if (!this.batch.budget.take(cost)) return false;
-    row.cost = cost;
-    return true;
+  private mayStart(row: Row, now: number): boolean {
+    return this.batch.hasRoom(row, this.batch.inFlight(limitKeyOf(row)), now) && this.batch.takeMoney(row);
   }
 
   /** Lets a row without a result wait with its money and position, or returns the outcome that ends it. */
@@ -73,15 +61,11 @@ export class ImageCalls {
       const got = await generateImageOf(row, batch);
       if (isBatchClosed(got)) {
         Object.assign(row, { phase: 'waiting' });
-        batch.close();
-        return;
+        return batch.close();
       }
       const outcome = isWaitingImage(got) ? this.waitOrEnd(row, got) : got;
       if (outcome === undefined) return;
-      if (isLookedUp && row.attempt >= row.started && isAbsent(outcome)) {
-        buyOrKeep(batch, row);
-        return;
-      }
+      if (isLookedUp && row.attempt >= row.started && isAbsent(outcome)) return buyOrKeep(batch, row);
       if (outcome.outcome === 'completed') {
         batch.limitOf(row).onSuccess();
         batch.hold(null);
@@ -106,7 +90,7 @@ function isAbsent(outcome: ImageOutcome): boolean {
 const NO_ROOM: readonly string[] = ['capacity', 'retry_later'];
 
 /** Runs one image row: a plain activity with its own retries, as for single images. Never throws. */
-export function generateImageOf(row: Row, { input, payer }: BatchWork): Promise<ImageOutcome | WaitingImage> {
+function generateImageOf(row: Row, { input, payer }: BatchWork): Promise<ImageOutcome | WaitingImage> {
   const { campaign, settings } = input;
   const { account, policy, queues } = settings;
   const creationKey = creationKeyOf(campaign, row);

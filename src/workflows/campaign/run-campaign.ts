@@ -34,10 +34,10 @@ import { type CallWait } from '../../domain/video-state';
 import { batchWorkflowId } from '../../domain/campaign/budget-book';
 import { type MoneyTotals } from '../../domain/campaign/results';
 import { sizeOf } from '../../domain/campaign/row-sets';
+import { given } from '../../domain/json';
 
 const SPENT = 'The budget is spent: rows that were not bought are skipped.';
 
-/** Answer of the query `campaign_state`. */
 function campaignState(campaign: Campaign, phase: CampaignState['phase']): CampaignState {
   const { plan, window, concurrency, paused } = campaign;
   const now = Date.now();
@@ -100,34 +100,11 @@ function budgetState({ budget, books, window }: Campaign, money: MoneyTotals): B
 
 const iso = (time: number) => new Date(time).toISOString();
 
-/** The result of a campaign. */
-function campaignResult(
-  campaign: Campaign,
-  outcome: CampaignResult['outcome'],
-  plan: CampaignPlan,
-): CampaignResult {
-  const { results, startedAt } = campaign;
-  const { counts, currency, money } = results;
-  return {
-    v: 1,
-    outcome,
-    campaign: workflowInfo().workflowId,
-    plan,
-    counts,
-    currency,
-    money,
-    budget: budgetState(campaign, money),
-    results,
-    startedAt: iso(startedAt),
-    finishedAt: iso(Date.now()),
-  };
-}
-
 /** The query `campaign_state`: counts, budget, and rows in work of a campaign. */
 export const campaignStateQuery = defineQuery<CampaignState>(QUERY.campaignState);
 const PLAN_FAILED = 'The manifest could not be planned: no worker could read it in time.';
 
-export const campaignReportSignal = defineSignal<[BatchReport]>(SIGNAL.campaignReport);
+const campaignReportSignal = defineSignal<[BatchReport]>(SIGNAL.campaignReport);
 
 /**
  * Buys every row of a manifest once, waits for all of them and keeps the results. The workflow id is the id of the
@@ -174,7 +151,21 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
 
 function end(campaign: Campaign, outcome: CampaignResult['outcome'], plan: CampaignPlan): CampaignResult {
   recordFacts({ outcome });
-  return campaignResult(campaign, outcome, plan);
+  const { results, startedAt } = campaign;
+  const { counts, currency, money } = results;
+  return {
+    v: 1,
+    outcome,
+    campaign: workflowInfo().workflowId,
+    plan,
+    counts,
+    currency,
+    money,
+    budget: budgetState(campaign, money),
+    results,
+    startedAt: iso(startedAt),
+    finishedAt: iso(Date.now()),
+  };
 }
 
 /** Plans beside the running batches, which go on meanwhile: a large manifest takes a minute to read. */
@@ -182,14 +173,10 @@ async function planConcurrently(campaign: Campaign, select: RowSelection): Promi
   campaign.planning = true;
   const plan = await makePlan(campaign, select);
   campaign.planning = false;
-  takePlan(campaign, plan, select);
-  campaign.wake();
-}
-
-/** A plan that failed or was refused becomes a note; the campaign continues. */
-function takePlan(campaign: Campaign, plan: CampaignPlan | null, select: RowSelection): void {
+  // A plan that failed or was refused becomes a note; the campaign continues.
   if (plan === null || plan.refused !== undefined) campaign.notes.push(plan?.refused?.message ?? PLAN_FAILED);
   else campaign.addPlan(plan, select);
+  campaign.wake();
 }
 
 /** Null when no worker could make it. */
@@ -207,9 +194,7 @@ async function makePlan(campaign: Campaign, select: RowSelection): Promise<Campa
       onInvalid: input.onInvalid ?? 'fail',
       rebuyChanged: rebuyChanged === true,
       generation: results.generation + 1,
-      ...(account !== undefined && { account }),
-      ...(first && limit !== undefined && { limit }),
-      ...(first && sample !== undefined && { sample }),
+      ...given({ account, ...(first && { limit, sample }) }),
       ...(results.generation >= 0 && { previous: results }),
       ...(campaign.budget !== null && { budget: campaign.budget }),
     });

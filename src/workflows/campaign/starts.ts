@@ -5,7 +5,7 @@ import { unboughtResult } from '../../domain/campaign/row-result';
 import { type BatchWork } from './batch-work';
 import { createRows, type RowAnswer } from './creates';
 import { buyOrKeep, endOrRetry } from './end-row';
-import { costOf, creationKeyOf, factsOf, isStarted, limitKeyOf, type Row } from './batch-rows';
+import { creationKeyOf, factsOf, isStarted, limitKeyOf, type Row } from './batch-rows';
 import { type Watches } from './watches';
 
 /** Fewer creates than this wait up to `GROUP_WAIT_MS` for more, so that they share an activity. */
@@ -94,17 +94,7 @@ export class Starts {
       }
       const key = limitKeyOf(row);
       const open = underWay.get(key) ?? batch.inFlight(key);
-      const limit = batch.limitOf(row);
-      if (limit.room(open, now) <= 0) {
-        if (limit.opensAt() > now) batch.alarm.at(limit.opensAt());
-        return false;
-      }
-      // A row that waited for the service already has its money.
-      if (row.create === null && row.cost === 0) {
-        const cost = costOf(batch.input.campaign, row);
-        if (!batch.budget.take(cost)) return false;
-        row.cost = cost;
-      }
+      if (!batch.hasRoom(row, open, now) || !batch.takeMoney(row)) return false;
       underWay.set(key, open + 1);
       return true;
     };
@@ -115,8 +105,7 @@ export class Starts {
       if (row.spec.operation !== 'create_video' || picked.length >= most) continue;
       if (fits(row)) picked.push(row);
     }
-    // Rows that cannot start now are set aside, so that other models and cheaper rows continue; but not the whole
-    // batch.
+    // Rows that cannot start now are set aside, so that other models and cheaper rows continue; but not the whole batch.
     while (picked.length < most && waiting < Math.max(ROWS_PER_ACTIVITY.create, batch.orders.slots)) {
       const next = batch.pages.nextRow();
       if (next === undefined) break;

@@ -15,12 +15,10 @@ import { type BatchWork } from './batch-work';
 import { endOrRetry } from './end-row';
 import { limitKeyOf, type Row, sinceOf } from './batch-rows';
 
-/** A row whose task is polled. */
 interface WatchedRow extends Watch {
   readonly row: Row;
 }
 
-/** A row whose file is to be fetched. */
 interface FinishedRow {
   readonly row: Row;
   readonly state: WatchState;
@@ -59,7 +57,7 @@ export class Watches {
     const since = (isHandedBack ? sinceOf(row.opened) : undefined) ?? now;
     const deadlineAt = since + this.batch.input.settings.waitForMs;
     const { firstPollSeconds, minSeconds } = video.polling;
-    // A task that was bought before may be ready, and another batch may just have polled it (C8.2).
+    // A task that was bought before may be ready, and another batch may just have polled it.
     const firstPollAt = created.sent
       ? now + firstPollSeconds * 1000
       : Math.max(now, (polledAt ?? now) + minSeconds * 1000);
@@ -72,7 +70,6 @@ export class Watches {
     return states.length > 0 && states.every(({ errors }) => errors > 0);
   }
 
-  /** Videos that wait for their download. */
   backlog(): number {
     return this.queue.length;
   }
@@ -126,8 +123,8 @@ export class Watches {
   }
 
   /**
-   * One try for each row, all in one activity; then an activity for each that needs more, never before the time that the
-   * service asked for (C8.7). Other deliveries need not wait for those.
+   * One try for each row, all in one activity; then an activity for each that needs more, never before the time that
+   * the service asked for. Other deliveries need not wait for those.
    */
   private async fetch(finished: readonly FinishedRow[]): Promise<void> {
     const { download } = this.batch.input.settings.queues;
@@ -168,7 +165,7 @@ const originOf = ({ created }: Row): WaitOrigin => ({ creationKey: null, created
  * Values that most rows of a batch have in common, each kept once: activity results are decoded separately for every
  * row, and a batch holds hundreds of them. There are as many as a campaign has models, accounts and prices.
  */
-export class SharedValues {
+class SharedValues {
   private readonly known = new Map<string, unknown>();
 
   /** The first value that was passed with the same JSON. */

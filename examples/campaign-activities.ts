@@ -1,4 +1,4 @@
-// Activities beside a campaign: what an id came to before, and what becomes of its rows.
+// Activities beside a campaign: the earlier results of its id, and what to do with its rows.
 import { type Client } from '@temporalio/client';
 import { type ResultsRef } from 'temporal-media';
 import { type ArtifactStore, campaignRows } from 'temporal-media/activities';
@@ -10,7 +10,7 @@ export type CampaignActivities = ReturnType<typeof campaignActivities>;
 export function campaignActivities(client: Client, store: ArtifactStore, mediaQueue: string) {
   const media = new TemporalMediaClient(client, { taskQueue: mediaQueue });
   return {
-    /** Null where nobody has used the id. */
+    /** Null if the id was never used. */
     async earlierResults(id: string): Promise<ResultsRef | null> {
       try {
         return await media.campaigns.results(id);
@@ -20,7 +20,7 @@ export function campaignActivities(client: Client, store: ArtifactStore, mediaQu
       }
     },
 
-    /** Of each row one line, that which counts. */
+    /** Publishes each completed row: one line per row, the one that counts. */
     async publishFilms(results: ResultsRef): Promise<string[]> {
       const published: string[] = [];
       for await (const { key, outcome, artifacts } of campaignRows(store, results))

@@ -1,4 +1,4 @@
-// A campaign from a workflow of your own. Its worker needs no key: the campaign runs on the media workers.
+// A campaign started by your own workflow. Its worker needs no key: the campaign runs on the media workers.
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
   ApplicationFailure,
@@ -16,11 +16,11 @@ const { earlierResults, publishFilms } = proxyActivities<CampaignActivities>({
 });
 
 export interface NightlyFilms {
-  /** Names the campaign, such as a date: the same night again buys nothing twice. */
+  /** Names the campaign, such as a date. Repeating a night buys nothing twice. */
   readonly night: string;
   readonly manifest: ArtifactRef;
   readonly budget: Money;
-  /** The queue of the media workers, their MEDIA_TASK_QUEUE. */
+  /** Task queue of the media workers (MEDIA_TASK_QUEUE). */
   readonly mediaQueue: string;
 }
 
@@ -28,18 +28,18 @@ export interface FilmedNight {
   readonly outcome: CampaignResult['outcome'];
   /** `KEY ADDRESS` of each row that has a film. */
   readonly published: readonly string[];
-  /** Rows without a film: refused, failed, cancelled, or left out for want of money. */
+  /** Rows without a film: refused, failed, cancelled, or skipped because the budget is spent. */
   readonly missing: number;
   /** Micro-units of the budget that are neither spent nor reserved. */
   readonly left: number;
 }
 
-/** Buys the films of a night and publishes those that came. */
+/** Buys the films of a night and publishes those that completed. */
 export async function nightlyFilms(input: NightlyFilms): Promise<FilmedNight> {
   const { manifest, budget } = input;
   const campaign = { manifest: { source: { artifact: manifest } }, budget, concurrency: 200 };
   const result = await campaignOf(`nightly/${input.night}`, campaign, input.mediaQueue);
-  // The manifest, a model or the budget cannot be used: nothing was sent, and the same again would end the same.
+  // The manifest, a model or the budget cannot be used. Nothing was sent, and a retry would fail the same way.
   if (result.outcome === 'refused')
     throw ApplicationFailure.nonRetryable(result.plan.refused?.message ?? '', 'CampaignRefused');
   const { completed = 0 } = result.counts;
@@ -47,17 +47,17 @@ export async function nightlyFilms(input: NightlyFilms): Promise<FilmedNight> {
   const { settled, reserved, needsReview } = result.money;
   return {
     outcome: result.outcome,
-    // Rows stand in artifacts and not in this history: the activity is told where.
+    // Rows are in artifacts, not in this history: the activity gets their place.
     published: await publishFilms(result.results),
     missing: rows - completed,
     left: budget.microUnits - settled - reserved - needsReview,
   };
 }
 
-/** Runs a campaign under an id that may have been used before; if it is in use now, once it is free. */
+/** Runs a campaign under an id that may have been used before. If it is in use now, waits until it is free. */
 async function campaignOf(id: string, input: CampaignInput, taskQueue: string): Promise<CampaignResult> {
   for (let seconds = 5; ; seconds = Math.min(2 * seconds, 600)) {
-    // Without them the totals, the budget and the report would begin anew; purchases would not.
+    // Without them totals, budget and report would start over; nothing would be bought twice.
     const previous = await earlierResults(id);
     try {
       return await executeChild(runCampaign, {
@@ -69,7 +69,7 @@ async function campaignOf(id: string, input: CampaignInput, taskQueue: string): 
       });
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      // It is already running: started by a run of this workflow before its reset, or by a person. Resume the remaining rows.
+      // Already running: started by this workflow before its reset, or by a person. Then run the remaining rows.
       await sleep(seconds * 1000);
     }
   }

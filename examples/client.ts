@@ -1,4 +1,4 @@
-// A client: no key, no base address. The id is the authorisation: the same id never buys twice.
+// A client: no key, no base address. Reusing an id never buys twice.
 import { type Client } from '@temporalio/client';
 import { failureRow } from 'temporal-media';
 import { TemporalMediaClient } from 'temporal-media/client';

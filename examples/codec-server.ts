@@ -1,5 +1,5 @@
-// A codec server: it decrypts for the Temporal UI, the `temporal` command and `temporal-media`, which have no keys. Whoever
-// passes its check reads every payload. It listens on this machine alone; in front of anything else it wants TLS.
+// A codec server: it decrypts for the Temporal UI, the `temporal` command and `temporal-media`, which have no keys. A caller
+// that passes its check can read every payload. It listens on this machine only; put TLS in front of it for anything else.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { type PayloadCodec } from '@temporalio/common';
@@ -13,7 +13,7 @@ export interface CodecServerOptions {
   readonly codec: PayloadCodec;
   /** Who may read. The UI sends the access token of its user: check that one with your identity provider. */
   readonly allows: (authorization: string, request: IncomingMessage) => boolean;
-  /** The one web page that may ask, such as https://temporal.example.com. */
+  /** The one origin that may call it, such as https://temporal.example.com. */
   readonly uiOrigin?: string | undefined;
 }
 

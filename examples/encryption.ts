@@ -1,4 +1,4 @@
-// A payload codec: what crosses to the Temporal server, and what the server keeps, is encrypted with AES-256-GCM. Workers,
+// A payload codec: everything that the Temporal server receives and stores is encrypted with AES-256-GCM. Workers,
 // clients and the codec server (codec-server.ts) have the same keys; encrypted-workers.ts shows where the codec goes.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';

@@ -5,7 +5,7 @@ import { CreationKeyConflictError, TemporalMediaClient } from 'temporal-media/cl
 import { z } from 'zod';
 
 export interface FilmOrder {
-  /** The authorisation to pay: one order buys one film, however often the agent runs and whatever the model asks for. */
+  /** One order buys one film, however often the agent runs and whatever the model requests. */
   readonly id: string;
   readonly wish: string;
   readonly taskQueue?: string;
@@ -24,7 +24,7 @@ export async function filmAgent(model: LanguageModel, client: Client, order: Fil
         const film = await started.result();
         return film.outcome === 'completed' ? { film: film.artifact.sha256 } : { none: film.outcome };
       } catch (error) {
-        // A value, so that the model continues with it. Anything else ends the agent, which may run again.
+        // Returned as a value, so that the model can continue. An error would end the agent, which may run again.
         if (error instanceof CreationKeyConflictError)
           return { none: 'This order has another film already.' };
         throw error;

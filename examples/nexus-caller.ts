@@ -1,11 +1,11 @@
-// Workflows of another team, in another namespace: they know the service `media`, and nothing of its workers.
+// Workflows of another team, in another namespace. They know only the service `media`, not its workers.
 import { createNexusServiceClient, workflowInfo } from '@temporalio/workflow';
 import { mediaService } from 'temporal-media/nexus';
 import { type VideoOutcome } from 'temporal-media';
 
 /**
- * A trailer for a release. A reset or a retry of this workflow does not buy it twice: its key is made from what lasts.
- * @param endpoint the one that an operator made, see docs/operations.md, "Nexus"
+ * A trailer for a release. A reset or a retry of this workflow does not buy it twice, because its key comes from the workflow id.
+ * @param endpoint the operator's endpoint, see docs/operations.md, "Nexus"
  */
 export async function releaseTrailer(release: string, endpoint = 'media'): Promise<VideoOutcome> {
   const media = createNexusServiceClient({ service: mediaService, endpoint });

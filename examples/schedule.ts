@@ -14,9 +14,9 @@ export async function filmEveryNight(
   return client.schedule.create({
     scheduleId: id,
     spec: { calendars: [{ hour: 2 }] },
-    // A night that is not over when the next one comes keeps it from starting.
+    // A night is skipped while the previous one still runs.
     policies: { overlap: ScheduleOverlapPolicy.SKIP },
-    // The server adds the time to the id, `nightly-films-2026-11-23T02:00:00Z`: each night is a campaign and buys anew.
+    // The server adds the time to the id, `nightly-films-2026-11-23T02:00:00Z`: each night is a new campaign that buys every row.
     action: { type: 'startWorkflow', workflowType: 'runCampaign', workflowId: id, taskQueue, args: [input] },
   });
 }

@@ -15,7 +15,7 @@ export function startTracing(service: string, exporter: SpanExporter) {
   return { provider, tracing: new OpenTelemetryPlugin({ resource, spanProcessor }) };
 }
 
-/** Also `plugins: [new MediaPlugin(), tracing]` of a worker of your own. */
+/** Your own worker takes `plugins: [new MediaPlugin(), tracing]`. */
 export function tracedWorker(tracing: OpenTelemetryPlugin, env = process.env) {
   const workflows = { workflowsPath: require.resolve('./workflows') };
   return createMediaWorker({ env, workflows, worker: { plugins: [tracing] } });

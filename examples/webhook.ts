@@ -1,11 +1,11 @@
-// A receiver of signed webhooks: a gateway says that a task may be done, and the next poll comes at once. With slow polling
-// a video then costs two or three polls, and a webhook that is lost is only a later poll. What it says is never believed.
+// A receiver of signed webhooks: a gateway reports that a task may be done, and the next poll runs now. With slow polling a
+// video then costs two or three polls. A lost webhook only delays a poll, and the poll decides, not the webhook.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type RequestListener } from 'node:http';
 import { type TemporalMediaClient } from 'temporal-media/client';
 
 const MAX_BODY_BYTES = 64 * 1024;
-/** A message that is older than this may be a copy, in seconds. */
+/** Older messages may be replayed copies, in seconds. */
 const MAX_AGE_SECONDS = 300;
 
 export interface WebhookOptions {

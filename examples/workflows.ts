@@ -1,4 +1,4 @@
-// Your workflows, with this package's beside them. This file is what your worker bundles.
+// Your workflows and those of this package. Your worker bundles this file.
 export * from 'temporal-media/workflows';
 import { workflowInfo } from '@temporalio/workflow';
 import { executeVideo, mediaActivities } from 'temporal-media/workflows';

@@ -1,4 +1,4 @@
-// activities.ts: yours. A result is in the artifact store of the media workers, a folder or a bucket, named by its content.
+// activities.ts: yours. Results are in the media workers' artifact store, a folder or a bucket, named by their content.
 import { type ArtifactRef } from 'temporal-media';
 import { type ArtifactStore } from 'temporal-media/stores';
 

@@ -1,4 +1,4 @@
-// workflows.ts: yours. Those of this package come beside them.
+// workflows.ts: yours. The plugin adds those of this package.
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import { executeVideo, orThrow, resumeVideo } from 'temporal-media/workflows';
 import { type FilmActivities } from './activities';
@@ -10,7 +10,7 @@ export async function productFilm(prompt: string): Promise<string> {
   const { taskQueue } = workflowInfo();
   const request = { model: 'cine-1', prompt, durationSeconds: 2 };
   let film = await executeVideo({ request }, { taskQueue });
-  // It is bought and still running: wait for that one.
+  // It is bought and still running: wait for it.
   while (film.outcome === 'still_running') film = await resumeVideo(film.video, { taskQueue });
   // Without a film this workflow fails, with the outcome and its task id in the failure.
   return publish(orThrow(film).artifact);

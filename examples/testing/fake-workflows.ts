@@ -24,7 +24,7 @@ describe('productFilm', () => {
     await server.stop();
   });
 
-  /** Runs the workflow once, with videos that end as a test says. */
+  /** Runs the workflow once, with the given outcomes of videos. */
   async function run(video: NonNullable<MockMediaOptions['video']>): Promise<string> {
     const { namespace } = server;
     const taskQueue = `films-${Math.random()}`;
@@ -45,7 +45,7 @@ describe('productFilm', () => {
 
   test('says why there is none, and bought one', async () => {
     const video = jest.fn(() => failedVideo({ error: { kind: 'moderation' } }));
-    // `orThrow` failed it with the outcome.
+    // `orThrow` failed the workflow with the outcome.
     await expect(run(video)).rejects.toMatchObject({ cause: { type: 'failed' } });
     expect(video).toHaveBeenCalledTimes(1);
     expect(video).toHaveBeenCalledWith(

@@ -1,3 +1,3 @@
-// What the worker of a test bundles: your workflows, and fakes in the place of those that buy.
+// The test's worker bundles this: your workflows, and fakes of those that buy.
 export * from '../plugin/workflows';
 export { awaitVideo, editImage, generateImage, generateVideo } from '@temporal-media/testing/workflows';

@@ -32,7 +32,7 @@ const STEPS = [
     type: 'temporal-media video --model cine-1 --prompt "a lighthouse" --duration 3; echo "exit code $?"',
   },
   {
-    say: 'The first video. The id is the authorisation: the same id never buys twice.',
+    say: 'The first video. Reusing its id never buys twice.',
     type: 'temporal-media video --model cine-1 --prompt "a paper boat on a lake" --duration 4 --id boat --out out',
   },
   {

@@ -1,4 +1,4 @@
-"""A workflow that buys a film from media workers, which have a task queue of their own."""
+"""A workflow that buys a film from media workers, which have their own task queue."""
 
 from typing import Any
 
@@ -10,19 +10,19 @@ with workflow.unsafe.imports_passed_through():
     from schemas import validate
 
 
-# Any other exception would not end the workflow: its task would be tried again for ever.
+# Any other exception would not end the workflow: its task would be retried indefinitely.
 @workflow.defn(name="orderFilm", failure_exception_types=[ValidationError])
 class OrderFilm:
     @workflow.run
     async def run(self, order: str, request: dict[str, Any], media_queue: str) -> dict[str, Any]:
-        # The order authorises one film: a retry or a reset of this workflow gets the film that it bought before.
+        # One order buys one film: a retry or a reset of this workflow gets the film that it bought before.
         film = {"request": request, "creationKey": order, "waitFor": "15m"}
         validate("generate-video-input", film)
         outcome = await workflow.execute_child_workflow(
             "generateVideo",
             film,
             task_queue=media_queue,
-            # What is paid for is finished and kept, also when this workflow ends before.
+            # A paid film is finished and kept, even if this workflow ends first.
             parent_close_policy=workflow.ParentClosePolicy.ABANDON,
         )
         validate("video-outcome", outcome)

@@ -29,15 +29,12 @@ ${table(
   EXIT_MEANINGS.map(([code, meaning]) => [code, meaning, outcomesOf(code)]),
 )}
 
-Types of the commands, from \`COMMAND_ERRORS\` (\`packages/cli/src/shared/exit-codes.ts\`):
+Types of the commands. Each is printed with what to do (\`error.hint\`); \`COMMAND_ERRORS\` (\`packages/cli/src/shared/exit-codes.ts\`) has all.
 
 <!-- prettier-ignore -->
 ${table(
-  ['Type', 'Code', 'Meaning', 'What to do'],
-  ERROR_TYPES.filter(isOfCommand).map(({ type, exitCode, meaning, hint }) => [
-    `\`${type}\``,
-    ...[exitCode, meaning, hint],
-  ]),
+  ['Type', 'Code', 'Meaning'],
+  ERROR_TYPES.filter(isOfCommand).map(({ type, exitCode, meaning }) => [`\`${type}\``, exitCode, meaning]),
 )}
 `;
 
@@ -60,11 +57,7 @@ const TABLES = {
     ['What holds', '`Safe to do` says'],
     Object.values(SITUATIONS).map(([, means, now]) => [means, now]),
   ),
-  campaigns: table(
-    ['Campaign', '`Safe to do` says'],
-    // The others are types of docs/errors.md, with the same words.
-    byAdvice(Object.entries(CAMPAIGN_ADVICE).filter(([state, now]) => COMMAND_ERRORS[state]?.[2] !== now)),
-  ),
+  campaigns: table(['Campaign', '`Safe to do` says'], byAdvice(Object.entries(CAMPAIGN_ADVICE))),
   rows: table(
     ['Row', 'What to do'],
     byAdvice(

@@ -38,6 +38,9 @@ ${table(
 )}
 `;
 
+/** A plan that was refused: nothing was sent, and the command that planned it says what to correct. */
+const OF_PLANS = /^(no_|manifest_|budget_|mixed_|unpriced_)/;
+
 /** Rows with the same advice are one. */
 function byAdvice(rows) {
   const types = new Map();
@@ -57,7 +60,10 @@ const TABLES = {
     ['What holds', '`Safe to do` says'],
     Object.values(SITUATIONS).map(([, means, now]) => [means, now]),
   ),
-  campaigns: table(['Campaign', '`Safe to do` says'], byAdvice(Object.entries(CAMPAIGN_ADVICE))),
+  campaigns: table(
+    ['Campaign', '`Safe to do` says'],
+    byAdvice(Object.entries(CAMPAIGN_ADVICE).filter(([state]) => !OF_PLANS.test(state))),
+  ),
   rows: table(
     ['Row', 'What to do'],
     byAdvice(

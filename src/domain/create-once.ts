@@ -307,7 +307,8 @@ const LOG_UNREAD: ReadonlySet<string> = new Set([
 /** Rejection for an answer that is not waited for any longer. */
 function settleUnsent({ elsewhere }: CreateOnceState, answer: NotSentAnswer): CreateStep {
   const { cause, reason, field, message } = answer;
-  const settled = elsewhere === true && LOG_UNREAD.has(cause) ? { ...answer, mayBeOwed: true as const } : answer;
+  const settled =
+    elsewhere === true && LOG_UNREAD.has(cause) ? { ...answer, mayBeOwed: true as const } : answer;
   return settleRejected(settled, { reason: reason ?? 'not_sent', message, ...given({ field }) });
 }
 

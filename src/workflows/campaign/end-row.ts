@@ -1,5 +1,5 @@
 import { type ImageOutcome, outcomes, type VideoOutcome } from '../../domain/outcome';
-import { isWorthAnother, rowResult, unboughtResult } from '../../domain/campaign/row-result';
+import { mayHaveAnotherAttempt, rowResult, unboughtResult } from '../../domain/campaign/row-result';
 import { type CampaignRowResult, type RowOutcome } from '../../domain/campaign/row';
 import { countEndedVideo } from '../video-progress';
 import { type BatchWork } from './batch-work';

@@ -69,9 +69,10 @@ ${proofs.map((proof) => `- ${fileLink(proof.test)}${figuresOf(proof, results)}`)
 function page({ promises, cannot, rows }, results) {
   return `# Guarantees
 
-Each promise with what its tests counted; \`npm run guarantees\` writes this page from \`proof\`, and a test compares. **Bold** is
-what was looked for and must not happen; \`proof/results\` has each of these counts. The counts are those of \`npm run verify:deep\`, which runs before a release; \`(change)\` marks those
-of \`npm run verify:long\`. A test without numbers has one size. A1 to A6 are the assumptions in [created-once.md](created-once.md).
+Each promise with what its tests counted; \`npm run guarantees\` writes this page from \`proof\`, and a test compares. **Bold** is what was
+looked for and must not happen; \`proof/results\` has each of these counts. The counts are those of \`npm run verify:deep\`, which runs
+before a release; \`(change)\` marks those of \`npm run verify:long\`. A test without numbers has one size. A1 to A6 are the assumptions in
+[created-once.md](created-once.md).
 
 ## Promises
 

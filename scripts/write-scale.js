@@ -148,8 +148,8 @@ ${markdownTable([
   ...temporal(cost),
 ]).join('\n')}
 
-Memory: a worker with 10,000 videos of campaigns in flight takes ${number(cost.memoryMiB)} MiB. Sockets: polls a second x latency of a GET in seconds x 1.3
-(\`MEDIA_POLL_CONNECTIONS\`); with 200 ms and 350 polls a second that is 91.
+Memory: a worker with 10,000 videos of campaigns in flight takes ${number(cost.memoryMiB)} MiB. Sockets for polls have
+[a formula](operations.md#sockets-for-polls).
 
 ## Journal and artifacts
 

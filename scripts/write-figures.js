@@ -64,11 +64,13 @@ function shownTable({ columns, rows }) {
   return markdownTable([shown.map((at) => columns[at]), ...merged.values()]).join('\n');
 }
 
+const goalText = ({ figure, value, unit, goal }) => `${figure} ${value} ${unit} (goal ${goal})`;
+
 function goalsLine(goals) {
   const unmet = goals.filter(({ met }) => !met);
-  const told = unmet.map(({ figure, value, unit, goal }) => `${figure} ${value} ${unit} (goal ${goal})`);
-  if (unmet.length === 0) return 'Goals met.';
-  return `${goals.length - unmet.length} of ${goals.length} goals met. **Not met**: ${told.join('; ')}.`;
+  if (unmet.length > 0)
+    return `${goals.length - unmet.length} of ${goals.length} goals met. **Not met**: ${unmet.map(goalText).join('; ')}.`;
+  return goals.length === 1 ? `Goal met: ${goalText(goals[0])}.` : 'Goals met.';
 }
 
 function sectionOf(name) {

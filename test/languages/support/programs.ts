@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { cachedFolder } from './cache-folder';
 
-const LANGUAGES = path.resolve(__dirname, '..');
+const LANGUAGES = path.resolve(__dirname, '..', '..', '..', 'examples');
 const MINUTES = 60_000;
 
 /** How the programs of one language are run. */

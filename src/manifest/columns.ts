@@ -8,7 +8,6 @@ export const MANIFEST_OPERATIONS: readonly ManifestOperation[] = ['video', 'imag
 
 interface ManifestColumn {
   readonly name: string;
-  /** Other names of the column. */
   readonly aliases: readonly string[];
   /** Operations whose rows may have a value in this column. */
   readonly operations: readonly ManifestOperation[];
@@ -19,7 +18,7 @@ interface ManifestColumn {
   readonly about: string;
 }
 
-const ALL: readonly ManifestOperation[] = ['video', 'image', 'edit'];
+const ALL = MANIFEST_OPERATIONS;
 const STILLS: readonly ManifestOperation[] = ['image', 'edit'];
 
 function column(
@@ -81,7 +80,6 @@ export const MANIFEST_COLUMNS: readonly ManifestColumn[] = [
   }),
 ];
 
-/** A column that a CSV header or a JSON object names. */
 export interface NamedColumn {
   readonly column: ManifestColumn;
   /** Wire field after the colon. */
@@ -94,8 +92,8 @@ const BY_NAME = new Map(
   MANIFEST_COLUMNS.flatMap((one) => [one.name, ...one.aliases].map((name) => [name.toLowerCase(), one])),
 );
 
-/** Longest name of a wire field. */
-const SUFFIX = /^[^\s|]{1,64}$/;
+/** Names of wire fields; does not match a sentence that was put there by mistake. */
+export const FIELD_NAME = /^[^\s|]{1,64}$/;
 /** A column name that may be shown. In a file without a header, the first prompt is read as a column name. */
 const WORD = /^[A-Za-z_][\w.:-]{0,39}$/;
 
@@ -122,7 +120,7 @@ export function columnOf(
   const column = BY_NAME.get(base);
   const fits =
     column?.formats.includes(format) === true &&
-    (suffix === undefined ? column.suffix !== 'always' : column.suffix !== 'none' && SUFFIX.test(suffix));
+    (suffix === undefined ? column.suffix !== 'always' : column.suffix !== 'none' && FIELD_NAME.test(suffix));
   if (column === undefined || !fits) {
     const known = MANIFEST_COLUMNS.filter((one) => one.formats.includes(format)).map((one) =>
       one.suffix === 'always' ? `${one.name}:NAME` : one.name,
@@ -133,12 +131,8 @@ export function columnOf(
     const place = shown === null && position !== undefined ? ` (column ${position})` : '';
     const own = `A column of your own is kept and not read when its name begins with ${OWN}${shown === null ? '' : `: ${OWN}${shown}`}.`;
     const unseen = unseenDifference(base, [...BY_NAME.keys()]);
-    return {
-      line,
-      column: shown,
-      message: `There is no such column${perhaps}.${place}${unseen} ${own}`,
-      allowed,
-    };
+    const message = `There is no such column${perhaps}.${place}${unseen} ${own}`;
+    return { line, column: shown, message, allowed };
   }
   return {
     column,
@@ -150,10 +144,7 @@ export function columnOf(
 /** The nearest known column, by its main name instead of an alias; all columns when none is near. */
 function nearColumns(name: string, known: readonly string[], format: 'csv' | 'jsonl'): string[] {
   const names = [...BY_NAME].filter(([, one]) => one.formats.includes(format) && one.suffix !== 'always');
-  const near = nearNames(
-    name,
-    names.map(([alias]) => alias),
-    1,
-  ).map((alias) => BY_NAME.get(alias)?.name ?? alias);
+  const aliases = names.map(([alias]) => alias);
+  const near = nearNames(name, aliases, 1).map((alias) => BY_NAME.get(alias)?.name ?? alias);
   return near.length > 0 ? near : [...known];
 }

@@ -147,20 +147,14 @@ function rowOf(cells: readonly string[], header: readonly HeaderCell[], line: nu
 
 /** The error of csv-parse, without text of the manifest. */
 function unreadable({ code }: CsvError, line: number): ManifestUnreadableError {
-  switch (code) {
-    case 'CSV_MAX_RECORD_SIZE':
-      return new ManifestUnreadableError(
-        `The row of line ${line} has more than ${MAX_ROW_CHARACTERS} characters, or a quote in it is not closed.`,
-      );
-    case 'CSV_QUOTE_NOT_CLOSED':
-      return new ManifestUnreadableError(
-        `A quote that opens in the row of line ${line} or after it is not closed.`,
-      );
-    default:
-      return new ManifestUnreadableError(
-        `The row of line ${line} has a quote in the wrong place: enclose a cell with quotes in quotes, and double those inside.`,
-      );
-  }
+  const row = `row of line ${line}`;
+  if (code === 'CSV_QUOTE_NOT_CLOSED')
+    return new ManifestUnreadableError(`A quote that opens in the ${row} or after it is not closed.`);
+  const fault =
+    code === 'CSV_MAX_RECORD_SIZE'
+      ? `more than ${MAX_ROW_CHARACTERS} characters, or a quote in it is not closed.`
+      : 'a quote in the wrong place: enclose a cell with quotes in quotes, and double those inside.';
+  return new ManifestUnreadableError(`The ${row} has ${fault}`);
 }
 
 /** Where a character of CSV is: before a cell, in one without or with quotes, behind a quote in it that may be its last. */

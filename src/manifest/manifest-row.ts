@@ -1,5 +1,6 @@
 import { type JsonValue, parseWrittenJson, RepeatedNameError } from '../domain/json';
 import { type ManifestIssue } from '../domain/campaign/plan';
+import { MAX_ROW_ID_LENGTH } from '../domain/campaign/row';
 import { type NamedColumn } from './columns';
 
 /** Most characters of one row; a larger cell cannot be a prompt. */
@@ -12,23 +13,19 @@ export interface ManifestValue extends NamedColumn {
   readonly value: JsonValue;
 }
 
-/** One row of the manifest, not yet validated. */
 export interface ManifestRow {
   /** From 1. */
   readonly line: number;
   /** By {@link NamedColumn.key}. */
   readonly values: ReadonlyMap<string, ManifestValue>;
-  /** Issues of its form. */
   readonly issues: readonly ManifestIssue[];
 }
 
-/** Most issues that are reported for one row. */
 const MOST_ISSUES = 20;
-/** Most allowed values that one issue lists. */
 const MOST_ALLOWED = 30;
 const LONGEST_ALLOWED = 80;
-/** Most characters of a value other than a prompt; equal to the longest id. */
-export const LONGEST_WORD = 128;
+/** Most characters of a value other than a prompt. */
+export const LONGEST_WORD = MAX_ROW_ID_LENGTH;
 
 /** A whole number as spreadsheets and JSON write it: 4, 4.0. */
 const WHOLE = /^\s*\d{1,9}(?:\.0*)?\s*$/;
@@ -83,7 +80,6 @@ export class RowValues {
     return undefined;
   }
 
-  /** A whole number of at least 1. */
   whole(key: string): number | undefined {
     const found = this.get(key);
     if (found === undefined) return undefined;

@@ -1,6 +1,4 @@
-import { buffer } from 'node:stream/consumers';
 import { throwBug } from '../domain/bug';
-import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { MAX_ROW_CHARACTERS } from './manifest-row';
 
@@ -15,18 +13,6 @@ export class ManifestHeaderError extends Error {
 
   constructor(readonly issues: readonly ManifestIssue[]) {
     super('The header of the manifest has columns that no row can have.');
-  }
-}
-
-/** The live model configuration cannot be read now; rows cannot be validated without it. */
-export class ModelsDownError extends Error {
-  override readonly name = 'ModelsDownError';
-
-  constructor(
-    message: string,
-    readonly retryAfterMs: number,
-  ) {
-    super(message);
   }
 }
 
@@ -138,10 +124,4 @@ function decoderFor(head: Buffer): TextDecoder {
       'The manifest is not text: it has NUL bytes. UTF-16 needs its byte order mark; UTF-8 is best.',
     );
   return make('utf-8');
-}
-
-/** Reads a JSON document of this package from the store. @throws ArtifactError when it is missing or has another hash */
-export async function readJson<T>(store: Pick<ArtifactStore, 'read'>, sha256: string): Promise<T> {
-  const bytes = await buffer(await store.read({ sha256 }));
-  return JSON.parse(bytes.toString('utf8')) as T;
 }

@@ -28,7 +28,6 @@ export class PageWriter {
 
   constructor(private readonly sink: PlanSink) {}
 
-  /** Rows added so far. */
   get planned(): number {
     return this.#planned;
   }
@@ -80,7 +79,6 @@ export class PageWriter {
   }
 }
 
-/** The index of a plan without pages. */
 export async function emptyIndex(sink: PlanSink): Promise<ArtifactRef> {
   const index: PlanIndex = { v: 1, pages: [] };
   return sink.putBuffer(jsonBytes(index), JSON_TYPE);
@@ -118,7 +116,6 @@ export class IssueLog {
     return this.#file.stored;
   }
 
-  /** Discards an unfinished artifact. */
   async abandon(): Promise<void> {
     this.#file?.stream.destroy();
     await this.#file?.stored.catch(otherwise(undefined));

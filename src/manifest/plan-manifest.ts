@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto';
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { type CampaignPlan, type PlanCampaignInput, type PlanRefusal } from '../domain/campaign/plan';
@@ -40,7 +39,6 @@ export interface PlanManifestOptions extends Omit<PlanCampaignInput, 'manifest'>
   /** Called for bought rows whose results do not have the text that was bought. @default unknown */
   readonly isFirstText?: IsFirstText;
   readonly signal?: AbortSignal;
-  /** Called at intervals. */
   readonly onProgress?: (progress: PlanProgress) => void;
 }
 
@@ -53,9 +51,7 @@ export interface PlanProgress {
 
 /** Rows after which the planner yields to the event loop and checks cancellation. */
 const SLICE = 200;
-/** Most accounts of other workers that a plan names. */
 const MOST_ELSEWHERE = 20;
-/** Most keys of changed rows that a plan names. */
 const SHOWN_KEYS = 20;
 
 /**
@@ -110,15 +106,10 @@ export async function planManifest(options: PlanManifestOptions): Promise<Campai
     return await work.finish(digests.at(-1) ?? '');
   } catch (error) {
     await work.abandon();
-    if (error instanceof ManifestUnreadableError)
-      return refusedPlan(options, digests[0], sink, {
-        reason: 'manifest_unreadable',
-        message: error.message,
-      });
-    if (error instanceof ManifestHeaderError) {
-      const refusal = { reason: 'invalid_rows', message: error.message } as const;
-      return refusedPlan(options, digests[0], sink, refusal, error.issues);
-    }
+    const refused = (reason: PlanRefusal['reason'], { message }: Error, issues?: CampaignPlan['issues']) =>
+      refusedPlan(options, digests[0], sink, { reason, message }, issues);
+    if (error instanceof ManifestUnreadableError) return refused('manifest_unreadable', error);
+    if (error instanceof ManifestHeaderError) return refused('invalid_rows', error, error.issues);
     throw error;
   }
 }
@@ -148,7 +139,6 @@ async function* hashed(
   }
 }
 
-/** Builds a plan row by row. */
 class PlanWork {
   threshold = Infinity;
   readonly #issues: IssueLog;
@@ -190,10 +180,7 @@ class PlanWork {
       this.#counts.changed += 1;
       if (this.#changedKeys.length < SHOWN_KEYS) this.#changedKeys.push(row.key);
     } else if (!hasTask) this.#tally.add(call, price, now, elsewhere);
-    if (!now) {
-      this.#counts.left += 1;
-      return;
-    }
+    if (!now) return void (this.#counts.left += 1);
     if (!isChanged) {
       this.#counts.taken += 1;
       if (hasTask) this.#tally.addStarted(price);

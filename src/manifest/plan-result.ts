@@ -8,9 +8,7 @@ import { emptyIndex, type PlanSink } from './page-writer';
 
 /** Most models that a plan names; the others are combined in one line. */
 const MOST_MODELS = 100;
-/** Name of the line for all other models. */
 const OTHER_MODELS = '(other models)';
-/** Most names in a message. */
 const SHOWN = 5;
 
 /** Sums the estimates of a plan by model; rows whose attempt is already bought are counted separately. */
@@ -49,7 +47,6 @@ export class PlanTally {
     });
   }
 
-  /** Adds a row whose attempt is already bought. */
   addStarted(estimate: Money | null): void {
     this.#startedRows += 1;
     if (estimate === null) return;
@@ -57,7 +54,6 @@ export class PlanTally {
     this.#started.set(estimate.currency, { rows: rows + 1, estimate: sum + estimate.microUnits });
   }
 
-  /** Adds the earlier attempts of a planned row. */
   addBooked(ledger: readonly LedgerLine[]): void {
     this.#booked = addMoney(this.#booked, moneyOfAttempts(ledger));
   }
@@ -98,19 +94,15 @@ export class PlanTally {
     if (budget === undefined) return undefined;
     const unpriced = [...this.#unpricedModels];
     if (unpriced.length > 0) {
-      const names = unpriced.slice(0, SHOWN).join(', ');
-      const more = unpriced.length > SHOWN ? ' and others' : '';
       return {
         reason: 'unpriced_models',
-        message: `A budget needs a price for every row, and these models have none for some: ${names}${more}. Add price rules to the model configuration, or leave the budget out.`,
+        message: `A budget needs a price for every row, and these models have none for some: ${someOf(unpriced)}. Add price rules to the model configuration, or leave the budget out.`,
       };
     }
     if (this.#elsewhere.size > 0) {
-      const names = [...this.#elsewhere].slice(0, SHOWN).join(', ');
-      const more = this.#elsewhere.size > SHOWN ? ' and others' : '';
       return {
         reason: 'unpriced_models',
-        message: `A budget needs a price for every row, and the worker that plans does not know the prices of these accounts, which other workers have: ${names}${more}. Give each account a campaign of its own, or leave the budget out.`,
+        message: `A budget needs a price for every row, and the worker that plans does not know the prices of these accounts, which other workers have: ${someOf([...this.#elsewhere])}. Give each account a campaign of its own, or leave the budget out.`,
       };
     }
     const [currency] = currencies;
@@ -121,6 +113,9 @@ export class PlanTally {
     };
   }
 }
+
+const someOf = (names: readonly string[]): string =>
+  `${names.slice(0, SHOWN).join(', ')}${names.length > SHOWN ? ' and others' : ''}`;
 
 /** An empty, refused plan, because the manifest could not be read to its end. */
 export async function refusedPlan(

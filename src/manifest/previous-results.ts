@@ -22,10 +22,6 @@ const NOT_FINAL: ReadonlySet<RowOutcome> = new Set<RowOutcome>([
   'changed',
 ]);
 
-function isTemporaryRejection({ outcome, reason }: Pick<CampaignRowResult, 'outcome' | 'reason'>): boolean {
-  return outcome === 'rejected' && reason !== undefined && isTemporary(reason);
-}
-
 type ResumeRows =
   /** Has a result, which this plan keeps. */
   | { readonly kind: 'stands' }
@@ -158,7 +154,6 @@ export interface PreviousRow {
   readonly content: string | undefined;
   /** That line is for a text that was bought after another one. */
   readonly rebought: boolean;
-  /** Reads the whole line of the result. */
   read(): Promise<CampaignRowResult>;
 }
 
@@ -209,7 +204,7 @@ export class PreviousResults {
   }
 
   #add(result: CampaignRowResult, segment: string, line: number): void {
-    const { key, generation, outcome, ledger } = result;
+    const { key, generation, outcome, reason, ledger } = result;
     const known = this.#rows.get(key);
     if (known !== undefined && generation < known.generation) return;
     // The text of a `changed` line was not bought; the line before it has the text that was.
@@ -218,7 +213,7 @@ export class PreviousResults {
         ? { content: known?.content, rebought: known?.rebought === true }
         : { content: result.content, rebought: isRebought(this.campaign, result) };
     const bought = ledger.some(({ state }) => state !== 'none');
-    const temporary = isTemporaryRejection(result);
+    const temporary = outcome === 'rejected' && reason !== undefined && isTemporary(reason);
     this.#rows.set(key, { segment, line, generation, outcome, bought, temporary, ...basis });
   }
 

@@ -2,10 +2,15 @@ import { buffer } from 'node:stream/consumers';
 import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { type ResultsIndex, type ResultsRef } from '../domain/campaign/results';
 import { type CampaignRowResult } from '../domain/campaign/row';
-import { readJson } from './manifest-text';
 
 /** The part of an artifact store that is read from. */
 type ReadableStore = Pick<ArtifactStore, 'read'>;
+
+/** Reads a JSON document of this package from the store. @throws ArtifactError when it is missing or has another hash */
+export async function readJson<T>(store: ReadableStore, sha256: string): Promise<T> {
+  const bytes = await buffer(await store.read({ sha256 }));
+  return JSON.parse(bytes.toString('utf8')) as T;
+}
 
 /** SHA-256 of every segment, in order: those in the indexes, then those that are not in an index yet. */
 export async function* resultSegments(store: ReadableStore, ref: ResultsRef): AsyncGenerator<string> {

@@ -4,12 +4,13 @@ import {
   type ImageGenerationRequest,
   type MediaSource,
   type PaidRequest,
+  REFERENCE_KINDS,
   type ReferenceKind,
   type VideoReference,
   type VideoRequest,
 } from '../domain/request';
 import { unseenDifference } from '../domain/near-names';
-import { MANIFEST_OPERATIONS, type ManifestOperation } from './columns';
+import { FIELD_NAME, MANIFEST_OPERATIONS, type ManifestOperation } from './columns';
 import { findSource, type ModelKind, readSource, SOURCE_FORMS, type SourceLookup } from './row-lookups';
 import { jsonOrText, LONGEST_WORD, type RowValues } from './manifest-row';
 
@@ -120,19 +121,12 @@ async function readImage(
   return { operation: 'edit_image', request: edit };
 }
 
-/** Names of wire fields; does not match a sentence that was put there by mistake. */
-const FIELD_NAME = /^[^\s|]{1,64}$/;
-
 function readFields(values: RowValues): { readonly [name: string]: JsonValue } | undefined {
   const fields: [string, JsonValue][] = [];
   for (const { column, key, suffix, value } of values.all()) {
     if (column.name === 'field' && suffix !== undefined) {
       const read = jsonOrText(value);
-      if (read === undefined)
-        values.issue(
-          key,
-          'This looks like JSON but is invalid, or gives a name twice. Write a text with brackets as a JSON string.',
-        );
+      if (read === undefined) values.issue(key, BAD_JSON);
       else fields.push([suffix, read]);
     }
     if (column.name !== 'fields') continue;
@@ -149,6 +143,9 @@ function readFields(values: RowValues): { readonly [name: string]: JsonValue } |
   return fields.length === 0 ? undefined : Object.fromEntries(fields);
 }
 
+const BAD_JSON =
+  'This looks like JSON but is invalid, or gives a name twice. Write a text with brackets as a JSON string.';
+
 /** Deepest nesting of a field: model options need less, and readers of deeper values could fail. */
 const MOST_LEVELS = 32;
 
@@ -157,7 +154,6 @@ function isDeeperThan(value: JsonValue, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner: JsonValue) => isDeeperThan(inner, levels - 1));
 }
 
-const KINDS: readonly ReferenceKind[] = ['image', 'video', 'audio'];
 const NO_SOURCE =
   'This is not a source: give an address, an artifact, or a file below the folder of the manifest.';
 
@@ -165,7 +161,7 @@ const NO_SOURCE =
 async function readReferences(values: RowValues, lookup: SourceLookup): Promise<VideoReference[]> {
   const references: VideoReference[] = [];
   for (const { column, key, suffix } of values.all()) {
-    const kind = KINDS.find((one) => `${one}_reference` === column.name);
+    const kind = REFERENCE_KINDS.find((one) => `${one}_reference` === column.name);
     if (column.name === 'references') references.push(...(await readList(values, lookup)));
     if (kind === undefined) continue;
     for (const written of values.several(key)) {
@@ -190,12 +186,12 @@ async function readList(values: RowValues, lookup: SourceLookup): Promise<VideoR
       continue;
     }
     const { kind, field, ...written } = item;
-    const known = KINDS.find((one) => one === kind);
+    const known = REFERENCE_KINDS.find((one) => one === kind);
     if (known === undefined)
       values.issue(
         'references',
-        `The kind of a reference is one of these.${unseenDifference(kind, KINDS)}`,
-        KINDS,
+        `The kind of a reference is one of these.${unseenDifference(kind, REFERENCE_KINDS)}`,
+        REFERENCE_KINDS,
       );
     else if (field !== undefined && typeof field !== 'string')
       values.issue('references', 'The field of a reference must be a text.');
@@ -208,7 +204,6 @@ async function readList(values: RowValues, lookup: SourceLookup): Promise<VideoR
   return references;
 }
 
-/** The images or the mask of an edit. */
 async function readImages(
   values: RowValues,
   key: 'images' | 'mask',

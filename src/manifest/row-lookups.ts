@@ -8,12 +8,12 @@ import {
   artifactUri,
   isArtifactRef,
   type MediaSource,
+  type PaidRequest,
   type ReferenceKind,
   sha256OfArtifactUri,
 } from '../domain/request';
 import { type ModelEntry, type ModelLookup } from '../domain/model-config';
 import { type ModelSource } from '../settings/model-source';
-import { ModelsDownError } from './manifest-text';
 
 /** A source as written in a manifest; not resolved yet. */
 type WrittenSource =
@@ -75,22 +75,19 @@ export async function findSource(
   lookup: SourceLookup,
 ): Promise<FoundSource> {
   if ('url' in written) return { source: written };
-  const artifact =
-    'file' in written
-      ? await lookup.file(written.file)
-      : await lookup.artifact('artifact' in written ? written.artifact.sha256 : written.sha256);
-  if (artifact === undefined) {
-    return {
-      message:
-        'file' in written
-          ? 'The file cannot be read, or its bytes are not an image, video or audio. Paths are relative to the manifest; a worker reads only below its MEDIA_INPUT_ROOTS.'
-          : "The artifact is not in this worker's store.",
-    };
-  }
+  const isFile = 'file' in written;
+  const artifact = isFile
+    ? await lookup.file(written.file)
+    : await lookup.artifact('artifact' in written ? written.artifact.sha256 : written.sha256);
+  if (artifact === undefined)
+    return { message: isFile ? NO_FILE : "The artifact is not in this worker's store." };
   if (!artifact.mediaType.startsWith(`${kind}/`))
     return { message: `This is no ${kind === 'audio' ? 'sound' : kind} by its bytes.` };
   return { source: { artifact } };
 }
+
+const NO_FILE =
+  'The file cannot be read, or its bytes are not an image, video or audio. Paths are relative to the manifest; a worker reads only below its MEDIA_INPUT_ROOTS.';
 
 /** Most cached sources: rows of a campaign often share them. */
 const KEPT = 10_000;
@@ -136,12 +133,20 @@ async function describe(
     stream.destroy();
   }
   const media = sniffMedia(Buffer.concat(head).subarray(0, SNIFF_BYTES));
-  return {
-    uri: artifactUri(sha256),
-    mediaType: media?.mediaType ?? 'application/octet-stream',
-    bytes,
-    sha256,
-  };
+  const mediaType = media?.mediaType ?? 'application/octet-stream';
+  return { uri: artifactUri(sha256), mediaType, bytes, sha256 };
+}
+
+/** The live model configuration cannot be read now; rows cannot be validated without it. */
+export class ModelsDownError extends Error {
+  override readonly name = 'ModelsDownError';
+
+  constructor(
+    message: string,
+    readonly retryAfterMs: number,
+  ) {
+    super(message);
+  }
 }
 
 export type ModelKind = ModelEntry['kind'];
@@ -165,6 +170,11 @@ export class ModelSnapshot {
     if (found.found === 'unavailable') throw new ModelsDownError(found.message, found.retryAfterMs);
     if (this.#known.size < MOST) this.#known.set(found.found === 'refused' ? refusalKey : model, found);
     return found;
+  }
+
+  /** @throws ModelsDownError */
+  lookupOf({ operation, request }: PaidRequest): Promise<ModelLookup> {
+    return this.lookup(request.model, operation === 'create_video' ? 'video' : 'image');
   }
 
   async kindOf(model: string): Promise<ModelKind | undefined> {

@@ -13,7 +13,6 @@ import { type PreviousResults, resumeRows, type ResumeRules } from './previous-r
 import { readManifest } from './read-manifest';
 import { readCall } from './row-call';
 
-/** A row with a valid form: its identity and its call. */
 interface ReadRow {
   readonly line: number;
   readonly key: string;
@@ -26,16 +25,11 @@ interface ReadRow {
   readonly modelIssues: readonly ManifestIssue[];
 }
 
-interface RowValidator extends Pick<ValidateOptions, 'models' | 'sources' | 'unaddressable'> {
-  readonly keys: RowKeys;
-  knowsAccount(name: string): boolean;
-  isElsewhere(account: string): boolean;
-}
-
 /** Reads one row and validates its form. Issues include columns, allowed values and the row's id, never its texts. */
 async function validateRow(
   row: ManifestRow,
-  validator: RowValidator,
+  validator: ValidateOptions,
+  keys: RowKeys,
 ): Promise<ReadRow | { readonly issues: readonly ManifestIssue[] }> {
   const values = new RowValues(row);
   const id = readId(values);
@@ -55,7 +49,7 @@ async function validateRow(
   for (const { field, message, allowed } of validateRequest(call)) addIssue(values, field, message, allowed);
   if (values.issues.length > 0) return { issues: withId(values.issues) };
   const content = contentOf(call, account);
-  const found = validator.keys.keyOf(id, content, row.line);
+  const found = keys.keyOf(id, content, row.line);
   if ('takenBy' in found) {
     values.issue('id', `The row of line ${found.takenBy} has this id already.`);
     return { issues: withId(values.issues) };
@@ -63,10 +57,7 @@ async function validateRow(
   const isElsewhere = account !== undefined && validator.isElsewhere(account);
   // What the models of this worker allow and cost says nothing about those of another one, which validates on its own.
   if (!isElsewhere) {
-    const lookup = await models.lookup(
-      call.request.model,
-      call.operation === 'create_video' ? 'video' : 'image',
-    );
+    const lookup = await models.lookupOf(call);
     for (const { field, message, allowed } of validateAgainstModel(call, lookup).issues)
       addIssue(values, field, message, allowed);
     for (const { source, field } of addressedSources(call, lookup)) {
@@ -133,7 +124,6 @@ function columnKey(values: RowValues, path: string): string {
   return given.length === 1 ? (given[0]?.key ?? path) : path;
 }
 
-/** One row of a manifest, read, validated and joined with its earlier results. */
 export type ValidatedRow =
   | { readonly kind: 'invalid'; readonly issues: readonly ManifestIssue[] }
   | { readonly kind: 'stands' | 'not_asked' }
@@ -164,7 +154,6 @@ interface ValidateOptions extends ResumeRules {
   readonly unaddressable?: Unaddressable;
   readonly earlier: PreviousResults;
   knowsAccount(name: string): boolean;
-  /** Whether only another worker has the account. */
   isElsewhere(account: string): boolean;
 }
 
@@ -172,19 +161,12 @@ export async function* validatedRows(
   bytes: AsyncIterable<Uint8Array>,
   options: ValidateOptions,
 ): AsyncGenerator<ValidatedRow> {
-  const { models, sources, earlier } = options;
-  const validator = {
-    models,
-    sources,
-    keys: new RowKeys(),
-    ...(options.unaddressable !== undefined && { unaddressable: options.unaddressable }),
-    knowsAccount: (name: string) => options.knowsAccount(name),
-    isElsewhere: (name: string) => options.isElsewhere(name),
-  };
+  const { models, earlier } = options;
+  const keys = new RowKeys();
   let place = 0;
   for await (const written of readManifest(bytes, options.format)) {
     const number = place++;
-    const read = await validateRow(written, validator);
+    const read = await validateRow(written, options, keys);
     if ('issues' in read) {
       yield { kind: 'invalid', issues: read.issues };
       continue;
@@ -201,7 +183,11 @@ export async function* validatedRows(
       continue;
     }
     const { isElsewhere } = read;
-    const price = isElsewhere ? null : await priceOf(read, models(read.account));
+    const lookup = isElsewhere ? undefined : await models(read.account).lookupOf(read.call);
+    const price =
+      lookup === undefined
+        ? null
+        : estimateFor(read.call, lookup.found === 'entry' ? lookup.entry : undefined);
     const row: CampaignRow = {
       row: number,
       line: read.line,
@@ -215,14 +201,6 @@ export async function* validatedRows(
     };
     yield { kind: 'taken', row, call: read.call, price, isElsewhere, hasTask };
   }
-}
-
-async function priceOf({ call }: ReadRow, models: ModelSnapshot): Promise<Money | null> {
-  const lookup = await models.lookup(
-    call.request.model,
-    call.operation === 'create_video' ? 'video' : 'image',
-  );
-  return estimateFor(call, lookup.found === 'entry' ? lookup.entry : undefined);
 }
 
 /** Assigns every row its key and detects duplicate keys. */

@@ -7,7 +7,7 @@ import { type CampaignPlan, type PlanIndex } from '../../src/domain/campaign/pla
 import { NO_MONEY, type ResultsRef } from '../../src/domain/campaign/results';
 import { type CampaignPage, type CampaignRow, type CampaignRowResult } from '../../src/domain/campaign/row';
 import { planManifest, type PlanManifestOptions } from '../../src/manifest/plan-manifest';
-import { readJson } from '../../src/manifest/manifest-text';
+import { readJson } from '../../src/manifest/result-lines';
 import { modelSource } from './models';
 
 export const CAMPAIGN = 'spring';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type PlanIndex } from '../../src/domain/campaign/plan';
-import { readJson } from '../../src/manifest/manifest-text';
+import { readJson } from '../../src/manifest/result-lines';
 import { MODELS, noModels } from './models';
 import { PlanHarness } from './plan-harness';
 

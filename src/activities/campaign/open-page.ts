@@ -19,7 +19,7 @@ import { rowCreationKey } from '../../domain/creation-key';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { referenceModeOf } from '../../domain/request';
 import { type CreatedVideo, type NotSent } from '../../domain/paid-call';
-import { readJson } from '../../manifest/manifest-text';
+import { readJson } from '../../manifest/result-lines';
 import { indexCreated, openLog } from '../key-log';
 import { type AnswerBase, unsentAnswer } from '../paid-answers';
 import { caller, type Caller, type PaidDeps } from '../paid-context';

@@ -9,7 +9,8 @@ import { type CampaignPlan, type PlanCampaignInput } from '../../domain/campaign
 import { type CheckBinding, type CreateJournal, keepsNothing } from '../../domain/journal';
 import { rowCreationKey } from '../../domain/creation-key';
 import { type ArtifactRef, type MediaSource } from '../../domain/request';
-import { ManifestUnreadableError, ModelsDownError } from '../../manifest/manifest-text';
+import { ManifestUnreadableError } from '../../manifest/manifest-text';
+import { ModelsDownError } from '../../manifest/row-lookups';
 import { planManifest, type PlanProgress } from '../../manifest/plan-manifest';
 import { type Unaddressable } from '../../manifest/validate-rows';
 import { type ModelSource } from '../../settings/model-source';

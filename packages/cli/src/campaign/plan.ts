@@ -14,7 +14,7 @@ import { DEFAULT_MAX_ATTEMPTS } from 'temporal-media/internal/domain/campaign/pl
 import { sumOf } from 'temporal-media/internal/domain/campaign/results';
 import { formatMoney } from 'temporal-media/internal/domain/money';
 import { artifactUri } from 'temporal-media/internal/domain/request';
-import { ModelsDownError } from 'temporal-media/internal/manifest/manifest-text';
+import { ModelsDownError } from 'temporal-media/internal/manifest/row-lookups';
 import { type PlanSink } from 'temporal-media/internal/manifest/page-writer';
 import { planManifest } from 'temporal-media/internal/manifest/plan-manifest';
 import { given } from 'temporal-media/internal/domain/json';

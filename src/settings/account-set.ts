@@ -49,7 +49,6 @@ interface AccountSetOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/** An account and what it was made of. */
 interface Member extends Account {
   readonly settings: AccountSettings;
 }

@@ -93,7 +93,6 @@ export function accountNamed<Named extends { readonly name: string }>(
   return accounts.findLast(({ name }) => name === requested || credentialOf(name) === requested);
 }
 
-/** The credential in the name of an account. */
 export function credentialOf(account: string): string {
   const end = account.lastIndexOf('@');
   return end === -1 ? account : account.slice(0, end);
@@ -240,27 +239,20 @@ function settingsOf(
     models: where,
     allowedMediaOrigins,
     createsPerSecond,
-    spendLimit:
-      spendLimit === undefined
-        ? undefined
-        : {
-            microUnits: readAmount(spendLimit.amount)?.microUnits ?? 0,
-            currency: spendLimit.currency,
-            per: spendLimit.per,
-          },
+    spendLimit: spendLimit && {
+      microUnits: readAmount(spendLimit.amount)?.microUnits ?? 0,
+      currency: spendLimit.currency,
+      per: spendLimit.per,
+    },
     policy: policy as CreatePolicy | undefined,
+  };
+  const keyOfFile = (): string => {
+    const text = keyFileText(path, ACCOUNTS_VARIABLE, `the keyFile ${ofAccount}`);
+    return usableKey(text, ACCOUNTS_VARIABLE, `the key ${ofAccount}`);
   };
   return {
     ...settings,
-    apiKey:
-      apiKey === undefined
-        ? () =>
-            usableKey(
-              keyFileText(path, ACCOUNTS_VARIABLE, `the keyFile ${ofAccount}`),
-              ACCOUNTS_VARIABLE,
-              `the key ${ofAccount}`,
-            )
-        : () => usableKey(apiKey(), 'apiKey', ofAccount),
+    apiKey: apiKey === undefined ? keyOfFile : () => usableKey(apiKey(), 'apiKey', ofAccount),
     digest: JSON.stringify([settings, path]),
   };
 }

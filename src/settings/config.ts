@@ -80,7 +80,6 @@ export interface MediaConfig {
   readonly createsPerSecond: number | undefined;
   /** Workflows that stay in memory between two of their tasks; undefined for the SDK's own number. */
   readonly cachedWorkflows: number | undefined;
-  /** What the worker serves. */
   readonly serve: readonly ServedPart[];
   /** Whether the worker of the queue itself serves the Nexus service `media`. */
   readonly nexus: boolean;
@@ -105,7 +104,6 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** Shape of MEDIA_CREATE_POLICY. */
 export const createPolicySchema = z.strictObject({
   on429: z.enum(POLICY_VALUES.on429).optional(),
   on503: z.enum(POLICY_VALUES.on503).optional(),
@@ -123,16 +121,17 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
     return value === undefined || value === '' ? undefined : value;
   };
   const dataDir = resolve(text('MEDIA_DATA_DIR') ?? '.data');
+  const serve = text('MEDIA_SERVE');
   const unknownModels = text('MEDIA_UNKNOWN_MODELS');
   if (unknownModels !== undefined && unknownModels !== 'allow' && unknownModels !== 'refuse') {
     throw new ConfigurationError('MEDIA_UNKNOWN_MODELS', 'must be allow or refuse.');
   }
   // Every poll needs the key, and a read from process.env costs as much as a header.
-  const keySource = { file: env['MEDIA_API_KEY_FILE'], value: env['MEDIA_API_KEY'] };
+  const { MEDIA_API_KEY_FILE: keyFile, MEDIA_API_KEY: key } = env;
   return {
     baseUrl: text('MEDIA_BASE_URL'),
     accounts: text('MEDIA_ACCOUNTS'),
-    apiKey: () => readApiKey(keySource),
+    apiKey: () => readApiKey(keyFile, key),
     credential: text('MEDIA_CREDENTIAL') ?? DEFAULT_CREDENTIAL,
     models: text('MEDIA_MODELS'),
     unknownModels,
@@ -152,7 +151,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
       readNumber(text, 'MEDIA_DOWNLOAD_CONNECTIONS', WHOLE) ?? DEFAULT_CONNECTIONS.download,
     createsPerSecond: readNumber(text, 'MEDIA_CREATES_PER_SECOND', POSITIVE),
     cachedWorkflows: readNumber(text, 'MEDIA_CACHED_WORKFLOWS', WHOLE),
-    serve: checkServe(readServe(text('MEDIA_SERVE')), 'MEDIA_SERVE'),
+    serve: checkServe(serve === undefined ? SERVED_PARTS : list(serve), 'MEDIA_SERVE'),
     nexus: text('MEDIA_NEXUS') === '1',
     deployment: readDeployment(text('MEDIA_DEPLOYMENT')),
     searchAttributes: text('MEDIA_SEARCH_ATTRIBUTES') === '1',
@@ -224,11 +223,6 @@ function readNumber(
   return Number(value);
 }
 
-interface KeySource {
-  readonly file: string | undefined;
-  readonly value: string | undefined;
-}
-
 /** Read for each call, because the file may be replaced while the worker runs. @throws ConfigurationError */
 export function keyFileText(path: string, variable: string, subject = ''): string {
   try {
@@ -239,14 +233,13 @@ export function keyFileText(path: string, variable: string, subject = ''): strin
   }
 }
 
-function readApiKey({ file, value }: KeySource): string {
+function readApiKey(file: string | undefined, value: string | undefined): string {
   const key = file ? keyFileText(file, 'MEDIA_API_KEY_FILE') : (value ?? '');
-  if (key.trim() === '') {
+  if (key.trim() === '')
     throw new ConfigurationError(
       'MEDIA_API_KEY',
       'is not set. Set it, or MEDIA_API_KEY_FILE, where the worker runs; to `none` for a service without keys.',
     );
-  }
   return usableKey(key, 'MEDIA_API_KEY');
 }
 
@@ -284,10 +277,6 @@ function readPolicy(text: string | undefined): CreatePolicy {
   return read.data as CreatePolicy;
 }
 
-function readServe(text: string | undefined): readonly string[] {
-  return text === undefined ? SERVED_PARTS : list(text);
-}
-
 /** @throws ConfigurationError that names the variable or option */
 export function checkServe(parts: readonly string[], variable: string): readonly ServedPart[] {
   const problem = partsProblem(parts);
@@ -295,7 +284,6 @@ export function checkServe(parts: readonly string[], variable: string): readonly
   return parts as readonly ServedPart[];
 }
 
-/** Comma-separated list. */
 function list(text: string | undefined): string[] {
   return (text ?? '')
     .split(',')

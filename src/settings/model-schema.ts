@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { LONGEST_ADDRESS_SECONDS, type ModelConfiguration } from '../domain/model-config';
 import { LEAST_POLL_SECONDS, MOST_POLL_SECONDS } from '../domain/video-task';
 import { MAX_REQUEST_SECONDS } from '../domain/timeouts';
+import { CREATE_FIELDS } from '../domain/validate-request';
 import { idempotencyPolicySchema } from './config';
 
 /** Never trimmed: an id is sent exactly as it is given. */
@@ -30,12 +31,11 @@ function list<T extends z.ZodType>(item: T) {
     .meta({ uniqueItems: true });
 }
 
-/** Fields that never hold a reference: they have a meaning of their own (contract 2.1). */
-const OWN_FIELDS = ['model', 'prompt', 'seconds', 'duration', 'resolution', 'aspect_ratio'];
-
 const reference = z.strictObject({
   kind: z.enum(['image', 'video', 'audio']),
-  field: name.refine((field) => !OWN_FIELDS.includes(field), { message: 'is a field of the request itself' }),
+  field: name.refine((field) => !CREATE_FIELDS.includes(field), {
+    message: 'is a field of the request itself',
+  }),
   shape: z.enum(['array', 'string']),
   form: z.enum(['url', 'data_url', 'base64', 'file']),
   max: z.exactOptional(whole),
@@ -151,7 +151,6 @@ const imageModel = z.strictObject({
   price: z.exactOptional(price),
 });
 
-/** The document that MEDIA_MODELS names. */
 export const modelConfigurationSchema = z
   .strictObject({
     version: z.literal(1),
@@ -185,7 +184,6 @@ export type ConfigurationReading =
   | { readonly ok: true; readonly configuration: ModelConfiguration }
   | { readonly ok: false; readonly message: string };
 
-/** Maximum number of issues in a message. */
 const SHOWN = 5;
 const MAX_ISSUE = 500;
 

@@ -79,10 +79,8 @@ export function createModelSource(options: ModelSourceOptions = {}): ModelSource
         (error: unknown) => {
           throwBug(error);
           const reason = error instanceof LocationError ? error.message : 'it cannot be read';
-          failure = {
-            message: `The model configuration (MEDIA_MODELS) is not available: ${reason}.`,
-            at: now(),
-          };
+          const message = `The model configuration (MEDIA_MODELS) is not available: ${reason}.`;
+          failure = { message, at: now() };
         },
       )
       .finally(() => {
@@ -111,12 +109,9 @@ export function createModelSource(options: ModelSourceOptions = {}): ModelSource
       const models = found?.configuration.models ?? [];
       const entry = models.find(({ id }) => id === modelId);
       if (entry !== undefined) return { found: 'entry', entry };
-      return unknownModels === 'allow'
-        ? { found: 'unlisted' }
-        : {
-            found: 'refused',
-            known: models.filter((one) => kind === undefined || one.kind === kind).map(({ id }) => id),
-          };
+      if (unknownModels === 'allow') return { found: 'unlisted' };
+      const ofKind = models.filter((one) => kind === undefined || one.kind === kind);
+      return { found: 'refused', known: ofKind.map(({ id }) => id) };
     },
     all: async () => (await current())?.configuration.models,
     fingerprint: () => copy?.fingerprint ?? 'none',
@@ -158,7 +153,6 @@ function refuseUserinfo(location: string): void {
     throw new Error('MEDIA_MODELS must hold no user name and no password.');
 }
 
-/** Largest configuration, in bytes. */
 const MAX_CONFIGURATION_BYTES = 8 * 1024 * 1024;
 
 /** A configuration could not be read. The message contains no address and no path: both may be private. */
@@ -187,7 +181,6 @@ export function locationReader(env: NodeJS.ProcessEnv): ReadLocation {
   };
 }
 
-/** With the environment of this process. */
 const readLocation: ReadLocation = locationReader(process.env);
 
 async function readUrl(location: string, signal: AbortSignal, get: PlainGet): Promise<string> {

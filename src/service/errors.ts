@@ -71,7 +71,6 @@ export function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }
 
-/** The parts of an error that can determine its kind. */
 interface ErrorSignals {
   /** Every code found, most specific first: names and numbers as text. */
   readonly codes: readonly string[];
@@ -82,7 +81,6 @@ interface ErrorSignals {
   readonly httpStatus?: number | undefined;
 }
 
-/** One signal and the kind that it means. */
 export type KindSignal = { readonly kind: ErrorKind } & (
   | {
       /** Matched against codes and types. */

@@ -141,19 +141,15 @@ interface EncodedBody {
   readonly encoding: string;
 }
 
-interface KnownReply {
-  readonly hash: string;
-  /** Digest of the record in the reply. */
-  readonly digest: string;
-}
-
 /**
  * The last reply of each running task. Most polls return the same bytes as the previous one, and hashing them costs a
  * tenth of reading them. Only hashes are kept: a record may have a signed address, and tens of thousands of records
  * would dominate the memory of a polling thread (docs/adr/0014).
  */
 export class RecentReadings {
-  readonly #byTask = new LRUCache<string, KnownReply>({ max: MOST_TASKS });
+  readonly #byTask = new LRUCache<string, { readonly hash: string; readonly digest: string }>({
+    max: MOST_TASKS,
+  });
 
   /** Digest of the record in this body; undefined when the previous body differs or was not kept. */
   find(taskId: string, body: EncodedBody): string | undefined {

@@ -4,11 +4,10 @@ import { readBase64, readDataUrl } from './read-data-url';
 import { type ImageItem, type ReplyHeaders, type VideoAccepted } from './media-client';
 import { type HeaderValues } from './reply-headers';
 import { asNumber, asObject, asText, field, isErrorCode, type JsonRecord } from './task-error';
-import { phaseOf, type ReadContext, resolveResultUrl, statusValue, usageOf } from './video-record';
+import { phaseOf, type ReadContext, resolveResultUrl, statusValue, readUsage } from './video-record';
 import { throwBug } from '../domain/bug';
 import { isUsableTaskId } from '../domain/video-task';
 
-/** A reply to a paid call that the service accepted, besides its body. */
 export interface AcceptedReply {
   readonly httpStatus: number;
   readonly headers: ReplyHeaders;
@@ -39,7 +38,7 @@ export function readImageReply(
   return {
     created: Number.isInteger(created) && created >= 0 ? created : null,
     items: data.map((item) => readItem(item, baseUrl)),
-    ...given({ usage: usageOf(reply, redactor) }),
+    ...given({ usage: readUsage(reply, redactor) }),
   };
 }
 
@@ -125,7 +124,6 @@ const ID_FIELDS = ['id', 'task_id', 'taskId'] as const;
 /** Status values that bodies without a record use, too: `{"status": "success", "data": …}`. */
 const OF_REPLIES = /^(?:error|fail|failure|unknown|success|succeeded|ok)$/;
 
-/** An object in a reply. */
 interface Place {
   readonly value: JsonRecord;
   readonly depth: number;

@@ -9,7 +9,6 @@ import { otherwise, throwBug } from '../domain/bug';
 import { type JsonValue, parseOwnJson } from '../domain/json';
 import { type HeaderValues } from './reply-headers';
 
-/** A reply with the part of its body that arrived. */
 export interface CollectedReply {
   readonly status: number;
   readonly headers: HeaderValues;

@@ -173,7 +173,7 @@ export function readVideoRecord(found: JsonRecord, { baseUrl, redactor }: ReadCo
   const flag = resultUrls.length === 0 ? withheldBy(found) : undefined;
   const phase = phaseOf(status) === 'completed' && flag !== undefined ? 'failed' : phaseOf(status);
   const progress = progressOf(found);
-  const usage = usageOf(found, redactor);
+  const usage = readUsage(found, redactor);
   const reported = reportedFacts(found, redactor);
   const expiresAt = phase === 'completed' ? expiryOf(found) : undefined;
   const error =
@@ -226,7 +226,7 @@ function timeOf(value: JsonValue | undefined): number | undefined {
  * Keeps a small enough `usage`; absent never means free. Its texts are redacted, because sidecars and records of
  * submissions must not contain keys or signed URLs.
  */
-export function usageOf(record: JsonRecord | undefined, redactor: Redactor): JsonValue | undefined {
+export function readUsage(record: JsonRecord | undefined, redactor: Redactor): JsonValue | undefined {
   const usage = field(record, 'usage');
   if (usage === undefined) return undefined;
   const text = JSON.stringify(usage);

@@ -20,7 +20,6 @@ export interface StorePackage {
   readonly openRecords: (address: string) => RecordStore;
 }
 
-/** One that stores results too. */
 export interface ArtifactStorePackage extends StorePackage {
   readonly openArtifactStore: (address: string, options: FolderOfCopies) => ArtifactStore;
 }
@@ -127,7 +126,6 @@ export function schemeOf(place: string): string | undefined {
   return /^([a-z][a-z0-9+.-]+):\/\//i.exec(place)?.[1]?.toLowerCase();
 }
 
-/** A setting that names a folder or the address of a store. */
 interface Place {
   readonly variable: string;
   readonly allowed: string;

@@ -149,7 +149,6 @@ export interface StagedArtifact {
   publish(mediaType: string): Promise<ArtifactRef>;
   /** Keeps refused bytes for inspection, as `<hash>.rejected`: never readable as an artifact. */
   reject(): Promise<ArtifactRef>;
-  /** Deletes the part. */
   discard(): Promise<void>;
   /** Releases the part and keeps its bytes for the owner's next try. */
   close(): Promise<void>;
@@ -195,7 +194,6 @@ export class ArtifactError extends Error {
 
 const SHA256 = /^[0-9a-f]{64}$/;
 
-/** Whether a name can be that of an artifact. */
 export function isHash(name: string): boolean {
   return SHA256.test(name);
 }

@@ -13,7 +13,6 @@ import {
   syncFolderIfItCan,
 } from '../files/durable-files';
 
-/** Target paths of a finished part. */
 export interface PartTargets {
   final(sha256: string): string;
   rejected(sha256: string): string;
@@ -237,7 +236,6 @@ export class FilePart implements StagedArtifact {
   }
 }
 
-/** Whether a file has these bytes. */
 export async function isIntact(path: string, bytes: number, sha256: string): Promise<boolean> {
   const handle = await open(path, 'r');
   try {

@@ -1,7 +1,6 @@
 import { boxesIn, DamagedMp4, Mp4Refusal, uint16, uint32, uint8 } from './mp4-boxes';
 import { claimOf, fragmentDefaultsOf, fragmentSamples, type Mp4Track, tracksOf } from './mp4-tracks';
 
-/** Facts about the picture from the sample tables. */
 export interface VideoTrackFacts {
   readonly durationSeconds: number;
   readonly width: number;
@@ -244,7 +243,6 @@ const round = (value: number) => Math.round(value * 1000) / 1000;
 /** Length of a picture's sample entry without the boxes in it. */
 const PICTURE_HEADER = 86;
 
-/** Size and codec of the pictures that a sample entry describes. */
 function pictureOf(sampleEntry: Buffer): Pick<VideoTrackFacts, 'width' | 'height' | 'codec'> {
   const type = sampleEntry.toString('latin1', 4, 8);
   return {

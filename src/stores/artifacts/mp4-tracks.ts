@@ -2,7 +2,6 @@ import { boxesIn, DamagedMp4, type Mp4Box, uint16, uint32, uint64, uint8 } from 
 
 // The tables are read in place, each within its own box: no list is as long as a count claims to be.
 
-/** One track of a `moov` box. */
 export interface Mp4Track {
   readonly id: number;
   /** Ticks of a second. */
@@ -45,7 +44,6 @@ interface FragmentSamples {
 
 const PICTURE_HANDLERS: ReadonlySet<string> = new Set(['vide', 'pict']);
 
-/** The tracks of a `moov` box. */
 export function* tracksOf(moov: Buffer): Generator<Mp4Track> {
   required(moov, 'mvhd');
   for (const box of boxesIn(moov)) if (box.type === 'trak') yield trackOf(bodyOf(moov, box));
@@ -148,7 +146,6 @@ interface FragmentDefaults {
   readonly bytes: number;
 }
 
-/** Whether a `moov` box says that fragments follow. */
 export const hasFragments = (moov: Buffer): boolean => child(moov, 'mvex') !== undefined;
 
 /** What fragments of each track use where they do not say otherwise. */
@@ -289,7 +286,6 @@ export const claimOf = (type: string, body: Buffer): Claim | undefined => TABLE_
 
 const bodyOf = (around: Buffer, box: Mp4Box) => around.subarray(box.start + box.headerBytes, box.end);
 
-/** What is in the first box of this type. */
 function child(around: Buffer, type: string): Buffer | undefined {
   for (const box of boxesIn(around)) if (box.type === type) return bodyOf(around, box);
   return undefined;

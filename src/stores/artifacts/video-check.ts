@@ -143,7 +143,6 @@ const KNOWN: ReadonlySet<number> = new Set([
   ...[0xe7, 0x5854, 0xa7, 0xab, 0xa3, 0xa0, 0xaf],
 ]);
 
-/** Bounds of what is read. */
 const MAX_ELEMENTS = 1_000_000;
 const MAX_TRACKS_BYTES = 1024 * 1024;
 

@@ -239,7 +239,6 @@ export async function publishIfAbsent(source: string, final: string): Promise<bo
   return true;
 }
 
-/** Deletes a file if it exists. */
 export async function removeIfThere(path: string): Promise<void> {
   await unlink(path).catch(ifAbsent(undefined));
 }

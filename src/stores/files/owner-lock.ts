@@ -21,7 +21,6 @@ interface Owner {
   readonly starter?: { readonly pid: number; readonly identity: string | null };
 }
 
-/** A lock that is held. */
 export interface OwnerLock {
   /**
    * Transfers the lock to another process of this host; it stays held while that process runs.
@@ -32,7 +31,6 @@ export interface OwnerLock {
   release(): Promise<void>;
 }
 
-/** Options of {@link acquireOwnerLock}. */
 interface OwnerLockOptions {
   /** Longest wait in milliseconds for a running owner. */
   readonly waitMs: number;
@@ -75,7 +73,6 @@ export async function acquireOwnerLock(file: string, options: OwnerLockOptions):
   }
 }
 
-/** The lock belongs to a running process. */
 export class LockHeldError extends Error {
   override readonly name = 'LockHeldError';
   constructor(readonly ownerPid: number) {

@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 import { otherwise, throwBug } from '../../domain/bug';
 import { systemCode } from './system-errors';
 
-/** What an operating system is asked. */
 export interface OperatingSystem {
   readonly platform: NodeJS.Platform;
   /** Runs a command without a shell. @returns what it printed; rejects when it fails */
@@ -16,7 +15,6 @@ export interface OperatingSystem {
 
 const run = promisify(execFile);
 
-/** This one. */
 export const OPERATING_SYSTEM: OperatingSystem = {
   platform: process.platform,
   // Times are printed alike, whatever the zone and language of the process that asks.
@@ -146,7 +144,6 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Whether the port of 127.0.0.1 can be bound. */
 export async function isPortFree(port: number): Promise<boolean> {
   try {
     const server = await listen(port);

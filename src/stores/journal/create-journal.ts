@@ -202,7 +202,6 @@ async function checkStore(records: RecordStore): Promise<void> {
   );
 }
 
-/** The records of one creation key. */
 export interface KeyRecords {
   /** Digest of namespace and key. */
   readonly hash: string;
@@ -242,7 +241,6 @@ export async function* pagesOf(
   }
 }
 
-/** An entry as it stands in the store. */
 export interface StoredEntry {
   readonly n: number;
   readonly name: string;

@@ -51,8 +51,10 @@ export function createFileRecords({ root: given, shared = false }: FileRecordsOp
     async readAll(prefix): Promise<ReadonlyMap<string, string>> {
       const cut = prefix.lastIndexOf('/') + 1;
       const names = (await files.names(fileOf(prefix.slice(0, cut))))
+        // A record that is being written has a temporary name beside its own.
+        .filter((name) => !name.startsWith('.'))
         .map((name) => `${prefix.slice(0, cut)}${name}`)
-        .filter((name) => name.startsWith(prefix) && !isDraft(name));
+        .filter((name) => name.startsWith(prefix));
       const texts = new Map<string, string>();
       for (const name of names) {
         const text = await files.text(fileOf(name));
@@ -110,14 +112,8 @@ function refused(error: unknown): JournalRecordError | undefined {
   );
 }
 
-/** File of a record. */
 export function fileOfRecord(root: string, name: string): string {
   return join(root, ...(name.startsWith(KEYS) ? name.slice(KEYS.length) : name).split('/'));
-}
-
-/** A record that is being written has a temporary name beside its own. */
-function isDraft(name: string): boolean {
-  return name.slice(name.lastIndexOf('/') + 1).startsWith('.');
 }
 
 /** Names of the records below a folder, in the order of their bytes; folders that come before `after` are not opened. */
@@ -150,19 +146,15 @@ export async function hostId(env: NodeJS.ProcessEnv = process.env): Promise<stri
   return createHash('sha256').update(source).digest('hex').slice(0, 16);
 }
 
-/** Reads the files of a journal. */
 interface JournalFiles {
   /** The text of a file; null when there is none. */
   readonly text: (file: string) => Promise<string | null>;
   /** Names in a folder, sorted; none when there is no such folder. */
   readonly names: (folder: string) => Promise<readonly string[]>;
   /** Files and folders in a folder, in no order; none when there is no such folder. */
-  readonly entries: (folder: string) => Promise<readonly FolderEntry[]>;
-}
-
-interface FolderEntry {
-  readonly name: string;
-  readonly isFolder: boolean;
+  readonly entries: (
+    folder: string,
+  ) => Promise<readonly { readonly name: string; readonly isFolder: boolean }[]>;
 }
 
 /** For any file system: a read may take milliseconds and must not block the event loop. */

@@ -68,7 +68,6 @@ export function openName({ namespace, creationKey, n }: EntryPlace, bodyHash: st
   return `${openPrefix(bodyHash)}${sha256(`${namespace}\n${creationKey}`)}.${n}.json`;
 }
 
-/** A mark that a queue binding was sent. */
 export function markName(mark: string): string {
   return `marks/${sha256(mark)}.mark`;
 }

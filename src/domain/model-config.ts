@@ -156,17 +156,15 @@ export type ModelLookup =
   /** No entry, and unknown models are refused. */
   | { readonly found: 'refused'; readonly known: readonly string[] };
 
-interface ModelValidation {
-  readonly issues: readonly ValidationIssue[];
-  readonly validated: boolean;
-}
-
 /**
  * Checks a paid request against the live model configuration (architecture: Models). Pure; changes nothing. A value
  * passes when the entry has no list for it, except where the contract sends it only when it is listed: `auto`, quality,
  * response_format, mask, other fields of an edit.
  */
-export function validateAgainstModel(paid: PaidRequest, lookup: ModelLookup): ModelValidation {
+export function validateAgainstModel(
+  paid: PaidRequest,
+  lookup: ModelLookup,
+): { readonly issues: readonly ValidationIssue[]; readonly validated: boolean } {
   switch (lookup.found) {
     case 'refused': {
       const message = `The live model configuration does not have this model.${unseenDifference(paid.request.model, lookup.known)}`;

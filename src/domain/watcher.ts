@@ -1,7 +1,7 @@
 import { type WatchEnd } from './end-of-wait';
 import { activityQueues, baseTaskQueue, idCheck, MAX_ID, taskQueueCheck } from './names';
 import { type LastTick, type SlowPolling } from './poll-group';
-import { bandKey, type PollingProfile } from './video-task';
+import { bandKey, type VideoTask } from './video-task';
 import {
   absent,
   type Check,
@@ -132,12 +132,6 @@ export const WATCH_VIDEOS_SHAPE = {
   eventsPerRun: optional(whole(1)),
 } satisfies ShapeOf<WatchVideosInput>;
 
-interface Watched {
-  readonly taskId: string;
-  readonly account: string;
-  readonly polling: PollingProfile;
-}
-
 interface WatchPlace {
   readonly taskQueue: string;
   readonly pollQueue: string;
@@ -149,7 +143,7 @@ interface WatchPlace {
  * two watchers poll one task.
  */
 export function watchersOf(
-  { taskId, account, polling }: Watched,
+  { taskId, account, polling }: Pick<VideoTask, 'taskId' | 'account' | 'polling'>,
   { taskQueue, pollQueue, slow }: WatchPlace,
 ): readonly WatcherFacts[] {
   const shared = [

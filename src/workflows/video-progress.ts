@@ -1,11 +1,10 @@
 import { defineQuery, metricMeter, setCurrentDetails } from '@temporalio/workflow';
+import { given } from '../domain/json';
 import { QUERY } from '../domain/names';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { type CreateEvidence } from '../domain/paid-call';
-import { type Money } from '../domain/money';
 import { pollFacts, type Watch } from '../domain/watch-state';
 import { type CallWait, videoDetails, type VideoState } from '../domain/video-state';
-import { type VideoTask } from '../domain/video-task';
 import { onQuery, waitsQuery } from './handlers';
 import { type PollLoop } from './poll-loop';
 import { forgetOutcome, recordFacts } from './workflow-metadata';
@@ -40,15 +39,12 @@ function add<Key extends keyof typeof ENDED_VIDEO_METRICS>(
 /** The query `video_state`: where a video workflow stands. Answered while it runs, and later from its history. */
 export const videoStateQuery = defineQuery<VideoState>(QUERY.videoState);
 
-interface Facts {
-  readonly phase: VideoState['phase'];
-  readonly creationKey: string | null;
-  readonly taskId: string | null;
-  readonly video: VideoTask | null;
-  readonly estimate: Money | null;
+interface Facts extends Pick<
+  VideoState,
+  'phase' | 'creationKey' | 'taskId' | 'video' | 'estimate' | 'sends'
+> {
   readonly deadlineAt: number | null;
   readonly wait: CallWait | null;
-  readonly sends: number;
   readonly loop: Pick<PollLoop, 'nextTickAt'> | null;
   /** Workflow id of the watcher while it polls this video. */
   readonly watcher: string | null;
@@ -92,7 +88,12 @@ export class VideoProgress {
     this.facts = { ...this.facts, ...news };
     this.show();
     const { video, taskId, phase } = this.facts;
-    if (video !== null) recordFacts({ taskId: video.taskId, account: video.account, ...modelOf(video) });
+    if (video !== null)
+      recordFacts({
+        taskId: video.taskId,
+        account: video.account,
+        ...given({ model: video.model ?? undefined }),
+      });
     else if (taskId !== null) recordFacts({ taskId });
     // Whoever searches for what waits for a person finds it while it waits.
     if (phase === 'unconfirmed') recordFacts({ outcome: phase });
@@ -138,10 +139,6 @@ export async function trackVideo(
   recordFacts({ outcome: outcome.outcome });
   countEndedVideo(outcome);
   return outcome;
-}
-
-function modelOf({ model }: VideoTask): { readonly model?: string } {
-  return model === null ? {} : { model };
 }
 
 /** Null also for a time outside the range of `Date`: an absurd pause that the service asks for must not fail a workflow. */

@@ -108,16 +108,10 @@ export interface DownloadVideosResult {
 }
 
 /** Input of `media.campaignImage`: one image call whose request is stored in a page. */
-export interface CampaignImageInput extends Ancestry {
-  readonly page: PageAddress;
-  readonly index: number;
-  readonly creationKey: string;
-  readonly payer?: string;
-  /** Returns what is recorded; nothing is sent. */
-  readonly recordedOnly?: true;
+export interface CampaignImageInput
+  extends Ancestry, Omit<GroupedCreate, 'sameKey'>, Pick<CreateVideosInput, 'payer' | 'account' | 'policy'> {
+  /** As for `media.generateImage`. */
   readonly recordedSince?: string;
-  readonly account?: string;
-  readonly policy?: CreatePolicy;
 }
 
 export interface RecordRowsInput {

@@ -71,19 +71,17 @@ export const ROWS_PER_ACTIVITY = { create: 25, lookUp: 500 } as const;
 /** Another batch is opened when open batches have fewer waiting rows than this. */
 export const FEW_AT_HAND = 150;
 
-interface SlotHolder {
-  readonly slots: number;
-  /** Rows of it that are in flight, or may be as soon as it has slots. */
-  readonly left: number;
-}
-
 /**
  * Shares the concurrency of a campaign among its batches, the oldest first, so that it ends soon. The rows of a batch
  * only become fewer, so it never has more in flight than its slots or its remaining rows. Slots beyond those
  * rows count as free but are not taken from it, because an order adds history to two workflows.
+ * @param holders slots of each batch, and its rows that are in flight or may be as soon as it has slots
  * @returns slots in the order of the batches; what they can use of them is never more than the concurrency
  */
-export function shareSlots(holders: readonly SlotHolder[], concurrency: number): number[] {
+export function shareSlots(
+  holders: readonly { readonly slots: number; readonly left: number }[],
+  concurrency: number,
+): number[] {
   const used = holders.map(({ slots, left }) => Math.min(slots, left));
   const slots = holders.map((holder) => holder.slots);
   let room = concurrency - used.reduce((sum, held) => sum + held, 0);

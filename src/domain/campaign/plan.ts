@@ -159,20 +159,13 @@ export type RowSelection =
   | { readonly rows: 'again'; readonly outcomes: readonly RowOutcome[]; readonly keys?: readonly string[] };
 
 /** Input of `media.planCampaign`. */
-export interface PlanCampaignInput {
+export interface PlanCampaignInput
+  extends
+    Pick<CampaignInput, 'manifest' | 'account' | 'limit' | 'sample' | 'previous' | 'budget'>,
+    Required<Pick<CampaignInput, 'select' | 'onInvalid' | 'rebuyChanged'>> {
   readonly campaign: string;
-  readonly manifest: ManifestSource;
-  readonly account?: string;
-  readonly select: RowSelection;
-  readonly limit?: number;
-  readonly sample?: number;
-  readonly onInvalid: 'fail' | 'skip';
-  readonly rebuyChanged: boolean;
-  readonly previous?: ResultsRef;
   /** Number of this plan: one more than that of `previous`, else 0. */
   readonly generation: number;
-  /** Refuses unpriced models and other currencies. */
-  readonly budget?: Money;
 }
 
 /** One problem of a row. */

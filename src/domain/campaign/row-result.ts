@@ -7,16 +7,13 @@ import { addMoney, cheaper, NO_MONEY, type MoneyTotals, type SegmentTotals } fro
 import { type CampaignRowResult, type LedgerLine, type RowFailure, type RowOutcome } from './row';
 
 /** What is known of a row besides its outcome. */
-export interface RowFacts {
+export interface RowFacts extends Pick<
+  CampaignRowResult,
+  'generation' | 'page' | 'index' | 'attempt' | 'ledger'
+> {
   readonly opened: OpenedRow;
   readonly spec: RowSpec;
-  readonly generation: number;
-  readonly page: number;
-  readonly index: number;
-  readonly attempt: number;
   readonly creationKey: string;
-  /** Attempts that are over, also of earlier plans. */
-  readonly ledger: readonly LedgerLine[];
   /** Milliseconds; null when it was never started. */
   readonly startedAt: number | null;
 }

@@ -26,7 +26,6 @@ export class OpenSet {
     this.rows = rowNumbers(set);
   }
 
-  /** Sets the page's rows and what the journal has of them. */
   open({ created = [], ...page }: OpenedPage): void {
     this.opened = page;
     this.created = new Map(created);
@@ -135,7 +134,6 @@ export interface Row {
   readonly startedAt: number;
   phase: RowPhase;
   attempt: number;
-  /** Earliest time of the next create. */
   notBefore: number;
   /** Money taken for this attempt, in micro-units. */
   cost: number;
@@ -143,7 +141,6 @@ export interface Row {
   started: number;
   create: CreateOnceState | null;
   created: Pick<CreatedVideo, 'video' | 'estimate' | 'warnings' | 'mayBeOwed'> | null;
-  /** State of the wait; the poll loop updates it. */
   watch: { readonly state: WatchState } | null;
   /** Finished attempts, including those of earlier plans. */
   ledger: readonly LedgerLine[];

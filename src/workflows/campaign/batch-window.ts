@@ -40,7 +40,6 @@ const RESULT_MS = 5_000;
 /** Share of its rows up to which a batch may be ordered to hand back its last rows. */
 const FEW_LEFT = 0.3;
 
-/** What the campaign currently requires of its batches. */
 export interface DesiredState {
   readonly concurrency: number;
   readonly createsPerSecond: number | null;

@@ -56,7 +56,6 @@ export class Campaign {
   private reports: BatchReport[] = [];
   private dirty = true;
   private folding = false;
-  /** A batch was closed in this run. */
   private hasClosed = false;
   private nextReadAt: number;
   /** A plan is being made for rows that are resumed. */
@@ -268,7 +267,6 @@ export class Campaign {
     this.alarm.at(Math.min(this.nextReadAt > now ? this.nextReadAt : Infinity, this.window.nextAt()));
   }
 
-  /** Adds the results of a closed batch to those of the campaign. */
   private take(results: SegmentTotals): void {
     this.hasClosed = true;
     this.results = withSegments(this.results, results);
@@ -297,7 +295,6 @@ export class Campaign {
     return true;
   }
 
-  /** Rows of the plans of this campaign that have a result. */
   ended(): number {
     return this.planned - this.remaining();
   }
@@ -318,7 +315,6 @@ interface CampaignCarried {
   readonly plan: CampaignPlan | null;
   readonly results: ResultsRef;
   readonly queue: RowQueueState;
-  /** Rows of all plans of this campaign. */
   readonly planned: number;
   readonly books: BudgetBookState;
   /** Micro-units on the books of earlier runs under this id, with which a book starts. */
@@ -329,7 +325,6 @@ interface CampaignCarried {
   readonly budget: Money | null;
   readonly paused: boolean;
   readonly stop: 'budget' | 'cancel' | null;
-  /** Selections without a plan yet. */
   readonly selections: readonly RowSelection[];
   /** Estimate of the cheapest row that was skipped for lack of money, in micro-units; null when none was. */
   readonly cheapestSkipped: number | null;

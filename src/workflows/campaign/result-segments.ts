@@ -55,17 +55,14 @@ const FLUSH_MS = 15_000;
 const FLUSH_FEW_MS = 3_000;
 const FEW_ROWS = 50;
 
-/** Collects ended rows and writes them as segments. */
 export class BatchResults {
   private ended: EndedRow[] = [];
-  /** Number of rows of the segment that is being written. */
   private writing = 0;
   private totals = NO_SEGMENTS;
   private flushMs = FLUSH_FEW_MS;
 
   constructor(
     private readonly onChange: () => void,
-    /** Called when a segment was written. */
     private readonly onSegment: () => void,
   ) {}
 
@@ -94,7 +91,6 @@ export class BatchResults {
     return this.writing > 0 || oldest === undefined ? null : oldest.endedAt + this.flushMs;
   }
 
-  /** Rows that have ended and are in no segment yet. */
   unwritten(): number {
     return this.ended.length + this.writing;
   }

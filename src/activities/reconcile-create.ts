@@ -56,7 +56,7 @@ import {
   isOnlyUnknown,
   isUnseen,
   mayHaveUsedAnother,
-  noteUnseen,
+  recordLostSend,
   withSameKey,
 } from './unknown-sends';
 import { throwBug } from '../domain/bug';
@@ -323,11 +323,11 @@ async function unseen(call: Unanswered): Promise<CreateVideoAnswer> {
   return (await noted(call)).answer as CreateVideoAnswer;
 }
 
-function noted({ deps, log, input, who }: Omit<Unanswered, 'base'>): ReturnType<typeof noteUnseen> {
+function noted({ deps, log, input, who }: Omit<Unanswered, 'base'>): ReturnType<typeof recordLostSend> {
   const { trace, facts, account } = input;
   const { sender, announced } = trace;
   const known = { operation: 'create_video', ...facts, account: account ?? '', fingerprint: null } as const;
-  return noteUnseen(deps.journal, log, { ...sentBy(who), ...known, sender, announced });
+  return recordLostSend(deps.journal, log, { ...sentBy(who), ...known, sender, announced });
 }
 
 /**

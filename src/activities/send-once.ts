@@ -60,7 +60,7 @@ import {
   isUnseen,
   isUnsent,
   mayHaveUsedAnother,
-  noteUnseen,
+  recordLostSend,
   sendSameKey,
   keepFirstPurchase,
   unknownCall,
@@ -260,7 +260,7 @@ async function unseenSend(opened: OpenedCall): Promise<SendOnceResult | undefine
   if (account === undefined || isDecidedSince) return unanswered(base, trace);
   const { operation, request } = spec.paid;
   const facts = { operation, ...spec.facts, model: request.model, account: account.name, fingerprint };
-  const noted = await noteUnseen(deps.journal, log, { ...sentBy(who), ...facts, ...trace });
+  const noted = await recordLostSend(deps.journal, log, { ...sentBy(who), ...facts, ...trace });
   return ended(noted.answer);
 }
 

@@ -50,7 +50,7 @@ export function mayHaveUsedAnother(scheduledAt: string, boundSince: string): boo
 }
 
 /** What is known of a send that no log has. */
-type UnseenSend = Omit<LostEntry, 'v' | 'kind' | 'at' | 'nonce' | 'cause' | keyof JournalKey> &
+type LostSend = Omit<LostEntry, 'v' | 'kind' | 'at' | 'nonce' | 'cause' | keyof JournalKey> &
   Pick<SenderTrace, 'announced'>;
 
 /** A send that no heartbeat named is known by its sender. */
@@ -63,13 +63,13 @@ export function isDecided({ state }: KeyLog, trace: Pick<SenderTrace, 'sender' |
 }
 
 /**
- * Notes a send that this journal did not see, so that nothing is sent under the key before a person has decided about it:
+ * Records a lost send, which this journal did not see, so that nothing is sent under the key before a person has decided about it:
  * also beside another one of unknown fate, for a decision is about one send.
  */
-export async function noteUnseen(
+export async function recordLostSend(
   journal: CreateJournal,
   log: KeyLog,
-  { announced, ...sent }: UnseenSend,
+  { announced, ...sent }: LostSend,
 ): Promise<{ readonly log: KeyLog; readonly nonce: string; readonly answer: RecordedAnswer }> {
   const { sends } = log.state;
   const name = nameOf({ sender: sent.sender, announced });

@@ -70,7 +70,7 @@ export interface StepContext {
    * No person waits for the result, as with a row of a campaign: the call waits until a person has mended the cause
    * of a standing refusal.
    */
-  readonly patient?: true;
+  readonly waitsForFix?: true;
 }
 
 export function nextStep(
@@ -229,8 +229,12 @@ function afterHold(heldUntil: string, waits: number, { now, random }: StepContex
  * A caller whose first send is refused gets the refusal at once. A call that has waited before, or for which no
  * person waits, keeps waiting: a person has to mend the cause, and nothing was accepted.
  */
-function isWaitedOut(state: CreateOnceState, { standing }: RejectedCall, { patient }: StepContext): boolean {
-  return standing !== undefined && (patient === true || state.waits > 0);
+function isWaitedOut(
+  state: CreateOnceState,
+  { standing }: RejectedCall,
+  { waitsForFix }: StepContext,
+): boolean {
+  return standing !== undefined && (waitsForFix === true || state.waits > 0);
 }
 
 function afterStandingRefusal(

@@ -54,8 +54,9 @@ export class PlanTally {
     this.#started.set(estimate.currency, { rows: rows + 1, estimate: sum + estimate.microUnits });
   }
 
-  addBooked(ledger: readonly LedgerLine[]): void {
-    this.#booked = addMoney(this.#booked, moneyOfAttempts(ledger));
+  /** Adds the earlier attempts of a planned row. */
+  addBooked(attempts: readonly LedgerLine[]): void {
+    this.#booked = addMoney(this.#booked, moneyOfAttempts(attempts));
   }
 
   get booked(): MoneyTotals {

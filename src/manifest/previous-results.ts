@@ -114,9 +114,9 @@ function isAsked(key: string, previous: PreviousRow, changed: boolean, select: R
 function lastAttempt(
   campaign: string,
   row: Pick<CampaignRow, 'key' | 'content' | 'rebought'>,
-  ledger: readonly LedgerLine[],
+  attempts: readonly LedgerLine[],
 ): LedgerLine | undefined {
-  return ledger
+  return attempts
     .filter(({ attempt, creationKey }) => creationKey === rowCreationKey(campaign, row, attempt))
     .reduce<LedgerLine | undefined>(
       (last, line) => (last === undefined || line.attempt > last.attempt ? line : last),

@@ -5,7 +5,7 @@ import { type CreateJournal } from '../domain/journal';
 import { lacksOfServer } from './temporal-server-version';
 import { type MediaParts } from './media-parts';
 import { openLog, recordOrRetry } from '../activities/key-log';
-import { isUnseen, noteUnseen } from '../activities/unknown-sends';
+import { isUnseen, recordLostSend } from '../activities/unknown-sends';
 import {
   asObject,
   type PaidCallSeen,
@@ -133,7 +133,7 @@ export async function keepLostCalls(
       await recordOrRetry(journal, before, own.sent.nonce, created);
       continue;
     }
-    const { log, nonce } = await noteUnseen(journal, before, {
+    const { log, nonce } = await recordLostSend(journal, before, {
       ...rest,
       attemptAt,
       account: created?.video.account ?? '',

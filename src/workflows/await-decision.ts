@@ -69,8 +69,8 @@ async function decide(
     open.settle(result);
     if (result.answer !== null && isSettled(result.answer)) return { kind: 'settled', answer: result.answer };
     // A decision that was recorded elsewhere counts like one that arrived here.
-    const stands = result.resolved ? result : result.stands;
-    if (stands?.decision === 'resubmit') return { kind: 'resubmit' };
+    const decided = result.resolved ? result : result.stands;
+    if (decided?.decision === 'resubmit') return { kind: 'resubmit' };
   }
 }
 

@@ -115,14 +115,14 @@ export function isWaitingImage(got: ImageOutcome | WaitingImage): got is Waiting
 export function afterImage(
   state: CreateOnceState,
   got: WaitingImage,
-  { startLimitMs, patient }: Pick<StepContext, 'startLimitMs' | 'patient'>,
+  { startLimitMs, waitsForFix }: Pick<StepContext, 'startLimitMs' | 'waitsForFix'>,
 ): ImageWait | ImageOutcome {
   const step = nextStep(state, got, {
     now: Date.now(),
     random: Math.random(),
     startLimitMs,
     reconciled: false,
-    ...(patient === true && { patient }),
+    ...(waitsForFix === true && { waitsForFix }),
   });
   if (step.do === 'wait') return step;
   if (step.do !== 'settle' || step.answer.outcome !== 'rejected')

@@ -79,7 +79,7 @@ async function refresh(folder: ReportFolder, options: ReportOptions): Promise<Re
   if (before.layout === null && onDisk.length > 0) await writeState(folder, { ...before, layout });
   const media = await planMedia(folder, layout);
   const again = pagesToMake([...merged.touched, ...media.renamed, ...(isRepair ? onDisk : [])], pages, {
-    newLook: appearance !== before.look,
+    newAppearance: appearance !== before.look,
     newPlans: plans.length !== before.plans.length,
   });
   const gallery: GalleryPageOptions = {
@@ -167,7 +167,7 @@ async function makePage(
 function pagesToMake(
   touched: Iterable<number>,
   pages: ReadonlyMap<number, PageFacts>,
-  { newLook: newAppearance, newPlans }: { readonly newLook: boolean; readonly newPlans: boolean },
+  { newAppearance, newPlans }: { readonly newAppearance: boolean; readonly newPlans: boolean },
 ): number[] {
   const again = new Set(touched);
   for (const [page, { missing, unplanned }] of pages)

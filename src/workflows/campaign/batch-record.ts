@@ -13,7 +13,7 @@ export interface OpenBatch {
   acknowledgedAt: number;
   /** The last orders that it was sent, as text. */
   sentOrders: string;
-  telling: boolean;
+  ordersInFlight: boolean;
   handBack: boolean;
   /** `gone`: it ended without a result. */
   end: BatchResult | 'gone' | null;
@@ -30,7 +30,7 @@ export function openBatch(batch: number, rows: readonly RowSet[], now: number): 
     reportedAt: 0,
     acknowledgedAt: now,
     sentOrders: '',
-    telling: true,
+    ordersInFlight: true,
     handBack: false,
     end: null,
     closing: false,

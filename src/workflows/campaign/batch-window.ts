@@ -135,7 +135,7 @@ export class BatchWindow {
 
   /** When to check a silent batch, in workflow time; one that is sent orders or ends wakes the campaign by itself. */
   nextAt(): number {
-    const silent = this.all().filter(({ telling, end }) => !telling && end === null);
+    const silent = this.all().filter(({ ordersInFlight, end }) => !ordersInFlight && end === null);
     return Math.min(...silent.map(({ acknowledgedAt }) => acknowledgedAt + SILENT_MS));
   }
 
@@ -246,7 +246,7 @@ export class BatchWindow {
       // A workflow with this id runs, from a book that was lost: its number is skipped.
       this.ended(open, 'gone');
     }
-    open.telling = false;
+    open.ordersInFlight = false;
     this.onChange();
   }
 
@@ -295,12 +295,12 @@ export class BatchWindow {
   }
 
   private sendOrders(open: OpenBatch, now: number, desired: DesiredState): void {
-    if (open.telling || open.end !== null) return;
+    if (open.ordersInFlight || open.end !== null) return;
     const orders = this.ordersFor(open, desired);
     const text = textOf(orders);
     if (text === open.sentOrders && now - open.acknowledgedAt < SILENT_MS) return;
     open.sentOrders = text;
-    open.telling = true;
+    open.ordersInFlight = true;
     void this.signal(open.batch, orders).then(async (wasDelivered) => {
       if (wasDelivered) open.acknowledgedAt = Date.now();
       else {
@@ -308,7 +308,7 @@ export class BatchWindow {
         await condition(() => open.end !== null, RESULT_MS);
         open.end ??= 'gone';
       }
-      open.telling = false;
+      open.ordersInFlight = false;
       this.onChange();
     });
   }

@@ -131,7 +131,7 @@ function stepOf(
     random: Math.random(),
     startLimitMs: DEFAULT_START_LIMIT_MS,
     reconciled: isReconciled,
-    patient: true,
+    waitsForFix: true,
   });
   if (step.do === 'reconcile') return undefined;
   return { step: step.do === 'settle' ? { ...step, answer: withDebts(step.answer, state) } : step, answer };

@@ -45,7 +45,7 @@ export class ImageCalls {
   private waitOrEnd(row: Row, got: WaitingImage): ImageOutcome | undefined {
     const { batch } = this;
     const state = row.create ?? inThisRun(beginCreate(creationKeyOf(batch.input.campaign, row), Date.now()));
-    const step = afterImage(state, got, { startLimitMs: DEFAULT_START_LIMIT_MS, patient: true });
+    const step = afterImage(state, got, { startLimitMs: DEFAULT_START_LIMIT_MS, waitsForFix: true });
     if ('outcome' in step) return step;
     Object.assign(row, { phase: 'waiting', create: step.state, notBefore: step.until });
     batch.hold(callWait(step, got));

@@ -127,15 +127,15 @@ export class RowReader {
     if (key === null) return;
     const row = this.row(key, {});
     const outcome = this.shown.word(result['outcome']) ?? 'ended';
-    const ledger = listOf(result['ledger']).map(fieldsOf);
-    const costs = ledger.filter(({ state }) => state !== 'none').map(({ estimate }) => numberOf(estimate));
+    const attempts = listOf(result['ledger']).map(fieldsOf);
+    const costs = attempts.filter(({ state }) => state !== 'none').map(({ estimate }) => numberOf(estimate));
     Object.assign(row, {
       line: numberOf(result['line']) ?? row.line,
       state: outcome,
       tone: outcomeWords(outcome).tone,
       model: this.shown.word(result['model']) ?? row.model,
       taskId: this.shown.id(result['taskId']) ?? row.taskId,
-      creates: Math.max(row.creates, ledger.length),
+      creates: Math.max(row.creates, attempts.length),
       polls: numberOf(result['polls']) || row.polls,
       startedAt: timeOf(result['startedAt']) ?? row.startedAt,
       createdAt: timeOf(result['createdAt']) ?? row.createdAt,

@@ -34,7 +34,7 @@ import { fenceLog, ownerLog, type OwnerRecord } from '../domain/campaign/budget-
 import { BATCH_CLOSED } from '../domain/names';
 
 /**
- * Settles a shutdown, a cancellation or a late start before the send as not sent; later nothing is cut off (failure
+ * Returns "not sent" for a shutdown, a cancellation or a late start before the send; later nothing is cut off (failure
  * model: row 12).
  */
 export function stopsBeforeSend(base: AnswerBase, who: Caller, window: SendWindow): NotSent | undefined {
@@ -74,7 +74,7 @@ const NO_KEY: MissingHere = {
     'This worker has no key for the account (MEDIA_API_KEY, MEDIA_API_KEY_FILE or its keyFile in MEDIA_ACCOUNTS), and nothing was sent. Give the worker a key: the call goes on by itself.',
 };
 
-/** Milliseconds that a worker holds a call that it cannot serve: if it refused at once, it would attract all calls. */
+/** Milliseconds that a worker delays its refusal of a call that it cannot serve: a fast refusal would attract all calls. */
 const UNSERVED_MS = 1_000;
 
 export async function kept<Answer>(answer: Answer): Promise<Answer> {
@@ -82,7 +82,7 @@ export async function kept<Answer>(answer: Answer): Promise<Answer> {
   return answer;
 }
 
-/** A request is not sent unless the server knows of it: if the journal were lost, no trace would remain. */
+/** A request is not sent unless the server knows its intent: if the journal were lost, no trace would remain. */
 export function unannounced(base: AnswerBase, acknowledgement: Acknowledgement): NotSent | undefined {
   if (acknowledgement === 'acknowledged') return undefined;
   return acknowledgement === 'stopped'
@@ -94,9 +94,9 @@ const CANCELLED = 'The call was cancelled or paused before the request was sent.
 const NOT_ACKNOWLEDGED = 'The Temporal server did not answer before the request, and nothing was sent.';
 
 /**
- * Why a request whose intent is written may not be sent out of a batch's money; undefined where it may. The close of a
- * batch writes its fence before it reads the intents, so that it reads those of all requests that pass this check. The
- * owner is recorded first, so that the close also finds the run of a request that may still be sent.
+ * Returns why a request whose intent is written may not be paid from the budget of a batch; undefined if it may. The
+ * close of a batch writes its fence before it reads the intents, so it sees every request that passes this check. The
+ * owner is recorded first, so the close also finds the run of a request that may still be sent.
  */
 export async function payerRefusal(
   journal: CreateJournal,
@@ -120,7 +120,7 @@ const CLOSED =
 const NOT_THE_OWNER =
   'Another run of this batch of the campaign spends its money, and nothing was sent: a batch that was reset does not know what was spent before. Its campaign gives the row to another batch.';
 
-/** Whether this run may spend the money of a batch: the first run that opens one of its pages, or wants to send. */
+/** Whether this run may spend the money of a batch: the first run that opens one of its pages or sends for it. */
 export async function ownsBatch(
   journal: CreateJournal,
   namespace: string,
@@ -148,17 +148,17 @@ export async function fenceBatch(journal: CreateJournal, namespace: string, paye
   });
 }
 
-/** What an account allows to be sent. Its result must be reported in every case. */
+/** What an account allows to be sent. The result must be reported in every case. */
 export interface Admission {
   /** Adds to a refusal in effect when it is tried again. */
   answered<Answer extends RecordedAnswer>(answer: Answer): Answer;
   /** Reports that nothing is sent and no intent was written. */
   unused(): Promise<void>;
-  /** Gives the estimate back where both the answer and what is recorded instead prove that nothing was charged. */
+  /** Gives the estimate back if the answer, and what is recorded instead, prove that nothing was charged. */
   settle(...answers: readonly RecordedAnswer[]): Promise<void>;
 }
 
-/** Why the call is not sent now, or what it is sent with. Nothing is written before all of this has passed. */
+/** Returns why the call is not sent now, or what it is sent with. Writes nothing until all checks have passed. */
 export async function admitCall(
   opened: OpenedCall,
 ): Promise<NotSent | RejectedCall | { readonly admission: Admission; readonly call: AdmittedCall }> {
@@ -184,7 +184,7 @@ function costsMore(estimate: Money | null, agreed: number | null | undefined): b
   return typeof agreed === 'number' && (estimate === null || estimate.microUnits > agreed);
 }
 
-/** The same body was sent under another key, and its fate is unknown: buying it again is a person's decision. */
+/** A call with the same body under another key has an unknown fate: a person decides whether to buy it again. */
 async function openElsewhere(call: AdmittedCall): Promise<NotSent | RejectedCall | undefined> {
   if (call.spec.refuseWhileUnconfirmed !== true) return undefined;
   const { base, deps, log, account, who } = call;
@@ -214,12 +214,12 @@ export async function otherOpenCall(
   return undefined;
 }
 
-/** Waits until the rate of its account permits a call; an answer where that is not soon. */
+/** Waits until the rate limit of the account permits a call; returns an answer if that takes too long. */
 async function acquirePermit({ rate }: Account, base: AnswerBase): Promise<NotSent | undefined> {
   if (rate === undefined) return undefined;
   const permit = rate.take();
   if ('inMs' in permit) {
-    // A worker that stops meanwhile sends nothing, as before every send.
+    // A worker that stops during the wait sends nothing.
     if (permit.inMs > 0)
       await setTimeout(permit.inMs, undefined, { signal: cancellationSignal() }).catch(otherwise(undefined));
     return undefined;
@@ -229,7 +229,7 @@ async function acquirePermit({ rate }: Account, base: AnswerBase): Promise<NotSe
   return unsentAnswer(base, 'account_rate', message, { heldUntil });
 }
 
-/** Lets a call pass that no standing refusal and no spend limit of its account holds back; else its answer. */
+/** Checks the standing refusals and the spend limit of the account. Returns the answer of a call that is held back. */
 async function admit(
   { gate, journal, events }: Pick<PaidDeps, 'gate' | 'journal' | 'events'>,
   account: Account,
@@ -237,7 +237,7 @@ async function admit(
   call: string,
   base: AnswerBase,
 ): Promise<Admission | NotSent | RejectedCall> {
-  // A client returns the same redactor as long as no key has changed; that of another account costs one more probe.
+  // A client returns the same redactor until a key changes. A change in another account costs one extra probe.
   const key = await account.client.redactor();
   const gated: GatedCall = { call, account: account.name, operation, model: request.model, key };
   const pass = await gate.enter(gated);
@@ -259,7 +259,7 @@ async function admit(
   };
 }
 
-/** Reserves the estimate of a call. Nothing is sent where it is unknown. @throws when the journal fails */
+/** Reserves the estimate of a call. A call without a known price is not sent. @throws when the journal fails */
 async function reserve(
   { journal, events }: Pick<PaidDeps, 'journal' | 'events'>,
   { name, spendLimit }: Account,
@@ -280,7 +280,7 @@ async function reserve(
     const above = `This call is estimated at ${formatMoney(estimate)}, and the account ${name} may spend ${limit} in all.`;
     return rejectedAnswer(base, 'spend_limit', `${above} ${mend}`);
   }
-  // Of the credential alone: the limit does not begin anew because its base address was corrected.
+  // By credential only: a corrected base address must not restart the limit.
   const asked = await spendBooksOf(journal).reserve(credentialOf(name), spendLimit, estimate.microUnits);
   const window = { account: name, currency: spendLimit.currency, per: spendLimit.per };
   events?.metrics.record('spend', 'sum' in asked ? asked.sum : asked.spent, window);
@@ -289,7 +289,7 @@ async function reserve(
   const { spent, endsAt } = asked;
   const spentText = formatMoney({ microUnits: spent, currency: spendLimit.currency });
   const ends = new Date(endsAt).toISOString();
-  // A person may raise the limit before the window ends, and what was refused is given back.
+  // A person may raise the limit before the window ends, and refused calls give their estimates back.
   const heldUntil = timeAfter(Math.min(msUntil(ends), LONGEST_HOLD_MS));
   const message = `The account ${name} may spend ${limit}, of which ${spentText} is spent or reserved. Nothing was sent. The next ${spendLimit.per} begins at ${ends}; it is tried again at ${heldUntil}.`;
   return unsentAnswer(base, 'spend_limit', message, { reason: 'spend_limit', heldUntil });
@@ -298,7 +298,7 @@ async function reserve(
 /** Longest time between two tries of a call that the spend limit holds back, in milliseconds. */
 const LONGEST_HOLD_MS = 60 * 60_000;
 
-/** A refusal of the account or the model is in effect: nothing was recorded, and the call returns at the next probe. */
+/** The answer while a standing refusal is in effect: nothing was recorded, and the call returns at the next probe. */
 export function heldAnswer(base: AnswerBase, refusal: StandingRefusal, model: string): NotSent {
   const { scope, reason, httpStatus, message, since, probeInMs } = refusal;
   const heldUntil = timeAfter(probeInMs);
@@ -309,7 +309,7 @@ export function heldAnswer(base: AnswerBase, refusal: StandingRefusal, model: st
   return unsentAnswer(base, 'refusal_stands', text, { reason, heldUntil });
 }
 
-/** A live configuration may change while a campaign runs for days, and its budget counts with the planned prices. */
+/** The live configuration may change while a campaign runs for days, and its budget counts with the planned prices. */
 function priceChangedAnswer(base: AnswerBase): RejectedCall {
   return rejectedAnswer(
     { ...base, sent: false },

@@ -39,13 +39,13 @@ import { createReconcileCreate } from './reconcile-create';
 import { RefusalGate } from './refusal-gate';
 import { createResolveUnconfirmed, createReviewJournal } from './unconfirmed-calls';
 
-/** What the activities work with. Whoever passes stores and clients closes them. */
+/** What the activities work with. The caller closes the stores and clients that it passes. */
 export interface MediaActivityDeps {
   /** Credentials, each with the client of its service. */
   readonly accounts: AccountRegistry;
   /** Where results and references are stored. */
   readonly artifacts: ArtifactStore;
-  /** `none` only explicitly: then only the retry policy prevents that a create is sent twice. */
+  /** `none` must be explicit: then only the retry policy keeps a create from being sent twice. */
   readonly journal: CreateJournal | 'none';
   /**
    * Checks whether the journal is bound to the queue on which an activity runs.
@@ -68,9 +68,9 @@ export interface MediaActivityDeps {
   readonly pollConcurrency?: number;
   /** Runs the ticks of `media.pollVideos` elsewhere. @default in this thread, with the clients of `accounts` */
   readonly pollVideos?: ((input: PollVideosInput) => Promise<PollVideosResult>) | undefined;
-  /** How videos are polled whose input does not say it. @default 'own' */
+  /** How videos are polled if their input does not say it. @default 'own' */
   readonly polling?: PollingMode | undefined;
-  /** Finds the watchers that were closed from outside. @default one of these activities alone @hidden */
+  /** Finds watchers that were closed from outside. @default one for these activities @hidden */
   readonly recovery?: WatchRecovery | undefined;
   /** Receives the numbers of docs/metrics.md. @default none are reported */
   readonly metrics?: Metrics | undefined;
@@ -190,8 +190,8 @@ function polledAs<Answer extends CreateVideoAnswer | null>(
 }
 
 /**
- * A tick for an account of another worker is handed on in its time; the workflow sees only what no worker could poll.
- * Every other tick is counted, traced and logged here, because the thread of the polls can do none of that.
+ * Returns a tick for an account of another worker to the queue in time; the workflow sees only what no worker could
+ * poll. Every other tick is counted, traced and logged here, because the poll thread cannot.
  */
 function byItsWorker(
   pollVideos: MediaActivities[typeof ACTIVITY.pollVideos],
@@ -222,18 +222,16 @@ const nothingToBind: CheckBinding = async () => ({
   boundSince: new Date(0).toISOString(),
 });
 
-/** The name of this worker's store, for a client that reads its results there. */
+/** Returns the id of this worker's store, for a client that reads its results there. */
 export function createArtifactStoreFacts(store: ArtifactStore): () => Promise<ArtifactStoreFacts> {
   return async () => ({ storeId: (await store.identity?.()) ?? null });
 }
 
-/**
- * Finds a task id in this worker's journal; one that is not there is described by its id alone (architecture: Wait).
- */
+/** Finds a task id in this worker's journal. An unknown one is described by its id alone (architecture: Wait). */
 export function createFindVideoTask(deps: {
   readonly accounts: AccountRegistry;
   readonly journal: CreateJournal;
-  /** How the videos of this worker are polled whose input does not say it. @default 'own' */
+  /** How videos are polled if their input does not say it. @default 'own' */
   readonly polling?: PollingMode | undefined;
 }): (input: FindVideoTaskInput) => Promise<FoundVideoTask> {
   const find = async ({ taskId, account }: FindVideoTaskInput): Promise<FoundVideoTask> => {
@@ -266,7 +264,7 @@ export function createFindVideoTask(deps: {
   };
 }
 
-/** A single try, because the caller wants the state that can be read now. */
+/** Tries once, because the caller wants the state that can be read now. */
 async function serviceView(accounts: AccountRegistry, { video }: FoundVideoTask): Promise<ServiceView> {
   const client = accounts.find(video.account)?.client;
   if (client === undefined) {

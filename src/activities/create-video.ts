@@ -40,7 +40,7 @@ export async function createOneVideo(
   if (answer.outcome === 'pending') return answer;
   const key = { namespace: who.namespace, creationKey: input.creationKey };
   await sender.inTime(indexCreated(deps.journal, key, answer, send));
-  // Not recorded, because it depends on the answering worker whether task records can be read.
+  // Not recorded, because it depends on the answering worker.
   return answer.outcome === 'unconfirmed' && deps.taskRecords !== undefined
     ? { ...answer, inspectable: true, ...compared(send) }
     : (answer as CreateVideoAnswer);

@@ -22,7 +22,7 @@ import { discardPart, type DownloadTry } from './fetch-video';
 import { startHeartbeat } from './heartbeat';
 import { reported } from './failures';
 
-/** A video whose turn has not come by then waits for no other: it is told, and fetches its file on any worker. */
+/** Milliseconds after which a video is not started any more: it is answered, and fetches its file on any worker. */
 const BEGIN_WITHIN_MS = 5_000;
 
 /**
@@ -51,8 +51,8 @@ export function createDeliverVideos(
 }
 
 /**
- * `media.downloadVideos`: fetches videos of a campaign's batch with one try each, without a side-car. On a shutdown of the
- * worker it returns what is stored; it throws only when it is cancelled.
+ * `media.downloadVideos`: fetches videos of a batch with one try each, without a sidecar. On a shutdown of the worker
+ * it returns what is stored; it throws only when it is cancelled.
  */
 export function createDownloadVideos(
   deps: DownloadDeps,
@@ -74,7 +74,6 @@ export function createDownloadVideos(
   };
 }
 
-/** One video of a delivery. */
 interface Deliverable {
   readonly video: VideoTask;
   /** When its try ends at the latest, in milliseconds since the Unix epoch by the server's time. */
@@ -85,10 +84,10 @@ interface Deliverable {
 const CONCURRENT = 8;
 
 /**
- * A delivery: one try for each of many videos within the time of one activity attempt, and an answer for each as soon as
- * its own try has ended. The try is that of `media.downloadVideo`, with every check. An answer is the stored
- * video, or the failed try, which is the first one of the video's own download (C8.7). It is null where there was no try,
- * or one that says nothing about the file: it was cut off, or met a fault of our own.
+ * Tries each video once within the time of one activity attempt, and answers each as soon as its own try has ended. A
+ * try is that of `media.downloadVideo`, with every check. The answer is the stored video, or the failed try, which
+ * counts as the first one of the video's own download (C8.7). It is null if there was no try, or if the try shows
+ * nothing about the file: it was cut off, or failed because of a fault of ours.
  * @param beginWithinMs a video whose try has not begun by then is answered without one
  * @throws the first error of `answer`, after all others have been answered
  */
@@ -127,7 +126,7 @@ async function tryEach<Video extends Deliverable>(
   if (failed.length > 0) throw failed[0];
 }
 
-/** The tries of one activity attempt. Call it in the activity. */
+/** Opens the tries of one activity attempt. Must be called in the activity. */
 function openTries(deps: DownloadDeps): {
   /** Never throws. */
   of(video: Deliverable): Promise<FetchedVideo | FailedTry | null>;

@@ -49,7 +49,7 @@ export function isTransient(kind: DownloadProblemKind): boolean {
   return TRANSIENT.has(kind);
 }
 
-/** The problem of a whole try: the one of highest precedence, with the longest wait that was requested. */
+/** Returns the problem of a whole try: the one of highest precedence, with the longest requested wait. */
 export function worstOf(problems: readonly [DownloadProblem, ...DownloadProblem[]]): DownloadProblem {
   const worst = problems.reduce((a, b) => (WEIGHT.indexOf(b.kind) < WEIGHT.indexOf(a.kind) ? b : a));
   const waits = problems.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]));
@@ -108,26 +108,26 @@ function problemOfRefusal({ status, retryAfterMs, error, origin }: Refusal): Dow
 export interface DownloadState {
   /** 1 for the first try. */
   readonly attempt: number;
-  /** What counts against the service so far: tries and pauses since the first, or since the last byte that arrived. */
+  /** Time that counts against the service: tries and pauses since the first try, or since the last received byte. */
   readonly windowMs: number;
   /** Consecutive tries that ended with this kind of problem, this one included. */
   readonly sameFault: number;
   /** Last try that the retry policy allows; undefined for no limit. */
   readonly policyTries?: number;
-  /** The result is still there, as far as the service says, and no byte of it came in this try. */
+  /** The service still reports the result, and this try received no byte of it. */
   readonly lives?: boolean | undefined;
   /** Tries by workers without the account, this one included: none of them made a request. */
   readonly elsewhere: number;
-  /** Until the server times out the activity. */
+  /** Time until the server times out the activity. */
   readonly leftMs?: number;
 }
 
 type DownloadDecision = { readonly retryInMs: number } | { readonly end: true };
 
-/** Faults that are certain after a few tries: a whole damaged file, a link that reports its own expiry. */
+/** Faults that are final after a few tries: a whole damaged file, a link that reports its own expiry. */
 const FINAL_SOON: ReadonlySet<DownloadProblemKind> = new Set(['incomplete_file', 'no_picture', 'expired']);
 
-/** Milliseconds that the next try must have before the server ends the activity. */
+/** Least time in milliseconds between the start of a try and the end of the activity. */
 const MARGIN_MS = 30_000;
 
 /**
@@ -141,7 +141,7 @@ export function decideDownload(
 ): DownloadDecision {
   const { kind, final } = problem;
   const { windowMs, sameFault, policyTries = Infinity } = state;
-  // A worker without the account does not end the tries: others are tried, for as long as the server allows.
+  // A worker without the account does not end the tries: others try as long as the server allows.
   if (kind === 'account_not_configured') {
     const retryInMs = elsewhereDelay(state.elsewhere, bounds);
     const ends = state.attempt >= policyTries || closesBefore(retryInMs, state);
@@ -161,7 +161,7 @@ export function decideDownload(
   return closesBefore(retryInMs, state) ? { end: true } : { retryInMs };
 }
 
-/** Whether the server ends the activity before a try that starts then can do anything. */
+/** Whether the server would end the activity before such a try can do anything. */
 function closesBefore(startsInMs: number, { leftMs = Infinity }: DownloadState): boolean {
   return startsInMs + MARGIN_MS > leftMs;
 }
@@ -177,8 +177,8 @@ function elsewhereDelay(times: number, { minDelayMs, maxDelayMs }: DownloadBound
 }
 
 /**
- * Tries that come soon after a fault of the store: it may be one of this worker alone, whose network is cut or disk is
- * full, and a worker that fails at once gets the next try of everything more often than one that works.
+ * Quick retries after a store fault. It may affect this worker alone (network cut, disk full), and a worker that fails
+ * at once would otherwise take most of the work.
  */
 const HANDED_ON = 6;
 

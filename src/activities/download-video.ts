@@ -103,7 +103,7 @@ export function createDownloadVideo(
         throw retry;
       }
     } catch (error) {
-      // What the next attempt goes on from.
+      // The state from which the next attempt continues.
       beat.beat();
       throw error;
     } finally {
@@ -116,7 +116,7 @@ export function createDownloadVideo(
 function progressOf(info: Info): DownloadProgress {
   const { workflowExecution, activityId } = info;
   const owner = digestOf(workflowExecution?.workflowId ?? '', workflowExecution?.runId ?? '', activityId);
-  // Where no earlier try says what counts, everything since the activity was scheduled does.
+  // Without state of an earlier try, all time since the activity was scheduled counts.
   const windowMs = Math.max(0, info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs);
   return readProgress(info.heartbeatDetails, owner) ?? freshProgress(owner, windowMs);
 }
@@ -139,7 +139,7 @@ interface FailedDownload {
   readonly lives?: boolean | undefined;
 }
 
-/** Throws a retryable failure to try again later, or returns the final reason why there is no content. */
+/** Throws a retryable failure, or returns the final reason why there is no content. */
 function settle(
   problem: DownloadProblem,
   { info, spent, bounds, serverTime, lives }: FailedDownload,
@@ -165,7 +165,7 @@ function settle(
   const { kind, message, httpStatus, retryAfterMs, rejected = null } = problem;
   const status = httpStatus === undefined ? {} : { httpStatus };
   if ('retryInMs' in decision) {
-    // Jitter, so that the tries of many videos do not reach the same worker again together.
+    // Jitter, so that the tries of many videos do not return to one worker together.
     const jitter = isElsewhere || kind === 'storage' ? 0.5 + Math.random() : 1;
     const delayMs = Math.round(decision.retryInMs * jitter);
     // Time without a worker that has the account is not counted against the service.
@@ -203,7 +203,7 @@ interface Finished {
   readonly startedAt: Date;
 }
 
-/** Adds the side-car of a video that is stored. */
+/** Adds the sidecar of a stored video. */
 export async function withSidecar(
   { artifacts }: Pick<DownloadDeps, 'artifacts'>,
   { video, sidecarPrompt }: DownloadVideoInput,
@@ -224,7 +224,7 @@ export async function withSidecar(
     },
     prompt: sidecarPrompt,
   }).catch(reported(null));
-  // The video is stored and paid for: a failed side-car must not lose it.
+  // The video is stored and paid for: a failed sidecar must not lose it.
   const warnings =
     sidecar === null ? [...facts.warnings, 'The side-car could not be stored.'] : facts.warnings;
   return { outcome: 'downloaded', sidecar, ...facts, warnings };
@@ -236,7 +236,7 @@ export interface FetchedVideo {
   readonly record: GetVideoResult;
 }
 
-/** The server ends an attempt at startToClose: a try stops this many milliseconds before. */
+/** Milliseconds before startToClose at which a try stops. */
 const CLOSE_MARGIN_MS = 10_000;
 
 /** Milliseconds that the tries of one activity attempt may take. */
@@ -282,10 +282,10 @@ async function tryOnce(download: DownloadTry, taskId: string): Promise<TriedVide
   return { problem, lives: isKept && !download.flowed };
 }
 
-/** Clocks differ by less than this. */
+/** Clocks differ by less, in milliseconds. */
 const CLOCK_MARGIN_MS = 60_000;
 
-/** A result that is missing after the time until which its record says that it is kept will not come back. */
+/** A result that is missing after the expiry that its record names is permanently gone. */
 function expired(problem: DownloadProblem, record: GetVideoResult, now: number): DownloadProblem {
   const until = record.kind === 'record' ? record.record.expiresAt : undefined;
   if (until === undefined || (problem.kind !== 'missing' && problem.kind !== 'expired')) return problem;
@@ -302,7 +302,7 @@ async function locations(download: DownloadTry, taskId: string, record: GetVideo
   try {
     return await tryLocations(download, taskId, record);
   } catch (error) {
-    // Without a code it is neither of the store nor of the system, but a fault of our own.
+    // An error without a code comes from neither the store nor the system: it is a mistake of ours.
     if (typeof (error as { code?: unknown }).code !== 'string') throw error;
     return { problem: { kind: 'storage', message: toArtifactError(error).message } };
   }

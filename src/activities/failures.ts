@@ -7,15 +7,15 @@ import { type AccountRegistry } from '../settings/accounts';
 import { METRICS } from '../domain/metrics';
 
 /**
- * Tells of a mistake of this package: in the log at ERROR, with the places in the code but not the message, which may
- * repeat a value; and in a metric. The SDK logs a failure of an activity at WARN, and a value not at all.
+ * Reports a mistake of this package: in the log at ERROR, with the stack frames but not the message, which may repeat a
+ * value; and in a metric. The SDK logs a failed activity at WARN, and a returned value not at all.
  */
 export function reportMistake(error: unknown): void {
   const { name, stack } = error instanceof Error ? error : new Error('not an error');
   const frames = framesOf(stack);
   const message = 'This is a mistake of temporal-media. Please report it with its stack';
   if (asyncLocalStorage.getStore() === undefined) {
-    // A loop of its own in the worker's process has no logger; Node prints a warning, and the host can listen to it.
+    // Outside an activity there is no logger. Node prints a warning, and the host can listen to it.
     process.emitWarning(message, { type: name, detail: frames.join('\n') });
     return;
   }
@@ -24,17 +24,17 @@ export function reportMistake(error: unknown): void {
   metricMeter.createCounter(counter, undefined, help).add(1);
 }
 
-/** {@link reportMistake}, where other errors have an answer already. */
+/** {@link reportMistake}, if other errors already have an answer. */
 export function reportIfMistake(error: unknown): void {
   if (isBug(error)) reportMistake(error);
 }
 
-/** The places in the code of a stack, without its message, which may repeat a value. */
+/** Returns the frames of a stack without its message, which may repeat a value. */
 export function framesOf(stack = ''): readonly string[] {
   return stack.split('\n').filter((line) => /^\s+at /.test(line));
 }
 
-/** As `otherwise`, where what is paid for, or another call, must not suffer from a mistake: it is told, and work goes on. */
+/** As `otherwise`, but reports a mistake: neither a paid call nor another call may fail because of it. */
 export function reported<T>(value: T): (error: unknown) => T {
   return (error) => {
     reportIfMistake(error);
@@ -42,16 +42,16 @@ export function reported<T>(value: T): (error: unknown) => T {
   };
 }
 
-/** Tries of one activity by workers without the account. With a second worker, all of them miss it once in 64 times. */
+/** Tries of one activity by workers without the account. With two workers, all of them miss it once in 64 times. */
 const TRIES = 6;
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 2_000;
 
 /**
- * Gives another worker of the task queue its turn with a call for an account that this one lacks: throws a retryable
- * failure for the first tries. Pauses grow and vary, so that nothing spins. Only before a request, and not for paid calls,
- * which answer with what is missing.
- * @param withinMs time since the activity was scheduled after which a try is of no use any more, in milliseconds
+ * Gives another worker of the queue a chance to serve an account that this one lacks: throws a retryable failure for
+ * the first tries. Pauses grow and vary, so nothing spins. Only before a request, and not for paid calls, which answer
+ * with what is missing.
+ * @param withinMs time since the activity was scheduled after which a try is useless, in milliseconds
  */
 export function retryOnAnotherWorker(withinMs = Infinity): void {
   const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
@@ -82,13 +82,13 @@ interface RetryLater {
   readonly httpStatus?: number | undefined;
   /** Milliseconds; a lower bound that the server honours. */
   readonly delayMs?: number | undefined;
-  /** How much of `delayMs` the service asked for (Retry-After); the rest is our own backoff. @default nothing */
+  /** How much of `delayMs` the service requested (Retry-After); the rest is our own backoff. @default nothing */
   readonly retryAfterMs?: number | undefined;
   /** An earlier send of the call may have cost. */
   readonly mayBeOwed?: true | undefined;
 }
 
-/** Turns a temporary condition into a retryable failure. BENIGN: expected, no noise in logs. */
+/** Turns a temporary condition into a retryable failure. BENIGN: it is expected, and not logged as an error. */
 export function retryLater({
   class: word,
   message,
@@ -117,9 +117,9 @@ export function retryLater({
 }
 
 /**
- * Sanitises a failure that is not one of ours, such as a fault of a store or of our own code: its message and stack go
- * into the history and the log of the worker, and may repeat an address, a key or a path. Failures
- * with a meaning for the SDK are returned unchanged.
+ * Sanitizes a failure that is not ours, such as a fault of a store: its message and stack enter the history and the log
+ * of the worker, and may repeat an address, a key or a path. Failures with a meaning for the SDK are returned
+ * unchanged.
  */
 export async function sanitised(
   error: unknown,
@@ -148,7 +148,7 @@ export function unsafeRetryPolicy(attempt: number): ApplicationFailure {
       'This worker has no create journal (journal: "none"), so a paid activity may be attempted once only. Nothing was sent. ' +
       'Set maximumAttempts to 1 in its retry policy, or give the worker a journal.',
     nonRetryable: true,
-    // For a later attempt it is unknown whether an earlier one has sent.
+    // Whether an earlier attempt has sent is unknown.
     details: [{ attempt }],
   });
 }
@@ -158,7 +158,7 @@ export async function redactorsOf(accounts: AccountRegistry): Promise<readonly R
   return Promise.all(accounts.all().map(({ client }) => client.redactor()));
 }
 
-/** Makes a function that removes known keys and signed addresses from a text, and those of the same form. */
+/** Returns a function that removes known keys and signed addresses from a text, and those of the same form. */
 export function clearOf(redactors: readonly Redactor[]): (text: string, max?: number) => string {
   const known = [...redactors, createRedactor([])];
   return (text, max) => known.reduce((rest, redactor) => redactor.text(rest, max), text);

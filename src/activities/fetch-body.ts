@@ -14,13 +14,13 @@ interface BodyOptions {
   readonly cleanPage: (bytes: Buffer) => Promise<Buffer>;
 }
 
-/** First bytes, which show whether a body is a page or begins like a video. */
+/** First bytes that show whether a body is a page or begins like a video. */
 const HEAD_BYTES = 64;
-/** As many as show a transport stream, by three of its packets. */
+/** Bytes that show a transport stream: three of its packets. */
 const LONG_HEAD_BYTES = 512;
-/** Bytes of a page that is not a video which are kept for a person to inspect. */
+/** Bytes of a page that are kept for a person to inspect. */
 const KEPT_BYTES = 64 * 1024;
-/** Bytes read beyond those and not kept: a key that is cut in half would not be recognised. */
+/** Bytes read beyond those and not kept: a key cut in half would not be recognized. */
 const CUT_BYTES = 4 * 1024;
 
 /** A body that is not a video, as far as it was read. */
@@ -31,8 +31,8 @@ interface Page {
 }
 
 /**
- * Streams a body into its part, which may already hold the beginning. Undefined when the body ended. A body whose first
- * bytes are not a video is not read to its end: what was read of it is in the part.
+ * Streams a body into its part, which may already have the beginning. Returns undefined when the body has ended. If the
+ * first bytes are not a video, it stops early and keeps in the part what it read.
  */
 export async function readBody(
   body: Readable,
@@ -42,7 +42,7 @@ export async function readBody(
   const guard = new PaceGuard(body, bounds, remainingMs);
   const abort = () => body.destroy(new Error('cancelled'));
   signal.addEventListener('abort', abort, { once: true });
-  // The beginning of a resumed part was checked when it was new.
+  // The beginning of a resumed part was checked before.
   let head = part.position === 0 ? Buffer.alloc(0) : undefined;
   let page: Page | undefined;
   try {
@@ -99,7 +99,10 @@ export async function keptOfPage(page: Buffer, cleanPage: BodyOptions['cleanPage
   return cleaned.subarray(0, KEPT_BYTES);
 }
 
-/** The problem with bytes that do not begin like a video. A page may be replaced by the video later, other bytes are final. */
+/**
+ * The problem with bytes that do not begin like a video. A page may be replaced by the video later; other bytes are
+ * final.
+ */
 export function notVideoProblem(head: Buffer): DownloadProblem | undefined {
   if (mayBeVideo(head)) return undefined;
   return { kind: isPage(head) ? 'not_video' : 'no_picture', message: notVideo(head) };
@@ -156,8 +159,8 @@ export interface DownloadProgress {
   /** Digest of the activity execution: only that one resumes its part. */
   readonly owner: string;
   /**
-   * Milliseconds that count against the service: all tries and the pauses after them. Time without a worker does not,
-   * and neither does anything before the last byte that arrived.
+   * Milliseconds that count against the service: all tries and the pauses after them since the last received byte,
+   * without the time in which no worker had the account.
    */
   windowMs: number;
   /** Digest of the location of the part's bytes. */
@@ -201,7 +204,7 @@ export function readProgress(details: unknown, owner: string): DownloadProgress 
   return { ...freshProgress(owner), ...given, owner, v: 1 };
 }
 
-/** Counts consecutive faults of the same kind; a worker without the account is not a fault of the download. */
+/** Counts consecutive faults of the same kind. A worker without the account is not a fault of the download. */
 export function noteFault(progress: DownloadProgress, kind: DownloadProblemKind): void {
   if (kind === 'account_not_configured') {
     progress.elsewhere += 1;

@@ -29,15 +29,15 @@ export interface DownloadTry {
   readonly progress: DownloadProgress;
   readonly signal: AbortSignal;
   readonly now: () => number;
-  /** By `now`. */
+  /** By the clock `now`. */
   readonly endsAt: number;
   /** The server's time, in milliseconds since the Unix epoch. */
   readonly serverTime: () => number;
   /** Aborted at `endsAt`, because the times of slow redirects and of several locations add up. */
   readonly deadline: AbortSignal;
-  /** The owner of its progress is new: there is no earlier part. */
+  /** There is no earlier part to resume. */
   readonly fresh?: boolean;
-  /** No try follows this one: what it refuses is kept. */
+  /** No try follows: what this one refuses is kept. */
   readonly last: boolean;
   /** Set once this try has received a byte of a video. */
   flowed: boolean;
@@ -89,7 +89,7 @@ async function get(
 ): Promise<ContentFetchResult> {
   const { client, signal, deadline } = download;
   const result = await client.fetchContent({ ...request, signal: AbortSignal.any([signal, deadline]) });
-  // A body that is not read, or is discarded, may still emit an error, which needs a listener.
+  // A body that is discarded may still emit an error, which needs a listener.
   if (result.kind === 'body') result.body.on('error', () => undefined);
   return result;
 }
@@ -147,14 +147,14 @@ export async function forget({ progress }: DownloadTry, part: StagedArtifact): P
   await part.discard();
 }
 
-/** Deletes the part of this try, when no other one will resume it. */
+/** Deletes the part of this try if none will resume it. */
 export async function discardPart(download: DownloadTry): Promise<void> {
   const { owner, location, etag } = download.progress;
   if (location === null) return;
   await forget(download, await download.artifacts.stage(partOwner(owner, location, etag)));
 }
 
-/** The part that the last try left for this location; undefined when there is none that can be resumed. */
+/** Returns the part that the last try left for this location; undefined if it cannot be resumed. */
 async function resumablePart(download: DownloadTry, location: string): Promise<StagedArtifact | undefined> {
   const { progress, artifacts } = download;
   if (progress.location !== location || progress.etag === null) return undefined;
@@ -234,7 +234,7 @@ export async function tryLocations(
   if (first === undefined)
     return { problem: { kind: 'missing', message: 'The record names no location for the result.' } };
   const unread = record.kind === 'record' ? [] : [unreadRecord(record)];
-  // A blocked location is final only when the other locations are known.
+  // A blocked location is final only once the results of the others are known.
   const all = first.kind === 'blocked' ? ([first, ...rest, ...unread] as const) : ([first, ...rest] as const);
   return { problem: worstOf(all) };
 }
@@ -250,7 +250,7 @@ async function tryLocation(download: DownloadTry, location: ContentLocation): Pr
 const nameOf = (location: ContentLocation) =>
   location.kind === 'content' ? 'content' : placeOf(location.url);
 
-/** Checks the content of a complete body; only video is published. */
+/** Checks the content of a complete body: only a video is published. */
 async function verify(download: DownloadTry, part: StagedArtifact): Promise<TryResult> {
   const path = part.inspectPath();
   if (path === undefined) throw new Error('This store cannot show its parts for inspection.');
@@ -290,7 +290,7 @@ async function takeDataUrl(download: DownloadTry, url: URL): Promise<Fetched> {
   return { problem: { ...problem, message, rejected } };
 }
 
-/** A Retry-After for the record holds for the content of the same service, too. */
+/** A Retry-After of the record also applies to the content of the same service. */
 function askedToWait(record: GetVideoResult): DownloadProblem | undefined {
   if (record.kind === 'record' || record.retryAfterMs === undefined) return undefined;
   const { retryAfterMs, httpStatus } = record;
@@ -316,7 +316,7 @@ function unreadRecord(record: Extract<GetVideoResult, { kind: 'error' }>): Downl
 interface ContentLocation {
   readonly kind: 'content' | 'url' | 'data';
   readonly url: URL;
-  /** Has the service's own origin: its Retry-After holds for this location too. */
+  /** It has the service's own origin, so the Retry-After of the record applies to it. */
   readonly own: boolean;
 }
 

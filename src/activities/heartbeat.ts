@@ -2,7 +2,7 @@ import { activityInfo, Context } from '@temporalio/activity';
 import { reportIfMistake } from './failures';
 
 export interface Heartbeat {
-  /** Hands the details to the SDK, which decides when they are sent. */
+  /** Passes the details to the SDK, which decides when they are sent. */
   beat(): void;
   /** Stops the background heartbeats. */
   stop(): void;
@@ -11,8 +11,8 @@ export interface Heartbeat {
 const NO_HEARTBEAT: Heartbeat = { beat: () => undefined, stop: () => undefined };
 
 /**
- * Sends a heartbeat every half heartbeat timeout, until `stop`: the server times out a worker that hangs or dies, not
- * one that waits. What is over before that costs the server none. Does nothing without a heartbeat timeout. A failed
+ * Sends a heartbeat every half heartbeat timeout until `stop`: the server times out a worker that hangs or dies, not
+ * one that waits. Work that ends earlier costs the server none. Does nothing without a heartbeat timeout. A failed
  * heartbeat never fails the activity.
  * @param details what the next attempt needs; called before every heartbeat
  */
@@ -24,9 +24,9 @@ export function startHeartbeat(details: () => unknown = () => undefined): Heartb
     try {
       context.heartbeat(details());
     } catch (error) {
-      // Thrown by a timer, it would end the process.
+      // Thrown in a timer, it would end the process.
       reportIfMistake(error);
-      // Nothing to do: the next heartbeat tries again, and the server's heartbeat timeout applies.
+      // The next heartbeat tries again, and the server's heartbeat timeout applies.
     }
   };
   const timer = setInterval(beat, Math.max(10, heartbeatTimeoutMs / 2));

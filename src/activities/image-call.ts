@@ -48,7 +48,7 @@ import { msUntil } from '../service/time-left';
 type Answer = Exclude<ImageCallAnswer, { outcome: 'pending' }>;
 type ImageInput = GenerateImageInput | EditImageInput;
 type ImageCallInput = Omit<ImageInput, 'request'> & {
-  /** Return only what is recorded under the key; nothing is sent. */
+  /** Returns only what is recorded under the key; sends nothing. */
   readonly recordedOnly?: true;
   /** See {@link PaidSpec}. */
   readonly agreedPrice?: number | null;
@@ -79,7 +79,7 @@ function rawInputIssue(input: ImageInput, who: Caller): ImageOutcome | undefined
   // Without a workflow the id is the key.
   const own = who.workflowId === null ? who.activityId : '';
   const given: unknown = input.creationKey || own;
-  // The helpers pass a key that belongs to the workflow that they run in.
+  // Helpers pass a key that belongs to the workflow in which they run.
   const refused =
     typeof given === 'string'
       ? givenKeyIssue(given, who.workflowId ?? undefined)
@@ -113,8 +113,8 @@ export async function callForImages(
 }
 
 /**
- * Nothing was recorded, or a refusal is in effect that a person must fix: time decides, not the number of tries. Tries
- * do not help either where the batch of a campaign is closed: another one gets the row.
+ * Nothing was recorded, or a person must fix the cause of a standing refusal: time limits the wait, not the number of
+ * tries. The same applies if the batch is closed: another batch gets the row.
  */
 function isWaiting(answer: Answer): answer is WaitingImage {
   if (answer.outcome === 'rejected') return answer.standing !== undefined;
@@ -174,14 +174,14 @@ function specOf(
   };
 }
 
-/** Another sender may be alive: retries wait for its outcome. The last one says what is known. */
+/** Another sender may be alive: retries wait for its outcome, and the last one returns what is known. */
 function afterOtherSender(send: IntentEntry | null, sendAttempt: number, who: Caller): Answer {
   const left = send === null ? 1000 : timeLeft(send, who.serverTime());
   if (send !== null && who.isLastAttempt) return unconfirmedBySend({ sent: send }, sendAttempt);
   throw retryLater({
     class: 'waiting_for_sender',
     message: 'A sender of this call may still be alive; its outcome is awaited.',
-    // The first retries come soon, for a living sender; a later one waits for the end of a dead one's time.
+    // The first retries are quick, for a living sender. A later one waits until a dead one's time has expired.
     delayMs: who.attempt <= 2 ? Math.min(Math.max(left, 0) + 100, 5_000) : Math.max(left, 0) + 100,
   });
 }

@@ -45,7 +45,7 @@ interface Lost {
 
 /** Largest single result, in bytes. */
 export const MAX_IMAGE_BYTES = 256 * 1024 * 1024;
-/** Most results of one reply that are read: no service makes so many, and the answer lists every one. */
+/** Most results of one reply that are read. Services make far fewer, and the answer lists every one. */
 export const MAX_RESULTS = 1_000;
 const AT_ONCE = 8;
 const FETCH_TRIES = 6;
@@ -99,7 +99,7 @@ export async function storeImages(
   };
 }
 
-/** Keeps the results in their order; only so many are fetched at a time, however many a reply names. */
+/** Keeps the results in their order, with limited concurrency. */
 async function keepAll(
   items: readonly ImageItem[],
   keep: ImageStorage,
@@ -111,7 +111,7 @@ async function keepAll(
   return kept;
 }
 
-/** Seals the links of all lost results, by index; undefined where one of them has none, or there is no journal. */
+/** Seals the links of all lost results, by index; undefined if one has none, or there is no journal. */
 async function sealLinks(
   items: readonly ImageItem[],
   kept: readonly (ArtifactRef | Lost)[],
@@ -186,8 +186,8 @@ interface LostImages {
 }
 
 /**
- * Fetches the results that a paid image call could not keep, from the links of its reply; nothing is bought. A complete
- * result is adopted for good, so that it stays when the links expire. Undefined where there are no links.
+ * Fetches the results that a paid image call could not keep, from the links of its reply; buys nothing. A complete
+ * result is adopted permanently, so it remains when the links expire. Undefined if there are no links.
  */
 export async function fetchLostImages(
   { log, send, recorded }: LostImages,
@@ -208,7 +208,7 @@ export async function fetchLostImages(
   return found.outcome === 'completed' ? adopt(journal, log, send, found) : found;
 }
 
-/** A decision made meanwhile takes precedence in the journal; the caller gets the images all the same. */
+/** A decision that was made meanwhile wins in the journal; the caller gets the images nevertheless. */
 async function adopt(
   journal: CreateJournal,
   log: KeyLog,
@@ -217,8 +217,7 @@ async function adopt(
 ): Promise<CompletedImages> {
   const reason = 'The results that were lost have been fetched after all.';
   const decision = { about: sent.nonce, decision: 'adopt', by: 'worker', reason, answer } as const;
-  // The images are stored under their hashes: where the journal cannot be written now, the next start fetches them
-  // again.
+  // The images are stored under their hashes: if this write fails, the next start fetches them again.
   await recordDecision(journal, log, decision, Date.now()).catch(reported(undefined));
   return answer;
 }

@@ -1,6 +1,6 @@
 /**
- * Factory of the activities, for workers that are put together by hand. Needs the key and the stores; never imported by
- * workflow code.
+ * Factory of the activities, for manually assembled workers. Needs the key and the stores; workflow code never imports
+ * it.
  *
  * @module
  */

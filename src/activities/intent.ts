@@ -35,26 +35,29 @@ export interface PaidSpec {
   readonly facts: Pick<IntentEntry, 'durationSeconds' | 'resolution' | 'referenceMode'>;
   readonly account?: string | undefined;
   readonly policy?: CreatePolicy | undefined;
-  /** The batch of a campaign that pays: nothing is sent once it is closed. */
+  /** The campaign batch that pays: nothing is sent once it is closed. */
   readonly payer?: string | undefined;
-  /** Milliseconds of work that may follow the reply before its outcome is written. */
+  /** Milliseconds of work between the reply and the write of its outcome. */
   readonly afterReplyMs: number;
-  /** Whether the activity is its own reconciliation: a retry of it may send again after a proven refusal. */
+  /** Whether the activity reconciles itself: a retry may send again after a proven refusal. */
   readonly retries: boolean;
   readonly sender: Sender;
   readonly refuseWhileUnconfirmed?: boolean | undefined;
   /** A person wants the request sent again after a refusal that another run received. */
   readonly again?: boolean | undefined;
-  /** Return only what is recorded; an open send stays as it is. */
+  /** Returns only what is recorded; an open send stays open. */
   readonly recordedOnly?: true;
-  /** When a call was scheduled that may be lost together with its heartbeats (ISO 8601); its records are wanted. */
+  /**
+   * ISO 8601 time at which a call was scheduled that may be lost together with its heartbeats; its records are
+   * requested.
+   */
   readonly recordedSince?: string | undefined;
   /** The send of unknown fate that may be sent again under its idempotency key. */
   readonly sameKey?: string | undefined;
-  /** The agreed price in micro-units: nothing is sent where it costs more by now. Null or absent: none was agreed. */
+  /** The agreed price in micro-units: nothing is sent if the call costs more by now. Null or absent: none was agreed. */
   readonly agreedPrice?: number | null | undefined;
   /**
-   * The caller accounts for everything under its keys: where another request holds the key, the answer says what that
+   * The caller accounts for everything under its keys: if another request owns the key, the answer includes what that
    * may cost.
    */
   readonly keepsBooks?: true;
@@ -75,16 +78,16 @@ export interface PaidSpec {
 export interface PostedCall extends Pick<AdmittedCall, 'account' | 'ready' | 'base'> {
   readonly intent: IntentEntry;
   readonly window: SendWindow;
-  /** Sends in a span, with what is left of the time of the request. */
+  /** Sends in a span, within the time that is left for the request. */
   readonly exchange: <Reply extends Accepted | PaidFailure>(
     send: (options: PaidSendOptions) => Promise<Reply>,
   ) => Promise<Reply>;
 }
 
-/** The result of one execution. Where it is pending, the caller decides how to wait for the other sender. */
+/** The result of one execution. If it is pending, the caller decides how to wait for the other sender. */
 export interface SendOnceResult {
   readonly answer: RecordedAnswer | PendingCall;
-  /** The send that it is about; null where there was none, or where nobody but another journal knows it. */
+  /** The send that it is about; null if there was none, or if only another journal has it. */
   readonly send: Send['sent'] | null;
   /** It was recorded before: this execution has sent nothing. */
   readonly isRecorded?: true;
@@ -110,13 +113,13 @@ export interface AdmittedCall extends OpenedCall {
   readonly ready: ReadyCall;
 }
 
-/** Who sends, as every entry about a send names it. */
+/** The sender, in the form that every entry about a send has. */
 export function sentBy({ namespace, workflowId, runId, ancestors, activityId, sender, attemptAt }: Caller) {
   const above = ancestors.length > 0 ? { ancestors } : {};
   return { namespace, workflowId, runId, ...above, activityId, sender, attemptAt };
 }
 
-/** The entry by which a sender never sends. It names the workflows that may ask for its key again. */
+/** The entry that excludes a sender permanently. It names the workflows that may request its key again. */
 export function fenceOf(who: Caller): FenceEntry {
   const { runId: _, attemptAt: __, ...names } = sentBy(who);
   return { v: 1, kind: 'fence', ...names, at: new Date().toISOString() };
@@ -152,9 +155,9 @@ export function intentOf(
 }
 
 /**
- * The header value of the policy `idempotency`: one digest per send, because a send that a person authorised again is a
- * separate purchase, and per journal, because two deployments on one account may use the same creation keys. Whatever is
- * sent under this intent later carries the recorded key.
+ * The header value of the policy `idempotency`. One digest per send, because a send that a person authorized again is a
+ * separate purchase; and per journal, because two deployments on one account may use the same creation keys. Later
+ * sends under this intent use the recorded key.
  */
 export function idempotencyKey(
   journalId: string,
@@ -166,7 +169,7 @@ export function idempotencyKey(
   return createHash('sha256').update(parts.join('\n')).digest('hex');
 }
 
-/** Null where a file of the request could not be read: without its hash the same request would look like another. */
+/** Null if a file of the request could not be read: without its hash the same request would look like another. */
 export function fingerprintOf(
   paid: PaidRequest,
   account: Pick<Account, 'name'>,
@@ -189,13 +192,13 @@ export const NO_ACCOUNT: MissingHere = {
   field: 'account',
 };
 
-/** Account, body, price and fingerprint of a call, as far as this worker can make them. Writes and sends nothing. */
+/** Prepares account, body, price and fingerprint of a call, as far as this worker can. Writes and sends nothing. */
 export async function prepareCall(
   deps: PaidDeps,
   spec: PaidSpec,
 ): Promise<Pick<OpenedCall, 'account' | 'prepared' | 'fingerprint' | 'policy'>> {
   const account = deps.accounts.find(spec.account);
-  // An error here is a fault of a store or of this package: nothing was sent, and the answer says so.
+  // An error here is a fault of a store or a mistake of ours: nothing was sent, and the answer reports it.
   const prepared: Prepared =
     account === undefined
       ? { kind: 'missing', missing: NO_ACCOUNT, fileHashes: null }

@@ -35,14 +35,14 @@ export function journalUnavailable(error: unknown): ApplicationFailure {
   });
 }
 
-/** For a `catch`: the server retries the activity. */
+/** For a `catch`: makes the server retry the activity. */
 export function orRetry(error: unknown): never {
   throw journalUnavailable(error);
 }
 
 /**
- * For a `catch`: the answer of a call that the journal keeps from being sent. Logs the cause, because a value is not logged
- * by the SDK.
+ * For a `catch`: returns the answer of a call that is not sent because of the journal. Logs the cause, because the SDK
+ * does not log returned values.
  */
 export const journalDown =
   (base: AnswerBase) =>
@@ -52,7 +52,7 @@ export const journalDown =
     return unsentAnswer(base, 'journal_unavailable', `${UNUSABLE} ${cause}`);
   };
 
-/** Tells those who run the worker that what became of a send is not in the journal. */
+/** Warns operators that the journal lacks the outcome of a send. */
 export function warnUnrecorded(creationKey: string, fault: unknown): void {
   log.warn('The outcome of a paid call could not be written to the journal', {
     creationKey,
@@ -60,14 +60,14 @@ export function warnUnrecorded(creationKey: string, fault: unknown): void {
   });
 }
 
-/** Attempts that have their line: one activity may hold hundreds of calls, which all fail for the same cause. */
+/** Attempts that have logged their line: hundreds of calls of one activity may fail for the same cause. */
 const WARNED = new WeakSet<Context>();
 
 function warnOnce(error: unknown, cause: string): void {
   const context = Context.current();
   if (WARNED.has(context)) return;
   WARNED.add(context);
-  // A store may be anybody's: its mistake is told, and the call waits as for any other fault of it.
+  // A journal may be a user's code: a mistake in it is reported, and the call waits as for any other fault.
   reportIfMistake(error);
   log.warn('The create journal cannot be read or written', { cause });
 }
@@ -89,16 +89,17 @@ export async function openLog(journal: CreateJournal, key: JournalKey): Promise<
   return { key, entries, state: stateOf(entries) };
 }
 
-/** What became of an append: `lost`, another entry stands there; `unsure`, ours does, perhaps not for good. */
+/** The result of an append. `lost`: another entry has the position; `unsure`: ours has it, but may not be durable. */
 interface Appended {
   readonly is: 'won' | 'lost' | 'unsure';
-  /** With the entry; where it lost, as it stands. */
+  /** Includes the new entry; after `lost`, the log as it is. */
   readonly log: KeyLog;
 }
 
 /**
- * Appends an entry behind those that were read. An ambiguous write is read back: our own entry may stand there, although
- * the journal failed, and may not be durable. @throws when it is unknown what stands there
+ * Appends an entry after those that were read. An ambiguous write is read back: our entry may be there although the
+ * journal failed, and may not be durable.
+ * @throws when it is unknown which entry has the position
  */
 export async function append(journal: CreateJournal, log: KeyLog, entry: LogEntry): Promise<Appended> {
   const { key, entries, state } = log;
@@ -115,13 +116,13 @@ export async function append(journal: CreateJournal, log: KeyLog, entry: LogEntr
 
 const textOf = (entry: LogEntry): string => JSON.stringify(canonical(entry));
 
-/** Whether the existing entry is the one that was written. An answer or a decision has no name of its own. */
+/** Whether the existing entry is the one that was written. Answers and decisions have no nonce. */
 function isSame(existing: LogEntry, written: LogEntry): boolean {
   if (existing.kind === 'intent') return written.kind === 'intent' && existing.nonce === written.nonce;
   return textOf(existing) === textOf(written);
 }
 
-/** {@link append}, for an activity that is retried: it reads the log again where this throws. */
+/** {@link append}, for an activity that is retried: an error makes it read the log again. */
 export async function appendOrRetry(journal: CreateJournal, log: KeyLog, entry: LogEntry): Promise<KeyLog> {
   const appended = await append(journal, log, entry).catch(orRetry);
   if (appended.is === 'unsure') orRetry(UNSURE);
@@ -133,9 +134,9 @@ export async function appendOrRetry(journal: CreateJournal, log: KeyLog, entry: 
 const RECORD_TRIES = 4;
 
 /**
- * Records what became of a send, before it is told. A failure of the journal cannot undo the send: `recorded: false`
- * lets the caller say so. Where the journal has lost the intent meanwhile, the send is noted first: an answer alone says
- * nothing.
+ * Records the result of a send before it is reported. A failure of the journal cannot undo the send: with `recorded:
+ * false` the caller reports that. If the journal has lost the intent meanwhile, the send is recorded first: an answer
+ * alone proves nothing.
  */
 export async function recordAnswer(
   journal: CreateJournal,
@@ -155,9 +156,9 @@ export async function recordAnswer(
         await forgetSettled(journal, appended.log, nonce);
         return { recorded: true, log: appended.log };
       }
-      // One that is unsure is read again: it may be gone.
+      // An unsure entry is read again: it may be gone.
       now = appended.is === 'unsure' ? await openLog(journal, log.key) : appended.log;
-      // The write was made, and its answer lost.
+      // The write succeeded, and its reply was lost.
       if (now.entries.some((other) => isSame(other, entry))) return { recorded: true, log: now };
     } catch (fault) {
       faults += 1;
@@ -167,7 +168,7 @@ export async function recordAnswer(
   }
 }
 
-/** Notes a send whose intent this journal has lost. */
+/** The entry for a send whose intent this journal has lost. */
 function lostEntryOf(sent: IntentEntry | LostEntry, at: string): LostEntry {
   const { v, nonce, namespace, creationKey, sender, operation, workflowId, runId, ancestors } = sent;
   const { activityId, attemptAt, fingerprint } = sent;
@@ -177,7 +178,7 @@ function lostEntryOf(sent: IntentEntry | LostEntry, at: string): LostEntry {
   return { v, kind: 'lost', nonce, namespace, creationKey, ...who, ...facts, cause: 'journal_changed', at };
 }
 
-/** The same as {@link recordAnswer}, for an activity that is retried where the journal fails. */
+/** {@link recordAnswer}, for an activity that is retried when the journal fails. */
 export async function recordOrRetry(
   journal: CreateJournal,
   log: KeyLog,
@@ -189,8 +190,9 @@ export async function recordOrRetry(
 }
 
 /**
- * {@link giveUpOpen}, once the sender of the open intent can no longer be alive. It may have recorded its answer just now:
- * the caller goes by the log. @throws while that sender may still record it
+ * {@link giveUpOpen}, once the sender of the open intent can no longer be alive. It may have recorded its answer just
+ * now: the caller decides by the returned log.
+ * @throws while that sender may still record it
  */
 export async function afterSender(
   journal: CreateJournal,
@@ -221,8 +223,9 @@ const REPEATED = {
 };
 
 /**
- * Records a decision, and what follows from it. @param now milliseconds since the Unix epoch
- * @throws while the request that it is about may be in flight once more: what that one buys would be hidden by it
+ * Records a decision and applies it.
+ * @param now milliseconds since the Unix epoch
+ * @throws while its request may be in flight again: the decision would hide what that one buys
  */
 export async function recordDecision(
   journal: CreateJournal,
@@ -238,7 +241,7 @@ export async function recordDecision(
   return longer;
 }
 
-/** What follows from a decision; repeated whenever it is repeated. */
+/** Applies a decision. Repeated with every repetition of the decision. */
 export async function followDecision(
   journal: CreateJournal,
   log: KeyLog,
@@ -248,7 +251,7 @@ export async function followDecision(
   if (answer !== null) await indexCreated(journal, log.key, answer, sentOf(log, about));
 }
 
-/** The fate of a send is known: others with the same body need not look at it. */
+/** The fate of a send is known: other calls with the same body no longer need to check it. */
 async function forgetSettled(
   journal: CreateJournal,
   { key, entries, state }: KeyLog,
@@ -265,15 +268,15 @@ export function sentOf({ state }: KeyLog, nonce: string): IntentEntry | LostEntr
 }
 
 /**
- * Removes the service's own text, which may echo a prompt: a journal is a diagnostic. Kind, code and our
- * message stay.
+ * Removes the service's own text, which may repeat a prompt: a journal is a diagnostic. Kind, code and our message
+ * stay.
  */
 function withoutForeignText(answer: RecordedAnswer): RecordedAnswer {
   if (!('error' in answer) || answer.error === undefined || isOpenAnswer(answer)) return answer;
   return { ...answer, error: { ...answer.error, message: null } };
 }
 
-/** Whether a task of the same account belongs to another creation key; equal keys in two namespaces are different. */
+/** Whether a task of the same account belongs to another creation key. Equal keys in two namespaces differ. */
 export function isForeign(
   owner: TaskIndexEntry,
   key: JournalKey,
@@ -284,8 +287,8 @@ export function isForeign(
 }
 
 /**
- * Claims a task for a creation key before it is adopted: two keys, or two people, that search for their task at the
- * same time never get the same one. False when another key has it.
+ * Claims a task for a creation key before it is adopted: two concurrent searches never get the same task. Returns false
+ * if another key has it.
  */
 export async function claimTask(
   journal: CreateJournal,
@@ -299,10 +302,7 @@ export async function claimTask(
   return !owners.some((owner) => isForeign(owner, key, sent));
 }
 
-/**
- * Makes a created task findable by its id alone. Repeated whenever a recorded creation is read: a kill may have
- * prevented it.
- */
+/** Indexes a created task by its id. Repeated whenever the creation is read: a kill may have prevented it. */
 export async function indexCreated(
   journal: CreateJournal,
   { namespace, creationKey }: JournalKey,
@@ -311,7 +311,7 @@ export async function indexCreated(
 ): Promise<void> {
   if (answer.outcome !== 'created') return;
   const { taskId, account } = answer.video;
-  // A recorded answer is usually indexed already, and another try would cost a draft file and two disk syncs.
+  // A recorded answer is usually indexed already, and another write would cost a draft file and two disk syncs.
   if (!answer.sent) {
     const known = await journal.findTask(taskId).catch(reported([]));
     if (known.some(({ video }) => video.account === account)) return;

@@ -17,11 +17,11 @@ import { type PaidOperation } from '../domain/request';
 interface Watched {
   readonly account: string;
   polledAt: number;
-  /** After it, the video is polled by another worker or no more. */
+  /** Afterwards another worker polls the video, or none. */
   until: number;
 }
 
-/** Intervals without a poll after which a video no longer counts as in flight, and the least time for that. */
+/** Intervals without a poll after which a video no longer counts as in flight, and the minimum time for that. */
 const MISSED_INTERVALS = 3;
 const LEAST_MS = 60_000;
 const SAMPLE_MS = 15_000;
@@ -29,8 +29,8 @@ const SAMPLE_MS = 15_000;
 const MAX_WATCHED = 100_000;
 
 /**
- * Counts the polls of a worker from the answers of its ticks, wherever these run. It sees which videos are in flight,
- * because every tick names them.
+ * Counts the polls of a worker from the answers of its ticks, whichever thread runs them. Every tick names the videos
+ * in flight.
  */
 export class PollMetrics {
   private readonly watched = new Map<string, Watched>();
@@ -71,11 +71,11 @@ export class PollMetrics {
       }
     }
     this.report(account);
-    // A worker that gets no ticks any more has nothing in flight.
+    // A worker that no longer gets ticks has nothing in flight.
     if (this.watched.size > 0) this.sampling ??= setInterval(() => this.sample(), SAMPLE_MS).unref();
   }
 
-  /** Forgets the videos that no tick has named for a while. */
+  /** Forgets videos that no recent tick has named. */
   sample(): void {
     const now = this.now();
     for (const [task, watched] of this.watched) if (watched.until < now) this.remove(task, watched);
@@ -95,7 +95,7 @@ export class PollMetrics {
   }
 }
 
-/** The tasks of a tick, counted by a word for their answer; one that is not mentioned is unchanged. */
+/** Counts the tasks of a tick by a word for their answer; a task that is not mentioned is unchanged. */
 export function pollsByAnswer(
   { byModel }: PollVideosInput,
   { answers }: PollVideosResult,
@@ -120,33 +120,33 @@ function wordOf(answer: PollAnswer): string {
 interface ReportedCall {
   readonly operation: PaidOperation;
   readonly creationKey: string;
-  /** Undefined where this worker does not have the account: the caller's text is not a label. */
+  /** Undefined if this worker does not have the account: the caller's text must not become a label. */
   readonly account: string | undefined;
   readonly model: string;
   /** Whether the model is one of the configuration. */
   readonly isKnownModel: boolean;
   readonly answer: RecordedAnswer;
-  /** The answer was recorded by an earlier execution, which has reported it. */
+  /** An earlier execution has recorded and reported the answer. */
   readonly isRecorded: boolean;
-  /** The call was sent before, under the same idempotency key: its estimate is counted already. */
+  /** The call was sent before under the same idempotency key: its estimate is already counted. */
   readonly isRepeated: boolean;
 }
 
 /** A try to download a video. */
 interface ReportedDownload {
-  /** Undefined where this worker does not have the account. */
+  /** Undefined if this worker does not have the account. */
   readonly account: string | undefined;
   readonly taskId: string;
   /** `downloaded`, or the kind of the problem. */
   readonly result: string;
   readonly bytes?: number;
-  /** No further try follows: why there is no video. */
+  /** Set if no further try follows: why there is no video. */
   readonly givenUp?: string;
 }
 
 /**
- * Reports paid work to those who run the worker: numbers, and a line in the log for each call that was sent. A report
- * fails nothing and delays nothing: its line is written when the keys that it must not show are known.
+ * Reports paid work to operators: metrics, and a log line for each sent call. A report fails nothing and delays
+ * nothing: its line is written once the keys that it must not show are known.
  */
 export interface PaidEvents {
   readonly metrics: Metrics;
@@ -157,7 +157,7 @@ export interface PaidEvents {
   readonly gate: (account: string, scope: StandingScope, closed: number, reason: RejectReason | null) => void;
 }
 
-/** Level of the line of an event: ERROR where what is paid for is not there, WARN where its fate is unknown. */
+/** Log level of an event: ERROR if a paid result is missing, WARN if its fate is unknown. */
 export type EventLevel = 'INFO' | 'WARN' | 'ERROR';
 
 const LEVELS: { readonly [outcome: string]: EventLevel } = {
@@ -170,7 +170,7 @@ interface PaidEventsOptions {
   readonly metrics: Metrics;
   /** Writes a line of the log. */
   readonly log: (level: EventLevel, message: string, facts: { readonly [name: string]: unknown }) => void;
-  /** Whether an id contains a secret, and may not be shown. */
+  /** Whether an id contains a secret and must not be shown. */
   readonly holdsSecret: () => Promise<(id: string) => boolean>;
 }
 
@@ -276,7 +276,7 @@ function outcomeOf(answer: RecordedAnswer): CallOutcome {
   }
 }
 
-/** Public names, of which there are few; a status of the service as `http_429`. */
+/** A few public names; a status of the service as `http_429`. */
 function reasonOf(answer: RecordedAnswer): string {
   switch (answer.outcome) {
     case 'created':
@@ -324,7 +324,7 @@ function countMoney(
   metrics.record('imageCost', microUnits, { ...at, currency, state });
 }
 
-/** Undefined where nothing is owed: it was not sent, or refused without being validated. */
+/** Undefined if nothing is owed: the call was not sent, or refused without validation. */
 function fateOf(answer: RecordedAnswer): 'accepted' | 'unconfirmed' | 'refused' | undefined {
   if (!answer.sent) return undefined;
   if (answer.outcome === 'rejected') return isValidated(answer) ? 'refused' : undefined;

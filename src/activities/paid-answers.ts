@@ -71,7 +71,7 @@ export function invalidAnswer(base: AnswerBase, issue: ValidationIssue): Rejecte
   return rejectedAnswer(base, 'invalid_request', issue.message, issue);
 }
 
-/** Nothing was sent. @param more what waiting helps, and for how long; @default it may help, and no intent was recorded */
+/** Nothing was sent. @param more whether and how long waiting helps; @default it may help, and no intent was recorded */
 export function unsentAnswer(
   base: AnswerBase,
   cause: string,
@@ -93,7 +93,7 @@ export function unsentAnswer(
 /** Nothing was sent under the intent that was recorded. */
 export const UNDER_INTENT = { sendAttemptUsed: true } as const;
 
-/** This worker lacks something that another may have: nothing was recorded, so that the other one can take the call. */
+/** This worker lacks something that another may have. Nothing was recorded, so the other one can take the call. */
 export function missingAnswer(base: AnswerBase, { cause, message, ...more }: MissingHere): NotSent {
   return unsentAnswer(base, cause, message, more);
 }
@@ -115,8 +115,8 @@ export function pendingAnswer(
 }
 
 /**
- * Another request holds the key.
- * @param held its send, for a caller that accounts for everything under its keys: with what that may have cost, and its task
+ * Another request owns the key.
+ * @param held its send, for a caller that accounts for everything under its keys: adds its possible cost and its task
  */
 export function conflictAnswer(base: AnswerBase, held?: Send): RejectedCall {
   const conflict = rejectedAnswer(
@@ -157,7 +157,7 @@ export function failureAnswer(
       const standing = standingScope({ reason, httpStatus, error });
       const refused = { ...base, outcome: 'rejected', reason, httpStatus, error, message } as const;
       const rejected: RejectedCall = standing === undefined ? refused : { ...refused, standing };
-      // Kept also when this run ends: a later start of the same id may not send before it either (C8.7).
+      // Also applies after this run: a later start of the same id may not send earlier either (C8.7).
       return retryAfterMs === undefined ? rejected : { ...rejected, notBefore: timeAfter(retryAfterMs) };
     }
     case 'unconfirmed':
@@ -195,7 +195,8 @@ export function factsIn({
 }
 
 /**
- * The recorded answer of a send: what was bought, what was decided, what its sender said, or that its fate is unknown.
+ * Returns the recorded answer of a send: what was bought, what was decided, what its sender recorded, or that its fate
+ * is unknown.
  * @param now milliseconds since the Unix epoch, for an answer that names a time
  */
 export function recordedAnswer(state: KeyState, at: number, now = Infinity): RecordedAnswer {
@@ -205,12 +206,12 @@ export function recordedAnswer(state: KeyState, at: number, now = Infinity): Rec
   return { ...current, sendAttempt: at, ...(owesBesides(state, at) && { mayBeOwed: true as const }) };
 }
 
-/** What every answer about the next send of a key says, before anything is known of it. */
+/** The fields of every answer about the next send of a key, before anything else is known about it. */
 export function nextSend(state: KeyState): { readonly sendAttempt: number; readonly mayBeOwed?: true } {
   return { sendAttempt: state.sends.length, ...(owesBefore(state) && { mayBeOwed: true as const }) };
 }
 
-/** A send without an answer whose sender cannot be alive any more: its own entry is the evidence. */
+/** A send without an answer whose sender cannot be alive: its own entry is the evidence. */
 export function unconfirmedBySend({ sent }: Pick<Send, 'sent'>, at: number, cause?: string): UnconfirmedCall {
   const facts = factsIn(sent);
   const common = { outcome: 'unconfirmed', sendAttempt: at, sent: true, account: sent.account } as const;
@@ -223,7 +224,7 @@ export function unconfirmedBySend({ sent }: Pick<Send, 'sent'>, at: number, caus
   return { ...common, estimate, evidence: evidence(cause ?? 'no_outcome_recorded', known) };
 }
 
-/** The answer of a create that made this task, with the facts that its log keeps. */
+/** The answer of a create that made this task, with the facts that its log stores. */
 export function adoptedAnswer(
   sent: IntentEntry | LostEntry,
   sendAttempt: number,

@@ -19,7 +19,6 @@ import { type PaidRequest } from '../domain/request';
 
 /** What is known about a create of unknown fate, for a search in the service's own records. Contains no prompt. */
 export interface SentCreate {
-  /** What was asked for. */
   readonly operation: PaidRequest['operation'];
   /** Credential name and digest of the base address. */
   readonly account: string;
@@ -43,16 +42,16 @@ export interface SentCreate {
   readonly headers: { readonly [name: string]: string };
 }
 
-/** What the records of a service say about one send. `unknown`: they could not be read, or are not complete yet. */
+/** What the service's records show about one send. `unknown`: they could not be read, or are not complete yet. */
 export type TaskRecord =
   | { readonly found: 'task'; readonly taskId: string }
-  /** The records are complete and hold no such task. */
+  /** The records are complete and contain no such task. */
   | { readonly found: 'none' }
   | { readonly found: 'unknown' };
 
 /**
- * Settles creates of unknown fate without a person, where a service lists its tasks (a console's API, a bill, a
- * gateway's log) (failure model: The log). The contract of the service itself has no such endpoint.
+ * Settles creates of unknown fate without a person if a service lists its tasks, for example in a console's API, a bill
+ * or a gateway's log (failure model: The log). The service contract has no such endpoint.
  */
 export interface TaskRecords {
   /** How long the service may work on a request before its record appears, in milliseconds; at most 10 minutes. */
@@ -67,15 +66,12 @@ export interface PaidDeps {
   readonly artifacts: ArtifactStore;
   readonly models: ModelSource;
   readonly journal: CreateJournal;
-  /**
-   * Checks whether this journal is bound to the queue on which the activity runs: only then may it send, or prove "not
-   * sent".
-   */
+  /** Checks whether this journal is bound to the queue of the activity: only then may it send, or prove "not sent". */
   readonly checkBinding: CheckBinding;
   readonly policy: CreatePolicy | undefined;
   /** Shared by all paid calls of the process. */
   readonly gate: RefusalGate;
-  /** Searches the service's own records of tasks, where it has any. */
+  /** Searches the service's own records of tasks, if it has any. */
   readonly taskRecords?: TaskRecords | undefined;
   /** Folders below which `{file}` sources may be read. */
   readonly inputRoots: readonly string[];
@@ -98,8 +94,8 @@ export interface Caller {
   /** When the server scheduled the activity, ISO 8601. */
   readonly scheduledAt: string;
   /**
-   * Whether an earlier try of the activity may have sent, and may live: a retry, or a try after an operator's reset, which
-   * sets the number of the attempt back.
+   * Whether an earlier try of the activity may have sent and may be alive: this is a retry, or the try after an
+   * operator's reset, which resets the attempt number.
    */
   readonly isLater: boolean;
   readonly isLastAttempt: boolean;
@@ -113,7 +109,7 @@ export interface Caller {
   readonly now: () => number;
 }
 
-/** Whether the running activity was handed out before: see {@link Caller.isLater}. */
+/** Whether the running activity may have run before: see {@link Caller.isLater}. */
 export function isLaterTry(): boolean {
   const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
   return attempt > 1 || currentAttemptScheduledTimestampMs !== scheduledTimestampMs;
@@ -125,13 +121,13 @@ export function caller({ ancestors = [], sender }: Ancestry & NamedSender = {}):
   const scheduledAt = new Date(info.scheduledTimestampMs).toISOString();
   const attemptAt = new Date(info.currentAttemptScheduledTimestampMs).toISOString();
   const serverTime = attemptClock(info, () => performance.now());
-  // A policy that sets no limit would try for ever.
+  // A policy without a limit would retry indefinitely.
   const attempts = info.retryPolicy?.maximumAttempts || IMAGE_TIMEOUTS.maximumAttempts;
   const runId = info.workflowExecution?.runId ?? info.activityRunId ?? null;
   return {
     namespace: info.workflowNamespace ?? info.namespace,
     workflowId: info.workflowExecution?.workflowId ?? null,
-    // An activity that no workflow scheduled has a run id of its own.
+    // A standalone activity has its own run id.
     runId,
     ancestors,
     activityId: info.activityId,
@@ -149,9 +145,7 @@ export function caller({ ancestors = [], sender }: Ancestry & NamedSender = {}):
   };
 }
 
-/**
- * Without a journal nothing stops a second attempt from buying again, so only one is allowed (architecture: Create).
- */
+/** Without a journal nothing keeps a second attempt from buying again, so only one is allowed (architecture: Create). */
 export function refuseUnsafeRetries(journal: CreateJournal): void {
   if (!keepsNothing(journal)) return;
   const info = activityInfo();
@@ -164,7 +158,7 @@ export type Prepared = ReadyCall | UnreadyCall;
 
 /** Why a call is not sent now. */
 type UnreadyCall = {
-  /** As of {@link ReadyCall}; null where a file cannot be read or the shape is wrong, so that there is no fingerprint. */
+  /** See {@link ReadyCall}; null if a file cannot be read or the shape is wrong, so there is no fingerprint. */
   readonly fileHashes: ReadonlyMap<string, string> | null;
 } & (
   | { readonly kind: 'invalid'; readonly issue: ValidationIssue }
@@ -174,7 +168,7 @@ type UnreadyCall = {
   | { readonly kind: 'missing'; readonly missing: MissingHere }
 );
 
-/** What a worker lacks, and why the call is rejected when no worker has had it within the start limit. */
+/** What a worker lacks, and why the call is rejected if no worker has it within the start limit. */
 export interface MissingHere {
   /** Public name. */
   readonly cause: 'account_not_configured' | 'no_key' | 'artifact_missing';
@@ -195,11 +189,11 @@ export interface ReadyCall {
   readonly warnings: readonly string[];
   /** Every `{file}` that could be read, for the fingerprint. */
   readonly fileHashes: ReadonlyMap<string, string>;
-  /** Its body has signed addresses, which are other ones at each send: it is never sent again under one key. */
+  /** Its body has signed addresses, which differ at each send: it is never sent again under one key. */
   readonly isSigned?: boolean;
 }
 
-/** Warning for a model that is not in the configuration: the call passed with the safe fields only. */
+/** Warning for a model that is not in the configuration: only the safe fields were allowed. */
 export const NOT_VALIDATED = 'The model is not in the configuration: its values were not validated.';
 
 export function isKnownModel(prepared: Prepared): boolean {

@@ -13,7 +13,7 @@ export interface PollThreadData {
 export interface PollJob {
   readonly id: number;
   /**
-   * What the account of the tick needs; without its key nothing is requested. Undefined when the worker does not have the
+   * What the account of the tick needs; without its key nothing is requested. Undefined if the worker does not have the
    * account: the tick is answered with `account_not_configured`.
    */
   readonly access: AccountAccess | undefined;
@@ -39,12 +39,12 @@ interface Waiting {
 }
 
 /**
- * Polls in a separate thread: one event loop cannot do thousands of GETs a second in time beside creates, downloads and
- * workflow tasks, and each costs less in a thread without Temporal's activity context (ADR 12). The thread starts with
- * the first tick and does not keep the process alive. When it dies, its ticks fail, Temporal retries them, and the next
- * tick starts another.
+ * Polls in a separate thread: one event loop cannot do thousands of GETs a second beside creates, downloads and
+ * workflow tasks, and a GET is cheaper without Temporal's activity context (ADR 12). The thread starts with the first
+ * tick and does not keep the process alive. If it dies, its ticks fail, Temporal retries them, and the next tick starts
+ * another.
  * @param access called before each tick with the account that it names
- * @returns undefined where the code of the thread is not a file beside this one: bundled, or not compiled
+ * @returns undefined if the code of the thread is not a file beside this one: bundled, or not compiled
  */
 export function pollInThread(
   data: PollThreadData,

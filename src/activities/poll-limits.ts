@@ -4,8 +4,8 @@ import { type GetVideoResult } from '../service/media-client';
 import { recordDigest } from '../service/get-video';
 
 /**
- * What all ticks of a process share: the GETs in flight and late answers, the limits of each task and model, and whether
- * the sockets suffice.
+ * State that all ticks of a process share: the GETs in flight and late answers, the limits of each task and model, and
+ * whether the sockets suffice.
  *
  * @module
  */
@@ -37,7 +37,7 @@ export interface OpenPoll {
   missedBy: number;
 }
 
-/** An answer that came after the end of its tick. */
+/** An answer that arrived after the end of its tick. */
 export interface KeptReply {
   readonly askedAt: number;
   readonly reply: PollReply;
@@ -51,16 +51,16 @@ interface Owed {
   to: number;
 }
 
-/** Longer than any pause between two ticks of one task, so that the tick after a missed answer finds it. */
+/** Longer than any pause between two ticks of one task, so the next tick finds a missed answer. */
 const KEPT_MS = 120_000;
 /** As many tasks as one worker has in flight; their answers are small. */
 const MAX_KEPT = 20_000;
-/** Longest text of a service, in characters, that is passed on as the reason of a poll without a record. */
+/** Longest text of the service that is reported as the reason of a failed poll, in characters. */
 const MAX_REASON = 200;
 
 /**
- * The GETs in flight, one for each task, and the answers that came between ticks. An answer is kept for as many ticks
- * as missed it, so that those of a service that needs about an interval for an answer are not lost.
+ * The GETs in flight, one for each task, and the answers that arrived between ticks. An answer is kept for as many
+ * ticks as missed it, so the answers of a service that takes about an interval are not lost.
  */
 export class OpenPolls {
   private readonly open = new Map<string, OpenPoll>();
@@ -74,7 +74,7 @@ export class OpenPolls {
 
   begin(task: string, get: () => Promise<GetVideoResult>): OpenPoll {
     const askedAt = this.now();
-    // Also where it is rejected: nobody could poll the task any more.
+    // Also after a rejection: otherwise the task could never be polled again.
     const closed = get().finally(() => this.open.delete(task));
     const ended = closed.then((result) => {
       const end = { askedAt, endedAt: this.now(), result };
@@ -105,14 +105,14 @@ export class OpenPolls {
     return { askedAt: owed.askedAt, reply: aged(owed.reply, age) };
   }
 
-  /** Whether an answer is kept that ends the watch of its task. */
+  /** Whether a kept answer ends the watch of its task. */
   keepsFinal(task: string): boolean {
     const reply = this.kept.get(task)?.reply;
     return reply !== undefined && 'record' in reply && isFinal(reply.record);
   }
 
   private keep(task: string, { askedAt, endedAt, result }: EndedPoll, to: number): void {
-    // Reinserted at the end, so that the first is always the oldest.
+    // Reinserted at the end, so the first is always the oldest.
     this.kept.delete(task);
     this.kept.set(task, { askedAt, endedAt, reply: replyOf(result), to });
     for (const [oldest, { endedAt: at }] of this.kept) {
@@ -133,7 +133,7 @@ export function replyOf(result: GetVideoResult): PollReply {
   };
 }
 
-/** Short, because it is sent with every tick of a failing task; empty where the service gave no code and no text. */
+/** Short, because every tick of a failing task sends it; empty if the service gave neither code nor text. */
 function reasonOf(error: TaskError | undefined): { readonly reason?: TaskError } {
   if (error === undefined || (error.code === null && error.message === null)) return {};
   const { kind, code, message } = error;
@@ -149,8 +149,8 @@ function aged(reply: PollReply, ageMs: number): PollReply {
 }
 
 /**
- * Two limits that hold for a whole process, whatever the workflows request: the shortest time between two
- * polls of one task, and the gate that the first 429 of an (account, model) closes until its Retry-After.
+ * Two limits of a whole process, whatever the workflows request: the shortest time between two polls of one task, and
+ * the gate that the first 429 of an (account, model) closes until its Retry-After.
  */
 export class PollGate {
   private readonly polls = new Map<string, LastPoll>();
@@ -171,7 +171,7 @@ export class PollGate {
 
   polled(task: string): void {
     const known = this.polls.get(task);
-    // Updated in place: thousands of new entries a second would live long enough to be costly garbage.
+    // Updated in place: thousands of new entries a second would be costly garbage.
     if (known !== undefined) {
       known.at = this.now();
       known.again = true;
@@ -215,11 +215,11 @@ interface LastPoll {
 /** More tasks than one worker has in flight. */
 const MAX_REMEMBERED = 100_000;
 
-/** Long enough for several ticks of every cadence. */
+/** Long enough for several ticks of every interval. */
 const WINDOW_MS = 60_000;
 /** Shortest time between two warnings. */
 const QUIET_MS = 10 * 60_000;
-/** Share of tasks without a GET in time from which on a shortage is reported. */
+/** Share of tasks without a GET in time from which a shortage is reported. */
 const NOTABLE = 0.1;
 /** Factor above the mean latency, because latencies vary. */
 const SPARE = 1.3;
@@ -243,8 +243,8 @@ export class PollSockets {
   }
 
   /**
-   * Records the end of a tick: how many GETs were due, and how many it could not send in time.
-   * @returns how many sockets would suffice, when the shortage lasts; at most once in ten minutes
+   * Ends a tick: counts the GETs that were due, and those that it could not send in time.
+   * @returns how many sockets would suffice, if the shortage lasts; at most once in ten minutes
    */
   endTick(tick: {
     readonly due: number;

@@ -8,10 +8,10 @@ import { type PollJob, type PollThreadReply, type PollThreadData } from './poll-
 // Entry of the thread that pollInThread starts: receives ticks, posts answers.
 const { connections } = workerData as PollThreadData;
 const known = new Map<string, Account>();
-/** By account name: the newest key, so that a changed one takes effect. */
+/** By account name: the newest key, so a changed one takes effect. */
 const keys = new Map<string, string>();
 let secrets: readonly string[] = [];
-/** By the name that ticks give; an account that the worker no longer has is removed. */
+/** By the name in the ticks; an account that the worker no longer has is removed. */
 const named = new Map<string, Account>();
 const pollVideos = createPollVideos({
   accounts: { find: (name) => named.get(name ?? ''), all: () => [...known.values()] },
@@ -20,7 +20,7 @@ const pollVideos = createPollVideos({
 
 function accountOf({ name, baseUrl, key, secrets: all }: AccountAccess): Account {
   keys.set(name, key);
-  // Every message has a copy: the redactors are made anew only when a key has changed.
+  // Every message contains a copy: redactors are made again only after a key has changed.
   if (all.length !== secrets.length || all.some((secret, place) => secret !== secrets[place])) secrets = all;
   let account = known.get(name);
   if (account === undefined) {

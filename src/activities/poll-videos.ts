@@ -40,14 +40,13 @@ interface PollTarget {
 
 /**
  * Runs one tick: a GET per task; returns what changed (architecture: Wait). Never throws because of a service reply. A
- * task without an answer when the budget ends is `late`; its GET goes on, and the next tick takes its answer, also
- * where it came between the two.
+ * task without an answer when the budget ends is `late`: its GET continues, and the next tick takes its answer.
  */
 export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Promise<PollVideosResult> {
   const gate = new PollGate();
   const polls = new OpenPolls();
   const connections = deps.pollConcurrency ?? DEFAULT_POLL_CONCURRENCY;
-  /** Each account has sockets of its own. */
+  /** Each account has its own sockets. */
   const socketsOf = new Map<string, PollSockets>();
 
   return async (input) => {
@@ -63,7 +62,7 @@ export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Pr
     socketsOf.set(account.name, sockets);
     const tick = new Tick(input, account.client, { gate, polls, sockets });
     const open = targets.filter((target) => !tick.endsAtOnce(target));
-    // The longest waiting first, so that a tick that is cut short does not leave out the same tasks every time.
+    // The longest waiting first: a tick that is cut short must not always leave out the same tasks.
     open.sort((a, b) => a.dueAt - b.dueAt || gate.lastPolled(a.task) - gate.lastPolled(b.task));
     await mapConcurrently(open, Math.min(connections, open.length), (target) =>
       tick.poll(target).catch((error: unknown) => tick.mistaken(target, error)),
@@ -114,7 +113,7 @@ class Tick {
     this.endNow();
   }
 
-  /** Answers with a final record that came after an earlier tick; no GET is needed. */
+  /** Answers from a final record that arrived after an earlier tick; no GET is needed. */
   endsAtOnce(target: PollTarget): boolean {
     return this.polls.keepsFinal(target.task) && this.answerKept(target);
   }
@@ -139,7 +138,7 @@ class Tick {
     }
   }
 
-  /** A mistake in the poll of one task must not keep the others of the tick from being polled. */
+  /** A mistake in the poll of one task must not stop the polls of the others. */
   mistaken({ index }: PollTarget, error: unknown): void {
     if (!isBug(error)) throw error;
     reportMistake(error);
@@ -162,7 +161,7 @@ class Tick {
     else if (ago > 0) this.answers.push({ index, unchanged: true, askedMsAgo: ago });
   }
 
-  /** When a service fails for all tasks, the text of some errors is enough. */
+  /** If a service fails for all tasks, the text of some errors is enough. */
   private shortened<Reply extends { readonly reason?: TaskError }>(reply: Reply): Omit<Reply, 'reason'> {
     if (reply.reason === undefined || (this.reasons += 1) <= MAX_REASONS) return reply;
     const { reason: _reason, ...rest } = reply;
@@ -170,7 +169,7 @@ class Tick {
   }
 
   /**
-   * Starts or joins the GET of a task: one at a time, never sooner than the cadence's minimum. Undefined where the tick
+   * Starts or joins the GET of a task: one at a time, never sooner than the minimum interval. Undefined if the tick
    * ends first.
    */
   private async pollOf(target: PollTarget): Promise<OpenPoll | undefined> {
@@ -225,10 +224,7 @@ function flatten({ account, byModel }: PollVideosInput, dueOf: (task: string) =>
   return targets;
 }
 
-/**
- * GETs of one step are sent together: a timer for each would cost a fifth of a poll, and 10 ms in seconds do not
- * matter.
- */
+/** GETs of one step are sent together: a timer for each would cost a fifth of a poll, and 10 ms do not matter. */
 const STEP_MS = 20;
 
 /**
@@ -246,9 +242,9 @@ export function dueAt(
   if (spread === undefined) return tickAt;
   const { everyMs, overMs } = spread;
   const next = lastPolledAt + everyMs;
-  // New, or polled by another worker meanwhile: an offset of its own, which is the same on every worker.
+  // New, or polled by another worker meanwhile: its own offset, which is the same on every worker.
   const desired = next < tickAt - everyMs / 2 ? tickAt + Math.floor(placeOf(task) * overMs) : next;
-  // Steps of the clock, so that those of all ticks coincide. Rounded: always rounding up would lengthen the interval.
+  // Rounded to common steps of the clock: always rounding up would lengthen the interval.
   const step = Math.round(desired / STEP_MS) * STEP_MS;
   return Math.min(Math.max(step, tickAt), tickAt + overMs);
 }

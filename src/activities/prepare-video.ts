@@ -23,7 +23,7 @@ type Body = WireJsonBody | WireMultipartBody;
 interface FoundReference {
   readonly reference: VideoReference;
   readonly source: ResolvedReference['source'] | { readonly kind: 'stored'; readonly artifact: ArtifactRef };
-  /** How this model takes it; undefined where it does not. */
+  /** How this model takes it; undefined if it does not. */
   readonly mapping: ReferenceMapping | undefined;
 }
 
@@ -79,7 +79,7 @@ export async function prepareVideo(
   };
 }
 
-/** References as they are sent, and as they are named where an address is a secret and another one at each send. */
+/** References as they are sent, and as the hash names them: an address is a secret and differs at each send. */
 interface SendableReferences {
   readonly sent: readonly ResolvedReference[];
   readonly named: readonly ResolvedReference[];
@@ -87,8 +87,8 @@ interface SendableReferences {
 }
 
 /**
- * Fetches the bytes of references that are given as URLs, for a model that takes bytes, and has the store sign an address of
- * each file, for a model that takes addresses. The send follows at once.
+ * Fetches the bytes of URL references for a model that takes bytes, and has the store sign an address of each file for
+ * a model that takes addresses. The send follows at once.
  */
 async function asTheModelTakesThem(
   references: readonly FoundReference[],

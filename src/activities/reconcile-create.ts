@@ -63,12 +63,12 @@ import { throwBug } from '../domain/bug';
 import { type CreatePolicy, resolveCreatePolicy, type ResolvedCreatePolicy } from '../domain/create-policy';
 import { MAX_REQUEST_SECONDS } from '../domain/timeouts';
 
-/** Least time between two queries that prove an absence. */
+/** Least time between the two queries that prove an absence. */
 const BETWEEN_QUERIES_MS = 60_000;
-/** The reconciliation waits no longer than this. */
+/** Longest wait of the reconciliation. */
 const LONGEST_REQUEST_MS = MAX_REQUEST_SECONDS * 1000;
 
-/** A send that the log calls unknown. */
+/** A send whose fate is unknown according to the log. */
 interface UnknownSend {
   readonly deps: PaidDeps;
   readonly log: KeyLog;
@@ -93,9 +93,9 @@ async function inspected(unknown: UnknownSend): Promise<CreateVideoAnswer> {
 }
 
 /**
- * Searches the service's own records for the task (failure model: The log). A found task is adopted. Absence is proved
- * only by two queries, at least a minute apart and the second after the service's longest request time; the policy then
- * decides what follows.
+ * Searches the service's own records for the task (failure model: The log). A found task is adopted. Only two queries
+ * prove an absence: at least a minute apart, and the second after the service's longest request time. Then the policy
+ * decides.
  */
 async function inspectRecords(inspection: Inspection): Promise<CreateVideoAnswer> {
   const { unconfirmed, who } = inspection;
@@ -117,7 +117,7 @@ async function inspectRecords(inspection: Inspection): Promise<CreateVideoAnswer
   return onAbsent(inspection) === 'resend' ? resendAbsent(inspection) : unconfirmed;
 }
 
-/** What the absence of a record proves is for the account to say: a worker without it must not send again. */
+/** The policy of the account decides what an absent record proves: a worker without the account must not send again. */
 function onAbsent({ deps, intent, policy }: Inspection): ResolvedCreatePolicy['onAbsent'] {
   const account = deps.accounts.find(intent.account);
   if (account !== undefined) return resolveCreatePolicy(deps.policy, account.policy, policy).onAbsent;
@@ -130,7 +130,7 @@ async function queryRecords({ records, deps, log, intent, unconfirmed }: Inspect
     const seen = await records.find(sentCreate(intent, unconfirmed));
     if (seen.found !== 'task') return seen.found === 'none' ? seen : { found: 'unknown' };
     if (!isUsableTaskId(seen.taskId)) return { found: 'unknown' };
-    // A task that belongs to another key is not this one, even if the records say so.
+    // A task that belongs to another key is not this one, even if the records name it.
     const owners = await deps.journal.findTask(seen.taskId);
     return owners.some((owner) => isForeign(owner, log.key, intent)) ? { found: 'unknown' } : seen;
   } catch (error) {
@@ -146,7 +146,7 @@ function sentCreate(intent: IntentEntry, { evidence }: UnconfirmedCall): SentCre
   return { operation, ...factsIn(intent), bodyHash, idempotencyKey, intentAt, sendWindowEnd, headers };
 }
 
-/** First absence of this send: a decision between two attempts may have led to another one. */
+/** First absence of this very send: a decision between two attempts may have led to another one. */
 function firstAbsence(of: number): number | undefined {
   const details = activityInfo().heartbeatDetails as
     | { absentSince?: unknown; sendAttempt?: unknown }
@@ -158,7 +158,7 @@ function firstAbsence(of: number): number | undefined {
 function recordsCompleteAt({ records, log, intent, unconfirmed }: Inspection, absentSince: number): number {
   const { repeatedUntil } = log.state.sends[unconfirmed.sendAttempt]?.answer ?? {};
   const windowEnd = Date.parse(repeatedUntil ?? unconfirmed.evidence.sendWindowEnd ?? intent.sendWindowEnd);
-  // The first query comes after all sends have started; the clock of a sender may have been slow.
+  // The first query follows all possible sends; the clock of a sender may be slow.
   const sentBy = Math.max(windowEnd, absentSince);
   return sentBy + Math.min(Math.max(0, records.longestRequestMs), LONGEST_REQUEST_MS);
 }
@@ -198,7 +198,7 @@ async function decideByRecords(
   await recordDecision(deps.journal, log, decision, who.serverTime());
 }
 
-/** The answer of a sender that may still be alive is looked for often, so that it is returned as soon as it is recorded. */
+/** The answer of a sender that may be alive is checked often, so it is returned as soon as it is recorded. */
 const SENDER = {
   message: 'A sender of this call may still be alive; its outcome is awaited.',
   everyMs: 3_000,
@@ -206,7 +206,7 @@ const SENDER = {
 const OF_ANOTHER_RUN = 'Another run has a record under this key.';
 const DECIDED = 'A person has decided about the send of unknown fate; the call goes on by that.';
 
-/** One create activity that brought no answer, and the log of its key. */
+/** A create activity that returned no answer, and the log of its key. */
 interface Unanswered {
   readonly deps: PaidDeps;
   readonly input: ReconcileCreateInput;
@@ -218,7 +218,7 @@ interface Unanswered {
 
 /**
  * Determines the outcome of a create that returned no value (failure model: The log): the recorded outcome; "not sent",
- * proved by a fence that excludes its sender for good; or unconfirmed, once no sender can be alive any more. Sends nothing.
+ * proved by a fence that excludes its sender permanently; or unconfirmed, once no sender can be alive. Sends nothing.
  */
 export function createReconcileCreate(
   deps: PaidDeps,
@@ -265,21 +265,21 @@ async function answerOf(call: Unanswered): Promise<CreateVideoAnswer> {
   return 'at' in licence ? ofAnotherSend(call, licence) : notSent(call);
 }
 
-/** What became of a send of this activity. It is never called "not sent" but by its own answer. */
+/** Returns the outcome of a send of this activity. Only its own answer may say "not sent". */
 async function ofOwnSend(call: Unanswered, at: number): Promise<CreateVideoAnswer> {
   const { log, base, who, deps } = call;
   const { sends, open, bought } = log.state;
   const { sent, decision } = sends[at] as Send;
   if (bought !== null) {
     if (sent.fingerprint === null && bought !== at) return ofAnotherSend(call, { do: 'return', at: bought });
-    // What a corrected request bought is not the result of the one that was refused.
+    // What a corrected request bought is not the result of the refused one.
     return recorded(call, answeringSend(log.state, at));
   }
   if (open === at) {
     // Another request may have been bought since.
     return answerOf({ ...call, log: await afterSender(deps.journal, log, who.serverTime(), SENDER) });
   }
-  // Sent again by decision: the key is free, or another send has it by now.
+  // Sent again by decision: the key is free, or another send has it.
   return decision?.decision === 'resubmit' ? unsentAnswer(base, 'decided', DECIDED) : recorded(call, at);
 }
 
@@ -293,19 +293,19 @@ async function ofAnotherSend(
   const { sent } = send;
   const isCompared = input.fingerprint !== undefined || sent.runId === who.runId || sent.kind === 'lost';
   const now = who.serverTime();
-  // A refusal leaves the key to others. To give up a sender that cannot be alive needs no comparison.
+  // A refusal frees the key for others. Giving up a sender that cannot be alive needs no comparison.
   if (verdict === 'pending' && (isCompared || !mayBeAlive(log.state, now)))
     return answerOf({ ...call, log: await afterSender(deps.journal, log, now, SENDER) });
   if (verdict === 'return' && isCompared)
     return log.state.refused === at ? notSent(call) : recorded(call, at);
-  // Only the create itself can compare the requests: it is asked again, by another activity.
+  // Only the create itself can compare the requests: another activity requests it again.
   if (purchaseOf(send) === undefined && mayHaveUsedAnother(input.trace.scheduledAt, binding.boundSince))
     return unseen(call);
   await fenceOff(call);
   return unsentAnswer(base, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN);
 }
 
-/** The log has no send of this activity. A fence proves that there will be none, where no other journal can have one. */
+/** The log has no send of this activity. A fence proves that none follows, unless another journal may have one. */
 async function notSent(call: Unanswered): Promise<CreateVideoAnswer> {
   const { input, binding, base } = call;
   if (mayHaveUsedAnother(input.trace.scheduledAt, binding.boundSince)) return unseen(call);
@@ -331,8 +331,8 @@ function noted({ deps, log, input, who }: Omit<Unanswered, 'base'>): ReturnType<
 }
 
 /**
- * The log with the task that the last heartbeat names. The id is proof that the reply was read: nobody has to wait for the
- * sender, which could not record it, or finds the same task when it does.
+ * Returns the log with the task that the last heartbeat names. The id proves that the reply was read: the sender could
+ * not record it, or finds the same task when it does, so nobody waits for it.
  */
 async function withTaskOfHeartbeat(call: Omit<Unanswered, 'base'>): Promise<KeyLog> {
   const { deps, input, log: read } = call;
@@ -344,9 +344,9 @@ async function withTaskOfHeartbeat(call: Omit<Unanswered, 'base'>): Promise<KeyL
   const send = log.state.sends[at];
   if (send === undefined || purchaseOf(send) !== undefined) return log;
   const { sent, answer: known } = send;
-  // What it bought counts also after a decision.
+  // A purchase counts even after a decision.
   if (known !== null && !isOpenAnswer(known.answer)) return log;
-  // What stands for a lost intent may not name its account.
+  // The entry for a lost intent may not name its account.
   const account =
     sent.kind === 'intent' ? sent.account : deps.accounts.find(sent.account || input.account)?.name;
   if (account === undefined) return log;
@@ -359,10 +359,10 @@ async function withTaskOfHeartbeat(call: Omit<Unanswered, 'base'>): Promise<KeyL
 const FROM_HEARTBEAT =
   'The task is the one that the last heartbeat of its create named: the worker that read the reply did not record it.';
 
-/** The recorded answer of a send; what is of unknown fate is looked up in the task records of the service, where there are any. */
+/** Returns the recorded answer of a send. If its fate is unknown, checks the service's task records, if there are any. */
 async function recorded(call: Unanswered, at: number): Promise<CreateVideoAnswer> {
   const { deps, log, input, who } = call;
-  // A prune must know who relies on what another one has sent.
+  // A prune must know who relies on the send of another workflow.
   if (!isNamed(log.entries, who))
     return answerOf({ ...call, log: await appendOrRetry(deps.journal, log, fenceOf(who)) });
   const { sent } = log.state.sends[at] as Send;

@@ -13,17 +13,15 @@ interface RefusalSigns {
   readonly error: TaskError;
 }
 
-/**
- * A disabled or unknown model, as services name it in codes and messages; errors about its parameters do not match.
- */
+/** A disabled or unknown model in the codes and messages of services. Errors about its parameters do not match. */
 const MODEL_CODE =
   /^(?:.*\.)?(?:model_?(?:not_?found|does_?not_?exist|not_?exists?|disabled)|(?:unknown|no_?such|disabled)_?model)$/i;
 const MODEL_WORDS =
   /\bmodel\b\W{1,3}(?:[\w./:-]{1,80}\W{1,3})?(?:is )?(?:not found|does not exist|disabled|switched off)\b|\b(?:unknown|no such|disabled) (?:(?:image|video) )?model\b/i;
 
 /**
- * Scope in which a proven refusal holds until a person mends its cause: the account (its key, its balance), one model
- * of it (switched off, unknown, or no such path), or undefined where it concerns this one request only.
+ * Returns the scope in which a proven refusal stands until a person fixes its cause: the account (its key, its balance)
+ * or one model of it (disabled, unknown, or no such path). Undefined if it concerns this request only.
  */
 export function standingScope({ reason, httpStatus, error }: RefusalSigns): StandingScope | undefined {
   if (reason !== 'credentials' && reason !== 'quota' && reason !== 'invalid_request') return undefined;
@@ -33,8 +31,8 @@ export function standingScope({ reason, httpStatus, error }: RefusalSigns): Stan
 }
 
 /**
- * Whether a refusal with a scope may be about its request alone: a firewall answers 403 or 404 for a prompt, and a
- * service 403 for content that it forbids. One other call shows which it is.
+ * Whether a refusal with a scope may concern its request only: a firewall answers 403 or 404 because of a prompt, and a
+ * service 403 for forbidden content. One other call shows which it is.
  */
 function mayBeOfOneRequest({ reason, httpStatus, error }: Partial<RefusalSigns>): boolean {
   const isVague = httpStatus === 403 || httpStatus === 404 || httpStatus === 405;
@@ -44,7 +42,7 @@ function mayBeOfOneRequest({ reason, httpStatus, error }: Partial<RefusalSigns>)
 const namesModel = ({ code, message }: TaskError): boolean =>
   MODEL_CODE.test(code ?? '') || MODEL_WORDS.test(message ?? '');
 
-/** Identifies calls that a refusal affects together: all of an account, among them those of one operation and model. */
+/** Identifies calls that one refusal affects: all of an account, or those of one operation and model. */
 export interface GatedCall {
   /** Its creation key: all sends under it are one call. */
   readonly call: string;
@@ -56,7 +54,7 @@ export interface GatedCall {
   readonly key: object;
 }
 
-/** A refusal in effect, as a call that was not sent because of it reports it. */
+/** A standing refusal, as reported by a call that was not sent because of it. */
 export interface StandingRefusal {
   readonly scope: StandingScope;
   readonly reason: RejectReason;
@@ -81,13 +79,13 @@ interface Circuit {
   readonly account: string;
   readonly scope: StandingScope;
   refusal: Omit<StandingRefusal, 'probeInMs'> | null;
-  /** Of the clock of the gate. */
+  /** By the clock of the gate. */
   probeAt: number;
   /** When a call last showed that no refusal is in effect. */
   provenAt: number;
-  /** When the last call entered that was accepted. */
+  /** When the last accepted call entered. */
   acceptedAt: number;
-  /** Calls that were refused since then, perhaps each for its own request. */
+  /** Calls that were refused since then, perhaps each because of its own request. */
   readonly doubts: Set<string>;
   /** The key to which this state applies. */
   key: object | null;
@@ -101,8 +99,8 @@ export interface RefusalGateOptions {
   /** Milliseconds of a clock that never steps. @default `performance.now` */
   readonly now?: () => number;
   /**
-   * A refusal came into effect, with its reason, or ended.
-   * @param inEffect refusals in effect for this account, in this scope
+   * Called when a standing refusal takes effect, with its reason, or ends.
+   * @param inEffect standing refusals of this account, in this scope
    */
   readonly onChange?:
     | ((account: string, scope: StandingScope, inEffect: number, reason: RejectReason | null) => void)
@@ -112,28 +110,31 @@ export interface RefusalGateOptions {
 const PROBE_MS = 60_000;
 /** Longest time without a probe, whatever Retry-After says: a person may fix the cause at any time. */
 const LONGEST_MS = 15 * 60_000;
-/** Without a success for so long, one call probes before all others follow. */
+/** Time without a success after which one call probes before the others follow. */
 const PROVEN_FOR_MS = 60_000;
-/** Longest wait for a probe: a refusal comes at once; with a slower answer the service is at work. */
+/** Longest wait for a probe, in milliseconds. Refusals are fast; during a slower answer the service is working. */
 const LISTEN_MS = 2_000;
-/** A call whose refusal may be its own comes again after this time: it is known by then whether others are accepted. */
+/**
+ * Milliseconds after which a call returns whose refusal may concern its request only: by then others have shown which
+ * it is.
+ */
 const DOUBT_MS = 5_000;
-/** Refusals of one call that are final where the account has accepted others, also when none has come since. */
+/** Refusals of one call that are final if the account has accepted others, even if none has come since. */
 const OWN_REFUSALS = 5;
-/** So many calls in doubt make the longest wait for the next probe. */
+/** Calls in doubt that lead to the longest wait for the next probe. */
 const MOST_DOUBTS = 8;
 /** Calls whose refusals are remembered. */
 const REMEMBERED = 10_000;
 
 /**
- * Limits refused calls of a whole process: an answer that holds for an account (a key that is refused, no balance) or
- * for a model of it (switched off, unknown) must not be repeated for every row of a manifest. The first such refusal
- * holds back all calls like it; once a minute one real request checks whether it is still in effect. Where nothing is
- * known, one call goes first and the others wait for a moment.
+ * Limits refused calls of a whole process: a refusal of an account (key, balance) or of one of its models (disabled,
+ * unknown) must not be repeated for every row of a manifest. The first such refusal holds back all similar calls; once
+ * a minute one real request checks whether it still stands. If nothing is known, one call goes first and the others
+ * wait briefly.
  *
- * A firewall also answers 403 or 404, for a prompt that it does not like. Such a refusal holds nobody back before a second
- * one confirms it, and then for a second at first. A call that is refused again, after others were accepted since its
- * first refusal, is refused for itself: that is final. So is the fifth one, when there are no others left to accept.
+ * A firewall also answers 403 or 404 because of a prompt. Such a refusal holds back nobody until a second one confirms
+ * it, and then for a second at first. If a call is refused again after others were accepted, the refusal concerns the
+ * call itself and is final. So does the fifth one if there are no others left to accept.
  */
 export class RefusalGate {
   private readonly circuits = new Map<string, Circuit>();
@@ -151,18 +152,18 @@ export class RefusalGate {
     this.onChange = onChange;
   }
 
-  /** Returns permission to send, or the refusal in effect. */
+  /** Returns permission to send, or the standing refusal. */
   async enter(call: GatedCall): Promise<Pass | StandingRefusal> {
     const { account, operation, model } = call;
     const circuits = [
       this.circuit(account, account, 'account'),
       this.circuit(`${account} ${operation} ${model}`, account, 'model'),
     ];
-    // A probe that hangs, on its journal or disk, gives no result.
+    // A probe that hangs on its journal or disk gives no result.
     for (const circuit of circuits) if (this.now() >= circuit.probeAt + LONGEST_MS) circuit.probe = null;
     const probes = (): Promise<void>[] => circuits.flatMap(({ probe }) => probe ?? []);
     let hasEnded = true;
-    // Whoever wakes first may probe next, so that nothing is awaited between this loop and the pass.
+    // The first to wake may probe next, so nothing is awaited between this loop and the pass.
     while (hasEnded && probes().length > 0) hasEnded = await within(LISTEN_MS, Promise.all(probes()));
     const now = this.now();
     for (const circuit of circuits) {
@@ -240,7 +241,7 @@ export class RefusalGate {
     answer: Answer,
   ): Answer {
     const [account, model] = circuits as [Circuit, Circuit];
-    // A call that never arrived, or of unknown fate, shows nothing.
+    // A call that never arrived, or whose fate is unknown, shows nothing.
     if (answer.outcome === 'not_sent' || answer.outcome === 'unconfirmed') return answer;
     const now = this.now();
     const refused = standingOf(answer);
@@ -257,13 +258,13 @@ export class RefusalGate {
       circuit.probeAt = now;
       return ofItsOwn(refused) as Answer;
     }
-    // The refused call waits as long as the service said (C8.7), whatever other calls show meanwhile.
+    // The refused call waits as long as the service requires (C8.7), whatever other calls show meanwhile.
     const askedMs = refused.notBefore === undefined ? 0 : msUntil(refused.notBefore);
     const holdMs = this.trip(circuit, call, refused, now, Math.min(askedMs, LONGEST_MS));
     return { ...answer, heldUntil: timeAfter(Math.max(holdMs, askedMs)) };
   }
 
-  /** Whether the account accepts others, so that this refusal is about its request. */
+  /** Whether the account accepts others, so this refusal concerns its request. */
   private isOwn(circuit: Circuit, call: string, refused: RejectedCall, now: number): boolean {
     if (!mayBeOfOneRequest(refused)) return false;
     const place = JSON.stringify([circuit.account, circuit.scope, call]);
@@ -272,7 +273,7 @@ export class RefusalGate {
     return at < circuit.acceptedAt || (circuit.acceptedAt > -Infinity && times + 1 >= OWN_REFUSALS);
   }
 
-  /** Opens a circuit, if this refusal is enough for it. @returns milliseconds until the refused call may come again */
+  /** Opens a circuit if this refusal is enough for it. @returns milliseconds until the refused call may return */
   private trip(circuit: Circuit, call: string, refused: RejectedCall, now: number, askedMs: number): number {
     const isDoubtful = mayBeOfOneRequest(refused);
     if (isDoubtful && circuit.doubts.size < MOST_DOUBTS) circuit.doubts.add(call);
@@ -292,7 +293,7 @@ export class RefusalGate {
   }
 }
 
-/** The refusal of a call while others are accepted: nothing is to be waited for. */
+/** The refusal of a call while others are accepted: waiting does not help. */
 function ofItsOwn({ standing: _, ...refused }: RejectedCall): RejectedCall {
   const message = `${refused.message} Other calls of the account are accepted meanwhile: it is about this request.`;
   return { ...refused, message };

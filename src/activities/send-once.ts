@@ -69,9 +69,9 @@ import {
 import { certainlyOverAt, mayBeAlive, recordedEnd, sendWindow, type SendWindow } from './sender';
 
 /**
- * Sends at most once (failure model: The log): read the log and decide, prepare, append the intent at the position that
- * was read, announce it, send, append the answer, and only then return it. Every outcome is a value, and is reported to
- * those who run the worker.
+ * Sends at most once (failure model: The log): reads the log and decides, prepares, appends the intent at the position
+ * that was read, announces it, sends, appends the answer, and only then returns it. Every outcome is a value, and is
+ * reported to operators.
  */
 export async function sendOnce(deps: PaidDeps, who: Caller, spec: PaidSpec): Promise<SendOnceResult> {
   let isKnown = false;
@@ -84,7 +84,7 @@ export async function sendOnce(deps: PaidDeps, who: Caller, spec: PaidSpec): Pro
     afterMistake(deps, who, spec, error),
   );
   const { answer, isRecorded = false } = result;
-  // A reader of records is no call.
+  // A lookup of records is not a call.
   if (answer.outcome === 'pending' || (spec.recordedOnly === true && !answer.sent)) return result;
   deps.events?.called({
     operation: spec.paid.operation,
@@ -100,8 +100,9 @@ export async function sendOnce(deps: PaidDeps, who: Caller, spec: PaidSpec): Pro
 }
 
 /**
- * Where nothing was sent under its key the call ends, for it would meet the same mistake again. Where something may have
- * been, here or by an earlier execution, the attempt fails, and the journal tells what became of it.
+ * After a mistake of ours: if nothing was sent under its key, the call ends, because a retry would repeat the mistake.
+ * If something may have been sent, here or by an earlier execution, the attempt fails, and the journal shows the
+ * outcome.
  */
 async function afterMistake(
   deps: PaidDeps,
@@ -130,11 +131,11 @@ async function sendByLog(deps: PaidDeps, who: Caller, spec: PaidSpec): Promise<S
   if ('outcome' in log) return unread(log);
   const account = call.account?.name ?? named.account;
   const base = { ...named, account, ...nextSend(log.state) };
-  // An earlier try has bought it, and could not record it: the reconciliation does.
+  // An earlier try has bought it and could not record it: the reconciliation does.
   if (knownTask !== null && log.state.bought === null) return unanswered(base, spec.sender);
   const opened = { deps, who, spec, binding, ...call, log, base };
   const result = (await fromRecords(opened)) ?? (await sendNew(opened));
-  // A later try proves nothing about an earlier one, which may live: the reconciliation excludes it first.
+  // A later try proves nothing about an earlier one that may be alive: the reconciliation excludes it first.
   const provesNothing = who.isLater && !spec.retries && spec.recordedOnly !== true && saysUnsent(result);
   return provesNothing ? unanswered(base, spec.sender) : result;
 }
@@ -144,7 +145,7 @@ function saysUnsent({ answer, send }: SendOnceResult): boolean {
   return answer.outcome === 'rejected' || (answer.outcome === 'not_sent' && answer.cause !== 'fenced');
 }
 
-/** Only a reconciliation, or a later try, knows what became of the call. */
+/** Only a reconciliation, or a later try, knows the outcome of the call. */
 const unanswered = (
   base: AnswerBase,
   { announced, knownTask }: { readonly announced: string | null; readonly knownTask?: string | null },
@@ -163,7 +164,7 @@ function licenceOf({ who, spec, fingerprint, log }: OpenedCall): Licence {
   return decide(log.state, { sender, runId, fingerprint, attemptAt, now: who.now(), retries, again });
 }
 
-/** What the log says about the call; undefined where nothing stands in the way of a send. */
+/** Returns what the log says about the call; undefined if a send is allowed. */
 async function fromRecords(opened: OpenedCall): Promise<SendOnceResult | undefined> {
   const { who, spec, log, base } = opened;
   const again = spec.sameKey === undefined ? undefined : unknownCall(log, spec.sameKey, who.now());
@@ -189,7 +190,7 @@ function notRecorded({ deps, base }: OpenedCall): NotSent {
   return unsentAnswer(base, cause, 'Nothing is recorded under this key, and nothing was sent.');
 }
 
-/** The answer where a send of the log decides. */
+/** Returns the answer if a send in the log decides. */
 async function bySend(
   opened: OpenedCall,
   { do: verdict, at }: Extract<Licence, { at: number }>,
@@ -199,11 +200,11 @@ async function bySend(
   if (verdict === 'conflict') return ended(conflictAnswer(base, spec.keepsBooks === true ? send : undefined));
   if (verdict === 'pending') return inFlight(opened, at);
   const owing = mayHaveCost(send) ? { ...base, mayBeOwed: true as const } : base;
-  // Recorded before: the call was paid for, or refused. Without its account the request cannot be compared with one of
-  // another run.
+  // The call was already paid for, or refused. Without its account the request cannot be compared with that of another
+  // run.
   if (account === undefined && send.sent.runId !== who.runId)
     return ended(await kept(missingAnswer(owing, NO_ACCOUNT)));
-  // The refusal of another one binds nobody for long.
+  // The refusal of another call expires soon.
   const isRelied = mayHaveCost(send) || send.decision !== null;
   if (isRelied && !isNamed(log.entries, who)) return nameFirst(opened, owing);
   const recorded = { ...recordedAnswer(log.state, at, who.now()), sent: false };
@@ -217,8 +218,8 @@ async function bySend(
 }
 
 /**
- * The answer once the log names the workflow that is given what another one has sent: a prune keeps it for the reset of
- * either. Decided anew, for another entry may have been first.
+ * Answers once the log names this workflow, which relies on the send of another one: a prune keeps it for a reset of
+ * either. Decides again, because another entry may have been first.
  */
 async function nameFirst(opened: OpenedCall, owing: AnswerBase): Promise<SendOnceResult> {
   const { deps, who, log } = opened;
@@ -228,11 +229,11 @@ async function nameFirst(opened: OpenedCall, owing: AnswerBase): Promise<SendOnc
   return overtaken({ ...opened, log: appended.log });
 }
 
-/** A send is in flight. An activity that retries is its own reconciliation: once no sender can be alive, the fate is unknown. */
+/** A send is in flight. An activity that retries reconciles itself: once no sender can be alive, the fate is unknown. */
 async function inFlight(opened: OpenedCall, at: number): Promise<SendOnceResult> {
   const { deps, who, spec, log, base, fingerprint } = opened;
   const { sent } = log.state.sends[at] as Send;
-  // Without a fingerprint of its own it was compared with nothing.
+  // Without its own fingerprint it was not compared.
   const same = fingerprint === null ? { announced: sent.nonce } : compared(sent);
   if (!spec.retries || mayBeAlive(log.state, who.serverTime()))
     return ended(pendingAnswer({ ...base, sendAttempt: at }, same), sent);
@@ -243,19 +244,19 @@ async function inFlight(opened: OpenedCall, at: number): Promise<SendOnceResult>
   return ended(recordedAnswer(state, answeringSend(state, at), who.now()), sent);
 }
 
-/** Where an earlier try may have sent under an intent that this log does not have, that send is of unknown fate. */
+/** If an earlier try may have sent under an intent that this log lacks, that send has an unknown fate. */
 async function unseenSend(opened: OpenedCall): Promise<SendOnceResult | undefined> {
   const { deps, who, spec, binding, log, base, account, fingerprint } = opened;
   const announcement = { sender: who.sender, announced: spec.sender.announced ?? spec.sameKey ?? null };
   const since = spec.recordedSince ?? (who.isLater ? who.scheduledAt : undefined);
-  // One send that waits, or is in flight, is enough where nobody knows of another one.
+  // One send that waits or is in flight is enough if no other one is known.
   const isHeld = log.state.open !== null || log.state.unknown !== null;
   const isTooOld = !isHeld && since !== undefined && mayHaveUsedAnother(since, binding.boundSince);
   const isUnseenSend = isUnseen(log, announcement);
   if (!isUnseenSend && !isTooOld) return undefined;
   const trace = isUnseenSend ? announcement : { ...announcement, announced: null };
   const isDecidedSince = isDecided(log, trace);
-  // An activity that retries goes by the decision. For another one the next call does.
+  // An activity that retries follows the decision. For any other, the next call does.
   if (isDecidedSince && spec.retries) return undefined;
   if (account === undefined || isDecidedSince) return unanswered(base, trace);
   const { operation, request } = spec.paid;
@@ -264,7 +265,7 @@ async function unseenSend(opened: OpenedCall): Promise<SendOnceResult | undefine
   return ended(noted.answer);
 }
 
-/** Sends a call of unknown fate once more under its idempotency key, where that is the same call. */
+/** Sends a call of unknown fate once more under its idempotency key, if it is the same call. */
 async function sendAgain(
   opened: OpenedCall,
   unknown: NonNullable<ReturnType<typeof unknownCall>>,
@@ -288,13 +289,13 @@ function windowFor(who: Caller, spec: PaidSpec, budgetMs: number): SendWindow {
   return sendWindow(who, { budgetMs, afterMs: spec.afterReplyMs });
 }
 
-/** Sends a call under a new intent, and records what became of it. */
+/** Sends a call under a new intent, and records its result. */
 async function sendNew(opened: OpenedCall): Promise<SendOnceResult> {
   const refused = await admitCall(opened);
   if ('outcome' in refused) return ended(refused);
   const { admission, call } = refused;
   const { deps, who, spec, log, base, ready } = call;
-  // Only now: admission may take its time at a store that is slow.
+  // Only now: admission may have waited for a slow store.
   const window = windowFor(who, spec, ready.budgetMs);
   const intent = intentOf(call, window);
   const appended = await append(deps.journal, log, intent).catch(journalDown(base));
@@ -308,12 +309,12 @@ async function sendNew(opened: OpenedCall): Promise<SendOnceResult> {
   return recorded(call, admission, appended.log, intent, admission.answered(answer));
 }
 
-/** "Not sent" of a caller that was not alone: a later try proves nothing about an earlier one, which may live. */
+/** "Not sent", unless this is a later try: it proves nothing about an earlier one that may be alive. */
 function unlessLater({ who, base }: OpenedCall, answer: NotSent): SendOnceResult {
   return who.isLater ? unanswered(base, { announced: null }) : ended(answer);
 }
 
-/** The position was the licence: whoever lost it answers by what stands there, and sends nothing. */
+/** The position in the log was the permission: a call that lost it answers from the log, and sends nothing. */
 async function overtaken(opened: OpenedCall): Promise<SendOnceResult> {
   const { log, base } = opened;
   const licence = licenceOf(opened);
@@ -349,7 +350,7 @@ async function sendUnder(
   const exchange: PostedCall['exchange'] = (send) => sendInSpan(spanned, options, send);
   const call = { account, ready, intent, base: { ...base, sent: true }, window, exchange };
   return spec.post(call).catch((error: unknown) => {
-    // It is unknown whether anything was sent, and an answer must be recorded.
+    // Whether anything was sent is unknown, and an answer must be recorded.
     reportMistake(error);
     return unconfirmedBySend({ sent: intent }, base.sendAttempt, INTERNAL_ERROR);
   });
@@ -357,7 +358,10 @@ async function sendUnder(
 
 const TOO_SLOW = { recorded: false, fault: Object.assign(new Error(), { code: 'ETIMEDOUT' }) } as const;
 
-/** Records the answer of a send; then it may be told. What is recorded by then, a purchase or a decision, counts. */
+/**
+ * Records the answer of a send before it is reported. A purchase or decision that was recorded meanwhile counts
+ * instead.
+ */
 async function recorded(
   { deps, who, spec, base }: AdmittedCall,
   admission: Admission,
@@ -367,7 +371,7 @@ async function recorded(
 ): Promise<SendOnceResult> {
   const { nonce } = intent;
   const recording = recordAnswer(deps.journal, log, nonce, answer);
-  // The server drops what comes later. The write goes on.
+  // The server drops a later answer. The write continues.
   const written = (await spec.sender.inTime(recording)) ?? TOO_SLOW;
   if (written.recorded) {
     const { state } = written.log;
@@ -380,12 +384,13 @@ async function recorded(
     // Of two tasks under one idempotency key, the first that was recorded counts.
     if (state.bought === own && isPaid(answer))
       return ended(await keepFirstPurchase(deps.journal, written.log, answer), intent);
-    // Bought twice, by decision: this task is found by its id, too.
+    // Bought twice by decision: this task can be found by its id, too.
     if (!counts) await indexCreated(deps.journal, log.key, answer, intent);
     return ended(withSameKeyOf(effective, intent, who.now()), intent);
   }
   warnUnrecorded(spec.creationKey, written.fault);
-  // A purchase is told whatever the journal says. All else waits for the journal, where another call may have bought.
+  // A purchase is returned even if the journal fails. Everything else waits for it, because another call may have
+  // bought.
   if (isPaid(answer) || answer.outcome === 'results_lost') return ended(answer, intent);
   return ended(pendingAnswer(base, { ...compared(intent), unrecorded: { nonce, answer } }), intent);
 }

@@ -16,30 +16,30 @@ import { type KeyState } from '../domain/paid-log';
 /** One try of one paid call, with its heartbeats to the server. */
 export interface Sender {
   readonly binding: BindingStatus;
-  /** The intent that the last heartbeat named, from an earlier try; null when there was none. */
+  /** The intent that the last heartbeat of an earlier try named; null if there was none. */
   readonly announced: string | null;
-  /** The task that it bought, as the last heartbeat named it. */
+  /** The task that the last heartbeat named as bought. */
   readonly knownTask: string | null;
   /** Reports the intent of the next request to the server. Nothing may be sent unless it was `acknowledged`. */
   announce(nonce: string): Promise<Acknowledgement>;
-  /** Reports the id of the task, which is read when the attempt is lost. */
+  /** Reports the id of the task. It is read if the attempt is lost. */
   created(taskId: string): void;
   /**
-   * Extends the time of the attempt, in milliseconds of `performance.now`. Then heartbeats end, and the server times it
-   * out.
+   * Extends the time of the attempt, in milliseconds of `performance.now`. After it heartbeats end, and the server
+   * times the attempt out.
    */
   lastsUntil(time: number): void;
-  /** Waits for work that must not keep an answer back: undefined once the time of the attempt is over. */
+  /** Waits for work that must not delay an answer: undefined once the time of the attempt has expired. */
   inTime<T>(work: Promise<T>): Promise<T | undefined>;
 }
 
-/** Runs one paid call with its sender: heartbeats go on until it ends. */
+/** Runs one paid call with its sender and its heartbeats. */
 export async function withSender<T>(deps: PaidDeps, work: (sender: Sender) => Promise<T>): Promise<T> {
   return withSenders(deps, undefined, ([sender]) => work(sender as Sender));
 }
 
 /**
- * The same for the rows of a group, by index: they share one heartbeat.
+ * {@link withSender} for the rows of a group, by index: they share one heartbeat.
  * @param rows their number; undefined for a single call
  */
 export async function withSenders<T>(
@@ -52,7 +52,7 @@ export async function withSenders<T>(
     const index = rows === undefined ? undefined : row;
     return { intent: announcedIn(before, index), taskId: taskIdIn(before, index) };
   });
-  // What an earlier try announced is reported until this one announces its own.
+  // What an earlier try announced is reported until this one announces something.
   const reported = lastHeartbeat.map((own) => ({ ...own }));
   const details = (unknown: string | null): SenderHeartbeat | GroupHeartbeat => {
     const intents = reported.map(({ intent }) => intent ?? unknown);
@@ -65,15 +65,15 @@ export async function withSenders<T>(
   const perhaps = `${PERHAPS}${randomUUID()}`;
   let lasts = performance.now() + CREATE_TIMEOUTS.prepareMs;
   let isBound = false;
-  // A new queue may take long to be bound: heartbeats keep the server from timing out its first call meanwhile.
+  // Binding a new queue may take long: heartbeats keep the server from timing out its first call.
   const heartbeat = startAcknowledgedHeartbeat({
     details: () => details(null),
-    // Until it knows its journal, nothing is sent.
+    // Nothing is sent until the journal is known.
     careful: () => details(isBound ? perhaps : null),
     isOver: () => performance.now() > lasts,
   });
   try {
-    // A later try checks again: a worker that does not know of a rebind would send with the journal of before.
+    // A later try checks again: a worker that missed a rebind would send with the earlier journal.
     const binding = await deps.checkBinding({ fresh: isLaterTry() });
     isBound = binding.bound;
     lasts = performance.now() + CREATE_TIMEOUTS.prepareMs;
@@ -102,7 +102,7 @@ export async function withSenders<T>(
   }
 }
 
-/** What the work brings, or undefined after a time in milliseconds; the work goes on. */
+/** Returns the result of the work, or undefined after `ms` milliseconds; the work continues. */
 async function atMostFor<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<undefined>((resolve) => {
@@ -111,36 +111,36 @@ async function atMostFor<T>(work: Promise<T>, ms: number): Promise<T | undefined
   return Promise.race([work, over]).finally(() => clearTimeout(timer));
 }
 
-/** Reports to the server about an attempt, before its request is sent (docs/adr/0015). */
+/** Reports to the server about an attempt before its request is sent (docs/adr/0015). */
 interface AcknowledgedHeartbeat {
-  /** Sends the current details. `acknowledged` when the server has them, and nothing newer of this attempt. */
+  /** Sends the current details. `acknowledged`: the server has them, and nothing newer of this attempt. */
   notify(): Promise<Acknowledgement>;
   /** Stops the background heartbeats. */
   stop(): void;
 }
 
 /**
- * `stopped`: the server has answered that the attempt must end (cancelled, paused, timed out, its workflow closed).
+ * `stopped`: the server has answered that the attempt must end (canceled, paused, timed out, its workflow closed).
  * `unacknowledged`: it is unknown what the server has.
  */
 export type Acknowledgement = 'acknowledged' | 'stopped' | 'unacknowledged';
 
-/** Longest wait for the server, in milliseconds: it is a part of the time of the send. */
+/** Longest wait for the server, in milliseconds; it is part of the time of the send. */
 const ANSWER_MS = 4_000;
 
 interface AcknowledgedHeartbeatOptions {
   /** Called when a heartbeat is sent. */
   readonly details: () => object;
-  /** Details of the SDK's own heartbeats: they may arrive late, so that they must be true however old they are. */
+  /** Details of the SDK's own heartbeats: they may arrive late, so they must be true however old they are. */
   readonly careful: () => object;
   /** Whether the attempt has used all its time: background heartbeats then end, and the server times it out. */
   readonly isOver: () => boolean;
 }
 
 /**
- * Sends a heartbeat every half heartbeat timeout, and on every `notify`. Unlike a heartbeat of the SDK, which is sent
- * some time later, each of these is answered before the next one is sent: what the server has is never older than the
- * last report.
+ * Sends a heartbeat every half heartbeat timeout, and on every `notify`. The SDK sends its heartbeats some time later;
+ * each of these is acknowledged before the next one is sent, so what the server has is never older than the last
+ * report.
  */
 export function startAcknowledgedHeartbeat({
   details,
@@ -179,7 +179,7 @@ export function startAcknowledgedHeartbeat({
       if (isOver()) return;
       void notify();
       ticks += 1;
-      // The SDK gives up an attempt when it has seen no heartbeat for the heartbeat timeout and five seconds.
+      // The SDK gives up an attempt after the heartbeat timeout and five seconds without a heartbeat of its own.
       if (ticks % 2 === 0) context.heartbeat(careful());
     },
     Math.max(10, heartbeatTimeoutMs / 2),
@@ -198,8 +198,7 @@ const STOPS: ReadonlySet<string> = new Set([
 
 function senderOf(context: Context): (details: object) => Promise<void> {
   const client = clientOf(context);
-  // Only test environments have no client, and they record a heartbeat at once; those of a local activity reach no
-  // server.
+  // Only test environments have no client; they record a heartbeat at once. Those of a local activity reach no server.
   if (client === undefined || context.info.isLocal) return async (details) => context.heartbeat(details);
   const { taskToken } = context.info;
   return (details) =>
@@ -214,7 +213,7 @@ function clientOf(context: Context): Context['client'] | undefined {
   }
 }
 
-/** When one send may start, and when all of it is over. Times are milliseconds of `performance.now`. */
+/** When one send may start, and when it must have ended, in milliseconds of `performance.now`. */
 export interface SendWindow {
   /** Time of the whole exchange, in milliseconds. */
   readonly budgetMs: number;
@@ -226,9 +225,9 @@ export interface SendWindow {
 }
 
 /**
- * The window of a send whose intent is written now. It follows from the time budget of the model, and never exceeds the
- * timeout of the activity.
- * @param afterMs what may follow the reply, before the outcome is written
+ * Returns the window of a send whose intent is written now. It follows from the time budget of the model, and never
+ * exceeds the timeout of the activity.
+ * @param afterMs time between the reply and the write of the outcome
  */
 export function sendWindow(
   { startedAt, startToCloseMs, now }: Pick<Caller, 'startedAt' | 'startToCloseMs' | 'now'>,
@@ -241,8 +240,8 @@ export function sendWindow(
 }
 
 /**
- * Whether a send may no longer start, by either clock: a step of the wall clock back does not make it longer, and the
- * other one stands still while the machine is suspended.
+ * Whether a send may no longer start, by either clock: a step back of the wall clock must not extend the window, and
+ * the other clock stops while the machine is suspended.
  */
 export function isTooLate({ sendBy, began }: SendWindow): boolean {
   // oxlint-disable-next-line house/no-wall-clock-durations -- counts while the machine is suspended
@@ -254,7 +253,7 @@ export function certainlyOverAt({ endsAt }: SendWindow): number {
   return endsAt + CREATE_TIMEOUTS.zombieMarginMs;
 }
 
-/** The same by the wall clock, for other workers: in milliseconds since the Unix epoch. */
+/** {@link certainlyOverAt} by the wall clock, for other workers: in milliseconds since the Unix epoch. */
 export function recordedEnd(window: SendWindow): number {
   return inWallTime(certainlyOverAt(window), window.began);
 }
@@ -266,20 +265,20 @@ function inWallTime(time: number, { at, wall }: SendWindow['began']): number {
 type Window = Pick<IntentEntry, 'at' | 'sendWindowEnd'>;
 
 /**
- * Milliseconds that the sender of an open intent still has to record its answer; 0 or less when its time is over. Never
- * more than its whole window, whatever the clocks of two workers say.
+ * Milliseconds in which the sender of an open intent may still record its answer; 0 or less when they have expired.
+ * Never more than its whole window, because the clocks of two workers differ.
  */
 export function timeLeft({ at, sendWindowEnd }: Window, now: number): number {
   const end = Date.parse(sendWindowEnd);
   return Math.min(end - now, end - Date.parse(at));
 }
 
-/** The same of the open send of a key; 0 where there is none. Only an intent is ever open. */
+/** {@link timeLeft} of the open send of a key; 0 if there is none. Only an intent can be open. */
 export function timeLeftOpen({ sends, open }: KeyState, now: number): number {
   return open === null ? 0 : timeLeft(sends[open]?.sent as IntentEntry, now);
 }
 
-/** The same of a send of unknown fate that is sent once more under its key; 0 where it is not. */
+/** {@link timeLeft} of a send of unknown fate that is sent once more under its key; 0 if it is not. */
 export function timeLeftRepeated({ answer }: Send, now: number): number {
   if (answer?.repeatedUntil === undefined) return 0;
   return timeLeft({ at: answer.at, sendWindowEnd: answer.repeatedUntil }, now);

@@ -29,7 +29,7 @@ type SignedAddress =
 
 /**
  * Has the store sign an address for a service with this base address.
- * @throws ArtifactError when the store does not have the artifact, or fails
+ * @throws ArtifactError if the store does not have the artifact, or fails
  */
 export async function signedAddress(
   store: SigningStore,
@@ -44,15 +44,15 @@ export async function signedAddress(
   return isWithinReach(new URL(url), new URL(service)) ? { url } : { refused: OUT_OF_REACH };
 }
 
-/** Of a store that signs no addresses. */
+/** For a store that signs no addresses. */
 export const GIVES_NONE =
   'This model takes references as URLs only, and the artifact store of the worker gives none. Set MEDIA_ARTIFACTS to a bucket (s3://bucket/prefix) that the service can reach, or give {url}.';
 const OUT_OF_REACH =
   'This model takes references as URLs only, and the service cannot reach the addresses that the artifact store of the worker signs: they name this machine or its private network. Set AWS_ENDPOINT_URL_S3 where the workers run to the public address of the bucket (in a store of your own, correct presign), or give {url}.';
 
 /**
- * Which of these models cannot get references from a store that signs addresses, and why, for the log of a worker that
- * starts. Undefined where they can, where none takes addresses, and while nothing is stored.
+ * Returns which of these models cannot get references from a store that signs addresses, and why, for the log of a
+ * starting worker. Undefined if they can, if none takes addresses, and while nothing is stored.
  */
 export async function outOfReach(
   store: SigningStore & Pick<ArtifactStore, 'list'>,
@@ -76,7 +76,7 @@ type ResolvedSource =
 
 type SourceResult = ResolvedSource | { readonly kind: 'issue'; readonly issue: ValidationIssue };
 
-/** Bytes in the store of this worker, of which the service gets an address. */
+/** Bytes in the store of this worker; the service gets an address of them. */
 interface StoredSource {
   readonly kind: 'stored';
   readonly artifact: ArtifactRef;
@@ -94,8 +94,8 @@ interface SourceDeps {
 }
 
 /**
- * Resolves an artifact or a file below the input roots to its bytes. A file is first copied into the store, so that
- * exactly the hashed and recorded bytes are sent; no path leaves this function.
+ * Resolves an artifact or a file below the input roots to its bytes. A file is first copied into the store, so exactly
+ * the hashed and recorded bytes are sent; no path leaves this function.
  */
 export async function resolveSource(
   source: MediaSource,
@@ -140,10 +140,10 @@ async function resolved<Found>(
 const NOT_STORED =
   "The artifact is not in this worker's store, and nothing was sent. Store the file in the artifact store that the workers use (MEDIA_ARTIFACTS); all workers of a queue need the same one.";
 
-/** Faults of the file itself, the same on every worker. */
+/** Faults of the file itself: the same on every worker. */
 const OF_THE_FILE: ReadonlySet<ArtifactErrorCode> = new Set(['not_media', 'not_readable', 'too_large']);
 
-/** The call waits for a worker whose store has it, or works. */
+/** The call waits for a worker whose store works and has the bytes. */
 export function missing(field: string, message: string): MissingSource {
   return {
     kind: 'missing',
@@ -166,8 +166,8 @@ async function storeInputFile(
 }
 
 /**
- * The real path of a file below one of the input roots. "Outside" and "missing" give the same answer, so that a request
- * cannot find out which files a worker has.
+ * Returns the real path of a file below one of the input roots. "Outside" and "missing" give the same answer, so a
+ * request cannot find out which files a worker has.
  */
 export async function realInputFile(
   file: string,
@@ -185,9 +185,9 @@ function isBelow(file: string, root: string): boolean {
   return path !== '' && !path.startsWith('..') && !isAbsolute(path);
 }
 
-/** A reference is sent inside a JSON body, so a larger one must be served by URL. */
+/** A reference is sent inside a JSON body; a larger one must be served by URL. */
 export const MAX_REFERENCE_BYTES = 64 * 1024 * 1024;
-/** An activity has 10 s besides the exchange itself, and the send needs some of them. */
+/** An activity has 10 s besides the exchange, and the send needs some of them. */
 const FETCH_MS = 8_000;
 
 /**
@@ -229,8 +229,8 @@ async function download(url: string, client: MediaClient): Promise<Buffer | unde
 }
 
 /**
- * Reads a whole body; undefined when it is too large, breaks off, or is incomplete when the signal aborts. An idle
- * timer alone would never end a body of one byte a minute.
+ * Reads a whole body; undefined if it is too large, breaks off, or is incomplete when the signal aborts. An idle timer
+ * alone would never end a body of one byte a minute.
  */
 export async function readBounded(
   body: Readable,

@@ -18,7 +18,7 @@ interface SpannedSend {
 
 export type Accepted = { readonly class: 'accepted'; readonly httpStatus: number; readonly taskId?: string };
 
-/** `media.create`: one paid request and its reply, without what follows. The time that a tracer takes is the call's. */
+/** `media.create`: one paid request and its reply, without what follows. The tracer's own time counts for the call. */
 export function sendInSpan<Reply extends Accepted | PaidFailure>(
   { operation, account, model, isKnownModel, sendAttempt }: SpannedSend,
   options: PaidSendOptions & { readonly deadlineMs: number },
@@ -151,11 +151,11 @@ export interface TracedWork<T> {
   readonly end: (result: T) => SpanEnd;
 }
 
-/** An optional peer: where it is not installed, there are no spans. */
+/** An optional peer: without it there are no spans. */
 const api = installedApi();
 
 function installedApi(): typeof Otel | undefined {
-  // The call itself stands in the `try`: bundlers leave out what is missing there.
+  // The call itself must be inside the `try`: bundlers leave out what is missing there.
   try {
     return require('@opentelemetry/api') as typeof Otel;
   } catch (_error) {
@@ -164,9 +164,9 @@ function installedApi(): typeof Otel | undefined {
 }
 
 /**
- * Does the work in a span that is a child of the active one. The work is done exactly once, and its result or error is
- * returned, whatever the tracer of the user does: a paid call must not fail, wait or happen twice for a span. Of an error
- * nothing but the fact is kept, because its text has not been cleaned here.
+ * Does the work in a child span of the active one. Whatever the user's tracer does, the work runs exactly once and its
+ * result or error is returned: a paid call must not fail, wait or repeat because of a span. Of an error only the fact
+ * is recorded, because its text has not been cleaned here.
  */
 export function withSpan<T>({ name, attributes, work, end }: TracedWork<T>): Promise<T> {
   const span =

@@ -6,9 +6,12 @@ import { reported } from './failures';
 
 /** An estimate that counts against the limit until it is given back. */
 export interface Reserved {
-  /** Micro-units that are spent or reserved in the window, this estimate included. */
+  /** Micro-units that are spent or reserved in the window, including this estimate. */
   readonly sum: number;
-  /** The call was refused, or not sent. Where the journal fails, it counts until the window ends. Never rejects. */
+  /**
+   * Call if the paid call was refused or not sent. If the journal fails, the estimate counts until the window ends.
+   * Never rejects.
+   */
   giveBack(): Promise<void>;
 }
 
@@ -39,7 +42,10 @@ export class SpendBooks {
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** Reserves an estimate of a credential in the window of this moment. @throws when the journal fails: then nothing may be sent */
+  /**
+   * Reserves an estimate of a credential in the current window. @throws when the journal fails: then nothing may be
+   * sent
+   */
   async reserve(credential: string, limit: SpendLimit, microUnits: number): Promise<Reserved | LimitReached> {
     const { id, endsAt } = spendWindow(limit.per, this.now());
     const book = this.bookOf(spendLog(credential, limit.currency, id), endsAt);
@@ -71,9 +77,9 @@ interface PendingSum {
 }
 
 /**
- * A log of sums in the journal, of which the newest counts: only one writer wins an entry, and each adds to the one
- * before, so that no sum exceeds the limit, however many workers write. Calls that come while an entry is written share
- * the next one.
+ * A log of sums in the journal, of which the newest counts. Only one writer wins an entry, and each adds to the
+ * previous one, so no sum exceeds the limit, however many workers write. Calls that arrive during a write share the
+ * next entry.
  */
 class SpendBook {
   /** Newest entry that is known; null before the first. */
@@ -91,7 +97,7 @@ class SpendBook {
     return this.newest?.spent ?? 0;
   }
 
-  /** Whether it was added: false where the sum would exceed the limit. */
+  /** Returns false if the sum would exceed the limit; nothing is added then. */
   add(microUnits: number, limit: number): Promise<boolean> {
     const added = new Promise<boolean>((done, fail) => {
       this.pending.push({ microUnits, limit, done, fail });
@@ -115,7 +121,7 @@ class SpendBook {
     this.writing = false;
   }
 
-  /** Writes one entry for all that fit. */
+  /** Writes one entry for all estimates that fit. */
   private async writeGroup(group: readonly PendingSum[]): Promise<ReadonlySet<PendingSum>> {
     for (;;) {
       await this.readNewest();
@@ -138,7 +144,7 @@ class SpendBook {
     this.newest = { n, spent: entry.spent };
   }
 
-  /** Whether the next entry is this sum; false where another writer was first. */
+  /** Returns false if another writer was first. */
   private async put(spent: number): Promise<boolean> {
     const n = (this.newest?.n ?? -1) + 1;
     const record: SpendRecord = {
@@ -149,7 +155,7 @@ class SpendBook {
       spent,
     };
     const put = await this.journal.putRecord(this.log, n, record).catch((error: unknown) => ({ error }));
-    // The write may have been made although its answer was lost.
+    // The write may have succeeded although its reply was lost.
     const existing = put === 'won' ? record : await this.entry(n);
     if (existing === null) throw put === 'lost' || put === 'won' ? new Error(GONE) : put.error;
     this.newest = { n, spent: existing.spent };
@@ -166,8 +172,8 @@ class SpendBook {
 const GONE = 'The journal does not hold what an account has spent any more: it was replaced or set back.';
 
 /**
- * The number of the newest entry of a log without gaps, by doubling and bisection; null while there is none.
- * @param known number of an entry that was there
+ * Returns the number of the newest entry of a log without gaps, by doubling and bisection; null if it is empty.
+ * @param known number of an entry that existed
  */
 export async function newestEntry(
   exists: (n: number) => Promise<boolean>,

@@ -41,7 +41,7 @@ import { isUsableTaskId } from '../domain/video-task';
 
 /** Creation keys of one scan of the journal; the activity may stop between two scans. */
 const BATCH = 100;
-/** A page ends after so many entries, or after so many milliseconds. */
+/** A page ends after this many entries, or after a time. */
 const PAGE_ENTRIES = 200;
 const PAGE_MS = 15_000;
 
@@ -90,7 +90,7 @@ export function createReviewJournal(deps: {
       );
       return { unconfirmed, created, decided, scanned, next };
     } catch (error) {
-      // A retry cannot read an unreadable record, so the failure is final and its message names the kind of record.
+      // A retry cannot read an unreadable record either, so the failure is final and names the kind of record.
       if (error instanceof JournalRecordError)
         throw ApplicationFailure.nonRetryable(error.message, FAILURE.journalUnavailable);
       return orRetry(error);
@@ -145,9 +145,9 @@ function decidedEntry({ sent, decision }: Send, sendAttempt: number): readonly D
 }
 
 /**
- * Writes a person's decision about a paid call of unknown fate into the journal (failure model: The log). Sends
- * nothing paid: an adoption reads the record of the task from the service once, and a resubmission only frees the key for the
- * next start of the same id. A decision that is carried out twice authorises one send.
+ * Writes a person's decision about a paid call of unknown fate into the journal (failure model: The log). Sends nothing
+ * paid: an adoption reads the record of the task from the service once, and a resubmission only frees the key for the
+ * next start of the same id. A repeated decision authorizes one send.
  */
 export function createResolveUnconfirmed(
   deps: PaidDeps,
@@ -163,7 +163,7 @@ export function createResolveUnconfirmed(
   };
 }
 
-/** Why a decision is not carried out. */
+/** Why a decision is not applied. */
 type Refusal = Omit<Extract<ResolveUnconfirmedResult, { resolved: false }>, 'creationKey'>;
 
 function refused(
@@ -209,7 +209,7 @@ async function decided(call: ResolveUnconfirmedCall, deps: PaidDeps): Promise<Do
   return { sendAttempt: at, answer: made };
 }
 
-/** The named send where it waits for a decision, or has this very one already; else why it does not. */
+/** Returns the named send if it waits for a decision or already has this very one; else the reason why it does not. */
 function findNamed(
   { state }: KeyLog,
   call: ResolveUnconfirmedCall,
@@ -219,7 +219,7 @@ function findNamed(
   const isWaiting = (send: Send, at: number) => isUnknown(send) || state.open === at;
   const at = sends.findIndex((send, index) => isNamed(send) && isWaiting(send, index));
   if (at !== -1) return { at };
-  // A late reply says more than the decision that came before it.
+  // A late reply is more certain than the decision before it.
   const reply = bought === null ? undefined : sends[bought]?.answer?.answer;
   if (bought !== null && reply?.outcome === 'created')
     return refused('already_known', KNOWN, recordedAnswer(state, bought) as CreateVideoAnswer);
@@ -236,7 +236,7 @@ interface Decided {
   readonly decision: DecisionEntry;
 }
 
-/** The newest decision about one of these sends. Images that were fetched later are no person's decision. */
+/** The newest decision about one of these sends. Images that were fetched later are not a person's decision. */
 function decisionIn(sends: readonly Send[], isMeant: (send: Send) => boolean): Decided | undefined {
   const at = sends.findLastIndex(
     (send) => isMeant(send) && send.decision !== null && send.decision.answer?.outcome !== 'completed',
@@ -247,7 +247,7 @@ function decisionIn(sends: readonly Send[], isMeant: (send: Send) => boolean): D
 const videoAnswer = ({ answer }: DecisionEntry): CreatedVideo | RejectedCall | null =>
   answer?.outcome === 'completed' ? null : answer;
 
-/** Whether this very decision is recorded: an attempt that wrote it may have died, and a reset carries it out again. */
+/** Whether this very decision is recorded: the attempt that wrote it may have died, or a reset repeats it. */
 function isRepeated({ decision, by, reason, answer }: DecisionEntry, call: ResolveUnconfirmedCall): boolean {
   if (decision !== call.decision || by !== call.by || reason !== call.reason) return false;
   return decision !== 'adopt' || (answer?.outcome === 'created' && answer.video.taskId === call.taskId);
@@ -265,7 +265,7 @@ const SENDER = {
   everyMs: 5_000,
 };
 
-/** What follows from a decision that can be carried out. */
+/** The answer that a valid decision leads to. */
 type Made = CreatedVideo | RejectedCall | null;
 
 interface Named {
@@ -284,7 +284,7 @@ async function answerOf(
   const { sent, answer } = named.send;
   const estimate = sent.kind === 'intent' ? sent.estimate : null;
   const base = { sendAttempt: named.at, sent: true, account: sent.account, estimate };
-  // Lost results prove that it was paid for: no decision can undo that.
+  // Lost results prove a payment: no decision can undo it.
   if (answer?.answer.outcome === 'results_lost') {
     const message = `It was paid for and its results were lost; ${input.by} declared that nothing more is done about it.`;
     return rejectedAnswer({ ...base, mayBeOwed: true }, 'declared_lost', message);
@@ -294,8 +294,8 @@ async function answerOf(
 }
 
 /**
- * Checks that the service knows the task and that no other key owns it: a mistyped id would be polled for ever, and the
- * paid task lost.
+ * Checks that the service knows the task and that no other key owns it: a mistyped id would be polled indefinitely, and
+ * the paid task lost.
  */
 async function adoption(
   taskId: string,
@@ -355,20 +355,20 @@ const ANOTHER =
 const KNOWN = 'The journal knows what became of this call; there is nothing to decide.';
 const NOTHING = 'No paid call under this key has an unknown fate. Check the key and the namespace.';
 
-/** Cleans who decided and why for the journal, which is a diagnostic: people paste addresses. */
+/** Cleans the name and the reason of a decision for the journal, which is a diagnostic: people paste addresses. */
 async function said(
   { by, reason }: ResolveUnconfirmedCall,
   { accounts }: PaidDeps,
 ): Promise<Pick<DecisionEntry, 'by' | 'reason'>> {
   const issue = decisionIssue({ sendId: 'any', decision: 'declareLost', by, reason });
-  // The caller reports the issue, for the text as it was typed.
+  // The caller reports the issue with the text as it was typed.
   if (issue !== undefined) return { by, reason };
   const clear = clearOf(await redactorsOf(accounts));
   const clean = (text: string): string => clear(printable(text), 1000);
   return { by: clean(by).trim(), reason: clean(reason).trim() };
 }
 
-/** Removes control characters and changes of direction, with which a reason could forge lines in a list. */
+/** Removes control characters and changes of direction, which could forge lines in a list. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Bidi_Control}]+/gu, ' ').trim();
 }

@@ -28,7 +28,7 @@ import { type IdempotencyPolicy } from '../domain/create-policy';
 import { type CreatedVideo, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
 import { isUnknown, type KeyState, answeringSend } from '../domain/paid-log';
 
-/** Whether a heartbeat named an intent that this log does not have: it was written to another journal, or is lost from this one. */
+/** Whether a heartbeat named an intent that this log lacks: it was written to another journal, or this one has lost it. */
 export function isUnseen(
   { entries }: KeyLog,
   { sender, announced }: Omit<SenderTrace, 'scheduledAt'>,
@@ -36,16 +36,16 @@ export function isUnseen(
   if (announced === null) return false;
   const intents = entries.filter((entry): entry is IntentEntry => entry.kind === 'intent');
   if (intents.some(({ nonce }) => nonce === announced)) return false;
-  // A careful heartbeat may have covered the one that named an intent: where there is one, it is that.
+  // A careful heartbeat may have replaced the one that named an intent: if this sender has an intent, that is the one.
   return !(announced.startsWith(PERHAPS) && intents.some((intent) => intent.sender === sender));
 }
 
 /**
- * Whether a worker with an earlier journal may have had the activity: it was scheduled before every worker knew of
- * the binding of this one, which then proves nothing about it.
+ * Whether a worker with an earlier journal may have run the activity: it was scheduled before every worker knew the
+ * binding of this journal, which then proves nothing about it.
  */
 export function mayHaveUsedAnother(scheduledAt: string, boundSince: string): boolean {
-  // A time that cannot be read proves nothing.
+  // An unreadable time proves nothing.
   return !(Date.parse(scheduledAt) >= Date.parse(boundSince));
 }
 
@@ -53,18 +53,18 @@ export function mayHaveUsedAnother(scheduledAt: string, boundSince: string): boo
 type LostSend = Omit<LostEntry, 'v' | 'kind' | 'at' | 'nonce' | 'cause' | keyof JournalKey> &
   Pick<SenderTrace, 'announced'>;
 
-/** A send that no heartbeat named is known by its sender. */
+/** A send that no heartbeat named is identified by its sender. */
 const nameOf = ({ sender, announced }: Pick<SenderTrace, 'sender' | 'announced'>): string =>
   announced ?? sender;
 
-/** Whether the send was noted before, and a person has decided about it. */
+/** Whether the lost send was recorded before, and a person has decided about it. */
 export function isDecided({ state }: KeyLog, trace: Pick<SenderTrace, 'sender' | 'announced'>): boolean {
   return state.sends.some(({ sent, decision }) => sent.nonce === nameOf(trace) && decision !== null);
 }
 
 /**
- * Records a lost send, which this journal did not see, so that nothing is sent under the key before a person has decided about it:
- * also beside another one of unknown fate, for a decision is about one send.
+ * Records a lost send, which this journal did not see: nothing is sent under the key before a person has decided about
+ * it. Also beside another send of unknown fate, because a decision is about one send.
  */
 export async function recordLostSend(
   journal: CreateJournal,
@@ -93,7 +93,7 @@ export interface KnownCall {
   readonly recordedSince?: string | undefined;
 }
 
-/** Whether no earlier try of a call, nor a call before it, can have sent. */
+/** Whether neither an earlier try nor an earlier call can have sent. */
 export function isFirstTry(
   { isLater }: Pick<Caller, 'isLater'>,
   { sender: { announced }, sameKey, recordedSince }: KnownCall,
@@ -102,8 +102,8 @@ export function isFirstTry(
 }
 
 /**
- * Whether nothing that may have been accepted was sent under the key of a call, in this journal or in another one.
- * @throws when the journal cannot be read: what it may hold is never called unsent (C4.4c)
+ * Whether nothing that may have been accepted was sent under the key of a call, in this journal or another one.
+ * @throws when the journal cannot be read: what it may contain is never called unsent (C4.4c)
  */
 export async function isUnsent(
   { journal }: Pick<PaidDeps, 'journal'>,
@@ -132,8 +132,8 @@ interface UnknownCall {
 }
 
 /**
- * The named call, if sending it again under the same key may reveal its fate; else undefined. It is not sent while another
- * sender may be alive: that one may prove that nothing was sent, and the key would be free.
+ * Returns the named call if sending it again under the same key may reveal its fate. It is not sent while another
+ * sender may be alive: that one may prove that nothing was sent, and then the key would be free.
  */
 export function unknownCall({ state }: KeyLog, sendId: string, now: number): UnknownCall | undefined {
   const at = state.unknown ?? state.open;
@@ -147,14 +147,14 @@ export function unknownCall({ state }: KeyLog, sendId: string, now: number): Unk
   return unknown.sameKeyUntil === undefined ? undefined : { at, intent: send.sent, unknown };
 }
 
-/** Whether no other send of the key waits for a decision: that one may be what the service accepted. */
+/** Whether no other send of the key waits for a decision: the service may have accepted that one. */
 export function isOnlyUnknown({ sends }: KeyState, at: number): boolean {
   return !sends.some((send, index) => index !== at && isUnknown(send));
 }
 
 /**
- * Adds until when the call may be sent again under its key. Never recorded, because a policy that vouches for the key
- * may be withdrawn.
+ * Adds the time until which the call may be sent again under its key. Never recorded, because the policy that vouches
+ * for the key may be withdrawn.
  */
 export function withSameKey(unknown: UnconfirmedCall, intent: IntentEntry, now: number): UnconfirmedCall {
   const until = sameKeyUntil(intent, unknown.evidence, now);
@@ -175,8 +175,8 @@ interface SameCall {
 }
 
 /**
- * One key identifies one request: another body or service would be another purchase or a refusal. So would a send after
- * the window of the key, which a request that may take longer by now must not exceed.
+ * One key identifies one request: with another body or service it would be another purchase or a refusal. The same
+ * applies after the window of the key, which even a slow request must not exceed.
  */
 export function isSameCall(
   { account, at, bodyHash, idempotency }: IntentEntry,
@@ -197,14 +197,14 @@ export function isSameCall(
 interface RepeatedSend {
   /** The call as it would be made now. */
   readonly call: SameCall;
-  /** When it is certainly over, in milliseconds since the Unix epoch. */
+  /** When it has certainly ended, in milliseconds since the Unix epoch. */
   readonly until: number;
   readonly post: () => Promise<RecordedAnswer>;
 }
 
 /**
  * Sends the call once more under its key (failure model: The log), with its own intent: one purchase, as long as the
- * service honours the key. Returns the purchase, or that it is still unknown; never a refusal.
+ * service honors the key. Returns the purchase, or that it is still unknown; never a refusal.
  */
 export async function sendSameKey(
   journal: CreateJournal,
@@ -215,8 +215,8 @@ export async function sendSameKey(
 ): Promise<RecordedAnswer> {
   const unsent = { ...unknown, sent: false };
   if (!isSameCall(intent, call, now())) return withoutSameKey(unsent);
-  // The place is the licence, as of any send: what was decided before keeps this request back, and a decision that is made
-  // later waits for it. Its fate is recorded as unknown, so that a late sender of this intent frees nothing.
+  // The position in the log is the permission, as for any send: an earlier decision stops this request, and a later one
+  // waits for it. The fate is recorded as unknown, so a late sender of this intent frees nothing.
   const renewed: AnswerEntry = {
     v: 1,
     kind: 'answer',
@@ -270,8 +270,8 @@ const ONE_KEY =
   'It was sent again under one idempotency key after a reply that was lost; the service is vouched to make one task of it.';
 
 /**
- * Records what the repeated send bought. A task that was recorded or adopted meanwhile stands; a different one is reported,
- * and can be found by its id.
+ * Records what the repeated send bought. A task that was recorded or adopted meanwhile counts instead; a different one
+ * is reported, and can be found by its id.
  */
 async function recordPurchase(
   journal: CreateJournal,
@@ -288,7 +288,10 @@ async function recordPurchase(
   return recorded && longer.state.bought !== null ? keepFirstPurchase(journal, longer, answer) : answer;
 }
 
-/** One key, two tasks: the service does not honour the key, and both may have to be paid for. The first that was recorded counts. */
+/**
+ * Keeps the task that was recorded first. A second task shows that the service does not honor the key, and both may
+ * have to be paid for.
+ */
 export async function keepFirstPurchase(
   journal: CreateJournal,
   log: KeyLog,
@@ -308,7 +311,7 @@ function notHonoured(existing: CreatedVideo, other: CreatedVideo, creationKey: s
   return { ...existing, mayBeOwed: true, warnings: [...existing.warnings, warning] };
 }
 
-/** Adds to an unconfirmed answer until when it may be sent again under its key. */
+/** Adds to an unconfirmed answer the time until which it may be sent again under its key. */
 export function withSameKeyOf(answer: RecordedAnswer, sent: Send['sent'], now: number): RecordedAnswer {
   return answer.outcome === 'unconfirmed' && sent.kind === 'intent' ? withSameKey(answer, sent, now) : answer;
 }

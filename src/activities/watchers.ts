@@ -26,7 +26,7 @@ import { STARTED_BY } from '../domain/version';
 import { reported, reportIfMistake } from './failures';
 
 /**
- * How a video joins its watcher, and is told how its watch ended: both through the client of the worker.
+ * How a video joins its watcher and gets the answer of its watch: both through the client of the worker.
  *
  * @module
  */
@@ -35,8 +35,8 @@ import { reported, reportIfMistake } from './failures';
 const PERMISSION_DENIED = 7;
 
 /**
- * Joins the video to its watcher, and fails: until the next attempt it waits in the server, and the watcher completes it
- * there (ADR 26). The time of one attempt is short, so that one that dies with its worker is repeated soon.
+ * Joins the video to its watcher, and fails: until the next attempt the activity waits in the server, where the watcher
+ * completes it (ADR 26). One attempt is short, so one that dies with its worker is repeated soon.
  */
 export function createWatchVideo(
   recovery: { begin(client: Client, taskQueue: string): void },
@@ -61,9 +61,9 @@ export function createWatchVideo(
 
 /** Time until the next attempt checks whether the watcher still has the video, in milliseconds. */
 const CHECK_AFTER_MS = 10 * 60_000;
-/** A server does not retry what would begin after schedule-to-close; the wait for this worker is not counted. */
+/** A server does not retry after schedule-to-close; the wait for this worker does not count. */
 const SHARE_OF_REST = 0.75;
-/** With less time left there is no further attempt: the video polls by itself. */
+/** With less time left there is no further attempt: the video polls on its own. */
 const LEAST_REST_MS = 3_000;
 
 function waits(now: number): ApplicationFailure {
@@ -81,7 +81,7 @@ function waits(now: number): ApplicationFailure {
 /** Longest wait for a watcher to answer, in milliseconds. */
 const ANSWER_MS = 5_000;
 
-/** What a later attempt finds: the watcher should have the video. One that does not answer leaves it to poll by itself. */
+/** What a later attempt finds: the watcher should have the video. If it does not answer, the video polls on its own. */
 async function askFor(
   client: Client,
   { workflowId }: WatcherFacts,
@@ -108,7 +108,7 @@ async function join(joining: JoinedTogether, { watcher, state, takesFile }: Watc
     throw ApplicationFailure.nonRetryable('Only a workflow has a video watched.', INVALID_INPUT);
   const waiter = { ...workflowExecution, activityId, ...(takesFile === true && { takesFile }) };
   const watch = { waiter, state };
-  // The watcher would skip it; so the video polls on its own, at once.
+  // The watcher would skip it, so the video polls on its own at once.
   const issue = joinedWatchCheck(watch, '');
   if (issue !== undefined) throw ApplicationFailure.nonRetryable(issue.message, INVALID_INPUT);
   try {
@@ -121,10 +121,10 @@ async function join(joining: JoinedTogether, { watcher, state, takesFile }: Watc
   }
 }
 
-/** Videos that travel in one signal. */
+/** Most videos in one signal. */
 export const MAX_JOINS = 500;
 
-/** Joins videos to their watcher, and starts it where it does not run. Joining twice is the same as once. */
+/** Joins videos to their watcher, and starts it if it does not run. Idempotent. */
 export async function joinWatcher(
   client: Client,
   { workflowId, taskQueue, input }: WatcherFacts,
@@ -140,12 +140,12 @@ export async function joinWatcher(
     workflowIdConflictPolicy: 'USE_EXISTING',
     memo: STARTED_BY,
     staticSummary: 'Polls the tasks of many videos',
-    // A burst of starts must not keep it from its polls: a queue is otherwise served in order.
+    // Priority over a burst of starts, which must not delay its polls: a queue is otherwise served in order.
     priority: { priorityKey: 1 },
   });
 }
 
-/** Videos that join a watcher within this time, in milliseconds, travel in one signal; each takes a slot of the worker so long. */
+/** Milliseconds in which joins of one watcher are collected for one signal. Each join occupies a worker slot that long. */
 const TOGETHER_MS = 500;
 
 interface Collected {
@@ -153,7 +153,7 @@ interface Collected {
   readonly sent: Promise<void>;
 }
 
-/** Collects what joins a watcher, because each signal costs it a workflow task; the first poll is later than that. */
+/** Collects the joins of a watcher, because each signal costs it a workflow task. The first poll comes later anyway. */
 export class JoinedTogether {
   private readonly collecting = new Map<string, Collected>();
 
@@ -182,7 +182,7 @@ export class JoinedTogether {
 const CONCURRENT = 10;
 
 /**
- * `media.tellVideos`: completes the activity of each video. When the server did not take an answer, the attempt fails
+ * `media.tellVideos`: completes the activity of each video. If the server did not take an answer, the attempt fails
  * after the others, and the next one repeats all.
  */
 export function createTellVideos(metrics: Metrics): (input: TellVideosInput) => Promise<void> {
@@ -201,7 +201,7 @@ export function createTellVideos(metrics: Metrics): (input: TellVideosInput) => 
 }
 
 /**
- * Completes the activity with which a video waits. One that is not there any more has ended, or joins again by itself.
+ * Completes the activity in which a video waits. If it no longer exists, it has ended, or the video joins again.
  * @throws when the server did not take the answer
  */
 async function completeWatch(
@@ -220,10 +220,10 @@ async function completeWatch(
   metrics.record('watchEnds', 1, { result });
 }
 
-/** Pauses before an answer is given again, in milliseconds: it must not wait for the slowest file of its delivery. */
+/** Pauses between tries of an answer, in milliseconds: it must not wait for the slowest file of its delivery. */
 const AGAIN_MS = [1_000, 2_000, 4_000];
 
-/** As {@link completeWatch}, a few times. */
+/** {@link completeWatch} with a few retries. */
 export async function completeWatchWithRetries(
   client: Client,
   metrics: Metrics,
@@ -240,32 +240,32 @@ export async function completeWatchWithRetries(
   await completeWatch(client, metrics, result);
 }
 
-/** Time between two searches of a process, in milliseconds, give or take a fourth: less than an interval of the usual cadence. */
+/** Milliseconds between two searches of a process, give or take a quarter: shorter than the usual poll interval. */
 const EVERY_MS = 3_000;
 /**
- * With more processes each searches less often, so that all of them search about once a second: a server answers 10 such
- * requests a second for a namespace unless it is configured otherwise.
+ * With more processes each searches less often, so all of them search about once a second: by default a server answers
+ * 10 such requests a second for a namespace.
  */
 const AT_FULL_PACE = 3;
 /** `TASK_QUEUE_TYPE_ACTIVITY` of the Temporal API. */
 const ACTIVITIES = 2;
-/** How far back a search goes for watchers that were closed. */
+/** How far back a search for closed watchers goes, in milliseconds. */
 const WINDOW_MS = 10 * 60_000;
-/** Longest wait for the answer of a closed watcher, whose history a worker has to replay. */
+/** Longest wait for the answer of a closed watcher, whose history a worker must replay. */
 const CLOSED_ANSWER_MS = 10_000;
-/** Searches in a row that the server did not answer; after that, the next video begins again. */
+/** Consecutive searches without an answer of the server after which searching ends until the next video joins. */
 const MAX_FAILURES = 30;
-/** Searches continue for so long after the last video has joined, in milliseconds: visibility shows its watcher later. */
+/** Searches continue this long after the last video has joined, in milliseconds: visibility lags. */
 const LINGER_MS = 60_000;
 
 /**
  * Joins the videos of a watcher that was terminated or has failed to another run of it. While watchers of a queue are
- * open, every process with activities searches for closed ones as well: joining twice is the same as once. A video that
- * this misses joins again by itself at its next attempt (ADR 26).
+ * open, every process with activities searches for closed ones; joining is idempotent. A video that this misses joins
+ * again at its next attempt (ADR 26).
  */
 export class WatchRecovery {
   private readonly searches = new Map<string, Search>();
-  /** Closed runs whose videos have been joined again. */
+  /** Closed runs whose videos have joined again. */
   private readonly done = new Set<string>();
   private closed = false;
 
@@ -274,12 +274,12 @@ export class WatchRecovery {
     private readonly everyMs = EVERY_MS,
   ) {}
 
-  /** A worker starts: searches until no watcher of the queue is open. Never throws. */
+  /** Called when a worker starts: searches until no watcher of the queue is open. Never throws. */
   resume(client: Client, taskQueue: string): void {
     this.searchUntil(client, taskQueue, 0);
   }
 
-  /** A video joins: the same, from now on. Never throws. */
+  /** Called when a video joins: searches from now on. Never throws. */
   begin(client: Client, taskQueue: string): void {
     this.searchUntil(client, taskQueue, performance.now() + LINGER_MS);
   }
@@ -341,7 +341,7 @@ export class WatchRecovery {
     const left = closed.filter(({ execution }) => !this.done.has(execution?.runId ?? ''));
     for (const { execution } of left) {
       const { workflowId, runId } = execution ?? {};
-      // One that does not answer is queried again by the next search.
+      // The next search queries it again if it does not answer.
       if (workflowId && runId)
         await this.recover(client, { workflowId, runId, taskQueue }).catch(reported(undefined));
     }

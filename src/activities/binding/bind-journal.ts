@@ -89,7 +89,7 @@ export async function writeQueueBinding(
       requestId: randomUUID(),
     });
   } catch (error) {
-    // A newer scheduler says so, where the older one answers with success.
+    // A newer scheduler reports the conflict; an older one returns success.
     if (!isGrpcServiceError(error) || Number(error.code) !== FAILED_PRECONDITION) throw error;
   }
 }
@@ -117,7 +117,7 @@ async function create(
         workflowType: 'mediaJournal',
         taskQueue: `${baseTaskQueue(taskQueue)}/queue-binding`,
         args: [queueBinding],
-        // Triggered by hand, it ends by itself.
+        // If an operator triggers it, it ends at once: no worker runs it.
         workflowExecutionTimeout: '1s',
       },
       state: {
@@ -138,19 +138,19 @@ export class JournalBindingError extends Error {
   override readonly name = 'JournalBindingError';
 }
 
-/** The queue, the journal, and what may be taken over when they do not belong together yet. */
+/** The queue, its journal, and what a rebind may replace. */
 export interface BindJournalOptions {
   /** Client of the namespace in which the workflows run. */
   readonly client: Client;
   /** Queue of the worker; those of its activities (`NAME/create`, …) have the same binding. */
   readonly taskQueue: string;
-  /** The journal that the queue is to belong to. */
+  /** The journal to bind the queue to. */
   readonly journal: CreateJournal;
   /** @default none: the store is not compared */
   readonly artifacts?: ArtifactStore | undefined;
   /** Names of the accounts that the worker serves, with their digests. @default none */
   readonly accounts?: readonly string[] | undefined;
-  /** Takes the queue over from another journal; only when no worker uses that one any more. @default false */
+  /** Takes the queue over from another journal, which no worker may use any more. @default false */
   readonly rebind?: boolean | undefined;
   /**
    * Puts a new mark into the journal and the binding, so that an older copy of the journal is detected. @default false
@@ -159,8 +159,8 @@ export interface BindJournalOptions {
 }
 
 /**
- * Binds a task queue to this journal, or confirms that it is bound to it (architecture: Create). Paid activities do
- * so by themselves before they send; a worker does so before it polls, so that one that differs does not start.
+ * Binds a task queue to this journal, or confirms that it is bound to it (architecture: Create). Paid activities do so
+ * before they send. A worker does so before it polls, so one with another journal does not start.
  * @throws JournalBindingError when the queue belongs to another journal, host or artifact store, or that is unknown
  */
 export async function bindJournal(options: BindJournalOptions): Promise<QueueBinding> {
@@ -170,7 +170,7 @@ export async function bindJournal(options: BindJournalOptions): Promise<QueueBin
     ...(await options.journal.identity()),
     artifacts: (await options.artifacts?.identity?.()) ?? null,
     accounts: options.accounts ?? [],
-    // A rebind has a mark too: it shows whether it was written.
+    // A rebind needs a mark too: it shows whether this write won.
     mark: options.mark === true || options.rebind === true ? randomUUID() : null,
     ...(options.rebind === true && { rebind: true }),
   };
@@ -181,11 +181,11 @@ export async function bindJournal(options: BindJournalOptions): Promise<QueueBin
 
 interface Clients {
   readonly plain: Client;
-  /** The client of the user: the workers of the queue may have written through its codec. */
+  /** The user's client: the workers of the queue may have written through its codec. */
   readonly histories: Client;
 }
 
-/** More writes of other workers between a read and a write than there ever are. */
+/** More conflicting writes than workers ever make between a read and a write. */
 const MOST_WRITES = 100;
 
 async function bind(
@@ -243,7 +243,7 @@ export async function isSetBack(
 /** Pauses between tries while the server does not answer, in milliseconds. */
 const PAUSES_MS = [200, 1_000, 3_000];
 
-/** Retries `ask`. @throws JournalBindingError that says what could not be read, and why */
+/** Retries `ask`. @throws JournalBindingError with what could not be read, and why */
 async function answered<T>(taskQueue: string, ask: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -307,7 +307,7 @@ function refusal(taskQueue: string, difference: BindingDifference): string {
   );
 }
 
-/** A warning when other workers have served the queue with accounts that this one lacks; undefined otherwise. */
+/** Warns if the queue was served with accounts that this worker lacks; undefined otherwise. */
 export function accountsOfOthers(accounts: readonly string[], own: readonly string[]): string | undefined {
   const others = accounts.filter((account) => !own.includes(account));
   if (others.length === 0) return undefined;

@@ -9,31 +9,28 @@ import {
 import { baseTaskQueue } from '../../domain/names';
 import { bindJournal, JournalBindingError } from './bind-journal';
 
-/**
- * Time between two marks of a queue on which money is spent, in milliseconds: a copy of the journal is at least as
- * old.
- */
+/** Milliseconds between two marks of a queue on which money is spent: an undetected copy of the journal is no older. */
 const MARKED_EVERY_MS = 3_600_000;
 
 const STORES_DOWN =
   'The create journal or the artifact store of this worker cannot be read or written, and nothing is sent without them.';
 
 interface CachedStatus {
-  /** When, by both clocks. */
+  /** When it was read, by both clocks. */
   readonly at: number;
   readonly wall: number;
   readonly status: Promise<BindingStatus>;
 }
 
-/** By either clock: the one steps, and the other stands still while the machine is suspended. */
+/** By both clocks: the wall clock may step, and the other stops while the machine is suspended. */
 function isRecent({ at, wall }: CachedStatus): boolean {
   // oxlint-disable-next-line house/no-wall-clock-durations -- counts while the machine is suspended
   return performance.now() - at < BINDING_CACHE_MS && Date.now() - wall < BINDING_CACHE_MS;
 }
 
 /**
- * Used by paid activities before they send: checks whether the journal of this worker is that of the queue on which
- * they run, and binds a new queue. One answer for each queue of a process.
+ * Checks, before a paid activity sends, whether the journal of this worker is that of its queue. Binds a new queue.
+ * Caches one answer per queue and process.
  */
 export function bindingChecker(
   journal: CreateJournal,

@@ -28,7 +28,7 @@ export interface PaidCallSeen {
   readonly scheduledAt: string;
   /** Input of its activity, or of the row of a group; null where it is not an object. */
   readonly input: Fields | null;
-  /** Its result, where that is known; null while it is open or when its worker was lost. */
+  /** Its result; null while it is open, when its worker was lost, or if it cannot be read. */
   readonly answer: Fields | null;
 }
 
@@ -36,7 +36,7 @@ type Events = NonNullable<
   Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>['events']
 >;
 
-/** A paid call whose history cannot be read here: which journal lacks it is unknown. */
+/** A paid call whose history cannot be read here: it is unknown whether the journal lacks it. */
 export class UnreadCallError extends Error {
   override readonly name = 'UnreadCallError';
   constructor(
@@ -53,15 +53,16 @@ export class UnreadCallError extends Error {
 }
 
 /**
- * The paid calls of one run on a task queue that have left a record in a journal, or may have.
- * @throws UnreadCallError when the client cannot read a payload of one: another codec, external storage without its driver
+ * Returns the paid calls of one run on a task queue that have left a record in a journal, or may have.
+ * @throws UnreadCallError when the client cannot read a payload of one: another codec, external storage without its
+ * driver
  */
 async function paidCallsOf(
   client: Client,
   taskQueue: string,
   run: { readonly workflowId: string; readonly runId: string },
 ): Promise<readonly PaidCallSeen[]> {
-  // Pending activities first: one that ends in between is in the history.
+  // Pending activities first: one that ends meanwhile is then in the history.
   const described = await client.workflowService.describeWorkflowExecution({
     namespace: client.options.namespace,
     execution: run,
@@ -89,7 +90,7 @@ async function paidCallsOf(
         input: scheduled.input?.payloads?.[0],
         result: end?.result,
         lastHeartbeat: end === undefined ? beats.get(activityId) : end.lastHeartbeat,
-        // When a run is ended from outside, the heartbeats of its open calls are lost.
+        // A run that is ended from outside loses the heartbeats of its open calls.
         lost: end === undefined ? !isOpen : end.lost,
       })),
     );
@@ -118,23 +119,22 @@ async function standaloneCallsOf(
     input: input?.payloads?.[0],
     result: outcome?.result?.payloads?.[0],
     lastHeartbeat: info.heartbeatDetails?.payloads?.[0],
-    // The server keeps its last heartbeat also when it has ended.
+    // The server keeps the last heartbeat of an ended activity too.
     lost: outcome != null && outcome.failure == null,
   });
 }
 
-/** An activity that may have paid, as a history or the server itself has it. */
+/** An activity that may have paid, from a history or from the server. */
 interface Scheduled extends Pick<PaidCallSeen, 'workflowId' | 'runId' | 'activityId' | 'type'> {
   readonly scheduledSeconds: number;
   readonly input: Payload | null | undefined;
   readonly result: Payload | null | undefined;
-  /** Its last heartbeat. */
   readonly lastHeartbeat: Payload | null | undefined;
   /** Whether it may have sent although no heartbeat says so. */
   readonly lost: boolean;
 }
 
-/** The calls of one activity: its own, or those of its rows. */
+/** Returns the calls of one activity: its own, or those of its rows. */
 async function callsIn(client: Client, scheduled: Scheduled): Promise<readonly PaidCallSeen[]> {
   const { workflowId, runId, activityId, type, scheduledSeconds, lastHeartbeat } = scheduled;
   const read = reader(client, workflowId, activityId);
@@ -148,13 +148,13 @@ async function callsIn(client: Client, scheduled: Scheduled): Promise<readonly P
     const answers = asObject(result)?.['answers'];
     const answer = asObject(isRow ? (answers as readonly unknown[] | undefined)?.[index] : result);
     const announced = announcedIn(beat, isRow ? index : undefined);
-    // Nothing leaves before the server has acknowledged its intent (docs/adr/0015). Details of another form may name
+    // Nothing is sent before the server has acknowledged its intent (docs/adr/0015). Details in another form may name
     // one.
     const mayHaveSent = lastHeartbeat != null && (beat === null || announced !== null);
     if (!mayHaveLeft(answer, scheduled.lost || mayHaveSent)) return [];
     const given = own?.['creationKey'];
     const creationKey = typeof given === 'string' ? given : activityKey(workflowId, runId, activityId);
-    // That of a group stands in the input of its activity.
+    // A group has one sender, named in the input of its activity.
     const named = input?.['sender'];
     const sender = typeof named === 'string' ? named : senderName(runId, activityId);
     const scheduledAt = new Date(scheduledSeconds * 1000).toISOString();
@@ -163,7 +163,6 @@ async function callsIn(client: Client, scheduled: Scheduled): Promise<readonly P
   });
 }
 
-/** Types of activities that pay. */
 const PAID: ReadonlySet<string> = new Set([
   ACTIVITY.createVideo,
   ACTIVITY.createVideos,
@@ -183,7 +182,7 @@ const NOTHING_KEPT: ReadonlySet<unknown> = new Set([
 
 /**
  * Whether a paid call has left a record in a journal, or may have.
- * @param lost whether it has no answer although a worker had it, or may have had it
+ * @param lost whether it has no answer although a worker may have had it
  */
 export function mayHaveLeft(answer: PaidCallSeen['answer'], lost: boolean): boolean {
   return answer === null ? lost : !NOTHING_KEPT.has(answer['outcome']);
@@ -191,7 +190,7 @@ export function mayHaveLeft(answer: PaidCallSeen['answer'], lost: boolean): bool
 
 interface End {
   readonly result?: Payload | null | undefined;
-  /** The last heartbeat of its attempts; the history keeps it only of an activity that timed out. */
+  /** The last heartbeat of its attempts; the history keeps it only if the activity timed out. */
   readonly lastHeartbeat?: Payload | null | undefined;
   /** Whether its last heartbeat is unknown: without a readable result it then counts as lost. */
   readonly lost: boolean;
@@ -234,10 +233,13 @@ export function asObject(value: unknown): Fields | null {
   return typeof value === 'object' && value !== null ? (value as Fields) : null;
 }
 
-/** How long histories are searched for a paid call before a queue is taken for a new one, in milliseconds. */
+/** Longest search of the histories for a paid call before a queue counts as new, in milliseconds. */
 const READ_FOR_MS = 20_000;
 
-/** The id of the workflow, or of the activity without one, that paid on a queue before; undefined when none was found in time. */
+/**
+ * Returns the id of the workflow, or of the standalone activity, that paid on a queue before; undefined if none was
+ * found in time.
+ */
 export async function anyPaidCall(client: Client, taskQueue: string): Promise<string | undefined> {
   const until = performance.now() + READ_FOR_MS;
   const seen = paidCallsOn(client, taskQueue, () => performance.now() > until);
@@ -245,7 +247,7 @@ export async function anyPaidCall(client: Client, taskQueue: string): Promise<st
     for await (const { workflowId, activityId } of seen) return workflowId ?? activityId;
     return undefined;
   } catch (error) {
-    // A call that cannot be read was made all the same.
+    // A call that cannot be read was made nevertheless.
     if (error instanceof UnreadCallError) return error.workflowId ?? error.activityId;
     throw error;
   }

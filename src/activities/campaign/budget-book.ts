@@ -39,8 +39,8 @@ import { mapConcurrently } from '../../domain/map-concurrently';
 import { openLog } from '../key-log';
 
 /**
- * Runs `work` with the journal that the queue is bound to. Where there is none, or something cannot be read or written
- * now, the answer says so; the caller waits and shows it.
+ * Runs `work` with the journal that the queue is bound to. If there is none, or something cannot be read or written,
+ * the answer has the reason; the caller waits and shows it.
  */
 export async function withBoundJournal<T>(
   deps: PaidDeps,
@@ -80,7 +80,7 @@ export interface SendKey extends JournalKey {
   readonly sendAttempt: number;
 }
 
-/** The close of a batch, based on the newest entry that is known. */
+/** The close of a batch, based on the newest known entry. */
 interface Closing {
   readonly namespace: string;
   readonly campaign: string;
@@ -89,9 +89,9 @@ interface Closing {
 }
 
 /**
- * Records that the charges under these keys have cost nothing, and sums up what this close deducts for them. The record
- * of each send is written once, so that nothing is deducted twice. Only charges of closed batches are deducted:
- * an open one leaves them out when it is settled.
+ * Records that the charges under these keys have cost nothing, and returns what this close deducts for them. The record
+ * of each send is written once, so nothing is deducted twice. Only charges of closed batches are deducted: an open
+ * batch leaves them out when it is settled.
  */
 async function givenBack(
   journal: CreateJournal,
@@ -138,8 +138,8 @@ export async function freeOfSend(
 }
 
 /**
- * Implements `media.keepBooks`: one move of the book of a campaign. It is based on the newest entry, and made only
- * where that is the one which the caller knows. A retry finds the entry that it wrote.
+ * Implements `media.keepBooks`: makes one move of the book of a campaign, but only if the caller knows its newest
+ * entry. A retry finds the entry that it wrote.
  */
 export function createKeepBooks(
   deps: PaidDeps,
@@ -187,7 +187,7 @@ class Bookkeeper {
     return { ...(await this.book.newest(n, before)), conflict: true };
   }
 
-  /** The entry that the move writes, or the answer where it writes none. */
+  /** Returns the entry that the move writes, or the answer if it writes none. */
   private async entryAfter(
     book: BookEntry,
     move: Exclude<BookMove, { do: 'look' }>,
@@ -266,13 +266,12 @@ function nextOf(n: number | null): number {
   return n === null ? 0 : n + 1;
 }
 
-/** The newest state of a book; `n` is null while there is no entry. */
+/** The newest state of a book; `n` is null before the first entry. */
 export interface Newest {
   readonly n: number | null;
   readonly book: BookEntry;
 }
 
-/** The book of one campaign in a journal. */
 export class BudgetBookLog {
   private readonly log: CampaignLog;
 
@@ -286,7 +285,7 @@ export class BudgetBookLog {
 
   /**
    * Finds the newest entry.
-   * @param known number of an entry that was there
+   * @param known number of an entry that existed
    * @param before micro-units with which a book begins
    */
   async newest(known: number | null, before: number): Promise<Newest> {
@@ -303,11 +302,11 @@ export class BudgetBookLog {
     return record;
   }
 
-  /** Writes entry n. Returns the entry that exists then, its own or an earlier one. */
+  /** Writes entry n. Returns the entry that exists then: its own, or an earlier one. */
   async write(n: number, record: BookRecord): Promise<BookRecord> {
     const put = await this.journal.putRecord(this.log, n, record).catch((error: unknown) => ({ error }));
     if (put === 'won') return record;
-    // The write may have been made although its answer was lost, or was that of its own repetition.
+    // The write may have succeeded although its reply, or that of its own repetition, was lost.
     const existing = await this.entry(n);
     if (existing !== null) return existing;
     throw put === 'lost' ? new UnreadableBookError(goneText(this.campaign, n)) : put.error;

@@ -19,10 +19,10 @@ import { type ImageOutcome, imageOutcome } from '../../domain/outcome';
 import { callForImages } from '../image-call';
 import { given } from '../../domain/json';
 
-/** Largest number of rows in one activity, because they share its start-to-close timeout and its worker. */
+/** Most rows of one activity: they share its start-to-close timeout and its worker. */
 const MAX_GROUP = 25;
 
-/** The same where nothing is sent, and a lost worker does no harm. */
+/** Most rows if nothing is sent: a lost worker then does no harm. */
 const MAX_LOOKUPS = 500;
 
 /**
@@ -38,7 +38,7 @@ export function createCreateVideos(
     const sends = rows.some(({ recordedOnly, sameKey }) => recordedOnly !== true || sameKey !== undefined);
     const most = sends ? MAX_GROUP : MAX_LOOKUPS;
     if (rows.length > most) throw new RangeError(`At most ${most} rows travel in one activity.`);
-    // A single attempt of this activity is not enough: a workflow that is reset sends its group again.
+    // A single attempt is not enough protection: a reset workflow sends its group again.
     if (keepsNothing(deps.journal))
       return { answers: rows.map(() => withoutJournal(unreadBase(input.account))) };
     // The rows share the start-to-close timeout, which no send may exceed.
@@ -54,7 +54,7 @@ export function createCreateVideos(
             answers[index] = unsent ?? pendingAnswer(unreadBase(input.account));
           } else answers[index] = await createRow(deps, who, row, input, page, sender);
         } catch (error) {
-          // Other rows go on. A single create would have failed its activity; as then, its outcome is read from the journal.
+          // The other rows continue. The outcome of this one is read from the journal, as after a failed single create.
           answers[index] = reported(pendingAnswer(unreadBase(input.account)))(error);
         }
       });
@@ -102,7 +102,7 @@ async function createRow(
   );
 }
 
-/** `media.campaignImage`: the image call or edit of one row, exactly as `media.generateImage` or `media.editImage` makes it. */
+/** `media.campaignImage`: the image call of one row, made exactly like `media.generateImage` or `media.editImage`. */
 export function createCampaignImage(
   deps: PaidDeps,
   pages: PageReader,

@@ -32,8 +32,8 @@ interface OpenPageDeps {
 }
 
 /**
- * Implements `media.openPage`: returns what a batch must know of the rows of a page, and what the journal has of them.
- * Prompts, sources and model-specific fields stay in the artifact, because this answer enters a history.
+ * Implements `media.openPage`: returns what a batch must know about the rows of a page, and what the journal has of
+ * them. Prompts, sources and model-specific fields stay in the artifact, because this answer enters a history.
  */
 export function createOpenPage({ pages, journal }: OpenPageDeps) {
   return async ({ index, page, campaign, rows: packed, payer }: OpenPageInput): Promise<OpenedPage> => {
@@ -77,8 +77,8 @@ export function createOpenPage({ pages, journal }: OpenPageDeps) {
 }
 
 /**
- * Videos that batches of this plan have bought: the key of a row may also hold an earlier purchase with another text.
- * Each is indexed by its id here, because a process may have been killed right after it recorded the outcome.
+ * Returns the videos that batches of this plan have bought: the key of a row may also have an earlier purchase with
+ * another text. Indexes each by its id, because a process may have been killed right after it recorded the outcome.
  */
 async function createdOf(
   journal: CreateJournal,
@@ -130,7 +130,7 @@ const KEPT_CHARACTERS = 8 * 1024 * 1024;
 /** Plan indexes in memory; one of a million rows takes about 1.5 MB. */
 const KEPT_INDEXES = 8;
 
-/** Reads pages of plans and keeps recent ones in memory, because every batch reads its pages again. */
+/** Reads pages of plans and caches recent ones, because every batch reads its pages again. */
 export function createPageReader(artifacts: Pick<ArtifactStore, 'read'>): PageReader {
   const indexes = new LRUCache<string, PlanIndex>({
     max: KEPT_INDEXES,
@@ -139,7 +139,7 @@ export function createPageReader(artifacts: Pick<ArtifactStore, 'read'>): PageRe
   });
   const pages = new LRUCache<string, CampaignPage>({
     maxSize: KEPT_CHARACTERS,
-    // Every page may be kept, also one that is larger than all others may be together.
+    // Every page may be cached, even one larger than the whole limit.
     sizeCalculation: (page) => Math.min(JSON.stringify(page).length, KEPT_CHARACTERS),
     fetchMethod: (sha256) => readJson<CampaignPage>(artifacts, sha256),
     ignoreFetchAbort: true,
@@ -156,7 +156,7 @@ export function createPageReader(artifacts: Pick<ArtifactStore, 'read'>): PageRe
 
 type Started = Pick<OpenedRow, 'started' | 'bought' | 'since'>;
 
-/** What was started of a row, and its video where there was only one create. */
+/** What was started of a row, and its video if there was only one create. */
 interface StartedRow {
   readonly started: Started;
   readonly created?: {
@@ -166,14 +166,14 @@ interface StartedRow {
   };
 }
 
-/** An attempt of a row that was started, with what was sent for it; nothing where its sender was only excluded. */
+/** A started attempt of a row, with its sends; none if its sender was only fenced off. */
 interface StartedAttempt {
   readonly attempt: number;
   readonly creationKey: string;
   readonly sends: readonly Send[];
 }
 
-/** Every attempt of a row that was started: attempts have no gaps, and each leaves an entry. */
+/** Returns every started attempt of a row: attempts have no gaps, and each leaves an entry. */
 export async function attemptsOf(
   journal: CreateJournal,
   namespace: string,
@@ -190,8 +190,8 @@ export async function attemptsOf(
 }
 
 /**
- * Reads what another batch, or an earlier run without known results, started of a row. Throws when the journal cannot
- * be read: a row that was bought must not count as new.
+ * Reads what another batch, or an earlier run without known results, started of a row.
+ * @throws when the journal cannot be read: a bought row must not count as new
  */
 export async function startedBefore(
   journal: CreateJournal,
@@ -220,9 +220,7 @@ export async function startedBefore(
   };
 }
 
-/**
- * The video of a row for which only one request was ever sent, if it was accepted and there is no decision about it.
- */
+/** Returns the video of a row with exactly one accepted request and no decision about it. */
 function onlyCreated(
   namespace: string,
   [first, ...others]: readonly StartedAttempt[],
@@ -266,8 +264,8 @@ async function startedOfRows(
 const UNREADABLE = 'The page of the campaign that holds this request cannot be read. Nothing was sent.';
 
 /**
- * The answer for a row whose request cannot be read, so that nothing is sent now. Undefined when something may have
- * been sent under its key before, in this journal or in another one: that is never called unsent (C4.4c).
+ * Answers for a row whose request cannot be read, so nothing is sent now. Undefined when something may have been sent
+ * under its key before, in this journal or another one: that is never called unsent (C4.4c).
  */
 export async function withoutPage(
   deps: Pick<PaidDeps, 'journal'>,

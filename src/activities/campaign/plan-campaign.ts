@@ -34,8 +34,8 @@ interface ManifestBytesDeps {
 
 /**
  * Returns a function that reads the bytes of a manifest any number of times. An address is fetched once, through the
- * address filter of downloads, and kept as an artifact, so that the validated bytes are the planned ones.
- * @throws ManifestUnreadableError where another try does not help, else a retryable failure
+ * address filter of downloads, and kept as an artifact, so the validated bytes are the planned ones.
+ * @throws ManifestUnreadableError if another try would not help, else a retryable failure
  */
 function manifestBytes(
   source: MediaSource,
@@ -70,7 +70,7 @@ async function readFile(path: string, roots: readonly string[]): Promise<AsyncIt
       'The worker reads files only below its MEDIA_INPUT_ROOTS, and there is no such manifest below them.',
     );
   try {
-    // Without O_NONBLOCK, opening a pipe would wait for a writer for ever.
+    // Without O_NONBLOCK, opening a pipe would wait for a writer indefinitely.
     const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     if ((await handle.stat()).isFile()) return handle.createReadStream() as AsyncIterable<Uint8Array>;
     await handle.close();
@@ -143,8 +143,8 @@ export interface PlanCampaignDeps {
 }
 
 /**
- * Accounts that other workers of the queue have, too: a row for one of them is valid, and that worker buys it. Undefined
- * while the queue binding cannot be read: then nobody knows.
+ * Accounts of other workers of the queue: a row for one of them is valid, and that worker buys it. Undefined while the
+ * queue binding cannot be read.
  */
 async function othersOf({
   journal,
@@ -155,7 +155,7 @@ async function othersOf({
   return binding.bound ? (binding.accounts ?? []).map((name) => ({ name })) : undefined;
 }
 
-/** Asks the store once for each account: its addresses lead to one place. */
+/** Checks once per account whether the store can sign addresses for it: they all have one origin. */
 function unaddressable(
   artifacts: ArtifactStore,
   accountOf: (name: string | undefined) => Account | undefined,
@@ -174,7 +174,7 @@ function unaddressable(
   };
 }
 
-/** The address is not used. */
+/** Lifetime of an address that nobody uses. */
 const PROBE_MS = 60_000;
 
 /**
@@ -203,7 +203,7 @@ export function createPlanCampaign(deps: PlanCampaignDeps) {
           });
         return accountNamed(others, name);
       };
-      // The manifest is fetched, and its rows are validated, with what the worker of its account knows.
+      // The manifest is fetched and validated by a worker that has the account.
       if (accounts.find(input.account) === undefined && accountOf(input.account) !== undefined)
         retryOnAnotherWorker();
       const client = accounts.find(input.account)?.client;
@@ -241,7 +241,7 @@ export function createPlanCampaign(deps: PlanCampaignDeps) {
       });
       return { ...plan, ...(createsPerSecond !== undefined && { createsPerSecond }) };
     } catch (error) {
-      // A cancelled plan ends with Temporal's own failure for it.
+      // Throws Temporal's own failure for a cancellation.
       if (signal.aborted) await context.cancelled;
       if (!(error instanceof ModelsDownError)) throw error;
       const { message, retryAfterMs } = error;

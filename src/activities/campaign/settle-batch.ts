@@ -50,7 +50,7 @@ export function createRecordRows({ artifacts }: { readonly artifacts: Pick<Artif
 
 /**
  * Implements `media.settleBatch`: computes the cost of a batch that can no longer report it. The batch is fenced first,
- * so that nothing is sent meanwhile; only requests in flight are waited for. Heartbeats contain counts only.
+ * so nothing is sent meanwhile; then the requests in flight are awaited. Heartbeats contain counts only.
  */
 export function createSettleBatch(
   deps: PaidDeps,
@@ -62,7 +62,7 @@ export function createSettleBatch(
       const payer = batchWorkflowId(campaign, batch);
       await fenceBatch(journal, namespace, payer);
       const record = (await journal.readRecord(batchLog(namespace, payer), 0)) as BatchRecord | null;
-      // The batch was never started: if its rows are written later, it sends nothing.
+      // The batch was never started. If its rows are written later, it sends nothing.
       if (record === null) return { spent: 0, free: [] };
       const progress = { rows: 0, waiting: 0 };
       const beat = startHeartbeat(() => progress);
@@ -99,7 +99,7 @@ interface OwnSend {
 
 const intentOf = ({ send }: OwnSend): IntentEntry => send.sent as IntentEntry;
 
-/** Creation keys of attempts that have cost nothing by the results: the newest line counts. */
+/** Creation keys of attempts that have cost nothing according to the results: the newest line counts. */
 async function unpaidKeys(
   { artifacts }: Pick<PaidDeps, 'artifacts'>,
   segments: readonly string[],
@@ -113,7 +113,7 @@ async function unpaidKeys(
   return unpaid;
 }
 
-/** Allows for the clocks of two workers, in milliseconds. */
+/** Tolerates the clock difference of two workers, in milliseconds. */
 const MARGIN_MS = 1_000;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
@@ -138,14 +138,14 @@ async function outcomesOf(
     const again: OwnSend[] = [];
     await mapConcurrently(open, READS_AT_ONCE, async ({ key, send }) => {
       const { state } = await openLog(journal, key);
-      // A send that the journal has lost meanwhile is counted.
+      // A send that the journal has lost meanwhile still counts.
       again.push({ key, send: state.sends[key.sendAttempt] ?? send });
     });
     waiting = again;
   }
 }
 
-/** Sum of what the batch was charged for, without what is known to have cost nothing. */
+/** Sums what the batch was charged, without what is known to have cost nothing. */
 async function costOf(
   journal: CreateJournal,
   payer: string,

@@ -52,7 +52,7 @@ export {
   CampaignUnreadableError,
 } from './client/errors';
 export { type CampaignExecution, type CampaignStart } from './client/campaign-records';
-export { type RetriedOutcome } from './client/campaign-records';
+export { type RetriedOutcome } from './domain/campaign/plan';
 export { CampaignClient, type OrderInput } from './client/campaigns';
 export {
   type CampaignChanges,

@@ -5,6 +5,7 @@ import { type CallWait } from '../domain/video-state';
 import { QUERY, WORKFLOW } from '../domain/names';
 import {
   type DecidedEntry,
+  NO_SEND,
   type ReviewJournalInput,
   type ReviewJournalPage,
 } from '../domain/unconfirmed-decision';
@@ -182,4 +183,17 @@ export function callWaits(client: Client, workflowId: string, limitMs: number): 
   return client.withDeadline(Date.now() + limitMs, () =>
     client.workflow.getHandle(workflowId).query<readonly CallWait[]>(QUERY.waits),
   );
+}
+
+/**
+ * The send that a decision under this key is about where it names none: the one of unknown fate, else the one that was
+ * decided last, so that the same command may be repeated.
+ */
+export async function sendToDecide(
+  review: (input: ReviewInput) => Promise<ReviewJournalPage>,
+  creationKey: string,
+): Promise<string> {
+  const [open] = (await review({ list: 'unconfirmed', creationKey })).unconfirmed;
+  if (open !== undefined) return open.evidence.sendId ?? NO_SEND;
+  return (await review({ list: 'decided', creationKey })).decided.at(-1)?.sendId ?? NO_SEND;
 }

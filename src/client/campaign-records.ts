@@ -28,18 +28,6 @@ export const RESUMED_OUTCOMES = [
   'cancelled',
 ] as const satisfies readonly RowOutcome[];
 
-/** Outcomes of rows for which a person may order a new attempt; the first two are the default. */
-export const RETRIED_OUTCOMES = [
-  'failed',
-  'rejected',
-  'content_unavailable',
-  'task_unknown',
-  'results_lost',
-] as const satisfies readonly RowOutcome[];
-
-/** An outcome of rows for which a person may order a new attempt, which is paid again. */
-export type RetriedOutcome = (typeof RETRIED_OUTCOMES)[number];
-
 /** Outcomes of `among` that at least one row has. */
 export function presentOutcomes<Outcome extends RowOutcome>(
   counts: RowCounts,

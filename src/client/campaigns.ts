@@ -11,6 +11,7 @@ import {
   CAMPAIGN_SHAPE,
   type CampaignInput,
   RETRIED_BY_DEFAULT,
+  type RetriedOutcome,
   type RowSelection,
 } from '../domain/campaign/plan';
 import { type ResultsRef } from '../domain/campaign/results';
@@ -37,7 +38,6 @@ import {
   requireSame,
   RESUMED_OUTCOMES,
   resumedRows,
-  type RetriedOutcome,
   withActiveRows,
 } from './campaign-records';
 import {
@@ -48,7 +48,6 @@ import {
   CampaignNotFoundError,
   CampaignUnreadableError,
   refuseInvalid,
-  requireUnpaused,
 } from './errors';
 import {
   refuseUnregistered,
@@ -59,7 +58,7 @@ import {
   temporalOptions,
   type WatchOptions,
 } from './options';
-import { started, type Started, watchStates } from './workflow-handle';
+import { requireUnpaused, started, type Started, watchStates } from './workflow-handle';
 
 /** Starts, watches and controls campaigns: `media.campaigns`. */
 export class CampaignClient {

@@ -1,5 +1,4 @@
 import { type CampaignUpdateResult } from '../domain/campaign/campaign-state';
-import { PAUSED } from '../domain/names';
 import { type Shape, shapeIssue } from '../domain/shape';
 
 /** The id of a campaign belongs to something else, or its campaign runs with another manifest. Nothing was started. */
@@ -136,9 +135,4 @@ export class WorkflowPausedError extends Error {
   ) {
     super(`The workflow "${workflowId}" is paused in Temporal: it answers nothing until it goes on.`);
   }
-}
-
-/** @throws WorkflowPausedError */
-export function requireUnpaused(workflowId: string, status: string): void {
-  if (status === PAUSED) throw new WorkflowPausedError(workflowId);
 }

@@ -3,16 +3,14 @@ import { type Client, QueryNotRegisteredError } from '@temporalio/client';
 import { isOpen, QUERY, UPDATE, WORKFLOW } from '../domain/names';
 import { RECONCILE_TIMEOUTS } from '../domain/timeouts';
 import {
-  NO_SEND,
   type ResolveUnconfirmedInput,
   type ResolveUnconfirmedResult,
   type ReviewJournalPage,
 } from '../domain/unconfirmed-decision';
 import { type VideoState } from '../domain/video-state';
 import { STARTED_BY } from '../domain/version';
-import { fetchJournalPage, type ReviewInput } from './ask-worker';
-import { requireUnpaused } from './errors';
-import { describeWorkflow } from './workflow-handle';
+import { fetchJournalPage, type ReviewInput, sendToDecide } from './ask-worker';
+import { describeWorkflow, requireUnpaused } from './workflow-handle';
 
 /**
  * A decision about the call of unknown fate of one creation key, with who decided and why.
@@ -53,19 +51,6 @@ export async function deliverDecision(
       args: [{ ...input, sendId }],
     },
   );
-}
-
-/**
- * The send that a decision under this key is about where it names none: the one of unknown fate, else the one that was
- * decided last, so that the same command may be repeated.
- */
-export async function sendToDecide(
-  review: (input: ReviewInput) => Promise<ReviewJournalPage>,
-  creationKey: string,
-): Promise<string> {
-  const [open] = (await review({ list: 'unconfirmed', creationKey })).unconfirmed;
-  if (open !== undefined) return open.evidence.sendId ?? NO_SEND;
-  return (await review({ list: 'decided', creationKey })).decided.at(-1)?.sendId ?? NO_SEND;
 }
 
 /** The state of the workflow that waits for the decision; undefined when none does. */

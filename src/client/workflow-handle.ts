@@ -7,9 +7,9 @@ import {
 } from '@temporalio/client';
 import { otherwise } from '../domain/bug';
 import { type VideoState } from '../domain/video-state';
-import { refuseInvalid } from './errors';
+import { refuseInvalid, WorkflowPausedError } from './errors';
 import { type FindTaskOptions, WATCH_KEYS, type WatchOptions } from './options';
-import { QUERY, SIGNAL } from '../domain/names';
+import { PAUSED, QUERY, SIGNAL } from '../domain/names';
 import { type WatchedState } from '../domain/watcher';
 import { pollFacts } from '../domain/watch-state';
 import { findTask } from './ask-worker';
@@ -130,4 +130,9 @@ export async function nudge(
     ? handle.signal(SIGNAL.nudge)
     : client.workflow.getHandle(watcher).signal(SIGNAL.nudge, workflowId));
   return true;
+}
+
+/** @throws WorkflowPausedError */
+export function requireUnpaused(workflowId: string, status: string): void {
+  if (status === PAUSED) throw new WorkflowPausedError(workflowId);
 }

@@ -236,3 +236,6 @@ export function partsProblem(parts: readonly string[]): string | undefined {
   const allowed = `must name one or more of ${SERVED_PARTS.join(', ')}`;
   return unknown === undefined ? `${allowed}.` : `${allowed}; "${unknown}" is none of them.`;
 }
+
+/** Begins a note of a campaign about what its rows wait for. */
+export const ROWS_WAIT = 'Rows wait: ';

@@ -1,4 +1,4 @@
-import { requireUnpaused } from '../../src/client/errors';
+import { requireUnpaused } from '../../src/client/workflow-handle';
 import { failureOf } from '../../packages/cli/src/shared/errors';
 import { shellWord } from '../../src/domain/terminal-text';
 import { situation } from '../../src/domain/advice';

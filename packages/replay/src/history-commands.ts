@@ -146,17 +146,6 @@ export function leadsTo(command: CommandView, event: CommandView): boolean {
   );
 }
 
-/** `activity media.pollVideos "poll 1"`. */
-export function viewText({ kind, name, id, summary, ms }: CommandView): string {
-  const what = [
-    kind,
-    ...(name === null ? [] : [name]),
-    ...(id === undefined ? [] : [id]),
-    ...(ms === undefined ? [] : [`of ${ms / 1000} s`]),
-  ].join(' ');
-  return summary === null ? what : `${what} (${JSON.stringify(summary)})`;
-}
-
 function summaryOf(payload: Payload | null | undefined): string | null {
   return payload?.data == null ? null : textOf(payload.data);
 }

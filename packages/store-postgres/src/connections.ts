@@ -17,13 +17,6 @@ export function tableOf(url: string): string {
   return tableIn(parse(url).searchParams.get('schema') ?? undefined);
 }
 
-/** `database at host`, for a person at this machine: never for a history. @throws PostgresError */
-export function shownAddress(url: string): string {
-  const { hostname, pathname, searchParams } = parse(url);
-  const host = searchParams.get('host') ?? (hostname === '' ? 'this machine' : hostname);
-  return `${pathname.slice(1) || 'the database of the user'} at ${host}`;
-}
-
 /** Its error repeats nothing: the address may hold a password. */
 function parse(url: string): URL {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;

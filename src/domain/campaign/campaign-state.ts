@@ -7,9 +7,6 @@ import { type ActiveRow } from './batch-messages';
 import { type CampaignPlan, endedRowsCheck, MAX_CONCURRENCY, MAX_KEY, type RowSelection } from './plan';
 import { type MoneyTotals, type ResultsRef, type RowCounts } from './results';
 
-/** Begins a note of a campaign about what its rows wait for. */
-export const ROWS_WAIT = 'Rows wait: ';
-
 /** Answer of the query `campaign_state`, during the run and while the history is kept. Times are ISO 8601. */
 export interface CampaignState {
   /** Its id, which is the workflow id. */

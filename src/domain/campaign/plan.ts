@@ -149,6 +149,18 @@ export const CAMPAIGN_SHAPE = {
 /** Outcomes that `retry` selects when none is named. */
 export const RETRIED_BY_DEFAULT = ['failed', 'rejected'] as const satisfies readonly RowOutcome[];
 
+/** Outcomes of rows for which a person may order a new attempt; the first two are the default. */
+export const RETRIED_OUTCOMES = [
+  'failed',
+  'rejected',
+  'content_unavailable',
+  'task_unknown',
+  'results_lost',
+] as const satisfies readonly RowOutcome[];
+
+/** An outcome of rows for which a person may order a new attempt, which is paid again. */
+export type RetriedOutcome = (typeof RETRIED_OUTCOMES)[number];
+
 /** Which rows of an earlier run a campaign takes. */
 export type RowSelection =
   /** No result yet, or one that is not final: still running, unconfirmed, skipped, cancelled, refused for now. */

@@ -10,7 +10,7 @@ import {
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
-import { ACTIVITY, QUERY, SIGNAL } from '../../domain/names';
+import { ACTIVITY, QUERY, ROWS_WAIT, SIGNAL } from '../../domain/names';
 import { type BatchReport, batchReportCheck } from '../../domain/campaign/batch-messages';
 import {
   CAMPAIGN_SHAPE,
@@ -22,7 +22,6 @@ import {
   type BudgetState,
   type CampaignResult,
   type CampaignState,
-  ROWS_WAIT,
   SHOWN_ROWS,
 } from '../../domain/campaign/campaign-state';
 import { fits, onQuery, onSignal, requireInput, waitsQuery } from '../handlers';

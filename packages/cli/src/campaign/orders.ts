@@ -1,8 +1,8 @@
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { type CampaignExecution, type RetriedOutcome, type ResumedCampaign } from 'temporal-media/client';
-import { RETRIED_OUTCOMES } from 'temporal-media/internal/client/campaign-records';
-import { requireUnpaused } from 'temporal-media/internal/client/errors';
-import { sendToDecide } from 'temporal-media/internal/client/resolve-unconfirmed';
+import { RETRIED_OUTCOMES } from 'temporal-media/internal/domain/campaign/plan';
+import { requireUnpaused } from 'temporal-media/internal/client/workflow-handle';
+import { sendToDecide } from 'temporal-media/internal/client/ask-worker';
 import { type MediaConfig } from 'temporal-media/worker';
 import {
   type CampaignInput,

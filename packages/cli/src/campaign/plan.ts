@@ -15,7 +15,6 @@ import { sumOf } from 'temporal-media/internal/domain/campaign/results';
 import { formatMoney } from 'temporal-media/internal/domain/money';
 import { artifactUri } from 'temporal-media/internal/domain/request';
 import { ModelsDownError } from 'temporal-media/internal/manifest/row-lookups';
-import { type PlanSink } from 'temporal-media/internal/manifest/page-writer';
 import { planManifest } from 'temporal-media/internal/manifest/plan-manifest';
 import { given } from 'temporal-media/internal/domain/json';
 import { CliError } from '../shared/errors';
@@ -224,7 +223,7 @@ const NOTHING = '0'.repeat(64);
 const KEPT = { uri: artifactUri(NOTHING), mediaType: 'application/octet-stream', bytes: 0, sha256: NOTHING };
 
 /** Discards what a plan writes; with `-o jsonl`, every issue of the manifest becomes an event. */
-export function issueSink(report: Report): PlanSink {
+export function issueSink(report: Report): Pick<ArtifactStore, 'putBuffer' | 'putStream'> {
   return {
     putBuffer: async () => KEPT,
     putStream: async (source) => {

@@ -1,4 +1,3 @@
-import { type ActiveRow } from 'temporal-media/internal/domain/campaign/batch-messages';
 import {
   type BudgetState,
   type CampaignResult,
@@ -195,7 +194,10 @@ export function progressLine(state: CampaignState): string {
 }
 
 /** One row that is under way: its key, what happens to it, and since when. */
-export function activeText({ key, phase, status, progress, since }: ActiveRow, now: number): string {
+export function activeText(
+  { key, phase, status, progress, since }: CampaignState['active'][number],
+  now: number,
+): string {
   const word = phase === 'watching' ? (status ?? 'watching') : phase;
   const share = progress === undefined ? '' : ` ${progress} %`;
   const seconds = Math.max(0, Math.round((now - Date.parse(since)) / 1_000));

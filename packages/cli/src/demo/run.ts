@@ -1,21 +1,23 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import { type ArtifactStore } from 'temporal-media/stores';
+import {
+  type ArtifactStore,
+  createFileRecords,
+  createJournal,
+  FileArtifactStore,
+} from 'temporal-media/stores';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { type ArtifactRef } from 'temporal-media';
 import { type RunningTemporalServer } from '@temporal-media/testing';
-import { FileArtifactStore } from 'temporal-media/internal/stores/artifacts/file-store';
 import { ingestFile } from 'temporal-media/internal/stores/artifacts/user-files';
 import { TemporalMediaClient } from 'temporal-media/client';
 import { mediaJournalScheduleId } from 'temporal-media/internal/domain/names';
-import { createFileJournal } from 'temporal-media/internal/stores/journal/file-journal';
-import { promptHash } from '@temporal-media/sandbox/internal/counters';
 import { SandboxAdmin } from '@temporal-media/sandbox/internal/sandbox-process';
 import { renderImage } from '@temporal-media/sandbox/internal/render-image';
-import { startTemporalServer } from '@temporal-media/testing/internal/temporal-server/start-temporal-server';
+import { startTemporalServer } from '@temporal-media/testing';
 import { resultPath, saveArtifact } from '../shared/output-files';
 import { checkMedia, DEMO_CASES, type DemoCase, type DemoEnvironment } from './cases';
 import { type RunningChild, startChild } from '../shared/child-process';
@@ -93,7 +95,7 @@ export async function openEnvironment(options: OpenEnvironmentOptions): Promise<
       media: new TemporalMediaClient(client, { taskQueue: queues.steady }),
       store,
       inputs: await demoInputs(store, join(options.out, 'inputs')),
-      accepted: async (prompt) => (await admin.counters()).acceptedByPromptHash[promptHash(prompt)] ?? 0,
+      accepted: async (prompt) => (await admin.counters()).acceptedByPromptHash[sha256(prompt)] ?? 0,
       say,
       fragile: {
         media: new TemporalMediaClient(client, { taskQueue: queues.fragile }),
@@ -111,7 +113,7 @@ export async function openEnvironment(options: OpenEnvironmentOptions): Promise<
 
 /** Resolves when the journal in a folder holds an answer. */
 async function untilAnswered(root: string): Promise<void> {
-  const journal = createFileJournal({ root });
+  const journal = createJournal(createFileRecords({ root }));
   const end = Date.now() + ANSWER_LIMIT_MS;
   while (Date.now() < end) {
     const { logs } = await journal.scan(null, 1);
@@ -272,3 +274,5 @@ function check(what: string, expected: number, seen: number): DemoCheck {
 function secondsSince(started: number): number {
   return Math.round((performance.now() - started) / 100) / 10;
 }
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

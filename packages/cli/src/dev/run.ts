@@ -8,7 +8,7 @@ import {
   type OwnerLock,
 } from 'temporal-media/internal/stores/files/owner-lock';
 import { processIdentity } from 'temporal-media/internal/stores/files/this-machine';
-import { startTemporalServer } from '@temporal-media/testing/internal/temporal-server/start-temporal-server';
+import { startTemporalServer } from '@temporal-media/testing';
 import { startChild, type Supervised, supervise } from '../shared/child-process';
 import { CliError } from '../shared/errors';
 import {

@@ -3,14 +3,17 @@ import { connect } from 'node:net';
 import { type Dispatcher } from 'undici';
 import { throwBug } from 'temporal-media/internal/domain/bug';
 import { type MediaConfig } from 'temporal-media/worker';
-import { type ModelSource, type ConnectionFactory } from 'temporal-media/activities';
+import {
+  type ConnectionFactory,
+  createMediaClient,
+  type MediaClient,
+  type ModelSource,
+} from 'temporal-media/activities';
 import { type TaskError } from 'temporal-media';
 import { createModelSource } from 'temporal-media/internal/settings/model-source';
 import { environmentConnections } from 'temporal-media/internal/service/connections';
 import { proxyFor } from 'temporal-media/internal/service/proxy-environment';
 import { keySecrets } from 'temporal-media/internal/service/endpoint';
-import { createMediaClient } from 'temporal-media/internal/service/create-media-client';
-import { type GetVideoResult } from 'temporal-media/internal/service/media-client';
 import { networkCode, unsentCause } from 'temporal-media/internal/service/errors';
 import { type CommandErrorType } from '../shared/exit-codes';
 import {
@@ -23,6 +26,8 @@ import {
   type AccountsFinding,
   skipped,
 } from './check';
+
+type GetVideoResult = Awaited<ReturnType<MediaClient['getVideo']>>;
 
 /** The result of a query for a task that cannot exist. */
 interface ServiceAnswer {

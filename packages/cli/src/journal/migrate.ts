@@ -1,6 +1,5 @@
 import { type MediaConfig } from 'temporal-media/worker';
 import { ConfigurationError } from 'temporal-media/internal/settings/config';
-import { shownAddress } from '@temporal-media/store-postgres/internal/connections';
 import { migratePostgres, migrationSql } from '@temporal-media/store-postgres';
 import { type CommandContext } from '../shared/context';
 
@@ -30,4 +29,11 @@ export async function migrate(
     from === version ? 'It already existed.' : from === 0 ? 'It is new.' : `It had version ${from}.`;
   report.say(`The table media_journal in ${shownAddress(url)} has version ${version}. ${was}`);
   report.reply({ ok: true, data: { dryRun, from, version } });
+}
+
+/** `database at host`, of an address that was used. For a person at this machine: never for a history. */
+function shownAddress(url: string): string {
+  const { hostname, pathname, searchParams } = new URL(url);
+  const host = searchParams.get('host') ?? (hostname === '' ? 'this machine' : hostname);
+  return `${pathname.slice(1) || 'the database of the user'} at ${host}`;
 }

@@ -1,5 +1,5 @@
 import { type ModelEntry, type ReferenceMapping, type PollingProfile } from 'temporal-media';
-import { DEFAULT_POLLING } from 'temporal-media/internal/domain/video-task';
+import { DEFAULT_POLLING } from 'temporal-media';
 import { formatMoney } from 'temporal-media/internal/domain/money';
 import { requestBudgetMs } from 'temporal-media/internal/domain/timeouts';
 import { shellWord } from '../shared/text';

@@ -4,7 +4,7 @@ import { type CreatedEntry, type ReviewJournalPage } from 'temporal-media';
 import { throwBug } from 'temporal-media/internal/domain/bug';
 import { isOpen, SEARCH_ATTRIBUTE } from 'temporal-media/internal/domain/names';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
-import { awaitVideoWorkflowId } from 'temporal-media/internal/client/resume-video';
+import { awaitVideoWorkflowId } from 'temporal-media/client';
 import { lenientClient } from 'temporal-media/internal/client/read-payloads';
 import { describeStandalone } from 'temporal-media/internal/client/workflow-service';
 import { describeWorkflow } from 'temporal-media/internal/client/workflow-handle';

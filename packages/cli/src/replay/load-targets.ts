@@ -10,16 +10,17 @@ import {
   withChildren,
   withWatchers,
 } from '@temporal-media/replay/internal/fetch-histories';
-import { HistoryError } from '@temporal-media/replay/internal/loaded-history';
 import {
+  decodeRun,
+  HistoryError,
+  readHistoryFile,
   type UnloadedTarget,
   type LoadedRun,
   type LoadedTarget,
   type DecodeOptions,
 } from '@temporal-media/replay';
 import { listHistoryFolder, readHistoryChain } from '@temporal-media/replay/internal/history-folder';
-import { decodeRun, isEncoded } from '@temporal-media/replay/internal/decode-payloads';
-import { readHistoryFile } from '@temporal-media/replay/internal/read-history';
+import { isEncoded } from '@temporal-media/replay/internal/decode-payloads';
 import { dataConverterOf } from '../shared/codec-client';
 import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../shared/context';
 import { CliError } from '../shared/errors';

@@ -1,5 +1,9 @@
 import { given } from 'temporal-media/internal/domain/json';
 import {
+  buildTimeline,
+  HistoryError,
+  timelinePage,
+  timelineText,
   type HistoryErrorCode,
   type LoadedRun,
   type LoadedTarget,
@@ -9,10 +13,6 @@ import {
   type Verdict,
 } from '@temporal-media/replay';
 import { Replayer } from '@temporal-media/replay/internal/replay-histories';
-import { buildTimeline } from '@temporal-media/replay/internal/timeline/build-timeline';
-import { timelinePage } from '@temporal-media/replay/internal/timeline/timeline-page';
-import { timelineText } from '@temporal-media/replay/internal/timeline/timeline-text';
-import { HistoryError } from '@temporal-media/replay/internal/loaded-history';
 import { type CommandContext } from '../shared/context';
 import { HistorySources, type NamedTarget, type TargetOptions } from './load-targets';
 import { type ReplayOptions } from './options';

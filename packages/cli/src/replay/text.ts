@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
-import { viewText } from '@temporal-media/replay/internal/history-commands';
 import {
+  type CommandView,
   type Divergence,
   type LoadedRun,
   type SourceLocation,
@@ -8,7 +8,7 @@ import {
   type Verdict,
   type WrittenBy,
 } from '@temporal-media/replay';
-import { hanging } from '@temporal-media/replay/internal/timeline/timeline-text';
+import { hanging } from '@temporal-media/replay/internal/timeline/values';
 import { failureOf, withoutSecrets } from '../shared/errors';
 import { type ReplayOptions } from './options';
 import { type Paint } from '../shared/report';
@@ -206,4 +206,15 @@ export function wrapped(line: string, width: number): readonly string[] {
   const below =
     rest.length === 0 ? [] : hanging(`${indent}  `, rest.map((part) => part.trim()).join(' '), width);
   return [first, ...below];
+}
+
+/** `activity media.pollVideos "poll 1"`. */
+function viewText({ kind, name, id, summary, ms }: CommandView): string {
+  const what = [
+    kind,
+    ...(name === null ? [] : [name]),
+    ...(id === undefined ? [] : [id]),
+    ...(ms === undefined ? [] : [`of ${ms / 1000} s`]),
+  ].join(' ');
+  return summary === null ? what : `${what} (${JSON.stringify(summary)})`;
 }

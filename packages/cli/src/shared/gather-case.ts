@@ -20,11 +20,11 @@ import {
   decisionInForce,
 } from 'temporal-media/internal/domain/case';
 import { baseTaskQueue, isMediaWorkflow, isOpen, PAUSED } from 'temporal-media/internal/domain/names';
-import { CodecUnreachableError } from 'temporal-media/internal/client/errors';
+import { CodecUnreachableError } from 'temporal-media/client';
 import { shellWord } from 'temporal-media/internal/domain/terminal-text';
 import { callWaits, JournalLookup } from 'temporal-media/internal/client/ask-worker';
 import { type ListedExecution, listExecutions } from '@temporal-media/replay/internal/fetch-histories';
-import { awaitVideoWorkflowId } from 'temporal-media/internal/client/resume-video';
+import { awaitVideoWorkflowId } from 'temporal-media/client';
 import { videoState } from 'temporal-media/internal/client/workflow-handle';
 import { failingTask, pinnedWithoutWorker, viewExecution } from './execution-state';
 import { ownCalls, searchHistories, taskInHistory } from './search-histories';

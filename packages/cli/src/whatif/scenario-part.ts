@@ -1,21 +1,22 @@
 import { type FaultRule } from '@temporal-media/sandbox';
-import { failureFields, type FailureKind } from '@temporal-media/sandbox/internal/tasks';
 import { failureRow } from 'temporal-media/internal/domain/failure-table';
 import { textOf } from '@temporal-media/replay/internal/timeline/values';
 import { type Timeline } from '@temporal-media/replay';
 
-const KINDS: readonly string[] = [
-  'moderation',
-  'capacity',
-  'invalid',
-  'quota',
-] satisfies readonly FailureKind[];
+/** Errors of tasks as services write them, by the kind as which a worker reads them. */
+const ERRORS: { readonly [kind: string]: { readonly code: string; readonly message: string } } = {
+  moderation: {
+    code: 'moderation_blocked',
+    message: 'The request was blocked by our moderation system.',
+  },
+  capacity: { code: 'ServerOverloaded', message: 'The service is overloaded, try again later.' },
+  invalid: { code: 'InvalidParameter', message: 'The reference image could not be decoded.' },
+  quota: { code: 'QuotaExceeded', message: 'Your quota is used up.' },
+};
 
 /** An error of this kind as services write it: the text and the code of the history may name its request. */
 export function errorOf(kind: string): unknown {
-  return KINDS.includes(kind)
-    ? failureFields(kind as FailureKind, 0)['error']
-    : { message: 'An unexpected error occurred.' };
+  return Object.hasOwn(ERRORS, kind) ? ERRORS[kind] : { message: 'An unexpected error occurred.' };
 }
 
 /**

@@ -154,8 +154,8 @@ async function installRuntime(
   sink: ReturnType<typeof redactedSink>,
 ): Promise<{ readonly metrics: string | undefined; readonly logger: Logger }> {
   const { DefaultLogger, Runtime } = await import('@temporalio/worker');
-  const { histogramBuckets } = await import('temporal-media/internal/worker/telemetry');
-  const { withoutPayloads } = await import('temporal-media/internal/worker/telemetry');
+  const { histogramBuckets } = await import('temporal-media/worker');
+  const { withoutPayloads } = await import('temporal-media/worker');
   const bindAddress =
     options.metrics === undefined ? undefined : await socketAddress(options.metrics, 'MEDIA_METRICS_ADDRESS');
   try {

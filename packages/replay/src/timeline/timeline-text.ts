@@ -1,8 +1,7 @@
-import { stripVTControlCharacters } from 'node:util';
 import { TONES } from 'temporal-media/internal/html/page-assets';
 import { visible } from 'temporal-media/internal/domain/terminal-text';
 import { rowCause } from './campaign-rows';
-import { counted, shownSpan } from './values';
+import { counted, hanging, shownSpan } from './values';
 import { moneySummaryText, sendsText } from './workflow-entries';
 import {
   SPENT,
@@ -216,24 +215,6 @@ class Page {
     return hanging(head, text, this.width);
   }
 }
-
-/** A text beside its head, wrapped at blanks: a word that is longer than a line is there to be copied. */
-export function hanging(head: string, text: string, width: number): string[] {
-  const room = Math.max(20, width - head.length);
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && widthOf(line) + 1 + widthOf(word) > room) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  lines.push(line);
-  const indent = ' '.repeat(head.length);
-  return lines.map((part, index) => `${index === 0 ? head : indent}${part}`.trimEnd());
-}
-
-const widthOf = (text: string): number => stripVTControlCharacters(text).length;
 
 function outcomeTone({ entries }: Timeline): Tone {
   return entries.findLast(({ kind }) => kind === 'ended')?.tone ?? 'plain';

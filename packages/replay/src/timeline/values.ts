@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { isSentence, type Redactor } from 'temporal-media/internal/service/redact';
 
 /** Values of payloads: histories of other versions, and of other programs, may hold anything. */
@@ -110,3 +111,21 @@ export function shownBy(redactor: Redactor): Shown {
     hash: (value) => (typeof value === 'string' && /^[0-9a-f]{64}$/.test(value) ? value : null),
   };
 }
+
+/** A text beside its head, wrapped at blanks: a word that is longer than a line is there to be copied. */
+export function hanging(head: string, text: string, width: number): string[] {
+  const room = Math.max(20, width - head.length);
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && widthOf(line) + 1 + widthOf(word) > room) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  lines.push(line);
+  const indent = ' '.repeat(head.length);
+  return lines.map((part, index) => `${index === 0 ? head : indent}${part}`.trimEnd());
+}
+
+const widthOf = (text: string): number => stripVTControlCharacters(text).length;

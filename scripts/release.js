@@ -224,7 +224,7 @@ function printNext(plan) {
     console.log(
       `npm version ${version} --no-git-tag-version --workspaces --include-workspace-root, the same version`,
     );
-    console.log('in src/domain/version.ts and wherever a package.json names a package of ours,');
+    console.log('in src/domain/names.ts and wherever a package.json names a package of ours,');
     console.log('and golden histories as in CONTRIBUTING.md.');
   }
   console.log(`\nThen, in the pipeline of the repository: npm run release -- --version ${version}`);

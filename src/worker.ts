@@ -26,12 +26,12 @@ import { workflowsFor } from './workflow-bundle';
 
 export { type AccountOptions } from './settings/accounts';
 export {
-  type ActivityQueueKind,
   type ActivityQueueOptions,
   type ActivityQueuesOptions,
   createWorkers,
   type MediaWorkers,
 } from './worker/activity-workers';
+export { type ActivityQueueKind } from './domain/names';
 export { bindJournal, type BindJournalOptions, JournalBindingError } from './activities/binding/bind-journal';
 export { ConfigurationError, readConfig, type MediaConfig } from './settings/config';
 export { type LostCall, type LostCalls } from './worker/bind-queue';

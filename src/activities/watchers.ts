@@ -9,7 +9,16 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import { attemptClock } from '../domain/clocks';
 import { mapConcurrently } from '../domain/map-concurrently';
 import { type Metrics, NO_METRICS } from '../domain/metrics';
-import { activityQueues, INVALID_INPUT, isOpen, QUERY, RETRY_LATER, SIGNAL, WORKFLOW } from '../domain/names';
+import {
+  activityQueues,
+  INVALID_INPUT,
+  isOpen,
+  QUERY,
+  RETRY_LATER,
+  SIGNAL,
+  STARTED_BY,
+  WORKFLOW,
+} from '../domain/names';
 import {
   type JoinedWatch,
   joinedWatchCheck,
@@ -22,7 +31,6 @@ import {
   watchesLeft,
   type WatchVideoInput,
 } from '../domain/watcher';
-import { STARTED_BY } from '../domain/version';
 import { reported, reportIfMistake } from './failures';
 
 /**

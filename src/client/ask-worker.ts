@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { type Client } from '@temporalio/client';
 import { type ArtifactStoreFacts, FIND_VIDEO_TASK_SHAPE, type FoundVideoTask } from '../domain/activities';
 import { type CallWait } from '../domain/video-state';
-import { QUERY, WORKFLOW } from '../domain/names';
+import { QUERY, STARTED_BY, WORKFLOW } from '../domain/names';
 import {
   type DecidedEntry,
   NO_SEND,
   type ReviewJournalInput,
   type ReviewJournalPage,
 } from '../domain/unconfirmed-decision';
-import { STARTED_BY } from '../domain/version';
 import { refuseInvalid } from './errors';
 import {
   ARTIFACT_STORE_KEYS,

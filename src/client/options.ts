@@ -9,8 +9,7 @@ import {
   TypedSearchAttributes,
 } from '@temporalio/common';
 import { type ShapeOf } from '../domain/shape';
-import { SEARCH_ATTRIBUTES, type SearchFacts, searchPairs } from '../domain/names';
-import { STARTED_BY } from '../domain/version';
+import { SEARCH_ATTRIBUTES, type SearchFacts, searchPairs, STARTED_BY } from '../domain/names';
 import { InvalidInputError } from './errors';
 
 /** What every start of this client has in common: queue, and whether its workflows are searchable. */

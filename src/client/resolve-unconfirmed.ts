@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, QueryNotRegisteredError } from '@temporalio/client';
-import { isOpen, QUERY, UPDATE, WORKFLOW } from '../domain/names';
+import { isOpen, QUERY, STARTED_BY, UPDATE, WORKFLOW } from '../domain/names';
 import { RECONCILE_TIMEOUTS } from '../domain/timeouts';
 import {
   type ResolveUnconfirmedInput,
@@ -8,7 +8,6 @@ import {
   type ReviewJournalPage,
 } from '../domain/unconfirmed-decision';
 import { type VideoState } from '../domain/video-state';
-import { STARTED_BY } from '../domain/version';
 import { fetchJournalPage, type ReviewInput, sendToDecide } from './ask-worker';
 import { describeWorkflow, requireUnpaused } from './workflow-handle';
 

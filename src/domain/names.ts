@@ -1,5 +1,14 @@
 import { type Check, must } from './shape';
 
+/** Version of this package, as in package.json: workflow code reads no files. */
+export const PACKAGE_VERSION = '0.2.0';
+
+/** Memo field with the version of this package that started a workflow. */
+export const VERSION_MEMO = 'mediaVersion';
+
+/** Memo of every workflow that this package starts: a replay names the version. */
+export const STARTED_BY = { [VERSION_MEMO]: PACKAGE_VERSION } as const;
+
 /**
  * Names that other processes, histories and operators' scripts rely on.
  * They are public API: changing one breaks running workflows.
@@ -212,13 +221,16 @@ export const SERVED_PARTS = ['workflows', 'create', 'poll', 'download', 'image']
 /** A part of a worker. */
 export type ServedPart = (typeof SERVED_PARTS)[number];
 
+/** Kinds of activities with a task queue of their own. */
+export type ActivityQueueKind = keyof ReturnType<typeof activityQueues>;
+
 /** What follows from the parts that a worker serves. */
 export interface Served {
   readonly workflows: boolean;
   /** Activities on the queue itself. */
   readonly ownActivities: boolean;
   /** Activity queues. All of their activities need the key and both stores; workflows need neither. */
-  readonly kinds: readonly (keyof ReturnType<typeof activityQueues>)[];
+  readonly kinds: readonly ActivityQueueKind[];
 }
 
 export function servedBy(parts: readonly ServedPart[]): Served {

@@ -1,3 +1,4 @@
+import { type JsonValue } from '../domain/json';
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { nearNames, unseenDifference } from '../domain/near-names';
 
@@ -147,4 +148,31 @@ function nearColumns(name: string, known: readonly string[], format: 'csv' | 'js
   const aliases = names.map(([alias]) => alias);
   const near = nearNames(name, aliases, 1).map((alias) => BY_NAME.get(alias)?.name ?? alias);
   return near.length > 0 ? near : [...known];
+}
+
+export interface ManifestValue extends NamedColumn {
+  /** The column name as written in the manifest. */
+  readonly written: string;
+  /** Text from CSV, any JSON from JSON lines; never empty. */
+  readonly value: JsonValue;
+}
+
+/** One row of the manifest, not yet validated. */
+export interface ManifestRow {
+  /** From 1. */
+  readonly line: number;
+  /** By {@link NamedColumn.key}. */
+  readonly values: ReadonlyMap<string, ManifestValue>;
+  /** Issues of its form. */
+  readonly issues: readonly ManifestIssue[];
+}
+
+/** One or several values: a list, or a text with `|` between them. */
+export function severalOf(value: JsonValue): readonly JsonValue[] {
+  if (Array.isArray(value)) return value;
+  if (typeof value !== 'string') return [value];
+  return value
+    .split('|')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
 }

@@ -2,9 +2,13 @@ import { CsvError, parse } from 'csv-parse';
 import { finished } from 'node:stream/promises';
 import { otherwise } from '../domain/bug';
 import { type ManifestIssue } from '../domain/campaign/plan';
-import { columnOf, isOwnColumn, type NamedColumn } from './columns';
-import { type ManifestRow, type ManifestValue, MAX_ROW_CHARACTERS } from './manifest-row';
-import { ManifestHeaderError, ManifestUnreadableError, newlinesIn } from './manifest-text';
+import { columnOf, isOwnColumn, type NamedColumn, type ManifestRow, type ManifestValue } from './columns';
+import {
+  ManifestHeaderError,
+  ManifestUnreadableError,
+  newlinesIn,
+  MAX_ROW_CHARACTERS,
+} from './manifest-text';
 
 /** One column of the header; null for a column without a name, `own` for one that is not read. */
 type HeaderCell = (NamedColumn & { readonly written: string }) | 'own' | null;

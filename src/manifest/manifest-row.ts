@@ -1,25 +1,7 @@
 import { type JsonValue, parseWrittenJson, RepeatedNameError } from '../domain/json';
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { MAX_ROW_ID_LENGTH } from '../domain/campaign/row';
-import { type NamedColumn } from './columns';
-
-/** Most characters of one row; a larger cell cannot be a prompt. */
-export const MAX_ROW_CHARACTERS = 256 * 1024;
-
-export interface ManifestValue extends NamedColumn {
-  /** The column name as written in the manifest. */
-  readonly written: string;
-  /** Text from CSV, any JSON from JSON lines; never empty. */
-  readonly value: JsonValue;
-}
-
-export interface ManifestRow {
-  /** From 1. */
-  readonly line: number;
-  /** By {@link NamedColumn.key}. */
-  readonly values: ReadonlyMap<string, ManifestValue>;
-  readonly issues: readonly ManifestIssue[];
-}
+import { type ManifestRow, type ManifestValue, severalOf } from './columns';
 
 const MOST_ISSUES = 20;
 const MOST_ALLOWED = 30;
@@ -94,16 +76,6 @@ export class RowValues {
     const found = this.get(key);
     return found === undefined ? [] : severalOf(found.value);
   }
-}
-
-/** One or several values: a list, or a text with `|` between them. */
-export function severalOf(value: JsonValue): readonly JsonValue[] {
-  if (Array.isArray(value)) return value;
-  if (typeof value !== 'string') return [value];
-  return value
-    .split('|')
-    .map((one) => one.trim())
-    .filter((one) => one !== '');
 }
 
 /**

@@ -1,6 +1,8 @@
 import { throwBug } from '../domain/bug';
 import { type ManifestIssue } from '../domain/campaign/plan';
-import { MAX_ROW_CHARACTERS } from './manifest-row';
+
+/** Most characters of one row; a larger cell cannot be a prompt. */
+export const MAX_ROW_CHARACTERS = 256 * 1024;
 
 /** The manifest as a whole cannot be read. The message may name a line, but never includes its text. */
 export class ManifestUnreadableError extends Error {

@@ -1,10 +1,16 @@
 import { throwBug } from '../domain/bug';
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { type JsonValue, repeatedNames } from '../domain/json';
-import { columnOf, isOwnColumn } from './columns';
+import { columnOf, isOwnColumn, type ManifestRow, type ManifestValue } from './columns';
 import { csvRows } from './csv-rows';
-import { type ManifestRow, type ManifestValue, MAX_ROW_CHARACTERS } from './manifest-row';
-import { joined, type Line, linesOf, manifestText, ManifestUnreadableError } from './manifest-text';
+import {
+  joined,
+  type Line,
+  linesOf,
+  manifestText,
+  ManifestUnreadableError,
+  MAX_ROW_CHARACTERS,
+} from './manifest-text';
 
 /** Most leading blanks of a manifest, in characters. */
 const MOST_BLANKS = 1024 * 1024;

@@ -1,3 +1,4 @@
+import { type ManifestRow } from './columns';
 import { hash } from 'node:crypto';
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { type CampaignRow, MAX_ROW_ID_LENGTH, contentKey } from '../domain/campaign/row';
@@ -7,7 +8,7 @@ import { estimateFor, type Money } from '../domain/money';
 import { given } from '../domain/json';
 import { type ArtifactRef, type PaidRequest } from '../domain/request';
 import { validateRequest } from '../domain/validate-request';
-import { type ManifestRow, RowValues } from './manifest-row';
+import { RowValues } from './manifest-row';
 import { type ModelSnapshot, type SourceLookup } from './row-lookups';
 import { type PreviousResults, resumeRows, type ResumeRules } from './previous-results';
 import { readManifest } from './read-manifest';

@@ -1,8 +1,5 @@
 import { Worker, type WorkerOptions, type WorkerPlugin } from '@temporalio/worker';
-import { activityQueues } from '../domain/names';
-
-/** Kinds of activities with a task queue of their own. */
-export type ActivityQueueKind = keyof ReturnType<typeof activityQueues>;
+import { type ActivityQueueKind, activityQueues } from '../domain/names';
 
 /** Slots and rates of one activity queue. */
 export type ActivityQueueOptions = Partial<

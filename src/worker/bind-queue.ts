@@ -7,7 +7,7 @@ import { type MediaParts } from './media-parts';
 import { openLog, recordOrRetry } from '../activities/key-log';
 import { isUnseen, recordLostSend } from '../activities/unknown-sends';
 import {
-  asObject,
+  asFields,
   type PaidCallSeen,
   paidCallsOn,
   UnreadCallError,
@@ -169,7 +169,7 @@ async function isKnown(journal: CreateJournal, key: JournalKey, call: LostCall):
 
 /** The answer about a send of unknown fate names it, whichever activity made it. */
 function announcedBy({ answer, announced }: PaidCallSeen): string | null {
-  const sendId = asObject(answer?.['evidence'])?.['sendId'];
+  const sendId = asFields(answer?.['evidence'])?.['sendId'];
   return typeof sendId === 'string' ? sendId : announced;
 }
 
@@ -182,14 +182,14 @@ function ancestorsOf({ input }: PaidCallSeen): Pick<LostCall, 'ancestors'> {
 
 function operationOf({ type, input }: PaidCallSeen): LostCall['operation'] {
   if (type === ACTIVITY.createVideo || type === ACTIVITY.createVideos) return 'create_video';
-  const request = asObject(input?.['request']);
+  const request = asFields(input?.['request']);
   return type === ACTIVITY.editImage || (request !== null && 'images' in request)
     ? 'edit_image'
     : 'generate_image';
 }
 
 function modelOf({ input }: PaidCallSeen): string {
-  const model = asObject(input?.['request'])?.['model'];
+  const model = asFields(input?.['request'])?.['model'];
   return typeof model === 'string' ? model : '';
 }
 

@@ -26,11 +26,10 @@ import {
 import { type MediaConfig } from '../settings/config';
 import { awaitVideoWorkflowId } from '../client/resume-video';
 import { type Started } from '../client/workflow-handle';
-import { DEFAULT_CREDENTIAL, WORKFLOW } from '../domain/names';
+import { DEFAULT_CREDENTIAL, STARTED_BY, WORKFLOW } from '../domain/names';
 import { refusedBeforeSend, type Rejected } from '../domain/outcome';
 import { isObject, shapeIssue } from '../domain/shape';
 import { AWAIT_VIDEO_SHAPE } from '../domain/workflow-inputs';
-import { STARTED_BY } from '../domain/version';
 import { mediaService } from '../nexus';
 
 /** Options of {@link mediaNexusService}. */

@@ -6,10 +6,9 @@ import {
   uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
-import { activityQueues, WORKFLOW } from '../domain/names';
+import { activityQueues, STARTED_BY, WORKFLOW } from '../domain/names';
 import { type ImageOutcome, refusedBeforeSend, type VideoOutcome } from '../domain/outcome';
 import { callSummary, type ImageEditRequest, type ImageGenerationRequest } from '../domain/request';
-import { STARTED_BY } from '../domain/version';
 import {
   type AwaitVideoInput,
   type GenerateVideoInput,

@@ -1,4 +1,4 @@
-import { byOption } from '../../packages/cli/src/shared/context';
+import { byOption } from '../../packages/cli/src/shared/invalid-request';
 import { validateRawFields } from '../../src/domain/validate-request';
 
 test.each([

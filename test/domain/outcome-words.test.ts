@@ -1,10 +1,5 @@
-import {
-  failureKind,
-  needingPerson,
-  outcomeWords,
-  ROW_OUTCOMES,
-  worstTone,
-} from '../../src/domain/campaign/row';
+import { ROW_OUTCOMES } from '../../src/domain/campaign/results';
+import { failureKind, needingPerson, outcomeWords, worstTone } from '../../src/domain/campaign/row';
 
 describe('the tone of outcomes', () => {
   it('of several is the worst, and good of none', () => {

@@ -1,7 +1,8 @@
 import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Connected } from '../../packages/cli/src/shared/connect';
-import { pruneJournal, usedBy } from '../../packages/cli/src/journal/prune';
+import { usedBy } from '../../packages/cli/src/journal/prune';
+import { pruneJournal } from '../../src/stores/journal/prune-journal';
 import { type ImageOutcome } from '../../src/domain';
 import { ACTIVITY, activityQueues } from '../../src/domain/names';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';

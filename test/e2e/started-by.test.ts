@@ -1,5 +1,5 @@
 import { batchWorkflowId } from '../../src/domain/campaign/budget-book';
-import { VERSION_MEMO } from '../../src/domain/version';
+import { VERSION_MEMO } from '../../src/domain/names';
 import { type VideoState } from '../../src/domain/video-state';
 import { writtenBy } from '../../packages/replay/src/verdict';
 import manifest from '../../package.json';

@@ -1,7 +1,6 @@
 import { type RowSelection } from '../../src/domain/campaign/plan';
-import { NO_MONEY } from '../../src/domain/campaign/results';
+import { NO_MONEY, ROW_OUTCOMES } from '../../src/domain/campaign/results';
 import {
-  ROW_OUTCOMES,
   type CampaignRow,
   type CampaignRowResult,
   type LedgerLine,

@@ -8,7 +8,7 @@ import {
   provenanceProblems,
 } from '../../scripts/release-plan';
 import manifest from '../../package.json';
-import { PACKAGE_VERSION } from '../../src/domain/version';
+import { PACKAGE_VERSION } from '../../src/domain/names';
 
 const HEAD = '# Changelog\n\nA release that cannot replay is a major release.\n\n';
 const FIXES = `${HEAD}## Unreleased\n\n### Fixed\n\n- One.\n- Two,\n  in two lines.\n\n## 1.2.3 - 2026-01-02\n\n- First.\n`;

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { defaultPayloadConverter, type PayloadCodec } from '@temporalio/common';
-import { VERSION_MEMO } from '../../src/domain/version';
+import { VERSION_MEMO } from '../../src/domain/names';
 import { chainsOf } from './support/chains-of';
 import { readHistoryFolder } from '../../packages/replay/src/history-folder';
 import { historyToJson, historyToProtobuf } from '../../packages/replay/src/history-codec';

@@ -5,7 +5,7 @@ import { historyToJson } from '../../packages/replay/src/history-codec';
 import { type LoadedRun } from '../../packages/replay/src/loaded-history';
 import { encodingOf, isPayload } from '../../packages/replay/src/decode-payloads';
 import { readHistoryFile } from '../../packages/replay/src/read-history';
-import { VERSION_MEMO } from '../../src/domain/version';
+import { VERSION_MEMO } from '../../src/domain/names';
 import { redactHistory } from '../../packages/replay/src/redact-history';
 import { writtenBy } from '../../packages/replay/src/verdict';
 import { replayHistories } from '../../packages/replay/src/replay-histories';

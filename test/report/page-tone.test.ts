@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type RowCounts } from '../../src/domain/campaign/results';
-import { ROW_OUTCOMES } from '../../src/domain/campaign/row';
+import { type RowCounts, ROW_OUTCOMES } from '../../src/domain/campaign/results';
 import { historyFromJson } from '../../packages/replay/src/history-codec';
 import { buildTimeline } from '../../packages/replay/src/timeline/build-timeline';
 import { timelinePage } from '../../packages/replay/src/timeline/timeline-page';

@@ -1,5 +1,5 @@
 import { Command, Help } from 'commander';
-import { PACKAGE_VERSION } from 'temporal-media/internal/domain/version';
+import { PACKAGE_VERSION } from 'temporal-media/internal/domain/names';
 import { type CommandContext } from './shared/context';
 import { addArtifactsCommand } from './artifacts/command';
 import { addCampaignCommand } from './campaign/command';

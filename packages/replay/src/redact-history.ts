@@ -7,9 +7,8 @@ import {
 import { type History } from '@temporalio/common/lib/proto-utils';
 import { throwBug } from 'temporal-media/internal/domain/bug';
 import { FAILURE_TABLE } from 'temporal-media/internal/domain/failure-table';
-import { isMediaWorkflow } from 'temporal-media/internal/domain/names';
+import { isMediaWorkflow, VERSION_MEMO } from 'temporal-media/internal/domain/names';
 import { POLL_ERROR_CLASSES } from 'temporal-media/internal/domain/poll-answers';
-import { VERSION_MEMO } from 'temporal-media/internal/domain/version';
 import { historyFromProtobuf, historyToProtobuf } from './history-codec';
 import { type LoadedRun } from './loaded-history';
 import { encodingOf, isPayload, payloadsIn } from './decode-payloads';

@@ -1,8 +1,8 @@
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { basename } from 'node:path';
-import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { type Payload } from '@temporalio/common';
 import { type History } from '@temporalio/common/lib/proto-utils';
-import { VERSION_MEMO } from 'temporal-media/internal/domain/version';
+import { VERSION_MEMO } from 'temporal-media/internal/domain/names';
 import {
   commandEvent,
   type CommandEvent,
@@ -13,6 +13,7 @@ import {
   typeNameOf,
 } from './history-commands';
 import { type RecordedCommand } from './replay-worker';
+import { decoded } from './timeline/failure-facts';
 
 /** A place in the source of workflow code. */
 export interface SourceLocation {
@@ -102,14 +103,9 @@ const VERSION = /^\d{1,4}\.\d{1,4}\.\d{1,4}$/;
 
 /** The version of this package in a memo; null where another client has written it. */
 export function versionIn(memo: { readonly fields?: Fields | null } | null | undefined): string | null {
-  const payload = memo?.fields?.[VERSION_MEMO];
-  try {
-    const version: unknown = payload && defaultPayloadConverter.fromPayload(payload);
-    return typeof version === 'string' && VERSION.test(version) ? version : null;
-  } catch (_error) {
-    // A memo of another codec, or of somebody else.
-    return null;
-  }
+  // Undefined for a memo of another codec, or of somebody else.
+  const version = decoded(memo?.fields?.[VERSION_MEMO]);
+  return typeof version === 'string' && VERSION.test(version) ? version : null;
 }
 
 /**

@@ -1,9 +1,9 @@
+import { ROW_OUTCOMES } from 'temporal-media/internal/domain/campaign/results';
 import {
   failureKind,
   needingPerson,
   type OutcomeTone as Tone,
   outcomeWords,
-  ROW_OUTCOMES,
   worstTone,
 } from 'temporal-media/internal/domain/campaign/row';
 import { type MoneyTotals, type RowCounts } from 'temporal-media';

@@ -120,10 +120,7 @@ async function readJsonArtifact<T>(store: ArtifactStore, sha256: string): Promis
 }
 
 /** The rows of a segment in order; the whole segment is verified first. */
-export async function readSegment(
-  store: ArtifactStore,
-  sha256: string,
-): Promise<readonly CampaignRowResult[]> {
+async function readSegment(store: ArtifactStore, sha256: string): Promise<readonly CampaignRowResult[]> {
   const lines = (await readText(store, sha256)).split('\n').filter((line) => line !== '');
   return lines.map((line) => {
     const row = parseJson<CampaignRowResult>(line, NOT_JSON);

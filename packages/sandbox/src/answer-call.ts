@@ -3,7 +3,7 @@ import { type Exchange } from './exchange';
 import { type FaultAction } from './faults';
 import { errorReply, type SandboxReply } from './reply';
 import { replaceReply } from './perform-fault';
-import { type Violation } from './validate-request';
+import { type Violation } from './validate-bodies';
 
 /** A paid call that was read and validated. */
 interface PaidCall {

@@ -1,9 +1,15 @@
 import { isJsonObject, type JsonObject, fieldText } from './json-value';
-import { validateEdit, validateGeneration, validateVideo, type Violation } from './validate-request';
+import {
+  localPathFields,
+  validateEdit,
+  validateGeneration,
+  validateVideo,
+  type Violation,
+} from './validate-bodies';
 import { nominalSize, readNominalSize } from './media-store';
 import { sandboxModels } from './models';
 import { type CompatLinks, dialectOf } from './options';
-import { localPathFields, type SandboxPart } from './request-log';
+import { type SandboxPart } from './request-log';
 import {
   failureFields,
   type FailureKind,

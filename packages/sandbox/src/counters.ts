@@ -1,5 +1,5 @@
 import { SANDBOX_OPERATIONS, type SandboxOperation } from './faults';
-import { sha256 } from './request-log';
+import { hexDigest } from './request-log';
 
 /** Times between two polls of the same task, in milliseconds; null before the first. */
 export interface SandboxPollGaps {
@@ -111,7 +111,7 @@ export function emptyCounters(): SandboxCounters {
 
 /** The key of `acceptedByPromptHash`. */
 export function promptHash(prompt: string): string {
-  return sha256(prompt);
+  return hexDigest(prompt);
 }
 
 export function countReceived(counters: SandboxCounters, operation: SandboxOperation): void {

@@ -7,7 +7,13 @@ import { isJsonObject, type JsonObject } from './json-value';
 import { dialectOf } from './options';
 import { errorReply, inErrorShape, type SandboxReply } from './reply';
 import { sendReply } from './perform-fault';
-import { type SandboxFinish, type SandboxPart, type SandboxRequest, sha256, shortened } from './request-log';
+import {
+  type SandboxFinish,
+  type SandboxPart,
+  type SandboxRequest,
+  hexDigest,
+  shortened,
+} from './request-log';
 import { type SandboxCore } from './sandbox-core';
 
 /** The exchange of every request in progress, in any sandbox of this process. */
@@ -41,7 +47,7 @@ export class Exchange {
   takeBody(body: Buffer): void {
     this.body = body;
     this.entry.bodyBytes = body.length;
-    this.entry.bodySha256 = sha256(body);
+    this.entry.bodySha256 = hexDigest(body);
   }
 
   /** The body as a JSON object; undefined when it is not one. */
@@ -181,7 +187,7 @@ async function readParts(exchange: Exchange): Promise<SandboxPart[] | undefined>
         filename: part.filename,
         contentType: part.mimetype,
         bytes: bytes.length,
-        sha256: sha256(bytes),
+        sha256: hexDigest(bytes),
       });
     } else {
       const value = String(part.value);
@@ -191,7 +197,7 @@ async function readParts(exchange: Exchange): Promise<SandboxPart[] | undefined>
         value,
         contentType: part.mimetype,
         bytes: Buffer.byteLength(value),
-        sha256: sha256(value),
+        sha256: hexDigest(value),
       });
     }
   }

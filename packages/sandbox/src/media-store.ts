@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type ImageSpec, type MediaSpec, type VideoSpec } from './media-spec';
 import { renderMedia } from './render-video';
-import { sha256 } from './request-log';
+import { hexDigest } from './request-log';
 
 /** Rendered bytes and their strong ETag. */
 export interface RenderedMedia {
@@ -53,7 +53,7 @@ export class MediaStore {
   private async make(key: string, spec: MediaSpec): Promise<RenderedMedia> {
     try {
       const bytes = await this.render(spec);
-      const media = { bytes, etag: `"${sha256(bytes).slice(0, 32)}"` };
+      const media = { bytes, etag: `"${hexDigest(bytes).slice(0, 32)}"` };
       this.cache.set(key, media);
       this.cached += bytes.length;
       for (const [oldKey, old] of this.cache) {

@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
 import { type ImageSpec } from './media-spec';
-import { sha256 } from './request-log';
+import { hexDigest } from './request-log';
 
 /** Rows of a 3 x 5 glyph from top to bottom as five octal digits; the left pixel is the highest bit. */
 const glyphs: Record<string, string> = {
@@ -104,7 +104,7 @@ type Colour = readonly [number, number, number];
 export function renderImage(spec: ImageSpec): Buffer {
   const { width, height } = spec;
   const pixels = Buffer.alloc(width * height * 3);
-  const tint = Buffer.from(sha256(`${spec.prompt}\n${spec.index}`), 'hex');
+  const tint = Buffer.from(hexDigest(`${spec.prompt}\n${spec.index}`), 'hex');
   const fill = brush(pixels, width, height);
   const bands = 16;
   for (let band = 0; band < bands; band += 1) {

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type * as encoderModule from 'h264-mp4-encoder';
 import { framesPerSecond, type MediaSpec, videoSize, type VideoSpec } from './media-spec';
 import { characterAdvance, drawText, lineAdvance, renderImage, wrapText } from './render-image';
-import { sha256 } from './request-log';
+import { hexDigest } from './request-log';
 
 type Encoder = typeof encoderModule;
 
@@ -52,7 +52,7 @@ export async function encodeVideo(spec: VideoSpec): Promise<Buffer> {
 
 /** The part that all frames share: a tint that depends on the prompt, a gradient, and the text. */
 function stillPicture(spec: VideoSpec, width: number, height: number): Uint8Array {
-  const tint = Buffer.from(sha256(spec.prompt + spec.model), 'hex');
+  const tint = Buffer.from(hexDigest(spec.prompt + spec.model), 'hex');
   const area = width * height;
   const picture = new Uint8Array(area * 1.5);
   for (let y = 0; y < height; y += 1)

@@ -73,22 +73,6 @@ export interface SandboxRequest {
   finished?: SandboxFinish;
 }
 
-const localPath = /^(file:|[a-z]:[\\/]|\\\\|~\/|\.{1,2}\/|\/(?!\/))/i;
-
-/**
- * Dotted paths of the fields whose value resembles a local path (contract 2.4: never in JSON).
- * `skip` names top-level fields with free text, or with Base64, which may begin with a slash.
- */
-export function localPathFields(value: unknown, skip: readonly string[], at = ''): string[] {
-  if (typeof value === 'string') return localPath.test(value) ? [at] : [];
-  if (Array.isArray(value)) return value.flatMap((inner) => localPathFields(inner, skip, at));
-  if (!isJsonObject(value)) return [];
-  return Object.entries(value).flatMap(([name, inner]) => {
-    if (at === '' && skip.includes(name)) return [];
-    return localPathFields(inner, skip, at === '' ? name : `${at}.${name}`);
-  });
-}
-
 const largest = 50_000;
 const longest = 8_192;
 const kept =
@@ -204,7 +188,7 @@ class LoggedRequest implements SandboxRequest {
 /** A copy for the log in which long strings (references as base64) are replaced by their length and hash. */
 export function shortened(value: unknown): unknown {
   if (typeof value === 'string' && value.length > longest) {
-    return `(${value.length} characters, sha256 ${sha256(value)})`;
+    return `(${value.length} characters, sha256 ${hexDigest(value)})`;
   }
   if (Array.isArray(value)) return value.map(shortened);
   if (!isJsonObject(value)) return value;
@@ -212,6 +196,6 @@ export function shortened(value: unknown): unknown {
 }
 
 /** SHA-256 in lower-case hexadecimal digits. */
-export function sha256(data: string | Uint8Array): string {
+export function hexDigest(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex');
 }

@@ -6,7 +6,7 @@ import { behaviourOf } from './models';
 import { DataDir, type ResolvedSandboxOptions, type SandboxIdempotency } from './options';
 import { readDirectives } from './prompt-directives';
 import { errorReply, type SandboxReply } from './reply';
-import { RequestLog, type SandboxRequest, sha256 } from './request-log';
+import { RequestLog, type SandboxRequest, hexDigest } from './request-log';
 import { type SandboxTask, type SandboxTaskPatch } from './tasks';
 
 /** State that the routes of one sandbox share. */
@@ -72,7 +72,7 @@ export class SandboxCore {
   /** The next fault that the prompt's directives request; each is used once per prompt and operation. */
   takeDirective(operation: string, prompt: string): FaultAction | undefined {
     for (const [position, action] of readDirectives(prompt).onSubmit.entries()) {
-      const key = sha256(`${operation}\n${position}\n${prompt}`);
+      const key = hexDigest(`${operation}\n${position}\n${prompt}`);
       if (this.usedDirectives.has(key)) continue;
       this.usedDirectives.add(key);
       return action;

@@ -5,7 +5,7 @@ import {
   validateCompatGeneration,
   validateCompatVideo,
 } from './compat';
-import { validateEdit, validateGeneration, validateVideo, type Violation } from './validate-request';
+import { validateEdit, validateGeneration, validateVideo, type Violation } from './validate-bodies';
 import { type JsonObject } from './json-value';
 import { sandboxModels } from './models';
 import { type SandboxMode } from './options';

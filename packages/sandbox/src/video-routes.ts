@@ -8,7 +8,7 @@ import { dialectOf } from './options';
 import { answerPaidCall, answerReadCall, refuseCredentials, refuseViolations } from './answer-call';
 import { readDirectives } from './prompt-directives';
 import { errorReply, jsonReply, rangedReply, type SandboxReply } from './reply';
-import { sha256, shortened } from './request-log';
+import { hexDigest, shortened } from './request-log';
 import { type SandboxCore } from './sandbox-core';
 import {
   failureFields,
@@ -40,7 +40,7 @@ function specOf(core: SandboxCore, task: SandboxTask): ReturnType<typeof videoSp
 
 /** Appends an MP4 box that players skip, so that no two tasks have the same bytes. */
 function stamped({ bytes }: RenderedMedia, taskId: string): RenderedMedia {
-  const mark = sha256(taskId);
+  const mark = hexDigest(taskId);
   const box = Buffer.alloc(8 + 32);
   box.writeUInt32BE(box.length, 0);
   box.write('free', 4, 'latin1');

@@ -6,9 +6,9 @@
 import { type StorePackage } from 'temporal-media/internal/stores/open-stores';
 import { createPostgresRecords } from './postgres-records';
 
-export { migratePostgres, type Migrated, migrationSql } from './migrate';
+export { migratePostgres, type Migrated, migrationSql } from './migrate-table';
 export { createPostgresRecords, type PostgresRecords, type PostgresRecordsOptions } from './postgres-records';
-export { type PostgresClient, type PostgresPool } from './connections';
+export { type PostgresClient, type PostgresPool } from './postgres-connections';
 export { PostgresError } from './postgres-error';
 
 /** What a worker opens by the address in MEDIA_JOURNAL. */

@@ -14,7 +14,7 @@ export class PostgresError extends Error {
 }
 
 /** What an error of a statement means for the next try. */
-export interface Failure {
+export interface StatementFailure {
   /** One sentence for a person, without the text of the server, which may name hosts and users. */
   readonly text: string;
   readonly code?: string;
@@ -26,7 +26,7 @@ export interface Failure {
 
 /** A try that failed. Stays inside this folder. */
 export class FailedStatement extends Error {
-  constructor(readonly failure: Failure) {
+  constructor(readonly failure: StatementFailure) {
     super(failure.text);
   }
 }
@@ -35,7 +35,7 @@ const REFUSED = { temporary: false, maybeWritten: false };
 const LATER = { temporary: true, maybeWritten: false };
 const UNKNOWN = { temporary: true, maybeWritten: true };
 
-export const READ_ONLY: Failure = {
+export const READ_ONLY: StatementFailure = {
   ...LATER,
   code: '25006',
   text: 'The PostgreSQL server is read-only: a replica, or a database with default_transaction_read_only. The journal needs the primary server.',
@@ -48,7 +48,7 @@ export const NOT_GRANTED =
   'The PostgreSQL user may not use the table media_journal. Grant it SELECT, INSERT, UPDATE and DELETE.';
 
 /** Errors that prove that the transaction was rolled back, by SQLSTATE or by its class: the longest one counts. */
-const ROLLED_BACK: { readonly [state: string]: Pick<Failure, 'text' | 'temporary'> } = {
+const ROLLED_BACK: { readonly [state: string]: Pick<StatementFailure, 'text' | 'temporary'> } = {
   '0A': { ...REFUSED, text: 'The PostgreSQL server does not know a statement of the journal.' },
   '22': { ...REFUSED, text: 'The PostgreSQL server cannot store the text of a record.' },
   '23': { ...REFUSED, text: 'The table media_journal has a constraint that the journal did not make.' },
@@ -70,7 +70,7 @@ const ROLLED_BACK: { readonly [state: string]: Pick<Failure, 'text' | 'temporary
 };
 
 /** Reads an error of a statement that was sent; what proves nothing may have been written. */
-export function statementFailure(error: unknown): Failure {
+export function statementFailure(error: unknown): StatementFailure {
   const code = codeOf(error);
   const row = code === undefined ? undefined : (ROLLED_BACK[code] ?? ROLLED_BACK[code.slice(0, 2)]);
   if (row !== undefined) return { ...row, ...(code && { code }), maybeWritten: false };
@@ -79,7 +79,7 @@ export function statementFailure(error: unknown): Failure {
 }
 
 /** Reads an error of a connection that was not made: no statement was sent. */
-export function connectFailure(error: unknown): Failure {
+export function connectFailure(error: unknown): StatementFailure {
   const code = codeOf(error);
   const named = code !== undefined && /^(28|3D|53)/.test(code) ? ROLLED_BACK[code.slice(0, 2)] : undefined;
   if (named !== undefined) return { ...named, ...(code && { code }), maybeWritten: false };
@@ -96,7 +96,7 @@ export function connectFailure(error: unknown): Failure {
 const OWN_WORDS = /^(The server does not support SSL connections|SASL: [ \w-]+|timeout exceeded[ \w]*)/;
 
 /** @param maybeWritten of a write: null for a statement that writes nothing */
-export function postgresError({ text, code }: Failure, maybeWritten: boolean | null): PostgresError {
+export function postgresError({ text, code }: StatementFailure, maybeWritten: boolean | null): PostgresError {
   const effect = maybeWritten ? 'It is unknown whether the database was changed.' : 'Nothing was changed.';
   const words = [text, ...(maybeWritten === null ? [] : [effect]), ...(code ? [`(${code})`] : [])];
   return new PostgresError(words.join(' '), code);

@@ -17,8 +17,7 @@ import {
   type BindingDifference,
   nextQueueBinding,
 } from '../../domain/journal';
-import { baseTaskQueue, mediaJournalScheduleId } from '../../domain/names';
-import { STARTED_BY } from '../../domain/version';
+import { baseTaskQueue, mediaJournalScheduleId, STARTED_BY } from '../../domain/names';
 import { type ArtifactStore } from '../../stores/artifacts/artifact-store';
 import { anyPaidCall } from './paid-history';
 

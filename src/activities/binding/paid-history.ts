@@ -143,10 +143,10 @@ async function callsIn(client: Client, scheduled: Scheduled): Promise<readonly P
   const beat = await read(lastHeartbeat);
   const rows = Array.isArray(input?.['rows']) ? (input['rows'] as readonly unknown[]) : [input];
   return rows.flatMap((row, index) => {
-    const own = asObject(row);
+    const own = asFields(row);
     const isRow = row !== input;
-    const answers = asObject(result)?.['answers'];
-    const answer = asObject(isRow ? (answers as readonly unknown[] | undefined)?.[index] : result);
+    const answers = asFields(result)?.['answers'];
+    const answer = asFields(isRow ? (answers as readonly unknown[] | undefined)?.[index] : result);
     const announced = announcedIn(beat, isRow ? index : undefined);
     // Nothing is sent before the server has acknowledged its intent (docs/adr/0015). Details in another form may name
     // one.
@@ -220,7 +220,7 @@ function reader(client: Client, workflowId: string | null, activityId: string) {
     if (payload == null) return null;
     try {
       const [read] = await decodePayloads(loadedDataConverter, [payload], context);
-      return asObject(loadedDataConverter.payloadConverter.fromPayload(read as Payload, context));
+      return asFields(loadedDataConverter.payloadConverter.fromPayload(read as Payload, context));
     } catch (error) {
       throw new UnreadCallError(workflowId, activityId, error);
     }
@@ -229,7 +229,7 @@ function reader(client: Client, workflowId: string | null, activityId: string) {
 
 type Fields = { readonly [field: string]: unknown };
 
-export function asObject(value: unknown): Fields | null {
+export function asFields(value: unknown): Fields | null {
   return typeof value === 'object' && value !== null ? (value as Fields) : null;
 }
 

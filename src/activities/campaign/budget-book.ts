@@ -179,11 +179,11 @@ class Bookkeeper {
       kind: 'book',
       nonce: this.nonce,
       at: new Date().toISOString(),
-      ...stateOf(made),
+      ...bookOf(made),
     };
     const n = nextOf(known);
     const existing = await this.book.write(n, record);
-    if (existing.nonce === this.nonce) return this.made(existing, { n, book: stateOf(existing) });
+    if (existing.nonce === this.nonce) return this.made(existing, { n, book: bookOf(existing) });
     return { ...(await this.book.newest(n, before)), conflict: true };
   }
 
@@ -293,7 +293,7 @@ export class BudgetBookLog {
     if (there === null) return { n: null, book: emptyBook(before) };
     const entry = await this.entry(there);
     if (entry === null) throw new UnreadableBookError(goneText(this.campaign, there));
-    return { n: there, book: stateOf(entry) };
+    return { n: there, book: bookOf(entry) };
   }
 
   async entry(n: number): Promise<BookRecord | null> {
@@ -313,7 +313,7 @@ export class BudgetBookLog {
   }
 }
 
-export function stateOf({ closed, open, next }: BookEntry): BookEntry {
+export function bookOf({ closed, open, next }: BookEntry): BookEntry {
   return { closed, open, next };
 }
 

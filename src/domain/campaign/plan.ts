@@ -21,8 +21,8 @@ import {
   whole,
 } from '../shape';
 import { type MediaQueues, queuesCheck } from '../workflow-inputs';
-import { type MoneyTotals, type ResultsRef, resultsCheck } from './results';
-import { ROW_OUTCOMES, type RowOutcome } from './row';
+import { type MoneyTotals, type ResultsRef, resultsCheck, ROW_OUTCOMES } from './results';
+import { type RowOutcome } from './row';
 
 /** Where the rows come from. `file` is read by the worker and only below its `MEDIA_INPUT_ROOTS`. */
 export interface ManifestSource {

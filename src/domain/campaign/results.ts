@@ -25,6 +25,21 @@ export interface SegmentTotals {
   readonly cheapestSkipped: number | null;
 }
 
+/** In the order in which people read them. */
+export const ROW_OUTCOMES: readonly RowOutcome[] = [
+  'completed',
+  'failed',
+  'still_running',
+  'content_unavailable',
+  'task_unknown',
+  'unconfirmed',
+  'rejected',
+  'results_lost',
+  'cancelled',
+  'skipped_budget',
+  'changed',
+];
+
 /** Rows by outcome; an outcome without rows is absent. */
 export type RowCounts = { readonly [outcome in RowOutcome]?: number };
 

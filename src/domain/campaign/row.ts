@@ -36,25 +36,21 @@ export interface CampaignPage {
   readonly rows: readonly CampaignRow[];
 }
 
-export const ROW_OUTCOMES = [
-  'completed',
-  'failed',
-  'still_running',
-  'content_unavailable',
-  'task_unknown',
-  'unconfirmed',
-  'rejected',
-  'results_lost',
-  'cancelled',
-  'skipped_budget',
-  'changed',
-] as const;
-
-/**
- * Outcome of a row: the outcomes of single calls, and two of campaigns, with which nothing was bought: `skipped_budget`
- * (the budget was spent) and `changed` (bought before with another text, and `rebuyChanged` was not given).
- */
-export type RowOutcome = (typeof ROW_OUTCOMES)[number];
+/** Outcome of a row: the outcomes of single calls, and two of campaigns. */
+export type RowOutcome =
+  | 'completed'
+  | 'failed'
+  | 'still_running'
+  | 'content_unavailable'
+  | 'task_unknown'
+  | 'unconfirmed'
+  | 'rejected'
+  | 'results_lost'
+  | 'cancelled'
+  /** Not bought: the budget was spent. */
+  | 'skipped_budget'
+  /** Not bought: bought before with another text, and `rebuyChanged` was not given. */
+  | 'changed';
 
 /** One attempt of a row in its ledger. Every attempt has its own creation key. */
 export interface LedgerLine {

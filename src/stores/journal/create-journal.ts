@@ -172,7 +172,7 @@ async function scanLogs(records: RecordStore, after: string | null, limit: numbe
 
 async function findOpen(records: RecordStore, bodyHash: string): Promise<readonly EntryPlace[]> {
   const places: EntryPlace[] = [];
-  for await (const names of pagesOf(records, openPrefix(bodyHash))) {
+  for await (const names of namePages(records, openPrefix(bodyHash))) {
     // A hint may be removed meanwhile, and one that is half written is ignored: its intent was never written.
     const texts = await Promise.all(names.map((name) => records.read(name)));
     places.push(...texts.flatMap((text) => (text === null ? [] : (parsePlace(text) ?? []))));
@@ -212,7 +212,7 @@ export interface KeyRecords {
 export async function* keysIn(records: RecordStore, after: string | null = null): AsyncGenerator<KeyRecords> {
   let open: { hash: string; names: string[] } | undefined;
   // '~' comes after every character of a name.
-  for await (const page of pagesOf(records, KEYS, after === null ? null : `${prefixOfHash(after)}~`)) {
+  for await (const page of namePages(records, KEYS, after === null ? null : `${prefixOfHash(after)}~`)) {
     for (const name of page) {
       const hash = hashIn(name);
       if (hash === undefined) continue;
@@ -227,7 +227,7 @@ export async function* keysIn(records: RecordStore, after: string | null = null)
 }
 
 /** All names that begin with a prefix and come after `after`, page by page. */
-export async function* pagesOf(
+export async function* namePages(
   records: RecordStore,
   prefix: string,
   after: string | null = null,

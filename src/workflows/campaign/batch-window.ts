@@ -7,7 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { throwBug } from '../../domain/bug';
-import { SIGNAL, WORKFLOW } from '../../domain/names';
+import { SIGNAL, STARTED_BY, WORKFLOW } from '../../domain/names';
 import { type SettledBatch } from '../../domain/campaign/campaign-activities';
 import { batchWorkflowId, nextGrant } from '../../domain/campaign/budget-book';
 import {
@@ -27,7 +27,6 @@ import {
 import { type CampaignInput } from '../../domain/campaign/plan';
 import { NO_SEGMENTS, type SegmentTotals } from '../../domain/campaign/results';
 import { replacesResults, type RowQueue, type RowSet, sizeOf } from '../../domain/campaign/row-sets';
-import { STARTED_BY } from '../../domain/version';
 import { type BudgetBook } from './budget-book';
 import { type campaignBatch } from './campaign-batch';
 import { searchableChild } from '../workflow-metadata';

@@ -1,7 +1,6 @@
 import { campaignEnd } from '../../../packages/cli/src/campaign/text';
 import { type PlanRefusal } from '../../../src/domain/campaign/plan';
-import { type RowCounts } from '../../../src/domain/campaign/results';
-import { ROW_OUTCOMES } from '../../../src/domain/campaign/row';
+import { type RowCounts, ROW_OUTCOMES } from '../../../src/domain/campaign/results';
 import { type CampaignResult } from '../../../src/domain/campaign/campaign-state';
 
 const end = (

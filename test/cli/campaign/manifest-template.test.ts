@@ -1,5 +1,5 @@
 import { columnHelp, manifestTemplate, templateText } from '../../../packages/cli/src/campaign/template';
-import { issueSink } from '../../../packages/cli/src/campaign/plan';
+import { issueSink } from '../../../packages/cli/src/campaign/local-plan';
 import { Report } from '../../../packages/cli/src/shared/report';
 import { type ModelEntry } from '../../../src/domain/model-config';
 import { planManifest } from '../../../src/manifest/plan-manifest';

@@ -7,7 +7,7 @@ import { type IntentEntry, type SenderEntry } from '../../../src/domain/log-entr
 import { type CreatedVideo } from '../../../src/domain/paid-call';
 import { createJournal } from '../../../src/stores/journal/create-journal';
 import { createFileRecords } from '../../../src/stores/journal/file-journal';
-import { type Pruned, pruneJournal } from '../../../packages/cli/src/journal/prune';
+import { type Pruned, pruneJournal } from '../../../src/stores/journal/prune-journal';
 import { keyPrefix } from '../../../src/stores/journal/records';
 import { type RecordStore } from '../../../src/stores/journal/record-store';
 import { answers } from '../../domain/create-answers';

@@ -6,7 +6,7 @@ import { bookLog, spendLog } from '../../../src/domain/campaign/budget-book';
 import { type CreateJournal } from '../../../src/domain/journal';
 import { createJournal } from '../../../src/stores/journal/create-journal';
 import { createFileRecords } from '../../../src/stores/journal/file-journal';
-import { pruneSpend } from '../../../packages/cli/src/journal/prune';
+import { pruneSpend } from '../../../src/stores/journal/prune-journal';
 import { type RecordStore } from '../../../src/stores/journal/record-store';
 
 const DAY = 86_400_000;

@@ -10,7 +10,7 @@ import {
   validateEdit,
   validateGeneration,
   validateVideo,
-} from '../../../packages/sandbox/src/validate-request';
+} from '../../../packages/sandbox/src/validate-bodies';
 import { type JsonObject } from '../../../packages/sandbox/src/json-value';
 import { sandboxModels } from '../../../packages/sandbox/src';
 import { type SandboxPart } from '../../../packages/sandbox/src/request-log';

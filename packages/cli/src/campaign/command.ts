@@ -137,7 +137,7 @@ function addFollowing(campaign: Command, context: CommandContext): void {
       .option('--zip <file>', 'also pack the report into this file')
       .option('--force', 'replace an existing packed file'),
   ).action(async (id: string, options: CommonOptions) => {
-    const { reportCampaign } = await import('./report.js');
+    const { reportCampaign } = await import('./report-results.js');
     await reportCampaign(context, named('id', id), options);
   });
   withCommonOptions(

@@ -11,12 +11,12 @@ import { type ArtifactRef, type JsonValue } from 'temporal-media';
 import { ArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
 import { ingestFile } from 'temporal-media/internal/stores/artifacts/user-files';
 import { sha256OfArtifactUri } from 'temporal-media/internal/domain/request';
-import { columnOf } from 'temporal-media/internal/manifest/columns';
 import {
+  columnOf,
   type ManifestRow,
   type ManifestValue,
   severalOf,
-} from 'temporal-media/internal/manifest/manifest-row';
+} from 'temporal-media/internal/manifest/columns';
 import { ManifestHeaderError, ManifestUnreadableError } from 'temporal-media/internal/manifest/manifest-text';
 import { readManifest } from 'temporal-media/internal/manifest/read-manifest';
 import { readSource } from 'temporal-media/internal/manifest/row-lookups';

@@ -37,7 +37,7 @@ import {
 } from './options';
 import { plainKey } from './text';
 import { modelsInForce } from '../shared/models-in-force';
-import { planHere } from './plan';
+import { planHere } from './local-plan';
 import { confirmMore, confirmPlan, confirmUnvalidated, showPlan } from './run';
 import { followCampaign } from './watch';
 

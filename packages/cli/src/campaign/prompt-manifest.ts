@@ -4,8 +4,8 @@ import {
   linesOf,
   manifestText,
   ManifestUnreadableError,
+  MAX_ROW_CHARACTERS,
 } from 'temporal-media/internal/manifest/manifest-text';
-import { MAX_ROW_CHARACTERS } from 'temporal-media/internal/manifest/manifest-row';
 import { badInput, CliError } from '../shared/errors';
 import { readFields } from '../shared/paid-options';
 import { countOf, type PromptOptions, type RunOptions } from './options';

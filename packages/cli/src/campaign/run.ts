@@ -41,9 +41,9 @@ import {
   planLines,
   shownPlan,
   type SpendBounds,
-} from './plan';
+} from './local-plan';
 import { asManifest, rowsSource } from './prompt-manifest';
-import { ReportRefresher } from './report';
+import { ReportRefresher } from './report-results';
 import { attachCampaign } from './watch';
 
 /** One `campaign run`, read from its options. */

@@ -23,7 +23,7 @@ import {
   rowProgress,
   standText,
 } from './text';
-import { issueLine, issueLines } from './plan';
+import { issueLine, issueLines } from './local-plan';
 
 /** Everything that is known about a campaign. */
 interface CampaignStatus {

@@ -7,8 +7,7 @@ import {
   type RowCounts,
   type RowOutcome,
 } from 'temporal-media';
-import { endedRows } from 'temporal-media/internal/domain/campaign/results';
-import { ROW_OUTCOMES } from 'temporal-media/internal/domain/campaign/row';
+import { endedRows, ROW_OUTCOMES } from 'temporal-media/internal/domain/campaign/results';
 import { formatMoney } from 'temporal-media/internal/domain/money';
 import { CAMPAIGN_ADVICE, filled } from 'temporal-media/internal/domain/advice';
 import { type CommandErrorType, errorType, EXIT, type ExitCode } from '../shared/exit-codes';

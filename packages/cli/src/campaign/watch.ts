@@ -13,7 +13,7 @@ import { type Interruption, onInterruption } from '../shared/interruption';
 import { prepareOut } from '../shared/output-files';
 import { commandFor } from '../shared/text';
 import { activeText, budgetText, PHASE_TEXT, progressLine, rowProgress, standText } from './text';
-import { ReportRefresher } from './report';
+import { ReportRefresher } from './report-results';
 import { answerCampaign } from './status';
 
 /** Shows the progress of a campaign. */

@@ -272,13 +272,13 @@ async function deadline({ media, id, say }: DemoEnvironment): Promise<DemoResult
   const started = await media.startVideo({ request, waitFor: '5s' }, { id: id('deadline') });
   const first: VideoOutcome = await started.result();
   if (first.outcome !== 'still_running')
-    return { ...resultOf(first), seen: `${outcomeWords(first)} at once` };
+    return { ...resultOf(first), seen: `${shownOutcome(first)} at once` };
   say(`deadline: still ${first.lastStatus ?? 'unknown'} after 5 s, task ${first.video.taskId}; resuming it`);
   const second = await (await media.resume(first.video.taskId)).result();
   const { notes, artifacts } = resultOf(second);
   const same = 'video' in second && second.video?.taskId === first.video.taskId;
   return {
-    seen: `${outcomeWords(first)}, ${outcomeWords(second)}${same ? '' : ' of another task'}`,
+    seen: `${shownOutcome(first)}, ${shownOutcome(second)}${same ? '' : ' of another task'}`,
     notes: [...notes, 'the same task, created once'],
     ...(artifacts && { artifacts }),
   };
@@ -301,13 +301,13 @@ function image(outcome: ImageOutcome): DemoResult {
 }
 
 /** An outcome as the table of expectations names it: `completed`, `still_running`, or a type of the failure table. */
-export function outcomeWords(outcome: VideoOutcome | ImageOutcome): string {
+export function shownOutcome(outcome: VideoOutcome | ImageOutcome): string {
   return failureRow(outcome)?.type ?? outcome.outcome;
 }
 
 /** What the demo reports about an outcome. */
 export function resultOf(outcome: VideoOutcome | ImageOutcome): DemoResult {
-  const seen = outcomeWords(outcome);
+  const seen = shownOutcome(outcome);
   switch (outcome.outcome) {
     case 'completed':
       return 'images' in outcome

@@ -2,7 +2,7 @@ import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { throwBug } from 'temporal-media/internal/domain/bug';
 import { TemporalMediaClient } from 'temporal-media/client';
-import { type MediaConfig } from 'temporal-media/worker';
+import { type ActivityQueueKind, type MediaConfig } from 'temporal-media/worker';
 import { activityQueues } from 'temporal-media/internal/domain/names';
 import { addressSource } from 'temporal-media/internal/client/address-source';
 import { type PollerKind, pollsForNewWork, STALE_POLL_MS, viewQueue } from './execution-state';
@@ -27,9 +27,6 @@ export interface Connected {
   /** Activity queues of these kinds that no worker has polled in the last 90 s; none where that is unknown. */
   unserved(kinds: readonly ActivityQueueKind[]): Promise<readonly string[]>;
 }
-
-/** Kinds of activities with a task queue of their own. */
-export type ActivityQueueKind = keyof ReturnType<typeof activityQueues>;
 
 /** The server and queue that commands use, before a connection is made. */
 export interface Target {

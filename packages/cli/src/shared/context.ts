@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { type Command } from 'commander';
 import { type MediaConfig } from 'temporal-media/worker';
-import { type ValidationIssue } from 'temporal-media';
 import { readConfig } from 'temporal-media/internal/settings/config';
 import { type ExitCode } from './exit-codes';
 import { type Report, withOutputOptions } from './report';
@@ -45,41 +44,6 @@ export function effectiveConfig(context: Pick<CommandContext, 'env'>, options: C
 /** For options that may be given several times; their order is kept. */
 export function collect(value: string, before: readonly string[] = []): string[] {
   return [...before, value];
-}
-
-/** The option that fills each field of a request. */
-const OPTIONS: { readonly [field: string]: string } = {
-  durationSeconds: '--duration',
-  aspectRatio: '--aspect-ratio',
-  responseFormat: '--response-format',
-  waitFor: '--wait-for',
-  references: '--reference',
-  images: '--image',
-  fields: '--field',
-  ...Object.fromEntries(
-    ['model', 'prompt', 'resolution', 'size', 'quality', 'n', 'mask', 'account'].map((name) => [
-      name,
-      `--${name}`,
-    ]),
-  ),
-};
-
-/**
- * Words an issue of the domain for the command line: `--duration (durationSeconds) must be …`. The field of the request
- * stays in the message, because scripts search for it.
- */
-export function byOption(issue: ValidationIssue): ValidationIssue {
-  const root = /^[a-zA-Z]+/.exec(issue.field)?.[0] ?? '';
-  const option = Object.hasOwn(OPTIONS, root) ? OPTIONS[root] : undefined;
-  if (option === undefined) return issue;
-  const field = option === `--${issue.field}` ? option : `${option} (${issue.field})`;
-  const words = issue.message.startsWith(`${issue.field} `)
-    ? `${field}${issue.message.slice(issue.field.length)}`
-    : issue.message;
-  const { instead } = issue;
-  const other = instead !== undefined && Object.hasOwn(OPTIONS, instead) ? OPTIONS[instead] : undefined;
-  const message = other === undefined ? words : `${words} Use ${other}.`;
-  return { ...issue, field, message };
 }
 
 /** Runs `work` with a connection to the Temporal server. @throws CliError */

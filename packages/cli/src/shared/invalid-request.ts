@@ -1,7 +1,6 @@
 import { validateRawFields, validateRequest } from 'temporal-media/internal/domain/validate-request';
 import { type PaidRequest, type ValidationIssue } from 'temporal-media';
 import { badInput } from './errors';
-import { byOption } from './context';
 import { shellWord } from './text';
 
 /** Validates all that needs no live model configuration, before anything starts. @throws CliError */
@@ -20,4 +19,39 @@ export function refuseIssues(issues: readonly ValidationIssue[], { operation, re
     : `\`temporal-media models show ${shellWord(request.model)}\` shows what the model takes`;
   const hint = `Nothing was sent. ${models}; \`temporal-media ${command} --help\` explains the options.`;
   throw badInput(issues.map(byOption), hint);
+}
+
+/** The option that fills each field of a request. */
+const OPTIONS: { readonly [field: string]: string } = {
+  durationSeconds: '--duration',
+  aspectRatio: '--aspect-ratio',
+  responseFormat: '--response-format',
+  waitFor: '--wait-for',
+  references: '--reference',
+  images: '--image',
+  fields: '--field',
+  ...Object.fromEntries(
+    ['model', 'prompt', 'resolution', 'size', 'quality', 'n', 'mask', 'account'].map((name) => [
+      name,
+      `--${name}`,
+    ]),
+  ),
+};
+
+/**
+ * Words an issue of the domain for the command line: `--duration (durationSeconds) must be …`. The field of the request
+ * stays in the message, because scripts search for it.
+ */
+export function byOption(issue: ValidationIssue): ValidationIssue {
+  const root = /^[a-zA-Z]+/.exec(issue.field)?.[0] ?? '';
+  const option = Object.hasOwn(OPTIONS, root) ? OPTIONS[root] : undefined;
+  if (option === undefined) return issue;
+  const field = option === `--${issue.field}` ? option : `${option} (${issue.field})`;
+  const words = issue.message.startsWith(`${issue.field} `)
+    ? `${field}${issue.message.slice(issue.field.length)}`
+    : issue.message;
+  const { instead } = issue;
+  const other = instead !== undefined && Object.hasOwn(OPTIONS, instead) ? OPTIONS[instead] : undefined;
+  const message = other === undefined ? words : `${words} Use ${other}.`;
+  return { ...issue, field, message };
 }

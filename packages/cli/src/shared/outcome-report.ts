@@ -6,7 +6,8 @@ import {
   type VideoOutcome,
 } from 'temporal-media';
 import { formatMoney } from 'temporal-media/internal/domain/money';
-import { byOption, type CommandContext } from './context';
+import { type CommandContext } from './context';
+import { byOption } from './invalid-request';
 import { errorType, EXIT, type ExitCode } from './exit-codes';
 import { issueText } from './errors';
 import { type FailureReply, type LeftRunning } from './json-output';

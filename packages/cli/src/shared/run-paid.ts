@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { type ArtifactStore } from 'temporal-media/stores';
-import { type MediaConfig } from 'temporal-media/worker';
+import { type ActivityQueueKind, type MediaConfig } from 'temporal-media/worker';
 import { type ImageOutcome, type VideoOutcome, type VideoState } from 'temporal-media';
 import { type Started, type TemporalMediaClient } from 'temporal-media/client';
 import { plainClient, readQueueBinding } from 'temporal-media/internal/activities/binding/bind-journal';
 import { failingTask, viewExecution } from './execution-state';
 import { answerLeft, answerOutcome } from './outcome-report';
-import { type ActivityQueueKind, connect, type Connected } from './connect';
+import { connect, type Connected } from './connect';
 import { type Interruption, onInterruption } from './interruption';
 import { type CommandContext } from './context';
 import { CliError, failureOf } from './errors';

@@ -1,11 +1,11 @@
-import { fieldText, type JsonObject } from './json-value';
+import { fieldText, isJsonObject, type JsonObject } from './json-value';
 import {
   type SandboxImageModel,
   type SandboxModelDocument,
   type SandboxReference,
   type SandboxVideoModel,
 } from './models';
-import { localPathFields, type SandboxPart } from './request-log';
+import { type SandboxPart } from './request-log';
 
 const known = ['model', 'prompt', 'duration', 'seconds', 'resolution', 'aspect_ratio'];
 
@@ -237,4 +237,20 @@ function validateValues(body: JsonObject, model: SandboxImageModel): Violation[]
     found.push({ message: 'response_format is not enabled', param: 'response_format' });
   }
   return found;
+}
+
+const localPath = /^(file:|[a-z]:[\\/]|\\\\|~\/|\.{1,2}\/|\/(?!\/))/i;
+
+/**
+ * Dotted paths of the fields whose value resembles a local path (contract 2.4: never in JSON).
+ * `skip` names top-level fields with free text, or with Base64, which may begin with a slash.
+ */
+export function localPathFields(value: unknown, skip: readonly string[], at = ''): string[] {
+  if (typeof value === 'string') return localPath.test(value) ? [at] : [];
+  if (Array.isArray(value)) return value.flatMap((inner) => localPathFields(inner, skip, at));
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    if (at === '' && skip.includes(name)) return [];
+    return localPathFields(inner, skip, at === '' ? name : `${at}.${name}`);
+  });
 }

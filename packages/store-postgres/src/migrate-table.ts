@@ -1,5 +1,5 @@
 import { Client, escapeLiteral } from 'pg';
-import { tableOf } from './connections';
+import { tableOf } from './postgres-connections';
 import { connectFailure, postgresError, PostgresError, statementFailure } from './postgres-error';
 
 /** Statements that bring the table from one version to the next: the first one makes version 1. Never changed later. */

@@ -15,7 +15,8 @@ import { type NotSent, type RejectedCall } from '../domain/paid-call';
 import { isUnknown } from '../domain/paid-log';
 import { formatMoney, type Money } from '../domain/money';
 import { type PaidRequest } from '../domain/request';
-import { type Acknowledgement, isTooLate, mayBeAlive, type SendWindow } from './sender';
+import { isTooLate, mayBeAlive, type SendWindow } from './send-window';
+import { type Acknowledgement } from './heartbeat';
 import { journalDown, openLog } from './key-log';
 import {
   type AnswerBase,

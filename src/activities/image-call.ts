@@ -20,7 +20,8 @@ import { estimateFor } from '../domain/money';
 import { type MediaClient } from '../service/media-client';
 import { type WireFile } from '../service/wire-body';
 import { wireEditBody, wireGenerationBody } from '../service/request-bodies';
-import { type Sender, timeLeft, withSender } from './sender';
+import { timeLeft } from './send-window';
+import { type Sender, withSender } from './sender';
 import { retryLater } from './failures';
 import { fetchLostImages, storeImages, type ImageStorage } from './image-results';
 import {

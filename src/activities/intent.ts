@@ -18,7 +18,8 @@ import {
   type Prepared,
   type ReadyCall,
 } from './paid-context';
-import { recordedEnd, type Sender, type SendWindow } from './sender';
+import { recordedEnd, type SendWindow } from './send-window';
+import { type Sender } from './sender';
 import { fingerprintText } from '../domain/fingerprint';
 import { type BindingStatus } from '../domain/journal';
 import { type CreatePolicy, resolveCreatePolicy, type ResolvedCreatePolicy } from '../domain/create-policy';

@@ -14,7 +14,7 @@ import {
 import { type CreatedVideo, type CreateVideoAnswer, type NotSent } from '../domain/paid-call';
 import { apply, indexOfSend, isUnknown, type KeyState, stateOf } from '../domain/paid-log';
 import { clearOf, FAILURE, reported, reportIfMistake, retryLater } from './failures';
-import { timeLeftOpen, timeLeftRepeated } from './sender';
+import { timeLeftOpen, timeLeftRepeated } from './send-window';
 import { type AnswerBase, factsIn, unconfirmedBySend, unsentAnswer } from './paid-answers';
 import { journalFault, JournalRecordError } from '../stores/journal/records';
 

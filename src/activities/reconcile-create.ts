@@ -50,7 +50,7 @@ import {
   type TaskRecord,
   type TaskRecords,
 } from './paid-context';
-import { mayBeAlive } from './sender';
+import { mayBeAlive } from './send-window';
 import {
   isDecided,
   isOnlyUnknown,

@@ -66,7 +66,7 @@ import {
   unknownCall,
   withSameKeyOf,
 } from './unknown-sends';
-import { certainlyOverAt, mayBeAlive, recordedEnd, sendWindow, type SendWindow } from './sender';
+import { certainlyOverAt, mayBeAlive, recordedEnd, sendWindow, type SendWindow } from './send-window';
 
 /**
  * Sends at most once (failure model: The log): reads the log and decides, prepares, appends the intent at the position

@@ -32,7 +32,7 @@ import {
   recordDecision,
 } from './key-log';
 import { JournalRecordError } from '../stores/journal/records';
-import { mayBeAlive } from './sender';
+import { mayBeAlive } from './send-window';
 import { caller, type PaidDeps } from './paid-context';
 import { adoptedAnswer, recordedAnswer, rejectedAnswer, unconfirmedBySend } from './paid-answers';
 import { type VideoModel } from '../domain/model-config';

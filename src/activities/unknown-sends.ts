@@ -10,7 +10,7 @@ import {
   sameKeyUntil,
   type Send,
 } from '../domain/log-entries';
-import { causeOfUnseen, PERHAPS, type SenderTrace } from '../domain/sender-trace';
+import { causeOfUnseen, PERHAPS, type SenderTrace } from '../domain/create-heartbeat';
 import {
   append,
   appendOrRetry,
@@ -22,7 +22,8 @@ import {
 } from './key-log';
 import { type Caller, type PaidDeps } from './paid-context';
 import { recordedAnswer } from './paid-answers';
-import { mayBeAlive, type Sender } from './sender';
+import { mayBeAlive } from './send-window';
+import { type Sender } from './sender';
 import { otherwise } from '../domain/bug';
 import { type IdempotencyPolicy } from '../domain/create-policy';
 import { type CreatedVideo, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';

@@ -1,6 +1,6 @@
 import { type RejectReason } from './failure-table';
 import { type CreatePolicy, createPolicyCheck } from './create-policy';
-import { type SenderTrace } from './sender-trace';
+import { type SenderTrace } from './create-heartbeat';
 import { creationKeyCheck } from './creation-key';
 import { type JsonValue } from './json';
 import { baseTaskQueue, idCheck } from './names';

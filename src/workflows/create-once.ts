@@ -21,7 +21,7 @@ import {
   withDebts,
 } from '../domain/create-once';
 import { type CreatePolicy } from '../domain/create-policy';
-import { announcedIn, type SenderTrace, taskIdIn } from '../domain/sender-trace';
+import { announcedIn, type SenderTrace, taskIdIn } from '../domain/create-heartbeat';
 import { ACTIVITY } from '../domain/names';
 import {
   type CallFacts,

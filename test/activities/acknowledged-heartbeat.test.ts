@@ -1,5 +1,5 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { startAcknowledgedHeartbeat } from '../../src/activities/sender';
+import { startAcknowledgedHeartbeat } from '../../src/activities/heartbeat';
 import { deferred } from '../support/deferred';
 
 describe('the beats of an attempt', () => {

@@ -1,4 +1,4 @@
-import { certainlyOverAt, isTooLate, recordedEnd, sendWindow } from '../../src/activities/sender';
+import { certainlyOverAt, isTooLate, recordedEnd, sendWindow } from '../../src/activities/send-window';
 
 const SECOND = 1000;
 const HOUR = 3600 * SECOND;

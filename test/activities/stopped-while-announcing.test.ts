@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createCreateVideo } from '../../src/activities/create-video';
-import { announcedIn } from '../../src/domain/sender-trace';
+import { announcedIn } from '../../src/domain/create-heartbeat';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { json, loopback } from '../service/loopback-service';

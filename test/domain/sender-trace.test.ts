@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { announcedIn, causeOfUnseen, PERHAPS, taskIdIn } from '../../src/domain/sender-trace';
+import { announcedIn, causeOfUnseen, PERHAPS, taskIdIn } from '../../src/domain/create-heartbeat';
 
 describe('what the last heartbeat of an activity says', () => {
   it('names the intent that was announced, of a call alone and of a row in a group', () => {

@@ -27,7 +27,7 @@ const PLACES = [
   'activities/unknown-sends#isUnseen',
   'domain/paid-log#decide',
   'domain/paid-log#apply',
-  'activities/sender#sendWindow',
+  'activities/send-window#sendWindow',
   'activities/paid-answers#warningsAfter',
   'service/send-paid#sendPaid',
   'service/paid-exchange#exchangeOnce',

@@ -9,7 +9,7 @@ import {
 import { activityKey } from '../../domain/creation-key';
 import { ACTIVITY, baseTaskQueue } from '../../domain/names';
 import { senderName } from '../../domain/paid-call';
-import { announcedIn } from '../../domain/sender-trace';
+import { announcedIn } from '../../domain/create-heartbeat';
 import { decodePayloads } from '../../client/read-payloads';
 
 /** One paid call, as recorded in the history of its workflow. */

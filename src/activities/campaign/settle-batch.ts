@@ -13,7 +13,7 @@ import { type CreateJournal } from '../../domain/journal';
 import { type IntentEntry, mayBeOwed, type Send, wasCharged } from '../../domain/log-entries';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { readSegment } from '../../manifest/result-lines';
-import { timeLeft } from '../sender';
+import { timeLeft } from '../send-window';
 import { startHeartbeat } from '../heartbeat';
 import { caller, type PaidDeps } from '../paid-context';
 import { fenceBatch } from '../admission';

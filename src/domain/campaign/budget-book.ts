@@ -199,7 +199,7 @@ export interface BatchNeeds {
 /**
  * Decides what to do with the free money of a campaign. The campaign is out of money when every open batch waits for
  * some, nothing in flight can give any back, and what is free is too little for any waiting row. Its batches then end
- * their unbought rows as `skipped_budget` (workflows/campaign/end-row).
+ * their unbought rows as `skipped_budget` (workflows/campaign/unbought-rows).
  * @param batches those whose last report is of now: it knows its present grant, and the batch has not ended
  * @param open number of all open batches
  * @returns the batch whose grant to raise and by how much, or that the money is spent; undefined: wait

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { bytesOf, type ByteSource, type ContainerCheck, HeaderReader, readRange } from './byte-source';
 import { describePage, isIsoFile, SNIFF_BYTES, sniffMedia } from './media-type';
-import { checkMp4Bytes } from './mp4-check';
+import { checkMp4Bytes } from './mp4-verdict';
 import { type VideoTrackFacts } from './mp4-samples';
 import { checkMpegTs } from './mpeg-ts';
 

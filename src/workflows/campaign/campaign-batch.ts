@@ -29,7 +29,7 @@ import { activity } from '../proxies';
 import { FEW_AT_HAND } from '../../domain/campaign/concurrency';
 import { fullnessSince, historyNow, type HistorySize, isFull } from './history-limits';
 import { ImageCalls } from './image-calls';
-import { endUnbought } from './end-row';
+import { endUnbought } from './unbought-rows';
 import { Starts } from './starts';
 import { Watches } from './watches';
 

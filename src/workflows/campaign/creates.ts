@@ -9,7 +9,7 @@ import {
   type CreateStep,
 } from '../../domain/create-once';
 import { byClockOf } from '../../domain/clocks';
-import { type SenderTrace } from '../../domain/sender-trace';
+import { type SenderTrace } from '../../domain/create-heartbeat';
 import { ACTIVITY, NOT_RECORDED } from '../../domain/names';
 import { type CreateVideoAnswer } from '../../domain/paid-call';
 import { given } from '../../domain/json';

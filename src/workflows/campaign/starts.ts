@@ -4,7 +4,8 @@ import { outcomes } from '../../domain/outcome';
 import { unboughtResult } from '../../domain/campaign/row-result';
 import { type BatchWork } from './batch-work';
 import { createRows, type RowAnswer } from './creates';
-import { buyOrKeep, endOrRetry } from './end-row';
+import { endOrRetry } from './end-row';
+import { buyOrKeep } from './unbought-rows';
 import { creationKeyOf, factsOf, isStarted, limitKeyOf, type Row } from './batch-rows';
 import { type Watches } from './watches';
 

@@ -1,5 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { checkMp4Bytes } from '../../../src/stores/artifacts/mp4-check';
+import { checkMp4Bytes } from '../../../src/stores/artifacts/mp4-verdict';
 import {
   checkImage,
   describePage,

@@ -24,7 +24,7 @@ export interface ServerFaults {
 }
 
 const BEAT_TROUBLES = ['lost', 'unanswered', 'late'] as const;
-/** Longest wait for the answer to a heartbeat (src/activities/sender.ts). */
+/** Longest wait for the answer to a heartbeat (src/activities/heartbeat.ts). */
 const BEAT_DEADLINE_MS = 4_000;
 const BEAT_LATEST_MS = 20_000;
 

@@ -1,4 +1,4 @@
-import { checkMp4Bytes } from '../../../src/stores/artifacts/mp4-check';
+import { checkMp4Bytes } from '../../../src/stores/artifacts/mp4-verdict';
 import { claimsIn, placesEverySample } from '../../../src/stores/artifacts/mp4-samples';
 import { boxesOfFile, DamagedMp4 } from '../../../src/stores/artifacts/mp4-boxes';
 import { type ChunkRun } from '../../../src/stores/artifacts/mp4-tracks';

@@ -1,4 +1,4 @@
-import { checkMp4Bytes } from '../../../src/stores/artifacts/mp4-check';
+import { checkMp4Bytes } from '../../../src/stores/artifacts/mp4-verdict';
 import { handler, list, table, trak } from './make-boxes';
 import { box } from './make-media';
 import { memorySource } from './memory-source';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { createFile, MP4BoxBuffer } from 'mp4box';
-import { checkMp4 } from '../../../src/stores/artifacts/mp4-check';
+import { checkMp4 } from '../../../src/stores/artifacts/mp4-verdict';
 import { claimsIn } from '../../../src/stores/artifacts/mp4-samples';
 import { checkVideo } from '../../../src/stores/artifacts/video-check';
 import { handler, list, table, trak } from './make-boxes';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { imageSize } from 'image-size';
-import { checkMp4 } from 'temporal-media/internal/stores/artifacts/mp4-check';
+import { checkMp4 } from 'temporal-media/internal/stores/artifacts/mp4-verdict';
 import {
   type ArtifactRef,
   type ImageOutcome,

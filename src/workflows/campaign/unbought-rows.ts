@@ -1,0 +1,62 @@
+import { outcomes } from '../../domain/outcome';
+import { unboughtResult } from '../../domain/campaign/row-result';
+import { type RowOutcome } from '../../domain/campaign/row';
+import { type BatchWork } from './batch-work';
+import { creationKeyOf, factsOf, isBought, isStarted, type Row } from './batch-rows';
+import { endOrRetry } from './end-row';
+
+/**
+ * Ends rows that are not bought when the budget is spent or the campaign is cancelled. Without money, bought rows
+ * continue; after a cancellation, only those that were bought and have no result yet.
+ */
+export function endUnbought(batch: BatchWork, now: number): void {
+  const { stop } = batch.orders;
+  // A batch that hands back returns unfinished rows: the next one looks them up in the journal.
+  if (stop === null || batch.isLeaving()) return;
+  const ends = (row: Row) =>
+    stop === 'cancel'
+      ? !isStarted(row) || (row.opened.was !== undefined && !hasUncountedCost(row))
+      : !isStarted(row) && !isBought(batch.input.campaign, row);
+  for (const row of [...batch.rows]) if (row.phase === 'waiting' && ends(row)) end(batch, row, stop, now);
+  for (let next = batch.pages.nextRow(); next !== undefined; next = batch.pages.nextRow()) {
+    const row = batch.begin(next.set, next.index, now);
+    if (ends(row)) end(batch, row, stop, now);
+  }
+}
+
+/** Whether attempts were bought that are in no results: they are collected, whatever the row's earlier outcome. */
+function hasUncountedCost({ opened }: Row): boolean {
+  return (opened.bought ?? 0) > 0;
+}
+
+function end(batch: BatchWork, row: Row, stop: 'budget' | 'cancel', now: number): void {
+  const { was } = row.opened;
+  const unknown = row.create?.unknown;
+  // It was sent and its outcome is unknown: a stop order does not make it unbought.
+  if (unknown !== undefined)
+    return endOrRetry(batch, row, outcomes.unconfirmed(unknown, creationKeyOf(batch.input.campaign, row)));
+  batch.budget.giveBack(row.cost);
+  if (row.last !== null) return batch.end(row, row.last);
+  const unbought = (outcome: RowOutcome, message: string) =>
+    batch.end(row, unboughtResult(factsOf(batch.input.campaign, row), outcome, message, now));
+  if (was !== undefined) unbought(was.outcome, 'It was not resumed.');
+  else if (stop === 'cancel') unbought('cancelled', 'The campaign was cancelled.');
+  else unbought('skipped_budget', 'The budget was spent.');
+}
+
+/**
+ * Buys the last attempt that was started before when the journal has nothing of it. An attempt on the books is never
+ * bought again, even if the journal has lost it: its row keeps its earlier outcome.
+ */
+export function buyOrKeep(batch: BatchWork, row: Row): void {
+  const { was } = row.opened;
+  if (was === undefined || !isBought(batch.input.campaign, row)) {
+    // Drop the state of the lookups: the money for it is not taken yet.
+    Object.assign(row, { phase: 'waiting', started: -1, create: null });
+    return;
+  }
+  batch.end(row, unboughtResult(factsOf(batch.input.campaign, row), was.outcome, FORGOTTEN, Date.now()));
+}
+
+const FORGOTTEN =
+  'It was bought before, and the journal no longer knows of it: it is not bought again by itself. Ask the service for its task, or give the row another id.';

@@ -86,7 +86,7 @@ export class TemporalMediaClient {
   private readonly starter: Starter;
 
   constructor(
-    /** The Temporal client, with the codec of the workers where they have one. */
+    /** The Temporal client, with the codec of the workers if they have one. */
     readonly client: Client,
     options: TemporalMediaClientOptions = {},
   ) {
@@ -125,31 +125,31 @@ export class TemporalMediaClient {
   }
 
   /**
-   * The current state of a video workflow, with what its watcher knows where one polls it; works for closed ones too
-   * while their history is kept.
+   * Returns the current state of a video workflow, including what its watcher knows. Works for closed ones too while
+   * their history is retained.
    */
   async videoState(workflowId: string): Promise<VideoState> {
     return videoState(this.client, workflowId);
   }
 
   /**
-   * Brings the next poll of a video forward, by workflow id or task id: for whoever hears by other means, such as a
-   * webhook, that the task may be done. The poll decides, so that a wrong or forged nudge costs one GET at most; it is
-   * never sooner than the shortest interval of the model after the last poll, and Retry-After is respected.
+   * Runs the next poll of a video earlier, by workflow id or task id: for callers that learn by other means, such as a
+   * webhook, that the task may be done. The poll decides, so a wrong or forged nudge costs one GET at most. It never
+   * runs sooner than the shortest interval of the model after the last poll, and Retry-After is respected.
    * @returns whether a workflow waits for the video
    */
   async nudge(workflowOrTaskId: string, options: FindTaskOptions = {}): Promise<boolean> {
     return nudge(this.client, this.taskQueue, workflowOrTaskId, options);
   }
 
-  /** A handle of the newest run of a video workflow, to wait for its outcome; starts nothing. */
+  /** Returns a handle of the newest run of a video workflow, to wait for its outcome; starts nothing. */
   getVideo(workflowId: string): Started<VideoOutcome> {
     return attach(this.client, workflowId);
   }
 
   /**
    * Yields the states of a video workflow as they change, until it is closed or `signal` aborts. It only queries: it
-   * starts, cancels and polls nothing. A state that cannot be read, because no worker answers, is left out.
+   * starts, cancels and polls nothing. Skips a state that cannot be read because no worker answers.
    */
   watch(workflowId: string, options: WatchOptions = {}): AsyncGenerator<VideoState, void, undefined> {
     return watchStates(
@@ -192,9 +192,8 @@ export class TemporalMediaClient {
   }
 
   /**
-   * Carries out a person's decision about a paid call of unknown fate: by an Update where its workflow waits for one,
-   * else by the workflow `resolveUnconfirmed`. Sends nothing paid itself, except a `resubmit` that a workflow waits
-   * for.
+   * Applies a person's decision about a paid call of unknown fate: by an Update if its workflow waits for one, else by
+   * the workflow `resolveUnconfirmed`. Sends nothing paid itself, except a `resubmit` that a workflow waits for.
    */
   async resolveUnconfirmed(decision: DecisionInput, owner?: string): Promise<ResolveUnconfirmedResult> {
     return deliverDecision(this.client, this.taskQueue, decision, owner);

@@ -3,14 +3,15 @@ import { dirname, join } from 'node:path';
 import { createRequire } from 'node:module';
 import { throwBug } from './domain/bug';
 
-/** A worker that cannot be put together as it was asked for: two things of one name, or workflows that are missing. */
+/** A worker cannot be assembled as requested: two things have one name, or workflows are missing. */
 export class WorkerSetupError extends Error {
   override readonly name = 'WorkerSetupError';
 }
 
 /**
- * A file of this package that the bundler of workflows opens by its path: compiled when installed, the source when run from
- * sources. @throws WorkerSetupError where this code was put into a bundle, which leaves such files behind
+ * Returns the path of a file of this package that the workflow bundler opens: compiled when installed, the source when
+ * run from sources.
+ * @throws WorkerSetupError if this code was bundled, which leaves such files behind
  */
 export function packageFile(...path: readonly string[]): string {
   refuseBundled();
@@ -47,7 +48,7 @@ export interface SdkCopy {
 const SHARED = '@temporalio/common';
 
 /**
- * The copies of @temporalio/common that this package and the named packages of the SDK load, one per file.
+ * Returns the copies of @temporalio/common that this package and the named SDK packages load, one per file.
  * @param resolve resolves a package as this package does, or from `paths`
  */
 export function sdkCopies(
@@ -60,8 +61,8 @@ export function sdkCopies(
 }
 
 /**
- * Adds the copy of the application in `folder`, but only when the application uses this installation of the package:
- * the copies of another project do not matter.
+ * Adds the copy of the application in `folder`, but only if the application uses this installation of the package: the
+ * copies of another project do not matter.
  */
 export function sdkCopiesWithApplication(
   folder: string,
@@ -81,8 +82,9 @@ export function sdkCopiesWithApplication(
 }
 
 /**
- * Two copies of @temporalio/common do not recognise each other's failures: a non-retryable create would be retried. In Bun
- * no request can be sent. @throws Error naming both paths, WorkerSetupError
+ * Two copies of @temporalio/common do not recognize each other's failures: a non-retryable create would be retried. In
+ * Bun no request can be sent.
+ * @throws Error naming both paths, WorkerSetupError
  */
 export function refuseUnsoundSdk(): void {
   if (process.versions['bun'] !== undefined)

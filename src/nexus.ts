@@ -1,6 +1,6 @@
 /**
- * The Nexus service `media`, as its callers see it: names and types alone, small enough for any workflow bundle.
- * A worker serves it with `mediaNexusService` of `temporal-media/worker`, or with `MEDIA_NEXUS=1`.
+ * The Nexus service `media` for its callers: names and types alone, small enough for any workflow bundle. A worker
+ * serves it with `mediaNexusService` of `temporal-media/worker`, or with `MEDIA_NEXUS=1`.
  *
  * @module
  */
@@ -16,9 +16,9 @@ import {
 } from './domain/workflow-inputs';
 
 /**
- * Authorises one purchase: the same key never buys twice, whoever sends it and how often. Required over Nexus, because
- * nothing that an operation is given stays the same when its caller is reset. Make it from ids of the caller that last,
- * such as an order number, or `${workflowInfo().workflowId}/film`.
+ * Authorizes one purchase: the same key never buys twice, whatever sends it and however often. Required over Nexus,
+ * because an operation gets nothing that stays the same when its caller is reset. Derive it from lasting ids of the
+ * caller, such as an order number, or `${workflowInfo().workflowId}/film`.
  */
 interface WithCreationKey {
   readonly creationKey: string;
@@ -33,12 +33,12 @@ export type MediaImageInput = Omit<GenerateImageWorkflowInput, 'creationKey'> & 
 /** Input of the operation `editImage`: that of the workflow, with a creation key. */
 export type MediaEditInput = Omit<EditImageWorkflowInput, 'creationKey'> & WithCreationKey;
 
-/** A campaign and its id: the same id with the same manifest attaches, or goes on with the rows that are left. */
+/** A campaign and its id: the same id with the same manifest attaches, or continues with the remaining rows. */
 export type MediaCampaignInput = Omit<CampaignInput, 'previous' | 'carried'> & { readonly id: string };
 
 /**
- * Every operation is a workflow run in the namespace of the media workers. Videos and images end with an outcome, as
- * their workflows do; a failed operation means that nothing could be started, or that its workflow was closed by hand.
+ * Every operation is a workflow run in the namespace of the media workers. Videos and images return an outcome, as
+ * their workflows do. A failed operation means that nothing could be started, or that its workflow was closed by hand.
  */
 export const mediaService = service('media', {
   generateVideo: operation<MediaVideoInput, VideoOutcome>(),

@@ -1,5 +1,5 @@
 /**
- * Adds media workflows and activities to workers, bundles and clients that exist already.
+ * Adds media workflows and activities to existing workers, bundles and clients.
  *
  * @module
  */
@@ -39,9 +39,9 @@ export class MediaPlugin
   constructor(private readonly options: MediaPluginOptions = {}) {}
 
   /**
-   * Whether every worker that was made with this plugin can take creates now: it is set up, and its stores can be written.
-   * For a readiness probe of your process: the stores are asked every ten seconds at most. Never rejects; true where only
-   * workflows are served, and before a worker is made.
+   * Whether every worker that was made with this plugin can take creates now: it is set up, and its stores can be
+   * written. For a readiness probe of your process: the stores are checked every ten seconds at most. Never rejects;
+   * true if only workflows are served, and before a worker is made.
    */
   async isReady(): Promise<boolean> {
     const answers = await Promise.all(this.workers.map((isReady) => isReady()));

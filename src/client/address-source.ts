@@ -20,15 +20,15 @@ export interface AddressSource {
   readonly namespace: string;
   /** What named it. */
   readonly foundBy: 'TEMPORAL_ADDRESS' | 'TEMPORAL_PROFILE';
-  /** Empty where nothing but an address is configured. */
+  /** Empty if nothing but an address is configured. */
   readonly connection: ServerConnectionOptions;
 }
 
 /**
- * The server that TEMPORAL_ADDRESS or TEMPORAL_PROFILE names, read with @temporalio/envconfig; null if neither is set.
- * A profile in the default file is not used unless TEMPORAL_PROFILE names it.
- * @throws Error when the named profile cannot be read or has no address: starting another server instead would run
- * workflows on the wrong server.
+ * Returns the server that TEMPORAL_ADDRESS or TEMPORAL_PROFILE names, read with @temporalio/envconfig; null if neither
+ * is set. A profile in the default file is used only if TEMPORAL_PROFILE names it.
+ * @throws Error when the named profile cannot be read or has no address: with another server workflows would run in the
+ * wrong place
  */
 export async function addressSource(
   env: Readonly<Record<string, string | undefined>>,
@@ -39,7 +39,8 @@ export async function addressSource(
       ? 'TEMPORAL_PROFILE'
       : null;
   if (foundBy === null) return null;
-  // When it is wanted, and not by `import()`, which test runners that load this code as CommonJS, such as jest, refuse.
+  // Loaded on demand, and with `require`: test runners that load this code as CommonJS, such as jest, reject
+  // `import()`.
   const { loadClientConnectConfig } = require('@temporalio/envconfig') as typeof Envconfig;
   const overrideEnvVars: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) if (value !== undefined) overrideEnvVars[name] = value;

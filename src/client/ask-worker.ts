@@ -28,18 +28,18 @@ const WORKER_MS = 20_000;
 /** A send under a creation key. */
 interface SentUnder {
   readonly taskId: string | null;
-  /** Null where it is found by its task, or was sent outside of a workflow. */
+  /** Null if it is found by its task, or was sent outside of a workflow. */
   readonly workflowId: string | null;
 }
 
-/** What the journal says, read on this machine where it is here, else by a worker of a queue. */
+/** Reads the journal on this machine if it is here, else through a worker of a queue. */
 export class JournalLookup {
   constructor(
     private readonly client: Client,
     private readonly local?: CreateJournal,
   ) {}
 
-  /** A task by its id; `others` are further accounts that have had a task of this id. Undefined where it is not known. */
+  /** Finds a task by its id; `others` are further accounts that have had a task of this id. Undefined if it is unknown. */
   async task(
     taskId: string,
     taskQueue: string | undefined,
@@ -56,7 +56,7 @@ export class JournalLookup {
     return found === undefined || found.creationKey === null ? undefined : { found, others: [] };
   }
 
-  /** Asks a worker, and with `askService` the service; undefined where none answers. */
+  /** Queries a worker, and with `askService` the service; undefined if none answers. */
   async ask(
     taskId: string,
     taskQueue: string | undefined,
@@ -67,7 +67,10 @@ export class JournalLookup {
     return findTask(this.client, taskQueue, taskId, options).catch(otherwise(undefined));
   }
 
-  /** What was sent under a creation key, and by which workflow; its task id is null while the fate of the create is unknown. */
+  /**
+   * Returns what was sent under a creation key, and by which workflow. The task id is null while the fate of the create
+   * is unknown.
+   */
   async key(creationKey: string, taskQueue: string | undefined): Promise<SentUnder | undefined> {
     const local = await this.localKey(creationKey).catch(otherwise(undefined));
     if (local !== undefined || taskQueue === undefined) return local;
@@ -84,7 +87,7 @@ export class JournalLookup {
     }
   }
 
-  /** Decisions about the sends of a creation key, the oldest first; undefined where nobody could be asked. */
+  /** Returns the decisions about the sends of a creation key, oldest first; undefined if no worker answers. */
   async decisions(
     creationKey: string,
     taskQueue: string | undefined,
@@ -96,7 +99,7 @@ export class JournalLookup {
     );
   }
 
-  /** The task that a person has adopted; null where it is not known under the same key: another account may have its id. */
+  /** Returns the task that a person has adopted; null if it is unknown under this key: another account may have its id. */
   async adopted(
     { taskId, creationKey }: DecidedEntry,
     taskQueue: string | undefined,
@@ -177,7 +180,7 @@ function ask<Answer>(
   }) as Promise<Answer>;
 }
 
-/** What the paid calls of a workflow wait for before they are sent. Rejects when no worker answers in time. */
+/** What the paid calls of a workflow wait for before they are sent. Rejects if no worker answers in time. */
 export function callWaits(client: Client, workflowId: string, limitMs: number): Promise<readonly CallWait[]> {
   return client.withDeadline(Date.now() + limitMs, () =>
     client.workflow.getHandle(workflowId).query<readonly CallWait[]>(QUERY.waits),

@@ -38,8 +38,7 @@ export function presentOutcomes<Outcome extends RowOutcome>(
 
 /**
  * Rows that a new run resumes after an ended one. Without a limit: all missing rows. After a run with a limit that
- * ended by itself: only rows that it started. After one with a limit that was closed from outside: at most as many as
- * it had left.
+ * ended normally: only rows that it started. After one that was closed from outside: at most as many as it had left.
  */
 export function resumedRows(
   { limit, sample }: CampaignStart,
@@ -91,8 +90,8 @@ export interface CampaignExecution {
 const STATE_LIMIT_MS = 15_000;
 
 /**
- * Identifies the manifest and the account: starts of one id with different fingerprints are not the same campaign. The
- * format is left out, because a caller may name it or leave it to be detected from the bytes.
+ * Identifies the manifest and the account: starts of one id with different fingerprints are different campaigns. Leaves
+ * out the format, because a caller may name it or have it detected.
  */
 function campaignFingerprint({ manifest, account }: CampaignStart): string {
   const { source } = manifest;
@@ -101,7 +100,7 @@ function campaignFingerprint({ manifest, account }: CampaignStart): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Leaves out URLs, which may be signed, and paths of a machine: everybody who may list workflows can read a memo. */
+/** Leaves out URLs, which may be signed, and local paths: everybody who may list workflows can read a memo. */
 export function campaignMemo(input: CampaignStart): { readonly [name: string]: unknown } {
   return {
     [FINGERPRINT_MEMO]: campaignFingerprint(input),
@@ -116,8 +115,8 @@ export async function findCampaign(client: Client, campaign: string): Promise<Ca
 }
 
 /**
- * Like {@link findCampaign}. Without a memo, as after a start by a workflow or a Schedule, the input is read from the
- * first event of the history; it stays null when it cannot be decoded or is not valid.
+ * {@link findCampaign}, but without a memo (as after a start by a workflow or a Schedule) the input is read from the
+ * first event of the history. It stays null if it cannot be decoded or is invalid.
  */
 export async function findStarted(client: Client, campaign: string): Promise<CampaignExecution | undefined> {
   const found = await findCampaign(client, campaign);
@@ -132,7 +131,7 @@ export async function findStarted(client: Client, campaign: string): Promise<Cam
   };
 }
 
-/** @throws CampaignConflictError when what has the id is not this campaign */
+/** @throws CampaignConflictError when the id belongs to something else */
 export function requireSame({ campaign, type, fingerprint }: CampaignExecution, input: CampaignStart): void {
   if (type !== WORKFLOW.runCampaign) throw taken(campaign, `It is a ${type}.`);
   if (fingerprint === null) throw taken(campaign, RUNS_UNKNOWN);
@@ -156,7 +155,7 @@ async function firstInput(client: Client, { campaign, runId }: CampaignExecution
   return read?.value as CampaignInput;
 }
 
-/** Campaigns from visibility: running ones first, then the newest; of each id the newest run. */
+/** Lists campaigns from visibility: running ones first, then the newest; of each id the newest run. */
 export async function listCampaigns(client: Client, most: number): Promise<readonly CampaignExecution[]> {
   const found = new Map<string, CampaignExecution>();
   const query = `WorkflowType = '${WORKFLOW.runCampaign}' AND ExecutionStatus != 'ContinuedAsNew'`;
@@ -223,8 +222,8 @@ const MOST_BATCHES = 3;
 const BATCH_LIMIT_MS = 2_000;
 
 /**
- * A campaign's state with the active rows queried from its batches. The campaign's own copy may be a minute old,
- * because batches report only what it needs: every report is stored in two histories, a query in none.
+ * Returns a campaign's state with the active rows of its batches. The campaign's own copy may be a minute old: every
+ * report of a batch is stored in two histories, a query in none.
  */
 export async function withActiveRows(client: Client, state: CampaignState): Promise<CampaignState> {
   const batches = state.batches.filter(({ inFlight }) => inFlight > 0).slice(0, MOST_BATCHES);
@@ -232,7 +231,7 @@ export async function withActiveRows(client: Client, state: CampaignState): Prom
   const active: ActiveRow[] = [];
   for (const { workflowId } of batches) {
     const rows = await rowsOf(client, workflowId);
-    // The batch has ended, is too busy, or its worker is older: return the rows that were reported.
+    // The batch has ended, is too busy, or its worker is older: return the reported rows.
     if (rows === null) return state;
     active.push(...rows);
     if (active.length >= SHOWN_ROWS) break;

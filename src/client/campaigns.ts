@@ -73,8 +73,9 @@ export class CampaignClient {
   }
 
   /**
-   * Starts a campaign. Attaches when the same id and manifest already run; after they have ended, starts a new run that
-   * submits only the missing rows. @throws CampaignInputError, CampaignConflictError, CampaignUnreadableError
+   * Starts a campaign. Attaches if the same id and manifest already run; after they have ended, starts a new run that
+   * submits only the missing rows.
+   * @throws CampaignInputError, CampaignConflictError, CampaignUnreadableError
    */
   async start(input: CampaignStart, options: StartOptions = {}): Promise<Started<CampaignResult>> {
     refuseInvalid(options, START_KEYS);
@@ -310,7 +311,7 @@ export class CampaignClient {
       return started(handle, handle.firstExecutionRunId, true);
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      // Another client was faster: attach if it started the same campaign.
+      // Another client was faster: attaches if it started the same campaign.
       const found = await findStarted(this.client, id);
       if (found === undefined) throw error;
       requireSame(found, input);
@@ -323,7 +324,7 @@ export class CampaignClient {
   }
 }
 
-/** The campaign refuses what it cannot read before it is an event. */
+/** The campaign rejects invalid arguments before they become an event. */
 const isInvalidInput = (cause: unknown): cause is ApplicationFailure =>
   cause instanceof ApplicationFailure && cause.type === INVALID_INPUT;
 
@@ -368,6 +369,6 @@ export interface ResumedCampaign {
   readonly rows: number | null;
   /** Replies of the campaign, for display. */
   readonly messages: readonly string[];
-  /** The campaign, whether it was started now or ran already. */
+  /** The campaign, started now or already running. */
   readonly started: Started<CampaignResult>;
 }

@@ -60,8 +60,8 @@ export class CampaignOrderError extends Error {
 }
 
 /**
- * The results of a campaign cannot be read now, because no worker answers for its last state. Nothing was started: a
- * run without the earlier results would process every row again.
+ * The results of a campaign cannot be read now, because no worker answers for its last state. Nothing was started:
+ * without the earlier results a run would process every row again.
  */
 export class CampaignUnreadableError extends Error {
   override readonly name = 'CampaignUnreadableError';
@@ -74,7 +74,7 @@ export class CampaignUnreadableError extends Error {
   }
 }
 
-/** The reply of the campaign to an Update that it accepted. @throws CampaignOrderError */
+/** Returns the reply of the campaign to an Update that it accepted. @throws CampaignOrderError */
 export function accepted(id: string, { accepted: isAccepted, message }: CampaignUpdateResult): string {
   if (!isAccepted) throw new CampaignOrderError(id, message);
   return message;
@@ -120,13 +120,13 @@ export class InvalidInputError extends Error {
   }
 }
 
-/** Refuses misspelled options, which would otherwise be ignored silently, and invalid ones. @throws InvalidInputError */
+/** Rejects invalid options, and misspelled ones, which would otherwise be ignored. @throws InvalidInputError */
 export function refuseInvalid(given: unknown, shape: Shape): void {
   const issue = shapeIssue(given, shape);
   if (issue !== undefined) throw new InvalidInputError(issue.field, issue.message);
 }
 
-/** An operator has paused the workflow: it answers no queries and accepts no Updates until it is unpaused. */
+/** An operator has paused the workflow: it answers neither queries nor Updates until it is unpaused. */
 export class WorkflowPausedError extends Error {
   override readonly name = 'WorkflowPausedError';
   constructor(

@@ -20,7 +20,7 @@ export interface Starter {
   readonly searchable: boolean;
 }
 
-/** Options of one start as Temporal has them: those of the user, with our memo and search attributes. */
+/** Temporal's options of one start: the user's, with our memo and search attributes. */
 export function temporalOptions(
   { searchable }: Starter,
   { id: _id, memo, typedSearchAttributes = [], ...options }: StartOptions,
@@ -46,9 +46,9 @@ function pairOf([name, value]: readonly [string, string]): SearchAttributePair {
   return { key: defineSearchAttributeKey(name, 'KEYWORD'), value };
 }
 
-/** Says what to do about search attributes that the namespace lacks. @throws InvalidInputError */
+/** Explains how to register search attributes that the namespace lacks. @throws InvalidInputError */
 export function refuseUnregistered(error: unknown): never {
-  // Its text may name the workflow's id, in which anything may stand.
+  // Its text may contain the workflow's id, which may contain anything.
   if (!(error instanceof Error) || error instanceof WorkflowExecutionAlreadyStartedError) throw error;
   const text = `${error.message} ${String((error.cause as Error | undefined)?.message)}`;
   const name = SEARCH_ATTRIBUTES.find((one) => text.includes(one));
@@ -64,13 +64,16 @@ export interface TemporalMediaClientOptions {
   /** Task queue of the media worker. @default 'temporal-media' */
   readonly taskQueue?: string;
   /**
-   * Starts workflows with search attributes: outcome, model, account, task and campaign can then be searched for. The
+   * Starts workflows with search attributes: outcome, model, account, task and campaign can then be searched. The
    * namespace must have them (`temporal-media setup`). @default false
    */
   readonly searchAttributes?: boolean;
 }
 
-/** Options of a start. Those of Temporal are passed on; `memo` and search attributes beside those of this package. */
+/**
+ * Options of a start. Temporal's are passed through; `memo` and search attributes are merged with those of this
+ * package.
+ */
 export interface StartOptions extends Pick<
   WorkflowStartOptions,
   | 'memo'
@@ -92,7 +95,7 @@ export interface StartOptions extends Pick<
 export interface WatchOptions {
   /** Milliseconds between two queries. @default 1500 */
   readonly intervalMs?: number;
-  /** Ends the watch. The workflow goes on. */
+  /** Ends the watch. The workflow keeps running. */
   readonly signal?: AbortSignal;
 }
 

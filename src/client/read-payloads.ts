@@ -13,9 +13,9 @@ import { CodecUnreachableError } from './errors';
 const KNOWN = new WeakMap<Client, WorkflowClient>();
 
 /**
- * A WorkflowClient that tolerates memos that it cannot decode, for lists and descriptions. Such a memo, for example one
- * that another client's codec has encrypted, counts as absent instead of ending the list. Not for decisions that depend
- * on a memo. Interceptors of the client are not called.
+ * A WorkflowClient that tolerates undecodable memos in lists and descriptions: such a memo, for example one that
+ * another client's codec has encrypted, counts as absent. Not for decisions that depend on a memo. Interceptors of the
+ * client are not called.
  */
 export function lenientClient(client: Client): WorkflowClient {
   let made = KNOWN.get(client);
@@ -32,7 +32,7 @@ export function lenientClient(client: Client): WorkflowClient {
   return made;
 }
 
-/** Replaces payloads that cannot be decoded by null. */
+/** Replaces undecodable payloads by null. */
 class Lenient implements PayloadCodec {
   constructor(private readonly converter: LoadedDataConverter) {}
 
@@ -48,7 +48,7 @@ class Lenient implements PayloadCodec {
 
 const NOTHING = Buffer.from('binary/null');
 
-/** A payload after the client that reads it has fetched and decoded it, and its value. */
+/** A payload, fetched and decoded, and its value. */
 export interface ReadPayload {
   readonly payload: Payload;
   readonly value: unknown;
@@ -63,7 +63,7 @@ export async function readPayloads(
   payloads: readonly Payload[],
   context?: SerializationContext,
 ): Promise<readonly (ReadPayload | undefined)[]> {
-  // One call for all payloads where that works, because a codec may be remote.
+  // One call for all payloads if possible, because a codec may be remote.
   const together = await decodedOrNot(converter, payloads, context);
   const each =
     together ??
@@ -73,7 +73,7 @@ export async function readPayloads(
       if (payload === undefined) return undefined;
       return { payload, value: converter.payloadConverter.fromPayload(payload, context) };
     } catch (_error) {
-      // A converter may be anybody's.
+      // A converter may be the user's code.
       return undefined;
     }
   });
@@ -91,7 +91,7 @@ async function decodedOrNot(
 }
 
 /**
- * Payloads as the storage drivers and codecs of a client return them, in the order in which the SDK uses them.
+ * Fetches and decodes payloads with the storage drivers and codecs of a client, in the SDK's order.
  * @throws what a driver or codec throws; ExternalStorageNotConfiguredError
  */
 export async function decodePayloads(
@@ -109,7 +109,7 @@ export function isStoredElsewhere({ externalPayloads }: Payload): boolean {
   return (externalPayloads ?? []).length > 0;
 }
 
-/** Not by the SDK's own reader of references, which fails where npm has installed two copies of protobufjs. */
+/** Not by the SDK's own reader of references, which fails if npm has installed two copies of protobufjs. */
 async function fetched(storage: LoadedDataConverter['externalStorage'], payload: Payload): Promise<Payload> {
   if (!isStoredElsewhere(payload)) return payload;
   if (storage === undefined) throw new ExternalStorageNotConfiguredError();

@@ -12,7 +12,7 @@ import { fetchJournalPage, type ReviewInput, sendToDecide } from './ask-worker';
 import { describeWorkflow, requireUnpaused } from './workflow-handle';
 
 /**
- * A decision about the call of unknown fate of one creation key, with who decided and why.
+ * A decision about the call of unknown fate of one creation key, with its author and reason.
  * @default sendId the send that has an unknown fate now. Give the one whose evidence a person has read
  */
 export type DecisionInput = Omit<ResolveUnconfirmedInput, 'taskQueue' | 'sendId'> &
@@ -45,14 +45,14 @@ export async function deliverDecision(
       taskQueue,
       workflowId: `resolve-unconfirmed/${randomUUID()}`,
       memo: STARTED_BY,
-      // The client gives up after this: an abandoned authorisation must not be carried out weeks later.
+      // The client gives up after this: an abandoned authorization must not be applied weeks later.
       workflowExecutionTimeout: RESOLVE_LIMIT_MS,
       args: [{ ...input, sendId }],
     },
   );
 }
 
-/** The state of the workflow that waits for the decision; undefined when none does. */
+/** The state of the workflow that waits for the decision; undefined if none does. */
 async function waitsForDecision(
   client: Client,
   workflowId: string,
@@ -63,8 +63,8 @@ async function waitsForDecision(
   requireUnpaused(workflowId, status);
   const handle = client.workflow.getHandle(workflowId);
   const state = await handle.query<VideoState>(QUERY.videoState).catch((error: unknown) => {
-    // A workflow of another type does not have this query. Whether one that cannot answer now waits is unknown: a
-    // decision that bypassed it would leave it waiting for ever.
+    // A workflow of another type does not have this query. One that cannot answer now may be waiting: a decision that
+    // bypassed it would leave it waiting indefinitely.
     if (error instanceof QueryNotRegisteredError) return undefined;
     throw error;
   });

@@ -37,8 +37,8 @@ function unfinishedVideo(outcome: VideoOutcome): VideoTask | null {
 }
 
 /**
- * The task that a person has adopted for a create of unknown fate; null where nobody has decided, or nobody can be asked.
- * @throws ResumeError where the decision leaves nothing to wait for
+ * The task that a person has adopted for a create of unknown fate; null if nobody has decided, or no worker answers.
+ * @throws ResumeError if the decision leaves nothing to wait for
  */
 async function adoptedVideo(
   client: Client,
@@ -104,7 +104,7 @@ export async function resumeFound(
   return startAwait(starter, found.video, { ...(found.polling && { polling: found.polling }), ...wait });
 }
 
-/** Resumes the wait of a video workflow that is open or has ended. @throws ResumeError */
+/** Resumes the wait of an open or ended video workflow. @throws ResumeError */
 export async function resumeWorkflow(
   starter: Starter,
   description: WorkflowExecutionDescription,

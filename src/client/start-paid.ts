@@ -39,7 +39,7 @@ function paidStart(
   const { type, prefix, shape } = STARTS[operation];
   refuseInvalid(options, START_KEYS);
   refuseInvalid(input, shape);
-  // The id would silently replace it, and each start with a generated id buys again.
+  // The workflow id would silently replace it, and each start with a generated id buys again.
   if ('creationKey' in input)
     throw new InvalidInputError('creationKey', 'The creation key is given as id, beside the input: {id}.');
   return { type, id: options.id ?? `${prefix}-${randomUUID()}` };
@@ -75,7 +75,7 @@ export async function startPaid<Outcome extends VideoOutcome | ImageOutcome>(
         args: [{ ...input, creationKey: workflowId }],
       })
       .catch(refuseUnregistered);
-  // Nearly every id is new: only one that is not has to be looked at.
+  // Nearly every id is new: only an existing one has to be checked.
   try {
     const handle = await start('REJECT_DUPLICATE', 'FAIL');
     return started(handle, handle.firstExecutionRunId, true);
@@ -133,7 +133,7 @@ async function isDecided(client: Client, taskQueue: string, creationKey: string)
   return page !== undefined && page.decided.length > 0;
 }
 
-/** Fingerprint of a request for the memo. That of the journal also covers the resolved account, unknown to a client. */
+/** Fingerprint of a request for the memo. The journal's also covers the resolved account, which a client does not know. */
 export function requestFingerprint(paid: PaidRequest, account?: string): string {
   return createHash('sha256')
     .update(fingerprintText(paid, account ?? null))
@@ -141,8 +141,8 @@ export function requestFingerprint(paid: PaidRequest, account?: string): string 
 }
 
 /**
- * Whether a closed workflow with this outcome may be started again under its id: it left no purchase behind, or the
- * journal decides. `if_decided`: only after a person has decided about the call.
+ * Whether a closed workflow with this outcome may be started again under its id: it left no purchase, or the journal
+ * decides. `if_decided`: only after a person has decided about the call.
  * @param again whether to send a refused request again
  */
 export function startAgain(
@@ -155,8 +155,8 @@ export function startAgain(
     case 'cancelled':
       return 'yes';
     case 'unconfirmed':
-      // The journal may have the outcome by now; a worker sends only where the journal proves that nothing was sent.
-      // For other causes a worker without a journal would send again without knowing of a decision.
+      // The journal may have the outcome by now; a worker sends only if the journal proves that nothing was sent. For
+      // other causes a worker without a journal would send again without knowing of a decision.
       return JOURNAL_MAY_KNOW.has(outcome.evidence.cause) ? 'yes' : 'if_decided';
     case 'results_lost':
       // The call is paid; fetching its results again buys nothing.
@@ -175,7 +175,7 @@ export function wasRefused(outcome: VideoOutcome | ImageOutcome): boolean {
   return outcome.outcome === 'rejected' && outcome.reason !== 'declared_lost';
 }
 
-/** Causes of `unconfirmed` for which the journal may hold an outcome: a worker was away or died. */
+/** Causes of `unconfirmed` for which the journal may have an outcome: a worker was away or died. */
 const JOURNAL_MAY_KNOW: ReadonlySet<string> = new Set([
   'worker_lost',
   'activity_failed',

@@ -18,7 +18,7 @@ import { findTask } from './ask-worker';
 export interface Started<Outcome> {
   /** Its id, from which any process can resume. */
   readonly workflowId: string;
-  /** The run that was started or found; empty where the newest one is meant. */
+  /** The run that was started or found; empty for the newest one. */
   readonly runId: string;
   /** False when a workflow with this id already existed. */
   readonly isNew: boolean;
@@ -36,7 +36,7 @@ export function started<Outcome>(handle: WorkflowHandle, runId: string, isNew: b
   };
 }
 
-/** A handle of an existing workflow: of its newest run unless `runId` is given. */
+/** Returns a handle of an existing workflow: of its newest run unless `runId` is given. */
 export function attach<Outcome>(client: Client, workflowId: string, runId?: string): Started<Outcome> {
   return started(client.workflow.getHandle(workflowId, runId), runId ?? '', false);
 }
@@ -76,7 +76,7 @@ export async function* watchStates<State extends { readonly phase: string } = Vi
       last = text;
       yield state;
     }
-    // A server that does not answer for a moment does not end the watch.
+    // A brief failure of the server does not end the watch.
     const goesOn =
       state === undefined ? await watched.isRunning().catch(otherwise(true)) : state.phase !== 'done';
     if (!goesOn) return;
@@ -101,7 +101,7 @@ export async function videoState(client: Client, workflowId: string): Promise<Vi
   return known === null ? state : withPolls(state, known);
 }
 
-/** What the watcher knows, in the state of the video. */
+/** Adds what the watcher knows to the state of the video. */
 function withPolls(state: VideoState, { state: watch, nextPollAt }: WatchedState): VideoState {
   return {
     ...state,

@@ -9,8 +9,8 @@ export function isGrpcNotFound(error: unknown): boolean {
 }
 
 /**
- * The pages of a list of the raw workflow service. Unlike a list of a client, it decodes no memo: another client's codec
- * may have written it.
+ * Yields the pages of a list of the raw workflow service. Unlike a client's list, it decodes no memo: another client's
+ * codec may have written it.
  */
 export async function* pagesOf<Page extends { readonly nextPageToken?: Uint8Array | null }>(
   namespace: string,
@@ -24,13 +24,13 @@ export async function* pagesOf<Page extends { readonly nextPageToken?: Uint8Arra
   } while (nextPageToken?.length);
 }
 
-/** An activity that no workflow has scheduled; its id is what a caller gave, as that of a workflow. */
+/** A standalone activity, which no workflow has scheduled. The caller gave its id, like that of a workflow. */
 interface StandaloneActivity {
   readonly activityId: string;
   readonly runId: string;
 }
 
-/** What the server has of one, undecoded. */
+/** The server's description of one, undecoded. */
 export type StandaloneDescription = Awaited<
   ReturnType<Client['workflowService']['describeActivityExecution']>
 >;
@@ -38,7 +38,7 @@ export type StandaloneDescription = Awaited<
 /** gRPC UNIMPLEMENTED. */
 const UNIMPLEMENTED = 12;
 
-/** Activities without a workflow, the newest first; none on a server that does not run such activities (before 1.32). */
+/** Standalone activities, newest first; none on a server that does not run them (before 1.32). */
 export async function* standaloneActivities(
   { workflowService }: Pick<Client, 'workflowService'>,
   namespace: string,
@@ -54,7 +54,7 @@ export async function* standaloneActivities(
 }
 
 /**
- * Describes one with its payloads; undefined where the server does not have it.
+ * Describes one with its payloads; undefined if the server does not have it.
  * @param runId empty for the newest run of the id
  */
 export async function describeStandalone(

@@ -15,7 +15,7 @@ export type ActivityQueueOptions = Partial<
 /** Slots and rates of each activity queue. A queue that is left out has the defaults. */
 export type ActivityQueuesOptions = { readonly [kind in ActivityQueueKind]?: ActivityQueueOptions };
 
-/** Concurrent activities. A group holds up to 25 creates or downloads, a poll up to 500 GETs. */
+/** Concurrent activities. A group contains up to 25 creates or downloads, a poll up to 500 GETs. */
 const SLOTS: { readonly [kind in ActivityQueueKind]: number } = {
   create: 50,
   poll: 50,
@@ -71,8 +71,8 @@ class ActivityWorker extends Worker {
 }
 
 /**
- * In the plugins of a worker whose activity queues are served already. A `MediaPlugin` that reaches it in another way,
- * such as by its connection, leaves the worker as it is.
+ * Marks, among the plugins of a worker, that its activity queues are served already. A `MediaPlugin` that reaches it in
+ * another way, such as by its connection, leaves the worker as it is.
  */
 export class QueuesServed implements WorkerPlugin {
   readonly name: string = '../domain';
@@ -80,7 +80,10 @@ export class QueuesServed implements WorkerPlugin {
 
 /** The worker of a queue and the workers of its activity queues; they run and stop together. */
 export interface MediaWorkers {
-  /** The worker of the queue itself: workflows, and all activities. Where that is not served, of the first queue. */
+  /**
+   * The worker of the queue itself: workflows, and all activities. If that queue is not served, the one of the first
+   * queue.
+   */
   readonly own: Worker;
   /** Every served queue, its own first. */
   readonly queues: readonly string[];
@@ -105,9 +108,9 @@ export interface ServedQueues {
 }
 
 /**
- * Creates a worker as `Worker.create` does, and one for each of its activity queues, on the same connection, so that
- * one kind of activity never waits behind another. Also for workers that are put together by hand, because the
- * workflows schedule their activities on these queues.
+ * Creates a worker like `Worker.create`, and one for each of its activity queues on the same connection, so one kind of
+ * activity never waits behind another. Manually assembled workers need it too, because the workflows schedule their
+ * activities on these queues.
  * @param own options of the worker for its own queue; those of its slots and workflows are not passed to the others
  * @param queues slots and rates of the others
  */
@@ -164,7 +167,7 @@ async function allOrNone(making: readonly Promise<Worker>[]): Promise<readonly W
   throw failed.reason;
 }
 
-/** A worker that never ran holds its connection open. */
+/** A worker that never ran keeps its connection open. */
 async function release(workers: readonly Worker[]): Promise<void> {
   await Promise.all(workers.map((worker) => worker.runUntil(Promise.resolve())));
 }
@@ -211,11 +214,11 @@ export async function runTogether(workers: readonly Worker[]): Promise<void> {
 }
 
 /**
- * Runs a worker that its owner starts and stops, and others alongside: they drain when it drains, and when one fails,
+ * Runs a worker that its owner starts and stops, with others alongside: they drain when it drains, and when one fails,
  * all drain and its error is thrown.
  * @param run runs `worker`
  * @param makeOthers called once that one runs
- * @param onFault where given, others that fail leave `worker` alone: they are made again once it has settled
+ * @param onFault if given, a failure of the others does not stop `worker`: they are made again once it has settled
  */
 export async function runAlongside(
   worker: Worker,
@@ -225,7 +228,7 @@ export async function runAlongside(
 ): Promise<void> {
   let others: readonly Worker[] = [];
   let isOver = false;
-  // Started first and at once: `runUntil` shuts down only a worker that runs already.
+  // Started first and at once: `runUntil` shuts down only a worker that already runs.
   const running = run().finally(() => {
     isOver = true;
     shutdownTogether(others);

@@ -11,15 +11,15 @@ import { type Served, servedBy, type ServedPart } from '../domain/names';
 import { WorkerSetupError } from '../installation';
 
 /**
- * The version of all workers of a process: the user's, else that of MEDIA_DEPLOYMENT. Its default behaviour is for workflows that
- * name none; ours do. @throws WorkerSetupError
+ * Returns the version of all workers of a process: the user's, else that of MEDIA_DEPLOYMENT. Its default behavior is
+ * for workflows that name none; ours do. @throws WorkerSetupError
  */
 export function versionOf(
   { deployment }: Pick<MediaConfig, 'deployment'>,
   users: WorkerOptions['workerDeploymentOptions'],
 ): Pick<WorkerOptions, 'workerDeploymentOptions'> {
   if (users !== undefined) {
-    // Our workflows name a behaviour once their worker has a version, which the server accepts of versioned workers only.
+    // Our workflows name a behavior once their worker has a version; the server accepts that of versioned workers only.
     if (!users.useWorkerVersioning && users.version.deploymentName !== '')
       throw new WorkerSetupError(
         `workerDeploymentOptions name the version "${users.version.deploymentName}:${users.version.buildId}" with useWorkerVersioning: false: the server would ` +
@@ -38,28 +38,28 @@ export function versionOf(
   };
 }
 
-/** What `createMediaWorker` and `MediaPlugin` may be given alike. */
+/** Options that `createMediaWorker` and `MediaPlugin` share. */
 export interface ServingOptions extends PartsOptions {
   /** @default read from `env` */
   readonly config?: MediaConfig;
-  /** Where MEDIA_* and, for a worker of ours, TEMPORAL_* are read. @default process.env */
+  /** Source of MEDIA_* and, for our own worker, TEMPORAL_*. @default process.env */
   readonly env?: NodeJS.ProcessEnv;
   /** What the workers serve, see docs/operations.md. @default `config.serve` (MEDIA_SERVE), else everything */
   readonly serve?: readonly ServedPart[];
   /**
-   * Binds the queue to this journal instead of another one; only when no worker uses that one any more. `true` accepts
-   * the calls that are lost; a function receives them before anything is changed, and throws to refuse.
+   * Binds the queue to this journal instead of another one, which no worker may use any more. `true` accepts the lost
+   * calls; a function receives them before anything is changed, and throws to refuse.
    */
   readonly rebind?: Rebind;
   /** Slots and rates of the activity queues. @default 50 create, 50 poll, 20 download, 20 image activities at a time */
   readonly queues?: ActivityQueuesOptions;
 }
 
-/** Options by which paid calls outlive a shutdown and are known at once. */
+/** Options by which paid calls outlive a shutdown and are reported at once. */
 export const PAID_LIMITS = {
   /**
-   * For activities that stop on shutdown, such as downloads. A paid call in flight is finished however long it takes:
-   * cutting it off would make its fate unknown (failure model: row 12).
+   * For activities that stop on shutdown, such as downloads. A paid call in flight is always finished: cutting it off
+   * would make its fate unknown (failure model: row 12).
    */
   shutdownGraceTime: CREATE_TIMEOUTS.httpBudgetMs + 15_000,
   // The heartbeat with the id of a new task is sent at once instead of after a long throttle interval.
@@ -72,7 +72,7 @@ export function servedOf({ serve }: ServingOptions, config: MediaConfig): Served
   return servedBy(serve === undefined ? config.serve : checkServe(serve, 'serve'));
 }
 
-/** The accounts of a worker, of the configuration and of code. @throws ConfigurationError where there is none */
+/** The accounts of a worker, from the configuration and from code. @throws ConfigurationError if there are none */
 export function openWorkerAccounts({ accounts }: ServingOptions, config: MediaConfig): AccountSet {
   return openAccounts({
     config,
@@ -83,7 +83,7 @@ export function openWorkerAccounts({ accounts }: ServingOptions, config: MediaCo
   });
 }
 
-/** What is put together to a worker. */
+/** What a worker is assembled from. */
 export interface Assembly {
   readonly media: ServingOptions;
   readonly config: MediaConfig;
@@ -91,10 +91,10 @@ export interface Assembly {
 }
 
 /**
- * The options of a worker with our version, Nexus services and activities beside those of its user, and what its
+ * Returns the options of a worker with our version, Nexus services and activities beside the user's, and what its
  * activity queues serve.
  * @param users what the user or we have given otherwise
- * @param activities ours; none where only workflows are served
+ * @param activities ours; none if only workflows are served
  * @throws WorkerSetupError
  */
 export function assembleWorker(
@@ -114,7 +114,7 @@ export function assembleWorker(
   };
 }
 
-/** Slots and rates of the activity queues, with the rate of creates that the configuration sets. */
+/** Slots and rates of the activity queues, with the configured rate of creates. */
 function queuesOf(
   { createsPerSecond }: MediaConfig,
   queues: ActivityQueuesOptions | undefined,

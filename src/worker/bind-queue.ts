@@ -22,13 +22,13 @@ const MAX_EXECUTIONS = 1_000;
 
 /** A paid call that a workflow history contains and the journal lacks. */
 export interface LostCall {
-  /** The authorisation of the call. */
+  /** The authorization of the call. */
   readonly creationKey: string;
   /** Names the activity in the log of the key. */
   readonly sender: string;
-  /** The intent of its send, where its answer or its last heartbeat names one. */
+  /** The intent of its send, if its answer or its last heartbeat names one. */
   readonly announced: string | null;
-  /** The workflow that made it; null for an activity that no workflow has scheduled. */
+  /** The workflow that made it; null for a standalone activity. */
   readonly workflowId: string | null;
   /** The run that made it. */
   readonly runId: string;
@@ -38,7 +38,7 @@ export interface LostCall {
   readonly activityId: string;
   /** ISO 8601 time at which the server scheduled this attempt of the activity. */
   readonly attemptAt: string;
-  /** The created video, where its history contains it. */
+  /** The created video, if its history contains it. */
   readonly created?: CreatedVideo;
   /** What was bought. */
   readonly operation: 'create_video' | 'generate_image' | 'edit_image';
@@ -55,8 +55,8 @@ export interface LostCalls {
 }
 
 /**
- * Finds the paid calls that histories contain and the journal lacks, before a queue is bound to a journal that was not
- * there all the time (another one, or one restored from a copy). Writes nothing.
+ * Finds the paid calls that histories contain and the journal lacks, before a queue is bound to a journal that may lack
+ * calls (another one, or one restored from a copy). Writes nothing.
  * @throws JournalBindingError when one of them cannot be read with the data converter of this client
  */
 export async function findLostCalls(
@@ -109,12 +109,12 @@ function unread(taskQueue: string, error: UnreadCallError): string {
   );
 }
 
-/** The words are those of a codec or driver of the user. */
+/** The text is from a codec or driver of the user. */
 const redactor = createRedactor([]);
 
 /**
- * Writes the calls into the journal. A video that was created is found again under its key; every other call is of
- * unknown fate, so that nothing is sent under its key before a person has decided.
+ * Writes the calls into the journal. A created video can be found again under its key. Every other call has an unknown
+ * fate: nothing is sent under its key before a person has decided.
  */
 export async function keepLostCalls(
   journal: CreateJournal,
@@ -148,17 +148,17 @@ export async function keepLostCalls(
 }
 
 /**
- * Whether a journal has what the call left, or what stopped it: a purchase, a send of unknown fate, its own send, or a fence.
- * A send of somebody else that is open here may have been refused since. An image activity sends again after a refusal; for
- * a video, its workflow schedules another create.
+ * Whether a journal has what the call left, or what stopped it: a purchase, a send of unknown fate, its own send, or a
+ * fence. An open send of another activity may have been refused since: an image activity then sends again; for a video,
+ * its workflow schedules another create.
  */
 async function isKnown(journal: CreateJournal, key: JournalKey, call: LostCall): Promise<boolean> {
   const log = await openLog(journal, key);
   const { state } = log;
   if (state.bought !== null || state.fenced.includes(call.sender)) return true;
-  // What is known to be bought is never left to a decision.
+  // A known purchase is never left to a decision.
   if (call.created !== undefined) return false;
-  // Another send that waits, or is in flight, is settled by its own fate: it does not stand for a send that has a name.
+  // Another send that waits or is in flight has its own fate, and does not replace a send with a name.
   if (call.announced !== null) return !isUnseen(log, call);
   if (state.unknown !== null) return true;
   const own = state.sends.findLast(({ sent }) => sent.sender === call.sender);
@@ -193,7 +193,7 @@ function modelOf({ input }: PaidCallSeen): string {
   return typeof model === 'string' ? model : '';
 }
 
-/** `true` accepts the calls that are lost; a function receives them before anything is changed, and throws to refuse. */
+/** `true` accepts the lost calls; a function receives them before anything is changed, and throws to refuse. */
 export type Rebind = boolean | ((lost: LostCalls) => Promise<void>);
 
 export interface QueueToBind {
@@ -205,8 +205,8 @@ export interface QueueToBind {
 }
 
 /**
- * Binds the queue of a worker to its journal before anything polls, and logs what the server and other workers of the
- * queue make relevant. @throws JournalBindingError
+ * Binds the queue of a worker to its journal before anything polls, and logs relevant facts about the server and other
+ * workers of the queue. @throws JournalBindingError
  */
 export async function bindQueue(queue: QueueToBind, parts: MediaParts): Promise<void> {
   const { connection, namespace, taskQueue, dataConverter } = queue;
@@ -233,7 +233,7 @@ export async function bindQueue(queue: QueueToBind, parts: MediaParts): Promise<
   if (unserved !== undefined) logger.warn(unserved);
 }
 
-/** Before the binding changes, keeps the calls of other journals in this one, as far as histories contain them. */
+/** Before the binding changes, copies the calls of other journals into this one, as far as histories contain them. */
 async function keepLost(client: Client, queue: QueueToBind, journal: CreateJournal): Promise<void> {
   const { namespace, taskQueue, rebind } = queue;
   const lost = await findLostCalls(client, taskQueue, namespace, journal);

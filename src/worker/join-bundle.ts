@@ -10,10 +10,7 @@ import { packagedWorkflows, packageFile, WorkerSetupError } from '../installatio
 /** Workflow types of this package. */
 export const MEDIA_WORKFLOWS: readonly string[] = Object.values(WORKFLOW);
 
-/**
- * The user's activities and ours, under one roof.
- * @throws WorkerSetupError when two different ones have the same name
- */
+/** Merges the user's activities and ours. @throws WorkerSetupError when two different ones have the same name */
 export function joinActivities(users: object | undefined, ours: object): object {
   const registered: Readonly<Record<string, unknown>> = { ...users };
   const taken = Object.entries(ours).filter(
@@ -26,7 +23,7 @@ export function joinActivities(users: object | undefined, ours: object): object 
   );
 }
 
-/** What the code of a bundle finds in the sandbox of the SDK, beside the language itself. */
+/** Globals of the SDK's sandbox beside the language itself. */
 const GLOBALS = {
   URL,
   URLSearchParams,
@@ -42,9 +39,9 @@ interface Loaded {
 }
 
 /**
- * The workflow types that a bundle exports, read by loading it as the SDK does; undefined where it cannot be loaded
+ * Returns the workflow types that a bundle exports, by loading it like the SDK; undefined if it cannot be loaded
  * outside a workflow.
- * @throws WorkerSetupError when the user's workflows and ours could not be joined in it
+ * @throws WorkerSetupError when it cannot join the user's workflows and ours
  */
 export function bundledTypes(code: string): ReadonlySet<string> | undefined {
   const loaded: Loaded = createContext({
@@ -63,18 +60,18 @@ export function bundledTypes(code: string): ReadonlySet<string> | undefined {
   }
 }
 
-/** Names of our workflows that a bundle lacks; none where it cannot be read. */
+/** Names of our workflows that a bundle lacks; none if it cannot be read. */
 function lackingTypes(code: string): readonly string[] {
   const types = bundledTypes(code);
   return types === undefined ? [] : MEDIA_WORKFLOWS.filter((type) => !types.has(type));
 }
 
-/** The code of a bundle that is given to a worker. */
+/** The code of a worker's bundle. */
 export async function codeOf(bundle: WorkflowBundleOption): Promise<string> {
   return 'code' in bundle ? bundle.code : readFile(bundle.codePath, 'utf8');
 }
 
-/** Why a bundle without these workflows is of little use, and how it gets them. */
+/** Why a bundle without these workflows is of little use, and how to add them. */
 function lackingText(lacking: readonly string[]): string {
   return (
     `The workflow bundle lacks workflows of temporal-media: ${lacking.join(', ')}. Their starts would fail their workflow ` +
@@ -83,7 +80,7 @@ function lackingText(lacking: readonly string[]): string {
   );
 }
 
-/** Logs a warning when a bundle lacks workflows of ours; for workers whose own queue may never get them. */
+/** Warns if a bundle lacks workflows of ours; for workers whose own queue may never get them. */
 export async function warnOfLacking(bundle: WorkflowBundleOption, logger: Logger): Promise<void> {
   const lacking = lackingTypes(await codeOf(bundle));
   if (lacking.length > 0) logger.warn(lackingText(lacking));
@@ -95,7 +92,7 @@ const silent = { log: nothing, warn: nothing, error: nothing, info: nothing, deb
 type ConfigHook = NonNullable<BundleOptions['webpackConfigHook']>;
 type BundlerConfig = Parameters<ConfigHook>[0];
 
-/** What is used of a webpack compiler, which is no dependency of this package. */
+/** The used part of a webpack compiler, which is not a dependency of this package. */
 interface Compiler {
   readonly hooks: { readonly emit: { tap(name: string, check: (made: Made) => void): void } };
 }
@@ -104,12 +101,12 @@ interface Made {
   readonly assets: Readonly<Record<string, { source(): string | Buffer }>>;
 }
 
-/** Puts our workflows beside the user's into a bundle, or ours alone where there are none. Twice is as once. */
+/** Adds our workflows to the user's in a bundle, or ours alone if there are none. Idempotent. */
 export function joinBundle(options: BundleOptions): BundleOptions {
   const { workflowsPath: users, webpackConfigHook: hook = (config) => config } = options;
   const joined = packageFile('worker', 'joined-workflows');
   if (users === joined) return options;
-  // Types ask for a path, and a user without workflows has none.
+  // The types require a path, and a user without workflows has none.
   if ((users as string | undefined) === undefined) return { ...options, workflowsPath: packagedWorkflows() };
   return {
     ...options,
@@ -118,7 +115,7 @@ export function joinBundle(options: BundleOptions): BundleOptions {
   };
 }
 
-/** Resolved, without an extension: what the bundler looks up when the joined workflows ask for the user's. */
+/** Resolved, without an extension: what the bundler looks up when the joined workflows import the user's. */
 const PLACE_OF_USERS = join(__dirname, 'users-workflows');
 
 function withUsers(config: BundlerConfig, users: string): BundlerConfig {
@@ -129,7 +126,7 @@ function withUsers(config: BundlerConfig, users: string): BundlerConfig {
   };
 }
 
-/** Loads what was made: a clash of names is refused when the bundle is made, and not in each workflow task. */
+/** Loads the result: a clash of names is refused when the bundle is made, not in each workflow task. */
 function checkWhenDone(compiler: Compiler): void {
   compiler.hooks.emit.tap('temporal-media', ({ assets }) => {
     for (const [file, source] of Object.entries(assets)) {

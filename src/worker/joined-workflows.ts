@@ -1,6 +1,6 @@
 /**
- * The workflows of a bundle that has the user's and ours. Only in bundles, where it is what the SDK takes workflows from;
- * a CommonJS module, because names that are not known before cannot be exported otherwise.
+ * The workflows of a bundle with the user's and ours. Used only inside bundles. A CommonJS module, because names that
+ * are unknown in advance cannot be exported otherwise.
  *
  * @module
  */
@@ -9,11 +9,11 @@ import names = require('../domain/names');
 import workflows = require('../workflows');
 
 const all: Readonly<Record<string, unknown>> = { ...workflows };
-// The helpers that this package exports beside its workflows are no workflow types: the user may have the same names.
+// Helpers that this package exports beside its workflows are not workflow types: the user may have the same names.
 const ours = Object.fromEntries(
   Object.values(names.WORKFLOW).flatMap((type) => (type in all ? [[type, all[type]]] : [])),
 );
-// A file that exports ours again has the same functions.
+// A file that re-exports ours has the same functions.
 const taken = Object.keys(ours).filter((type) => type in users && users[type] !== ours[type]);
 if (taken.length > 0) {
   const error = new Error(

@@ -13,7 +13,7 @@ import { journalFault } from '../stores/journal/records';
 import { createModelSource } from '../settings/model-source';
 import { type MediaParts } from './media-parts';
 
-/** Time between two tries, and the longest time that the worker of the user waits for the first one, in milliseconds. */
+/** Milliseconds between two tries, and the longest time that the user's worker waits for the first one. */
 const AGAIN_MS = 10_000;
 
 /** What a worker needs before it can pay. */
@@ -28,8 +28,8 @@ type Run = (input: never) => Promise<unknown>;
 type Activities = { readonly [type: string]: Run };
 
 /**
- * The parts of a worker of the user, which runs whether they can be made or not. Until they are, paid calls are answered
- * with the reason and nothing is sent, the other activities fail and are tried again, and the parts are tried again.
+ * The parts of the user's worker, which runs even if they cannot be made. Until they are, paid calls are answered with
+ * the reason and nothing is sent, the other activities fail and are retried, and making the parts is retried.
  */
 export class LateParts {
   /** Under their registered names. */
@@ -78,20 +78,20 @@ export class LateParts {
     return this.reason === undefined && !this.closed.signal.aborted ? this.parts : undefined;
   }
 
-  /** The worker of the user begins to run. */
+  /** Called when the user's worker begins to run. */
   begin(worker: Worker): void {
     this.worker = worker;
     this.parts?.begin(worker);
     void this.goOn();
   }
 
-  /** Once no worker runs any more. A try that hangs is not waited for; it closes what it has opened. */
+  /** Called once no worker runs. Does not wait for a try that hangs; that one closes what it has opened. */
   async close(): Promise<void> {
     this.closed.abort();
     await this.parts?.close();
   }
 
-  /** Tells of a failure of the workers of the activity queues, and waits until it is time to make them again. */
+  /** Logs a failure of the workers of the activity queues, and waits until they are to be made again. */
   readonly pause = async (error: unknown): Promise<void> => {
     logFailure('The workers of the activity queues have failed', error);
     await this.untilNext();
@@ -138,7 +138,7 @@ export class LateParts {
   }
 }
 
-/** In the log of the worker, with the paths that histories do not get. */
+/** In the log of the worker, including paths, which histories do not get. */
 function logFailure(what: string, error: unknown): void {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
   Runtime.instance().logger.error(
@@ -148,7 +148,7 @@ function logFailure(what: string, error: unknown): void {
   );
 }
 
-/** Errors that say what to change, and repeat no value and no path. */
+/** Errors that name what to change, and repeat no value and no path. */
 const SAYS_WHY: ReadonlySet<string> = new Set(['ConfigurationError', 'JournalBindingError']);
 
 function wordsOf(error: unknown): string | undefined {
@@ -192,7 +192,7 @@ function refusingActivities(why: () => string): Activities {
   );
 }
 
-/** A store that is not there: whatever is asked of it fails. */
+/** A missing store: every call of it fails. */
 function absent<Store extends object>(why: () => string): Store {
   return new Proxy({} as Store, {
     get: (_store, name) =>

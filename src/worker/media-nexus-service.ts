@@ -41,9 +41,9 @@ export interface MediaNexusOptions {
 }
 
 /**
- * The Nexus service `media`, for `nexusServices` of a worker. Every operation starts its workflow as a client does: the
- * same creation key attaches, or returns the first outcome, and never buys twice. A request that cannot be sent ends as
- * the outcome `rejected`, as everywhere.
+ * The Nexus service `media`, for `nexusServices` of a worker. Every operation starts its workflow like a client: the
+ * same creation key attaches, or returns the first outcome, and never buys twice. A request that cannot be sent returns
+ * the outcome `rejected`.
  */
 export function mediaNexusService(
   options: MediaNexusOptions = {},
@@ -78,7 +78,7 @@ export function mediaNexusService(
   });
 }
 
-/** The Nexus services of a worker: the user's, and ours where the configuration wants it. */
+/** The Nexus services of a worker: the user's, and ours if the configuration enables it. */
 export function nexusServicesOf(
   { nexus, searchAttributes }: Pick<MediaConfig, 'nexus' | 'searchAttributes'>,
   users: WorkerOptions['nexusServices'],
@@ -124,7 +124,7 @@ function paid<Input extends { readonly creationKey: string }, Outcome>(
 const KEY_REQUIRED =
   'A paid operation needs a creationKey that lasts, such as an order number: the same key never buys twice. Nothing was sent.';
 
-/** An operation that ends with its workflow, or at once where the outcome is known already. */
+/** An operation that ends with its workflow, or at once if the outcome is already known. */
 function operation<Input, Outcome>(
   clientOptions: ClientOptions,
   runOf: (input: Input) => Run<Outcome> | Known<Outcome>,
@@ -167,7 +167,7 @@ async function startRun<Outcome>(
     return HandlerStartOperationResult.sync(rejected);
   }
   if (calls.started !== undefined) return pending(context, calls.started);
-  // Its workflow is open and gets one caller more; or it is closed, and its result is known.
+  // Its workflow is open and gets another caller, or it is closed and its result is known.
   try {
     const attached = { ...options, ...ATTACH, workflowIdReusePolicy: 'REJECT_DUPLICATE' as const };
     return await pending(context, await startWorkflow(context, run.type, attached));
@@ -188,7 +188,7 @@ function pending<Outcome>(
   ).start(context, undefined);
 }
 
-/** The client of an operation. What it starts calls back to the caller of the operation when it ends. */
+/** The client of an operation. What it starts notifies the caller of the operation when it ends. */
 class StartedByOperation {
   started: WorkflowHandle<unknown> | undefined;
 
@@ -214,7 +214,7 @@ function rejectedBy(error: unknown): Rejected | undefined {
   return undefined;
 }
 
-/** Nothing that repeats by itself would mend these; all else is tried again by Temporal. */
+/** Errors that no repetition fixes; Temporal retries all others. */
 function handlerErrorOf(error: unknown): unknown {
   if (error instanceof CampaignConflictError || error instanceof CampaignInputError)
     return badRequest(error.message);

@@ -17,11 +17,11 @@ import { createModelSource, type ModelSource } from '../settings/model-source';
 import { ephemeralJournal, openArtifactStore, openJournal, schemeOf } from '../stores/open-stores';
 import { WatchRecovery } from '../activities/watchers';
 
-/** What a caller may give instead of what the configuration names. */
+/** What a caller may give instead of the configuration. */
 export interface PartsOptions extends Partial<WorkerStores> {
   /** Accounts besides those of MEDIA_BASE_URL and MEDIA_ACCOUNTS. @default none */
   readonly accounts?: readonly AccountOptions[];
-  /** Settles creates of unknown fate without a person, where the service lists its tasks. @default none */
+  /** Settles creates of unknown fate without a person, if the service lists its tasks. @default none */
   readonly taskRecords?: TaskRecords;
   /**
    * Whether polls run in a separate thread, so that creates and downloads never delay them.
@@ -33,11 +33,11 @@ export interface PartsOptions extends Partial<WorkerStores> {
 /** The activities of a worker, and what they work with. */
 export interface MediaParts extends WorkerStores {
   readonly activities: MediaActivities;
-  /** Credential names and digests of the base addresses, at the start; those of MEDIA_ACCOUNTS may change later. */
+  /** Credential names and digests of the base addresses at the start; those of MEDIA_ACCOUNTS may change later. */
   readonly accounts: readonly string[];
-  /** Begins to report what the worker is, and to look for closed watchers; called when it begins to run. */
+  /** Called when the worker begins to run: reports what it is, and searches for closed watchers. */
   begin(worker: Pick<Worker, 'client' | 'options'>): void;
-  /** Closes connections to the service, once no activity runs any more. */
+  /** Closes connections to the service, once no activity runs. */
   close(): Promise<void>;
 }
 
@@ -78,11 +78,11 @@ export async function makeParts(
     begin: ({ client, options: { taskQueue } }) => {
       if (client !== undefined) recovery.resume(client, baseTaskQueue(taskQueue));
       void warnOutOfReach(stores.artifacts, accounts, models).catch(({ name }: Error) => {
-        // Whatever a store throws, the worker goes on.
+        // Whatever a store throws, the worker continues.
         Runtime.instance().logger.error(`Whether references can be sent was not found out (${name})`);
       });
       sample(metrics, accounts, stores.journal);
-      // Again from time to time: the accounts may change.
+      // Repeated, because the accounts may change.
       sampling ??= setInterval(() => sample(metrics, accounts, stores.journal), SAMPLE_MS).unref();
     },
     close: async () => {
@@ -94,7 +94,7 @@ export async function makeParts(
   };
 }
 
-/** Before anything is paid that is to become the reference of something else. */
+/** Before anything is paid that is to become a reference. */
 async function warnOutOfReach(
   store: WorkerStores['artifacts'],
   accounts: AccountSet,
@@ -112,7 +112,10 @@ async function warnOutOfReach(
 
 const SAMPLE_MS = 10_000;
 
-/** Shows what the worker serves, and at 0 what has not failed yet: a counter without a start has no increase. */
+/**
+ * Reports what the worker serves, and counters that have not failed yet as 0: a counter without a start shows no
+ * increase.
+ */
 function sample(metrics: Metrics, accounts: AccountSet, journal: CreateJournal): void {
   const names = accounts.names();
   metrics.record('accountsServed', names.length, {});
@@ -130,8 +133,8 @@ export interface WorkerStores {
 }
 
 /**
- * Opens those that are not given, and checks that both can be written.
- * @throws ConfigurationError for a place that no store here has, or that depends on the folder of the process
+ * Opens the stores that are not given, and checks that both can be written.
+ * @throws ConfigurationError for a location that no store supports, or that depends on the folder of the process
  */
 export async function openWorkerStores(
   given: Partial<WorkerStores>,

@@ -1,18 +1,18 @@
 import { type Served } from '../domain/names';
 
-/** How old an answer may be, in milliseconds: probes come every few seconds, from several sides. */
+/** How old an answer may be, in milliseconds: probes arrive every few seconds, from several sources. */
 const KEPT_MS = 10_000;
 /** A journal that has not answered in this time, in milliseconds, counts as away. */
 const LIMIT_MS = 5_000;
 
-/** A store as the readiness of a worker sees it. */
+/** A store as readiness sees it. */
 interface Checked {
   checkWritable(): Promise<void>;
 }
 
 /**
- * The stores without which the served parts would only refuse what another worker could do: nothing is sent without the
- * journal, and no result is kept without the artifact store. Polls need neither.
+ * The stores without which the served parts could only refuse what another worker could do: nothing is sent without the
+ * journal, and no result is stored without the artifact store. Polls need neither.
  */
 export function storesNeeded(
   kinds: Served['kinds'],
@@ -36,7 +36,7 @@ export function readinessOf(
   };
 }
 
-/** A store may be anybody's: whatever it throws, no work is to go there. None is still asked when this resolves. */
+/** A store may be the user's code: if it throws, the worker must get no work. All checks have ended when this resolves. */
 async function areWritable(stores: readonly Checked[]): Promise<boolean> {
   const checks = await Promise.allSettled(stores.map(async (store) => store.checkWritable()));
   return checks.every(({ status }) => status === 'fulfilled');

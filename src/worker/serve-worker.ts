@@ -18,14 +18,14 @@ import { workflowsFor } from '../workflow-bundle';
 import { LateParts } from './late-parts';
 
 /**
- * Options of `MediaPlugin`. Without any, everything is read from the environment, when a worker is made. The task queue
- * of `config` is not used: that of the worker is.
+ * Options of `MediaPlugin`. By default everything is read from the environment when a worker is made. The worker's task
+ * queue is used, not that of `config`.
  */
 export interface MediaPluginOptions extends ServingOptions {
   /**
-   * What a worker does whose settings, accounts, stores or journal cannot be used when it is made. `tolerant`: it starts,
-   * so that your own workflows and activities go on; paid calls are refused with the cause and nothing is sent, one line
-   * at ERROR says what to do, `isReady` is false, and it goes on by itself when the cause is gone. `strict`:
+   * What a worker does if its settings, accounts, stores or journal cannot be used when it is made. `tolerant`: it
+   * starts, so your own workflows and activities keep running; paid calls are refused with the cause and nothing is
+   * sent, one line at ERROR says what to do, `isReady` is false, and it recovers once the cause is gone. `strict`:
    * `Worker.create` throws. @default 'tolerant'; with `rebind` 'strict'
    */
   readonly startup?: 'tolerant' | 'strict';
@@ -34,14 +34,15 @@ export interface MediaPluginOptions extends ServingOptions {
 type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
 
 /**
- * Adds the media workflows and activities to a worker of the user, binds its queue, and has its activity queues served
- * while it runs. @throws WorkerSetupError, and ConfigurationError for what the worker serves and its version; with
- * `startup: 'strict'` also every other ConfigurationError, and JournalBindingError
+ * Adds the media workflows and activities to a worker of the user, binds its queue, and serves its activity queues
+ * while it runs.
  *
- * The SDK calls no plugin of a worker that it fails to make after this. What is left then keeps no process alive: clients
- * connect at their first request, the thread of polls starts with the first poll, and stores close idle connections.
+ * If the SDK fails to make the worker afterwards, it calls no plugin. What is left keeps no process alive: clients
+ * connect at their first request, the poll thread starts with the first poll, and stores close idle connections.
  *
- * @param onServed receives what tells whether the worker can take creates
+ * @param onServed receives the check whether the worker can take creates
+ * @throws WorkerSetupError, and ConfigurationError for what the worker serves and its version; with `startup: 'strict'`
+ * also every other ConfigurationError, and JournalBindingError
  */
 export async function serveWorker(
   media: MediaPluginOptions,
@@ -71,15 +72,15 @@ export async function serveWorker(
   }
 }
 
-/** Whoever rebinds does so once, on purpose, and reads the answer. */
+/** A rebind is done once, on purpose, and its result is read. */
 function isStrict({ startup, rebind = false }: MediaPluginOptions): boolean {
   return startup === 'strict' || rebind !== false;
 }
 
-/** Variables without which it is not known what the worker is; all others only keep it from paying. */
+/** Variables without which it is unknown what the worker is; all others only keep it from paying. */
 const OF_THE_WORKER: ReadonlySet<string> = new Set(['MEDIA_SERVE', 'MEDIA_DEPLOYMENT']);
 
-/** What can be used of the configuration; with the rest the parts are not made. @throws ConfigurationError */
+/** The usable part of the configuration; if the rest is invalid, the parts are not made. @throws ConfigurationError */
 function usableConfig(env: NodeJS.ProcessEnv | undefined): MediaConfig {
   const { config, problems } = readUsableConfig(env);
   const ofTheWorker = problems.find(({ variable }) => OF_THE_WORKER.has(variable));
@@ -87,7 +88,7 @@ function usableConfig(env: NodeJS.ProcessEnv | undefined): MediaConfig {
   return config;
 }
 
-/** The environment is read again: a file that it names may be there by now. @throws ConfigurationError */
+/** Reads the environment again: a file that it names may exist by now. @throws ConfigurationError */
 async function partsOf(media: MediaPluginOptions): Promise<MediaParts> {
   const config = media.config ?? readConfig(media.env);
   const accounts = openWorkerAccounts(media, config);
@@ -99,7 +100,7 @@ async function partsOf(media: MediaPluginOptions): Promise<MediaParts> {
   }
 }
 
-/** With a connection of its own where the worker will make its own: nothing stays open of a worker that is refused. */
+/** Uses its own connection if the worker will make its own: a refused worker leaves nothing open. */
 async function bind(
   options: WorkerOptions,
   { rebind }: MediaPluginOptions,
@@ -115,8 +116,8 @@ async function bind(
 }
 
 /**
- * All workers of a queue get tasks of everything that runs there, so one that polls the queue for its own workflows or
- * activities must have ours too. @throws WorkerSetupError
+ * All workers of a queue get tasks of everything that runs there, so a worker that polls the queue for its own
+ * workflows or activities must have ours too. @throws WorkerSetupError
  */
 function refuseHalf(
   { workflowsPath, workflowBundle, activities, taskQueue }: WorkerOptions,
@@ -140,14 +141,14 @@ export function isServed({ plugins = [] }: WorkerOptions): boolean {
   return plugins.some((plugin) => plugin instanceof QueuesServed);
 }
 
-/** Our workflows for a replay beside the user's. */
+/** Adds our workflows to the user's for a replay. */
 export async function replayWorkflows(options: ReplayWorkerOptions): Promise<ReplayWorkerOptions> {
   return { ...options, ...(await mergedWorkflows(options)) };
 }
 
 /**
- * The workflows of a worker. Those that are bundled when it is made are joined by then; a bundle that was made before
- * must have ours; and where there are none of the user's, ours are served alone.
+ * Returns the workflows of a worker. Those that are bundled now include ours. A bundle that was made before must
+ * include ours. If the user has none, ours are served alone.
  */
 async function mergedWorkflows(options: WorkerOptions | ReplayWorkerOptions): Promise<Workflows> {
   const { workflowBundle, workflowsPath } = options;
@@ -160,7 +161,7 @@ async function mergedWorkflows(options: WorkerOptions | ReplayWorkerOptions): Pr
   return workflowsFor(undefined, { ...options, plugins });
 }
 
-/** The workers of the activity queues beside that of the user, and what they work with. */
+/** The workers of the activity queues beside the user's, and what they work with. */
 class ActivityQueueWorkers {
   private ownConnection: NativeConnection | undefined;
 
@@ -182,7 +183,7 @@ class ActivityQueueWorkers {
     await Promise.all(stores.map((store) => store.checkWritable()));
   }
 
-  /** With interceptors and converter of the user's worker as it was made. */
+  /** With interceptors and converter of the user's worker. */
   private async make(worker: Worker): Promise<readonly Worker[]> {
     const { interceptors, dataConverter } = worker.options;
     const shared: WorkerOptions = {
@@ -192,32 +193,32 @@ class ActivityQueueWorkers {
       interceptors,
       ...(dataConverter !== undefined && { dataConverter }),
     };
-    // A paid call that is cut off after a time is of unknown fate.
+    // A paid call that is cut off after a time has an unknown fate.
     delete shared.shutdownForceTime;
     return createActivityWorkers(shared, this.assembled.served);
   }
 
-  /** Runs them while `run` runs the user's worker. Their failure is not the end of that one. */
+  /** Runs them while `run` runs the user's worker. Their failure does not end it. */
   async run(worker: Worker, run: () => Promise<void>): Promise<void> {
     this.parts.begin(worker);
     await runAlongside(worker, run, () => this.make(worker), this.strict ? undefined : this.parts.pause);
   }
 
-  /** A connection that the SDK made for the user's worker ends with that one. */
+  /** A connection that the SDK made for the user's worker ends with that worker. */
   private async connection(worker: Worker): Promise<NativeConnection> {
     const users = this.assembled.options.connection;
     if (users !== undefined) return withoutPlugins(worker.connection ?? users);
     return (this.ownConnection ??= await NativeConnection.connect());
   }
 
-  /** Once no worker runs any more. */
+  /** Called once no worker runs. */
   async close(): Promise<void> {
     await this.parts.close();
     await this.ownConnection?.close();
   }
 }
 
-/** Plugins of the connection have already had their say about the options: twice, an interceptor would run twice. */
+/** Plugins of the connection have already changed the options: called again, an interceptor would run twice. */
 function withoutPlugins(connection: NativeConnection): NativeConnection {
   return Object.create(connection, { plugins: { value: [] } }) as NativeConnection;
 }
@@ -225,7 +226,7 @@ function withoutPlugins(connection: NativeConnection): NativeConnection {
 /** Name of the plugin, of all its forms. */
 export const NAME = '../domain';
 
-/** The plugin in one worker, in the place of those that reached it. */
+/** The plugin in one worker; replaces those that reached it. */
 class WorkerPlugin extends QueuesServed {
   constructor(
     private readonly served: Served,

@@ -6,14 +6,14 @@ import { type CreateJournal } from '../domain/journal';
 type Meter = Runtime['metricMeter'];
 type Report = (value: number, labels: { readonly [label: string]: string }) => void;
 
-/** Numbers of one worker. */
+/** Metrics of one worker. */
 export interface RuntimeMetrics extends Metrics {
-  /** Reports nothing any more: asked for its runtime after the last connection has ended, the SDK begins another one. */
+  /** Stops reporting. After the last connection has ended, asking the SDK for its runtime would start another one. */
   close(): void;
 }
 
 /**
- * Reports on the meter of the SDK's runtime, so that one scrape has its metrics and ours. A runtime that exports none
+ * Reports to the meter of the SDK's runtime, so one scrape contains its metrics and ours. A runtime without an exporter
  * drops them.
  */
 export function runtimeMetrics(): RuntimeMetrics {
@@ -23,7 +23,7 @@ export function runtimeMetrics(): RuntimeMetrics {
   const metrics = unfailing({
     record: (key, value, labels) => {
       if (isClosed) return;
-      // The SDK ends its runtime with the last connection and begins another one: an instrument of the old one fails.
+      // The SDK ends its runtime with the last connection and starts another one: instruments of the old one fail.
       const now = Runtime.instance().metricMeter;
       if (now !== meter) [meter, instruments] = [now, new Map<MetricKey, Report>()];
       let instrument = instruments.get(key);
@@ -39,7 +39,7 @@ export function runtimeMetrics(): RuntimeMetrics {
   };
 }
 
-/** The unit is in the name: an exporter that adds units to names must not add it a second time. */
+/** The unit is in the name: an exporter that adds units to names must not add it again. */
 function instrumentOf(meter: Meter, key: MetricKey): Report {
   const { name, kind, help } = METRICS[key];
   switch (kind) {
@@ -58,7 +58,7 @@ function instrumentOf(meter: Meter, key: MetricKey): Report {
   }
 }
 
-/** Bounds that fit the histograms of this package, for `histogramBucketOverrides` of an exporter. */
+/** Bucket bounds for the histograms of this package, for `histogramBucketOverrides` of an exporter. */
 export function histogramBuckets(): { [name: string]: number[] } {
   return Object.fromEntries(
     Object.values(METRICS).flatMap((metric) =>
@@ -67,7 +67,7 @@ export function histogramBuckets(): { [name: string]: number[] } {
   );
 }
 
-/** The fields of the SDK's own entries that are shown: ids, types and counts, and what failed. */
+/** The fields of the SDK's own entries that are shown: ids, types, counts and failures. */
 const SHOWN: ReadonlySet<string> = new Set([
   'sdkComponent',
   'namespace',
@@ -98,9 +98,9 @@ const SHOWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Passes every entry on to another logger, and removes the fields of the SDK's own entries that may contain a payload,
- * such as the whole task of an activity that this worker does not have: its input contains the prompt. Entries
- * of activities and workflows pass as they are.
+ * Passes every entry to another logger, without the fields of the SDK's own entries that may contain a payload. For
+ * example, the SDK logs the whole task of an activity that this worker does not have, and its input contains the
+ * prompt. Entries of activities and workflows pass unchanged.
  */
 export function withoutPayloads(logger: Logger): Logger {
   const at =
@@ -123,7 +123,7 @@ function shown(meta: LogMetadata | undefined): LogMetadata | undefined {
   return { ...meta, ...Object.fromEntries(removed.map((name) => [name, '[removed]'])) };
 }
 
-/** The operations that are measured, in `snake_case` as labels are. The others run once, at the start of a worker. */
+/** The measured operations, in `snake_case` like labels. The others run once, at the start of a worker. */
 const OPERATIONS = {
   read: 'read',
   append: 'append',
@@ -139,7 +139,7 @@ const OPERATIONS = {
   checkWritable: 'check_writable',
 } as const satisfies { readonly [operation in keyof CreateJournal]?: string };
 
-/** A journal that reports how long each operation took, and which failed. It changes no answer and no error. */
+/** Wraps a journal to report how long each operation took, and which failed. Changes no answer and no error. */
 export function measuredJournal(
   journal: CreateJournal,
   metrics: Metrics,
@@ -171,7 +171,7 @@ export function measuredJournal(
   };
 }
 
-/** Shows each counter of failures at 0: one that begins with its first failure has no increase to be seen. */
+/** Reports each failure counter as 0: one that begins with its first failure shows no increase. */
 export function showNoFailures({ kind }: CreateJournal, metrics: Metrics): void {
   for (const operation of Object.values(OPERATIONS))
     metrics.record('journalFailures', 0, { operation, kind });

@@ -12,10 +12,10 @@ function numbersOf(version: string): readonly number[] {
   return (/\d+(?:\.\d+){0,2}/.exec(version)?.[0] ?? '').split('.').map(Number);
 }
 
-/** The oldest Temporal server that has all required features without a switch. */
+/** The oldest Temporal server that has all required features by default. */
 export const OLDEST_SERVER = '1.25.0';
 
-/** What servers before each version lack, and the effect of that here. */
+/** What servers before each version lack, and its effect here. */
 const SINCE: readonly (readonly [version: string, lack: string])[] = [
   [
     OLDEST_SERVER,
@@ -29,13 +29,13 @@ const SINCE: readonly (readonly [version: string, lack: string])[] = [
   ],
 ];
 
-/** What a server of this version lacks; empty where the version is unknown, as for a development build (0.0.0). */
+/** What a server of this version lacks; empty if the version is unknown, as for a development build (0.0.0). */
 export function lackingIn(version: string | null | undefined): readonly string[] {
   if (!version || !/^v?[1-9]\d*\.\d/.test(version)) return [];
   return SINCE.filter(([since]) => isOlder(version, since)).map(([, lack]) => lack);
 }
 
-/** The warning about a server that a worker logs at its start; undefined where nothing is missing. */
+/** The warning about the server that a worker logs at its start; undefined if nothing is missing. */
 export function lacksOfServer(version: string | null | undefined): string | undefined {
   const lacks = lackingIn(version);
   if (version == null || lacks.length === 0) return undefined;

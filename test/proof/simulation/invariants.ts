@@ -1,11 +1,11 @@
-import { type Ledger, type Send } from './ledger';
+import { type Observations, type Send } from './observations';
 
 export type InvariantName = (typeof INVARIANTS)[number]['name'];
 
 interface Invariant {
   readonly name: string;
   /** What broke it; nothing when it holds. */
-  readonly broken: (ledger: Ledger, maxSkewMs: number) => readonly string[];
+  readonly broken: (observations: Observations, maxSkewMs: number) => readonly string[];
 }
 
 const by = <T extends { readonly key: string }>(all: readonly T[], key: string): readonly T[] =>
@@ -15,10 +15,10 @@ const by = <T extends { readonly key: string }>(all: readonly T[], key: string):
 export const INVARIANTS = [
   {
     name: 'accepted without authorisation',
-    broken: (ledger) =>
-      [...new Set(ledger.accepted.map(({ send }) => send.key))].flatMap((key) => {
-        const accepted = ledger.accepted.filter(({ send }) => send.key === key).length;
-        const allowed = 1 + by(ledger.authorised, key).length;
+    broken: (observations) =>
+      [...new Set(observations.accepted.map(({ send }) => send.key))].flatMap((key) => {
+        const accepted = observations.accepted.filter(({ send }) => send.key === key).length;
+        const allowed = 1 + by(observations.authorised, key).length;
         return accepted > allowed ? [`${key}: ${accepted} accepted, ${allowed} allowed`] : [];
       }),
   },
@@ -40,12 +40,12 @@ export const INVARIANTS = [
   },
   {
     name: 'sends before Retry-After',
-    broken: (ledger, maxSkewMs) =>
+    broken: (observations, maxSkewMs) =>
       // What the service asks of a repetition no record keeps (docs/adr/0017); test/domain/same-key shows its own run wait.
-      ledger.refusals
+      observations.refusals
         .filter(({ ofRepetition, mayBeRepeated, heard }) => !ofRepetition && (heard || !mayBeRepeated))
         .flatMap((refusal) =>
-          by(ledger.sends, refusal.key)
+          by(observations.sends, refusal.key)
             // What was recorded is lost with its journal.
             .filter(({ journal }) => journal === refusal.journal)
             .filter(({ at }) => at > refusal.at && at < refusal.until - 2 * maxSkewMs)
@@ -53,7 +53,7 @@ export const INVARIANTS = [
             .filter(({ isRepetition, startedAt }) => !isRepetition || startedAt > refusal.at)
             .filter(
               ({ at }) =>
-                !by(ledger.authorised, refusal.key).some((one) => one.at > refusal.at && one.at <= at),
+                !by(observations.authorised, refusal.key).some((one) => one.at > refusal.at && one.at <= at),
             )
             .map(
               ({ at, place }) =>
@@ -104,25 +104,25 @@ export const INVARIANTS = [
 ] as const satisfies readonly Invariant[];
 
 /** Ids of the tasks that were created under a key. */
-export function idsIn(recorded: Ledger['recorded'], key: string): readonly string[] {
+export function idsIn(recorded: Observations['recorded'], key: string): readonly string[] {
   return recorded.flatMap(({ key: of, record: { answer } }) =>
     of === key && answer.outcome === 'created' ? [answer.video.taskId] : [],
   );
 }
 
 /** A recorded id is never lost, and what may have been accepted is never bought again by asking once more. */
-export function auditBroken(ledger: Ledger, audit: Audit): readonly string[] {
+export function auditBroken(observations: Observations, audit: Audit): readonly string[] {
   const { key, prompt, answer, held, sends } = audit;
   const problems: string[] = [];
-  const recorded = idsIn(ledger.recorded, key);
+  const recorded = idsIn(observations.recorded, key);
   if (recorded.length > 0) {
     const got = answer?.outcome === 'created' ? answer.video.taskId : (answer?.outcome ?? 'nothing');
-    const adopted = by(ledger.adopted, key).map(({ taskId }) => taskId);
+    const adopted = by(observations.adopted, key).map(({ taskId }) => taskId);
     if (![...recorded, ...held, ...adopted].includes(got))
       problems.push(`${recorded.join()} of ${prompt} is recorded, and asking gives ${got}`);
   }
-  const decided = ledger.decided.has(key) || by(ledger.authorised, key).length > 0;
-  const before = ledger.accepted.filter(({ send }) => send.key === key && !sends.includes(send)).length;
+  const decided = observations.decided.has(key) || by(observations.authorised, key).length > 0;
+  const before = observations.accepted.filter(({ send }) => send.key === key && !sends.includes(send)).length;
   if (before > 0 && !decided) {
     if (sends.length > 0) problems.push(`asking again sent again`);
     if (answer?.outcome !== 'created' && answer?.outcome !== 'unconfirmed')
@@ -136,6 +136,6 @@ export interface Audit {
   /** Ids that the journal holds under the key. */
   readonly held: readonly string[];
   readonly prompt: string;
-  readonly answer: Ledger['told'][number]['answer'] | undefined;
+  readonly answer: Observations['told'][number]['answer'] | undefined;
   readonly sends: readonly Send[];
 }

@@ -2,11 +2,11 @@ import { type PaidCallSeen } from '../../../src/activities/binding/paid-history'
 import { BINDING_CACHE_MS, type CheckBinding } from '../../../src/domain/journal';
 import { keepLostCalls, lostAmong } from '../../../src/worker/bind-queue';
 import { type JournalChange } from '../../support/changed-journal';
-import { type Ledger } from './ledger';
+import { type Observations } from './observations';
 import { MemoryJournal, type StoreFaults } from './memory-journal';
 import { currentTime } from './virtual-globals';
 
-/** The journals of one task queue, one after the other, and the ledger that says which one it belongs to. */
+/** The journals of one task queue, one after the other, and the observations that says which one it belongs to. */
 export class Journals {
   /** What its workers have. */
   bound: MemoryJournal;
@@ -17,7 +17,7 @@ export class Journals {
 
   constructor(
     private readonly faults: StoreFaults,
-    private readonly ledger: Ledger,
+    private readonly observations: Observations,
   ) {
     this.bound = this.empty();
   }
@@ -31,7 +31,7 @@ export class Journals {
   /** While no worker runs. */
   change(how: JournalChange): void {
     const time = currentTime();
-    this.ledger.journals[how] += 1;
+    this.observations.journals[how] += 1;
     time.say(() => `the journal is ${how}`);
     this.bound = this.next(how);
   }
@@ -39,10 +39,10 @@ export class Journals {
   /** What `worker --rebind` does (src/worker.ts), with what the simulated histories tell. */
   async rebind(calls: readonly PaidCallSeen[]): Promise<void> {
     const lost = await lostAmong(calls, 'default', this.bound);
-    this.ledger.kept += lost.length;
+    this.observations.kept += lost.length;
     await keepLostCalls(this.bound, 'default', lost);
     // Of what stood in other journals, it has what histories told.
-    this.ledger.recorded = this.bound.recorded();
+    this.observations.recorded = this.bound.recorded();
     this.boundSince = new Date(Date.now() + BINDING_CACHE_MS).toISOString();
     currentTime().say(() => `the queue is bound to ${this.bound.journalId}`);
   }
@@ -64,6 +64,6 @@ export class Journals {
 
   private empty(): MemoryJournal {
     const life = (this.lives += 1);
-    return new MemoryJournal(this.faults, this.ledger, `journal-${life}`, life);
+    return new MemoryJournal(this.faults, this.observations, `journal-${life}`, life);
   }
 }

@@ -74,7 +74,7 @@ export class Lives {
    */
   decide(life: Life, sendId: string | null, decision: UnconfirmedDecision, taskId: string): void {
     const call = { creationKey: life.key, sendId: sendId ?? NO_SEND, decision, taskId, ...PERSON };
-    if (decision === 'resubmit') this.world.ledger.resubmits.add(call.sendId);
+    if (decision === 'resubmit') this.world.observations.resubmits.add(call.sendId);
     life.decisions.push(call);
     this.carryOut(life, call);
   }
@@ -161,7 +161,7 @@ export class Lives {
   }
 
   private go(life: Life, state: CreateOnceState | undefined, notBefore?: number | null): void {
-    const { time, plan, ledger } = this.world;
+    const { time, plan, observations } = this.world;
     const { run } = life;
     time.after((notBefore ?? 0) - time.now, run, () => {
       time.say(() => `begins (${life.workflowId}, key ${life.key}, ${life.prompt})`);
@@ -173,13 +173,13 @@ export class Lives {
         shouldHandOver: () => time.random.chance(plan.handOver),
       }).then(
         (result) => this.end(life, run, result),
-        (error: unknown) => ledger.failures.push(`createOnce threw: ${String(error)}`),
+        (error: unknown) => observations.failures.push(`createOnce threw: ${String(error)}`),
       );
     });
   }
 
   private end(life: Life, run: Run, result: CreateOnceResult): void {
-    const { time, ledger } = this.world;
+    const { time, observations } = this.world;
     run.closed = true;
     if (result.kind === 'handover') {
       time.say(() => `continues as new after ${result.state.tries} tries`);
@@ -194,7 +194,13 @@ export class Lives {
         ? result.answer
         : ({ outcome: 'cancelled', mayBeOwed: result.mayBeOwed } as const);
     time.say(() => `is told ${answer.outcome}`);
-    ledger.told.push({ key: life.key, prompt: life.prompt, runIds: [...life.runIds], at: time.now, answer });
+    observations.told.push({
+      key: life.key,
+      prompt: life.prompt,
+      runIds: [...life.runIds],
+      at: time.now,
+      answer,
+    });
     this.afterEnd(life, result);
   }
 }

@@ -7,7 +7,7 @@ import {
   type Send,
 } from '../../../src/domain/log-entries';
 import { stateOf } from '../../../src/domain/paid-log';
-import { type Ledger } from './ledger';
+import { type Observations } from './observations';
 import { currentTime } from './virtual-globals';
 
 /** What one call to the store may do besides working. */
@@ -50,7 +50,7 @@ export class MemoryJournal implements CreateJournal {
 
   constructor(
     private readonly faults: StoreFaults,
-    private readonly ledger: Ledger,
+    private readonly observations: Observations,
     readonly journalId: string,
     /** Copies of one journal have its id, and each a life of its own. */
     readonly life: number,
@@ -58,7 +58,7 @@ export class MemoryJournal implements CreateJournal {
 
   /** A copy that somebody kept when the schedule had so many events. */
   copyOf(events: number, life: number): MemoryJournal {
-    const copy = new MemoryJournal(this.faults, this.ledger, this.journalId, life);
+    const copy = new MemoryJournal(this.faults, this.observations, this.journalId, life);
     for (const [key, log] of this.logs)
       copy.logs.set(
         key,
@@ -69,7 +69,7 @@ export class MemoryJournal implements CreateJournal {
   }
 
   /** Answers that it holds. */
-  recorded(): Ledger['recorded'] {
+  recorded(): Observations['recorded'] {
     return [...this.logs].flatMap(([key, log]) =>
       log.flatMap(({ entry }) => (entry.kind === 'answer' ? [{ key, record: entry }] : [])),
     );
@@ -138,7 +138,7 @@ export class MemoryJournal implements CreateJournal {
     const { random } = currentTime();
     if (this.faults.left === 0 || !random.chance(this.faults.probability)) return 'none';
     this.faults.left -= 1;
-    this.ledger.journalFaults += 1;
+    this.observations.journalFaults += 1;
     return random.pick(kinds);
   }
 
@@ -147,10 +147,11 @@ export class MemoryJournal implements CreateJournal {
     { creationKey: key }: JournalKey,
     { about, decision, by, answer }: DecisionEntry,
   ): void {
-    if (answer?.outcome === 'created') this.ledger.adopted.push({ key, taskId: answer.video.taskId });
-    if (decision !== 'resubmit') this.ledger.decided.add(key);
+    if (answer?.outcome === 'created') this.observations.adopted.push({ key, taskId: answer.video.taskId });
+    if (decision !== 'resubmit') this.observations.decided.add(key);
     // What a person authorised counts for the send that was looked into, and once.
-    else if (this.ledger.mayResubmit(about, by)) this.ledger.authorised.push({ key, at: currentTime().now });
+    else if (this.observations.mayResubmit(about, by))
+      this.observations.authorised.push({ key, at: currentTime().now });
   }
 
   /** The newest send under this key that nobody has decided about. */

@@ -3,7 +3,7 @@ import { CREATE_TIMEOUTS } from '../../../src/domain/timeouts';
 import { type ConnectionFactory } from '../../../src/service/connections';
 import { type GetVideoResult } from '../../../src/service/media-client';
 import { execution, type Execution } from './activity-sdk';
-import { type Ledger, type Refusal, type Send } from './ledger';
+import { type Observations, type Refusal, type Send } from './observations';
 import { currentTime } from './virtual-globals';
 
 /** What the service, or the network in between, makes of one create. */
@@ -62,7 +62,7 @@ export class PaidService {
   private readonly byKey = new Map<string, { readonly taskId: string; readonly at: number }>();
 
   constructor(
-    private readonly ledger: Ledger,
+    private readonly observations: Observations,
     public weights: ReactionWeights,
     /** Calls with one key are one purchase for so long. */
     private readonly honoursForMs: number,
@@ -84,7 +84,7 @@ export class PaidService {
   /** The answer to a poll, as far as an adoption reads it. */
   recordOf(taskId: string): GetVideoResult {
     return (
-      this.ledger.accepted.some((task) => task.taskId === taskId)
+      this.observations.accepted.some((task) => task.taskId === taskId)
         ? { kind: 'record', httpStatus: 200, record: { status: 'queued' } }
         : { kind: 'error', error: 'not_found', httpStatus: 404 }
     ) as GetVideoResult;
@@ -97,7 +97,7 @@ export class PaidService {
       find: async ({ intentAt }) => {
         await currentTime().pause(2);
         if (currentTime().random.chance(0.2)) return { found: 'unknown' };
-        const task = this.ledger.accepted.find(({ send }) => send.nonce === nonceOf(intentAt));
+        const task = this.observations.accepted.find(({ send }) => send.nonce === nonceOf(intentAt));
         return task === undefined ? { found: 'none' } : { found: 'task', taskId: task.taskId };
       },
     };
@@ -207,7 +207,7 @@ export class PaidService {
     const { info } = caller;
     const idempotencyKey = this.honoursForMs > 0 ? (headers['idempotency-key'] ?? null) : null;
     // A repetition writes no intent: it is a send of the one that its key belongs to.
-    const first = this.ledger.sends.find(
+    const first = this.observations.sends.find(
       (send) => idempotencyKey !== null && send.idempotencyKey === idempotencyKey,
     );
     const intent = first ?? caller.intent;
@@ -224,7 +224,7 @@ export class PaidService {
       idempotencyKey,
       isRepetition: caller.intent === undefined,
     };
-    this.ledger.sends.push(send);
+    this.observations.sends.push(send);
     return send;
   }
 
@@ -234,7 +234,7 @@ export class PaidService {
     // What is vouched for is the time between requests, however long the service takes with one.
     if (before !== undefined && send.at - before.at <= this.honoursForMs) return before.taskId;
     const taskId = `video_${(this.tasks += 1)}`;
-    this.ledger.accepted.push({ send, taskId });
+    this.observations.accepted.push({ send, taskId });
     if (key !== null) this.byKey.set(key, { taskId, at: send.at });
     currentTime().say(() => `the service accepts ${taskId} (place ${send.place})`);
     return taskId;
@@ -252,7 +252,7 @@ export class PaidService {
     const { key, journal, isRepetition: ofRepetition, idempotencyKey } = send;
     const mayBeRepeated = idempotencyKey !== null;
     const refusal = { key, journal, status, at, until, ofRepetition, mayBeRepeated, heard: false };
-    this.ledger.refusals.push(refusal);
+    this.observations.refusals.push(refusal);
     return refusal;
   }
 

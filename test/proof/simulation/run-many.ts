@@ -59,26 +59,26 @@ async function firstSeed(mutant: Mutant, { from, below, step }: ManyInput): Prom
   return null;
 }
 
-function add(counts: Record<string, number>, { ledger, events, violations }: ScheduleReport): void {
+function add(counts: Record<string, number>, { observations, events, violations }: ScheduleReport): void {
   const more: Record<string, number> = {
     schedules: 1,
     events,
-    kills: ledger.kills,
-    'processes stopped and continued': ledger.freezes,
-    'journal faults': ledger.journalFaults,
-    'heartbeats lost, late or unanswered': ledger.beatFaults,
-    'journals lost': ledger.journals.lost,
-    'journals restored': ledger.journals.restored,
-    'journals rebound': ledger.journals.rebound,
-    'calls kept in the next journal': ledger.kept,
-    'completions that came too late': ledger.lateCompletions,
-    sends: ledger.sends.length,
-    accepted: ledger.accepted.length,
-    authorisations: ledger.authorised.length,
-    'decisions to adopt or to give up': ledger.decided.size,
-    'answers to callers': ledger.told.length,
-    'told unconfirmed': ledger.told.filter(({ answer }) => answer.outcome === 'unconfirmed').length,
-    'recovered from the journal': ledger.recovered,
+    kills: observations.kills,
+    'processes stopped and continued': observations.freezes,
+    'journal faults': observations.journalFaults,
+    'heartbeats lost, late or unanswered': observations.beatFaults,
+    'journals lost': observations.journals.lost,
+    'journals restored': observations.journals.restored,
+    'journals rebound': observations.journals.rebound,
+    'calls kept in the next journal': observations.kept,
+    'completions that came too late': observations.lateCompletions,
+    sends: observations.sends.length,
+    accepted: observations.accepted.length,
+    authorisations: observations.authorised.length,
+    'decisions to adopt or to give up': observations.decided.size,
+    'answers to callers': observations.told.length,
+    'told unconfirmed': observations.told.filter(({ answer }) => answer.outcome === 'unconfirmed').length,
+    'recovered from the journal': observations.recovered,
   };
   for (const { invariant } of violations) more[invariant] = (more[invariant] ?? 0) + 1;
   for (const [what, count] of Object.entries(more)) counts[what] = (counts[what] ?? 0) + count;

@@ -1,6 +1,6 @@
 import { type JournalChange } from '../../support/changed-journal';
 import { auditBroken, idsIn, INVARIANTS } from './invariants';
-import { type Ledger, type Told } from './ledger';
+import { type Observations, type Told } from './observations';
 import { Lives, type Life } from './lives';
 import { type Blow, drawPlan, type Plan } from './plan';
 import { Random } from './random';
@@ -16,7 +16,7 @@ export interface Violation {
 export interface ScheduleReport {
   readonly seed: number;
   readonly plan: Plan;
-  readonly ledger: Ledger;
+  readonly observations: Observations;
   readonly events: number;
   readonly violations: readonly Violation[];
   readonly trace: readonly string[] | undefined;
@@ -41,7 +41,7 @@ export async function runSchedule(
   const lives = new Lives(world, (life) => {
     // After the schedule is over somebody asks, and nobody does anything.
     if (life.workflowId.startsWith('audit')) return;
-    const { answer } = world.ledger.told.at(-1) as Told;
+    const { answer } = world.observations.told.at(-1) as Told;
     if (answer.outcome === 'unconfirmed' && random.chance(plan.decides))
       time.after(random.pick([0, 60_000, 300_000]), time.world, () =>
         decide(world, lives, life, answer.evidence.sendId),
@@ -56,18 +56,19 @@ export async function runSchedule(
   const violations: Violation[] = [];
   await quiet(world, time.run());
   for (const life of lives.all)
-    if (!life.over && !life.ended) world.ledger.failures.push(`${life.workflowId} was never told anything`);
+    if (!life.over && !life.ended)
+      world.observations.failures.push(`${life.workflowId} was never told anything`);
   for (const what of await audit(world, lives)) violations.push({ invariant: LOST_ID, what });
   for (const { name, broken } of INVARIANTS)
-    for (const what of broken(world.ledger, plan.maxSkewMs)) violations.push({ invariant: name, what });
-  return { seed, plan, ledger: world.ledger, events: time.events, violations, trace: time.trace };
+    for (const what of broken(world.observations, plan.maxSkewMs)) violations.push({ invariant: name, what });
+  return { seed, plan, observations: world.observations, events: time.events, violations, trace: time.trace };
 }
 
 /** Names of everything that is checked after a schedule. */
 export const CHECKED: readonly string[] = [...INVARIANTS.map(({ name }) => name), LOST_ID];
 
-async function quiet({ ledger }: World, running: Promise<void>): Promise<void> {
-  await running.catch((error: unknown) => ledger.failures.push(String(error)));
+async function quiet({ observations }: World, running: Promise<void>): Promise<void> {
+  await running.catch((error: unknown) => observations.failures.push(String(error)));
 }
 
 /** Does what the plan has for this event. */
@@ -135,8 +136,8 @@ function deal({ kind }: Blow, actor: Actor, world: World, lives: Lives): void {
 }
 
 /** Whoever adopts names the task that there is, or mistypes; whoever gives up or buys again may be wrong. */
-function decide({ time, ledger }: World, lives: Lives, life: Life, sendId: string | null): void {
-  const task = ledger.accepted.find(({ send }) => send.key === life.key && send.prompt === life.prompt);
+function decide({ time, observations }: World, lives: Lives, life: Life, sendId: string | null): void {
+  const task = observations.accepted.find(({ send }) => send.key === life.key && send.prompt === life.prompt);
   const taskId = task === undefined || time.random.chance(0.2) ? 'video_999' : task.taskId;
   const decision = time.random.pick(['adopt', 'declareLost', 'resubmit', 'resubmit'] as const);
   lives.decide(life, sendId, decision, taskId);
@@ -144,7 +145,7 @@ function decide({ time, ledger }: World, lives: Lives, life: Life, sendId: strin
 
 /** Much later, when nothing fails any more, the same id is started once more; sometimes with another request as well. */
 async function audit(world: World, lives: Lives): Promise<readonly string[]> {
-  const { time, ledger } = world;
+  const { time, observations } = world;
   time.before = undefined;
   world.calm();
   time.now += MUCH_LATER_MS;
@@ -152,20 +153,20 @@ async function audit(world: World, lives: Lives): Promise<readonly string[]> {
   const first = lives.all[0] as Life;
   // Who was first with this key has it: the other requests are in conflict. Beyond a call that stands for any request,
   // because its journal was lost, a person may have let another one be sent.
-  const claimed = ledger.recorded[0];
+  const claimed = observations.recorded[0];
   const prompt =
-    boughtBy(first.key, ledger) ??
-    ledger.accepted[0]?.send.prompt ??
-    promptOf(claimed?.record.nonce, ledger) ??
+    boughtBy(first.key, observations) ??
+    observations.accepted[0]?.send.prompt ??
+    promptOf(claimed?.record.nonce, observations) ??
     first.prompt;
-  const sent = ledger.sends.length;
-  const told = ledger.told.length;
+  const sent = observations.sends.length;
+  const told = observations.told.length;
   const asked = lives.start(first.key, prompt, 'audit');
   await quiet(world, time.run());
-  const answer = ledger.told.slice(told).find(({ runIds }) => runIds.includes(asked.run.runId))?.answer;
+  const answer = observations.told.slice(told).find(({ runIds }) => runIds.includes(asked.run.runId))?.answer;
   const { key } = first;
-  const asking = { key, prompt, answer, held: world.held(key), sends: ledger.sends.slice(sent) };
-  const broken = auditBroken(ledger, asking);
+  const asking = { key, prompt, answer, held: world.held(key), sends: observations.sends.slice(sent) };
+  const broken = auditBroken(observations, asking);
   if (time.random.chance(0.2)) {
     lives.start(first.key, 'a third request', 'audit-2');
     await quiet(world, time.run());
@@ -174,11 +175,11 @@ async function audit(world: World, lives: Lives): Promise<readonly string[]> {
 }
 
 /** The request of a task that is recorded. */
-function boughtBy(key: string, { recorded, accepted }: Ledger): string | undefined {
+function boughtBy(key: string, { recorded, accepted }: Observations): string | undefined {
   const ids = idsIn(recorded, key);
   return accepted.find(({ taskId }) => ids.includes(taskId))?.send.prompt;
 }
 
-function promptOf(nonce: string | undefined, { sends }: Ledger): string | undefined {
+function promptOf(nonce: string | undefined, { sends }: Observations): string | undefined {
   return sends.find((send) => send.nonce === nonce)?.prompt;
 }

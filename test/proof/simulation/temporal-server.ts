@@ -4,7 +4,7 @@ import { type PaidCallSeen } from '../../../src/activities/binding/paid-history'
 import { ACTIVITY } from '../../../src/domain/names';
 import { type Activity, type End, paidCallOf } from './activity';
 import { type Execution } from './activity-sdk';
-import { type Ledger } from './ledger';
+import { type Observations } from './observations';
 import { makeProcess, type Process, type VirtualTime } from './virtual-time';
 import { type ActivityOptions, type CancellationScope, type Run } from './workflow-sdk';
 
@@ -42,7 +42,7 @@ export class TemporalServer {
 
   constructor(
     private readonly time: VirtualTime,
-    private readonly ledger: Ledger,
+    private readonly observations: Observations,
     readonly faults: ServerFaults,
     public functions: ActivityFunctions,
   ) {}
@@ -59,7 +59,7 @@ export class TemporalServer {
 
   /** SIGKILL. The server hears nothing, and finds out by a timeout. */
   kill(worker: Process): void {
-    this.ledger.kills += 1;
+    this.observations.kills += 1;
     this.time.say(() => `${worker.name} is killed`);
     worker.dead = true;
     this.workers.splice(this.workers.indexOf(worker), 1);
@@ -68,7 +68,7 @@ export class TemporalServer {
 
   /** SIGSTOP, and SIGCONT after a while. */
   freeze(worker: Process, forMs: number): void {
-    this.ledger.freezes += 1;
+    this.observations.freezes += 1;
     this.time.say(() => `${worker.name} is stopped for ${forMs} ms`);
     worker.frozenUntil = this.time.now + forMs;
     this.silence(worker, worker.frozenUntil);
@@ -261,7 +261,7 @@ export class TemporalServer {
         void time.after(delayMs, time.world, () => then(this.hears(activity, attempt, details)));
       if (trouble === 'none')
         return arrives(random.between(0, 3), (error) => end(random.between(0, 3), error));
-      this.ledger.beatFaults += 1;
+      this.observations.beatFaults += 1;
       end(BEAT_DEADLINE_MS, named('DeadlineExceeded'));
       if (trouble === 'unanswered') arrives(random.between(0, 3), () => undefined);
       if (trouble === 'late') arrives(random.between(0, BEAT_LATEST_MS), () => undefined);
@@ -271,7 +271,7 @@ export class TemporalServer {
   private completes(activity: Activity, attempt: Execution, how: End): void {
     this.time.say(() => `${activity.id} ends: ${summaryOf(how)}`);
     if (!activity.open || activity.current !== attempt || activity.stuck) {
-      this.ledger.lateCompletions += 1;
+      this.observations.lateCompletions += 1;
       return;
     }
     if ('value' in how) return activity.settle(how);

@@ -15,6 +15,9 @@ export const ActivityCancellationType = {
   WAIT_CANCELLATION_COMPLETED: 'WAIT_CANCELLATION_COMPLETED',
 } as const;
 
+/** Modules that create-once imports define queries when they are loaded; no run of the simulation is queried. */
+export const defineQuery = (name: string): { readonly name: string } => ({ name });
+
 /** What `proxyActivities` was given: the real options of src/workflows/proxies.ts. */
 export interface ActivityOptions {
   readonly scheduleToStartTimeout?: number;

@@ -12,7 +12,7 @@ import { createMediaClient } from '../../../src/service/create-media-client';
 import { type MediaClient } from '../../../src/service/media-client';
 import { type JournalChange } from '../../support/changed-journal';
 import { execution } from './activity-sdk';
-import { Ledger } from './ledger';
+import { Observations } from './observations';
 import { idsIn } from './invariants';
 import { Journals } from './journals';
 import { PaidService } from './paid-service';
@@ -38,7 +38,7 @@ export interface Mutant {
 export interface World {
   readonly time: VirtualTime;
   readonly plan: Plan;
-  readonly ledger: Ledger;
+  readonly observations: Observations;
   readonly server: TemporalServer;
   readonly service: PaidService;
   /** The send that a decision is about, from the one whose evidence was shown. */
@@ -53,14 +53,14 @@ export interface World {
 }
 
 export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefined): World {
-  const ledger = new Ledger();
+  const observations = new Observations();
   const faults = {
     probability: plan.journalFaults,
     left: plan.journalFaultsAtMost,
     latestMs: plan.latestWriteMs,
   };
-  const journals = new Journals(faults, ledger);
-  const service = new PaidService(ledger, plan.weights, plan.honoursForMs, () => journals.bound.life);
+  const journals = new Journals(faults, observations);
+  const service = new PaidService(observations, plan.weights, plan.honoursForMs, () => journals.bound.life);
   const client = createMediaClient({
     baseUrl: 'http://service.test',
     apiKey: () => 'simulated-key',
@@ -96,7 +96,7 @@ export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefi
       all: () => Promise.resolve(undefined),
       fingerprint: () => 'none',
     },
-    journal: observed(mutant?.journal?.(journals.bound) ?? journals.bound, ledger),
+    journal: observed(mutant?.journal?.(journals.bound) ?? journals.bound, observations),
     checkBinding: journals.checkBinding,
     taskRecords: plan.taskRecords ? service.records((at) => journals.bound.nonceOf(at)) : undefined,
     policy: undefined,
@@ -105,7 +105,7 @@ export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefi
   });
   const server = new TemporalServer(
     time,
-    ledger,
+    observations,
     {
       pollLost: plan.pollLost,
       stuck: plan.stuck,
@@ -113,7 +113,7 @@ export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefi
       beatLost: plan.beatLost,
       split: plan.split,
     },
-    functionsOf(depsNow(), ledger),
+    functionsOf(depsNow(), observations),
   );
   time.beats = plan.beats;
   /** Workers that start when the journal is bound again. */
@@ -132,7 +132,7 @@ export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefi
     const rebind = (): void => {
       journals.rebind(mutant?.keeps === false ? [] : server.paidCalls()).then(
         () => {
-          server.functions = functionsOf(depsNow(), ledger);
+          server.functions = functionsOf(depsNow(), observations);
           for (const skewMs of late ?? []) server.startWorker(skewMs);
           late = undefined;
         },
@@ -146,7 +146,7 @@ export function makeWorld(time: VirtualTime, plan: Plan, mutant: Mutant | undefi
   return {
     time,
     plan,
-    ledger,
+    observations,
     server,
     service,
     startWorker,
@@ -177,16 +177,16 @@ class OwnWaitsGate extends RefusalGate {
   }
 }
 
-function functionsOf(deps: PaidDeps, ledger: Ledger): TemporalServer['functions'] {
+function functionsOf(deps: PaidDeps, observations: Observations): TemporalServer['functions'] {
   return {
     [ACTIVITY.createVideo]: counting(
       createCreateVideo(deps),
-      ledger,
+      observations,
       ({ outcome, sent }) => outcome === 'created' && !sent,
     ),
     [ACTIVITY.reconcileCreate]: counting(
-      fencing(createReconcileCreate(deps), ledger),
-      ledger,
+      fencing(createReconcileCreate(deps), observations),
+      observations,
       ({ outcome }) => outcome === 'created',
     ),
     [ACTIVITY.resolveUnconfirmed]: createResolveUnconfirmed(deps),
@@ -196,12 +196,12 @@ function functionsOf(deps: PaidDeps, ledger: Ledger): TemporalServer['functions'
 /** Notes which creates a reconciliation has called unsent for good. */
 function fencing(
   reconcile: ReturnType<typeof createReconcileCreate>,
-  ledger: Ledger,
+  observations: Observations,
 ): ReturnType<typeof createReconcileCreate> {
   return async (input) => {
     const answer = await reconcile(input);
     const isFenced = answer.outcome === 'not_sent' && FENCES.has(answer.cause);
-    if (isFenced) ledger.fenced.add(input.trace.sender);
+    if (isFenced) observations.fenced.add(input.trace.sender);
     return answer;
   };
 }
@@ -209,7 +209,7 @@ function fencing(
 const FENCES: ReadonlySet<string> = new Set(['fenced', RECORDED_BY_ANOTHER_RUN]);
 
 /** Notes which place an execution tries to take, and which answers its journal says are durable. */
-function observed(journal: CreateJournal, ledger: Ledger): CreateJournal {
+function observed(journal: CreateJournal, observations: Observations): CreateJournal {
   return {
     kind: journal.kind,
     identity: () => journal.identity(),
@@ -219,10 +219,10 @@ function observed(journal: CreateJournal, ledger: Ledger): CreateJournal {
     read: (key) => journal.read(key),
     append: async (key, n, entry) => {
       if (entry.kind === 'intent') execution().intent = { place: n, nonce: entry.nonce };
-      if (entry.kind === 'lost') ledger.notes += 1;
+      if (entry.kind === 'lost') observations.notes += 1;
       const end = await journal.append(key, n, entry);
       if (end === 'won' && entry.kind === 'answer')
-        ledger.recorded.push({ key: key.creationKey, record: entry });
+        observations.recorded.push({ key: key.creationKey, record: entry });
       return end;
     },
     scan: (after, limit) => journal.scan(after, limit),
@@ -238,12 +238,12 @@ function observed(journal: CreateJournal, ledger: Ledger): CreateJournal {
 
 function counting<Input>(
   activity: (input: Input) => Promise<CreateVideoAnswer>,
-  ledger: Ledger,
+  observations: Observations,
   isRecovered: (answer: CreateVideoAnswer) => boolean,
 ): (input: Input) => Promise<CreateVideoAnswer> {
   return async (input) => {
     const answer = await activity(input);
-    if (isRecovered(answer)) ledger.recovered += 1;
+    if (isRecovered(answer)) observations.recovered += 1;
     return answer;
   };
 }

@@ -52,8 +52,8 @@ export interface Told {
   readonly answer: SettledCreate | { readonly outcome: 'cancelled'; readonly mayBeOwed: boolean };
 }
 
-/** Everything that happened in one schedule as somebody outside sees it; the invariants read nothing else. */
-export class Ledger {
+/** Everything that happened in one schedule as an outside observer sees it; the invariants read nothing else. */
+export class Observations {
   readonly sends: Send[] = [];
   readonly accepted: Accepted[] = [];
   readonly refusals: Refusal[] = [];

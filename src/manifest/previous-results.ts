@@ -118,10 +118,7 @@ function lastAttempt(
 ): LedgerLine | undefined {
   return attempts
     .filter(({ attempt, creationKey }) => creationKey === rowCreationKey(campaign, row, attempt))
-    .reduce<LedgerLine | undefined>(
-      (last, line) => (last === undefined || line.attempt > last.attempt ? line : last),
-      undefined,
-    );
+    .sort((a, b) => b.attempt - a.attempt)[0];
 }
 
 /**

@@ -31,16 +31,10 @@ export async function getVideo(
   if (credentials === undefined) return { kind: 'error', error: 'credentials' };
   if (isAborted(signal)) return { kind: 'error', error: 'late' };
   try {
-    const reply = await collectReply(
-      pool(),
-      {
-        ...addressOf(caller, taskId),
-        method: 'GET',
-        headers: { ...apiHeaders(caller, credentials), accept: 'application/json' },
-      },
-      { withinMs: bodyMs, maxBytes: MAX_REPLY_BYTES.record },
-      signal,
-    );
+    const headers = { ...apiHeaders(caller, credentials), accept: 'application/json' };
+    const request = { ...addressOf(caller, taskId), method: 'GET', headers } as const;
+    const limits = { withinMs: bodyMs, maxBytes: MAX_REPLY_BYTES.record };
+    const reply = await collectReply(pool(), request, limits, signal);
     return readReply(caller, credentials, { taskId, reply }, signal);
   } catch (error) {
     throwBug(error);

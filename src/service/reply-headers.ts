@@ -15,12 +15,11 @@ const END_OF_TIME = 8_640_000_000_000_000;
  */
 export function parseRetryAfter(headers: HeaderValues, nowMs: number): number | undefined {
   const sentAt = repliedAt(headers, nowMs) ?? nowMs;
-  let longest: number | undefined;
-  for (const { text, milliseconds } of valuesIn(headers)) {
-    const wait = parseValue(text, milliseconds, sentAt);
-    if (wait !== undefined) longest = Math.max(longest ?? 0, wait);
-  }
-  return longest === undefined ? undefined : Math.min(longest, END_OF_TIME - nowMs);
+  const waits = valuesIn(headers).flatMap(
+    ({ text, milliseconds }) => parseValue(text, milliseconds, sentAt) ?? [],
+  );
+  const longest = Math.max(...waits);
+  return waits.length === 0 ? undefined : Math.min(longest, END_OF_TIME - nowMs);
 }
 
 /** Whether the service asks for another try, also when the time is unreadable. */

@@ -110,13 +110,10 @@ export function multipartBody(parts: readonly WirePart[]): WireMultipartBody {
 
 /** One line per part in canonical JSON, so that the hash does not depend on the boundary. */
 function hashOf(parts: readonly WirePart[]): string {
-  const lines = parts.map((part) =>
-    JSON.stringify(
-      part.kind === 'text'
-        ? [part.name, part.value]
-        : [part.name, part.fileName, part.file.mediaType, part.file.sha256],
-    ),
-  );
+  const lines = parts.map((part) => {
+    if (part.kind === 'text') return JSON.stringify([part.name, part.value]);
+    return JSON.stringify([part.name, part.fileName, part.file.mediaType, part.file.sha256]);
+  });
   return createHash('sha256').update(lines.join('\n')).digest('hex');
 }
 

@@ -195,8 +195,10 @@ export class FilePart implements StagedArtifact {
       await this.#synced();
       if (!(await publish())) {
         // Same name, same bytes, unless the stored file was damaged: then this one replaces it.
-        if (!(await isIntact(final, this.#position, sha256))) await this.#replace(final);
-        else {
+        if (!(await isIntact(final, this.#position, sha256))) {
+          await rename(this.path, final);
+          await syncFolderIfItCan(dirname(final));
+        } else {
           await storedAgain?.(sha256);
           // Until then it may have been removed as an old one.
           if (!(await publish())) await removeIfThere(this.path);
@@ -210,11 +212,6 @@ export class FilePart implements StagedArtifact {
     this.#finished = true;
     await this.close();
     return { uri: artifactUri(sha256), mediaType, bytes: this.#position, sha256 };
-  }
-
-  async #replace(final: string): Promise<void> {
-    await rename(this.path, final);
-    await syncFolderIfItCan(dirname(final));
   }
 
   private async copyFrom(previous: string): Promise<void> {

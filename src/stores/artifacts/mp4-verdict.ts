@@ -69,11 +69,7 @@ async function checkFile(bytes: ByteSource, file: Mp4File): Promise<Mp4Check> {
       : samples.hasStray
         ? 'Some samples are not in a box of media data'
         : unread;
-  return {
-    ok: true,
-    ...facts,
-    ...(why === undefined ? {} : { warning: `${why}: its end was not verified.` }),
-  };
+  return { ok: true, ...facts, ...(why !== undefined && { warning: `${why}: its end was not verified.` }) };
 }
 
 /**

@@ -60,13 +60,10 @@ async function checkBytes(bytes: ByteSource, size: number): Promise<VideoCheck> 
       return { ok: false, reason: 'incomplete_file', message: `The ${mediaType} file is cut.` };
     case 'no_picture':
       return { ok: false, reason: 'not_video', message: `The ${mediaType} file has no picture track.` };
-    default:
-      return {
-        ok: true,
-        mediaType,
-        facts: null,
-        warnings: [`The file is ${mediaType}, not MP4: its end was not verified.`],
-      };
+    default: {
+      const warnings = [`The file is ${mediaType}, not MP4: its end was not verified.`];
+      return { ok: true, mediaType, facts: null, warnings };
+    }
   }
 }
 

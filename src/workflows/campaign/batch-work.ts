@@ -67,7 +67,7 @@ export class BatchWork {
     if (orders.n <= this.orders.n) return;
     const { granted } = this.orders;
     this.orders = orders;
-    this.budget.grantNow(orders.granted);
+    this.budget.granted = orders.granted;
     for (const limit of this.limits.values()) limit.setCeiling(orders.slots);
     if (orders.granted !== granted) this.parent.notify();
     this.wake();
@@ -194,42 +194,31 @@ export class BatchWork {
 class BatchBudget {
   /** Creation keys of attempts that cost nothing, although the journal records them as bought. */
   readonly free = new Set<string>();
-  private spent = 0;
+  /** What its rows have taken. */
+  taken = 0;
   /** Smallest estimate that recently did not fit. */
   private lacked = 0;
 
-  constructor(private grant: number | null) {}
+  constructor(public granted: number | null) {}
 
   /** Takes `cost` from the grant. @returns whether it fitted */
   take(cost: number): boolean {
-    if (this.grant !== null && cost > 0 && this.spent + cost > this.grant) {
+    if (this.granted !== null && cost > 0 && this.taken + cost > this.granted) {
       this.lacked = Math.min(this.needs() ?? cost, cost);
       return false;
     }
-    this.spent += cost;
+    this.taken += cost;
     return true;
   }
 
   giveBack(cost: number): void {
-    this.spent -= cost;
-  }
-
-  grantNow(granted: number | null): void {
-    this.grant = granted;
+    this.taken -= cost;
   }
 
   /** Estimate of the cheapest row that waits for money; null when none does. */
   needs(): number | null {
-    const { grant, spent, lacked } = this;
-    return grant !== null && lacked > 0 && spent + lacked > grant ? lacked : null;
-  }
-
-  granted(): number | null {
-    return this.grant;
-  }
-
-  taken(): number {
-    return this.spent;
+    const { granted, taken, lacked } = this;
+    return granted !== null && lacked > 0 && taken + lacked > granted ? lacked : null;
   }
 }
 

@@ -60,8 +60,8 @@ function batchReport(batch: BatchWork, n: number): BatchReport {
     inFlight: batch.inFlight(),
     settling: batch.settling(),
     waiting: batch.waiting(),
-    granted: budget.granted(),
-    taken: budget.taken(),
+    granted: budget.granted,
+    taken: budget.taken,
     needs: needs === null ? null : { row: needs, all: Math.max(needs, lacking(batch)) },
     ended: batch.pages.ended(),
     results: results.written(),
@@ -81,7 +81,7 @@ function lacking({ rows, pages, budget, input }: BatchWork): number {
     if (set.opened === null) continue;
     for (const index of set.unstarted()) needed += set.row(index).spec.estimate ?? 0;
   }
-  return needed - ((budget.granted() ?? 0) - budget.taken());
+  return needed - ((budget.granted ?? 0) - budget.taken);
 }
 
 /**

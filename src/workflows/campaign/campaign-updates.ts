@@ -12,8 +12,6 @@ import { fits, NO_INPUT, onUpdate } from '../handlers';
 import { activity } from '../proxies';
 import { batchSettings, type Campaign } from './campaign';
 
-type Simple = () => CampaignUpdateResult;
-
 /** The Update `pause`: starts no more rows; those that were sent go on. */
 export const pauseUpdate = defineUpdate<CampaignUpdateResult, []>(UPDATE.pause);
 /** The Update `resume`: ends a pause. */
@@ -42,43 +40,32 @@ export const declareRowLostUpdate = defineUpdate<CampaignUpdateResult, [Campaign
 const yes = (message: string): CampaignUpdateResult => ({ accepted: true, message });
 const no = (message: string): CampaignUpdateResult => ({ accepted: false, message });
 
+const CANCELLED = 'It was cancelled. Run it again under the same id.';
+
 /** Sets the Update handlers of a running campaign. Call it before the first await. */
 export function acceptUpdates(campaign: Campaign): void {
-  const change =
-    (run: Simple): Simple =>
-    () => {
+  const simple = (update: typeof pauseUpdate, run: () => CampaignUpdateResult) =>
+    onUpdate(update, NO_INPUT, () => {
       const result = run();
       campaign.wake();
       return result;
-    };
-  onUpdate(
-    pauseUpdate,
-    NO_INPUT,
-    change(() => {
-      campaign.paused = true;
-      campaign.readBookNow();
-      return yes('Nothing more is created. What runs is collected.');
-    }),
-  );
-  onUpdate(
-    resumeUpdate,
-    NO_INPUT,
-    change(() => {
-      if (campaign.stop === 'cancel') return no('It was cancelled. Run it again under the same id.');
-      campaign.paused = false;
-      return yes('Rows are created again.');
-    }),
-  );
-  onUpdate(
-    cancelUpdate,
-    NO_INPUT,
-    change(() => {
-      campaign.cancel();
-      return yes(
-        'Nothing more is created: rows that are not bought end. What runs is paid for and is collected.',
-      );
-    }),
-  );
+    });
+  simple(pauseUpdate, () => {
+    campaign.paused = true;
+    campaign.readBookNow();
+    return yes('Nothing more is created. What runs is collected.');
+  });
+  simple(resumeUpdate, () => {
+    if (campaign.stop === 'cancel') return no(CANCELLED);
+    campaign.paused = false;
+    return yes('Rows are created again.');
+  });
+  simple(cancelUpdate, () => {
+    campaign.cancel();
+    return yes(
+      'Nothing more is created: rows that are not bought end. What runs is paid for and is collected.',
+    );
+  });
   const { setConcurrency: concurrency, raiseBudget: budget, resumeRows: rows, ...decisions } = UPDATE_CHECKS;
   onUpdate(setConcurrencyUpdate, fits(concurrency), (input) => setConcurrency(campaign, input));
   onUpdate(raiseBudgetUpdate, fits(budget), (input) => raiseBudget(campaign, input));
@@ -114,18 +101,13 @@ function raiseBudget(campaign: Campaign, { budget }: CampaignUpdates['raiseBudge
 }
 
 function resumeRows(campaign: Campaign, { select }: CampaignUpdates['resumeRows']): CampaignUpdateResult {
-  if (campaign.stop === 'cancel') return no('It was cancelled. Run it again under the same id.');
+  if (campaign.stop === 'cancel') return no(CANCELLED);
   const outcomes = ('outcomes' in select ? select.outcomes : undefined) ?? RETRIED_BY_DEFAULT;
   const { counts } = campaign.allResults();
   const rows = outcomes.reduce((sum, outcome) => sum + (counts[outcome] ?? 0), 0);
-  if (rows === 0)
-    return {
-      accepted: false,
-      message: 'No row ended with one of these outcomes, so that none is resumed.',
-      rows: 0,
-    };
+  if (rows === 0) return { ...no('No row ended with one of these outcomes, so that none is resumed.'), rows };
   campaign.addSelection(select);
-  return { accepted: true, message: 'These rows are resumed.', rows };
+  return { ...yes('These rows are resumed.'), rows };
 }
 
 /** The decision counts once it is in the journal; then the row is resumed under its existing key. */

@@ -16,7 +16,7 @@ export function endOrRetry(batch: BatchWork, row: Row, outcome: VideoOutcome | I
   const made = row.attempt - (row.opened.attempt ?? 0) + 1;
   if (row.spec.operation === 'create_video') countEndedVideo(outcome);
   // Under a budget, an attempt without a price would not be counted.
-  const priced = batch.budget.granted() === null || row.spec.estimate !== null;
+  const priced = batch.budget.granted === null || row.spec.estimate !== null;
   const goesOn = row.attempt < row.started;
   const isOver = !priced || !mayHaveAnotherAttempt(result) || made >= batch.input.settings.maxAttempts;
   if (outcome.billing.state === 'none') {

@@ -10,8 +10,8 @@ import {
   type VideoRequest,
 } from '../domain/request';
 import { unseenDifference } from '../domain/near-names';
-import { FIELD_NAME, MANIFEST_OPERATIONS, type ManifestOperation } from './columns';
-import { findSource, type ModelKind, readSource, SOURCE_FORMS, type SourceLookup } from './row-lookups';
+import { FIELD_NAME, MANIFEST_OPERATIONS, type ManifestOperation, readSource, SOURCE_FORMS } from './columns';
+import { findSource, type ModelKind, type SourceLookup } from './row-lookups';
 import { jsonOrText, LONGEST_WORD, type RowValues } from './manifest-row';
 
 interface CallLookup extends SourceLookup {

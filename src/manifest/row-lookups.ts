@@ -1,62 +1,16 @@
-import { isAbsolute } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { SNIFF_BYTES, sniffMedia } from '../stores/artifacts/media-type';
-import { type JsonValue } from '../domain/json';
 import {
   type ArtifactRef,
   artifactUri,
-  isArtifactRef,
   type MediaSource,
   type PaidRequest,
   type ReferenceKind,
-  sha256OfArtifactUri,
 } from '../domain/request';
 import { type ModelEntry, type ModelLookup } from '../domain/model-config';
 import { type ModelSource } from '../settings/model-source';
-
-/** A source as written in a manifest; not resolved yet. */
-type WrittenSource =
-  | { readonly url: string }
-  | { readonly sha256: string }
-  | { readonly artifact: ArtifactRef }
-  | { readonly file: string };
-
-export const SOURCE_FORMS: readonly string[] = ['https://…', 'artifact:sha256/HASH', 'file:PATH'];
-
-/** Reads a text, or an object with one of url, artifact and file; undefined for anything else. */
-export function readSource(value: JsonValue | undefined): WrittenSource | undefined {
-  if (typeof value === 'string') return readText(value.trim());
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const { url, artifact, file, source, ...others } = value;
-  const given = [url, artifact, file, source].filter((one) => one !== undefined);
-  if (given.length !== 1 || Object.keys(others).length > 0) return undefined;
-  if (typeof url === 'string') return isUrl(url) ? { url } : undefined;
-  if (typeof file === 'string') return readFile(file.replace(/^file:/i, ''));
-  if (isArtifactRef(artifact)) return { artifact };
-  return typeof artifact === 'string' ? readArtifact(artifact) : readSource(source);
-}
-
-function readText(text: string): WrittenSource | undefined {
-  if (isUrl(text)) return { url: text };
-  if (/^file:/i.test(text)) return readFile(text.slice('file:'.length));
-  return readArtifact(text);
-}
-
-const isUrl = (text: string): boolean => /^(https?:\/\/[^/\s]+|data:)/i.test(text) && !/\s/.test(text);
-
-function readArtifact(uri: string): WrittenSource | undefined {
-  const sha256 = sha256OfArtifactUri(uri);
-  return sha256 === undefined ? undefined : { sha256 };
-}
-
-/** Accepts only paths below the folder of the manifest: no root, no drive, no `..`. */
-function readFile(path: string): WrittenSource | undefined {
-  const steps = path.split(/[\\/]/);
-  const outside = isAbsolute(path) || /^([a-z]:|[\\/]|~)/i.test(path) || steps.includes('..');
-  // eslint-disable-next-line no-control-regex
-  return path === '' || outside || /[\0-\x1f]/.test(path) ? undefined : { file: path };
-}
+import { type WrittenSource } from './columns';
 
 /** Resolves the sources that a manifest names. */
 export interface SourceLookup {

@@ -131,12 +131,6 @@ export const uuid4 = (): string => `uuid-${currentTime().random.next()}`;
 
 export const patched = (): boolean => true;
 
-/** Queries are named where create-once is loaded; nobody asks here. */
-export const defineQuery = (name: string): { readonly type: 'query'; readonly name: string } => ({
-  type: 'query',
-  name,
-});
-
 export const workflowInfo = (): Pick<Run, 'workflowId' | 'runId' | 'originalExecutionRunId'> => run();
 
 export function sleep(ms: number): Promise<void> {

@@ -16,10 +16,10 @@ import {
   type ManifestRow,
   type ManifestValue,
   severalOf,
+  readSource,
 } from 'temporal-media/internal/manifest/columns';
 import { ManifestHeaderError, ManifestUnreadableError } from 'temporal-media/internal/manifest/manifest-text';
 import { readManifest } from 'temporal-media/internal/manifest/read-manifest';
-import { readSource } from 'temporal-media/internal/manifest/row-lookups';
 import { getterWithoutCredentials, type PlainReply } from 'temporal-media/internal/service/connections';
 import { CliError } from '../shared/errors';
 

@@ -17,8 +17,11 @@ import { type ArtifactRef } from 'temporal-media';
 import {
   ArtifactError,
   assertHash,
+  IDENTITY_NAME,
   isHash,
+  newIdentity,
   notFound,
+  parseStoreIdentity,
   STORED_AGAIN_MS,
   toArtifactError,
   verifiedStream,
@@ -26,11 +29,6 @@ import {
 import { type FilePart } from 'temporal-media/internal/stores/artifacts/file-part';
 import { fetchToFile } from 'temporal-media/internal/stores/artifacts/user-files';
 import { PartFolder, STALE_PART_MS, writeWhole } from 'temporal-media/internal/stores/artifacts/part-folder';
-import {
-  IDENTITY_NAME,
-  newIdentity,
-  parseStoreIdentity,
-} from 'temporal-media/internal/stores/artifacts/store-identity';
 import { systemCode } from 'temporal-media/internal/stores/files/system-errors';
 import { LocalCache } from './local-cache';
 import {

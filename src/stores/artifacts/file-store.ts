@@ -18,12 +18,12 @@ import {
   type StageOptions,
   STORED_AGAIN_MS,
   type StoredArtifact,
+  storeIdentity,
   toArtifactError,
   verifiedStream,
 } from './artifact-store';
 import { fetchToFile } from './user-files';
 import { PartFolder, removeFiles, STALE_PART_MS, writeWhole } from './part-folder';
-import { storeIdentity } from './store-identity';
 
 /**
  * Artifacts in a directory (architecture: Stores): `<root>/sha256/<h[0:2]>/<hash>`, parts in `<root>/parts/`, refused

@@ -1,7 +1,7 @@
 // Workflows of another team, in another namespace. They know only the service `media`, not its workers.
 import { createNexusServiceClient, workflowInfo } from '@temporalio/workflow';
-import { mediaService } from 'temporal-media/nexus';
 import { type VideoOutcome } from 'temporal-media';
+import { mediaService } from 'temporal-media/nexus';
 
 /**
  * A trailer for a release. A reset or a retry of this workflow does not buy it twice, because its key comes from the workflow id.

@@ -1,8 +1,8 @@
 // Your workflows and those of this package. Your worker bundles this file.
 export * from 'temporal-media/workflows';
 import { workflowInfo } from '@temporalio/workflow';
-import { executeVideo, mediaActivities } from 'temporal-media/workflows';
 import { type ArtifactRef, type VideoOutcome } from 'temporal-media';
+import { executeVideo, mediaActivities } from 'temporal-media/workflows';
 
 export interface ProductFilm {
   readonly poster: ArtifactRef | null;

@@ -19,6 +19,7 @@ import {
 } from './client/options';
 import { type DecisionInput, deliverDecision } from './client/resolve-unconfirmed';
 import { resumeFound, resumeWorkflow, startAwait } from './client/resume-video';
+import { startPaid } from './client/start-paid';
 import {
   attach,
   describeWorkflow,
@@ -27,7 +28,6 @@ import {
   videoState,
   watchStates,
 } from './client/workflow-handle';
-import { startPaid } from './client/start-paid';
 import { type ArtifactStoreFacts, type FoundVideoTask } from './domain/activities';
 import { DEFAULT_TASK_QUEUE, isOpen } from './domain/names';
 import { type ImageOutcome, type VideoOutcome } from './domain/outcome';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { throwBug } from './domain/bug';
 
 /** A worker cannot be assembled as requested: two things have one name, or workflows are missing. */

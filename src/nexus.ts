@@ -5,8 +5,8 @@
  * @module
  */
 import { operation, service } from 'nexus-rpc';
-import { type CampaignInput } from './domain/campaign/plan';
 import { type CampaignResult } from './domain/campaign/campaign-state';
+import { type CampaignInput } from './domain/campaign/plan';
 import { type ImageOutcome, type VideoOutcome } from './domain/outcome';
 import {
   type AwaitVideoInput,

@@ -6,10 +6,10 @@
  */
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { NativeConnection, Runtime, type Worker, type WorkerOptions } from '@temporalio/worker';
-import { type AccountSet } from './settings/account-set';
-import { createServedWorkers } from './worker/activity-workers';
-import { readConfig } from './settings/config';
 import { refuseUnsoundSdk } from './installation';
+import { type AccountSet } from './settings/account-set';
+import { readConfig } from './settings/config';
+import { createServedWorkers } from './worker/activity-workers';
 import {
   type Assembly,
   assembleWorker,

@@ -1,8 +1,8 @@
-import type * as Worker from '@temporalio/worker';
-import { type WorkerOptions } from '@temporalio/worker';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type * as Worker from '@temporalio/worker';
+import { type WorkerOptions } from '@temporalio/worker';
 import { throwBug } from './domain/bug';
 import { packagedWorkflows } from './installation';
 

@@ -1,5 +1,3 @@
-import { Client } from '@temporalio/client';
-import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
 import {
   completedVideo,
   failedVideo,
@@ -8,6 +6,8 @@ import {
   type RunningTemporalServer,
   startTemporalServer,
 } from '@temporal-media/testing';
+import { Client } from '@temporalio/client';
+import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
 import { productFilm } from '../plugin/workflows';
 
 describe('productFilm', () => {

@@ -1,5 +1,5 @@
-import { type VideoOutcome } from 'temporal-media';
 import { completedVideo, failedVideo, unconfirmedVideo } from '@temporal-media/testing';
+import { type VideoOutcome } from 'temporal-media';
 
 /** Your code that reads an outcome. */
 export function headline(outcome: VideoOutcome): string {

@@ -1,6 +1,6 @@
-import { Worker } from '@temporalio/worker';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Worker } from '@temporalio/worker';
 import { MediaPlugin } from 'temporal-media/plugin';
 
 // Written once by `temporal workflow show --workflow-id ID --output json > productFilm.completed.json`, and never changed.

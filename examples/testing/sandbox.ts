@@ -1,10 +1,10 @@
-import { Client } from '@temporalio/client';
-import { NativeConnection } from '@temporalio/worker';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTemporalServer } from '@temporal-media/testing';
 import { startSandboxProcess } from '@temporal-media/sandbox';
+import { startTemporalServer } from '@temporal-media/testing';
+import { Client } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
 import { filmWorker } from '../plugin/worker';
 import { productFilm } from '../plugin/workflows';
 

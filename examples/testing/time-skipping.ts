@@ -1,6 +1,6 @@
+import { mockMediaActivities, stillRunningVideo } from '@temporal-media/testing';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { type VideoOutcome } from 'temporal-media';
-import { mockMediaActivities, stillRunningVideo } from '@temporal-media/testing';
 import { createWorkers } from 'temporal-media/worker';
 
 test('fifteen minutes of polls pass in seconds', async () => {

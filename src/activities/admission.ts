@@ -1,8 +1,9 @@
-import { setTimeout } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { cancellationSignal } from '@temporalio/activity';
 import { otherwise } from '../domain/bug';
-import { type Account, credentialOf } from '../settings/accounts';
+import { fenceLog, ownerLog, type OwnerRecord } from '../domain/campaign/budget-book';
+import { type CreateJournal, keepsNothing } from '../domain/journal';
 import {
   type IntentEntry,
   isCharged,
@@ -10,13 +11,15 @@ import {
   type RecordedAnswer,
   type Send,
 } from '../domain/log-entries';
-import { type CreateJournal, keepsNothing } from '../domain/journal';
+import { formatMoney, type Money } from '../domain/money';
+import { BATCH_CLOSED } from '../domain/names';
 import { type NotSent, type RejectedCall } from '../domain/paid-call';
 import { isUnknown } from '../domain/paid-log';
-import { formatMoney, type Money } from '../domain/money';
 import { type PaidRequest } from '../domain/request';
-import { isTooLate, mayBeAlive, type SendWindow } from './send-window';
+import { msUntil, timeAfter } from '../service/time-left';
+import { type Account, credentialOf } from '../settings/accounts';
 import { type Acknowledgement } from './heartbeat';
+import { type AdmittedCall, type OpenedCall, NO_ACCOUNT } from './intent';
 import { journalDown, openLog } from './key-log';
 import {
   type AnswerBase,
@@ -27,12 +30,9 @@ import {
   unsentAnswer,
 } from './paid-answers';
 import { type Caller, type MissingHere, type PaidDeps } from './paid-context';
-import { type AdmittedCall, type OpenedCall, NO_ACCOUNT } from './intent';
 import { type GatedCall, type StandingRefusal } from './refusal-gate';
+import { isTooLate, mayBeAlive, type SendWindow } from './send-window';
 import { type Reserved, spendBooksOf } from './spend-book';
-import { msUntil, timeAfter } from '../service/time-left';
-import { fenceLog, ownerLog, type OwnerRecord } from '../domain/campaign/budget-book';
-import { BATCH_CLOSED } from '../domain/names';
 
 /**
  * Returns "not sent" for a shutdown, a cancellation or a late start before the send; later nothing is cut off (failure

@@ -1,7 +1,4 @@
 import { log } from '@temporalio/activity';
-import { type AccountRegistry, credentialOf } from '../settings/accounts';
-import { type ArtifactStore } from '../stores/artifacts/artifact-store';
-import { bindingChecker } from './binding/binding-status';
 import {
   type MediaActivities,
   type ArtifactStoreFacts,
@@ -18,8 +15,10 @@ import { ACTIVITY } from '../domain/names';
 import { type CreateVideoAnswer } from '../domain/paid-call';
 import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
 import { type PollingMode, videoTaskById } from '../domain/video-task';
+import { type AccountRegistry, credentialOf } from '../settings/accounts';
 import { type ModelSource } from '../settings/model-source';
-import { createTellVideos, createWatchVideo, WatchRecovery } from './watchers';
+import { type ArtifactStore } from '../stores/artifacts/artifact-store';
+import { bindingChecker } from './binding/binding-status';
 import { createKeepBooks } from './campaign/budget-book';
 import { createCampaignImage, createCreateVideos } from './campaign/create-rows';
 import { createOpenPage, createPageReader } from './campaign/open-page';
@@ -31,13 +30,14 @@ import { createDownloadVideo } from './download-video';
 import { redactorsOf, reportIfMistake, retryOnAnotherWorker, sanitised } from './failures';
 import { createImageCall } from './image-call';
 import { orRetry } from './key-log';
-import { pollInSpan } from './spans';
-import { type PaidDeps, type TaskRecords } from './paid-context';
 import { createPaidEvents, PollMetrics } from './media-metrics';
+import { type PaidDeps, type TaskRecords } from './paid-context';
 import { createPollVideos } from './poll-videos';
 import { createReconcileCreate } from './reconcile-create';
 import { RefusalGate } from './refusal-gate';
+import { pollInSpan } from './spans';
 import { createResolveUnconfirmed, createReviewJournal } from './unconfirmed-calls';
+import { createTellVideos, createWatchVideo, WatchRecovery } from './watchers';
 
 /** What the activities work with. The caller closes the stores and clients that it passes. */
 export interface MediaActivityDeps {

@@ -1,12 +1,13 @@
-import { shapeIssue } from '../domain/shape';
-import { referenceModeOf } from '../domain/request';
 import {
   CREATE_VIDEO_INPUT_SHAPE,
   type CreatedVideo,
   type CreateVideoAnswer,
   type CreateVideoInput,
 } from '../domain/paid-call';
+import { referenceModeOf } from '../domain/request';
+import { shapeIssue } from '../domain/shape';
 import { DEFAULT_POLLING } from '../domain/video-task';
+import { type PaidSpec } from './intent';
 import { indexCreated } from './key-log';
 import {
   compared,
@@ -17,7 +18,6 @@ import {
   warningsAfter,
 } from './paid-answers';
 import { type Caller, caller, type PaidDeps, refuseUnsafeRetries } from './paid-context';
-import { type PaidSpec } from './intent';
 import { prepareVideo } from './prepare-video';
 import { sendOnce } from './send-once';
 import { type Sender, withSender } from './sender';

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { activityInfo, Context } from '@temporalio/activity';
-import { attemptClock } from '../domain/clocks';
 import { type DownloadVideosInput, type DownloadVideosResult } from '../domain/campaign/campaign-activities';
+import { attemptClock } from '../domain/clocks';
 import { DELIVERY, DOWNLOAD_BOUNDS, type FailedTry } from '../domain/download';
 import { type Metrics } from '../domain/metrics';
-import { type DeliverVideosInput } from '../domain/watcher';
 import { type VideoTask } from '../domain/video-task';
-import { completeWatchWithRetries } from './watchers';
+import { type DeliverVideosInput } from '../domain/watcher';
 import {
   type DownloadDeps,
   downloadOnce,
@@ -17,10 +16,11 @@ import {
   tryBudget,
   withSidecar,
 } from './download-video';
+import { reported } from './failures';
 import { freshProgress } from './fetch-body';
 import { discardPart, type DownloadTry } from './fetch-video';
 import { startHeartbeat } from './heartbeat';
-import { reported } from './failures';
+import { completeWatchWithRetries } from './watchers';
 
 /** Milliseconds after which a video is not started any more: it is answered, and fetches its file on any worker. */
 const BEGIN_WITHIN_MS = 5_000;

@@ -1,8 +1,8 @@
-import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { type JsonValue } from '../domain/json';
-import { type ArtifactRef } from '../domain/request';
 import { type ReportedFacts } from '../domain/poll-answers';
+import { type ArtifactRef } from '../domain/request';
 import { type VideoTask } from '../domain/video-task';
+import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { type DownloadedVideo } from './fetch-video';
 
 export interface SidecarInput {

@@ -1,5 +1,5 @@
 import { activityInfo, Context, type Info } from '@temporalio/activity';
-import { type ArtifactStore, toArtifactError } from '../stores/artifacts/artifact-store';
+import { attemptClock } from '../domain/clocks';
 import {
   DOWNLOAD_BOUNDS,
   type DownloadBounds,
@@ -12,7 +12,7 @@ import {
 import { type PollErrorClass } from '../domain/poll-answers';
 import { type VideoTask } from '../domain/video-task';
 import { type GetVideoResult, type MediaClient } from '../service/media-client';
-import { attemptClock } from '../domain/clocks';
+import { type ArtifactStore, toArtifactError } from '../stores/artifacts/artifact-store';
 import { decideDownload, reasonOf } from './download-problems';
 import { factWarnings, storeSidecar } from './download-sidecar';
 import { reported, retryLater } from './failures';
@@ -25,8 +25,8 @@ import {
   type TryResult,
 } from './fetch-video';
 import { startHeartbeat } from './heartbeat';
-import { downloadInSpan } from './spans';
 import { type PaidEvents } from './media-metrics';
+import { downloadInSpan } from './spans';
 
 export interface DownloadDeps {
   /** The client of exactly this account; undefined when the worker does not have it. */

@@ -1,10 +1,10 @@
-import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common';
 import { activityInfo, asyncLocalStorage, log, metricMeter } from '@temporalio/activity';
+import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common';
 import { isBug, otherwise } from '../domain/bug';
+import { METRICS } from '../domain/metrics';
 import { INTERNAL_ERROR, RETRY_LATER, UNSAFE_RETRY_POLICY } from '../domain/names';
 import { createRedactor, type Redactor } from '../service/redact';
 import { type AccountRegistry } from '../settings/accounts';
-import { METRICS } from '../domain/metrics';
 
 /**
  * Reports a mistake of this package: in the log at ERROR, with the stack frames but not the message, which may repeat a

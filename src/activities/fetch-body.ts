@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type Readable } from 'node:stream';
+import { type DownloadBounds, type DownloadProblem, type DownloadProblemKind } from '../domain/download';
 import { ArtifactError, type StagedArtifact } from '../stores/artifacts/artifact-store';
 import { isPage, mayBeVideo, notVideo } from '../stores/artifacts/video-check';
-import { type DownloadBounds, type DownloadProblem, type DownloadProblemKind } from '../domain/download';
 
 interface BodyOptions {
   readonly bounds: DownloadBounds;

@@ -1,15 +1,15 @@
 import { throwBug } from '../domain/bug';
-import { type ArtifactStore, type StagedArtifact } from '../stores/artifacts/artifact-store';
-import { checkVideo, type VideoCheck } from '../stores/artifacts/video-check';
 import { type DownloadBounds, type DownloadProblem } from '../domain/download';
 import { type ArtifactRef } from '../domain/request';
-import { readDataUrl } from '../service/read-data-url';
 import {
   type ContentFetchResult,
   type GetVideoResult,
   type MediaClient,
   type VideoReading,
 } from '../service/media-client';
+import { readDataUrl } from '../service/read-data-url';
+import { type ArtifactStore, type StagedArtifact } from '../stores/artifacts/artifact-store';
+import { checkVideo, type VideoCheck } from '../stores/artifacts/video-check';
 import { isTransient, problemOf, worstOf } from './download-problems';
 import {
   digestOf,

@@ -1,9 +1,8 @@
-import { type Account } from '../settings/accounts';
 import { givenAt } from '../domain/clocks';
-import { type IntentEntry } from '../domain/log-entries';
 import { activityKey, givenKeyIssue } from '../domain/creation-key';
-import { shapeIssue } from '../domain/shape';
+import { type IntentEntry } from '../domain/log-entries';
 import { type ImageModel, validateAgainstModel } from '../domain/model-config';
+import { estimateFor } from '../domain/money';
 import { BATCH_CLOSED, NOT_RECORDED } from '../domain/names';
 import { type ImageOutcome, imageOutcome, outcomes } from '../domain/outcome';
 import {
@@ -14,16 +13,17 @@ import {
   type WaitingImage,
 } from '../domain/paid-call';
 import { type ImageGenerationRequest, type PaidRequest } from '../domain/request';
+import { shapeIssue } from '../domain/shape';
 import { IMAGE_TIMEOUTS, requestBudgetMs } from '../domain/timeouts';
 import { validateRequest } from '../domain/validate-request';
-import { estimateFor } from '../domain/money';
 import { type MediaClient } from '../service/media-client';
-import { type WireFile } from '../service/wire-body';
 import { wireEditBody, wireGenerationBody } from '../service/request-bodies';
-import { timeLeft } from './send-window';
-import { type Sender, withSender } from './sender';
+import { msUntil } from '../service/time-left';
+import { type WireFile } from '../service/wire-body';
+import { type Account } from '../settings/accounts';
 import { retryLater } from './failures';
 import { fetchLostImages, storeImages, type ImageStorage } from './image-results';
+import { type PaidSpec } from './intent';
 import {
   type AnswerBase,
   failureAnswer,
@@ -41,10 +41,10 @@ import {
   refuseUnsafeRetries,
   UNSENDABLE,
 } from './paid-context';
-import { type PaidSpec } from './intent';
 import { sendOnce } from './send-once';
+import { timeLeft } from './send-window';
+import { type Sender, withSender } from './sender';
 import { resolveSource } from './sources';
-import { msUntil } from '../service/time-left';
 
 type Answer = Exclude<ImageCallAnswer, { outcome: 'pending' }>;
 type ImageInput = GenerateImageInput | EditImageInput;

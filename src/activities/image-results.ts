@@ -1,23 +1,23 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { throwBug } from '../domain/bug';
 import { type CreateJournal, keepsNothing } from '../domain/journal';
+import { type Send } from '../domain/log-entries';
 import { mapConcurrently } from '../domain/map-concurrently';
-import { type ArtifactRef, isDataUrl } from '../domain/request';
 import { type CompletedImages, type ResultsLost } from '../domain/paid-call';
-import { checkImage } from '../stores/artifacts/media-type';
-import { type ArtifactStore } from '../stores/artifacts/artifact-store';
-import { readDataUrl } from '../service/read-data-url';
+import { type ArtifactRef, isDataUrl } from '../domain/request';
 import {
   blockedLocation,
   type ImageItem,
   type ImagesAccepted,
   type MediaClient,
 } from '../service/media-client';
+import { readDataUrl } from '../service/read-data-url';
+import { type ArtifactStore } from '../stores/artifacts/artifact-store';
+import { checkImage } from '../stores/artifacts/media-type';
+import { reported } from './failures';
+import { type KeyLog, recordDecision } from './key-log';
 import { type AnswerBase } from './paid-answers';
 import { readBounded } from './sources';
-import { reported } from './failures';
-import { type Send } from '../domain/log-entries';
-import { type KeyLog, recordDecision } from './key-log';
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { throwBug } from '../domain/bug';
 
 export interface ImageStorage {
   readonly base: AnswerBase;

@@ -1,4 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { throwBug } from '../domain/bug';
+import { type CreatePolicy, resolveCreatePolicy, type ResolvedCreatePolicy } from '../domain/create-policy';
+import { fingerprintText } from '../domain/fingerprint';
+import { type BindingStatus } from '../domain/journal';
 import {
   type FenceEntry,
   honouredKey,
@@ -6,10 +10,13 @@ import {
   type RecordedAnswer,
   type Send,
 } from '../domain/log-entries';
+import { type PendingCall } from '../domain/paid-call';
 import { type PaidRequest } from '../domain/request';
+import { type PaidFailure, type PaidSendOptions } from '../service/media-client';
 import { type Account } from '../settings/accounts';
-import { throwBug } from '../domain/bug';
 import { clearOf } from './failures';
+import { type KeyLog } from './key-log';
+import { type AnswerBase } from './paid-answers';
 import {
   type Caller,
   type MissingHere,
@@ -20,14 +27,7 @@ import {
 } from './paid-context';
 import { recordedEnd, type SendWindow } from './send-window';
 import { type Sender } from './sender';
-import { fingerprintText } from '../domain/fingerprint';
-import { type BindingStatus } from '../domain/journal';
-import { type CreatePolicy, resolveCreatePolicy, type ResolvedCreatePolicy } from '../domain/create-policy';
-import { type PendingCall } from '../domain/paid-call';
-import { type PaidFailure, type PaidSendOptions } from '../service/media-client';
-import { type KeyLog } from './key-log';
 import { type Accepted } from './spans';
-import { type AnswerBase } from './paid-answers';
 
 /** One paid call: what differs between the kinds of paid calls. */
 export interface PaidSpec {

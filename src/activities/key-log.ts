@@ -1,5 +1,5 @@
-import { ApplicationFailure } from '@temporalio/common';
 import { Context, log } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
 import { canonical } from '../domain/fingerprint';
 import { type CreateJournal, type TaskIndexEntry } from '../domain/journal';
 import {
@@ -13,10 +13,10 @@ import {
 } from '../domain/log-entries';
 import { type CreatedVideo, type CreateVideoAnswer, type NotSent } from '../domain/paid-call';
 import { apply, indexOfSend, isUnknown, type KeyState, stateOf } from '../domain/paid-log';
-import { clearOf, FAILURE, reported, reportIfMistake, retryLater } from './failures';
-import { timeLeftOpen, timeLeftRepeated } from './send-window';
-import { type AnswerBase, factsIn, unconfirmedBySend, unsentAnswer } from './paid-answers';
 import { journalFault, JournalRecordError } from '../stores/journal/records';
+import { clearOf, FAILURE, reported, reportIfMistake, retryLater } from './failures';
+import { type AnswerBase, factsIn, unconfirmedBySend, unsentAnswer } from './paid-answers';
+import { timeLeftOpen, timeLeftRepeated } from './send-window';
 
 const UNUSABLE = 'The create journal cannot be read or written, and nothing is sent without it.';
 

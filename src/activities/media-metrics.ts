@@ -1,4 +1,10 @@
+import { OTHER } from '../domain/ended-video-metrics';
+import { failureRow, type RejectReason } from '../domain/failure-table';
+import { type RecordedAnswer } from '../domain/log-entries';
 import { type Metrics, NO_METRICS } from '../domain/metrics';
+import { finishedState } from '../domain/money';
+import { isValidated } from '../domain/outcome';
+import { type StandingScope, type UnconfirmedCall } from '../domain/paid-call';
 import {
   isFinal,
   type PollAnswer,
@@ -6,12 +12,6 @@ import {
   type PollVideosResult,
 } from '../domain/poll-answers';
 import { tickIntervalMs } from '../domain/poll-group';
-import { failureRow, type RejectReason } from '../domain/failure-table';
-import { type RecordedAnswer } from '../domain/log-entries';
-import { isValidated } from '../domain/outcome';
-import { OTHER } from '../domain/ended-video-metrics';
-import { type StandingScope, type UnconfirmedCall } from '../domain/paid-call';
-import { finishedState } from '../domain/money';
 import { type PaidOperation } from '../domain/request';
 
 interface Watched {

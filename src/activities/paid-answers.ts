@@ -1,4 +1,5 @@
-import { type Money } from '../domain/money';
+import { notOfTheFuture } from '../domain/clocks';
+import { type RejectReason } from '../domain/failure-table';
 import {
   type IntentEntry,
   type LostEntry,
@@ -9,6 +10,7 @@ import {
   type RecordedAnswer,
   type Send,
 } from '../domain/log-entries';
+import { type Money } from '../domain/money';
 import {
   type CallFacts,
   type CreatedVideo,
@@ -19,15 +21,13 @@ import {
   type RejectedCall,
   type UnconfirmedCall,
 } from '../domain/paid-call';
-import { type RejectReason } from '../domain/failure-table';
-import { standingScope } from './refusal-gate';
-import { type ValidationIssue } from '../domain/shape';
-import { type PaidFailure } from '../service/media-client';
-import { type MissingHere } from './paid-context';
-import { timeAfter } from '../service/time-left';
-import { notOfTheFuture } from '../domain/clocks';
-import { DEFAULT_POLLING, type PollingProfile } from '../domain/video-task';
 import { type KeyState } from '../domain/paid-log';
+import { type ValidationIssue } from '../domain/shape';
+import { DEFAULT_POLLING, type PollingProfile } from '../domain/video-task';
+import { type PaidFailure } from '../service/media-client';
+import { timeAfter } from '../service/time-left';
+import { type MissingHere } from './paid-context';
+import { standingScope } from './refusal-gate';
 
 /** The common fields of every answer of a paid activity. */
 export interface AnswerBase {

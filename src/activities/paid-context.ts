@@ -1,21 +1,21 @@
 import { activityInfo } from '@temporalio/activity';
-import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { attemptClock } from '../domain/clocks';
-import { type Money } from '../domain/money';
-import { type CheckBinding, type CreateJournal, keepsNothing } from '../domain/journal';
 import { type CreatePolicy, type IdempotencyPolicy } from '../domain/create-policy';
 import { type RejectReason } from '../domain/failure-table';
+import { type CheckBinding, type CreateJournal, keepsNothing } from '../domain/journal';
+import { type Money } from '../domain/money';
 import { type Ancestry, type NamedSender, senderName } from '../domain/paid-call';
-import { type PollingProfile } from '../domain/video-task';
-import { IMAGE_TIMEOUTS } from '../domain/timeouts';
+import { type PaidRequest } from '../domain/request';
 import { type ValidationIssue } from '../domain/shape';
-import { type ModelSource } from '../settings/model-source';
+import { IMAGE_TIMEOUTS } from '../domain/timeouts';
+import { type PollingProfile } from '../domain/video-task';
+import { type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
 import { type AccountRegistry } from '../settings/accounts';
+import { type ModelSource } from '../settings/model-source';
+import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { unsafeRetryPolicy } from './failures';
 import { type PaidEvents } from './media-metrics';
 import { type RefusalGate } from './refusal-gate';
-import { type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
-import { type PaidRequest } from '../domain/request';
 
 /** What is known about a create of unknown fate, for a search in the service's own records. Contains no prompt. */
 export interface SentCreate {

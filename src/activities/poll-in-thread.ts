@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { type AccountAccess, type AccountSet } from '../settings/account-set';
 import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
+import { type AccountAccess, type AccountSet } from '../settings/account-set';
 
 /** Start data of the thread. Accounts and keys come with each tick. */
 export interface PollThreadData {

@@ -1,7 +1,7 @@
 import { isFinal, type PolledRecord, type PollErrorClass, type PollShortage } from '../domain/poll-answers';
 import { type TaskError } from '../domain/video-task';
-import { type GetVideoResult } from '../service/media-client';
 import { recordDigest } from '../service/get-video';
+import { type GetVideoResult } from '../service/media-client';
 
 /**
  * State that all ticks of a process share: the GETs in flight and late answers, the limits of each task and model, and

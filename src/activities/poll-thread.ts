@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { createMediaClient } from '../service/create-media-client';
 import { type AccountAccess } from '../settings/account-set';
 import { type Account } from '../settings/accounts';
-import { createMediaClient } from '../service/create-media-client';
-import { createPollVideos } from './poll-videos';
 import { type PollJob, type PollThreadReply, type PollThreadData } from './poll-in-thread';
+import { createPollVideos } from './poll-videos';
 
 // Entry of the thread that pollInThread starts: receives ticks, posts answers.
 const { connections } = workerData as PollThreadData;

@@ -1,9 +1,8 @@
-import { isBug } from '../domain/bug';
-import { INTERNAL_ERROR } from '../domain/names';
-import { reportMistake } from './failures';
 import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isBug } from '../domain/bug';
 import { mapConcurrently } from '../domain/map-concurrently';
+import { INTERNAL_ERROR } from '../domain/names';
 import {
   type PollAnswer,
   type PollSpread,
@@ -15,6 +14,7 @@ import { tickIntervalMs } from '../domain/poll-group';
 import { type TaskError } from '../domain/video-task';
 import { type MediaClient } from '../service/media-client';
 import { type AccountRegistry } from '../settings/accounts';
+import { reportMistake } from './failures';
 import { type OpenPoll, OpenPolls, PollGate, type PollReply, PollSockets, replyOf } from './poll-limits';
 
 interface PollDeps {

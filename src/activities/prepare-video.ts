@@ -1,5 +1,3 @@
-import { ArtifactError } from '../stores/artifacts/artifact-store';
-import { type Account } from '../settings/accounts';
 import {
   addressMs,
   mappingOf,
@@ -9,11 +7,13 @@ import {
 } from '../domain/model-config';
 import { estimateFor } from '../domain/money';
 import { type ArtifactRef, type VideoReference, type VideoRequest } from '../domain/request';
+import { type ValidationIssue } from '../domain/shape';
 import { requestBudgetMs } from '../domain/timeouts';
 import { validateRequest } from '../domain/validate-request';
-import { type ValidationIssue } from '../domain/shape';
-import { type WireBuild, type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
 import { type ResolvedReference, wireVideoBody } from '../service/request-bodies';
+import { type WireBuild, type WireJsonBody, type WireMultipartBody } from '../service/wire-body';
+import { type Account } from '../settings/accounts';
+import { ArtifactError } from '../stores/artifacts/artifact-store';
 import { type MissingHere, NOT_VALIDATED, type PaidDeps, type Prepared, UNSENDABLE } from './paid-context';
 import { fetchReference, missing, resolveSource, resolveStored, signedAddress } from './sources';
 

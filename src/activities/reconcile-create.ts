@@ -1,4 +1,7 @@
 import { activityInfo, heartbeat } from '@temporalio/activity';
+import { throwBug } from '../domain/bug';
+import { type CreatePolicy, resolveCreatePolicy, type ResolvedCreatePolicy } from '../domain/create-policy';
+import { type BindingStatus, keepsNothing } from '../domain/journal';
 import {
   type DecisionEntry,
   type IntentEntry,
@@ -8,6 +11,7 @@ import {
   purchaseOf,
   type Send,
 } from '../domain/log-entries';
+import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
 import {
   type CreateVideoAnswer,
   evidence,
@@ -15,9 +19,8 @@ import {
   type UnconfirmedCall,
 } from '../domain/paid-call';
 import { decide, indexOfSend, type Licence, answeringSend } from '../domain/paid-log';
+import { MAX_REQUEST_SECONDS } from '../domain/timeouts';
 import { isUsableTaskId } from '../domain/video-task';
-import { RECORDED_BY_ANOTHER_RUN } from '../domain/names';
-import { type BindingStatus, keepsNothing } from '../domain/journal';
 import { retryLater, retryOnAnotherWorker } from './failures';
 import { fenceOf, sentBy } from './intent';
 import {
@@ -59,9 +62,6 @@ import {
   recordLostSend,
   withSameKey,
 } from './unknown-sends';
-import { throwBug } from '../domain/bug';
-import { type CreatePolicy, resolveCreatePolicy, type ResolvedCreatePolicy } from '../domain/create-policy';
-import { MAX_REQUEST_SECONDS } from '../domain/timeouts';
 
 /** Least time between the two queries that prove an absence. */
 const BETWEEN_QUERIES_MS = 60_000;

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import { type RejectedCall, type StandingScope } from '../domain/paid-call';
 import { type RejectReason } from '../domain/failure-table';
 import { isPaid, type RecordedAnswer } from '../domain/log-entries';
+import { type RejectedCall, type StandingScope } from '../domain/paid-call';
 import { type PaidOperation } from '../domain/request';
-import { msUntil, timeAfter } from '../service/time-left';
 import { type TaskError } from '../domain/video-task';
+import { msUntil, timeAfter } from '../service/time-left';
 
 /** The parts of a refusal that decide its scope. */
 interface RefusalSigns {

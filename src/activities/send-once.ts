@@ -1,6 +1,6 @@
 import { isBug, otherwise } from '../domain/bug';
-import { given } from '../domain/json';
 import { keepsNothing } from '../domain/journal';
+import { given } from '../domain/json';
 import {
   type IntentEntry,
   isNamed,
@@ -10,8 +10,8 @@ import {
   type Send,
 } from '../domain/log-entries';
 import { INTERNAL_ERROR, NOT_RECORDED } from '../domain/names';
-import { decide, indexOfSend, type Licence, answeringSend } from '../domain/paid-log';
 import { type NotSent } from '../domain/paid-call';
+import { decide, indexOfSend, type Licence, answeringSend } from '../domain/paid-log';
 import { type Account } from '../settings/accounts';
 import { type Admission, admitCall, kept, payerRefusal, stopsBeforeSend, unannounced } from './admission';
 import { redactorsOf, reportMistake, sanitised } from './failures';
@@ -38,7 +38,6 @@ import {
   UNSURE,
   warnUnrecorded,
 } from './key-log';
-import { sendInSpan } from './spans';
 import {
   type AnswerBase,
   compared,
@@ -54,6 +53,8 @@ import {
   unsentAnswer,
 } from './paid-answers';
 import { type Caller, isKnownModel, type PaidDeps, type Prepared } from './paid-context';
+import { certainlyOverAt, mayBeAlive, recordedEnd, sendWindow, type SendWindow } from './send-window';
+import { sendInSpan } from './spans';
 import {
   isDecided,
   isOnlyUnknown,
@@ -66,7 +67,6 @@ import {
   unknownCall,
   withSameKeyOf,
 } from './unknown-sends';
-import { certainlyOverAt, mayBeAlive, recordedEnd, sendWindow, type SendWindow } from './send-window';
 
 /**
  * Sends at most once (failure model: The log): reads the log and decides, prepares, appends the intent at the position

@@ -2,22 +2,22 @@ import { realpath } from 'node:fs/promises';
 import { isAbsolute, relative } from 'node:path';
 import { type Readable } from 'node:stream';
 import { otherwise, throwBug } from '../domain/bug';
+import { type ModelEntry } from '../domain/model-config';
+import { type ArtifactRef, isDataUrl, type MediaSource } from '../domain/request';
+import { type ValidationIssue } from '../domain/shape';
+import { isWithinReach } from '../service/address-filter';
+import { type MediaClient } from '../service/media-client';
+import { readDataUrl } from '../service/read-data-url';
+import { ReplyBytes } from '../service/reply-body';
+import { type WireFile } from '../service/wire-body';
 import {
   ArtifactError,
   type ArtifactErrorCode,
   type ArtifactStore,
 } from '../stores/artifacts/artifact-store';
-import { ingestFile } from '../stores/artifacts/user-files';
 import { SNIFF_BYTES, sniffMedia } from '../stores/artifacts/media-type';
-import { type ArtifactRef, isDataUrl, type MediaSource } from '../domain/request';
-import { type ValidationIssue } from '../domain/shape';
-import { readDataUrl } from '../service/read-data-url';
-import { type MediaClient } from '../service/media-client';
-import { ReplyBytes } from '../service/reply-body';
-import { type WireFile } from '../service/wire-body';
+import { ingestFile } from '../stores/artifacts/user-files';
 import { type MissingHere } from './paid-context';
-import { type ModelEntry } from '../domain/model-config';
-import { isWithinReach } from '../service/address-filter';
 
 /** A store that may sign addresses of its artifacts. */
 type SigningStore = Pick<ArtifactStore, 'presign'>;

@@ -7,6 +7,8 @@ import {
   purchaseOf,
   type Send,
 } from '../domain/log-entries';
+import { type VideoModel } from '../domain/model-config';
+import { type CreatedVideo, type CreateVideoAnswer, type RejectedCall } from '../domain/paid-call';
 import { isUnknown, type KeyState, stateOf } from '../domain/paid-log';
 import {
   type CreatedEntry,
@@ -20,6 +22,8 @@ import {
   type UnconfirmedEntry,
   type UnresolvedReason,
 } from '../domain/unconfirmed-decision';
+import { isUsableTaskId } from '../domain/video-task';
+import { JournalRecordError } from '../stores/journal/records';
 import { clearOf, FAILURE, redactorsOf, retryOnAnotherWorker } from './failures';
 import {
   afterSender,
@@ -31,13 +35,9 @@ import {
   orRetry,
   recordDecision,
 } from './key-log';
-import { JournalRecordError } from '../stores/journal/records';
-import { mayBeAlive } from './send-window';
-import { caller, type PaidDeps } from './paid-context';
 import { adoptedAnswer, recordedAnswer, rejectedAnswer, unconfirmedBySend } from './paid-answers';
-import { type VideoModel } from '../domain/model-config';
-import { type CreatedVideo, type CreateVideoAnswer, type RejectedCall } from '../domain/paid-call';
-import { isUsableTaskId } from '../domain/video-task';
+import { caller, type PaidDeps } from './paid-context';
+import { mayBeAlive } from './send-window';
 
 /** Creation keys of one scan of the journal; the activity may stop between two scans. */
 const BATCH = 100;

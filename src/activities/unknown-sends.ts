@@ -1,4 +1,7 @@
 import { log as logger } from '@temporalio/activity';
+import { otherwise } from '../domain/bug';
+import { causeOfUnseen, PERHAPS, type SenderTrace } from '../domain/create-heartbeat';
+import { type IdempotencyPolicy } from '../domain/create-policy';
 import { type CreateJournal } from '../domain/journal';
 import {
   type AnswerEntry,
@@ -10,7 +13,8 @@ import {
   sameKeyUntil,
   type Send,
 } from '../domain/log-entries';
-import { causeOfUnseen, PERHAPS, type SenderTrace } from '../domain/create-heartbeat';
+import { type CreatedVideo, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
+import { isUnknown, type KeyState, answeringSend } from '../domain/paid-log';
 import {
   append,
   appendOrRetry,
@@ -20,14 +24,10 @@ import {
   recordAnswer,
   warnUnrecorded,
 } from './key-log';
-import { type Caller, type PaidDeps } from './paid-context';
 import { recordedAnswer } from './paid-answers';
+import { type Caller, type PaidDeps } from './paid-context';
 import { mayBeAlive } from './send-window';
 import { type Sender } from './sender';
-import { otherwise } from '../domain/bug';
-import { type IdempotencyPolicy } from '../domain/create-policy';
-import { type CreatedVideo, type RejectedCall, type UnconfirmedCall } from '../domain/paid-call';
-import { isUnknown, type KeyState, answeringSend } from '../domain/paid-log';
 
 /** Whether a heartbeat named an intent that this log lacks: it was written to another journal, or this one has lost it. */
 export function isUnseen(

@@ -1,14 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { type Client } from '@temporalio/client';
 import { type ArtifactStoreFacts, FIND_VIDEO_TASK_SHAPE, type FoundVideoTask } from '../domain/activities';
-import { type CallWait } from '../domain/video-state';
+import { otherwise, throwBug } from '../domain/bug';
+import { type CreateJournal } from '../domain/journal';
+import { purchaseOf } from '../domain/log-entries';
 import { QUERY, STARTED_BY, WORKFLOW } from '../domain/names';
+import { stateOf } from '../domain/paid-log';
 import {
   type DecidedEntry,
   NO_SEND,
   type ReviewJournalInput,
   type ReviewJournalPage,
 } from '../domain/unconfirmed-decision';
+import { type CallWait } from '../domain/video-state';
+import { type VideoTask } from '../domain/video-task';
 import { refuseInvalid } from './errors';
 import {
   ARTIFACT_STORE_KEYS,
@@ -16,11 +21,6 @@ import {
   FIND_TASK_KEYS,
   type FindTaskOptions,
 } from './options';
-import { otherwise, throwBug } from '../domain/bug';
-import { type CreateJournal } from '../domain/journal';
-import { purchaseOf } from '../domain/log-entries';
-import { stateOf } from '../domain/paid-log';
-import { type VideoTask } from '../domain/video-task';
 
 /** Longest wait for a worker, in milliseconds. */
 const WORKER_MS = 20_000;

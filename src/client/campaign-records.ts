@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto';
 import { type Client, type WorkflowExecutionInfo } from '@temporalio/client';
 import { throwBug } from '../domain/bug';
 import { type ActiveRow } from '../domain/campaign/batch-messages';
-import { CAMPAIGN_SHAPE, type CampaignInput, type RowSelection } from '../domain/campaign/plan';
-import { type ResultsRef, type RowCounts } from '../domain/campaign/results';
 import {
   type BatchState,
   type CampaignResult,
   type CampaignState,
   SHOWN_ROWS,
 } from '../domain/campaign/campaign-state';
+import { CAMPAIGN_SHAPE, type CampaignInput, type RowSelection } from '../domain/campaign/plan';
+import { type ResultsRef, type RowCounts } from '../domain/campaign/results';
+import { type RowOutcome } from '../domain/campaign/row';
 import { canonical } from '../domain/fingerprint';
 import { FINGERPRINT_MEMO, QUERY, SEARCH_ATTRIBUTE, WORKFLOW } from '../domain/names';
 import { shapeIssue } from '../domain/shape';
 import { CampaignUnreadableError, taken } from './errors';
 import { lenientClient, readPayloads } from './read-payloads';
 import { describeWorkflow } from './workflow-handle';
-import { type RowOutcome } from '../domain/campaign/row';
 
 /** Outcomes of rows that a `resume` resumes under their existing key: nothing is bought twice. */
 export const RESUMED_OUTCOMES = [

@@ -8,6 +8,12 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { otherwise } from '../domain/bug';
 import {
+  type CampaignResult,
+  type CampaignState,
+  type CampaignUpdateResult,
+  type CampaignUpdates,
+} from '../domain/campaign/campaign-state';
+import {
   CAMPAIGN_SHAPE,
   type CampaignInput,
   RETRIED_BY_DEFAULT,
@@ -15,15 +21,9 @@ import {
   type RowSelection,
 } from '../domain/campaign/plan';
 import { type ResultsRef } from '../domain/campaign/results';
-import {
-  type CampaignResult,
-  type CampaignState,
-  type CampaignUpdateResult,
-  type CampaignUpdates,
-} from '../domain/campaign/campaign-state';
 import { given } from '../domain/json';
-import { shapeIssue, type ShapeOf } from '../domain/shape';
 import { DEFAULT_CREDENTIAL, INVALID_INPUT, isOpen, UPDATE, WORKFLOW } from '../domain/names';
+import { shapeIssue, type ShapeOf } from '../domain/shape';
 import {
   again,
   type CampaignExecution,

@@ -8,8 +8,8 @@ import {
   type SearchAttributePair,
   TypedSearchAttributes,
 } from '@temporalio/common';
-import { type ShapeOf } from '../domain/shape';
 import { SEARCH_ATTRIBUTES, type SearchFacts, searchPairs, STARTED_BY } from '../domain/names';
+import { type ShapeOf } from '../domain/shape';
 import { InvalidInputError } from './errors';
 
 /** What every start of this client has in common: queue, and whether its workflows are searchable. */

@@ -1,3 +1,4 @@
+import { type Client, WorkflowClient } from '@temporalio/client';
 import {
   ExternalStorageNotConfiguredError,
   type LoadedDataConverter,
@@ -7,7 +8,6 @@ import {
   type SerializationContext,
   StorageDriverClaim,
 } from '@temporalio/common';
-import { type Client, WorkflowClient } from '@temporalio/client';
 import { CodecUnreachableError } from './errors';
 
 const KNOWN = new WeakMap<Client, WorkflowClient>();

@@ -9,12 +9,12 @@ import { situation } from '../domain/advice';
 import { adviceOnDecision, decisionInForce } from '../domain/case';
 import { baseTaskQueue, isOpen, QUERY, WORKFLOW } from '../domain/names';
 import { type VideoOutcome } from '../domain/outcome';
+import { shellWord } from '../domain/terminal-text';
 import { type VideoState } from '../domain/video-state';
 import { type VideoTask } from '../domain/video-task';
 import { AWAIT_VIDEO_SHAPE, type AwaitVideoInput, type WaitOptions } from '../domain/workflow-inputs';
 import { JournalLookup } from './ask-worker';
 import { refuseInvalid, ResumeError } from './errors';
-import { shellWord } from '../domain/terminal-text';
 import { refuseUnregistered, type Starter, temporalOptions } from './options';
 import { attach, describeWorkflow, started, type Started } from './workflow-handle';
 

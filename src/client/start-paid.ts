@@ -6,14 +6,14 @@ import {
 } from '@temporalio/client';
 import { otherwise } from '../domain/bug';
 import { fingerprintText } from '../domain/fingerprint';
-import { type Shape } from '../domain/shape';
 import { DEFAULT_CREDENTIAL, FINGERPRINT_MEMO, isOpen, WORKFLOW } from '../domain/names';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { callSummary, type PaidOperation, type PaidRequest } from '../domain/request';
+import { type Shape } from '../domain/shape';
 import { GENERATE_VIDEO_SHAPE, IMAGE_WORKFLOW_SHAPE } from '../domain/workflow-inputs';
+import { fetchJournalPage } from './ask-worker';
 import { CreationKeyConflictError, InvalidInputError, refuseInvalid } from './errors';
 import { refuseUnregistered, START_KEYS, type Starter, type StartOptions, temporalOptions } from './options';
-import { fetchJournalPage } from './ask-worker';
 import { attach, describeWorkflow, started, type Started } from './workflow-handle';
 
 /** Workflow type, id prefix and input fields of each paid call. */

@@ -6,13 +6,13 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { otherwise } from '../domain/bug';
+import { PAUSED, QUERY, SIGNAL } from '../domain/names';
 import { type VideoState } from '../domain/video-state';
+import { pollFacts } from '../domain/watch-state';
+import { type WatchedState } from '../domain/watcher';
+import { findTask } from './ask-worker';
 import { refuseInvalid, WorkflowPausedError } from './errors';
 import { type FindTaskOptions, WATCH_KEYS, type WatchOptions } from './options';
-import { PAUSED, QUERY, SIGNAL } from '../domain/names';
-import { type WatchedState } from '../domain/watcher';
-import { pollFacts } from '../domain/watch-state';
-import { findTask } from './ask-worker';
 
 /** A started or attached workflow. */
 export interface Started<Outcome> {

@@ -1,6 +1,6 @@
 import { type CampaignActivities } from './campaign/campaign-activities';
-import { type ACTIVITY } from './names';
 import { type DownloadVideoInput, type DownloadVideoResult } from './download';
+import { type ACTIVITY } from './names';
 import { type ImageOutcome } from './outcome';
 import {
   type CreateVideoAnswer,
@@ -15,20 +15,20 @@ import {
   type PollVideosResult,
   type TaskPhase,
 } from './poll-answers';
-import {
-  type DeliverVideosInput,
-  type TellVideosInput,
-  type WatchAnswer,
-  type WatchVideoInput,
-} from './watcher';
-import { type ErrorKind, type PollingMode, taskIdCheck, type VideoTask } from './video-task';
+import { flag, name, optional, type ShapeOf } from './shape';
 import {
   type ResolveUnconfirmedCall,
   type ResolveUnconfirmedResult,
   type ReviewJournalInput,
   type ReviewJournalPage,
 } from './unconfirmed-decision';
-import { flag, name, optional, type ShapeOf } from './shape';
+import { type ErrorKind, type PollingMode, taskIdCheck, type VideoTask } from './video-task';
+import {
+  type DeliverVideosInput,
+  type TellVideosInput,
+  type WatchAnswer,
+  type WatchVideoInput,
+} from './watcher';
 
 /** Input of `media.findVideoTask`, which looks a task id up in the journal's index. */
 export interface FindVideoTaskInput {

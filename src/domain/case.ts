@@ -1,3 +1,4 @@
+import { type ServiceView } from './activities';
 import {
   type Advice,
   type AdviceValues,
@@ -7,12 +8,11 @@ import {
   type Step,
   type Word,
 } from './advice';
-import { type ServiceView } from './activities';
-import { failureRow } from './failure-table';
 import { campaignOfBatch } from './campaign/budget-book';
+import { failureRow } from './failure-table';
+import { type Billing, type Money } from './money';
 import { isMediaWorkflow, isOpen, PAUSED, WORKFLOW } from './names';
 import { type ImageOutcome, type VideoOutcome } from './outcome';
-import { type Billing, type Money } from './money';
 import { type DecidedEntry } from './unconfirmed-decision';
 import { type VideoState } from './video-state';
 import { type VideoTask } from './video-task';

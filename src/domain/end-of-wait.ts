@@ -1,5 +1,6 @@
 import { type Downloaded, type DownloadVideoResult, type FailedTry } from './download';
 import { type JsonValue } from './json';
+import { billing, finishedState, type Money } from './money';
 import {
   cancelled,
   type CompletedVideo,
@@ -12,7 +13,6 @@ import {
 } from './outcome';
 import { type CreatedVideo } from './paid-call';
 import { type PolledRecord, type ReportedFacts } from './poll-answers';
-import { billing, finishedState, type Money } from './money';
 import { type ErrorKind, type TaskError, type VideoTask } from './video-task';
 import { isKnown, watchFacts, type WatchState } from './watch-state';
 

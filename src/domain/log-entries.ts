@@ -1,3 +1,6 @@
+import { type IdempotencyPolicy } from './create-policy';
+import { type Money } from './money';
+import { isValidated } from './outcome';
 import {
   type CompletedImages,
   type CreatedVideo,
@@ -6,12 +9,9 @@ import {
   type ImageCallAnswer,
   type RejectedCall,
 } from './paid-call';
-import { isValidated } from './outcome';
-import { type Money } from './money';
 import { type PaidRequest } from './request';
-import { type UnconfirmedDecision } from './unconfirmed-decision';
-import { type IdempotencyPolicy } from './create-policy';
 import { CREATE_TIMEOUTS } from './timeouts';
+import { type UnconfirmedDecision } from './unconfirmed-decision';
 
 /** Identifies a creation, and its log. Equal keys of different namespaces are distinct. */
 export interface JournalKey {

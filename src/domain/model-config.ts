@@ -1,5 +1,5 @@
 import { type IdempotencyPolicy } from './create-policy';
-import { type PollingProfile } from './video-task';
+import { unseenDifference } from './near-names';
 import {
   type ReferenceKind,
   type ImageEditRequest,
@@ -9,9 +9,9 @@ import {
   type VideoReference,
   type VideoRequest,
 } from './request';
-import { unseenDifference } from './near-names';
-import { validateRawFields } from './validate-request';
 import { type ValidationIssue } from './shape';
+import { validateRawFields } from './validate-request';
+import { type PollingProfile } from './video-task';
 
 /** How one kind of reference is sent (architecture: Requests): nothing about it is assumed. */
 export interface ReferenceMapping {

@@ -1,17 +1,17 @@
-import { type Billing, billing, finishedState } from './money';
 import { type ContentUnavailableReason } from './download';
-import { type ArtifactRef } from './request';
+import { type RejectReason } from './failure-table';
+import { given } from './json';
+import { type Billing, billing, finishedState } from './money';
 import {
   type CreateEvidence,
   type ImageCallAnswer,
   type RejectedCall,
   type UnconfirmedCall,
 } from './paid-call';
-import { type RejectReason } from './failure-table';
 import { type PollErrorClass, type ReportedFacts } from './poll-answers';
-import { type TaskError, type VideoTask } from './video-task';
-import { given } from './json';
+import { type ArtifactRef } from './request';
 import { requestBudgetMs } from './timeouts';
+import { type TaskError, type VideoTask } from './video-task';
 
 /** The requested values, kept apart from what the service reports. */
 export interface RequestedFacts {

@@ -1,10 +1,10 @@
-import { type RejectReason } from './failure-table';
-import { type CreatePolicy, createPolicyCheck } from './create-policy';
 import { type SenderTrace } from './create-heartbeat';
+import { type CreatePolicy, createPolicyCheck } from './create-policy';
 import { creationKeyCheck } from './creation-key';
+import { type RejectReason } from './failure-table';
 import { type JsonValue } from './json';
-import { baseTaskQueue, idCheck } from './names';
 import { type Money } from './money';
+import { baseTaskQueue, idCheck } from './names';
 import {
   type ArtifactRef,
   type ImageEditRequest,

@@ -1,8 +1,8 @@
+import { creationKeyCheck } from './creation-key';
 import { type Money } from './money';
+import { taskQueueCheck } from './names';
 import { type CreateEvidence, type CreateVideoAnswer } from './paid-call';
 import { type PaidRequest } from './request';
-import { taskQueueCheck } from './names';
-import { creationKeyCheck } from './creation-key';
 import {
   anyText,
   type Check,

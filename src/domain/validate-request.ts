@@ -1,4 +1,5 @@
 import { type JsonValue } from './json';
+import { unseenDifference } from './near-names';
 import {
   EDIT_REQUEST_SHAPE,
   IMAGE_REQUEST_SHAPE,
@@ -17,7 +18,6 @@ import {
   type VideoRequest,
 } from './request';
 import { isObject, namesOf, type Shape, shapeIssue, type ValidationIssue } from './shape';
-import { unseenDifference } from './near-names';
 
 /**
  * `<WIDTH>x<HEIGHT>` in ASCII digits with a lowercase x and no sign, blank or leading zero. There is no maximum size

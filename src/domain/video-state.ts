@@ -1,9 +1,9 @@
-import { type ImageOutcome, type WatchFacts } from './outcome';
-import { type CreateEvidence, type CreateVideoAnswer } from './paid-call';
-import { type Money } from './money';
-import { type VideoTask } from './video-task';
 import { type CreateStep } from './create-once';
 import { type RejectReason } from './failure-table';
+import { type Money } from './money';
+import { type ImageOutcome, type WatchFacts } from './outcome';
+import { type CreateEvidence, type CreateVideoAnswer } from './paid-call';
+import { type VideoTask } from './video-task';
 
 /** A paid call that is not sent for now, as the query `waits` reports it for single calls and campaigns. */
 export interface CallWait {

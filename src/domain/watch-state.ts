@@ -1,8 +1,8 @@
+import { given } from './json';
 import { type LastPollError, type WatchFacts } from './outcome';
 import { type PollAnswer, type PolledRecord, type PollErrorClass } from './poll-answers';
-import { given } from './json';
-import { type VideoState } from './video-state';
 import { amount, anyText, type Check, messageOf, number, optional, orNull, text, whole } from './shape';
+import { type VideoState } from './video-state';
 import { type TaskError, type VideoTask, videoTaskCheck } from './video-task';
 
 /**

@@ -1,7 +1,6 @@
 import { type WatchEnd } from './end-of-wait';
 import { activityQueues, baseTaskQueue, idCheck, MAX_ID, taskQueueCheck } from './names';
 import { type LastTick, type SlowPolling } from './poll-group';
-import { bandKey, type VideoTask } from './video-task';
 import {
   absent,
   type Check,
@@ -13,6 +12,7 @@ import {
   type ShapeOf,
   whole,
 } from './shape';
+import { bandKey, type VideoTask } from './video-task';
 import { type WatchState, watchStateCheck } from './watch-state';
 
 /**

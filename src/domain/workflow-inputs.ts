@@ -1,6 +1,7 @@
 import { type CreateOnceState } from './create-once';
 import { type CreatePolicy, createPolicyCheck } from './create-policy';
 import { type WaitOrigin } from './end-of-wait';
+import { taskQueueCheck } from './names';
 import { type LastTick } from './poll-group';
 import {
   type ImageEditRequest,
@@ -20,7 +21,6 @@ import {
   optional,
   type ShapeOf,
 } from './shape';
-import { taskQueueCheck } from './names';
 import { type PollingMode, storedTaskCheck, type VideoTask } from './video-task';
 import { type WatchState } from './watch-state';
 

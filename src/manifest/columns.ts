@@ -1,8 +1,8 @@
 import { isAbsolute } from 'node:path';
-import { type JsonValue } from '../domain/json';
 import { type ManifestIssue } from '../domain/campaign/plan';
-import { type ArtifactRef, isArtifactRef, sha256OfArtifactUri } from '../domain/request';
+import { type JsonValue } from '../domain/json';
 import { nearNames, unseenDifference } from '../domain/near-names';
+import { type ArtifactRef, isArtifactRef, sha256OfArtifactUri } from '../domain/request';
 
 /** The operation of a row, as written in a manifest. */
 export type ManifestOperation = 'video' | 'image' | 'edit';

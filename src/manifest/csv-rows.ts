@@ -1,5 +1,5 @@
-import { CsvError, parse } from 'csv-parse';
 import { finished } from 'node:stream/promises';
+import { CsvError, parse } from 'csv-parse';
 import { otherwise } from '../domain/bug';
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { columnOf, isOwnColumn, type NamedColumn, type ManifestRow, type ManifestValue } from './columns';

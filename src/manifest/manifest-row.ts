@@ -1,6 +1,6 @@
-import { type JsonValue, parseWrittenJson, RepeatedNameError } from '../domain/json';
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { MAX_ROW_ID_LENGTH } from '../domain/campaign/row';
+import { type JsonValue, parseWrittenJson, RepeatedNameError } from '../domain/json';
 import { type ManifestRow, type ManifestValue, severalOf } from './columns';
 
 const MOST_ISSUES = 20;

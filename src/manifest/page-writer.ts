@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { otherwise } from '../domain/bug';
-import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { type ManifestIssue, PAGE_ROWS, type PlanIndex, SHOWN_ISSUES } from '../domain/campaign/plan';
 import { type CampaignPage, type CampaignRow } from '../domain/campaign/row';
 import { type ArtifactRef } from '../domain/request';
+import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 
 /** The store for pages; a dry run passes one that stores nothing. */
 export type PlanSink = Pick<ArtifactStore, 'putBuffer' | 'putStream'>;

@@ -1,17 +1,17 @@
 import { createHash, hash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
-import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { type CampaignPlan, type PlanCampaignInput, type PlanRefusal } from '../domain/campaign/plan';
 import { type CampaignRow } from '../domain/campaign/row';
-import { type ArtifactRef } from '../domain/request';
 import { DEFAULT_CREDENTIAL } from '../domain/names';
+import { type ArtifactRef } from '../domain/request';
 import { type ModelSource } from '../settings/model-source';
-import { type Unaddressable, type ValidatedRow, validatedRows } from './validate-rows';
+import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { ManifestHeaderError, ManifestUnreadableError } from './manifest-text';
-import { createSourceLookup, ModelSnapshot } from './row-lookups';
 import { emptyIndex, IssueLog, PageWriter, type PlanSink } from './page-writer';
 import { PlanTally, refusedPlan } from './plan-result';
 import { type IsBought, type IsFirstText, PreviousResults } from './previous-results';
+import { createSourceLookup, ModelSnapshot } from './row-lookups';
+import { type Unaddressable, type ValidatedRow, validatedRows } from './validate-rows';
 
 export interface PlanManifestOptions extends Omit<PlanCampaignInput, 'manifest'> {
   /** Opens the manifest from its first byte; called twice with `sample`. */

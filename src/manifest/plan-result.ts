@@ -1,8 +1,8 @@
-import { type Money } from '../domain/money';
 import { type CampaignPlan, type PlannedModel, type PlanRefusal } from '../domain/campaign/plan';
 import { addMoney, type MoneyTotals, NO_MONEY } from '../domain/campaign/results';
 import { type LedgerLine } from '../domain/campaign/row';
 import { moneyOfAttempts } from '../domain/campaign/row-result';
+import { type Money } from '../domain/money';
 import { type PaidRequest } from '../domain/request';
 import { emptyIndex, type PlanSink } from './page-writer';
 

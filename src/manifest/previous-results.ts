@@ -1,6 +1,4 @@
-import { isTemporary } from '../domain/failure-table';
 import { LRUCache } from 'lru-cache';
-import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { RETRIED_BY_DEFAULT, type RowSelection } from '../domain/campaign/plan';
 import { type ResultsRef } from '../domain/campaign/results';
 import {
@@ -10,6 +8,8 @@ import {
   type RowOutcome,
 } from '../domain/campaign/row';
 import { rowCreationKey } from '../domain/creation-key';
+import { isTemporary } from '../domain/failure-table';
+import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { readSegment, resultSegments } from './result-lines';
 
 /** Outcomes that are not final: the selection `missing` resumes these rows. */

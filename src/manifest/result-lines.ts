@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
-import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { type ResultsIndex, type ResultsRef } from '../domain/campaign/results';
 import { type CampaignRowResult } from '../domain/campaign/row';
+import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 
 /** The part of an artifact store that is read from. */
 type ReadableStore = Pick<ArtifactStore, 'read'>;

@@ -1,4 +1,5 @@
 import { given, type JsonValue } from '../domain/json';
+import { unseenDifference } from '../domain/near-names';
 import {
   type ImageEditRequest,
   type ImageGenerationRequest,
@@ -9,10 +10,9 @@ import {
   type VideoReference,
   type VideoRequest,
 } from '../domain/request';
-import { unseenDifference } from '../domain/near-names';
 import { FIELD_NAME, MANIFEST_OPERATIONS, type ManifestOperation, readSource, SOURCE_FORMS } from './columns';
-import { findSource, type ModelKind, type SourceLookup } from './row-lookups';
 import { jsonOrText, LONGEST_WORD, type RowValues } from './manifest-row';
+import { findSource, type ModelKind, type SourceLookup } from './row-lookups';
 
 interface CallLookup extends SourceLookup {
   /** The kind of a model in the configuration; undefined for an unknown model. */

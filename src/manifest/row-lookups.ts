@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { type ArtifactStore } from '../stores/artifacts/artifact-store';
-import { SNIFF_BYTES, sniffMedia } from '../stores/artifacts/media-type';
+import { type ModelEntry, type ModelLookup } from '../domain/model-config';
 import {
   type ArtifactRef,
   artifactUri,
@@ -8,8 +7,9 @@ import {
   type PaidRequest,
   type ReferenceKind,
 } from '../domain/request';
-import { type ModelEntry, type ModelLookup } from '../domain/model-config';
 import { type ModelSource } from '../settings/model-source';
+import { type ArtifactStore } from '../stores/artifacts/artifact-store';
+import { SNIFF_BYTES, sniffMedia } from '../stores/artifacts/media-type';
 import { type WrittenSource } from './columns';
 
 /** Resolves the sources that a manifest names. */

@@ -1,18 +1,18 @@
-import { type ManifestRow } from './columns';
 import { hash } from 'node:crypto';
 import { type ManifestIssue } from '../domain/campaign/plan';
 import { type CampaignRow, MAX_ROW_ID_LENGTH, contentKey } from '../domain/campaign/row';
 import { fingerprintText } from '../domain/fingerprint';
+import { given } from '../domain/json';
 import { addressedSources, validateAgainstModel } from '../domain/model-config';
 import { estimateFor, type Money } from '../domain/money';
-import { given } from '../domain/json';
 import { type ArtifactRef, type PaidRequest } from '../domain/request';
 import { validateRequest } from '../domain/validate-request';
+import { type ManifestRow } from './columns';
 import { RowValues } from './manifest-row';
-import { type ModelSnapshot, type SourceLookup } from './row-lookups';
 import { type PreviousResults, resumeRows, type ResumeRules } from './previous-results';
 import { readManifest } from './read-manifest';
 import { readCall } from './row-call';
+import { type ModelSnapshot, type SourceLookup } from './row-lookups';
 
 interface ReadRow {
   readonly line: number;

@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { type Dispatcher } from 'undici';
 import { throwBug } from '../domain/bug';
 import { ADDRESS_BLOCKED, type AddressFilter } from './address-filter';
+import { REDIRECTS } from './connections';
 import {
   type ApiCaller,
   apiHeaders,
@@ -10,11 +11,10 @@ import {
   receivesKey,
   redactorFor,
 } from './endpoint';
-import { MAX_REPLY_BYTES, parseJsonBody, readBoundedBody } from './reply-body';
-import { type BlockedReason, type ContentFetchRequest, type ContentFetchResult } from './media-client';
-import { type ContentHeaders, contentHeaders, parseRetryAfter } from './reply-headers';
-import { REDIRECTS } from './connections';
 import { isAborted, networkCode } from './errors';
+import { type BlockedReason, type ContentFetchRequest, type ContentFetchResult } from './media-client';
+import { MAX_REPLY_BYTES, parseJsonBody, readBoundedBody } from './reply-body';
+import { type ContentHeaders, contentHeaders, parseRetryAfter } from './reply-headers';
 import { readTaskError } from './task-error';
 
 /** The connection of one hop. `release` closes what was opened for it. */

@@ -2,14 +2,10 @@ import { type Dispatcher } from 'undici';
 import { otherwise } from '../domain/bug';
 import { isUsableTaskId } from '../domain/video-task';
 import { type AddressFilter, createAddressFilter } from './address-filter';
-import { type ApiCaller, apiUrl, credentialsOf, normaliseBaseUrl, redactorFor } from './endpoint';
 import { type ConnectionFactory, environmentConnections, interimLimit } from './connections';
-import { proxySecrets } from './proxy-environment';
 import { fetchContent, type HopConnection } from './content-fetch';
+import { type ApiCaller, apiUrl, credentialsOf, normaliseBaseUrl, redactorFor } from './endpoint';
 import { getVideo } from './get-video';
-import { readImageReply, readVideoReply } from './read-replies';
-import { MAX_REPLY_BYTES } from './reply-body';
-import { type PaidRoute, sendPaid } from './send-paid';
 import {
   type ClientTimeouts,
   type ImagesAccepted,
@@ -20,6 +16,10 @@ import {
   type WireJsonBody,
   type WireMultipartBody,
 } from './media-client';
+import { proxySecrets } from './proxy-environment';
+import { readImageReply, readVideoReply } from './read-replies';
+import { MAX_REPLY_BYTES } from './reply-body';
+import { type PaidRoute, sendPaid } from './send-paid';
 
 const TIMEOUTS: ClientTimeouts = { paidHttpMs: 60_000, pollHeadersMs: 10_000, pollBodyMs: 10_000 };
 const CONNECT_TIMEOUT_MS = 10_000;

@@ -1,7 +1,7 @@
 import { type Readable } from 'node:stream';
 import { type ResolvedCreatePolicy } from '../domain/create-policy';
-import { type JsonValue } from '../domain/json';
 import { type RejectReason } from '../domain/failure-table';
+import { type JsonValue } from '../domain/json';
 import { type PolledRecord, type PollErrorClass, type TaskPhase } from '../domain/poll-answers';
 import { type TaskError } from '../domain/video-task';
 import { type ConnectionFactory } from './connections';

@@ -1,12 +1,12 @@
+import { throwBug } from '../domain/bug';
 import { given, type JsonValue } from '../domain/json';
-import { isSentence, type Redactor } from './redact';
-import { readBase64, readDataUrl } from './read-data-url';
+import { isUsableTaskId } from '../domain/video-task';
 import { type ImageItem, type ReplyHeaders, type VideoAccepted } from './media-client';
+import { readBase64, readDataUrl } from './read-data-url';
+import { isSentence, type Redactor } from './redact';
 import { type HeaderValues } from './reply-headers';
 import { asNumber, asObject, asText, field, isErrorCode, type JsonRecord } from './task-error';
 import { phaseOf, type ReadContext, resolveResultUrl, statusValue, readUsage } from './video-record';
-import { throwBug } from '../domain/bug';
-import { isUsableTaskId } from '../domain/video-task';
 
 export interface AcceptedReply {
   readonly httpStatus: number;

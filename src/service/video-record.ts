@@ -1,9 +1,9 @@
+import { throwBug } from '../domain/bug';
 import { given, type JsonValue } from '../domain/json';
 import { type PolledRecord, type ReportedFacts, type TaskPhase } from '../domain/poll-answers';
 import { type VideoReading } from './media-client';
-import { asNumber, asObject, asText, field, type JsonRecord, readRecordError } from './task-error';
 import { type Redactor } from './redact';
-import { throwBug } from '../domain/bug';
+import { asNumber, asObject, asText, field, type JsonRecord, readRecordError } from './task-error';
 
 /**
  * All status values that services of this family are known to send (test/fixtures/wire), in lower case with

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { openAsBlob } from 'node:fs';
 import { FormData } from 'undici';
 import { type JsonValue } from '../domain/json';
-import { CREATE_FIELDS, holdsLocalPath } from '../domain/validate-request';
 import { type ValidationIssue } from '../domain/shape';
+import { CREATE_FIELDS, holdsLocalPath } from '../domain/validate-request';
 
 /** The JSON body of a video create or an image generation. */
 export interface WireJsonBody {

@@ -1,9 +1,7 @@
 import { statSync } from 'node:fs';
-import { ConfigurationError, type MediaConfig } from './config';
 import { throwBug } from '../domain/bug';
-import { createModelSource } from './model-source';
-import { accountName, keySecrets } from '../service/endpoint';
 import { createMediaClient } from '../service/create-media-client';
+import { accountName, keySecrets } from '../service/endpoint';
 import { type MediaClient } from '../service/media-client';
 import {
   type Account,
@@ -18,6 +16,8 @@ import {
   SendRate,
   shortForm,
 } from './accounts';
+import { ConfigurationError, type MediaConfig } from './config';
+import { createModelSource } from './model-source';
 
 /** The accounts of a worker; those of the file change with it, without a restart. */
 export interface AccountSet extends AccountRegistry {

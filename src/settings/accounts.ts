@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { type CreatePolicy } from '../domain/create-policy';
-import { DEFAULT_CREDENTIAL } from '../domain/names';
+import { parseWrittenJson, RepeatedNameError } from '../domain/json';
 import { readAmount, SPEND_PERIODS, type SpendLimit } from '../domain/money';
-import { type ModelSource } from './model-source';
+import { DEFAULT_CREDENTIAL } from '../domain/names';
+import { accountName, normaliseBaseUrl } from '../service/endpoint';
 import { type MediaClient } from '../service/media-client';
 import { ConfigurationError, createPolicySchema, keyFileText, type MediaConfig, usableKey } from './config';
-import { parseWrittenJson, RepeatedNameError } from '../domain/json';
-import { accountName, normaliseBaseUrl } from '../service/endpoint';
+import { type ModelSource } from './model-source';
 
 /** When a paid request may be sent: after a pause, or only when its call comes back. */
 type Permit = { readonly inMs: number } | { readonly heldForMs: number };

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { type CreatePolicy, KEY_HEADER, KEY_WINDOW, POLICY_VALUES } from '../domain/create-policy';
 import { throwBug } from '../domain/bug';
+import { type CreatePolicy, KEY_HEADER, KEY_WINDOW, POLICY_VALUES } from '../domain/create-policy';
 import { parseWrittenJson, RepeatedNameError } from '../domain/json';
 import {
   DEFAULT_CREDENTIAL,

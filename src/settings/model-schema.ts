@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { LONGEST_ADDRESS_SECONDS, type ModelConfiguration } from '../domain/model-config';
-import { LEAST_POLL_SECONDS, MOST_POLL_SECONDS } from '../domain/video-task';
 import { MAX_REQUEST_SECONDS } from '../domain/timeouts';
 import { CREATE_FIELDS } from '../domain/validate-request';
+import { LEAST_POLL_SECONDS, MOST_POLL_SECONDS } from '../domain/video-task';
 import { idempotencyPolicySchema } from './config';
 
 /** Never trimmed: an id is sent exactly as it is given. */

@@ -1,15 +1,15 @@
-import { dirname, join } from 'node:path';
 import { statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { throwBug } from '../domain/bug';
+import { type CreateJournal } from '../domain/journal';
+import { ConfigurationError, type MediaConfig, readConfig } from '../settings/config';
 import { type ArtifactStore } from './artifacts/artifact-store';
 import { FileArtifactStore } from './artifacts/file-store';
-import { ConfigurationError, type MediaConfig, readConfig } from '../settings/config';
-import { type CreateJournal } from '../domain/journal';
+import { systemCode } from './files/system-errors';
 import { createJournal } from './journal/create-journal';
 import { createFileRecords } from './journal/file-journal';
-import { IDENTITY } from './journal/records';
 import { type RecordStore } from './journal/record-store';
-import { throwBug } from '../domain/bug';
-import { systemCode } from './files/system-errors';
+import { IDENTITY } from './journal/records';
 
 /**
  * What a package of stores exports as `storePackage`, for addresses of its scheme. Where an address or the environment

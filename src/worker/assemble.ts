@@ -1,14 +1,14 @@
 import { Runtime, type WorkerOptions } from '@temporalio/worker';
-import { type AccountSet, openAccounts } from '../settings/account-set';
-import { type ActivityQueuesOptions, type ServedQueues } from './activity-workers';
-import { checkServe, type MediaConfig } from '../settings/config';
-import { CREATE_TIMEOUTS } from '../domain/timeouts';
-import { nexusServicesOf } from './media-nexus-service';
-import { type Rebind } from './bind-queue';
-import { type PartsOptions } from './media-parts';
-import { joinActivities } from './join-bundle';
 import { type Served, servedBy, type ServedPart } from '../domain/names';
+import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { WorkerSetupError } from '../installation';
+import { type AccountSet, openAccounts } from '../settings/account-set';
+import { checkServe, type MediaConfig } from '../settings/config';
+import { type ActivityQueuesOptions, type ServedQueues } from './activity-workers';
+import { type Rebind } from './bind-queue';
+import { joinActivities } from './join-bundle';
+import { nexusServicesOf } from './media-nexus-service';
+import { type PartsOptions } from './media-parts';
 
 /**
  * Returns the version of all workers of a process: the user's, else that of MEDIA_DEPLOYMENT. Its default behavior is

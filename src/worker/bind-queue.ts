@@ -1,21 +1,21 @@
 import { Client } from '@temporalio/client';
 import { type NativeConnection, Runtime, type WorkerOptions } from '@temporalio/worker';
 import { accountsOfOthers, bindJournal, JournalBindingError } from '../activities/binding/bind-journal';
-import { type CreateJournal } from '../domain/journal';
-import { lacksOfServer } from './temporal-server-version';
-import { type MediaParts } from './media-parts';
-import { openLog, recordOrRetry } from '../activities/key-log';
-import { isUnseen, recordLostSend } from '../activities/unknown-sends';
 import {
   asFields,
   type PaidCallSeen,
   paidCallsOn,
   UnreadCallError,
 } from '../activities/binding/paid-history';
+import { openLog, recordOrRetry } from '../activities/key-log';
+import { isUnseen, recordLostSend } from '../activities/unknown-sends';
+import { type CreateJournal } from '../domain/journal';
 import { isOpenAnswer, isPaid, type JournalKey } from '../domain/log-entries';
 import { ACTIVITY, baseTaskQueue } from '../domain/names';
 import { type CreatedVideo } from '../domain/paid-call';
 import { createRedactor } from '../service/redact';
+import { type MediaParts } from './media-parts';
+import { lacksOfServer } from './temporal-server-version';
 
 /** Number of executions of the queue whose histories are read, the newest first. */
 const MAX_EXECUTIONS = 1_000;

@@ -1,8 +1,8 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import assert from 'node:assert';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFile } from 'node:fs/promises';
-import { createContext, Script } from 'node:vm';
 import { join } from 'node:path';
+import { createContext, Script } from 'node:vm';
 import { type BundleOptions, type Logger, type WorkflowBundleOption } from '@temporalio/worker';
 import { NOT_JOINED, WORKFLOW } from '../domain/names';
 import { packagedWorkflows, packageFile, WorkerSetupError } from '../installation';

@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Runtime, type Worker } from '@temporalio/worker';
-import { accountRegistry } from '../settings/accounts';
-import { createMediaActivities } from '../activities/create-media-activities';
 import { kept } from '../activities/admission';
+import { createMediaActivities } from '../activities/create-media-activities';
 import { clearOf, framesOf, retryLater } from '../activities/failures';
-import { ArtifactError, type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { type MediaActivities } from '../domain/activities';
 import { isBug, otherwise } from '../domain/bug';
 import { type CreateJournal } from '../domain/journal';
 import { ACTIVITY } from '../domain/names';
-import { journalFault } from '../stores/journal/records';
+import { accountRegistry } from '../settings/accounts';
 import { createModelSource } from '../settings/model-source';
+import { ArtifactError, type ArtifactStore } from '../stores/artifacts/artifact-store';
+import { journalFault } from '../stores/journal/records';
 import { type MediaParts } from './media-parts';
 
 /** Milliseconds between two tries, and the longest time that the user's worker waits for the first one. */

@@ -6,6 +6,7 @@ import {
   type WorkflowHandle,
   WorkflowRunOperationHandler,
 } from '@temporalio/nexus';
+import { type WorkerOptions } from '@temporalio/worker';
 import {
   HandlerError,
   HandlerStartOperationResult,
@@ -15,7 +16,6 @@ import {
   serviceHandler,
   type StartOperationContext,
 } from 'nexus-rpc';
-import { type WorkerOptions } from '@temporalio/worker';
 import { TemporalMediaClient } from '../client';
 import {
   CampaignConflictError,
@@ -23,7 +23,6 @@ import {
   CreationKeyConflictError,
   InvalidInputError,
 } from '../client/errors';
-import { type MediaConfig } from '../settings/config';
 import { awaitVideoWorkflowId } from '../client/resume-video';
 import { type Started } from '../client/workflow-handle';
 import { DEFAULT_CREDENTIAL, STARTED_BY, WORKFLOW } from '../domain/names';
@@ -31,6 +30,7 @@ import { refusedBeforeSend, type Rejected } from '../domain/outcome';
 import { isObject, shapeIssue } from '../domain/shape';
 import { AWAIT_VIDEO_SHAPE } from '../domain/workflow-inputs';
 import { mediaService } from '../nexus';
+import { type MediaConfig } from '../settings/config';
 
 /** Options of {@link mediaNexusService}. */
 export interface MediaNexusOptions {

@@ -1,21 +1,21 @@
 import { Runtime, type Worker } from '@temporalio/worker';
-import { type AccountSet } from '../settings/account-set';
-import { type AccountOptions } from '../settings/accounts';
 import { createMediaActivities } from '../activities/create-media-activities';
+import { type TaskRecords } from '../activities/paid-context';
 import { pollInThread } from '../activities/poll-in-thread';
 import { outOfReach } from '../activities/sources';
-import { type TaskRecords } from '../activities/paid-context';
-import { type ArtifactStore } from '../stores/artifacts/artifact-store';
-import { floatingJournal, type MediaConfig } from '../settings/config';
+import { WatchRecovery } from '../activities/watchers';
 import { type MediaActivities } from '../domain/activities';
 import { otherwise } from '../domain/bug';
 import { type CreateJournal } from '../domain/journal';
 import { type Metrics } from '../domain/metrics';
 import { baseTaskQueue } from '../domain/names';
-import { measuredJournal, runtimeMetrics, showNoFailures } from './telemetry';
+import { type AccountSet } from '../settings/account-set';
+import { type AccountOptions } from '../settings/accounts';
+import { floatingJournal, type MediaConfig } from '../settings/config';
 import { createModelSource, type ModelSource } from '../settings/model-source';
+import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { ephemeralJournal, openArtifactStore, openJournal, schemeOf } from '../stores/open-stores';
-import { WatchRecovery } from '../activities/watchers';
+import { measuredJournal, runtimeMetrics, showNoFailures } from './telemetry';
 
 /** What a caller may give instead of the configuration. */
 export interface PartsOptions extends Partial<WorkerStores> {

@@ -5,17 +5,17 @@ import {
   type Worker,
   type WorkerOptions,
 } from '@temporalio/worker';
-import { createActivityWorkers, QueuesServed, runAlongside } from './activity-workers';
-import { type MediaConfig, readConfig, readUsableConfig } from '../settings/config';
+import { type Served } from '../domain/names';
 import { refuseUnsoundSdk, WorkerSetupError } from '../installation';
+import { type MediaConfig, readConfig, readUsableConfig } from '../settings/config';
+import { workflowsFor } from '../workflow-bundle';
+import { createActivityWorkers, QueuesServed, runAlongside } from './activity-workers';
 import { assembleWorker, openWorkerAccounts, PAID_LIMITS, servedOf, type ServingOptions } from './assemble';
 import { bindQueue } from './bind-queue';
 import { codeOf, joinBundle, refuseLacking } from './join-bundle';
+import { LateParts } from './late-parts';
 import { makeParts, type MediaParts } from './media-parts';
 import { readinessOf, storesNeeded } from './readiness';
-import { type Served } from '../domain/names';
-import { workflowsFor } from '../workflow-bundle';
-import { LateParts } from './late-parts';
 
 /**
  * Options of `MediaPlugin`. By default everything is read from the environment when a worker is made. The worker's task

@@ -1,7 +1,7 @@
-import { Runtime } from '@temporalio/worker';
 import { type Logger, type LogLevel, type LogMetadata, SdkComponent } from '@temporalio/common';
-import { type MetricKey, METRICS, type Metrics, unfailing } from '../domain/metrics';
+import { Runtime } from '@temporalio/worker';
 import { type CreateJournal } from '../domain/journal';
+import { type MetricKey, METRICS, type Metrics, unfailing } from '../domain/metrics';
 
 type Meter = Runtime['metricMeter'];
 type Report = (value: number, labels: { readonly [label: string]: string }) => void;

@@ -8,26 +8,18 @@ import {
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
+import { otherwise } from '../domain/bug';
+import { type DownloadVideoInput, type DownloadVideoResult } from '../domain/download';
+import { outcomeOfDownload, outcomeOfWatch, type WaitOrigin, type WatchEnd } from '../domain/end-of-wait';
+import { given } from '../domain/json';
+import { billing } from '../domain/money';
 import { ACTIVITY, DEFAULT_CREDENTIAL, SIGNAL } from '../domain/names';
 import { outcomes, type VideoOutcome } from '../domain/outcome';
-import { billing } from '../domain/money';
-import { type PollingMode, type PollingProfile, type VideoTask, videoTaskById } from '../domain/video-task';
-import {
-  AWAIT_VIDEO_SHAPE,
-  type AwaitVideoInput,
-  type CarriedWait,
-  type GenerateVideoInput,
-} from '../domain/workflow-inputs';
-import { activity } from './proxies';
-import { PINNED } from './workflow-metadata';
-import { trackVideo, type VideoProgress } from './video-progress';
-import { type DownloadVideoInput, type DownloadVideoResult } from '../domain/download';
-import { executionExpiresAt, withTimeLimit } from './timers';
-import { otherwise } from '../domain/bug';
-import { given } from '../domain/json';
-import { milliseconds } from '../domain/shape';
-import { outcomeOfDownload, outcomeOfWatch, type WaitOrigin, type WatchEnd } from '../domain/end-of-wait';
 import { PACE, type SlowPolling } from '../domain/poll-group';
+import { milliseconds } from '../domain/shape';
+import { DEFAULT_WAIT_MS, POLL_TIMEOUTS, WATCH_TIMEOUTS } from '../domain/timeouts';
+import { type PollingMode, type PollingProfile, type VideoTask, videoTaskById } from '../domain/video-task';
+import { beginWatch, type Watch, type WatchState } from '../domain/watch-state';
 import {
   deliveryQueue,
   type Waiter,
@@ -35,10 +27,18 @@ import {
   type WatcherFacts,
   watchersOf,
 } from '../domain/watcher';
-import { DEFAULT_WAIT_MS, POLL_TIMEOUTS, WATCH_TIMEOUTS } from '../domain/timeouts';
-import { beginWatch, type Watch, type WatchState } from '../domain/watch-state';
+import {
+  AWAIT_VIDEO_SHAPE,
+  type AwaitVideoInput,
+  type CarriedWait,
+  type GenerateVideoInput,
+} from '../domain/workflow-inputs';
 import { NO_INPUT, onSignal, queuesOf, requireInput } from './handlers';
 import { type PollEnd, PollLoop } from './poll-loop';
+import { activity } from './proxies';
+import { executionExpiresAt, withTimeLimit } from './timers';
+import { trackVideo, type VideoProgress } from './video-progress';
+import { PINNED } from './workflow-metadata';
 
 /**
  * Fetches and verifies the file of one finished video. Null where no worker could finish it, or its time was over.

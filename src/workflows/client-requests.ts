@@ -5,7 +5,6 @@ import {
   type FoundVideoTask,
 } from '../domain/activities';
 import { ACTIVITY } from '../domain/names';
-import { activity } from './proxies';
 import {
   decisionIssue,
   RESOLVE_UNCONFIRMED_SHAPE,
@@ -16,6 +15,7 @@ import {
   type ReviewJournalPage,
 } from '../domain/unconfirmed-decision';
 import { inputIssue, requireInput } from './handlers';
+import { activity } from './proxies';
 
 /** The artifact store of this queue's workers; a client checks it before it starts what it could not save. */
 export async function artifactStore(): Promise<ArtifactStoreFacts> {

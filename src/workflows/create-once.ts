@@ -8,7 +8,7 @@ import {
   uuid4,
 } from '@temporalio/workflow';
 import { byClockOf } from '../domain/clocks';
-import { type CallWait, callWait } from '../domain/video-state';
+import { announcedIn, type SenderTrace, taskIdIn } from '../domain/create-heartbeat';
 import {
   cancelledStep,
   type CreateOnceState,
@@ -21,7 +21,7 @@ import {
   withDebts,
 } from '../domain/create-once';
 import { type CreatePolicy } from '../domain/create-policy';
-import { announcedIn, type SenderTrace, taskIdIn } from '../domain/create-heartbeat';
+import { given } from '../domain/json';
 import { ACTIVITY } from '../domain/names';
 import {
   type CallFacts,
@@ -32,11 +32,11 @@ import {
 } from '../domain/paid-call';
 import { referenceModeOf, type VideoRequest } from '../domain/request';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
+import { type CallWait, callWait } from '../domain/video-state';
+import { ancestry, inThisRun } from './creation-key';
 import { queuesOf } from './handlers';
 import { activity, createScheduleToCloseMs } from './proxies';
 import { neverStarted, raceTimer, type StartWait } from './timers';
-import { ancestry, inThisRun } from './creation-key';
-import { given } from '../domain/json';
 
 /** The request, and how long and under which policy {@link createOnce} tries to send it. */
 export interface CreateOnceOptions {

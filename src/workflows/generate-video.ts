@@ -1,17 +1,17 @@
 import { continueAsNew, setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
-import { billing } from '../domain/money';
 import { beginCreate, DEFAULT_START_LIMIT_MS, type CreateOnceState } from '../domain/create-once';
-import { milliseconds } from '../domain/shape';
+import { billing } from '../domain/money';
 import { outcomes, type VideoOutcome } from '../domain/outcome';
-import { type CarriedWait, GENERATE_VIDEO_SHAPE, type GenerateVideoInput } from '../domain/workflow-inputs';
 import { type CreatedVideo } from '../domain/paid-call';
+import { milliseconds } from '../domain/shape';
+import { type CarriedWait, GENERATE_VIDEO_SHAPE, type GenerateVideoInput } from '../domain/workflow-inputs';
 import { awaitDecision, Decisions } from './await-decision';
+import { beginWait, waitForVideo } from './await-video';
 import { createOnce, type CreateOnceOptions } from './create-once';
 import { creationKey } from './creation-key';
 import { inputIssue, queuesOf } from './handlers';
-import { beginWait, waitForVideo } from './await-video';
-import { PINNED } from './workflow-metadata';
 import { trackVideo, type VideoProgress } from './video-progress';
+import { PINNED } from './workflow-metadata';
 
 /**
  * Creates one video at most once, waits for it, downloads and verifies it (contract 2 to 4).

@@ -10,7 +10,6 @@ import {
   TimeoutFailure,
 } from '@temporalio/workflow';
 import { byClockOf } from '../domain/clocks';
-import { billing } from '../domain/money';
 import {
   beginCreate,
   DEFAULT_START_LIMIT_MS,
@@ -20,14 +19,15 @@ import {
   type CreateStep,
   type StepContext,
 } from '../domain/create-once';
-import { evidence, noWorker, type NotSent, type WaitingImage } from '../domain/paid-call';
-import { type CallWait, callWait, imageDetails } from '../domain/video-state';
+import { given } from '../domain/json';
+import { billing } from '../domain/money';
 import { ACTIVITY, RETRY_LATER, UNSAFE_RETRIES, UNSAFE_RETRY_POLICY } from '../domain/names';
 import { type ImageOutcome, outcomes } from '../domain/outcome';
+import { evidence, noWorker, type NotSent, type WaitingImage } from '../domain/paid-call';
 import { type ImageEditRequest } from '../domain/request';
-import { given } from '../domain/json';
 import { milliseconds, type Shape } from '../domain/shape';
 import { CREATE_TIMEOUTS, IMAGE_TIMEOUTS } from '../domain/timeouts';
+import { type CallWait, callWait, imageDetails } from '../domain/video-state';
 import {
   IMAGE_WORKFLOW_SHAPE,
   type EditImageWorkflowInput,
@@ -36,8 +36,8 @@ import {
 import { ancestry, creationKey, inThisRun } from './creation-key';
 import { inputIssue, onQuery, queuesOf, waitsQuery } from './handlers';
 import { activity, imageScheduleToCloseMs } from './proxies';
-import { PINNED, recordFacts } from './workflow-metadata';
 import { isUntaken, neverStarted, raceTimer, type StartWait } from './timers';
+import { PINNED, recordFacts } from './workflow-metadata';
 
 /** The task queue of the activity, or why its caller has none; and what the input must look like. */
 export type ImagePlace = ({ readonly taskQueue: string } | { readonly refused: string }) & {

@@ -18,8 +18,8 @@ import {
 import { type awaitVideo } from './await-video';
 import { creationKey } from './creation-key';
 import { type generateVideo } from './generate-video';
-import { imageCall, type ImagePlace } from './image-call';
 import { taskQueueIssue } from './handlers';
+import { imageCall, type ImagePlace } from './image-call';
 
 /** Options of {@link executeVideo}: those of a child workflow, but the task queue has no default. */
 export type ExecuteVideoOptions = Omit<ChildWorkflowOptions, 'args' | 'taskQueue'> & {

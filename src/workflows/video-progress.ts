@@ -1,15 +1,15 @@
 import { defineQuery, metricMeter, setCurrentDetails } from '@temporalio/workflow';
+import { ENDED_VIDEO_METRICS, OTHER } from '../domain/ended-video-metrics';
 import { given } from '../domain/json';
+import { type MetricLabels } from '../domain/metrics';
 import { QUERY } from '../domain/names';
 import { type ImageOutcome, type VideoOutcome } from '../domain/outcome';
 import { type CreateEvidence } from '../domain/paid-call';
-import { pollFacts, type Watch } from '../domain/watch-state';
 import { type CallWait, videoDetails, type VideoState } from '../domain/video-state';
+import { pollFacts, type Watch } from '../domain/watch-state';
 import { onQuery, waitsQuery } from './handlers';
 import { type PollLoop } from './poll-loop';
 import { forgetOutcome, recordFacts } from './workflow-metadata';
-import { ENDED_VIDEO_METRICS, OTHER } from '../domain/ended-video-metrics';
-import { type MetricLabels } from '../domain/metrics';
 
 /** A full account name; an untyped caller may pass anything as the account of a task. */
 const ACCOUNT = /^[\w.-]{1,64}@[0-9a-f]{8}$/;

@@ -11,7 +11,10 @@ import {
 } from '@temporalio/workflow';
 import { DELIVERY } from '../domain/download';
 import { ACTIVITY, idCheck, QUERY, SIGNAL } from '../domain/names';
+import { PACE } from '../domain/poll-group';
 import { arrayOf, optional } from '../domain/shape';
+import { watcherDetails } from '../domain/video-state';
+import { type WatchState } from '../domain/watch-state';
 import {
   type Delivery,
   deliveryQueue,
@@ -29,14 +32,11 @@ import {
   WATCH_VIDEOS_SHAPE,
   type WatchVideosInput,
 } from '../domain/watcher';
-import { PACE } from '../domain/poll-group';
-import { watcherDetails } from '../domain/video-state';
-import { type WatchState } from '../domain/watch-state';
+import { nudgeSignal } from './await-video';
 import { fits, onQuery, onSignal, requireInput, thatFit } from './handlers';
 import { type PollEnd, PollLoop } from './poll-loop';
 import { activity } from './proxies';
 import { AUTO_UPGRADE } from './workflow-metadata';
-import { nudgeSignal } from './await-video';
 
 const watchJoinSignal = defineSignal<[readonly JoinedWatch[]]>(SIGNAL.watchJoin);
 const watchLeaveSignal = defineSignal<[Leaving]>(SIGNAL.watchLeave);

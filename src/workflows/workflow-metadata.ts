@@ -1,4 +1,3 @@
-import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import {
   defineSearchAttributeKey,
   type SearchAttributePair,
@@ -6,6 +5,7 @@ import {
   type VersioningBehavior,
   type WorkflowDefinitionOptions,
 } from '@temporalio/common';
+import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { SEARCH_ATTRIBUTE, SEARCH_ATTRIBUTES, type SearchFacts, searchPairs } from '../domain/names';
 
 const keyOf = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);

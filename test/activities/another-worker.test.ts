@@ -2,12 +2,12 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createMediaActivities } from '../../src/activities/create-media-activities';
 import { createFindVideoTask } from '../../src/activities/create-media-activities';
-import { type ArtifactStore } from '../../src/stores/artifacts/artifact-store';
-import { accountRegistry } from '../../src/settings/accounts';
 import { type CreateJournal } from '../../src/domain/journal';
 import { ACTIVITY } from '../../src/domain/names';
 import { type PollVideosInput } from '../../src/domain/poll-answers';
+import { accountRegistry } from '../../src/settings/accounts';
 import { type ModelSource } from '../../src/settings/model-source';
+import { type ArtifactStore } from '../../src/stores/artifacts/artifact-store';
 import { makeVideoTask } from '../domain/make-video-task';
 
 const INPUT: PollVideosInput = {

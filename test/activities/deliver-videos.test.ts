@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createDownloadVideos } from '../../src/activities/deliver-videos';
 import { createDownloadVideo } from '../../src/activities/download-video';
-import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
 import {
   type DownloadVideosInput,
   type DownloadVideosResult,
@@ -15,8 +14,9 @@ import { RETRY_LATER } from '../../src/domain/names';
 import { type VideoTask, videoTaskById } from '../../src/domain/video-task';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';
-import { makeMp4 } from '../stores/artifacts/make-media';
+import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
 import { json, loopback, type Loopback, type SeenRequest } from '../service/loopback-service';
+import { makeMp4 } from '../stores/artifacts/make-media';
 import { sha256 } from './download-harness';
 
 let mp4: Buffer;

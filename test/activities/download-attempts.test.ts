@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { digestOf } from '../../src/activities/fetch-body';
 import { POLL_ERROR_CLASSES } from '../../src/domain/poll-answers';
 import { videoTaskById } from '../../src/domain/video-task';
-import { buffer } from 'node:stream/consumers';
 import { makeMp4 } from '../stores/artifacts/make-media';
 import {
   type Answer,

@@ -1,3 +1,4 @@
+import { type Info } from '@temporalio/activity';
 import fc from 'fast-check';
 import {
   decideDownload,
@@ -8,7 +9,6 @@ import {
 } from '../../src/activities/download-problems';
 import { isShutdown, tryBudget } from '../../src/activities/download-video';
 import { DOWNLOAD_BOUNDS, type DownloadProblem } from '../../src/domain/download';
-import { type Info } from '@temporalio/activity';
 
 const state: DownloadState = { attempt: 1, elsewhere: 0, windowMs: 0, sameFault: 1 };
 const decide = (problem: Partial<DownloadProblem>, at: Partial<DownloadState> = {}) =>

@@ -1,14 +1,12 @@
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { DefaultLogger } from '@temporalio/worker';
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import { createDownloadVideo } from '../../src/activities/download-video';
-import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
-import { type ArtifactStore } from '../../src/stores/artifacts/artifact-store';
 import {
   type DownloadBounds,
   type DownloadVideoInput,
@@ -17,6 +15,8 @@ import {
 import { videoTaskById } from '../../src/domain/video-task';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';
+import { type ArtifactStore } from '../../src/stores/artifacts/artifact-store';
+import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 

@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { videoTaskById } from '../../src/domain/video-task';
 import { list, table, trak } from '../stores/artifacts/make-boxes';
 import { avi, matroska, transportStream } from '../stores/artifacts/make-containers';
 import { box, makeMp4, makePng } from '../stores/artifacts/make-media';
-import { buffer } from 'node:stream/consumers';
 import {
   type Answer,
   API_KEY,

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type CreateJournal } from '../../src/domain/journal';
 import { type LogEntry } from '../../src/domain/log-entries';
 import { stateOf } from '../../src/domain/paid-log';
-import { keepLostCalls, type LostCall } from '../../src/worker/bind-queue';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
+import { keepLostCalls, type LostCall } from '../../src/worker/bind-queue';
 import { answers } from '../domain/create-answers';
 import { answerEntry, decisionEntry, fenceEntry, intentEntry, LOG_KEY as KEY } from '../support/log-entries';
 

@@ -1,5 +1,5 @@
-import { MockActivityEnvironment } from '@temporalio/testing';
 import { once } from 'node:events';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { startHeartbeat } from '../../src/activities/heartbeat';
 
 it('beats in the background with the details of the moment, and when it is told to, until it is stopped', async () => {

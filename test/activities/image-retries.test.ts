@@ -4,8 +4,8 @@ import { type PaidDeps } from '../../src/activities/paid-context';
 import { type CreateJournal } from '../../src/domain/journal';
 import { type ImageOutcome } from '../../src/domain/outcome';
 import { type WaitingImage } from '../../src/domain/paid-call';
-import { makePng } from '../stores/artifacts/make-media';
 import { answers } from '../domain/create-answers';
+import { makePng } from '../stores/artifacts/make-media';
 import { answerEntry, decisionEntry, intentEntry, LOG_KEY } from '../support/log-entries';
 import { type LogBench, openLogBench } from './log-bench';
 

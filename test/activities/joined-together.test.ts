@@ -1,7 +1,7 @@
 import { type Client } from '@temporalio/client';
-import { MAX_WATCHES, type WatcherFacts, watchersOf } from '../../src/domain/watcher';
-import { beginWatch } from '../../src/domain/watch-state';
 import { JoinedTogether, MAX_JOINS } from '../../src/activities/watchers';
+import { beginWatch } from '../../src/domain/watch-state';
+import { MAX_WATCHES, type WatcherFacts, watchersOf } from '../../src/domain/watcher';
 import { makeVideoTask } from '../domain/make-video-task';
 
 const video = makeVideoTask();

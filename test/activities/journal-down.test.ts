@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { accountRegistry } from '../../src/settings/accounts';
 import { createMediaActivities } from '../../src/activities/create-media-activities';
-import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
 import { type MediaActivities } from '../../src/domain/activities';
 import { ACTIVITY } from '../../src/domain/names';
 import { type CreateVideoInput, type GenerateImageInput } from '../../src/domain/paid-call';
-import { createFileJournal } from '../../src/stores/journal/file-journal';
-import { createModelSource } from '../../src/settings/model-source';
 import { createMediaClient } from '../../src/service/create-media-client';
+import { accountRegistry } from '../../src/settings/accounts';
+import { createModelSource } from '../../src/settings/model-source';
+import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 
 /** A journal that cannot be read says nothing about the attempts before this one (failure model: rows 6 and 19). */
 describe('a journal that is down', () => {

@@ -1,9 +1,9 @@
-import { type LogEntry } from '@temporalio/worker';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { journalDown, journalUnavailable } from '../../src/activities/key-log';
-import { JournalRecordError } from '../../src/stores/journal/records';
+import { type LogEntry } from '@temporalio/worker';
 import { connectFailure, postgresError } from '../../packages/store-postgres/src/postgres-error';
 import { s3Error } from '../../packages/store-s3/src/s3-error';
+import { journalDown, journalUnavailable } from '../../src/activities/key-log';
+import { JournalRecordError } from '../../src/stores/journal/records';
 
 const BASE = { sendAttempt: 0, sent: false, account: null, estimate: null };
 

@@ -1,4 +1,3 @@
-import { type CreateJournal, NO_JOURNAL, type TaskIndexEntry } from '../../src/domain/journal';
 import {
   append,
   claimTask,
@@ -7,6 +6,7 @@ import {
   openLog,
   recordAnswer,
 } from '../../src/activities/key-log';
+import { type CreateJournal, NO_JOURNAL, type TaskIndexEntry } from '../../src/domain/journal';
 import { type LogEntry } from '../../src/domain/log-entries';
 import { stateOf } from '../../src/domain/paid-log';
 import { answers } from '../domain/create-answers';

@@ -2,8 +2,8 @@ import { type CreateJournal } from '../../src/domain/journal';
 import { type LogEntry, type RecordedAnswer } from '../../src/domain/log-entries';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
 import { answers } from '../domain/create-answers';
-import { answerEntry, decisionEntry, LOG_KEY } from '../support/log-entries';
 import { eventually } from '../support/eventually';
+import { answerEntry, decisionEntry, LOG_KEY } from '../support/log-entries';
 import { type LogBench, openLogBench, traceOf } from './log-bench';
 
 describe('a send', () => {

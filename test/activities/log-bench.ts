@@ -1,8 +1,8 @@
-import { type Info } from '@temporalio/activity';
-import { MockActivityEnvironment } from '@temporalio/testing';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Info } from '@temporalio/activity';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { createCreateVideo } from '../../src/activities/create-video';
 import { type PaidDeps } from '../../src/activities/paid-context';
 import { createReconcileCreate } from '../../src/activities/reconcile-create';
@@ -14,9 +14,9 @@ import {
   type ReconcileCreateInput,
 } from '../../src/domain/paid-call';
 import { type KeyState, stateOf } from '../../src/domain/paid-log';
-import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { json, loopback, type Loopback } from '../service/loopback-service';
 import { LOG_KEY } from '../support/log-entries';
 import { NOTHING_ANNOUNCED } from '../support/queue-binding';

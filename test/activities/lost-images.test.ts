@@ -6,10 +6,10 @@ import { createImageCall } from '../../src/activities/image-call';
 import { type CreateJournal } from '../../src/domain/journal';
 import { type ImageOutcome } from '../../src/domain/outcome';
 import { type WaitingImage } from '../../src/domain/paid-call';
-import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { createMediaClient } from '../../src/service/create-media-client';
-import { makePng } from '../stores/artifacts/make-media';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { json, loopback, type Loopback } from '../service/loopback-service';
+import { makePng } from '../stores/artifacts/make-media';
 import { paidDeps } from './paid-deps';
 
 /** Paid images lie where the worker may not go yet, under links that the journal keeps sealed. */

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { accountRegistry } from '../../src/settings/accounts';
 import { type PaidDeps } from '../../src/activities/paid-context';
 import { RefusalGate } from '../../src/activities/refusal-gate';
-import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
-import { createModelSource } from '../../src/settings/model-source';
 import { type MediaClient } from '../../src/service/media-client';
+import { accountRegistry } from '../../src/settings/accounts';
+import { createModelSource } from '../../src/settings/model-source';
+import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
 import { alwaysBound } from '../support/queue-binding';
 
 /**

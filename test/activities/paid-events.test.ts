@@ -1,6 +1,6 @@
 import { createPaidEvents, type EventLevel, type PaidEvents } from '../../src/activities/media-metrics';
-import { NO_METRICS } from '../../src/domain/metrics';
 import { type RecordedAnswer } from '../../src/domain/log-entries';
+import { NO_METRICS } from '../../src/domain/metrics';
 import { answers } from '../domain/create-answers';
 import { eventually } from '../support/eventually';
 

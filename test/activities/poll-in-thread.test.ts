@@ -1,14 +1,14 @@
+import { join } from 'node:path';
 import { context, trace } from '@opentelemetry/api';
 import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
-import { join } from 'node:path';
-import { accountRegistry } from '../../src/settings/accounts';
-import { pollInSpan } from '../../src/activities/spans';
+import { createSandbox, type Sandbox, SandboxAdmin } from '../../packages/sandbox/src';
 import { pollInThread, type PollThread } from '../../src/activities/poll-in-thread';
 import { createPollVideos } from '../../src/activities/poll-videos';
+import { pollInSpan } from '../../src/activities/spans';
 import { type PollAnswer, type PollVideosInput, type PollVideosResult } from '../../src/domain/poll-answers';
 import { createMediaClient } from '../../src/service/create-media-client';
-import { createSandbox, type Sandbox, SandboxAdmin } from '../../packages/sandbox/src';
+import { accountRegistry } from '../../src/settings/accounts';
 
 const ENTRY = join(__dirname, '../../lib/activities/poll-thread.js');
 const ACCOUNT = 'default@00000000';

@@ -1,8 +1,8 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { accountRegistry } from '../../src/settings/accounts';
 import { createPollVideos, dueAt } from '../../src/activities/poll-videos';
 import { type PollVideosInput, type PollVideosResult } from '../../src/domain/poll-answers';
 import { type MediaClient } from '../../src/service/media-client';
+import { accountRegistry } from '../../src/settings/accounts';
 
 describe('the order of polls in a tick', () => {
   it('begins with the tasks that waited longest, and answers each under its own place', async () => {

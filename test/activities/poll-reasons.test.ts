@@ -1,7 +1,7 @@
-import { accountRegistry } from '../../src/settings/accounts';
 import { createPollVideos } from '../../src/activities/poll-videos';
 import { type PollVideosInput } from '../../src/domain/poll-answers';
 import { createMediaClient } from '../../src/service/create-media-client';
+import { accountRegistry } from '../../src/settings/accounts';
 import { json, loopback } from '../service/loopback-service';
 
 const ACCOUNT = 'default@00000000';

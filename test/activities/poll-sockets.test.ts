@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { accountRegistry } from '../../src/settings/accounts';
 import { createMediaActivities } from '../../src/activities/create-media-activities';
 import { createPollVideos } from '../../src/activities/poll-videos';
 import { ACTIVITY } from '../../src/domain/names';
@@ -9,9 +8,10 @@ import {
   type PollVideosInput,
   type PollVideosResult,
 } from '../../src/domain/poll-answers';
+import { type MediaClient } from '../../src/service/media-client';
+import { accountRegistry } from '../../src/settings/accounts';
 import { type ModelSource } from '../../src/settings/model-source';
 import { type ArtifactStore } from '../../src/stores/artifacts/artifact-store';
-import { type MediaClient } from '../../src/service/media-client';
 
 // Virtual time reaches the global timers alone.
 jest.mock('node:timers/promises', () => ({

@@ -1,9 +1,9 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { type CreateJournal, NO_JOURNAL } from '../../src/domain/journal';
 import { type PaidDeps } from '../../src/activities/paid-context';
+import { PERHAPS } from '../../src/domain/create-heartbeat';
+import { type CreateJournal, NO_JOURNAL } from '../../src/domain/journal';
 import { type LogEntry, type RecordedAnswer } from '../../src/domain/log-entries';
 import { type CreateVideoAnswer, evidence, type ReconcileCreateInput } from '../../src/domain/paid-call';
-import { PERHAPS } from '../../src/domain/create-heartbeat';
 import { answers } from '../domain/create-answers';
 import { answerEntry, decisionEntry, intentEntry, lostEntry } from '../support/log-entries';
 import { type LogBench, openLogBench, traceOf } from './log-bench';

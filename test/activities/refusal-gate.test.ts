@@ -1,10 +1,10 @@
+import { heldAnswer } from '../../src/activities/admission';
 import {
   RefusalGate,
   type GatedCall,
   type Pass,
   type StandingRefusal,
 } from '../../src/activities/refusal-gate';
-import { heldAnswer } from '../../src/activities/admission';
 import { type RecordedAnswer } from '../../src/domain/log-entries';
 import { type StandingScope } from '../../src/domain/paid-call';
 

@@ -15,15 +15,15 @@ import {
   type LogEntry,
   type RecordedAnswer,
 } from '../../src/domain/log-entries';
-import { stateOf } from '../../src/domain/paid-log';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
+import { stateOf } from '../../src/domain/paid-log';
 import {
   type ResolveUnconfirmedCall,
   type ResolveUnconfirmedResult,
 } from '../../src/domain/unconfirmed-decision';
-import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { answers } from '../domain/create-answers';
 import { makeVideoTask } from '../domain/make-video-task';
 import { json, loopback, type Loopback } from '../service/loopback-service';

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
-import { accountRegistry } from '../../src/settings/accounts';
 import { createPollVideos } from '../../src/activities/poll-videos';
+import { verdictWithoutRecord, type WatchVerdict } from '../../src/domain/end-of-wait';
 import { PACE, PollGroup, type PollPace } from '../../src/domain/poll-group';
 import { type PollingProfile } from '../../src/domain/video-task';
 import { beginWatch, type WatchState } from '../../src/domain/watch-state';
-import { verdictWithoutRecord, type WatchVerdict } from '../../src/domain/end-of-wait';
 import { type GetVideoResult, type MediaClient } from '../../src/service/media-client';
+import { accountRegistry } from '../../src/settings/accounts';
 import { makeVideoTask } from '../domain/make-video-task';
 
 // Virtual time reaches the global timers alone.

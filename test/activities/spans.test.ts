@@ -10,13 +10,13 @@ import {
 } from '@opentelemetry/api';
 import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
+import { createSandbox, type Sandbox, SandboxAdmin } from '../../packages/sandbox/src';
 import { sendInSpan, withSpan } from '../../src/activities/spans';
 import { resolveCreatePolicy } from '../../src/domain/create-policy';
 import { type VideoRequest } from '../../src/domain/request';
 import { createMediaClient } from '../../src/service/create-media-client';
 import { type MediaClient } from '../../src/service/media-client';
 import { wireVideoBody } from '../../src/service/request-bodies';
-import { createSandbox, type Sandbox, SandboxAdmin } from '../../packages/sandbox/src';
 
 function fail(): never {
   throw new Error('the tracer of the user fails');

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createCreateVideo } from '../../src/activities/create-video';
 import { announcedIn } from '../../src/domain/create-heartbeat';
-import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { createMediaClient } from '../../src/service/create-media-client';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { json, loopback } from '../service/loopback-service';
 import { paidDeps } from './paid-deps';
 

@@ -1,5 +1,5 @@
-import { goal } from '../../bench/framework/goal';
 import { parseArguments } from '../../bench/framework/arguments';
+import { goal } from '../../bench/framework/goal';
 import { type BenchResult, resultText } from '../../bench/framework/result-text';
 import { medianAndSpread, quantile, summary } from '../../bench/framework/statistics';
 

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Page } from 'playwright-core';
-import { type CampaignRowResult } from '../../src/domain/campaign/row';
 import { writeReport } from '../../packages/report/src/write-report';
-import { makeMp4, makePng } from '../stores/artifacts/make-media';
+import { type CampaignRowResult } from '../../src/domain/campaign/row';
 import { at, factsOf, makeResult, planOf, putPlan, putSegments, resultsRef } from '../report/make-campaign';
 import { reportPlace, type ReportPlace } from '../report/report-place';
+import { makeMp4, makePng } from '../stores/artifacts/make-media';
 import { guardedPage, inBrowser, shot } from './guarded-page';
 
 const ROWS = 10_000;

@@ -2,15 +2,15 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type Page } from 'playwright-core';
-import { type CampaignRowResult, failureKind, outcomeWords } from '../../src/domain/campaign/row';
 import { buildTimeline } from '../../packages/replay/src/timeline/build-timeline';
 import { type TimelineRow } from '../../packages/replay/src/timeline/timeline';
 import { timelinePage } from '../../packages/replay/src/timeline/timeline-page';
 import { writeReport } from '../../packages/report/src/write-report';
-import { makePng } from '../stores/artifacts/make-media';
+import { type CampaignRowResult, failureKind, outcomeWords } from '../../src/domain/campaign/row';
 import { goldenTarget } from '../replay/timeline/golden-targets';
 import { at, factsOf, makeResult, planOf, putPlan, putSegments, resultsRef } from '../report/make-campaign';
 import { reportPlace, type ReportPlace } from '../report/report-place';
+import { makePng } from '../stores/artifacts/make-media';
 import { guardedPage, inBrowser, shot } from './guarded-page';
 
 const ROWS = 1_000;

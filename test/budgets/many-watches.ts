@@ -1,6 +1,6 @@
 import { condition } from '@temporalio/workflow';
-import { beginWatch } from '../../src/domain/watch-state';
 import { type PollingProfile } from '../../src/domain/video-task';
+import { beginWatch } from '../../src/domain/watch-state';
 import { PollLoop } from '../../src/workflows';
 
 export * from '../../src/workflows';

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { createWorkers, type MediaWorkers } from '../../src/worker/activity-workers';
 import { type PollVideosInput, type PollVideosResult, seenOf } from '../../src/domain/poll-answers';
+import { createWorkers, type MediaWorkers } from '../../src/worker/activity-workers';
 import { connectTestServer, type TestServer } from '../support/temporal';
 import { type ManyWatchesInput } from './many-watches';
 

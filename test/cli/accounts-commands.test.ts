@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { accountName } from '../../src/service/endpoint';
 import { sandboxModels } from '../../packages/sandbox/src/models';
+import { accountName } from '../../src/service/endpoint';
 import { startTestSandbox, type TestSandbox } from '../support/shared-sandbox';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { expectNothingBought, runDoctor } from './support/doctor-run';

@@ -1,10 +1,10 @@
-import { type ArtifactRef } from '../../src/domain/request';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { FileArtifactStore } from '../../src/activities';
+import { type ArtifactRef } from '../../src/domain/request';
 import { CampaignRuns, film } from './support/campaign-runs';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { type CliRun, replyOf, startCli } from './support/run-cli';
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 
 /** One id in two terminals, and in a terminal and a workflow. */
 describe('campaigns that are started at once', () => {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { imageSize } from 'image-size';
 import { createFile, MP4BoxBuffer } from 'mp4box';
-import { type DemoReport } from '../../packages/cli/src/demo/run';
 import { DEMO_CASES } from '../../packages/cli/src/demo/cases';
+import { type DemoReport } from '../../packages/cli/src/demo/run';
 import { runJson } from './support/run-cli';
 
 describe('temporal-media demo', () => {

@@ -1,17 +1,15 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { readConfig } from '../../src/settings/config';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type DoctorCheck, type DoctorFacts, type Finding, ok } from '../../packages/cli/src/doctor/check';
-import { CHECKS, reportInOrder, runChecks } from '../../packages/cli/src/doctor/run';
 import {
   artifacts,
   checkNativePart,
   checkNodeVersion,
   checkSdkCopies,
 } from '../../packages/cli/src/doctor/local';
-import { isOlder } from '../../src/worker/temporal-server-version';
+import { CHECKS, reportInOrder, runChecks } from '../../packages/cli/src/doctor/run';
 import { checkServiceAnswer } from '../../packages/cli/src/doctor/service';
 import {
   checkActivityQueues,
@@ -19,8 +17,10 @@ import {
   checkServerVersion,
 } from '../../packages/cli/src/doctor/temporal';
 import { errorType } from '../../packages/cli/src/shared/exit-codes';
-import { type GetVideoResult } from '../../src/service/media-client';
 import { sdkCopies } from '../../src/installation';
+import { type GetVideoResult } from '../../src/service/media-client';
+import { readConfig } from '../../src/settings/config';
+import { isOlder } from '../../src/worker/temporal-server-version';
 
 /** What a script would see. */
 const seen = (finding: Finding): readonly unknown[] => [

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
-import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { freePort } from '../../src/stores/files/this-machine';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { expectNothingBought, runDoctor, startPolledWorker } from './support/doctor-run';
 

@@ -1,7 +1,7 @@
 import { checkLookUp, checkVersions } from '../../packages/cli/src/doctor/temporal';
 import { pinnedText } from '../../packages/cli/src/shared/execution-state';
-import { startMediaStack } from '../support/media-stack';
 import { eventually } from '../support/eventually';
+import { startMediaStack } from '../support/media-stack';
 import { type DoctorRun, runDoctor } from './support/doctor-run';
 
 const NOW = 1_000_000_000;

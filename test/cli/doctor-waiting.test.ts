@@ -1,9 +1,9 @@
 import { checkWaits, type FoundWait } from '../../packages/cli/src/doctor/waiting';
+import { campaignStateOf, startCampaign } from '../support/campaign';
 import { eventually } from '../support/eventually';
 import { startMediaStack } from '../support/media-stack';
-import { campaignStateOf, startCampaign } from '../support/campaign';
-import { runCli } from './support/run-cli';
 import { runDoctor } from './support/doctor-run';
+import { runCli } from './support/run-cli';
 
 const HELD: FoundWait = {
   workflowId: 'order-1',

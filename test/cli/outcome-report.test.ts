@@ -1,5 +1,5 @@
-import { outcomes } from '../../src/domain/outcome';
 import { reportOutcome } from '../../packages/cli/src/shared/outcome-report';
+import { outcomes } from '../../src/domain/outcome';
 import { answers } from '../domain/create-answers';
 
 describe('what people read of a refusal', () => {

@@ -1,9 +1,9 @@
-import { type VideoOutcome } from '../../src/domain';
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { imageSize } from 'image-size';
 import { renderImage } from '../../packages/sandbox/src/render-image';
+import { type VideoOutcome } from '../../src/domain';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { replyOf, runCli, runJson, startCli } from './support/run-cli';
 

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CommandContext } from '../../packages/cli/src/shared/context';
-import { type Connected } from '../../packages/cli/src/shared/connect';
 import { pruneCreateJournal } from '../../packages/cli/src/journal/prune';
+import { type Connected } from '../../packages/cli/src/shared/connect';
+import { type CommandContext } from '../../packages/cli/src/shared/context';
 import { type MediaConfig } from '../../src/settings/config';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { answers } from '../domain/create-answers';

@@ -1,6 +1,6 @@
-import { type VideoOutcome } from '../../src/domain';
 import { rename } from 'node:fs/promises';
 import path from 'node:path';
+import { type VideoOutcome } from '../../src/domain';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { eventually } from '../support/eventually';
 import { type CliBench, openCliBench } from './support/cli-bench';

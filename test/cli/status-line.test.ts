@@ -1,6 +1,6 @@
 import { statusLine } from '../../packages/cli/src/shared/report';
-import { videoTaskById } from '../../src/domain/video-task';
 import { type VideoState } from '../../src/domain/video-state';
+import { videoTaskById } from '../../src/domain/video-task';
 
 const watching: VideoState = {
   phase: 'watching',

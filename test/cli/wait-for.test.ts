@@ -1,7 +1,7 @@
 import path from 'node:path';
+import { expectDocumented } from './schemas/documented';
 import { type CliBench, openCliBench } from './support/cli-bench';
 import { type CliProcess, runCli, runJson } from './support/run-cli';
-import { expectDocumented } from './schemas/documented';
 
 /** `--wait-for` bounds what the person waits for, whatever hangs; the workflow goes on. */
 describe('the end of --wait-for', () => {

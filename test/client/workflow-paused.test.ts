@@ -1,7 +1,7 @@
-import { requireUnpaused } from '../../src/client/workflow-handle';
 import { failureOf } from '../../packages/cli/src/shared/errors';
-import { shellWord } from '../../src/domain/terminal-text';
+import { requireUnpaused } from '../../src/client/workflow-handle';
 import { situation } from '../../src/domain/advice';
+import { shellWord } from '../../src/domain/terminal-text';
 
 describe('a workflow that an operator has paused', () => {
   it('is asked nothing: the error names it, and its hint the command that lets it go on', () => {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
+import { sandboxModels } from '../../packages/sandbox/src';
 import { type VideoModel } from '../../src/domain/model-config';
 import { type ErrorKind } from '../../src/domain/video-task';
-import { readDataUrl } from '../../src/service/read-data-url';
 import { type MediaClient } from '../../src/service/media-client';
-import { type WireBuild } from '../../src/service/wire-body';
+import { readDataUrl } from '../../src/service/read-data-url';
 import { wireGenerationBody, wireVideoBody } from '../../src/service/request-bodies';
-import { sandboxModels } from '../../packages/sandbox/src';
+import { type WireBuild } from '../../src/service/wire-body';
 import { clientOf, send } from '../service/client-under-test';
 import { runSandbox, type RunningSandbox } from '../testing/sandbox/running-sandbox';
 

@@ -1,14 +1,19 @@
-import { ApplicationFailure } from '@temporalio/common';
-import { type Info } from '@temporalio/activity';
-import { MockActivityEnvironment } from '@temporalio/testing';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { accountRegistry } from '../../src/settings/accounts';
+import { type Info } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import {
+  type FaultRule,
+  type SandboxAdmin,
+  type SandboxOperation,
+  type SandboxOptions,
+  type SandboxRequest,
+} from '../../packages/sandbox/src';
 import { createMediaActivities } from '../../src/activities/create-media-activities';
 import { createDownloadVideo } from '../../src/activities/download-video';
-import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
 import { type MediaActivities } from '../../src/domain/activities';
 import { type CreatePolicy } from '../../src/domain/create-policy';
 import {
@@ -32,22 +37,17 @@ import {
   type VideoRequest,
 } from '../../src/domain/request';
 import { type VideoTask } from '../../src/domain/video-task';
-import { createFileJournal } from '../../src/stores/journal/file-journal';
-import { createModelSource } from '../../src/settings/model-source';
-import { accountName, normaliseBaseUrl } from '../../src/service/endpoint';
 import { environmentConnections } from '../../src/service/connections';
 import { createMediaClient } from '../../src/service/create-media-client';
+import { accountName, normaliseBaseUrl } from '../../src/service/endpoint';
 import { type MediaClient } from '../../src/service/media-client';
-import {
-  type FaultRule,
-  type SandboxAdmin,
-  type SandboxOperation,
-  type SandboxOptions,
-  type SandboxRequest,
-} from '../../packages/sandbox/src';
-import { capturing, everythingOf } from './capture-diagnostics';
-import { startTestSandbox, type TestSandbox } from '../support/shared-sandbox';
+import { accountRegistry } from '../../src/settings/accounts';
+import { createModelSource } from '../../src/settings/model-source';
+import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { alwaysBound } from '../support/queue-binding';
+import { startTestSandbox, type TestSandbox } from '../support/shared-sandbox';
+import { capturing, everythingOf } from './capture-diagnostics';
 
 export interface BenchOptions {
   readonly sandbox?: SandboxOptions;

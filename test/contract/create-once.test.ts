@@ -1,7 +1,7 @@
 import { type LostReply } from '../../packages/sandbox/src';
-import { type ContractBench, openBench } from './contract-bench';
-import { scheduledAt } from '../support/schedule';
 import { NOTHING_ANNOUNCED } from '../support/queue-binding';
+import { scheduledAt } from '../support/schedule';
+import { type ContractBench, openBench } from './contract-bench';
 
 /** Contract 4 rule 4, with the counters of another process as the witness. */
 describe('one creation', () => {

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type SandboxRequest } from '../../packages/sandbox/src';
 import { type ModelEntry } from '../../src/domain/model-config';
 import { type VideoReference } from '../../src/domain/request';
-import { type SandboxRequest } from '../../packages/sandbox/src';
 import { makeMp4, makePng } from '../stores/artifacts/make-media';
 import { type ContractBench, digest, openBench } from './contract-bench';
 

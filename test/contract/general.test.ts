@@ -1,6 +1,6 @@
-import { openBench, type ContractBench } from './contract-bench';
 import { makePng } from '../stores/artifacts/make-media';
 import { NOTHING_ANNOUNCED } from '../support/queue-binding';
+import { openBench, type ContractBench } from './contract-bench';
 
 /** Contract intro and section 1 over the wire; the base address has a prefix and is pasted with `/v1/`. */
 describe('the service as a whole', () => {

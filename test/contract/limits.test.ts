@@ -1,8 +1,8 @@
+import { DOWNLOAD_BOUNDS } from '../../src/domain/download';
 import { type ModelEntry } from '../../src/domain/model-config';
 import { makePng } from '../stores/artifacts/make-media';
 import { type ContractBench, laterTry, openBench } from './contract-bench';
 import { withoutUrl } from './without-url';
-import { DOWNLOAD_BOUNDS } from '../../src/domain/download';
 
 /** Contract 8 over the wire; minutes of waiting and jitter are proved in the pure domain. */
 describe('limits', () => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { type ArtifactRef } from '../../src/domain/request';
 import { type CompletedImage } from '../../src/domain/outcome';
+import { type ArtifactRef } from '../../src/domain/request';
 import { makePng } from '../stores/artifacts/make-media';
 import { type ContractBench, digest, openBench } from './contract-bench';
 

@@ -1,5 +1,5 @@
-import { type VideoTask } from '../../src/domain/video-task';
 import { type SandboxStatus } from '../../packages/sandbox/src';
+import { type VideoTask } from '../../src/domain/video-task';
 import { type ContractBench, openBench } from './contract-bench';
 
 /** Contract 3, as far as polls and downloads show it; what a wait makes of them is proved in the pure domain. */

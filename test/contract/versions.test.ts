@@ -1,5 +1,5 @@
-import { createMediaClient } from '../../src/service/create-media-client';
 import { environmentConnections } from '../../src/service/connections';
+import { createMediaClient } from '../../src/service/create-media-client';
 import { accountName } from '../../src/service/endpoint';
 import { makePng } from '../stores/artifacts/make-media';
 import { type ContractBench, KEY, openBench } from './contract-bench';

@@ -1,7 +1,7 @@
 // The code of docs/campaigns-from-code.md; a test holds the two together.
 import { type Client } from '@temporalio/client';
-import { type ArtifactRef } from '../../src/domain';
 import { TemporalMediaClient } from '../../src/client';
+import { type ArtifactRef } from '../../src/domain';
 
 export async function films(client: Client, manifest: ArtifactRef) {
   const media = new TemporalMediaClient(client);

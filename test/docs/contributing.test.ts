@@ -1,15 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type * as statusValues from '../../src/service/video-record';
-import type * as errors from '../../src/service/errors';
-import type * as schema from '../../src/settings/model-schema';
-import type * as modelConfig from '../../src/domain/model-config';
-import type * as failureTable from '../../src/domain/failure-table';
-import type * as columns from '../../src/manifest/columns';
-import type * as rowCall from '../../src/manifest/row-call';
-import type * as rowValues from '../../src/manifest/manifest-row';
 import type * as sandboxModule from '../../packages/sandbox/src';
+import type * as failureTable from '../../src/domain/failure-table';
+import type * as modelConfig from '../../src/domain/model-config';
+import type * as columns from '../../src/manifest/columns';
+import type * as rowValues from '../../src/manifest/manifest-row';
+import type * as rowCall from '../../src/manifest/row-call';
+import type * as errors from '../../src/service/errors';
+import type * as statusValues from '../../src/service/video-record';
+import type * as schema from '../../src/settings/model-schema';
 
 const ROOT = path.resolve(__dirname, '..', '..');
 /** Below node_modules, so that the copy finds the packages. */

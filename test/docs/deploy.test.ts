@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
+import manifest from '../../package.json';
 import cli from '../../packages/cli/package.json';
+import { MEDIA_VARIABLES } from '../../packages/cli/src/config/variables';
 import postgres from '../../packages/store-postgres/package.json';
 import s3 from '../../packages/store-s3/package.json';
-import manifest from '../../package.json';
-import { MEDIA_VARIABLES } from '../../packages/cli/src/config/variables';
 import { CREATE_TIMEOUTS } from '../../src/domain/timeouts';
 
 const ROOT = path.resolve(__dirname, '..', '..');

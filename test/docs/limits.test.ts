@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MAX_REFERENCE_BYTES } from '../../src/activities/sources';
 import { MAX_IMAGE_BYTES, MAX_RESULTS } from '../../src/activities/image-results';
-import { MAX_IMAGE_PIXELS } from '../../src/stores/artifacts/media-type';
+import { MAX_REFERENCE_BYTES } from '../../src/activities/sources';
 import { MAX_SENDS, RESEND_WINDOW_MS } from '../../src/domain/create-once';
 import { DOWNLOAD_BOUNDS } from '../../src/domain/download';
-import { CREATE_TIMEOUTS, IMAGE_TIMEOUTS, MAX_REQUEST_SECONDS } from '../../src/domain/timeouts';
 import { MAX_INLINE_DATA_URL } from '../../src/domain/request';
+import { CREATE_TIMEOUTS, IMAGE_TIMEOUTS, MAX_REQUEST_SECONDS } from '../../src/domain/timeouts';
 import { MAX_TASK_ID_LENGTH } from '../../src/domain/video-task';
 import { MAX_REPLY_BYTES } from '../../src/service/reply-body';
+import { MAX_IMAGE_PIXELS } from '../../src/stores/artifacts/media-type';
 
 const page = readFileSync(join(__dirname, '..', '..', 'docs', 'limits.md'), 'utf8');
 const rows = new Map(

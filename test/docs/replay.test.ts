@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { scenarioOf } from '../../packages/cli/src/whatif/scenario';
 import { localRequest } from '../../packages/cli/src/whatif/local-request';
+import { scenarioOf } from '../../packages/cli/src/whatif/scenario';
 import { testOf } from '../../packages/cli/src/whatif/written-test';
+import { readHistoryFile } from '../../packages/replay/src/read-history';
 import { buildTimeline } from '../../packages/replay/src/timeline/build-timeline';
 import { ENTRY_KINDS, SPENT } from '../../packages/replay/src/timeline/timeline';
 import { timelineText } from '../../packages/replay/src/timeline/timeline-text';
-import { readHistoryFile } from '../../packages/replay/src/read-history';
 
 const ROOT = join(__dirname, '..', '..');
 const page = readFileSync(join(ROOT, 'docs', 'replay.md'), 'utf8');

@@ -1,4 +1,3 @@
-import { shellWord } from '../../src/domain/terminal-text';
 import {
   CAMPAIGN_ADVICE,
   filled,
@@ -11,6 +10,7 @@ import {
 import { videoSituation } from '../../src/domain/case';
 import { FAILURE_TABLE } from '../../src/domain/failure-table';
 import { POLL_ERROR_CLASSES } from '../../src/domain/poll-answers';
+import { shellWord } from '../../src/domain/terminal-text';
 import { makeVideoTask } from './make-video-task';
 
 const SITUATION_NAMES = Object.keys(SITUATIONS) as SituationName[];

@@ -1,5 +1,5 @@
-import { finishedState } from '../../src/domain/money';
 import { type JsonValue } from '../../src/domain/json';
+import { finishedState } from '../../src/domain/money';
 
 describe('what a finished call has cost', () => {
   it.each<JsonValue | undefined>([

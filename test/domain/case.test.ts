@@ -6,8 +6,8 @@ import {
   type ExecutionView,
   decisionInForce,
 } from '../../src/domain/case';
-import { outcomes } from '../../src/domain/outcome';
 import { WORKFLOW } from '../../src/domain/names';
+import { outcomes } from '../../src/domain/outcome';
 import { type DecidedEntry } from '../../src/domain/unconfirmed-decision';
 import { type VideoState } from '../../src/domain/video-state';
 import { pollFacts } from '../../src/domain/watch-state';

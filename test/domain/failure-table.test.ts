@@ -1,7 +1,7 @@
-import { FAILURE_TABLE } from '../../src/domain/failure-table';
 import { type ContentUnavailableReason } from '../../src/domain/download';
-import { type ImageOutcome, type VideoOutcome } from '../../src/domain/outcome';
+import { FAILURE_TABLE } from '../../src/domain/failure-table';
 import { type RejectReason } from '../../src/domain/failure-table';
+import { type ImageOutcome, type VideoOutcome } from '../../src/domain/outcome';
 import { type ErrorKind } from '../../src/domain/video-task';
 
 /** Every word of a union, checked by the compiler in both directions. */

@@ -1,6 +1,4 @@
-import { billing } from '../../src/domain/money';
 import { type DownloadVideoResult } from '../../src/domain/download';
-import { evidence, type ImageCallAnswer, type RejectedCall } from '../../src/domain/paid-call';
 import {
   completed,
   unavailableContent,
@@ -12,9 +10,11 @@ import {
   unknownTask,
   type VideoEnd,
 } from '../../src/domain/end-of-wait';
+import { billing } from '../../src/domain/money';
 import { imageOutcome, outcomes } from '../../src/domain/outcome';
-import { beginWatch, onRecord, onUnchanged } from '../../src/domain/watch-state';
+import { evidence, type ImageCallAnswer, type RejectedCall } from '../../src/domain/paid-call';
 import { type ErrorKind, videoTaskById } from '../../src/domain/video-task';
+import { beginWatch, onRecord, onUnchanged } from '../../src/domain/watch-state';
 import { answers } from './create-answers';
 import { makeVideoTask } from './make-video-task';
 

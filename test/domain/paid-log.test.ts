@@ -1,6 +1,6 @@
+import { type RejectReason } from '../../src/domain/failure-table';
 import { type LogEntry, type RecordedAnswer } from '../../src/domain/log-entries';
 import { decide, type KeyState, type LogCaller, stateOf } from '../../src/domain/paid-log';
-import { type RejectReason } from '../../src/domain/failure-table';
 import { answerEntry, decisionEntry, fenceEntry, intentEntry, lostEntry } from '../support/log-entries';
 import { answers } from './create-answers';
 

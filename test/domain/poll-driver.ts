@@ -1,5 +1,8 @@
+import { verdictWithoutRecord, type WatchVerdict } from '../../src/domain/end-of-wait';
 import { type PollAnswer, type PolledRecord } from '../../src/domain/poll-answers';
 import { type LastTick, PollGroup, type PollPace } from '../../src/domain/poll-group';
+import { DEFAULT_WAIT_MS } from '../../src/domain/timeouts';
+import { type PollingProfile, type VideoTask } from '../../src/domain/video-task';
 import {
   beginWatch,
   onMissedTick,
@@ -7,9 +10,6 @@ import {
   type Watch,
   type WatchState,
 } from '../../src/domain/watch-state';
-import { verdictWithoutRecord, type WatchVerdict } from '../../src/domain/end-of-wait';
-import { DEFAULT_WAIT_MS } from '../../src/domain/timeouts';
-import { type PollingProfile, type VideoTask } from '../../src/domain/video-task';
 import { makeVideoTask } from './make-video-task';
 
 export const START = Date.UTC(2026, 0, 1);

@@ -1,8 +1,8 @@
 import { PACE, PollGroup } from '../../src/domain/poll-group';
 import { bandKey, DEFAULT_POLLING } from '../../src/domain/video-task';
 import { beginWatch } from '../../src/domain/watch-state';
-import { drive, driveOne, gapsOf, MINUTE, record, START } from './poll-driver';
 import { FAMILIES, makeVideoTask } from './make-video-task';
+import { drive, driveOne, gapsOf, MINUTE, record, START } from './poll-driver';
 
 /** A generator with a seed: the same jitter in every run. */
 function seeded(seed: number): () => number {

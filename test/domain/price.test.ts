@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { billing, estimatePrice, finishedState, formatMoney, readAmount } from '../../src/domain/money';
 import { type PriceRule } from '../../src/domain/model-config';
+import { billing, estimatePrice, finishedState, formatMoney, readAmount } from '../../src/domain/money';
 
 const currency = 'USD';
 const perTask: PriceRule = { per: 'task', microUnits: 250_000, currency };

@@ -1,5 +1,5 @@
-import { evidence } from '../../src/domain/paid-call';
 import { outcomes } from '../../src/domain/outcome';
+import { evidence } from '../../src/domain/paid-call';
 import { requestBudgetMs } from '../../src/domain/timeouts';
 import { answers } from './create-answers';
 

@@ -8,8 +8,8 @@ import {
   type CreateOnceState,
   type CreateStep,
 } from '../../src/domain/create-once';
-import { type CreateVideoAnswer, evidence, type UnconfirmedCall } from '../../src/domain/paid-call';
 import { honouredKey, sameKeyUntil } from '../../src/domain/log-entries';
+import { type CreateVideoAnswer, evidence, type UnconfirmedCall } from '../../src/domain/paid-call';
 import { answers } from './create-answers';
 
 const START = Date.UTC(2026, 0, 1);

@@ -1,17 +1,17 @@
 import { msToNumber, type Duration } from '@temporalio/common/lib/time';
 import fc from 'fast-check';
-import { UPDATE_CHECKS } from '../../src/domain/campaign/campaign-state';
 import {
   batchInputCheck,
   batchOrdersCheck,
   batchReportCheck,
 } from '../../src/domain/campaign/batch-messages';
+import { UPDATE_CHECKS } from '../../src/domain/campaign/campaign-state';
 import { CAMPAIGN_SHAPE } from '../../src/domain/campaign/plan';
 import { messageOf, milliseconds, type Shape, shapeIssue, text, whole } from '../../src/domain/shape';
-import { joinedWatchCheck, leavingCheck, WATCH_VIDEOS_SHAPE } from '../../src/domain/watcher';
 import { validateRequest } from '../../src/domain/validate-request';
 import { LEAST_POLL_SECONDS, storedTaskCheck } from '../../src/domain/video-task';
 import { beginWatch } from '../../src/domain/watch-state';
+import { joinedWatchCheck, leavingCheck, WATCH_VIDEOS_SHAPE } from '../../src/domain/watcher';
 import { AWAIT_VIDEO_SHAPE, GENERATE_VIDEO_SHAPE } from '../../src/domain/workflow-inputs';
 import { ODD_VALUES, ORDERS, placesOf, withValue } from '../support/odd-values';
 import { makeVideoTask } from './make-video-task';

@@ -1,5 +1,5 @@
-import { imageDetails, videoDetails, type VideoState } from '../../src/domain/video-state';
 import { type ImageOutcome } from '../../src/domain/outcome';
+import { imageDetails, videoDetails, type VideoState } from '../../src/domain/video-state';
 import {
   beginWatch,
   onMissedTick,

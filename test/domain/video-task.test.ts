@@ -1,3 +1,4 @@
+import { activityQueues, mediaJournalScheduleId } from '../../src/domain/names';
 import {
   artifactUri,
   isArtifactRef,
@@ -5,7 +6,6 @@ import {
   referenceModeOf,
   sha256OfArtifactUri,
 } from '../../src/domain/request';
-import { activityQueues, mediaJournalScheduleId } from '../../src/domain/names';
 import { isUsableTaskId, MAX_TASK_ID_LENGTH, videoTaskById } from '../../src/domain/video-task';
 
 describe('a task id', () => {

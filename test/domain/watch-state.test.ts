@@ -1,6 +1,6 @@
+import { MAX_MISSED_AT_DEADLINE } from '../../src/domain/end-of-wait';
 import { type PollingProfile } from '../../src/domain/video-task';
 import { beginWatch, watchFacts, type WatchState } from '../../src/domain/watch-state';
-import { MAX_MISSED_AT_DEADLINE } from '../../src/domain/end-of-wait';
 import { FAMILIES, makeVideoTask } from './make-video-task';
 import { driveOne, gapsOf, MINUTE, record, START, type Reply, type Service } from './poll-driver';
 

@@ -1,7 +1,7 @@
-import { readConfig } from '../../src/settings/config';
-import { isSameWaiter, type Waiter, watchersOf, watchesLeft } from '../../src/domain/watcher';
 import { type VideoTask } from '../../src/domain/video-task';
 import { beginWatch, onNudge, type WatchState } from '../../src/domain/watch-state';
+import { isSameWaiter, type Waiter, watchersOf, watchesLeft } from '../../src/domain/watcher';
+import { readConfig } from '../../src/settings/config';
 import { makeVideoTask } from './make-video-task';
 
 const PLACE = { taskQueue: 'films', pollQueue: 'films/poll' };

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { type VideoOutcome } from '../../src/domain';
 import { accountName, normaliseBaseUrl } from '../../src/service/endpoint';
 import { startCampaign, resultsOf } from '../support/campaign';
-import { type MediaStack, startMediaStack } from '../support/media-stack';
 import { eventually } from '../support/eventually';
+import { type MediaStack, startMediaStack } from '../support/media-stack';
 import { sized } from '../support/proof';
 import { startTestSandbox, type TestSandbox } from '../support/shared-sandbox';
 

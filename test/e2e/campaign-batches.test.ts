@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { batchNumber, batchWorkflowId } from '../../src/domain/campaign/budget-book';
 import { type BatchResult } from '../../src/domain/campaign/batch-messages';
+import { batchNumber, batchWorkflowId } from '../../src/domain/campaign/budget-book';
 import { type CampaignInput } from '../../src/domain/campaign/plan';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { campaignStateOf, resultsOf, startCampaign } from '../support/campaign';

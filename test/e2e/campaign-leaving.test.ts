@@ -1,5 +1,5 @@
-import { type CampaignResult } from '../../src/domain/campaign/campaign-state';
 import { batchWorkflowId } from '../../src/domain/campaign/budget-book';
+import { type CampaignResult } from '../../src/domain/campaign/campaign-state';
 import { campaignStateOf, queuesOf, startCampaign } from '../support/campaign';
 import { accepted, bought, expectExact, PRICE, total, videos } from '../support/campaign-books';
 import { eventually } from '../support/eventually';

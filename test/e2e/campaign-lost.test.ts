@@ -1,7 +1,7 @@
 import { type WorkflowHandle } from '@temporalio/client';
-import { type Money } from '../../src/domain/money';
 import { batchWorkflowId } from '../../src/domain/campaign/budget-book';
 import { type CampaignResult, type CampaignState } from '../../src/domain/campaign/campaign-state';
+import { type Money } from '../../src/domain/money';
 import { campaignStateOf, type Row, startCampaign } from '../support/campaign';
 import { accepted, bought, expectExact, PRICE, total, videos } from '../support/campaign-books';
 import { eventually } from '../support/eventually';

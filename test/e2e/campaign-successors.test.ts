@@ -1,5 +1,5 @@
-import { type CampaignRowResult } from '../../src/domain/campaign/row';
 import { type CampaignResult } from '../../src/domain/campaign/campaign-state';
+import { type CampaignRowResult } from '../../src/domain/campaign/row';
 import { campaignStateOf, queuesOf, resultsOf, type Row, startCampaign } from '../support/campaign';
 import { accepted, bought, expectExact, PRICE, total, videos } from '../support/campaign-books';
 import { eventually } from '../support/eventually';

@@ -1,7 +1,7 @@
-import { batchWorkflowId } from '../../src/domain/campaign/budget-book';
 import { type BatchOrders } from '../../src/domain/campaign/batch-messages';
-import { NO_SEGMENTS } from '../../src/domain/campaign/results';
+import { batchWorkflowId } from '../../src/domain/campaign/budget-book';
 import { type BatchState } from '../../src/domain/campaign/campaign-state';
+import { NO_SEGMENTS } from '../../src/domain/campaign/results';
 import { QUERY, SIGNAL } from '../../src/domain/names';
 import { campaignStateOf, queuesOf, startCampaign } from '../support/campaign';
 import { accepted, bought, expectExact, PRICE, videos } from '../support/campaign-books';

@@ -6,9 +6,9 @@ import { accepted, received } from '../support/accepted';
 import { deferred } from '../support/deferred';
 import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';
+import { alwaysBound } from '../support/queue-binding';
 import { resetWorkflow } from '../support/reset-workflow';
 import { sharedStack } from '../support/shared-stack';
-import { alwaysBound } from '../support/queue-binding';
 
 /** A reset run that is cancelled names the task that the run before it bought, and calls nothing free (C1.8). */
 describe('a reset run that is cancelled', () => {

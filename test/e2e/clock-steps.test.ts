@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ImageOutcome, type VideoOutcome } from '../../src/domain';
 import { type SandboxOperation, type SandboxRequest } from '../../packages/sandbox/src';
+import { type ImageOutcome, type VideoOutcome } from '../../src/domain';
 import { eventually } from '../support/eventually';
 import { type MediaStack, startMediaStack } from '../support/media-stack';
 import { startWorkerProcess, type WorkerProcess } from '../support/worker-process';

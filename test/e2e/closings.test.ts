@@ -1,8 +1,8 @@
 import { type WorkflowHandle } from '@temporalio/client';
+import { type SandboxOperation } from '../../packages/sandbox/src';
 import { type VideoOutcome } from '../../src/domain';
 import { WORKFLOW } from '../../src/domain/names';
 import { type GenerateVideoInput } from '../../src/domain/workflow-inputs';
-import { type SandboxOperation } from '../../packages/sandbox/src';
 import { accepted, received } from '../support/accepted';
 import { eventually } from '../support/eventually';
 import { sharedStack } from '../support/shared-stack';

@@ -1,8 +1,8 @@
+import { type FaultAction, type FaultRule, type SandboxRequest } from '../../packages/sandbox/src';
+import { startTemporalServer, type RunningTemporalServer } from '../../packages/testing/src/temporal-server';
 import { type VideoOutcome } from '../../src/domain';
 import { type WatchState } from '../../src/domain/watch-state';
 import { type CarriedVideo, type GenerateVideoInput } from '../../src/domain/workflow-inputs';
-import { type FaultAction, type FaultRule, type SandboxRequest } from '../../packages/sandbox/src';
-import { startTemporalServer, type RunningTemporalServer } from '../../packages/testing/src/temporal-server';
 import { accepted, received } from '../support/accepted';
 import { runChain, type ChainedRun } from '../support/run-chain';
 import { sharedStack } from '../support/shared-stack';

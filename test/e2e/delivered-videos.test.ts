@@ -1,9 +1,9 @@
 import { type WorkflowHandle } from '@temporalio/client';
 import { temporal } from '@temporalio/proto';
+import { eventTime } from '../../packages/replay/src/timeline/operations';
 import { type VideoOutcome, type VideoState } from '../../src/domain';
 import { type MediaActivities } from '../../src/domain/activities';
 import { ACTIVITY, QUERY, WORKFLOW } from '../../src/domain/names';
-import { eventTime } from '../../packages/replay/src/timeline/operations';
 import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';
 import { sharedStack } from '../support/shared-stack';

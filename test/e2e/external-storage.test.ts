@@ -1,12 +1,12 @@
 import '../support/one-protobufjs';
-import { rm } from 'node:fs/promises';
 import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { TemporalMediaClient } from '../../src/client';
-import { findLostCalls } from '../../src/worker/bind-queue';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
+import { findLostCalls } from '../../src/worker/bind-queue';
 import { runJson } from '../cli/support/run-cli';
 import { storedIn } from '../support/file-driver';
 import { type MediaStack } from '../support/media-stack';

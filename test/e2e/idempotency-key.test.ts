@@ -1,5 +1,5 @@
-import { type CreatePolicy } from '../../src/domain/create-policy';
 import { type FaultAction } from '../../packages/sandbox/src';
+import { type CreatePolicy } from '../../src/domain/create-policy';
 import { WORKFLOW } from '../../src/domain/names';
 import { CREATE_TIMEOUTS } from '../../src/domain/timeouts';
 import { type GenerateVideoInput } from '../../src/domain/workflow-inputs';

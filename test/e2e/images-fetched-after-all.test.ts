@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ImageOutcome } from '../../src/domain';
-import { makePng } from '../stores/artifacts/make-media';
 import { loopback, type Loopback } from '../service/loopback-service';
+import { makePng } from '../stores/artifacts/make-media';
 import { accepted } from '../support/accepted';
 import { type MediaStack, startMediaStack } from '../support/media-stack';
 

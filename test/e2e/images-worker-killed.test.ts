@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PNG } from 'pngjs';
-import { startCrashingWorker } from '../support/crashing-process';
 import { accepted, received } from '../support/accepted';
+import { startCrashingWorker } from '../support/crashing-process';
 import { eventually } from '../support/eventually';
 import { sharedStack } from '../support/shared-stack';
 

@@ -5,8 +5,8 @@ import { mediaJournalScheduleId, WORKFLOW } from '../../src/domain/names';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { bindJournal, JournalBindingError, type LostCalls } from '../../src/worker';
 import { accepted } from '../support/accepted';
-import { type MediaStack, type RunningWorker } from '../support/media-stack';
 import { handMadeWorker } from '../support/hand-made-worker';
+import { type MediaStack, type RunningWorker } from '../support/media-stack';
 import { sharedStack } from '../support/shared-stack';
 import { testBundle } from '../support/test-bundle';
 

@@ -1,12 +1,12 @@
-import { mapConcurrently } from '../../src/domain/map-concurrently';
 import { type WorkflowHandle, WorkflowUpdateFailedError } from '@temporalio/client';
 import { type temporal } from '@temporalio/proto';
 import { batchWorkflowId } from '../../src/domain/campaign/budget-book';
+import { mapConcurrently } from '../../src/domain/map-concurrently';
 import { UPDATE } from '../../src/domain/names';
 import { type VideoState } from '../../src/domain/video-state';
-import { type MediaStack } from '../support/media-stack';
 import { storedManifest } from '../support/campaign';
 import { eventually } from '../support/eventually';
+import { type MediaStack } from '../support/media-stack';
 import { ODD_VALUES } from '../support/odd-values';
 import { sharedStack } from '../support/shared-stack';
 

@@ -1,5 +1,5 @@
-import { Worker } from '@temporalio/worker';
 import { type WorkflowHandle } from '@temporalio/client';
+import { Worker } from '@temporalio/worker';
 import { type ImageOutcome, type VideoOutcome } from '../../src/domain';
 import { ACTIVITY, WORKFLOW } from '../../src/domain/names';
 import { CREATE_TIMEOUTS, IMAGE_TIMEOUTS } from '../../src/domain/timeouts';
@@ -9,8 +9,8 @@ import { deferred } from '../support/deferred';
 import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';
 import { type MediaStack } from '../support/media-stack';
-import { sharedStack } from '../support/shared-stack';
 import { alwaysBound } from '../support/queue-binding';
+import { sharedStack } from '../support/shared-stack';
 import { testBundle } from '../support/test-bundle';
 
 // What the workflows of some of these tests give a paid call, its sender must live with.

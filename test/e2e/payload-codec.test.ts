@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { TemporalMediaClient } from '../../src/client';
-import { findLostCalls } from '../../src/worker/bind-queue';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
+import { findLostCalls } from '../../src/worker/bind-queue';
 import { storedManifest } from '../support/campaign';
 import { expectUnreadable, newEncryption } from '../support/encryption';
 import { type MediaStack } from '../support/media-stack';

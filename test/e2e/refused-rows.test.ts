@@ -1,5 +1,5 @@
-import { startCampaign, resultsOf, type Row } from '../support/campaign';
 import { received } from '../support/accepted';
+import { startCampaign, resultsOf, type Row } from '../support/campaign';
 import { eventually } from '../support/eventually';
 import { sharedStack } from '../support/shared-stack';
 

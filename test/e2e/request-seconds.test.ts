@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from '@temporalio/worker';
-import { type ArtifactRef } from '../../src/domain/request';
-import { activityQueues, WORKFLOW } from '../../src/domain/names';
-import { CREATE_TIMEOUTS, IMAGE_TIMEOUTS } from '../../src/domain/timeouts';
 import { sandboxModels } from '../../packages/sandbox/src/models';
+import { activityQueues, WORKFLOW } from '../../src/domain/names';
+import { type ArtifactRef } from '../../src/domain/request';
+import { CREATE_TIMEOUTS, IMAGE_TIMEOUTS } from '../../src/domain/timeouts';
 import { accepted, received } from '../support/accepted';
 import { startCampaign } from '../support/campaign';
 import { startCrashingWorker } from '../support/crashing-process';

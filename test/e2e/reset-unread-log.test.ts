@@ -3,9 +3,9 @@ import { WORKFLOW } from '../../src/domain/names';
 import { accepted } from '../support/accepted';
 import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';
+import { alwaysBound } from '../support/queue-binding';
 import { resetWorkflow } from '../support/reset-workflow';
 import { sharedStack } from '../support/shared-stack';
-import { alwaysBound } from '../support/queue-binding';
 import { TEST_WORKFLOWS } from '../support/test-bundle';
 
 const KINDS = [

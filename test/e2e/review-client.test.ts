@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { accountName, normaliseBaseUrl } from '../../src/activities';
 import { TemporalMediaClient } from '../../src/client';
-import { type CreatedVideo, evidence, senderName, type UnconfirmedCall } from '../../src/domain/paid-call';
 import { fingerprintText } from '../../src/domain/fingerprint';
 import { ACTIVITY } from '../../src/domain/names';
+import { type CreatedVideo, evidence, senderName, type UnconfirmedCall } from '../../src/domain/paid-call';
 import { type VideoRequest } from '../../src/domain/request';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
-import { accountName, normaliseBaseUrl } from '../../src/activities';
 import { makeVideoTask } from '../domain/make-video-task';
 import { accepted, received } from '../support/accepted';
 import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';
-import { SANDBOX_KEY } from '../support/media-stack';
 import { answerEntry, intentEntry } from '../support/log-entries';
+import { SANDBOX_KEY } from '../support/media-stack';
 import { sharedStack } from '../support/shared-stack';
 
 /** What the first wait could not bring, a person gets by asking again: never by buying again (architecture: Wait). */

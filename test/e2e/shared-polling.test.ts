@@ -1,11 +1,11 @@
-import { fetch } from 'undici';
 import { type WorkflowHandle } from '@temporalio/client';
+import { fetch } from 'undici';
+import { withWatchers, fetchChain } from '../../packages/replay/src/fetch-histories';
+import { buildTimeline } from '../../packages/replay/src/timeline/build-timeline';
 import { type VideoOutcome, type VideoState } from '../../src/domain';
 import { type MediaActivities } from '../../src/domain/activities';
 import { ACTIVITY, QUERY, SIGNAL, UPDATE, WORKFLOW } from '../../src/domain/names';
 import { type WatchedState, type WatcherContents } from '../../src/domain/watcher';
-import { withWatchers, fetchChain } from '../../packages/replay/src/fetch-histories';
-import { buildTimeline } from '../../packages/replay/src/timeline/build-timeline';
 import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';
 import { SANDBOX_KEY } from '../support/media-stack';

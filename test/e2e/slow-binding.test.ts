@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { createFileJournal } from '../../src/activities';
 import { type CreateJournal } from '../../src/domain/journal';
+import { ACTIVITY, WORKFLOW } from '../../src/domain/names';
 import { type VideoOutcome } from '../../src/domain/outcome';
 import { CREATE_TIMEOUTS } from '../../src/domain/timeouts';
-import { ACTIVITY, WORKFLOW } from '../../src/domain/names';
 import { accepted } from '../support/accepted';
 import { deferred } from '../support/deferred';
 import { eventually } from '../support/eventually';

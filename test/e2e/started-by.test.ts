@@ -1,8 +1,8 @@
+import manifest from '../../package.json';
+import { writtenBy } from '../../packages/replay/src/verdict';
 import { batchWorkflowId } from '../../src/domain/campaign/budget-book';
 import { VERSION_MEMO } from '../../src/domain/names';
 import { type VideoState } from '../../src/domain/video-state';
-import { writtenBy } from '../../packages/replay/src/verdict';
-import manifest from '../../package.json';
 import { storedManifest } from '../support/campaign';
 import { eventually } from '../support/eventually';
 import { sharedStack } from '../support/shared-stack';

@@ -1,7 +1,7 @@
-import { context, propagation, trace } from '@opentelemetry/api';
-import { InMemorySpanExporter, type ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { context, propagation, trace } from '@opentelemetry/api';
+import { InMemorySpanExporter, type ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { startTracing, tracedClient, tracedWorker } from '../../examples/tracing';
 import { type productFilm } from '../../examples/workflows';
 import { type SandboxRequest } from '../../packages/sandbox/src/request-log';

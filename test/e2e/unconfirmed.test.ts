@@ -11,8 +11,8 @@ import { answers } from '../domain/create-answers';
 import { accepted, received } from '../support/accepted';
 import { eventually } from '../support/eventually';
 import { handMadeWorker } from '../support/hand-made-worker';
-import { sharedStack } from '../support/shared-stack';
 import { alwaysBound } from '../support/queue-binding';
+import { sharedStack } from '../support/shared-stack';
 
 /** What a person decides about a paid call of unknown fate, and what follows from it (failure model: The log). */
 describe('a create of unknown fate', () => {

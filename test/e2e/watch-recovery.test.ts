@@ -1,8 +1,8 @@
+import { joinWatcher, WatchRecovery } from '../../src/activities/watchers';
 import { NO_METRICS } from '../../src/domain/metrics';
 import { videoTaskById } from '../../src/domain/video-task';
-import { type WatcherFacts, watchersOf } from '../../src/domain/watcher';
 import { beginWatch } from '../../src/domain/watch-state';
-import { joinWatcher, WatchRecovery } from '../../src/activities/watchers';
+import { type WatcherFacts, watchersOf } from '../../src/domain/watcher';
 import { eventually } from '../support/eventually';
 import { sharedStack } from '../support/shared-stack';
 

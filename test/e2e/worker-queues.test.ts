@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { type ImageOutcome, type VideoOutcome } from '../../src/domain';
-import { ACTIVITY, activityQueues, WORKFLOW } from '../../src/domain/names';
 import { batchWorkflowId } from '../../src/domain/campaign/budget-book';
+import { ACTIVITY, activityQueues, WORKFLOW } from '../../src/domain/names';
 import { JournalBindingError } from '../../src/worker';
-import { startMediaStack, type MediaStack } from '../support/media-stack';
 import { accepted } from '../support/accepted';
 import { storedManifest } from '../support/campaign';
+import { startMediaStack, type MediaStack } from '../support/media-stack';
 import { placesOf } from '../support/places';
 
 /** A worker serves an activity queue of each kind beside its own, all bound to its journal (architecture: Create and 4.11). */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { imageSize } from 'image-size';
 import { MockLanguageModelV3 } from 'ai/test';
+import { imageSize } from 'image-size';
 import { filmAgent } from '../../examples/film-agent';
 import { thumbnailWorker } from '../../examples/thumbnail-activities';
 import { type FilmWithThumbnail } from '../../examples/thumbnail-workflows';

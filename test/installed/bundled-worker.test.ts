@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { FAULTS, faultyPlace, throughFault } from '../worker/support/startup-faults';
 import { accepted } from '../support/accepted';
 import { type MediaStack, startMediaStack } from '../support/media-stack';
+import { FAULTS, faultyPlace, throughFault } from '../worker/support/startup-faults';
 import { BUNDLERS } from './support/bundlers';
 import { type PackedProject, packedProject } from './support/packed-project';
 

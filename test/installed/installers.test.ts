@@ -1,7 +1,7 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { startMediaStack, type MediaStack } from '../support/media-stack';
 import { accepted } from '../support/accepted';
+import { startMediaStack, type MediaStack } from '../support/media-stack';
 import { type Installer, installers } from './support/installers';
 import { COMMAND_LINE, outputOf, packedProject, type PackedProject } from './support/packed-project';
 

@@ -1,9 +1,9 @@
 import { manifestTemplate, templateText } from '../../packages/cli/src/campaign/template';
+import { sandboxModels } from '../../packages/sandbox/src/models';
 import { type ModelConfiguration } from '../../src/domain/model-config';
 import { columnOf, MANIFEST_COLUMNS } from '../../src/manifest/columns';
-import { sandboxModels } from '../../packages/sandbox/src/models';
-import { MODELS, modelSource, noModels } from './models';
 import { memoryStore } from './memory-store';
+import { MODELS, modelSource, noModels } from './models';
 import { PlanHarness } from './plan-harness';
 
 describe('the template of a manifest', () => {

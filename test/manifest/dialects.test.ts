@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import { readManifest } from '../../src/manifest/read-manifest';
 import { type ManifestRow } from '../../src/manifest/columns';
+import { readManifest } from '../../src/manifest/read-manifest';
 
 async function read(bytes: Uint8Array | string, format?: 'csv' | 'jsonl', piece = 3): Promise<ManifestRow[]> {
   const whole = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;

@@ -1,6 +1,6 @@
-import { type PaidRequest } from '../../src/domain/request';
-import { rowCreationKey } from '../../src/domain/creation-key';
 import { type CampaignRowResult } from '../../src/domain/campaign/row';
+import { rowCreationKey } from '../../src/domain/creation-key';
+import { type PaidRequest } from '../../src/domain/request';
 import { type IsFirstText, type PreviousRow, resumeRows } from '../../src/manifest/previous-results';
 
 const campaign = 'spring';

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { stringify } from 'csv-stringify/sync';
+import fc from 'fast-check';
 import { RowKeys } from '../../src/manifest/validate-rows';
 import { memoryStore } from './memory-store';
 import { PlanHarness } from './plan-harness';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { ArtifactError } from '../../src/stores/artifacts/artifact-store';
 import { artifactUri } from '../../src/domain/request';
+import { ArtifactError } from '../../src/stores/artifacts/artifact-store';
 import { type PlanStore } from './plan-harness';
 
 /** Artifacts in memory. */

@@ -1,13 +1,13 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ArtifactStore } from '../../src/stores/artifacts/artifact-store';
-import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
 import { type CampaignPlan, type PlanIndex } from '../../src/domain/campaign/plan';
 import { NO_MONEY, type ResultsRef } from '../../src/domain/campaign/results';
 import { type CampaignPage, type CampaignRow, type CampaignRowResult } from '../../src/domain/campaign/row';
 import { planManifest, type PlanManifestOptions } from '../../src/manifest/plan-manifest';
 import { readJson } from '../../src/manifest/result-lines';
+import { type ArtifactStore } from '../../src/stores/artifacts/artifact-store';
+import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
 import { modelSource } from './models';
 
 export const CAMPAIGN = 'spring';

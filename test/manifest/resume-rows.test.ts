@@ -7,8 +7,8 @@ import {
   type RowOutcome,
 } from '../../src/domain/campaign/row';
 import { rowCreationKey } from '../../src/domain/creation-key';
-import { contentOf } from '../../src/manifest/validate-rows';
 import { type IsBought } from '../../src/manifest/previous-results';
+import { contentOf } from '../../src/manifest/validate-rows';
 import { CAMPAIGN, PlanHarness } from './plan-harness';
 
 const text = (prompt: string) => `id,model,prompt,duration\nr,cine-1,${prompt},4\n`;

@@ -1,5 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import manifest from '../../package.json';
+import cli from '../../packages/cli/package.json';
 import * as replay from '../../packages/replay/src';
 import * as report from '../../packages/report/src';
 import * as sandbox from '../../packages/sandbox/src';
@@ -7,8 +9,6 @@ import * as postgres from '../../packages/store-postgres/src';
 import * as s3 from '../../packages/store-s3/src';
 import * as testing from '../../packages/testing/src';
 import * as testingWorkflows from '../../packages/testing/src/workflows';
-import cli from '../../packages/cli/package.json';
-import manifest from '../../package.json';
 import * as activities from '../../src/activities';
 import * as client from '../../src/client';
 import * as domain from '../../src/domain';

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import manifest from '../../package.json';
 import {
   canAttest,
   nextVersion,
@@ -7,7 +8,6 @@ import {
   planRelease,
   provenanceProblems,
 } from '../../scripts/release-plan';
-import manifest from '../../package.json';
 import { PACKAGE_VERSION } from '../../src/domain/names';
 
 const HEAD = '# Changelog\n\nA release that cannot replay is a major release.\n\n';

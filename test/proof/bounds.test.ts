@@ -1,12 +1,12 @@
-import { type ServerResponse } from 'node:http';
 import { readdir } from 'node:fs/promises';
+import { type ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { type MediaClient } from '../../src/service/media-client';
 import { DownloadHarness, inTurn, fileAnswer } from '../activities/download-harness';
-import { makeMp4 } from '../stores/artifacts/make-media';
-import { proved } from '../support/proof';
 import { clientOf, jsonBody, send } from '../service/client-under-test';
 import { afterRequest, type Loopback, loopback, rawLoopback } from '../service/loopback-service';
-import { type MediaClient } from '../../src/service/media-client';
+import { makeMp4 } from '../stores/artifacts/make-media';
+import { proved } from '../support/proof';
 
 const MIB = 1024 * 1024;
 

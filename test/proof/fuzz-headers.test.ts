@@ -1,5 +1,5 @@
-import { HEADER_PARSERS } from './fuzz/header-parsers';
 import { fuzzSuite } from './fuzz/fuzz-suite';
+import { HEADER_PARSERS } from './fuzz/header-parsers';
 
 fuzzSuite(
   'headers',

@@ -1,5 +1,5 @@
-import { RECORD_PARSERS } from './fuzz/record-parsers';
 import { fuzzSuite } from './fuzz/fuzz-suite';
+import { RECORD_PARSERS } from './fuzz/record-parsers';
 
 fuzzSuite(
   'records',

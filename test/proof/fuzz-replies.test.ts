@@ -1,5 +1,5 @@
-import { REPLY_PARSERS } from './fuzz/reply-parsers';
 import { fuzzSuite } from './fuzz/fuzz-suite';
+import { REPLY_PARSERS } from './fuzz/reply-parsers';
 
 fuzzSuite(
   'replies',

@@ -8,10 +8,10 @@ import { splicedFrom } from './good-files/spliced';
 import { BODIES } from './malicious-server/body-cases';
 import { type DownloadCase } from './malicious-server/download-case';
 import { IMAGES, runImageCase } from './malicious-server/image-cases';
+import { POLLS, runPollCase } from './malicious-server/poll-cases';
 import { PROTOCOLS } from './malicious-server/protocol-cases';
 import { REDIRECTS } from './malicious-server/redirect-cases';
 import { TRANSFERS } from './malicious-server/transfer-cases';
-import { POLLS, runPollCase } from './malicious-server/poll-cases';
 
 const DOWNLOADS = [...TRANSFERS, ...BODIES, ...REDIRECTS, ...PROTOCOLS];
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { claimsIn } from '../../src/stores/artifacts/mp4-samples';
-import { describePage, extensionOf, sniffMedia } from '../../src/stores/artifacts/media-type';
 import { referenceModeOf } from '../../src/domain/request';
 import { holdsLocalPath, looksLikeLocalPath } from '../../src/domain/validate-request';
-import { contentHeaders } from '../../src/service/reply-headers';
-import { readBase64, readDataUrl } from '../../src/service/read-data-url';
 import { isPublicAddress } from '../../src/service/address-filter';
+import { readBase64, readDataUrl } from '../../src/service/read-data-url';
+import { contentHeaders } from '../../src/service/reply-headers';
 import { resolveResultUrl } from '../../src/service/video-record';
+import { describePage, extensionOf, sniffMedia } from '../../src/stores/artifacts/media-type';
+import { claimsIn } from '../../src/stores/artifacts/mp4-samples';
 import { box } from '../stores/artifacts/make-media';
 
 const any = fc.string({ unit: 'binary', maxLength: 40 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { billing, estimatePrice, finishedState, formatMoney, readAmount } from '../../src/domain/money';
 import { canonical, fingerprintText } from '../../src/domain/fingerprint';
+import { billing, estimatePrice, finishedState, formatMoney, readAmount } from '../../src/domain/money';
 
 describe('prices', () => {
   const micro = fc.integer({ min: 0, max: 1_000_000_000 });

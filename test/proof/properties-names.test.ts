@@ -1,14 +1,14 @@
-import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { partOwner } from '../../src/activities/fetch-body';
+import fc from 'fast-check';
 import { safeName } from '../../packages/report/src/report-folder';
+import { partOwner } from '../../src/activities/fetch-body';
 import { artifactUri, isArtifactRef, sha256OfArtifactUri } from '../../src/domain/request';
 import { isUsableTaskId } from '../../src/domain/video-task';
-import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { accountName, apiUrl, normaliseBaseUrl } from '../../src/service/endpoint';
+import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { fenceEntry } from '../support/log-entries';
 
 const any = fc.string({ unit: 'binary', maxLength: 40 });

@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import {
-  classifyPaidReply,
-  DEFAULT_CREATE_POLICY,
-  resolveCreatePolicy,
-} from '../../src/domain/create-policy';
-import { type RecordedAnswer } from '../../src/domain/log-entries';
-import { decide, type LogCaller, stateOf } from '../../src/domain/paid-log';
-import {
   beginCreate,
   MAX_SENDS,
   nextStep,
   RESEND_WINDOW_MS,
   type StepContext,
 } from '../../src/domain/create-once';
+import {
+  classifyPaidReply,
+  DEFAULT_CREATE_POLICY,
+  resolveCreatePolicy,
+} from '../../src/domain/create-policy';
+import { type RecordedAnswer } from '../../src/domain/log-entries';
 import { type CreateVideoAnswer } from '../../src/domain/paid-call';
+import { decide, type LogCaller, stateOf } from '../../src/domain/paid-log';
 import { meaningOfPaid } from '../../src/service/errors';
 import { answerEntry, intentEntry } from '../support/log-entries';
 

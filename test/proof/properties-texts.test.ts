@@ -1,11 +1,11 @@
-import fc from 'fast-check';
 import { execFileSync } from 'node:child_process';
+import fc from 'fast-check';
 import { durationOf } from '../../packages/cli/src/shared/paid-options';
 import { nearNames, shellWord, shownLocation } from '../../packages/cli/src/shared/text';
 import { detailsText, inCode } from '../../src/domain/video-state';
 import { errorKind } from '../../src/service/errors';
-import { createRedactor } from '../../src/service/redact';
 import { replyHeaders } from '../../src/service/read-replies';
+import { createRedactor } from '../../src/service/redact';
 import { phaseOf, statusValue } from '../../src/service/video-record';
 
 const any = fc.string({ unit: 'binary', maxLength: 40 });

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
-import { decideDownload } from '../../src/activities/download-problems';
 import { elapsed } from '../../packages/cli/src/shared/progress-view';
+import { decideDownload } from '../../src/activities/download-problems';
 import { DOWNLOAD_BOUNDS } from '../../src/domain/download';
+import { verdictWithoutRecord } from '../../src/domain/end-of-wait';
 import { POLL_ERROR_CLASSES } from '../../src/domain/poll-answers';
 import { isPollable, PollGroup, wakeAt } from '../../src/domain/poll-group';
 import {
@@ -14,7 +15,6 @@ import {
   watchFacts,
   type WatchState,
 } from '../../src/domain/watch-state';
-import { verdictWithoutRecord } from '../../src/domain/end-of-wait';
 import { meaningOfGet } from '../../src/service/errors';
 import { dateMs, parseRetryAfter } from '../../src/service/reply-headers';
 import { makeVideoTask } from '../domain/make-video-task';

@@ -1,8 +1,8 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type WorkflowExecutionInfo } from '@temporalio/client';
-import { withoutUrl } from '../contract/without-url';
 import { type CliProcess, type CliRun, runCli, startCli } from '../cli/support/run-cli';
+import { withoutUrl } from '../contract/without-url';
 import { CanarySearch, ENCODINGS, type Hit, type Searched, searched } from '../support/canary';
 import { eventually } from '../support/eventually';
 import { proved } from '../support/proof';

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, type WorkflowHandle } from '@temporalio/client';
+import { eventTime } from '../../packages/replay/src/timeline/operations';
+import { type Started } from '../../src/client';
 import { WORKFLOW } from '../../src/domain/names';
 import { type VideoOutcome } from '../../src/domain/outcome';
-import { eventTime } from '../../packages/replay/src/timeline/operations';
 import { POLL_TIMEOUTS } from '../../src/domain/timeouts';
-import { type Started } from '../../src/client';
 import { type MediaStack } from '../support/media-stack';
 import { describeDeep, proved } from '../support/proof';
 import { resetWorkflow } from '../support/reset-workflow';

@@ -1,19 +1,19 @@
-import { MockActivityEnvironment } from '@temporalio/testing';
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { accountRegistry } from '../../src/settings/accounts';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { createCreateVideo } from '../../src/activities/create-video';
 import { RefusalGate } from '../../src/activities/refusal-gate';
+import { accountRegistry } from '../../src/settings/accounts';
+import { createModelSource } from '../../src/settings/model-source';
 import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
-import { createModelSource } from '../../src/settings/model-source';
 import { clientOf } from '../service/client-under-test';
 import { json, loopback } from '../service/loopback-service';
 import { proved } from '../support/proof';
+import { alwaysBound } from '../support/queue-binding';
 import { filesIn } from './storage-faults/files-in';
 import { mountSmallDisk, type SmallDisk } from './storage-faults/small-disk';
-import { alwaysBound } from '../support/queue-binding';
 
 const counts = { disks: 0, unsent: 0, sent: 0, lostAnswers: 0, twice: 0 };
 let folder: string;

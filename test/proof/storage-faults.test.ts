@@ -1,15 +1,15 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { DownloadHarness, fileAnswer, sha256 } from '../activities/download-harness';
-import { buffer } from 'node:stream/consumers';
 import { makeMp4 } from '../stores/artifacts/make-media';
+import { fenceEntry, LOG_KEY } from '../support/log-entries';
 import { proved } from '../support/proof';
 import { filesIn } from './storage-faults/files-in';
 import { mountSmallDisk, type SmallDisk } from './storage-faults/small-disk';
-import { fenceEntry, LOG_KEY } from '../support/log-entries';
 import { startWriter } from './storage-faults/writer-process';
 
 const counts = { disks: 0, faults: 0, kills: 0, writers: 0, reads: 0, partial: 0 };

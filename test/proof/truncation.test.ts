@@ -1,8 +1,8 @@
 import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkVideo, type VideoCheck } from '../../src/stores/artifacts/video-check';
 import { encodeVideo } from '../../packages/sandbox/src/render-video';
+import { checkVideo, type VideoCheck } from '../../src/stores/artifacts/video-check';
 import { DownloadHarness } from '../activities/download-harness';
 import { proved, sized } from '../support/proof';
 import { splicedFrom } from './good-files/spliced';

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { json, loopback, type Loopback } from '../service/loopback-service';
 import { type ConnectProxy, connectProxy, type ConnectProxyOptions } from '../support/connect-proxy';
 import { type Issued, privateCa } from '../support/private-ca';
-import { json, loopback, type Loopback } from '../service/loopback-service';
 
 const KEY = 'key-of-the-worker-4711';
 const CALLS = join(__dirname, 'support', 'calls-in-process.js');

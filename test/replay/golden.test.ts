@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import '../support/quiet-temporal';
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 import { historyFromJson } from '../../packages/replay/src/history-codec';
-import { shippedForm } from '../../scripts/workflow-bundle';
 import { readHistoryFile } from '../../packages/replay/src/read-history';
 import { replayHistories } from '../../packages/replay/src/replay-histories';
 import { type Verdict } from '../../packages/replay/src/verdict';
+import { shippedForm } from '../../scripts/workflow-bundle';
 import { goldenFiles, goldenHistory, type GoldenHistory } from './golden-histories';
 
 const WORKFLOWS = join(__dirname, '..', '..', 'scripts', 'golden', 'execute-video.js');

@@ -1,7 +1,7 @@
 import { sleep } from '@temporalio/workflow';
-import { generateVideo as original } from '../../src/workflows';
 import { type VideoOutcome } from '../../src/domain';
 import { type GenerateVideoInput } from '../../src/domain/workflow-inputs';
+import { generateVideo as original } from '../../src/workflows';
 
 export * from '../../src/workflows';
 

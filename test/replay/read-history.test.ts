@@ -2,16 +2,16 @@ import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { defaultPayloadConverter, type PayloadCodec } from '@temporalio/common';
-import { VERSION_MEMO } from '../../src/domain/names';
-import { chainsOf } from './support/chains-of';
-import { readHistoryFolder } from '../../packages/replay/src/history-folder';
-import { historyToJson, historyToProtobuf } from '../../packages/replay/src/history-codec';
+import { Encryption } from '../../examples/encryption';
 import { decodeRun } from '../../packages/replay/src/decode-payloads';
+import { historyToJson, historyToProtobuf } from '../../packages/replay/src/history-codec';
+import { readHistoryFolder } from '../../packages/replay/src/history-folder';
 import { parseHistory, readHistoryFile } from '../../packages/replay/src/read-history';
 import { writtenBy } from '../../packages/replay/src/verdict';
-import { Encryption } from '../../examples/encryption';
+import { VERSION_MEMO } from '../../src/domain/names';
 import { newKey } from '../support/encryption';
 import { ODD_VALUES } from '../support/odd-values';
+import { chainsOf } from './support/chains-of';
 
 const GOLDEN = path.resolve(__dirname, '..', 'golden');
 const TEXT = readFileSync(path.join(GOLDEN, 'generateVideo.completed.v1.json'), 'utf8');

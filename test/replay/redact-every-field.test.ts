@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module';
-import '../support/quiet-temporal';
 import { readFileSync } from 'node:fs';
+import '../support/quiet-temporal';
+import { createRequire } from 'node:module';
 import type * as protobuf from 'protobufjs';
 import { historyFromProtobuf, historyToProtobuf } from '../../packages/replay/src/history-codec';
 import { redactHistory } from '../../packages/replay/src/redact-history';

@@ -1,14 +1,14 @@
-import path from 'node:path';
-import '../support/quiet-temporal';
 import { readFileSync } from 'node:fs';
+import '../support/quiet-temporal';
+import path from 'node:path';
+import { encodingOf, isPayload } from '../../packages/replay/src/decode-payloads';
 import { historyToJson } from '../../packages/replay/src/history-codec';
 import { type LoadedRun } from '../../packages/replay/src/loaded-history';
-import { encodingOf, isPayload } from '../../packages/replay/src/decode-payloads';
 import { readHistoryFile } from '../../packages/replay/src/read-history';
-import { VERSION_MEMO } from '../../src/domain/names';
 import { redactHistory } from '../../packages/replay/src/redact-history';
-import { writtenBy } from '../../packages/replay/src/verdict';
 import { replayHistories } from '../../packages/replay/src/replay-histories';
+import { writtenBy } from '../../packages/replay/src/verdict';
+import { VERSION_MEMO } from '../../src/domain/names';
 import { testBundle } from '../support/test-bundle';
 import { goldenFiles } from './golden-histories';
 

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import '../support/quiet-temporal';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { failureOf } from '../../packages/cli/src/shared/errors';
 import { replayInPool } from '../../packages/cli/src/replay/replay-pool';
 import { type ReplayRequest, type TargetReport } from '../../packages/cli/src/replay/target-report';
-import { type ReplayCode } from '../../packages/replay/src/replay-histories';
+import { failureOf } from '../../packages/cli/src/shared/errors';
 import { type UnloadedTarget } from '../../packages/replay/src/history-folder';
+import { type ReplayCode } from '../../packages/replay/src/replay-histories';
 
 const GOLDEN = path.join(__dirname, '..', 'golden');
 const THREAD = path.join(__dirname, '..', '..', 'packages', 'cli', 'lib', 'replay', 'replay-thread.js');

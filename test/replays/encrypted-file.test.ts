@@ -1,8 +1,8 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { historyFromJson, historyToJson } from '../../packages/replay/src/history-codec';
 import { payloadsIn } from '../../packages/replay/src/decode-payloads';
+import { historyFromJson, historyToJson } from '../../packages/replay/src/history-codec';
 import { type Timeline } from '../../packages/replay/src/timeline/timeline';
 import { type CodecServer, startCodecServer } from '../cli/support/codec-server';
 import { runCli, runJson } from '../cli/support/run-cli';

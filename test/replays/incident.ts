@@ -1,8 +1,8 @@
 import { type WorkflowHandle } from '@temporalio/client';
 import { TemporalMediaClient } from '../../src/client';
 import { UPDATE } from '../../src/domain/names';
-import { eventually } from '../support/eventually';
 import { type CliBench } from '../cli/support/cli-bench';
+import { eventually } from '../support/eventually';
 
 /**
  * A video that goes wrong three times: the reply to its create is lost after the service has accepted it, polls are answered

@@ -3,10 +3,10 @@ import path from 'node:path';
 import '../support/quiet-temporal';
 import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
 import { WebSocket } from 'undici';
-import { mediaJournalScheduleId } from '../../src/domain/names';
 import { ALL_OPEN } from '../../packages/replay/src/fetch-histories';
-import { type MediaStack, startMediaStack } from '../support/media-stack';
+import { mediaJournalScheduleId } from '../../src/domain/names';
 import { runCli, runJson, startCli } from '../cli/support/run-cli';
+import { type MediaStack, startMediaStack } from '../support/media-stack';
 
 const USERS = path.join(__dirname, 'users');
 const CANARY = 'a paper boat named canary-41';

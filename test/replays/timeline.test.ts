@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Timeline } from '../../packages/replay/src/timeline/timeline';
-import { eventually } from '../support/eventually';
-import { resetWorkflow } from '../support/reset-workflow';
 import { CampaignRuns, film } from '../cli/support/campaign-runs';
 import { type CliBench, openCliBench } from '../cli/support/cli-bench';
-import { incident } from './incident';
 import { runCli, runJson } from '../cli/support/run-cli';
+import { eventually } from '../support/eventually';
+import { resetWorkflow } from '../support/reset-workflow';
+import { incident } from './incident';
 
 /** What the command tells about workflows of a server. */
 describe('replay tells what happened', () => {

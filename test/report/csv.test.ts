@@ -1,8 +1,8 @@
 import { parse } from 'csv-parse/sync';
-import fc from 'fast-check';
 import { stringify } from 'csv-stringify/sync';
-import { CSV_HEADER, csvCell, csvCells } from '../../packages/report/src/tables';
+import fc from 'fast-check';
 import { resultRecord } from '../../packages/report/src/page-rows';
+import { CSV_HEADER, csvCell, csvCells } from '../../packages/report/src/tables';
 import { makeResult } from './make-campaign';
 
 const FORMULAS = [

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type ArtifactStore } from '../../src/stores/artifacts/artifact-store';
+import { type ReportFacts } from '../../packages/report/src/report-options';
+import { PAGE_ROWS, type CampaignPlan } from '../../src/domain/campaign/plan';
 import {
   addCounts,
   addMoney,
@@ -10,9 +11,8 @@ import {
 } from '../../src/domain/campaign/results';
 import { type CampaignPage, type CampaignRow, type CampaignRowResult } from '../../src/domain/campaign/row';
 import { moneyOfAttempts } from '../../src/domain/campaign/row-result';
-import { PAGE_ROWS, type CampaignPlan } from '../../src/domain/campaign/plan';
 import { type ArtifactRef } from '../../src/domain/request';
-import { type ReportFacts } from '../../packages/report/src/report-options';
+import { type ArtifactStore } from '../../src/stores/artifacts/artifact-store';
 
 export const START = Date.parse('2026-11-21T10:00:00Z');
 

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type RowCounts, ROW_OUTCOMES } from '../../src/domain/campaign/results';
 import { historyFromJson } from '../../packages/replay/src/history-codec';
 import { buildTimeline } from '../../packages/replay/src/timeline/build-timeline';
 import { timelinePage } from '../../packages/replay/src/timeline/timeline-page';
 import { writeReport } from '../../packages/report/src/write-report';
+import { type RowCounts, ROW_OUTCOMES } from '../../src/domain/campaign/results';
 import { goldenHistory } from '../replay/golden-histories';
 import { goldenRun, goldenTarget } from '../replay/timeline/golden-targets';
 import { at, factsOf, resultsRef } from './make-campaign';

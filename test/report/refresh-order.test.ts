@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import fc from 'fast-check';
-import { type CampaignRowResult, type RowOutcome } from '../../src/domain/campaign/row';
 import { writeReport } from '../../packages/report/src/write-report';
+import { type CampaignRowResult, type RowOutcome } from '../../src/domain/campaign/row';
 import { makePng } from '../stores/artifacts/make-media';
 import { at, factsOf, makeResult, putIndex, putPlan, putSegments, resultsRef } from './make-campaign';
 import { filesOf, reportPlace, type ReportPlace } from './report-place';

@@ -1,5 +1,5 @@
-import { createS3Client, createS3Records, S3Error } from '../../packages/store-s3/src';
 import { failureOf as failureOfCommand } from '../../packages/cli/src/shared/errors';
+import { createS3Client, createS3Records, S3Error } from '../../packages/store-s3/src';
 import { s3FailureOf, s3Error, storeError } from '../../packages/store-s3/src/s3-error';
 
 /** Of an environment in which the SDK finds nothing, also not in the files of this machine. */

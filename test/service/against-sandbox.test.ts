@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
+import { createSandbox, type Sandbox, SandboxAdmin, sandboxModels } from '../../packages/sandbox/src';
 import { type VideoModel } from '../../src/domain/model-config';
 import { type VideoRequest } from '../../src/domain/request';
 import { type MediaClient } from '../../src/service/media-client';
-import { type WireBuild, type WireFile } from '../../src/service/wire-body';
 import { wireEditBody, wireGenerationBody, wireVideoBody } from '../../src/service/request-bodies';
-import { createSandbox, type Sandbox, SandboxAdmin, sandboxModels } from '../../packages/sandbox/src';
+import { type WireBuild, type WireFile } from '../../src/service/wire-body';
 import { clientOf, send } from './client-under-test';
 
 function built<Body>(build: WireBuild<Body>): Body {

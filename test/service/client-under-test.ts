@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type CreatePolicy, resolveCreatePolicy } from '../../src/domain/create-policy';
+import { environmentConnections } from '../../src/service/connections';
 import { createMediaClient } from '../../src/service/create-media-client';
 import {
   type MediaClient,
@@ -7,7 +8,6 @@ import {
   type PaidSendOptions,
 } from '../../src/service/media-client';
 import { type WireJsonBody } from '../../src/service/wire-body';
-import { environmentConnections } from '../../src/service/connections';
 
 export const KEY = 'key-1234567890abcdef';
 

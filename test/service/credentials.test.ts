@@ -1,3 +1,4 @@
+import { environmentConnections } from '../../src/service/connections';
 import {
   type ApiCaller,
   apiHeaders,
@@ -5,7 +6,6 @@ import {
   receivesKey,
   redactorFor,
 } from '../../src/service/endpoint';
-import { environmentConnections } from '../../src/service/connections';
 
 const PROXY_PASSWORD = 'password-of-the-proxy';
 const proxyPasswords = [PROXY_PASSWORD];

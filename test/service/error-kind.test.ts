@@ -1,5 +1,5 @@
-import { type ErrorKind } from '../../src/domain/video-task';
 import { DEFAULT_CREATE_POLICY, type PaidReply, resolveCreatePolicy } from '../../src/domain/create-policy';
+import { type ErrorKind } from '../../src/domain/video-task';
 import { errorKind, KIND_SIGNALS, meaningOfGet, meaningOfPaid } from '../../src/service/errors';
 
 const nothing = { codes: [], types: [], text: '' };

@@ -1,12 +1,12 @@
 import ts from 'typescript';
-import { sniffMedia } from '../../src/stores/artifacts/media-type';
-import { readModelConfiguration } from '../../src/settings/model-schema';
-import { contentHeaders, parseRetryAfter } from '../../src/service/reply-headers';
-import { readImageReply, readVideoReply, replyHeaders } from '../../src/service/read-replies';
 import { readDataUrl } from '../../src/service/read-data-url';
+import { readImageReply, readVideoReply, replyHeaders } from '../../src/service/read-replies';
 import { createRedactor } from '../../src/service/redact';
+import { contentHeaders, parseRetryAfter } from '../../src/service/reply-headers';
 import { readTaskError } from '../../src/service/task-error';
 import { readVideoRecord } from '../../src/service/video-record';
+import { readModelConfiguration } from '../../src/settings/model-schema';
+import { sniffMedia } from '../../src/stores/artifacts/media-type';
 import { readSources, type Source } from '../support/sources';
 
 const MIB = 1024 * 1024;

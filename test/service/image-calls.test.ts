@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type WireFile, type WireMultipartBody } from '../../src/service/wire-body';
-import { wireEditBody } from '../../src/service/request-bodies';
 import { type ImageEditRequest } from '../../src/domain/request';
+import { wireEditBody } from '../../src/service/request-bodies';
+import { type WireFile, type WireMultipartBody } from '../../src/service/wire-body';
 import { clientOf, jsonBody, KEY, send } from './client-under-test';
 import { json, loopback, rawLoopback, type SeenRequest } from './loopback-service';
 

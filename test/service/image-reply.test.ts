@@ -1,6 +1,6 @@
 import { type JsonValue } from '../../src/domain/json';
-import { createRedactor } from '../../src/service/redact';
 import { readImageReply } from '../../src/service/read-replies';
+import { createRedactor } from '../../src/service/redact';
 
 const context = {
   baseUrl: 'https://api.example.com/prefix',

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type VideoModel } from '../../src/domain/model-config';
-import { readModelConfiguration } from '../../src/settings/model-schema';
-import { type ResolvedReference, wireVideoBody } from '../../src/service/request-bodies';
 import { createSandbox, type Sandbox, SandboxAdmin } from '../../packages/sandbox/src';
+import { type VideoModel } from '../../src/domain/model-config';
+import { type ResolvedReference, wireVideoBody } from '../../src/service/request-bodies';
+import { readModelConfiguration } from '../../src/settings/model-schema';
 import { clientOf, jsonBody, send } from './client-under-test';
 import { json, loopback } from './loopback-service';
 

@@ -1,6 +1,6 @@
-import { readConfig } from '../../src/settings/config';
-import { keySecrets } from '../../src/service/endpoint';
 import { createMediaClient } from '../../src/service/create-media-client';
+import { keySecrets } from '../../src/service/endpoint';
+import { readConfig } from '../../src/settings/config';
 import { json, loopback, type Loopback } from './loopback-service';
 
 describe('a service without keys', () => {

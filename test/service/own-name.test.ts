@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
-import { bytesOf } from './body-of';
 import { underOwnName } from '../../src/service/content-fetch';
+import { bytesOf } from './body-of';
 import { clientOf, KEY } from './client-under-test';
 import { loopback } from './loopback-service';
 

@@ -1,5 +1,5 @@
-import { readBase64 } from '../../src/service/read-data-url';
 import { looksLikeLocalPath } from '../../src/domain/validate-request';
+import { readBase64 } from '../../src/service/read-data-url';
 
 it('megabytes of Base64 are read without a pattern over all of them', () => {
   const bytes = Buffer.alloc(48_000_000, 7);

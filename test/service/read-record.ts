@@ -1,6 +1,6 @@
 import { type JsonValue } from '../../src/domain/json';
-import { findRecord } from '../../src/service/read-replies';
 import { type VideoReading } from '../../src/service/media-client';
+import { findRecord } from '../../src/service/read-replies';
 import { createRedactor } from '../../src/service/redact';
 import { readVideoRecord } from '../../src/service/video-record';
 

@@ -1,6 +1,6 @@
 import { proxySecrets } from '../../src/service/proxy-environment';
-import { createRedactor } from '../../src/service/redact';
 import { readVideoReply, replyHeaders } from '../../src/service/read-replies';
+import { createRedactor } from '../../src/service/redact';
 import { readRecord } from './read-record';
 
 const KEY = 'EchoedKey0123456789';

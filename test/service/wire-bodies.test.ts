@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { type VideoModel } from '../../src/domain/model-config';
 import { type ImageEditRequest, type VideoRequest } from '../../src/domain/request';
-import { type WireFile, type WireJsonBody, type WireMultipartBody } from '../../src/service/wire-body';
 import {
   type ResolvedReference,
   wireEditBody,
   wireGenerationBody,
   wireVideoBody,
 } from '../../src/service/request-bodies';
+import { type WireFile, type WireJsonBody, type WireMultipartBody } from '../../src/service/wire-body';
 
 const request: VideoRequest = { model: 'image-2 4K', prompt: 'a /home/x path in a prompt is free text' };
 const model = (more: Partial<VideoModel>): VideoModel => ({ id: 'm', kind: 'video', ...more });

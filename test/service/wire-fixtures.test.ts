@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { notVideo } from '../../src/stores/artifacts/video-check';
-import { sniffMedia } from '../../src/stores/artifacts/media-type';
 import { type MediaClient } from '../../src/service/media-client';
 import { createRedactor } from '../../src/service/redact';
 import { readTaskError } from '../../src/service/task-error';
-import { readRecord } from './read-record';
+import { sniffMedia } from '../../src/stores/artifacts/media-type';
+import { notVideo } from '../../src/stores/artifacts/video-check';
 import { missingExpectation, readWireFixture, type WireFixture } from '../support/wire-fixture';
 import { clientOf, jsonBody, send } from './client-under-test';
 import { loopback } from './loopback-service';
+import { readRecord } from './read-record';
 
 type OverHttp = Extract<WireFixture, { kind: 'create' | 'image' | 'content' }>;
 

@@ -1,9 +1,9 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { accountName } from '../../src/service/endpoint';
 import { type AccountSet, openAccounts } from '../../src/settings/account-set';
 import { readConfig } from '../../src/settings/config';
-import { accountName } from '../../src/service/endpoint';
 
 describe('the accounts of a worker', () => {
   let dir: string;

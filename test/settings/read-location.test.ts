@@ -1,6 +1,6 @@
 import { locationReader } from '../../src/settings/model-source';
-import { connectProxy, type ConnectProxyOptions } from '../support/connect-proxy';
 import { loopback } from '../service/loopback-service';
+import { connectProxy, type ConnectProxyOptions } from '../support/connect-proxy';
 
 const read = (location: string, env: NodeJS.ProcessEnv): Promise<string> =>
   locationReader(env)(location, AbortSignal.timeout(20_000));

@@ -1,10 +1,10 @@
 import { mkdtemp, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type S3Server, startS3 } from '../../scripts/stores/s3';
 import { pruneArtifacts } from '../../packages/cli/src/artifacts/prune';
 import { type Connected } from '../../packages/cli/src/shared/connect';
 import { type CommandContext } from '../../packages/cli/src/shared/context';
+import { type S3Server, startS3 } from '../../scripts/stores/s3';
 import { readConfig } from '../../src/settings/config';
 import { openArtifactStore, openJournal } from '../../src/stores/open-stores';
 import { answerEntry, intentEntry } from '../support/log-entries';

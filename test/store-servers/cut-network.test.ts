@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import { createS3Records } from '../../packages/store-s3/src';
 import { type S3Server, startS3 } from '../../scripts/stores/s3';
+import { TemporalMediaClient } from '../../src/client';
 import { type VideoOutcome } from '../../src/domain';
 import { WORKFLOW } from '../../src/domain/names';
 import { createJournal } from '../../src/stores/journal/create-journal';
-import { createS3Records } from '../../packages/store-s3/src';
-import { TemporalMediaClient } from '../../src/client';
 import { eventually } from '../support/eventually';
 import { type MediaStack, startMediaStack } from '../support/media-stack';
 import { startWorkerProcess, type WorkerProcess } from '../support/worker-process';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { createPostgresRecords, migratePostgres } from '../../packages/store-postgres/src';
+import { createS3Records } from '../../packages/store-s3/src';
+import { createJournalConformance, recordStoreConformance } from '../../packages/testing/src';
 import { startPgbouncer } from '../../scripts/stores/pgbouncer';
 import { type PostgresServer, startPostgres } from '../../scripts/stores/postgres';
 import { type S3Server, startS3 } from '../../scripts/stores/s3';
 import { createJournal } from '../../src/stores/journal/create-journal';
 import { type RecordStore } from '../../src/stores/journal/record-store';
-import { createPostgresRecords, migratePostgres } from '../../packages/store-postgres/src';
-import { createS3Records } from '../../packages/store-s3/src';
-import { createJournalConformance, recordStoreConformance } from '../../packages/testing/src';
 import { databaseOf, describeWith, newDatabase } from './support/postgres';
 import { clientOf, describeWithS3, newBucket } from './support/s3';
 

@@ -1,5 +1,5 @@
-import { chownSync, statSync, writeFileSync } from 'node:fs';
 import { execFile } from 'node:child_process';
+import { chownSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { createPostgresRecords, migratePostgres, PostgresError } from '../../packages/store-postgres/src';

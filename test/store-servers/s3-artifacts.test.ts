@@ -11,12 +11,12 @@ import {
   PutObjectCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { type S3Server, startS3 } from '../../scripts/stores/s3';
 import { createS3ArtifactStore, type S3ArtifactStore } from '../../packages/store-s3/src';
 import {
   artifactStoreConformance,
   type ArtifactStoreUnderTest,
 } from '../../packages/testing/src/conformance/artifact-store';
+import { type S3Server, startS3 } from '../../scripts/stores/s3';
 import { type FaultProxy, startFaultProxy } from './support/fault-proxy';
 import { clientOf, describeWithS3, ignoreConditions, newBucket } from './support/s3';
 

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type S3Client } from '@aws-sdk/client-s3';
+import { createS3Records } from '../../packages/store-s3/src';
 import { type S3Server, startS3 } from '../../scripts/stores/s3';
 import { type RecordStore } from '../../src/stores/journal/record-store';
-import { createS3Records } from '../../packages/store-s3/src';
 import { type Fault, type FaultProxy, startFaultProxy } from './support/fault-proxy';
 import { clientOf, describeWithS3, ignoreConditions, newBucket } from './support/s3';
 

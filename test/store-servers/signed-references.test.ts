@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type S3Server, startS3 } from '../../scripts/stores/s3';
-import { artifacts as storeCheck } from '../../packages/cli/src/doctor/local';
 import { type DoctorFacts } from '../../packages/cli/src/doctor/check';
-import { readConfig } from '../../src/settings/config';
+import { artifacts as storeCheck } from '../../packages/cli/src/doctor/local';
 import { historyToJson } from '../../packages/replay/src/history-codec';
+import { type S3Server, startS3 } from '../../scripts/stores/s3';
+import { readConfig } from '../../src/settings/config';
 import { type MediaStack, startMediaStack } from '../support/media-stack';
 import { describeWithS3, newBucket } from './support/s3';
 

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { type SandboxOptions } from '../../packages/sandbox/src';
 import { startTemporalOnPostgres, type TemporalOnPostgres } from '../../scripts/stores/temporal-postgres';
 import { type Started, TemporalMediaClient } from '../../src/client';
 import { type VideoOutcome } from '../../src/domain';
-import { type SandboxOptions } from '../../packages/sandbox/src';
 import { insist } from '../proof/campaign-kills/insist';
 import { type CampaignResult, resultsOf, type Row, storedManifest } from '../support/campaign';
 import { startMediaStack } from '../support/media-stack';

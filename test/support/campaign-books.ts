@@ -1,6 +1,6 @@
+import { promptHash } from '../../packages/sandbox/src';
 import { type CampaignResult } from '../../src/domain/campaign/campaign-state';
 import { type ResultsRef } from '../../src/domain/campaign/results';
-import { promptHash } from '../../packages/sandbox/src';
 import { resultsOf, type Row } from './campaign';
 import { eventually } from './eventually';
 import { type MediaStack } from './media-stack';

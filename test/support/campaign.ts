@@ -1,12 +1,12 @@
 import { type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
+import { type CampaignResult, type CampaignState } from '../../src/domain/campaign/campaign-state';
 import { type CampaignInput } from '../../src/domain/campaign/plan';
 import { type ResultsRef } from '../../src/domain/campaign/results';
 import { type CampaignRowResult } from '../../src/domain/campaign/row';
-import { type CampaignResult, type CampaignState } from '../../src/domain/campaign/campaign-state';
 import { QUERY, WORKFLOW } from '../../src/domain/names';
-import { type runCampaign } from '../../src/workflows/campaign/run-campaign';
 import { readResults } from '../../src/manifest/result-lines';
 import { openArtifactStore } from '../../src/stores';
+import { type runCampaign } from '../../src/workflows/campaign/run-campaign';
 import { type MediaStack } from './media-stack';
 
 export type Row = { readonly [column: string]: unknown };

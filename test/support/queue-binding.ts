@@ -1,5 +1,5 @@
-import { type CheckBinding } from '../../src/domain/journal';
 import { type SenderTrace } from '../../src/domain/create-heartbeat';
+import { type CheckBinding } from '../../src/domain/journal';
 import { type CallFacts } from '../../src/domain/paid-call';
 
 /** A journal that its queue belongs to since ever, for activities without a server. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { type CreateJournal } from '../../src/domain/journal';
-import type * as Servers from './store-servers';
 import { openJournal } from '../../src/stores';
+import type * as Servers from './store-servers';
 
 /**
  * Where the journal and the artifacts of all tests are. `files` unless TEST_STORES says otherwise: `s3` has both in

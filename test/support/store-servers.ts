@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
+import { migratePostgres } from '../../packages/store-postgres/src';
 import { startPostgres } from '../../scripts/stores/postgres';
 import { findS3, startS3 } from '../../scripts/stores/s3';
-import { migratePostgres } from '../../packages/store-postgres/src';
 
 /** Starts the servers of a run, and tells its tests in their environment. Resolves with what stops them. */
 export async function startStores(

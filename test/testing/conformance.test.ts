@@ -1,5 +1,5 @@
-import { type RecordStore } from '../../src/stores/journal/record-store';
 import { recordStoreConformance } from '../../packages/testing/src';
+import { type RecordStore } from '../../src/stores/journal/record-store';
 
 describe('the conformance of a store of records', () => {
   it('shows what the store threw, and closes a store once', async () => {

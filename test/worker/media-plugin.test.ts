@@ -6,7 +6,6 @@ import { accepted, received } from '../support/accepted';
 import { eventually } from '../support/eventually';
 import { placesOf } from '../support/places';
 import { sharedStack } from '../support/shared-stack';
-import { type Premiere } from './users/workflows';
 import {
   prebuilt,
   USERS_WORKFLOWS,
@@ -14,6 +13,7 @@ import {
   type UsersWorker,
   whileRunning,
 } from './support/users-worker';
+import { type Premiere } from './users/workflows';
 
 /** What the user's interceptor adds to the result. */
 type Shown = Premiere & { readonly intercepted: string };

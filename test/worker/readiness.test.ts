@@ -1,10 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { servedBy, type ServedPart } from '../../src/domain/names';
 import { FileArtifactStore } from '../../src/stores/artifacts/file-store';
 import { createFileJournal } from '../../src/stores/journal/file-journal';
 import { readinessOf, storesNeeded } from '../../src/worker/readiness';
-import { servedBy, type ServedPart } from '../../src/domain/names';
 
 describe('whether a worker can take creates', () => {
   let at = 1_000_000;

@@ -6,8 +6,8 @@ import {
   Worker,
   type WorkerOptions,
 } from '@temporalio/worker';
-import { readConfig } from '../../src/settings/config';
 import { MediaPlugin } from '../../src/plugin';
+import { readConfig } from '../../src/settings/config';
 import { createMediaWorker, WorkerSetupError } from '../../src/worker';
 import { sharedStack } from '../support/shared-stack';
 import { testBundle } from '../support/test-bundle';

@@ -2,8 +2,8 @@ import '../support/quiet-temporal';
 import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger, Worker, type ReplayWorkerOptions } from '@temporalio/worker';
 import { historyFromJson } from '../../packages/replay/src/history-codec';
-import { goldenFiles, goldenHistory } from '../replay/golden-histories';
 import { type MediaPlugin as MediaPluginType } from '../../src/plugin';
+import { goldenFiles, goldenHistory } from '../replay/golden-histories';
 
 /** As published: what is replayed is the compiled code. */
 const { MediaPlugin } = jest.requireActual<{ MediaPlugin: typeof MediaPluginType }>(

@@ -1,12 +1,12 @@
-import { type premiere } from './users/workflows';
-import { bundledWorkflows } from '../../src/workflow-bundle';
-import { readConfig } from '../../src/settings/config';
-import { activityQueues } from '../../src/domain/names';
 import { TemporalMediaClient } from '../../src/client';
+import { activityQueues } from '../../src/domain/names';
+import { readConfig } from '../../src/settings/config';
 import { createMediaWorker, type MediaWorkerOptions, type ServedPart } from '../../src/worker';
+import { bundledWorkflows } from '../../src/workflow-bundle';
 import { accepted } from '../support/accepted';
 import { sharedStack } from '../support/shared-stack';
 import { testBundle } from '../support/test-bundle';
+import { type premiere } from './users/workflows';
 
 describe('workers that serve some of the parts', () => {
   const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 200 } } }, async () => undefined);

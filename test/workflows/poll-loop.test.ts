@@ -1,7 +1,7 @@
 import '../support/quiet-temporal';
-import { createWorkers } from '../../src/worker/activity-workers';
 import { ACTIVITY } from '../../src/domain/names';
 import { type PollVideosInput, type PollVideosResult } from '../../src/domain/poll-answers';
+import { createWorkers } from '../../src/worker/activity-workers';
 import { connectTestServer, type TestServer } from '../support/temporal';
 import { TEST_WORKFLOWS, testBundle } from '../support/test-bundle';
 import { type LateWatch } from '../support/workflows/late-watch';

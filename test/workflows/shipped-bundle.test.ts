@@ -1,5 +1,5 @@
-import { SourceMap, type SourceMapPayload, type SourceMapping } from 'node:module';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { SourceMap, type SourceMapPayload, type SourceMapping } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { shippedBundle, type BundleManifest } from '../../src/workflow-bundle';

@@ -2,10 +2,12 @@
  * @module The program `temporal-media`: parses, runs one command, prints one answer, ends with a documented exit code.
  */
 import { CommanderError, type Command } from 'commander';
+import { createProgram } from './program';
 import { notifyParent } from './shared/child-process';
 import { type CommandContext } from './shared/context';
-import { EXIT } from './shared/exit-codes';
 import { failureOf, withoutSecrets } from './shared/errors';
+import { EXIT } from './shared/exit-codes';
+import { type FailureReply } from './shared/json-output';
 import {
   type Paint,
   painter,
@@ -14,8 +16,6 @@ import {
   type OutputMode,
   outputModeOf,
 } from './shared/report';
-import { createProgram } from './program';
-import { type FailureReply } from './shared/json-output';
 
 // The AWS SDK repeats with every command which versions of Node it will need some day. Its own switch silences this alone.
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';

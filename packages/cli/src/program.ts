@@ -1,6 +1,5 @@
 import { Command, Help } from 'commander';
 import { PACKAGE_VERSION } from 'temporal-media/internal/domain/names';
-import { type CommandContext } from './shared/context';
 import { addArtifactsCommand } from './artifacts/command';
 import { addCampaignCommand } from './campaign/command';
 import { addCompletionCommand } from './completion/command';
@@ -8,21 +7,22 @@ import { addConfigCommand } from './config/command';
 import { addDemoCommand } from './demo/command';
 import { addDevCommand } from './dev/command';
 import { addDoctorCommand } from './doctor/command';
-import { addEditCommand, addImageCommand } from './image/command';
+import { addNudgeCommand, addResumeCommand, addWatchCommand } from './follow/command';
 import { addHistoryCommand } from './history/command';
+import { addEditCommand, addImageCommand } from './image/command';
 import { addJournalCommand } from './journal/command';
 import { addModelsCommand } from './models/command';
 import { addOrphansCommand } from './orphans/command';
-import { addNudgeCommand, addResumeCommand, addWatchCommand } from './follow/command';
 import { addReplayCommand } from './replay/command';
 import { addSandboxCommand } from './sandbox/command';
-import { addSetupCommand } from './setup/command';
 import { addSchemaCommand } from './schema/command';
+import { addSetupCommand } from './setup/command';
+import { type CommandContext } from './shared/context';
+import { EXIT_MEANINGS } from './shared/exit-codes';
 import { addStatusCommand } from './status/command';
 import { addUnconfirmedCommand } from './unconfirmed/command';
 import { addVideoCommand } from './video/command';
 import { addWorkerCommand } from './worker/command';
-import { EXIT_MEANINGS } from './shared/exit-codes';
 
 /** Every command, in the order and groups of `--help`. */
 const COMMANDS: readonly (readonly [

@@ -1,5 +1,5 @@
-import { type History } from '@temporalio/common/lib/proto-utils';
 import { type Payload } from '@temporalio/common';
+import { type History } from '@temporalio/common/lib/proto-utils';
 import { throwBug } from 'temporal-media/internal/domain/bug';
 import { type RecordedCommand } from './replay-worker';
 

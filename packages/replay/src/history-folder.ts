@@ -1,10 +1,10 @@
+import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { createHash } from 'node:crypto';
 import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
+import { historyToJson } from './history-codec';
 import { HistoryError, type LoadedRun, type LoadedTarget } from './loaded-history';
 import { parseHistory, readHistoryFile, runOf } from './read-history';
-import { historyToJson } from './history-codec';
 
 /** A target that could not be loaded. */
 export interface UnloadedTarget {

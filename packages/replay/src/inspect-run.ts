@@ -1,7 +1,7 @@
 import { type WorkflowBundle } from '@temporalio/worker';
+import { commandEvent } from './history-commands';
 import { type LoadedRun } from './loaded-history';
 import { appended, ReplayWorker } from './replay-worker';
-import { commandEvent } from './history-commands';
 
 interface Activation {
   readonly historyLength?: number | null;

@@ -2,8 +2,8 @@ import { type Payload } from '@temporalio/common';
 import { type History } from '@temporalio/common/lib/proto-utils';
 import { throwBug } from 'temporal-media/internal/domain/bug';
 import { ACTIVITY, WORKFLOW } from 'temporal-media/internal/domain/names';
-import { type RecordedCommand } from './replay-worker';
 import { commandEvent } from './history-commands';
+import { type RecordedCommand } from './replay-worker';
 import { type InputDifference } from './verdict';
 
 /** Activities and children of this package that pay, or give the money out. */

@@ -9,9 +9,9 @@ import { throwBug } from 'temporal-media/internal/domain/bug';
 import { FAILURE_TABLE } from 'temporal-media/internal/domain/failure-table';
 import { isMediaWorkflow, VERSION_MEMO } from 'temporal-media/internal/domain/names';
 import { POLL_ERROR_CLASSES } from 'temporal-media/internal/domain/poll-answers';
+import { encodingOf, isPayload, payloadsIn } from './decode-payloads';
 import { historyFromProtobuf, historyToProtobuf } from './history-codec';
 import { type LoadedRun } from './loaded-history';
-import { encodingOf, isPayload, payloadsIn } from './decode-payloads';
 import { Pseudonyms } from './pseudonyms';
 import { versionIn } from './verdict';
 

@@ -1,11 +1,11 @@
-import { dirname, join, resolve } from 'node:path';
 import { access, readFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { type HistoryAndWorkflowId } from '@temporalio/client';
 import type * as Worker from '@temporalio/worker';
 import { type ReplayResult, type WorkflowBundle } from '@temporalio/worker';
 import { bundledTypes } from 'temporal-media/internal/worker/join-bundle';
-import type * as Plugin from 'temporal-media/plugin';
 import { bundledWorkflows } from 'temporal-media/internal/workflow-bundle';
+import type * as Plugin from 'temporal-media/plugin';
 import { type LoadedRun } from './loaded-history';
 import { isCommandOf, PaidInputs } from './paid-inputs';
 import { type RecordedCommand, RECORDER, ReplayWorker, withRecorder } from './replay-worker';

@@ -1,3 +1,4 @@
+import { type MoneyTotals, type RowCounts } from 'temporal-media';
 import { ROW_OUTCOMES } from 'temporal-media/internal/domain/campaign/results';
 import {
   failureKind,
@@ -6,15 +7,14 @@ import {
   outcomeWords,
   worstTone,
 } from 'temporal-media/internal/domain/campaign/row';
-import { type MoneyTotals, type RowCounts } from 'temporal-media';
 import { formatMoney } from 'temporal-media/internal/domain/money';
 import { inOrder, PAGE_CARDS, pageNumber, type PageRows, type ReportRow } from './page-rows';
 import { type PlannedRows } from './read-results';
 import { type ReportFolder } from './report-folder';
+import { type ReportFacts } from './report-options';
 import { type PageFacts, type RowGroups } from './report-state';
 import { moneyText, rowCard, spanText, timeText } from './row-card';
 import { ASSETS, renderCard, renderIndex, renderPage } from './templates';
-import { type ReportFacts } from './report-options';
 
 export interface GalleryPageOptions {
   readonly folder: ReportFolder;

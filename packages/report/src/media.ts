@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type ArtifactStore } from 'temporal-media/stores';
 import { type CampaignRowResult, type ArtifactRef } from 'temporal-media';
+import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { ArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
 import { extensionOf } from 'temporal-media/internal/stores/artifacts/media-type';
-import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
+import { type ArtifactStore } from 'temporal-media/stores';
 import { pageNumber, pageOf, type PageRows, type ReportRow } from './page-rows';
 import { type ReportFolder, safeName } from './report-folder';
 

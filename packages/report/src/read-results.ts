@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import { type ArtifactStore } from 'temporal-media/stores';
 import { type ResultsRef, type CampaignRowResult } from 'temporal-media';
-import { ArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
 import { type PlanIndex } from 'temporal-media/internal/domain/campaign/plan';
 import { type PlanAddress, type ResultsIndex } from 'temporal-media/internal/domain/campaign/results';
 import { type CampaignPage, type CampaignRow } from 'temporal-media/internal/domain/campaign/row';
+import { ArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
+import { type ArtifactStore } from 'temporal-media/stores';
 import {
   pageOf,
   type PageRows,

@@ -3,13 +3,13 @@ import { lstat, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
 import { toArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
-import { systemCode } from 'temporal-media/internal/stores/files/system-errors';
 import {
   ensureFolder,
   removeIfThere,
   syncFolderIfItCan,
   writeSynced,
 } from 'temporal-media/internal/stores/files/durable-files';
+import { systemCode } from 'temporal-media/internal/stores/files/system-errors';
 
 const LONGEST = 80;
 

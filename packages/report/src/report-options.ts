@@ -1,4 +1,3 @@
-import { type ArtifactStore } from 'temporal-media/stores';
 import {
   type CampaignPlan,
   type MoneyTotals,
@@ -7,6 +6,7 @@ import {
   type BudgetState,
 } from 'temporal-media';
 import { type PlanAddress } from 'temporal-media/internal/domain/campaign/results';
+import { type ArtifactStore } from 'temporal-media/stores';
 
 /** State of the campaign; times are ISO 8601, money is in micro-units. */
 export interface ReportFacts {

@@ -1,7 +1,7 @@
-import { type PlanAddress } from 'temporal-media/internal/domain/campaign/results';
 import { type RowOutcome } from 'temporal-media';
-import { parseJson, ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
+import { type PlanAddress } from 'temporal-media/internal/domain/campaign/results';
 import { type MediaLayout } from './media';
+import { parseJson, ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
 import { type DatedFacts } from './report-options';
 
 /** Rows of a page by outcome, kind of failure (empty for none) and model. */

@@ -1,6 +1,6 @@
 import { type MoneyTotals, type CampaignRowResult, type RowOutcome } from 'temporal-media';
-import { type CampaignRow, outcomeWords } from 'temporal-media/internal/domain/campaign/row';
 import { filled, rowAdvice } from 'temporal-media/internal/domain/advice';
+import { type CampaignRow, outcomeWords } from 'temporal-media/internal/domain/campaign/row';
 import { failureRow } from 'temporal-media/internal/domain/failure-table';
 import { formatMoney } from 'temporal-media/internal/domain/money';
 import { type ReportRow, resultRecord } from './page-rows';

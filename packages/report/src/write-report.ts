@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { otherwise } from 'temporal-media/internal/domain/bug';
-import { ArtifactError, toArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
 import { endedRows, type PlanAddress } from 'temporal-media/internal/domain/campaign/results';
+import { ArtifactError, toArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
 import {
   acquireOwnerLock,
   LockHeldError,
   type OwnerLock,
 } from 'temporal-media/internal/stores/files/owner-lock';
-import { claimFolder, isMediaPart, ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
-import { fetchMedia, layoutFor, isPlaceOf, type MediaLayout, mediaNames } from './media';
 import { type GalleryPageOptions, writeGalleryIndex, writeGalleryPage } from './gallery-pages';
-import { mergeSegments, PlannedRows } from './read-results';
+import { fetchMedia, layoutFor, isPlaceOf, type MediaLayout, mediaNames } from './media';
 import { pagesOnDisk, readPage, writePage, inOrder, type PageRows } from './page-rows';
+import { mergeSegments, PlannedRows } from './read-results';
+import { claimFolder, isMediaPart, ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
 import { isNewer, type ReportOptions, type ReportSummary } from './report-options';
 import { readState, writeState, type PageFacts, type ReportState } from './report-state';
 import { hasTables, summaryJson, writeTables } from './tables';

@@ -1,9 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, readdir, rename, stat } from 'node:fs/promises';
-import { randomBytes } from 'node:crypto';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { type Readable } from 'node:stream';
-import { ZipFile } from 'yazl';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { ArtifactError, toArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
 import {
@@ -13,6 +12,7 @@ import {
   removeIfThere,
   syncFolderIfItCan,
 } from 'temporal-media/internal/stores/files/durable-files';
+import { ZipFile } from 'yazl';
 import { isMediaPart, ReportError, safeName, STATE_FOLDER } from './report-folder';
 
 export interface ZipOptions {

@@ -1,8 +1,8 @@
-import { mistypedDirectives } from './prompt-directives';
 import { type Exchange } from './exchange';
 import { type FaultAction } from './faults';
-import { errorReply, type SandboxReply } from './reply';
 import { replaceReply } from './perform-fault';
+import { mistypedDirectives } from './prompt-directives';
+import { errorReply, type SandboxReply } from './reply';
 import { type Violation } from './validate-bodies';
 
 /** A paid call that was read and validated. */

@@ -1,11 +1,4 @@
 import { isJsonObject, type JsonObject, fieldText } from './json-value';
-import {
-  localPathFields,
-  validateEdit,
-  validateGeneration,
-  validateVideo,
-  type Violation,
-} from './validate-bodies';
 import { nominalSize, readNominalSize } from './media-store';
 import { sandboxModels } from './models';
 import { type CompatLinks, dialectOf } from './options';
@@ -20,6 +13,13 @@ import {
   usageOf,
   videoSpecOf,
 } from './tasks';
+import {
+  localPathFields,
+  validateEdit,
+  validateGeneration,
+  validateVideo,
+  type Violation,
+} from './validate-bodies';
 
 /*
  * Requests of published clients are converted to the form that `strict` expects and then validated by it: other fields

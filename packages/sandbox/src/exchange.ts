@@ -5,8 +5,8 @@ import { countReceived } from './counters';
 import { type FaultAction, type SandboxOperation } from './faults';
 import { isJsonObject, type JsonObject } from './json-value';
 import { dialectOf } from './options';
-import { errorReply, inErrorShape, type SandboxReply } from './reply';
 import { sendReply } from './perform-fault';
+import { errorReply, inErrorShape, type SandboxReply } from './reply';
 import {
   type SandboxFinish,
   type SandboxPart,

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { type FastifyInstance } from 'fastify';
-import { apiRoute, type Exchange, readPartsOrRefuse } from './exchange';
-import { dialectOf } from './options';
-import { type GeneratedFile } from './media-store';
-import { type JsonObject, fieldText } from './json-value';
-import { behaviourOf } from './models';
-import { type ImageSpec } from './media-spec';
 import { answerPaidCall, answerReadCall, wait } from './answer-call';
+import { apiRoute, type Exchange, readPartsOrRefuse } from './exchange';
+import { type JsonObject, fieldText } from './json-value';
+import { type ImageSpec } from './media-spec';
+import { type GeneratedFile } from './media-store';
+import { behaviourOf } from './models';
+import { dialectOf } from './options';
 import { readDirectives } from './prompt-directives';
 import { errorReply, jsonReply, rangedReply, type SandboxReply } from './reply';
-import { requestValidators } from './validators-by-mode';
 import { type SandboxCore } from './sandbox-core';
+import { requestValidators } from './validators-by-mode';
 
 /** Routes that generate and edit images and serve the results (contract 2.3 to 2.5 and 4). */
 export function addImageRoutes(app: FastifyInstance, core: SandboxCore): void {

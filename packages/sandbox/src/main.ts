@@ -1,5 +1,5 @@
-import { createSandbox } from './sandbox';
 import { type SandboxOptions } from './options';
+import { createSandbox } from './sandbox';
 
 /**
  * @module Runs a sandbox as a process. Takes its options as JSON from SANDBOX_OPTIONS or the first argument and prints

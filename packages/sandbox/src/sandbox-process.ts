@@ -6,8 +6,8 @@ import { childEnvironment } from 'temporal-media/internal/stores/files/this-mach
 import { type SandboxCounters, type SandboxPollGaps } from './counters';
 import { type FaultRule, type SandboxOperation } from './faults';
 import { type SandboxOptions } from './options';
-import { type SandboxAddresses } from './sandbox';
 import { type SandboxRequest } from './request-log';
+import { type SandboxAddresses } from './sandbox';
 import { type SandboxStatus, type SandboxTask, type SandboxTaskPatch } from './tasks';
 
 /** The sandbox is a service and no client of Temporal: it needs none of its keys. */

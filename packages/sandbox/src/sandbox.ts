@@ -1,17 +1,17 @@
 import multipart from '@fastify/multipart';
 import fastify, { type FastifyInstance } from 'fastify';
-import { openExchanges, apiRoute, type Exchange } from './exchange';
-import { addImageRoutes } from './image-routes';
-import { resolveSandboxOptions, type SandboxOptions } from './options';
 import { answerReadCall } from './answer-call';
-import { errorReply, rangedReply, type SandboxReply, jsonReply } from './reply';
-import { SandboxCore, serverOptions } from './sandbox-core';
-import { addVideoRoutes, taskVideo } from './video-routes';
+import { openExchanges, apiRoute, type Exchange } from './exchange';
 import { FaultRuleError, readFaultRules } from './faults';
+import { addImageRoutes } from './image-routes';
 import { sandboxModels } from './models';
 import { openapiDocument } from './openapi/document';
+import { resolveSandboxOptions, type SandboxOptions } from './options';
 import { promptDirectives } from './prompt-directives';
+import { errorReply, rangedReply, type SandboxReply, jsonReply } from './reply';
+import { SandboxCore, serverOptions } from './sandbox-core';
 import { type SandboxTaskPatch, statusAt } from './tasks';
+import { addVideoRoutes, taskVideo } from './video-routes';
 
 /** Addresses of a running sandbox, all without a trailing slash. */
 export interface SandboxAddresses {

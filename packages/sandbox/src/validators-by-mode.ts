@@ -1,15 +1,15 @@
-import { type Exchange } from './exchange';
 import {
   compatGeneration,
   validateCompatEdit,
   validateCompatGeneration,
   validateCompatVideo,
 } from './compat';
-import { validateEdit, validateGeneration, validateVideo, type Violation } from './validate-bodies';
+import { type Exchange } from './exchange';
 import { type JsonObject } from './json-value';
 import { sandboxModels } from './models';
 import { type SandboxMode } from './options';
 import { type SandboxPart } from './request-log';
+import { validateEdit, validateGeneration, validateVideo, type Violation } from './validate-bodies';
 
 /** Validates the requests of one mode. */
 export interface RequestValidator {

@@ -1,11 +1,12 @@
 import { type FastifyInstance } from 'fastify';
+import { answerPaidCall, answerReadCall, refuseCredentials, refuseViolations } from './answer-call';
 import { compatFailure, compatRecord } from './compat';
 import { apiRoute, type Exchange, readCreateBody } from './exchange';
 import { type FaultAction } from './faults';
 import { fieldText, type JsonObject } from './json-value';
+import { type RenderedMedia } from './media-store';
 import { behaviourOf } from './models';
 import { dialectOf } from './options';
-import { answerPaidCall, answerReadCall, refuseCredentials, refuseViolations } from './answer-call';
 import { readDirectives } from './prompt-directives';
 import { errorReply, jsonReply, rangedReply, type SandboxReply } from './reply';
 import { hexDigest, shortened } from './request-log';
@@ -21,7 +22,6 @@ import {
   videoSpecOf,
 } from './tasks';
 import { requestValidators } from './validators-by-mode';
-import { type RenderedMedia } from './media-store';
 
 /** The video of a task; the option `videos` decides whether it is shared. */
 export async function taskVideo(core: SandboxCore, task: SandboxTask): Promise<RenderedMedia> {

@@ -1,9 +1,9 @@
 import { escapeLiteral } from 'pg';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { type RecordStore } from 'temporal-media/stores';
+import { commentOf, TABLE_VERSION, tableVersion } from './migrate-table';
 import { Connections, endPool, openPool, type PostgresPool, tableIn, tableOf } from './postgres-connections';
 import { PostgresError, NOT_GRANTED, NOT_MIGRATED } from './postgres-error';
-import { commentOf, TABLE_VERSION, tableVersion } from './migrate-table';
 
 /** Where the records are: an address, or a pool of your own. */
 export type PostgresRecordsOptions = {

@@ -7,9 +7,11 @@
 import { S3Client, type S3ClientConfig, DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
-import { type RecordStore } from 'temporal-media/stores';
 import { type ArtifactStorePackage } from 'temporal-media/internal/stores/open-stores';
+import { type RecordStore } from 'temporal-media/stores';
 import { parseS3Address, S3AddressError } from './address';
+import { createS3ArtifactStore } from './s3-artifact-store';
+import { s3FailureOf, isAbsent, s3Error } from './s3-error';
 import {
   createObject,
   listPages,
@@ -19,8 +21,6 @@ import {
   readObject,
   type S3Place,
 } from './s3-requests';
-import { createS3ArtifactStore } from './s3-artifact-store';
-import { s3FailureOf, isAbsent, s3Error } from './s3-error';
 
 export { parseS3Address, S3AddressError, type S3Address } from './address';
 export { type S3Place } from './s3-requests';

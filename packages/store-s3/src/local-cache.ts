@@ -3,6 +3,7 @@ import { link, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable } from 'node:stream';
 import { otherwise } from 'temporal-media/internal/domain/bug';
+import { isHash, toArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
 import {
   inFolder,
   linkIfAbsent,
@@ -10,7 +11,6 @@ import {
   writeSynced,
 } from 'temporal-media/internal/stores/files/durable-files';
 import { ifAbsent, systemCode } from 'temporal-media/internal/stores/files/system-errors';
-import { isHash, toArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
 
 /** How long a path that was handed out stays. */
 const HANDED_OUT_MS = 3_600_000;

@@ -4,15 +4,6 @@ import { Readable } from 'node:stream';
 import { DeleteObjectCommand, GetObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import type * as Presigner from '@aws-sdk/s3-request-presigner';
-import {
-  type ArtifactStore,
-  type PrunedBytes,
-  type PruneRejected,
-  type PutOptions,
-  type StagedArtifact,
-  type StageOptions,
-  type StoredArtifact,
-} from 'temporal-media/stores';
 import { type ArtifactRef } from 'temporal-media';
 import {
   ArtifactError,
@@ -27,10 +18,21 @@ import {
   verifiedStream,
 } from 'temporal-media/internal/stores/artifacts/artifact-store';
 import { type FilePart } from 'temporal-media/internal/stores/artifacts/file-part';
-import { fetchToFile } from 'temporal-media/internal/stores/artifacts/user-files';
 import { PartFolder, STALE_PART_MS, writeWhole } from 'temporal-media/internal/stores/artifacts/part-folder';
+import { fetchToFile } from 'temporal-media/internal/stores/artifacts/user-files';
 import { systemCode } from 'temporal-media/internal/stores/files/system-errors';
+import {
+  type ArtifactStore,
+  type PrunedBytes,
+  type PruneRejected,
+  type PutOptions,
+  type StagedArtifact,
+  type StageOptions,
+  type StoredArtifact,
+} from 'temporal-media/stores';
 import { LocalCache } from './local-cache';
+import { s3FailureOf, isAbsent, storeError } from './s3-error';
+import { S3Part } from './s3-part';
 import {
   createObject,
   listPages,
@@ -39,8 +41,6 @@ import {
   readObject,
   type S3Place,
 } from './s3-requests';
-import { s3FailureOf, isAbsent, storeError } from './s3-error';
-import { S3Part } from './s3-part';
 
 /** Of a multipart upload, in bytes; at most this times {@link PARTS_AT_ONCE} is in memory. */
 const PART_BYTES = 8 * 1024 * 1024;

@@ -1,6 +1,6 @@
+import { ArtifactError, toArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
 import { systemCode } from 'temporal-media/internal/stores/files/system-errors';
 import { type ArtifactErrorCode } from 'temporal-media/stores';
-import { ArtifactError, toArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
 
 /** A request to a bucket failed. The message contains no bucket, key, address or credential. */
 export class S3Error extends Error {

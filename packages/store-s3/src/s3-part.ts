@@ -1,8 +1,8 @@
-import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
-import { type StagedArtifact } from 'temporal-media/stores';
 import { type ArtifactRef } from 'temporal-media';
-import { type FilePart } from 'temporal-media/internal/stores/artifacts/file-part';
+import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
 import { artifactUri } from 'temporal-media/internal/domain/request';
+import { type FilePart } from 'temporal-media/internal/stores/artifacts/file-part';
+import { type StagedArtifact } from 'temporal-media/stores';
 
 /** What a part does with its file. */
 export interface PartUpload {

@@ -1,5 +1,4 @@
 import { Context } from '@temporalio/activity';
-import { type ArtifactStore } from '../../stores/artifacts/artifact-store';
 import {
   BINDING_CACHE_MS,
   type BindingStatus,
@@ -7,6 +6,7 @@ import {
   type CreateJournal,
 } from '../../domain/journal';
 import { baseTaskQueue } from '../../domain/names';
+import { type ArtifactStore } from '../../stores/artifacts/artifact-store';
 import { bindJournal, JournalBindingError } from './bind-journal';
 
 /** Milliseconds between two marks of a queue on which money is spent: an undetected copy of the journal is no older. */

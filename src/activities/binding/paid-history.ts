@@ -1,16 +1,16 @@
 import { type Client } from '@temporalio/client';
 import { type Payload } from '@temporalio/common';
+import { decodePayloads } from '../../client/read-payloads';
 import {
   describeStandalone,
   pagesOf,
   standaloneActivities,
   type StandaloneDescription,
 } from '../../client/workflow-service';
+import { announcedIn } from '../../domain/create-heartbeat';
 import { activityKey } from '../../domain/creation-key';
 import { ACTIVITY, baseTaskQueue } from '../../domain/names';
 import { senderName } from '../../domain/paid-call';
-import { announcedIn } from '../../domain/create-heartbeat';
-import { decodePayloads } from '../../client/read-payloads';
 
 /** One paid call, as recorded in the history of its workflow. */
 export interface PaidCallSeen {

@@ -1,13 +1,6 @@
 import { log } from '@temporalio/activity';
 import { CancelledFailure } from '@temporalio/common';
 import {
-  type BookMove,
-  type BooksUnavailable,
-  type KeepBooksInput,
-  type KeepBooksResult,
-  type KeptBooks,
-} from '../../domain/campaign/campaign-activities';
-import {
   batchLog,
   batchNumber,
   batchWorkflowId,
@@ -25,18 +18,25 @@ import {
   ownerLog,
   raised,
 } from '../../domain/campaign/budget-book';
+import {
+  type BookMove,
+  type BooksUnavailable,
+  type KeepBooksInput,
+  type KeepBooksResult,
+  type KeptBooks,
+} from '../../domain/campaign/campaign-activities';
 import { type RowSet, rowsOf } from '../../domain/campaign/row-sets';
 import { type CreateJournal, keepsNothing } from '../../domain/journal';
-import { caller, type PaidDeps } from '../paid-context';
-import { newestEntry } from '../spend-book';
-import { fenceBatch } from '../admission';
-import { type PageReader, READS_AT_ONCE } from './open-page';
-import { ArtifactError } from '../../stores/artifacts/artifact-store';
-import { journalFault, JournalRecordError } from '../../stores/journal/records';
-import { clearOf } from '../failures';
 import { type JournalKey, wasCharged } from '../../domain/log-entries';
 import { mapConcurrently } from '../../domain/map-concurrently';
+import { ArtifactError } from '../../stores/artifacts/artifact-store';
+import { journalFault, JournalRecordError } from '../../stores/journal/records';
+import { fenceBatch } from '../admission';
+import { clearOf } from '../failures';
 import { openLog } from '../key-log';
+import { caller, type PaidDeps } from '../paid-context';
+import { newestEntry } from '../spend-book';
+import { type PageReader, READS_AT_ONCE } from './open-page';
 
 /**
  * Runs `work` with the journal that the queue is bound to. If there is none, or something cannot be read or written,

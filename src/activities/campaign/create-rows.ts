@@ -1,4 +1,3 @@
-import { reported, retryLater } from '../failures';
 import { otherwise } from '../../domain/bug';
 import {
   type CampaignImageInput,
@@ -7,17 +6,18 @@ import {
   type GroupedCreate,
 } from '../../domain/campaign/campaign-activities';
 import { type CampaignPage } from '../../domain/campaign/row';
-import { type CreateVideoAnswer, type WaitingImage } from '../../domain/paid-call';
+import { keepsNothing } from '../../domain/journal';
+import { given } from '../../domain/json';
 import { mapConcurrently } from '../../domain/map-concurrently';
+import { type ImageOutcome, imageOutcome } from '../../domain/outcome';
+import { type CreateVideoAnswer, type WaitingImage } from '../../domain/paid-call';
 import { createOneVideo } from '../create-video';
+import { reported, retryLater } from '../failures';
+import { callForImages } from '../image-call';
 import { type AnswerBase, pendingAnswer, rejectedAnswer, unreadBase } from '../paid-answers';
 import { caller, type Caller, type PaidDeps, refuseUnsafeRetries } from '../paid-context';
 import { type Sender, withSender, withSenders } from '../sender';
-import { keepsNothing } from '../../domain/journal';
 import { type PageReader, READS_AT_ONCE, withoutPage } from './open-page';
-import { type ImageOutcome, imageOutcome } from '../../domain/outcome';
-import { callForImages } from '../image-call';
-import { given } from '../../domain/json';
 
 /** Most rows of one activity: they share its start-to-close timeout and its worker. */
 const MAX_GROUP = 25;

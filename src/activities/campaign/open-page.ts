@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { type ArtifactStore } from '../../stores/artifacts/artifact-store';
+import { otherwise } from '../../domain/bug';
+import { batchLog, type CampaignRecord } from '../../domain/campaign/budget-book';
 import {
   type OpenedPage,
   type OpenedRow,
@@ -7,23 +8,22 @@ import {
   type PageAddress,
   type RowSpec,
 } from '../../domain/campaign/campaign-activities';
-import { otherwise } from '../../domain/bug';
-import { batchLog, type CampaignRecord } from '../../domain/campaign/budget-book';
 import { type PlanIndex } from '../../domain/campaign/plan';
 import { type CampaignPage, type CampaignRow } from '../../domain/campaign/row';
 import { isBooked } from '../../domain/campaign/row-result';
 import { unpackRows } from '../../domain/campaign/row-sets';
+import { rowCreationKey } from '../../domain/creation-key';
 import { type CreateJournal } from '../../domain/journal';
 import { type IntentEntry, type JournalKey, mayHaveCost, type Send } from '../../domain/log-entries';
-import { rowCreationKey } from '../../domain/creation-key';
 import { mapConcurrently } from '../../domain/map-concurrently';
-import { referenceModeOf } from '../../domain/request';
 import { type CreatedVideo, type NotSent } from '../../domain/paid-call';
+import { referenceModeOf } from '../../domain/request';
 import { readJson } from '../../manifest/result-lines';
+import { type ArtifactStore } from '../../stores/artifacts/artifact-store';
+import { ownsBatch } from '../admission';
 import { indexCreated, openLog } from '../key-log';
 import { type AnswerBase, unsentAnswer } from '../paid-answers';
 import { caller, type Caller, type PaidDeps } from '../paid-context';
-import { ownsBatch } from '../admission';
 import { isFirstTry, isUnsent, type KnownCall } from '../unknown-sends';
 
 interface OpenPageDeps {

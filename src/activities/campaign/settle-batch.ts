@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import { batchLog, type BatchRecord, batchWorkflowId } from '../../domain/campaign/budget-book';
 import {
   type BooksUnavailable,
   type FoldResultsInput,
@@ -7,21 +8,20 @@ import {
   type SettleBatchResult,
   type SettledBatch,
 } from '../../domain/campaign/campaign-activities';
-import { batchLog, type BatchRecord, batchWorkflowId } from '../../domain/campaign/budget-book';
+import { type ResultsIndex } from '../../domain/campaign/results';
 import { rowsOf } from '../../domain/campaign/row-sets';
 import { type CreateJournal } from '../../domain/journal';
 import { type IntentEntry, mayBeOwed, type Send, wasCharged } from '../../domain/log-entries';
 import { mapConcurrently } from '../../domain/map-concurrently';
 import { readSegment } from '../../manifest/result-lines';
-import { timeLeft } from '../send-window';
-import { startHeartbeat } from '../heartbeat';
-import { caller, type PaidDeps } from '../paid-context';
-import { fenceBatch } from '../admission';
-import { attemptsOf, type PageReader, READS_AT_ONCE } from './open-page';
-import { freeOfSend, noteFree, type SendKey, withBoundJournal } from './budget-book';
-import { openLog } from '../key-log';
 import { type ArtifactStore } from '../../stores/artifacts/artifact-store';
-import { type ResultsIndex } from '../../domain/campaign/results';
+import { fenceBatch } from '../admission';
+import { startHeartbeat } from '../heartbeat';
+import { openLog } from '../key-log';
+import { caller, type PaidDeps } from '../paid-context';
+import { timeLeft } from '../send-window';
+import { freeOfSend, noteFree, type SendKey, withBoundJournal } from './budget-book';
+import { attemptsOf, type PageReader, READS_AT_ONCE } from './open-page';
 
 // Exported for callers that read the rows of a campaign: it knows which line of a row counts.
 export { latestResults as campaignRows } from '../../manifest/result-lines';

@@ -1,7 +1,6 @@
-import { type CallWait } from '../video-state';
 import { type CreatePolicy } from '../create-policy';
-import { idCheck, taskQueueCheck } from '../names';
 import { type RejectReason } from '../failure-table';
+import { idCheck, taskQueueCheck } from '../names';
 import {
   anyText,
   arrayOf,
@@ -19,6 +18,7 @@ import {
   recordOf,
   whole,
 } from '../shape';
+import { type CallWait } from '../video-state';
 import { type MediaQueues } from '../workflow-inputs';
 import { type SegmentTotals, segmentsCheck } from './results';
 import { type RowSet, rowSetsCheck } from './row-sets';

@@ -1,6 +1,6 @@
 import { type CreatePolicy } from '../create-policy';
-import { type ACTIVITY } from '../names';
 import { type Downloaded, type FailedTry } from '../download';
+import { type ACTIVITY } from '../names';
 import { type ImageOutcome } from '../outcome';
 import {
   type Ancestry,
@@ -11,10 +11,10 @@ import {
 } from '../paid-call';
 import { type PaidOperation } from '../request';
 import { type VideoTask } from '../video-task';
-import { type CampaignPlan, type PlanCampaignInput } from './plan';
 import { type BookEntry } from './budget-book';
-import { type RowSet } from './row-sets';
+import { type CampaignPlan, type PlanCampaignInput } from './plan';
 import { type CampaignRow, type CampaignRowResult } from './row';
+import { type RowSet } from './row-sets';
 
 /** Identifies a page by the index artifact of its plan and its number in it. */
 export interface PageAddress {

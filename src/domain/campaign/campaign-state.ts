@@ -1,8 +1,8 @@
 import { creationKeyCheck } from '../creation-key';
 import { type Money, moneyCheck } from '../money';
 import { type Check, objectOf, type ShapeOf, text, whole } from '../shape';
-import { taskIdCheck } from '../video-task';
 import { byCheck, reasonCheck, sendIdCheck } from '../unconfirmed-decision';
+import { taskIdCheck } from '../video-task';
 import { type ActiveRow } from './batch-messages';
 import { type CampaignPlan, endedRowsCheck, MAX_CONCURRENCY, MAX_KEY, type RowSelection } from './plan';
 import { type MoneyTotals, type ResultsRef, type RowCounts } from './results';

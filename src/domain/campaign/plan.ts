@@ -1,5 +1,5 @@
-import { type Money, moneyCheck } from '../money';
 import { type CreatePolicy, createPolicyCheck } from '../create-policy';
+import { type Money, moneyCheck } from '../money';
 import { type ArtifactRef, type MediaSource, type PaidOperation } from '../request';
 import {
   absent,

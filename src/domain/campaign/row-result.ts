@@ -1,8 +1,8 @@
 import { mayRetry } from '../end-of-wait';
-import { type ImageOutcome, type VideoOutcome } from '../outcome';
 import { type Billing } from '../money';
-import { type OpenedRow, type RowSpec } from './campaign-activities';
+import { type ImageOutcome, type VideoOutcome } from '../outcome';
 import { type ErrorKind } from '../video-task';
+import { type OpenedRow, type RowSpec } from './campaign-activities';
 import { addMoney, cheaper, NO_MONEY, type MoneyTotals, type SegmentTotals } from './results';
 import { type CampaignRowResult, type LedgerLine, type RowFailure, type RowOutcome } from './row';
 

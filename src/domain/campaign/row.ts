@@ -1,7 +1,7 @@
-import { type Billing } from '../money';
 import { type JsonValue } from '../json';
-import { type ArtifactRef, type PaidOperation, type PaidRequest } from '../request';
+import { type Billing } from '../money';
 import { type ReportedFacts } from '../poll-answers';
+import { type ArtifactRef, type PaidOperation, type PaidRequest } from '../request';
 import { type ErrorKind } from '../video-task';
 
 /** One valid row of a manifest, as stored in a page. Contains the prompt: pages are artifacts and enter no history. */

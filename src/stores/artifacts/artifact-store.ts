@@ -1,12 +1,12 @@
-import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
 import { createHash, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ifAbsent, systemCode, systemFault } from '../files/system-errors';
-import { type ArtifactRef } from '../../domain/request';
+import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
 import { throwBug } from '../../domain/bug';
 import { parseOwnJson } from '../../domain/json';
+import { type ArtifactRef } from '../../domain/request';
 import { ensureFolder, publishIfAbsent, removeIfThere, writeSynced } from '../files/durable-files';
+import { ifAbsent, systemCode, systemFault } from '../files/system-errors';
 
 /** Passes the bytes on and fails at the end, with `hash_mismatch`, when they do not have this SHA-256. */
 export function verifiedStream(source: Readable, sha256: string): Readable {

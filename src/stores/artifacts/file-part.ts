@@ -3,8 +3,6 @@ import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { otherwise, throwBug } from '../../domain/bug';
 import { type ArtifactRef, artifactUri } from '../../domain/request';
-import { ArtifactError, type StagedArtifact, toArtifactError } from './artifact-store';
-import { systemCode } from '../files/system-errors';
 import {
   bareFiles,
   inFolder,
@@ -12,6 +10,8 @@ import {
   removeIfThere,
   syncFolderIfItCan,
 } from '../files/durable-files';
+import { systemCode } from '../files/system-errors';
+import { ArtifactError, type StagedArtifact, toArtifactError } from './artifact-store';
 
 export interface PartTargets {
   final(sha256: string): string;

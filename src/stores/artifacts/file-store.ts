@@ -22,8 +22,8 @@ import {
   toArtifactError,
   verifiedStream,
 } from './artifact-store';
-import { fetchToFile } from './user-files';
 import { PartFolder, removeFiles, STALE_PART_MS, writeWhole } from './part-folder';
+import { fetchToFile } from './user-files';
 
 /**
  * Artifacts in a directory (architecture: Stores): `<root>/sha256/<h[0:2]>/<hash>`, parts in `<root>/parts/`, refused

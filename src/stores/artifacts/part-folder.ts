@@ -3,6 +3,9 @@ import { readdir, stat } from 'node:fs/promises';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { otherwise } from '../../domain/bug';
+import { type ArtifactRef } from '../../domain/request';
+import { inFolder, removeIfThere } from '../files/durable-files';
+import { systemCode } from '../files/system-errors';
 import {
   type PrunedBytes,
   type PutOptions,
@@ -10,9 +13,6 @@ import {
   type StageOptions,
   toArtifactError,
 } from './artifact-store';
-import { type ArtifactRef } from '../../domain/request';
-import { systemCode } from '../files/system-errors';
-import { inFolder, removeIfThere } from '../files/durable-files';
 import { FilePart, type PartTargets } from './file-part';
 
 const NO_PARTS = { all: [], resumable: undefined } as const;

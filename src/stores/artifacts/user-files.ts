@@ -5,9 +5,9 @@ import { dirname } from 'node:path';
 import { type Readable } from 'node:stream';
 import { otherwise } from '../../domain/bug';
 import { type ArtifactRef, type ReferenceKind } from '../../domain/request';
-import { ArtifactError, type ArtifactStore, toArtifactError } from './artifact-store';
-import { systemCode } from '../files/system-errors';
 import { ensureFolder, publishIfAbsent, removeIfThere, writeSynced } from '../files/durable-files';
+import { systemCode } from '../files/system-errors';
+import { ArtifactError, type ArtifactStore, toArtifactError } from './artifact-store';
 import { isIntact } from './file-part';
 import { SNIFF_BYTES, sniffMedia } from './media-type';
 

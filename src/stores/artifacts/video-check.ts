@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import { bytesOf, type ByteSource, type ContainerCheck, HeaderReader, readRange } from './byte-source';
 import { describePage, isIsoFile, SNIFF_BYTES, sniffMedia } from './media-type';
-import { checkMp4Bytes } from './mp4-verdict';
 import { type VideoTrackFacts } from './mp4-samples';
+import { checkMp4Bytes } from './mp4-verdict';
 import { checkMpegTs } from './mpeg-ts';
 
 export type VideoCheck =

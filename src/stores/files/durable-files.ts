@@ -1,8 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
-import { promisify } from 'node:util';
 import { link, lstat, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
 import { otherwise } from '../../domain/bug';
 import { ifAbsent, NOT_SUPPORTED, systemCode } from './system-errors';
 

@@ -8,6 +8,7 @@ import {
   type TaskIndexEntry,
 } from '../../domain/journal';
 import { type JournalKey, type LogEntry } from '../../domain/log-entries';
+import { type RecordStore } from './record-store';
 import {
   campaignName,
   entryName,
@@ -32,7 +33,6 @@ import {
   taskName,
   taskPrefix,
 } from './records';
-import { type RecordStore } from './record-store';
 
 /** Names of one page of a listing: those of some hundred keys. */
 const NAMES_PER_PAGE = 1_000;

@@ -1,19 +1,19 @@
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import { mkdir, rmdir, unlink, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { otherwise } from '../../domain/bug';
 /**
  * The record of paid sends in files. For workers, and for tests of other journals.
  *
  * @module
  */
 import { type CreateJournal } from '../../domain/journal';
-import { createJournal } from './create-journal';
-import fs from 'node:fs';
-import { createHash } from 'node:crypto';
-import { mkdir, rmdir, unlink, writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
-import { otherwise } from '../../domain/bug';
 import { bareFiles, createIfAbsent, removeIfThere, syncFolder } from '../files/durable-files';
 import { ifAbsent, NOT_SUPPORTED, systemCode, systemFault } from '../files/system-errors';
 import { machineId } from '../files/this-machine';
+import { createJournal } from './create-journal';
 import { type RecordStore } from './record-store';
 import { JournalRecordError, KEYS } from './records';
 

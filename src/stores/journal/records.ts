@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { throwBug } from '../../domain/bug';
+import { type CampaignLog, type CampaignRecord } from '../../domain/campaign/budget-book';
 import { type EntryPlace, type TaskIndexEntry } from '../../domain/journal';
 import { parseOwnJson } from '../../domain/json';
 import { type JournalKey, type LogEntry } from '../../domain/log-entries';
 import { isUsableTaskId } from '../../domain/video-task';
-import { type CampaignLog, type CampaignRecord } from '../../domain/campaign/budget-book';
 import { systemCode, systemFault } from '../files/system-errors';
 
 /** Where each record of a journal is, in every store (architecture: Stores). Names are API: journals outlive versions. */

@@ -1,12 +1,12 @@
+import { type RowPhase } from '../../domain/campaign/batch-messages';
 import { type OpenedPage, type OpenedRow, type RowSpec } from '../../domain/campaign/campaign-activities';
-import { type CreatedVideo } from '../../domain/paid-call';
+import { type CampaignRowResult, type LedgerLine } from '../../domain/campaign/row';
+import { isBooked, type RowFacts } from '../../domain/campaign/row-result';
 import { partOf, rowNumbers, type RowSet } from '../../domain/campaign/row-sets';
 import { type CreateOnceState } from '../../domain/create-once';
-import { type WatchState } from '../../domain/watch-state';
-import { type RowPhase } from '../../domain/campaign/batch-messages';
-import { isBooked, type RowFacts } from '../../domain/campaign/row-result';
-import { type CampaignRowResult, type LedgerLine } from '../../domain/campaign/row';
 import { rowCreationKey } from '../../domain/creation-key';
+import { type CreatedVideo } from '../../domain/paid-call';
+import { type WatchState } from '../../domain/watch-state';
 
 /** The rows of one page that belong to this batch. */
 export class OpenSet {

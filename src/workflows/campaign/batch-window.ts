@@ -7,16 +7,6 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { throwBug } from '../../domain/bug';
-import { SIGNAL, STARTED_BY, WORKFLOW } from '../../domain/names';
-import { type SettledBatch } from '../../domain/campaign/campaign-activities';
-import { batchWorkflowId, nextGrant } from '../../domain/campaign/budget-book';
-import {
-  fairnessKeyOf,
-  FEW_AT_HAND,
-  rowsOfBatch,
-  shareSlots,
-  windowSize,
-} from '../../domain/campaign/concurrency';
 import {
   type BatchOrders,
   type BatchReport,
@@ -24,12 +14,22 @@ import {
   type BatchSettings,
   type LimitShares,
 } from '../../domain/campaign/batch-messages';
+import { batchWorkflowId, nextGrant } from '../../domain/campaign/budget-book';
+import { type SettledBatch } from '../../domain/campaign/campaign-activities';
+import {
+  fairnessKeyOf,
+  FEW_AT_HAND,
+  rowsOfBatch,
+  shareSlots,
+  windowSize,
+} from '../../domain/campaign/concurrency';
 import { type CampaignInput } from '../../domain/campaign/plan';
 import { NO_SEGMENTS, type SegmentTotals } from '../../domain/campaign/results';
 import { replacesResults, type RowQueue, type RowSet, sizeOf, without } from '../../domain/campaign/row-sets';
+import { SIGNAL, STARTED_BY, WORKFLOW } from '../../domain/names';
+import { searchableChild } from '../workflow-metadata';
 import { type BudgetBook } from './budget-book';
 import { type campaignBatch } from './campaign-batch';
-import { searchableChild } from '../workflow-metadata';
 
 /** A batch that was opened in the book and is not closed in it. */
 interface OpenBatch {

@@ -1,17 +1,17 @@
 import { getExternalWorkflowHandle } from '@temporalio/workflow';
 import { throwBug } from '../../domain/bug';
-import { type CallWait } from '../../domain/video-state';
-import { AdaptiveLimit } from '../../domain/campaign/concurrency';
-import { batchWorkflowId } from '../../domain/campaign/budget-book';
 import {
   type BatchInput,
   type BatchOrders,
   type BatchReport,
   type LimitShares,
 } from '../../domain/campaign/batch-messages';
+import { batchWorkflowId } from '../../domain/campaign/budget-book';
+import { AdaptiveLimit } from '../../domain/campaign/concurrency';
 import { type CampaignRowResult } from '../../domain/campaign/row';
 import { sizeOf } from '../../domain/campaign/row-sets';
 import { BATCH_CLOSED, SIGNAL } from '../../domain/names';
+import { type CallWait } from '../../domain/video-state';
 import { Alarm } from '../timers';
 import { BatchPages, costOf, isBought, limitKeyOf, newRow, type OpenSet, type Row } from './batch-rows';
 import { BatchResults } from './result-segments';

@@ -1,5 +1,5 @@
 import { sleep } from '@temporalio/workflow';
-import { type CallWait } from '../../domain/video-state';
+import { type BookEntry, emptyBook, freeOf, grantedTo, isClosed } from '../../domain/campaign/budget-book';
 import {
   type BookMove,
   type BooksUnavailable,
@@ -8,10 +8,10 @@ import {
   type SettleBatchInput,
   type SettledBatch,
 } from '../../domain/campaign/campaign-activities';
-import { type BookEntry, emptyBook, freeOf, grantedTo, isClosed } from '../../domain/campaign/budget-book';
 import { ACTIVITY } from '../../domain/names';
-import { failedByHand } from '../timers';
+import { type CallWait } from '../../domain/video-state';
 import { activity } from '../proxies';
+import { failedByHand } from '../timers';
 
 /** Pause in milliseconds before the book is read again, doubled each time: each attempt adds to the history. */
 const AGAIN_MS = 10_000;

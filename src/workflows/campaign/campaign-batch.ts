@@ -6,7 +6,6 @@ import {
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
-import { ACTIVITY, INVALID_INPUT, QUERY, SIGNAL } from '../../domain/names';
 import {
   type ActiveRow,
   type BatchInput,
@@ -17,20 +16,21 @@ import {
   type BatchResult,
   SAMPLE_ROWS,
 } from '../../domain/campaign/batch-messages';
-import { type BatchState, SHOWN_ROWS } from '../../domain/campaign/campaign-state';
-import { fits, onQuery, onSignal } from '../handlers';
-import { AUTO_UPGRADE } from '../workflow-metadata';
-import { BatchWork } from './batch-work';
-import { costOf, isStarted, type OpenSet, type Row } from './batch-rows';
 import { type OpenedPage } from '../../domain/campaign/campaign-activities';
-import { type RowSet } from '../../domain/campaign/row-sets';
-import { failedByHand, unlessCancelled } from '../timers';
-import { activity } from '../proxies';
+import { type BatchState, SHOWN_ROWS } from '../../domain/campaign/campaign-state';
 import { FEW_AT_HAND } from '../../domain/campaign/concurrency';
+import { type RowSet } from '../../domain/campaign/row-sets';
+import { ACTIVITY, INVALID_INPUT, QUERY, SIGNAL } from '../../domain/names';
+import { fits, onQuery, onSignal } from '../handlers';
+import { activity } from '../proxies';
+import { failedByHand, unlessCancelled } from '../timers';
+import { AUTO_UPGRADE } from '../workflow-metadata';
+import { costOf, isStarted, type OpenSet, type Row } from './batch-rows';
+import { BatchWork } from './batch-work';
 import { fullnessSince, historyNow, type HistorySize, isFull } from './history-limits';
 import { ImageCalls } from './image-calls';
-import { endUnbought } from './unbought-rows';
 import { Starts } from './starts';
+import { endUnbought } from './unbought-rows';
 import { Watches } from './watches';
 
 function batchState({ rows }: BatchWork): BatchState {

@@ -1,6 +1,4 @@
 import { ActivityFailure, defineUpdate, workflowInfo } from '@temporalio/workflow';
-import { ACTIVITY, UPDATE } from '../../domain/names';
-import { type UnconfirmedDecision } from '../../domain/unconfirmed-decision';
 import {
   type CampaignUpdateResult,
   type CampaignUpdates,
@@ -8,6 +6,8 @@ import {
 } from '../../domain/campaign/campaign-state';
 import { RETRIED_BY_DEFAULT } from '../../domain/campaign/plan';
 import { campaignKeyPrefix } from '../../domain/creation-key';
+import { ACTIVITY, UPDATE } from '../../domain/names';
+import { type UnconfirmedDecision } from '../../domain/unconfirmed-decision';
 import { fits, NO_INPUT, onUpdate } from '../handlers';
 import { activity } from '../proxies';
 import { batchSettings, type Campaign } from './campaign';

@@ -1,7 +1,7 @@
 import { condition, workflowInfo } from '@temporalio/workflow';
-import { EndRate } from '../../domain/campaign/campaign-state';
 import { type BatchReport, type BatchSettings, type LimitShares } from '../../domain/campaign/batch-messages';
 import { resumesSkipped, type SkippedRound } from '../../domain/campaign/budget-book';
+import { EndRate } from '../../domain/campaign/campaign-state';
 import {
   type CampaignInput,
   type CampaignPlan,
@@ -19,15 +19,15 @@ import {
   withSegments,
 } from '../../domain/campaign/results';
 import { RowQueue, type RowQueueState } from '../../domain/campaign/row-sets';
-import { Alarm } from '../timers';
-import { BudgetBook, type BudgetBookState } from './budget-book';
-import { foldSegments, noResults } from './result-segments';
-import { BATCH_EVENTS, continuesAsNew } from './history-limits';
-import { BatchWindow, type DesiredState } from './batch-window';
-import { type Money } from '../../domain/money';
 import { given } from '../../domain/json';
+import { type Money } from '../../domain/money';
 import { milliseconds } from '../../domain/shape';
 import { queuesOf } from '../handlers';
+import { Alarm } from '../timers';
+import { BatchWindow, type DesiredState } from './batch-window';
+import { BudgetBook, type BudgetBookState } from './budget-book';
+import { BATCH_EVENTS, continuesAsNew } from './history-limits';
+import { foldSegments, noResults } from './result-segments';
 
 export function batchSettings(input: CampaignInput): BatchSettings {
   const { account, policy, waitFor, maxAttempts } = input;

@@ -1,4 +1,7 @@
 import { uuid4 } from '@temporalio/workflow';
+import { type BatchSettings } from '../../domain/campaign/batch-messages';
+import { byClockOf } from '../../domain/clocks';
+import { type SenderTrace } from '../../domain/create-heartbeat';
 import {
   beginCreate,
   DEFAULT_START_LIMIT_MS,
@@ -8,19 +11,16 @@ import {
   type CreateOnceState,
   type CreateStep,
 } from '../../domain/create-once';
-import { byClockOf } from '../../domain/clocks';
-import { type SenderTrace } from '../../domain/create-heartbeat';
+import { given } from '../../domain/json';
 import { ACTIVITY, NOT_RECORDED } from '../../domain/names';
 import { type CreateVideoAnswer } from '../../domain/paid-call';
-import { given } from '../../domain/json';
 import { CREATE_TIMEOUTS } from '../../domain/timeouts';
-import { type BatchSettings } from '../../domain/campaign/batch-messages';
+import { NO_ANSWER, noValue, type NoValue, reconcileCreate, senderTrace } from '../create-once';
+import { ancestry, inThisRun } from '../creation-key';
 import { activity, createScheduleToCloseMs } from '../proxies';
 import { raceTimer } from '../timers';
-import { NO_ANSWER, noValue, type NoValue, reconcileCreate, senderTrace } from '../create-once';
-import { type BatchWork, isBatchClosed } from './batch-work';
 import { creationKeyOf, isStarted, type Row } from './batch-rows';
-import { ancestry, inThisRun } from '../creation-key';
+import { type BatchWork, isBatchClosed } from './batch-work';
 
 /** One row's create: settled, to be tried again at `until`, looked up and not bought, or no longer allowed. */
 type RowStep =

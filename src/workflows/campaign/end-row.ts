@@ -1,9 +1,9 @@
-import { type ImageOutcome, type VideoOutcome } from '../../domain/outcome';
-import { mayHaveAnotherAttempt, rowResult } from '../../domain/campaign/row-result';
 import { type CampaignRowResult } from '../../domain/campaign/row';
+import { mayHaveAnotherAttempt, rowResult } from '../../domain/campaign/row-result';
+import { type ImageOutcome, type VideoOutcome } from '../../domain/outcome';
 import { countEndedVideo } from '../video-progress';
-import { type BatchWork } from './batch-work';
 import { creationKeyOf, factsOf, isStarted, type Row } from './batch-rows';
+import { type BatchWork } from './batch-work';
 
 /** Pause before another attempt, in milliseconds: doubled each time, up to the longest. */
 const FIRST_PAUSE_MS = 15_000;

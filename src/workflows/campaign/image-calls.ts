@@ -1,16 +1,16 @@
-import { callWait } from '../../domain/video-state';
 import { beginCreate, DEFAULT_START_LIMIT_MS } from '../../domain/create-once';
+import { given } from '../../domain/json';
+import { ACTIVITY } from '../../domain/names';
 import { type ImageOutcome } from '../../domain/outcome';
 import { type WaitingImage } from '../../domain/paid-call';
+import { callWait } from '../../domain/video-state';
+import { ancestry, inThisRun } from '../creation-key';
 import { afterImage, isWaitingImage, imageOf, type RunImage } from '../image-call';
+import { activity } from '../proxies';
+import { creationKeyOf, isStarted, limitKeyOf, type Row } from './batch-rows';
+import { type BatchWork, isBatchClosed } from './batch-work';
 import { endOrRetry } from './end-row';
 import { buyOrKeep } from './unbought-rows';
-import { type BatchWork, isBatchClosed } from './batch-work';
-import { creationKeyOf, isStarted, limitKeyOf, type Row } from './batch-rows';
-import { ACTIVITY } from '../../domain/names';
-import { activity } from '../proxies';
-import { ancestry, inThisRun } from '../creation-key';
-import { given } from '../../domain/json';
 
 /** Maximum open image calls of one batch: each takes a minute and an activity slot of the worker. */
 const OPEN_IMAGE_CALLS = 25;

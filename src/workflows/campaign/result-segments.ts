@@ -1,4 +1,4 @@
-import { ACTIVITY } from '../../domain/names';
+import { type OpenedRow } from '../../domain/campaign/campaign-activities';
 import {
   addSegments,
   NO_MONEY,
@@ -6,11 +6,11 @@ import {
   type ResultsRef,
   type SegmentTotals,
 } from '../../domain/campaign/results';
-import { failedByHand, unlessCancelled } from '../timers';
-import { activity } from '../proxies';
-import { type OpenedRow } from '../../domain/campaign/campaign-activities';
-import { totalsOf } from '../../domain/campaign/row-result';
 import { type CampaignRowResult } from '../../domain/campaign/row';
+import { totalsOf } from '../../domain/campaign/row-result';
+import { ACTIVITY } from '../../domain/names';
+import { activity } from '../proxies';
+import { failedByHand, unlessCancelled } from '../timers';
 import { type OpenSet } from './batch-rows';
 
 export function noResults(): ResultsRef {

@@ -10,30 +10,30 @@ import {
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
-import { ACTIVITY, QUERY, ROWS_WAIT, SIGNAL } from '../../domain/names';
 import { type BatchReport, batchReportCheck } from '../../domain/campaign/batch-messages';
-import {
-  CAMPAIGN_SHAPE,
-  type CampaignInput,
-  type CampaignPlan,
-  type RowSelection,
-} from '../../domain/campaign/plan';
+import { batchWorkflowId } from '../../domain/campaign/budget-book';
 import {
   type BudgetState,
   type CampaignResult,
   type CampaignState,
   SHOWN_ROWS,
 } from '../../domain/campaign/campaign-state';
+import {
+  CAMPAIGN_SHAPE,
+  type CampaignInput,
+  type CampaignPlan,
+  type RowSelection,
+} from '../../domain/campaign/plan';
+import { type MoneyTotals } from '../../domain/campaign/results';
+import { sizeOf } from '../../domain/campaign/row-sets';
+import { given } from '../../domain/json';
+import { ACTIVITY, QUERY, ROWS_WAIT, SIGNAL } from '../../domain/names';
+import { type CallWait } from '../../domain/video-state';
 import { fits, onQuery, onSignal, requireInput, waitsQuery } from '../handlers';
 import { activity } from '../proxies';
 import { AUTO_UPGRADE, recordFacts } from '../workflow-metadata';
 import { Campaign } from './campaign';
 import { acceptUpdates } from './campaign-updates';
-import { type CallWait } from '../../domain/video-state';
-import { batchWorkflowId } from '../../domain/campaign/budget-book';
-import { type MoneyTotals } from '../../domain/campaign/results';
-import { sizeOf } from '../../domain/campaign/row-sets';
-import { given } from '../../domain/json';
 
 const SPENT = 'The budget is spent: rows that were not bought are skipped.';
 

@@ -1,12 +1,12 @@
-import { callWait } from '../../domain/video-state';
 import { ROWS_PER_ACTIVITY } from '../../domain/campaign/concurrency';
-import { outcomes } from '../../domain/outcome';
 import { unboughtResult } from '../../domain/campaign/row-result';
+import { outcomes } from '../../domain/outcome';
+import { callWait } from '../../domain/video-state';
+import { creationKeyOf, factsOf, isStarted, limitKeyOf, type Row } from './batch-rows';
 import { type BatchWork } from './batch-work';
 import { createRows, type RowAnswer } from './creates';
 import { endOrRetry } from './end-row';
 import { buyOrKeep } from './unbought-rows';
-import { creationKeyOf, factsOf, isStarted, limitKeyOf, type Row } from './batch-rows';
 import { type Watches } from './watches';
 
 /** Fewer creates than this wait up to `GROUP_WAIT_MS` for more, so that they share an activity. */

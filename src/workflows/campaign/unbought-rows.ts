@@ -1,8 +1,8 @@
-import { outcomes } from '../../domain/outcome';
-import { unboughtResult } from '../../domain/campaign/row-result';
 import { type RowOutcome } from '../../domain/campaign/row';
-import { type BatchWork } from './batch-work';
+import { unboughtResult } from '../../domain/campaign/row-result';
+import { outcomes } from '../../domain/outcome';
 import { creationKeyOf, factsOf, isBought, isStarted, type Row } from './batch-rows';
+import { type BatchWork } from './batch-work';
 import { endOrRetry } from './end-row';
 
 /**

@@ -11,9 +11,9 @@ import { beginWatch, type Watch, type WatchState } from '../../domain/watch-stat
 import { downloadVideo } from '../await-video';
 import { type PollEnd, PollLoop } from '../poll-loop';
 import { activity } from '../proxies';
+import { limitKeyOf, type Row, sinceOf } from './batch-rows';
 import { type BatchWork } from './batch-work';
 import { endOrRetry } from './end-row';
-import { limitKeyOf, type Row, sinceOf } from './batch-rows';
 
 interface WatchedRow extends Watch {
   readonly row: Row;

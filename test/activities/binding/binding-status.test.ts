@@ -2,8 +2,8 @@ import { type Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { bindJournal, JournalBindingError } from '../../../src/activities/binding/bind-journal';
 import { bindingChecker } from '../../../src/activities/binding/binding-status';
-import { type ArtifactStore } from '../../../src/stores/artifacts/artifact-store';
 import { BINDING_CACHE_MS, type CreateJournal } from '../../../src/domain/journal';
+import { type ArtifactStore } from '../../../src/stores/artifacts/artifact-store';
 
 jest.mock('../../../src/activities/binding/bind-journal', () => ({
   ...jest.requireActual<object>('../../../src/activities/binding/bind-journal'),

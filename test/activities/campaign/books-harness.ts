@@ -6,6 +6,7 @@ import { createKeepBooks } from '../../../src/activities/campaign/budget-book';
 import { createPageReader } from '../../../src/activities/campaign/open-page';
 import { createSettleBatch } from '../../../src/activities/campaign/settle-batch';
 import { type PaidDeps } from '../../../src/activities/paid-context';
+import { batchWorkflowId } from '../../../src/domain/campaign/budget-book';
 import {
   type BookMove,
   type KeepBooksInput,
@@ -14,16 +15,15 @@ import {
   type SettleBatchInput,
   type SettleBatchResult,
 } from '../../../src/domain/campaign/campaign-activities';
-import { batchWorkflowId } from '../../../src/domain/campaign/budget-book';
 import { type CampaignRow, type LedgerLine } from '../../../src/domain/campaign/row';
 import { type RowSet } from '../../../src/domain/campaign/row-sets';
+import { rowCreationKey } from '../../../src/domain/creation-key';
 import { type CreateJournal } from '../../../src/domain/journal';
 import { type IntentEntry, type LogEntry, type RecordedAnswer } from '../../../src/domain/log-entries';
-import { rowCreationKey } from '../../../src/domain/creation-key';
 import { createFileJournal } from '../../../src/stores/journal/file-journal';
 import { answers } from '../../domain/create-answers';
-import { paidDeps } from '../paid-deps';
 import { answerEntry, intentEntry } from '../../support/log-entries';
+import { paidDeps } from '../paid-deps';
 import { plannedRow, storedPages } from './stored-pages';
 
 export const CAMPAIGN = 'spring';

@@ -1,7 +1,7 @@
-import { type CreateJournal, NO_JOURNAL } from '../../../src/domain/journal';
 import { batchLog, bookLog, fenceLog, freeLog, ownerLog } from '../../../src/domain/campaign/budget-book';
 import { type KeepBooksInput } from '../../../src/domain/campaign/campaign-activities';
 import { packRows } from '../../../src/domain/campaign/row-sets';
+import { type CreateJournal, NO_JOURNAL } from '../../../src/domain/journal';
 import { BooksHarness, CAMPAIGN, NAMESPACE, payerOf, PRICE } from './books-harness';
 
 const LOG = bookLog(NAMESPACE, CAMPAIGN);

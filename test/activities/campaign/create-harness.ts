@@ -7,17 +7,17 @@ import { type PageReader } from '../../../src/activities/campaign/open-page';
 import { createCreateVideo } from '../../../src/activities/create-video';
 import { type PaidDeps } from '../../../src/activities/paid-context';
 import { RefusalGate } from '../../../src/activities/refusal-gate';
-import { type CreateJournal } from '../../../src/domain/journal';
 import {
   type CreateVideosInput,
   type CreateVideosResult,
 } from '../../../src/domain/campaign/campaign-activities';
 import { type CampaignRow } from '../../../src/domain/campaign/row';
+import { type CreateJournal } from '../../../src/domain/journal';
 import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { type PaidRequest, type VideoRequest } from '../../../src/domain/request';
-import { createFileJournal } from '../../../src/stores/journal/file-journal';
 import { createMediaClient } from '../../../src/service/create-media-client';
 import { type MediaClient } from '../../../src/service/media-client';
+import { createFileJournal } from '../../../src/stores/journal/file-journal';
 import { loopback, type Loopback, type SeenRequest } from '../../service/loopback-service';
 import { paidDeps } from '../paid-deps';
 

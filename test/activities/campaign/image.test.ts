@@ -5,8 +5,8 @@ import { type CampaignImageInput } from '../../../src/domain/campaign/campaign-a
 import { type ImageOutcome } from '../../../src/domain/outcome';
 import { type WaitingImage } from '../../../src/domain/paid-call';
 import { type PaidRequest } from '../../../src/domain/request';
-import { makePng } from '../../stores/artifacts/make-media';
 import { json } from '../../service/loopback-service';
+import { makePng } from '../../stores/artifacts/make-media';
 import { CreateHarness, PAGE, rowOf, video } from './create-harness';
 
 describe('media.campaignImage', () => {

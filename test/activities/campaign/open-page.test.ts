@@ -1,22 +1,22 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CreateJournal, NO_JOURNAL } from '../../../src/domain/journal';
-import { createFileJournal } from '../../../src/stores/journal/file-journal';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { createFoldResults, createRecordRows } from '../../../src/activities/campaign/settle-batch';
 import { createOpenPage, createPageReader } from '../../../src/activities/campaign/open-page';
-import { type OpenedPage, type OpenPageInput } from '../../../src/domain/campaign/campaign-activities';
+import { createFoldResults, createRecordRows } from '../../../src/activities/campaign/settle-batch';
 import { batchLog } from '../../../src/domain/campaign/budget-book';
-import { packRows } from '../../../src/domain/campaign/row-sets';
+import { type OpenedPage, type OpenPageInput } from '../../../src/domain/campaign/campaign-activities';
 import { NO_MONEY } from '../../../src/domain/campaign/results';
 import { type CampaignRowResult } from '../../../src/domain/campaign/row';
+import { packRows } from '../../../src/domain/campaign/row-sets';
 import { rowCreationKey } from '../../../src/domain/creation-key';
+import { type CreateJournal, NO_JOURNAL } from '../../../src/domain/journal';
 import { type JournalKey } from '../../../src/domain/log-entries';
 import { readResults } from '../../../src/manifest/result-lines';
+import { createFileJournal } from '../../../src/stores/journal/file-journal';
 import { memoryStore } from '../../manifest/memory-store';
-import { createdVideo } from '../created-video';
 import { answerEntry, intentEntry } from '../../support/log-entries';
+import { createdVideo } from '../created-video';
 import { plannedRow as row, storedPages as stored } from './stored-pages';
 
 describe('media.openPage', () => {

@@ -3,19 +3,19 @@ import { createCampaignImage, createCreateVideos } from '../../../src/activities
 import { type PaidDeps } from '../../../src/activities/paid-context';
 import { RefusalGate } from '../../../src/activities/refusal-gate';
 import {
-  type GroupedCreate,
-  type CampaignImageInput,
-  type CreateVideosInput,
-  type CreateVideosResult,
-} from '../../../src/domain/campaign/campaign-activities';
-import {
   batchWorkflowId,
   fenceLog,
   ownerLog,
   type CampaignLog,
 } from '../../../src/domain/campaign/budget-book';
-import { type CreateJournal } from '../../../src/domain/journal';
+import {
+  type GroupedCreate,
+  type CampaignImageInput,
+  type CreateVideosInput,
+  type CreateVideosResult,
+} from '../../../src/domain/campaign/campaign-activities';
 import { type CreatePolicy } from '../../../src/domain/create-policy';
+import { type CreateJournal } from '../../../src/domain/journal';
 import { type ImageOutcome } from '../../../src/domain/outcome';
 import {
   type CreateVideoAnswer,

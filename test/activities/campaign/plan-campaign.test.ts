@@ -1,21 +1,21 @@
-import { createServer, type Server } from 'node:http';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { alwaysBound } from '../../support/queue-binding';
-import { NO_JOURNAL } from '../../../src/domain/journal';
-import { type Account, accountRegistry } from '../../../src/settings/accounts';
-import { createPlanCampaign, type PlanCampaignDeps } from '../../../src/activities/campaign/plan-campaign';
 import { createPageReader } from '../../../src/activities/campaign/open-page';
-import { FileArtifactStore } from '../../../src/stores/artifacts/file-store';
+import { createPlanCampaign, type PlanCampaignDeps } from '../../../src/activities/campaign/plan-campaign';
 import { type CampaignPlan, type PlanCampaignInput } from '../../../src/domain/campaign/plan';
+import { NO_JOURNAL } from '../../../src/domain/journal';
 import { type MediaSource } from '../../../src/domain/request';
-import { createFileJournal } from '../../../src/stores/journal/file-journal';
 import { createMediaClient } from '../../../src/service/create-media-client';
+import { type Account, accountRegistry } from '../../../src/settings/accounts';
 import { type ModelSource } from '../../../src/settings/model-source';
+import { FileArtifactStore } from '../../../src/stores/artifacts/file-store';
+import { createFileJournal } from '../../../src/stores/journal/file-journal';
 import { modelSource } from '../../manifest/models';
+import { alwaysBound } from '../../support/queue-binding';
 
 const MANIFEST = 'id,model,prompt,duration\na,cine-1,canary-prompt,4\nb,cine-1,y,8\n';
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');

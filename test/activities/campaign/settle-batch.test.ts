@@ -1,6 +1,6 @@
-import { type CreateJournal, NO_JOURNAL } from '../../../src/domain/journal';
 import { fenceLog, freeLog } from '../../../src/domain/campaign/budget-book';
 import { packRows } from '../../../src/domain/campaign/row-sets';
+import { type CreateJournal, NO_JOURNAL } from '../../../src/domain/journal';
 import { answers } from '../../domain/create-answers';
 import { decisionEntry } from '../../support/log-entries';
 import { BooksHarness, NAMESPACE, payerOf, PRICE } from './books-harness';

@@ -5,8 +5,8 @@ import { startedBefore } from '../../../src/activities/campaign/open-page';
 import { type CampaignRow } from '../../../src/domain/campaign/row';
 import { createFileJournal } from '../../../src/stores/journal/file-journal';
 import { answers } from '../../domain/create-answers';
-import { createdVideo } from '../created-video';
 import { answerEntry, decisionEntry, intentEntry } from '../../support/log-entries';
+import { createdVideo } from '../created-video';
 
 const ROW: CampaignRow = {
   row: 0,

@@ -1,7 +1,7 @@
 import { campaignEnd } from '../../../packages/cli/src/campaign/text';
+import { type CampaignResult } from '../../../src/domain/campaign/campaign-state';
 import { type PlanRefusal } from '../../../src/domain/campaign/plan';
 import { type RowCounts, ROW_OUTCOMES } from '../../../src/domain/campaign/results';
-import { type CampaignResult } from '../../../src/domain/campaign/campaign-state';
 
 const end = (
   counts: RowCounts,

@@ -1,5 +1,4 @@
 import { Writable } from 'node:stream';
-import { campaignView, viewLines } from '../../../packages/cli/src/campaign/watch';
 import {
   activeText,
   budgetText,
@@ -8,6 +7,7 @@ import {
   progressLine,
   resultsText,
 } from '../../../packages/cli/src/campaign/text';
+import { campaignView, viewLines } from '../../../packages/cli/src/campaign/watch';
 import { Report } from '../../../packages/cli/src/shared/report';
 import { makePlan, makeState } from './make-state';
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { canonicalManifest, LocalFiles, namesFiles } from '../../../packages/cli/src/campaign/manifest';
 import { measuringStore } from '../../../packages/cli/src/shared/dry-run';
-import { readManifest } from '../../../src/manifest/read-manifest';
 import { renderImage } from '../../../packages/sandbox/src/render-image';
+import { readManifest } from '../../../src/manifest/read-manifest';
 
 const bytes = async function* (text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);

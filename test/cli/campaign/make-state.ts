@@ -1,6 +1,6 @@
+import { type CampaignState } from '../../../src/domain/campaign/campaign-state';
 import { type CampaignPlan } from '../../../src/domain/campaign/plan';
 import { NO_MONEY } from '../../../src/domain/campaign/results';
-import { type CampaignState } from '../../../src/domain/campaign/campaign-state';
 
 export const NO_RESULTS: CampaignState['results'] = {
   v: 1,

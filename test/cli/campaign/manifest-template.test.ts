@@ -1,10 +1,10 @@
-import { columnHelp, manifestTemplate, templateText } from '../../../packages/cli/src/campaign/template';
 import { issueSink } from '../../../packages/cli/src/campaign/local-plan';
+import { columnHelp, manifestTemplate, templateText } from '../../../packages/cli/src/campaign/template';
 import { Report } from '../../../packages/cli/src/shared/report';
+import { sandboxModels } from '../../../packages/sandbox/src/models';
 import { type ModelEntry } from '../../../src/domain/model-config';
 import { planManifest } from '../../../src/manifest/plan-manifest';
 import { createModelSource, type ModelSource } from '../../../src/settings/model-source';
-import { sandboxModels } from '../../../packages/sandbox/src/models';
 
 const models = sandboxModels.models as unknown as readonly ModelEntry[];
 

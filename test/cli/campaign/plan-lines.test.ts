@@ -1,5 +1,5 @@
-import { NO_MONEY } from '../../../src/domain/campaign/results';
 import { mayCost, mostOf, planLines } from '../../../packages/cli/src/campaign/local-plan';
+import { NO_MONEY } from '../../../src/domain/campaign/results';
 import { makePlan } from './make-state';
 
 const usd = (microUnits: number) => ({ microUnits, currency: 'USD' });

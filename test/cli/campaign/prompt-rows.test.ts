@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { type CliError } from '../../../packages/cli/src/shared/errors';
 import { promptRows } from '../../../packages/cli/src/campaign/prompt-manifest';
+import { type CliError } from '../../../packages/cli/src/shared/errors';
 import { readManifest } from '../../../src/manifest/read-manifest';
 
 const COMMON = { model: 'cine-1', duration: 4 };

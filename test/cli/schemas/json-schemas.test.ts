@@ -1,5 +1,5 @@
-import { type Billing } from '../../../src/domain/money';
 import { type Documents, SCHEMA_NAMES } from '../../../packages/cli/src/schema/command';
+import { type Billing } from '../../../src/domain/money';
 import { DOCUMENTS, expectDocumented, problemsOf } from './documented';
 
 type Name = keyof Documents;

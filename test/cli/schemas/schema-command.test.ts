@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { SCHEMA_NAMES } from '../../../packages/cli/src/schema/command';
-import { readModelConfiguration } from '../../../src/settings/model-schema';
 import { sandboxModels } from '../../../packages/sandbox/src/models';
+import { readModelConfiguration } from '../../../src/settings/model-schema';
 import { type CliBench, openCliBench } from '../support/cli-bench';
 import { type CliReply, runCli, runJson } from '../support/run-cli';
 import { expectDocumented, expectValid, problemsOf } from './documented';

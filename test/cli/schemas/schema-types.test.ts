@@ -1,8 +1,8 @@
 import { expectTypeOf } from 'expect-type';
 import { type z } from 'zod';
-import { type createPolicySchema } from '../../../src/settings/config';
 import { type CreatePolicy } from '../../../src/domain/create-policy';
 import { type ModelConfiguration } from '../../../src/domain/model-config';
+import { type createPolicySchema } from '../../../src/settings/config';
 import { type modelConfigurationSchema } from '../../../src/settings/model-schema';
 
 /** The same type without readonly, and in one piece: a schema writes no intersections. */

@@ -1,5 +1,5 @@
-import { buildTimeline } from '../../../packages/replay/src/timeline/build-timeline';
 import { scenarioOf } from '../../../packages/cli/src/whatif/scenario';
+import { buildTimeline } from '../../../packages/replay/src/timeline/build-timeline';
 import { goldenTargets } from '../../replay/timeline/golden-targets';
 import { expectDocumented } from './documented';
 

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
-import { Report } from '../../../packages/cli/src/shared/report';
 import { confirmSpend, spendLimitOf, whyNot } from '../../../packages/cli/src/shared/confirm';
+import { Report } from '../../../packages/cli/src/shared/report';
 
 const usd = (microUnits: number) => ({ microUnits, currency: 'USD' });
 const limit = { microUnits: 500_000, currency: null };

@@ -1,6 +1,6 @@
+import { type CheckReport } from '../../../packages/cli/src/doctor/check';
 import { activityQueues } from '../../../src/domain/names';
 import { eventually } from '../../support/eventually';
-import { type CheckReport } from '../../../packages/cli/src/doctor/check';
 import { type CliBench } from './cli-bench';
 import { type CliReply, replyOf, runCli } from './run-cli';
 

@@ -1,7 +1,7 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replyOf, startCli } from '../../cli/support/run-cli';
 import { runDoctor } from '../../cli/support/doctor-run';
+import { replyOf, startCli } from '../../cli/support/run-cli';
 import { eventually } from '../../support/eventually';
 import { type MediaStack, startMediaStack } from '../../support/media-stack';
 

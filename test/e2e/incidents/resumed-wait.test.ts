@@ -1,6 +1,6 @@
+import { type VideoOutcome } from '../../../src/domain';
 import { type CliBench, openCliBench } from '../../cli/support/cli-bench';
 import { runJson, startCli } from '../../cli/support/run-cli';
-import { type VideoOutcome } from '../../../src/domain';
 
 /** Incident B: a wait has ended, somebody has resumed it, and somebody else looks. */
 describe('a wait that was resumed', () => {

@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { type WorkflowFailedError } from '@temporalio/client';
 import { type CompletedVideo, type VideoOutcome } from '../../../src/domain';
 import { problemsOf, DOCUMENTS } from '../../cli/schemas/documented';
-import { resetWorkflow } from '../../support/reset-workflow';
 import { startMediaStack, type MediaStack } from '../../support/media-stack';
+import { resetWorkflow } from '../../support/reset-workflow';
 import { describeWhere, type Language, type Programs } from './programs';
 
 const SCHEMAS = path.resolve(__dirname, '..', '..', '..', 'packages', 'cli', 'lib', 'schemas');

@@ -1,7 +1,7 @@
 import { type WorkflowHandle } from '@temporalio/client';
+import { type CampaignState, type CampaignUpdateResult } from '../../../src/domain/campaign/campaign-state';
 import { type ResultsRef } from '../../../src/domain/campaign/results';
 import { type CampaignRowResult } from '../../../src/domain/campaign/row';
-import { type CampaignState, type CampaignUpdateResult } from '../../../src/domain/campaign/campaign-state';
 import { QUERY, UPDATE } from '../../../src/domain/names';
 import { resultsOf, type Row } from '../../support/campaign';
 import { type MediaStack } from '../../support/media-stack';

@@ -1,9 +1,9 @@
-import { openArtifactStore } from '../../../src/stores';
-import { moneyOfAttempts } from '../../../src/domain/campaign/row-result';
+import { type SandboxRequest } from '../../../packages/sandbox/src';
 import { addMoney, type MoneyTotals, NO_MONEY, type ResultsRef } from '../../../src/domain/campaign/results';
 import { type CampaignRowResult, type LedgerLine } from '../../../src/domain/campaign/row';
+import { moneyOfAttempts } from '../../../src/domain/campaign/row-result';
 import { readResults } from '../../../src/manifest/result-lines';
-import { type SandboxRequest } from '../../../packages/sandbox/src';
+import { openArtifactStore } from '../../../src/stores';
 import { resultsOf, type Row } from '../../support/campaign';
 import { type MediaStack } from '../../support/media-stack';
 import { promptOf } from '../temporal-faults/cell';

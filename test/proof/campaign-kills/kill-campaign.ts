@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type WorkflowHandle } from '@temporalio/client';
 import { PNG } from 'pngjs';
-import { openArtifactStore } from '../../../src/stores';
-import { type CampaignInput } from '../../../src/domain/campaign/plan';
 import { type CampaignResult } from '../../../src/domain/campaign/campaign-state';
+import { type CampaignInput } from '../../../src/domain/campaign/plan';
 import { activityQueues } from '../../../src/domain/names';
+import { openArtifactStore } from '../../../src/stores';
 import { campaignStateOf, type Row, startCampaign, storedManifest } from '../../support/campaign';
 import { type MediaStack } from '../../support/media-stack';
 import { disturb, type Disturbance } from '../campaign-resets/disturb';

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { type LogEntry } from '../../../src/domain/log-entries';
 import { type SandboxOptions } from '../../../packages/sandbox/src';
+import { type LogEntry } from '../../../src/domain/log-entries';
 import { startMediaStack, type MediaStack } from '../../support/media-stack';
-import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process';
 import { dataDirOf, journalAt, STORES } from '../../support/store-places';
-import { startKillableServer } from '../temporal-faults/killable-server';
+import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process';
 import { hasOpenIntent } from '../kills/create-facts';
+import { startKillableServer } from '../temporal-faults/killable-server';
 
 /** What a kill hits. */
 export type Target = 'worker' | 'server' | 'both';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type CampaignResult } from '../../../src/domain/campaign/campaign-state';
 import { promptHash } from '../../../packages/sandbox/src';
+import { type CampaignResult } from '../../../src/domain/campaign/campaign-state';
 import { queuesOf, resultsOf, type Row, startCampaign } from '../../support/campaign';
 import { PRICE, videos } from '../../support/campaign-books';
 import { type MediaStack } from '../../support/media-stack';

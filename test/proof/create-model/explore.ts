@@ -1,7 +1,7 @@
-import { successors } from './successors';
 import { Logs } from './read-log';
-import { keyOf } from './world-key';
+import { successors } from './successors';
 import { bitsOf, firstWorld, type Bounds, type Rules, type World } from './world';
+import { keyOf } from './world-key';
 
 export interface Exploration {
   readonly states: number;

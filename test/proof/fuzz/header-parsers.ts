@@ -1,11 +1,11 @@
+import { replyHeaders } from '../../../src/service/read-replies';
+import { createRedactor } from '../../../src/service/redact';
 import {
   type ContentHeaders,
   contentHeaders,
   type HeaderValues,
   parseRetryAfter,
 } from '../../../src/service/reply-headers';
-import { createRedactor } from '../../../src/service/redact';
-import { replyHeaders } from '../../../src/service/read-replies';
 import { type FuzzedParser } from './fuzzed-parser';
 
 const NOW = Date.UTC(2026, 0, 1);

@@ -1,13 +1,13 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { checkMp4Bytes } from '../../../src/stores/artifacts/mp4-verdict';
+import { readBase64, readDataUrl } from '../../../src/service/read-data-url';
+import { decodedBody, parseJsonBody } from '../../../src/service/reply-body';
 import {
   checkImage,
   describePage,
   MAX_IMAGE_PIXELS,
   sniffMedia,
 } from '../../../src/stores/artifacts/media-type';
-import { decodedBody, parseJsonBody } from '../../../src/service/reply-body';
-import { readBase64, readDataUrl } from '../../../src/service/read-data-url';
+import { checkMp4Bytes } from '../../../src/stores/artifacts/mp4-verdict';
 import { box, makePng, topLevel } from '../../stores/artifacts/make-media';
 import { memorySource } from '../../stores/artifacts/memory-source';
 import { type FuzzedParser } from './fuzzed-parser';

@@ -1,3 +1,4 @@
+import { sandboxModels } from '../../../packages/sandbox/src/models';
 import { estimatePrice, formatMoney, type Money } from '../../../src/domain/money';
 import { type ConfigurationReading, readModelConfiguration } from '../../../src/settings/model-schema';
 import {
@@ -7,7 +8,6 @@ import {
   parseIndexEntry,
   parseRemoval,
 } from '../../../src/stores/journal/records';
-import { sandboxModels } from '../../../packages/sandbox/src/models';
 import { answerEntry, decisionEntry, fenceEntry, intentEntry, lostEntry } from '../../support/log-entries';
 import { type FuzzedParser } from './fuzzed-parser';
 import { wordsOf } from './wire-samples';

@@ -1,5 +1,4 @@
 import { isUsableTaskId, type TaskError } from '../../../src/domain/video-task';
-import { parseJsonBody } from '../../../src/service/reply-body';
 import { type VideoAccepted, type VideoReading } from '../../../src/service/media-client';
 import {
   findRecord,
@@ -8,6 +7,7 @@ import {
   readVideoReply,
 } from '../../../src/service/read-replies';
 import { createRedactor } from '../../../src/service/redact';
+import { parseJsonBody } from '../../../src/service/reply-body';
 import { readTaskError } from '../../../src/service/task-error';
 import { readVideoRecord } from '../../../src/service/video-record';
 import { type FuzzedParser } from './fuzzed-parser';

@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
+import { type SandboxRequest, type SandboxTask } from '../../../packages/sandbox/src';
 import { type VideoOutcome } from '../../../src/domain';
 import { type JournalKey, type LogEntry, type Send } from '../../../src/domain/log-entries';
 import { stateOf } from '../../../src/domain/paid-log';
 import { fileOfRecord } from '../../../src/stores/journal/file-journal';
 import { entryName, keyPrefix } from '../../../src/stores/journal/records';
-import { type SandboxRequest, type SandboxTask } from '../../../packages/sandbox/src';
 import { journalAt, STORES } from '../../support/store-places';
 
 /** An entry of a log, and when it was written: an entry says when it was made, before that. */

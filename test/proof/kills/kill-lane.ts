@@ -4,8 +4,8 @@ import { TemporalMediaClient } from '../../../src/client';
 import { type VideoOutcome } from '../../../src/domain';
 import { eventually } from '../../support/eventually';
 import { type MediaStack } from '../../support/media-stack';
-import { startWorkerProcess } from '../../support/worker-process';
 import { dataDirOf, newJournalPlace } from '../../support/store-places';
+import { startWorkerProcess } from '../../support/worker-process';
 import { hasOpenIntent, readLog } from './create-facts';
 
 /** The workflows of a round start within this, so that at any time some creates are under way. */

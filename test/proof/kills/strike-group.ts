@@ -1,18 +1,18 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type WorkflowHandle } from '@temporalio/client';
+import { type FaultRule } from '../../../packages/sandbox/src';
 import { TemporalMediaClient } from '../../../src/client';
 import { type VideoOutcome } from '../../../src/domain';
-import { type FaultRule } from '../../../packages/sandbox/src';
-import { changeJournal, copyJournal, type JournalChange } from '../../support/changed-journal';
 import { UPDATE } from '../../../src/domain/names';
+import { changeJournal, copyJournal, type JournalChange } from '../../support/changed-journal';
 import { eventually } from '../../support/eventually';
-import { resetWorkflow } from '../../support/reset-workflow';
 import { startMediaStack, type MediaStack } from '../../support/media-stack';
+import { resetWorkflow } from '../../support/reset-workflow';
 import { dataDirOf, newJournalPlace } from '../../support/store-places';
 import { startWorkerProcess, type WorkerProcess } from '../../support/worker-process';
-import { readLog, recordedTaskIds, sentAgainUnproved, serviceFacts, taskIdOf, wordsOf } from './create-facts';
 import { type CellFacts, isOfDecision, type Strike } from './crash-points';
+import { readLog, recordedTaskIds, sentAgainUnproved, serviceFacts, taskIdOf, wordsOf } from './create-facts';
 
 /** What a struck worker's create came to. */
 export interface StruckCell {

@@ -2,13 +2,13 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { NO_JOURNAL } from '../../../src/domain/journal';
 import { storeImages } from '../../../src/activities/image-results';
+import { NO_JOURNAL } from '../../../src/domain/journal';
 import { FileArtifactStore } from '../../../src/stores/artifacts/file-store';
 import { type Answer } from '../../activities/download-harness';
-import { makePng } from '../../stores/artifacts/make-media';
 import { clientOf, jsonBody, KEY, send } from '../../service/client-under-test';
 import { loopback } from '../../service/loopback-service';
+import { makePng } from '../../stores/artifacts/make-media';
 import { endless, reply, reset, silence } from './raw-answers';
 
 export interface ImageCase {

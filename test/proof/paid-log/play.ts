@@ -1,8 +1,8 @@
-import { decideBy, end, reconcile, sender, settle } from './protocol';
-import { type Activity, type Run, World } from './world';
-import { type Broken } from './rules';
 import { answers } from '../../domain/create-answers';
 import { decisionEntry } from '../../support/log-entries';
+import { decideBy, end, reconcile, sender, settle } from './protocol';
+import { type Broken } from './rules';
+import { type Activity, type Run, World } from './world';
 
 const created = answers.created(0);
 const declareLost = answers.rejected(0, 'declared_lost');

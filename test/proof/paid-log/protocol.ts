@@ -1,14 +1,4 @@
 import {
-  type Announced,
-  type Activity,
-  BINDING_KNOWN_WITHIN,
-  type Journal,
-  type Run,
-  type Said,
-  timeOf,
-  type World,
-} from './world';
-import {
   type DecisionEntry,
   type IntentEntry,
   type LogEntry,
@@ -18,6 +8,16 @@ import {
 import { type KeyState, type Licence } from '../../../src/domain/paid-log';
 import { answers } from '../../domain/create-answers';
 import { answerEntry, fenceEntry, intentEntry, lostEntry } from '../../support/log-entries';
+import {
+  type Announced,
+  type Activity,
+  BINDING_KNOWN_WITHIN,
+  type Journal,
+  type Run,
+  type Said,
+  timeOf,
+  type World,
+} from './world';
 
 /** What a sender records of its request. A refusal for now asks for a pause in one case of three. */
 function answerFor(world: World, said: Said): RecordedAnswer {

@@ -1,5 +1,5 @@
-import { type ImageOutcome, type VideoOutcome } from '../../../src/domain';
 import { type FaultRule } from '../../../packages/sandbox/src';
+import { type ImageOutcome, type VideoOutcome } from '../../../src/domain';
 import { withoutUrl } from '../../contract/without-url';
 import { makePng } from '../../stores/artifacts/make-media';
 import { promptOf } from './canaries';

@@ -1,5 +1,5 @@
-import { createServer } from 'node:http';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { makeMp4 } from '../../stores/artifacts/make-media';
 import { COOKIE, KEY, PROMPT, SIGNATURE } from './canaries';

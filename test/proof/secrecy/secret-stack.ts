@@ -1,10 +1,10 @@
 import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { TemporalMediaClient } from '../../../src/client';
 import { type SandboxProcess, startSandboxProcess } from '../../../packages/sandbox/src';
-import { makePng } from '../../stores/artifacts/make-media';
+import { TemporalMediaClient } from '../../../src/client';
 import { type CliProcess, type CliRun, runCli, startCli } from '../../cli/support/run-cli';
+import { makePng } from '../../stores/artifacts/make-media';
 import { connectProxy, type ConnectProxy } from '../../support/connect-proxy';
 import { connectTestServer, type TestServer } from '../../support/temporal';
 import { FILE_NAME, KEY, PROXY_PASSWORD, SIGNATURE } from './canaries';

@@ -1,10 +1,10 @@
+import { currentTime } from './virtual-globals';
 /**
  * A placeholder for `@temporalio/activity` in the simulation: what an activity asks of its context. Whose context it is
  * follows from the event that runs.
  * @module
  */
 import { type Actor } from './virtual-time';
-import { currentTime } from './virtual-globals';
 
 /** One execution of an activity on a worker. */
 export interface Execution extends Actor {

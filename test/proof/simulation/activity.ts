@@ -1,6 +1,6 @@
 import { mayHaveLeft, type PaidCallSeen } from '../../../src/activities/binding/paid-history';
-import { senderName } from '../../../src/domain/paid-call';
 import { announcedIn } from '../../../src/domain/create-heartbeat';
+import { senderName } from '../../../src/domain/paid-call';
 import { type Execution } from './activity-sdk';
 import { type Timer } from './virtual-time';
 import { type ActivityOptions, type Run } from './workflow-sdk';

@@ -2,8 +2,8 @@ import { type PaidCallSeen } from '../../../src/activities/binding/paid-history'
 import { BINDING_CACHE_MS, type CheckBinding } from '../../../src/domain/journal';
 import { keepLostCalls, lostAmong } from '../../../src/worker/bind-queue';
 import { type JournalChange } from '../../support/changed-journal';
-import { type Observations } from './observations';
 import { MemoryJournal, type StoreFaults } from './memory-journal';
+import { type Observations } from './observations';
 import { currentTime } from './virtual-globals';
 
 /** The journals of one task queue, one after the other, and the observations that says which one it belongs to. */

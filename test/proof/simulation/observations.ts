@@ -1,5 +1,5 @@
-import { type AnswerEntry } from '../../../src/domain/log-entries';
 import { type SettledCreate } from '../../../src/domain/create-once';
+import { type AnswerEntry } from '../../../src/domain/log-entries';
 import { type JournalChange } from '../../support/changed-journal';
 
 /** One request that reached the wire: its first byte left. */

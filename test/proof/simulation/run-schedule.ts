@@ -1,7 +1,7 @@
 import { type JournalChange } from '../../support/changed-journal';
 import { auditBroken, idsIn, INVARIANTS } from './invariants';
-import { type Observations, type Told } from './observations';
 import { Lives, type Life } from './lives';
+import { type Observations, type Told } from './observations';
 import { type Blow, drawPlan, type Plan } from './plan';
 import { Random } from './random';
 import { useTime } from './virtual-globals';

@@ -5,8 +5,8 @@
  * @module
  */
 import { CancelledFailure } from '@temporalio/common';
-import { type Actor, type Timer } from './virtual-time';
 import { currentTime } from './virtual-globals';
+import { type Actor, type Timer } from './virtual-time';
 
 export { ActivityFailure, CancelledFailure, TimeoutFailure } from '@temporalio/common';
 

@@ -1,8 +1,8 @@
 import { PNG } from 'pngjs';
+import { type SandboxRequest } from '../../../packages/sandbox/src';
 import { type CreateJournal } from '../../../src/activities';
 import { type ArtifactRef } from '../../../src/domain';
 import { openArtifactStore } from '../../../src/stores';
-import { type SandboxRequest } from '../../../packages/sandbox/src';
 import { type MediaStack } from '../../support/media-stack';
 import { journalAt } from '../../support/store-places';
 import { startFlakyWorker, type FlakyWorker } from './flaky-worker';

@@ -1,6 +1,7 @@
+import { type WorkflowHandle, type WorkflowStartOptions } from '@temporalio/client';
 import { type Duration } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time';
-import { type WorkflowHandle, type WorkflowStartOptions } from '@temporalio/client';
+import { type FaultAction, type SandboxRequest } from '../../../packages/sandbox/src';
 import { type Started } from '../../../src/client';
 import {
   type ImageEditRequest,
@@ -8,7 +9,6 @@ import {
   type PaidOperation,
   type VideoRequest,
 } from '../../../src/domain/request';
-import { type FaultAction, type SandboxRequest } from '../../../packages/sandbox/src';
 import { eventually } from '../../support/eventually';
 import { type Bench } from './bench';
 import { PAID, requestOf, type Outcome, type PaidKind } from './paid-kinds';

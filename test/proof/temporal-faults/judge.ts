@@ -1,5 +1,5 @@
-import { eventually } from '../../support/eventually';
 import { promptHash } from '../../../packages/sandbox/src';
+import { eventually } from '../../support/eventually';
 import { promptOf, type Cell } from './cell';
 import { commandsOf, goldenCommands } from './commands';
 import { type Outcome } from './paid-kinds';

@@ -1,11 +1,11 @@
-import { DefaultLogger } from '@temporalio/worker';
-import { MockActivityEnvironment } from '@temporalio/testing';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FileArtifactStore } from '../../../src/stores/artifacts/file-store';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import { type CreateJournal } from '../../../src/domain/journal';
+import { FileArtifactStore } from '../../../src/stores/artifacts/file-store';
 import { createFileJournal } from '../../../src/stores/journal/file-journal';
 import { makeMp4, makePng } from '../../stores/artifacts/make-media';
 import { splicedFrom } from '../good-files/spliced';

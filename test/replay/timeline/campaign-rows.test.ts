@@ -1,6 +1,6 @@
-import { createRedactor } from '../../../src/service/redact';
 import { joinedRows, rowCause, RowReader } from '../../../packages/replay/src/timeline/campaign-rows';
 import { shownBy } from '../../../packages/replay/src/timeline/values';
+import { createRedactor } from '../../../src/service/redact';
 
 const page = { index: 'i', page: 0 };
 const failed = (kind: string, code: string, attempt = 0) => ({

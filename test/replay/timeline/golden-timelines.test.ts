@@ -1,7 +1,7 @@
-import { WORKFLOW } from '../../../src/domain/names';
 import { buildTimeline } from '../../../packages/replay/src/timeline/build-timeline';
 import { ENTRY_KINDS, type EntryKind, type Timeline } from '../../../packages/replay/src/timeline/timeline';
 import { timelineText } from '../../../packages/replay/src/timeline/timeline-text';
+import { WORKFLOW } from '../../../src/domain/names';
 import { goldenHistory, goldenOutcome } from '../golden-histories';
 import { goldenTargets } from './golden-targets';
 

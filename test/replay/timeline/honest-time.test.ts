@@ -1,8 +1,8 @@
 import { defaultPayloadConverter } from '@temporalio/common';
-import { ACTIVITY } from '../../../src/domain/names';
 import { type LoadedRun } from '../../../packages/replay/src/loaded-history';
 import { buildTimeline } from '../../../packages/replay/src/timeline/build-timeline';
 import { type Timeline } from '../../../packages/replay/src/timeline/timeline';
+import { ACTIVITY } from '../../../src/domain/names';
 import {
   activity,
   begin,

@@ -1,10 +1,10 @@
-import { chainsOf } from '../support/chains-of';
 import { historyFromJson } from '../../../packages/replay/src/history-codec';
 import { type LoadedRun } from '../../../packages/replay/src/loaded-history';
 import { runOf } from '../../../packages/replay/src/read-history';
 import { buildTimeline } from '../../../packages/replay/src/timeline/build-timeline';
 import { timelineText } from '../../../packages/replay/src/timeline/timeline-text';
 import { type GoldenEvent, goldenHistory } from '../golden-histories';
+import { chainsOf } from '../support/chains-of';
 import { goldenRun } from './golden-targets';
 
 const FILE = 'generateVideo.completed-after-refusal.v1.json';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { type Scenario, scenarioOf } from '../../../packages/cli/src/whatif/scenario';
 import { isLocalWorkflow, LOCAL_PROMPT, localRequest } from '../../../packages/cli/src/whatif/local-request';
+import { type Scenario, scenarioOf } from '../../../packages/cli/src/whatif/scenario';
 import { outcomeType } from '../../../packages/cli/src/whatif/scenario-part';
 import { buildTimeline } from '../../../packages/replay/src/timeline/build-timeline';
 import {

@@ -1,8 +1,8 @@
 import { runInNewContext } from 'node:vm';
 import { transformSync } from '@swc/core';
 import fc from 'fast-check';
-import { scenarioOf } from '../../../packages/cli/src/whatif/scenario';
 import { localRequest } from '../../../packages/cli/src/whatif/local-request';
+import { scenarioOf } from '../../../packages/cli/src/whatif/scenario';
 import { literal, testOf } from '../../../packages/cli/src/whatif/written-test';
 import { buildTimeline } from '../../../packages/replay/src/timeline/build-timeline';
 import { goldenTarget } from '../timeline/golden-targets';

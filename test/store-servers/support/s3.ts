@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type S3Client } from '@aws-sdk/client-s3';
-import { findS3, type S3Server } from '../../../scripts/stores/s3';
 import { createS3Client } from '../../../packages/store-s3/src';
+import { findS3, type S3Server } from '../../../scripts/stores/s3';
 import { type FaultProxy } from './fault-proxy';
 
 /** `describe`, or a skip that says in one line what is missing and what to install. */

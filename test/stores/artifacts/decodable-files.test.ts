@@ -2,10 +2,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { checkVideo } from '../../../src/stores/artifacts/video-check';
+import { whatIsLeft } from '../../proof/truncation/boxes';
 import { WITH_PICTURES, WITHOUT_PICTURES } from './decodable/corpus';
 import { type Decoded, decode, encode, hasFfmpeg, INSTALL } from './decodable/ffmpeg';
 import { variantsOf } from './decodable/variants';
-import { whatIsLeft } from '../../proof/truncation/boxes';
 
 /** Places spread over a file at which it is cut, besides its last bytes. */
 const CUTS = 4;

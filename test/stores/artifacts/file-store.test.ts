@@ -15,10 +15,10 @@ import fs, {
 import os, { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { artifactStoreConformance } from '../../../packages/testing/src/conformance/artifact-store';
 import { ArtifactError, toArtifactError } from '../../../src/stores/artifacts/artifact-store';
 import { FileArtifactStore } from '../../../src/stores/artifacts/file-store';
 import { bareFiles } from '../../../src/stores/files/durable-files';
-import { artifactStoreConformance } from '../../../packages/testing/src/conformance/artifact-store';
 
 let root: string;
 beforeEach(async () => {

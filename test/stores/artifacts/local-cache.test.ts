@@ -4,8 +4,8 @@ import { mkdtemp, readdir, readFile, rename, rm, utimes, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { ArtifactError, verifiedStream } from '../../../src/stores/artifacts/artifact-store';
 import { LocalCache } from '../../../packages/store-s3/src/local-cache';
+import { ArtifactError, verifiedStream } from '../../../src/stores/artifacts/artifact-store';
 
 const HOUR = 3_600_000;
 

@@ -1,7 +1,7 @@
-import { checkMp4Bytes } from '../../../src/stores/artifacts/mp4-verdict';
-import { claimsIn, placesEverySample } from '../../../src/stores/artifacts/mp4-samples';
 import { boxesOfFile, DamagedMp4 } from '../../../src/stores/artifacts/mp4-boxes';
+import { claimsIn, placesEverySample } from '../../../src/stores/artifacts/mp4-samples';
 import { type ChunkRun } from '../../../src/stores/artifacts/mp4-tracks';
+import { checkMp4Bytes } from '../../../src/stores/artifacts/mp4-verdict';
 import { memorySource } from './memory-source';
 
 /** A box of a size that may be a lie. */

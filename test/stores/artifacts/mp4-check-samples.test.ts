@@ -2,8 +2,8 @@ import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkMp4, checkMp4Bytes } from '../../../src/stores/artifacts/mp4-verdict';
-import { box, makeMp4, topLevel } from './make-media';
 import { splicedFrom } from '../../proof/good-files/spliced';
+import { box, makeMp4, topLevel } from './make-media';
 import { memorySource } from './memory-source';
 
 let directory: string;

@@ -3,13 +3,13 @@ import fs from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { createJournalConformance, recordStoreConformance } from '../../../packages/testing/src';
 import { bareFiles } from '../../../src/stores/files/durable-files';
 import { createFileJournal, createFileRecords, hostId } from '../../../src/stores/journal/file-journal';
 import { JournalRecordError } from '../../../src/stores/journal/records';
 import { answers } from '../../domain/create-answers';
 import { makeVideoTask } from '../../domain/make-video-task';
 import { answerEntry, fenceEntry, intentEntry, LOG_KEY as KEY } from '../../support/log-entries';
-import { createJournalConformance, recordStoreConformance } from '../../../packages/testing/src';
 
 const HASH = createHash('sha256').update('default\norder-1').digest('hex');
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createJournal } from '../../../src/stores/journal/create-journal';
 import { createFileRecords } from '../../../src/stores/journal/file-journal';
-import { openName } from '../../../src/stores/journal/records';
 import { type RecordStore } from '../../../src/stores/journal/record-store';
+import { openName } from '../../../src/stores/journal/records';
 import { answers } from '../../domain/create-answers';
 import { answerEntry, intentEntry, LOG_KEY as KEY } from '../../support/log-entries';
 

@@ -8,8 +8,8 @@ import { type CreatedVideo } from '../../../src/domain/paid-call';
 import { createJournal } from '../../../src/stores/journal/create-journal';
 import { createFileRecords } from '../../../src/stores/journal/file-journal';
 import { type Pruned, pruneJournal } from '../../../src/stores/journal/prune-journal';
-import { keyPrefix } from '../../../src/stores/journal/records';
 import { type RecordStore } from '../../../src/stores/journal/record-store';
+import { keyPrefix } from '../../../src/stores/journal/records';
 import { answers } from '../../domain/create-answers';
 import { answerEntry, decisionEntry, fenceEntry, intentEntry, lostEntry } from '../../support/log-entries';
 

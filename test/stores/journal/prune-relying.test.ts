@@ -1,8 +1,8 @@
-import { type Info } from '@temporalio/activity';
 import { join } from 'node:path';
-import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
+import { type Info } from '@temporalio/activity';
 import { NO_JOURNAL } from '../../../src/domain/journal';
 import { type SenderEntry } from '../../../src/domain/log-entries';
+import { type CreateVideoAnswer } from '../../../src/domain/paid-call';
 import { createFileRecords } from '../../../src/stores/journal/file-journal';
 import { type Pruned, pruneJournal } from '../../../src/stores/journal/prune-journal';
 import { type RecordStore } from '../../../src/stores/journal/record-store';

@@ -1,8 +1,8 @@
-import { MockActivityEnvironment } from '@temporalio/testing';
 import fs from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { fenceBatch, payerRefusal } from '../../../src/activities/admission';
 import { unreadBase } from '../../../src/activities/paid-answers';
 import { batchLog } from '../../../src/domain/campaign/budget-book';

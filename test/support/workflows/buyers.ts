@@ -1,6 +1,6 @@
 import { ApplicationFailure, continueAsNew, workflowInfo } from '@temporalio/workflow';
-import { type GenerateVideoInput } from '../../../src/domain/workflow-inputs';
 import { type VideoOutcome } from '../../../src/domain';
+import { type GenerateVideoInput } from '../../../src/domain/workflow-inputs';
 import { executeVideo } from '../../../src/workflows';
 
 export * from '../../../src/workflows';

@@ -1,7 +1,7 @@
 // Callers that run a campaign as a child and leave everything else as it is.
 import { executeChild } from '@temporalio/workflow';
-import { type CampaignInput } from '../../../src/domain/campaign/plan';
 import { type CampaignResult } from '../../../src/domain/campaign/campaign-state';
+import { type CampaignInput } from '../../../src/domain/campaign/plan';
 import { runCampaign } from '../../../src/workflows';
 
 export async function plainParent(

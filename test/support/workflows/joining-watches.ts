@@ -1,8 +1,8 @@
 import { condition, sleep } from '@temporalio/workflow';
-import { PollLoop } from '../../../src/workflows';
 import { PACE } from '../../../src/domain/poll-group';
-import { beginWatch } from '../../../src/domain/watch-state';
 import { videoTaskById } from '../../../src/domain/video-task';
+import { beginWatch } from '../../../src/domain/watch-state';
+import { PollLoop } from '../../../src/workflows';
 
 /** Four tasks that join a group one after the other while it waits for its first poll; resolves with what they came to. */
 export async function joiningWatches(keepsPace: boolean): Promise<string[]> {

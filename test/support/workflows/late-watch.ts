@@ -1,7 +1,7 @@
 import { condition } from '@temporalio/workflow';
-import { PollLoop } from '../../../src/workflows';
-import { beginWatch } from '../../../src/domain/watch-state';
 import { type PollingProfile, videoTaskById } from '../../../src/domain/video-task';
+import { beginWatch } from '../../../src/domain/watch-state';
+import { PollLoop } from '../../../src/workflows';
 
 export interface LateWatch {
   readonly kinds: readonly string[];

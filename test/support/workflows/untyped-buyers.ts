@@ -1,7 +1,7 @@
 import { type ActivityOptions, proxyActivities, workflowInfo } from '@temporalio/workflow';
-import { ACTIVITY } from '../../../src/domain/names';
-import { type MediaActivities } from '../../../src/domain/activities';
 import { type ImageOutcome, type VideoOutcome } from '../../../src/domain';
+import { type MediaActivities } from '../../../src/domain/activities';
+import { ACTIVITY } from '../../../src/domain/names';
 import { type ImageGenerationRequest } from '../../../src/domain/request';
 import { type GenerateVideoInput } from '../../../src/domain/workflow-inputs';
 import {

@@ -1,4 +1,3 @@
-import { type VideoOutcome } from '../../../src/domain';
 import {
   cancelledVideo,
   completedImage,
@@ -11,6 +10,7 @@ import {
   stillRunningVideo,
   unconfirmedVideo,
 } from '../../../packages/testing/src';
+import { type VideoOutcome } from '../../../src/domain';
 import { createWorkers, type MediaWorkers } from '../../../src/worker';
 import '../../support/quiet-temporal';
 import { connectTestServer, type TestServer } from '../../support/temporal';

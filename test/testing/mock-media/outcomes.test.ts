@@ -1,4 +1,3 @@
-import { type ImageOutcome, type VideoOutcome } from '../../../src/domain';
 import {
   artifactRef,
   cancelledImage,
@@ -16,6 +15,7 @@ import {
   unconfirmedVideo,
   videoTask,
 } from '../../../packages/testing/src';
+import { type ImageOutcome, type VideoOutcome } from '../../../src/domain';
 import { expectDocumented } from '../../cli/schemas/documented';
 
 const other = { video: { taskId: 'task-9', resolution: null }, billing: { estimate: null, currency: null } };

@@ -1,9 +1,9 @@
-import fastify from 'fastify';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addAdminRoutes } from '../../../packages/sandbox/src/sandbox';
+import fastify from 'fastify';
 import { type FaultRule } from '../../../packages/sandbox/src';
 import { resolveSandboxOptions } from '../../../packages/sandbox/src/options';
+import { addAdminRoutes } from '../../../packages/sandbox/src/sandbox';
 import { SandboxCore } from '../../../packages/sandbox/src/sandbox-core';
 import { runSandbox, type RunningSandbox } from './running-sandbox';
 

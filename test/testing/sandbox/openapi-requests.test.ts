@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { sandboxModels } from '../../../packages/sandbox/src';
 import {
   compatCreate,
   compatGeneration,
@@ -6,15 +7,14 @@ import {
   validateCompatGeneration,
   validateCompatVideo,
 } from '../../../packages/sandbox/src/compat';
+import { type JsonObject } from '../../../packages/sandbox/src/json-value';
+import { type SandboxMode } from '../../../packages/sandbox/src/options';
+import { type SandboxPart } from '../../../packages/sandbox/src/request-log';
 import {
   validateEdit,
   validateGeneration,
   validateVideo,
 } from '../../../packages/sandbox/src/validate-bodies';
-import { type JsonObject } from '../../../packages/sandbox/src/json-value';
-import { sandboxModels } from '../../../packages/sandbox/src';
-import { type SandboxPart } from '../../../packages/sandbox/src/request-log';
-import { type SandboxMode } from '../../../packages/sandbox/src/options';
 import { openapiSchemas } from './openapi-schema';
 
 const base64 = Buffer.alloc(60, 7).toString('base64');

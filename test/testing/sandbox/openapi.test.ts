@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { validate } from '@readme/openapi-parser';
-import { openapiDocument } from '../../../packages/sandbox/src/openapi/document';
 import { sandboxModels } from '../../../packages/sandbox/src';
+import { openapiDocument } from '../../../packages/sandbox/src/openapi/document';
 import { multipartBody, type TestPart } from './multipart-body';
 import { openapiSchemas } from './openapi-schema';
 import { jsonOf, postJson, rawCall, type RawReply } from './raw-call';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { dialectOf } from '../../../packages/sandbox/src/options';
 import { sandboxModels } from '../../../packages/sandbox/src';
+import { dialectOf } from '../../../packages/sandbox/src/options';
 
 const page = readFileSync(join(__dirname, '../../../docs/sandbox.md'), 'utf8');
 

@@ -1,9 +1,9 @@
-import { type ArtifactStore } from 'temporal-media/stores';
-import { type MediaConfig } from 'temporal-media/worker';
+import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { ArtifactError, STORED_AGAIN_MS } from 'temporal-media/internal/stores/artifacts/artifact-store';
 import { SNIFF_BYTES, sniffMedia } from 'temporal-media/internal/stores/artifacts/media-type';
-import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
+import { type ArtifactStore } from 'temporal-media/stores';
+import { type MediaConfig } from 'temporal-media/worker';
 import { type Connected } from '../shared/connect';
 import { type CommandContext } from '../shared/context';
 import { requireRetention } from '../shared/retention';

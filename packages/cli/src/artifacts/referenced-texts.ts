@@ -1,19 +1,19 @@
 import { type Client } from '@temporalio/client';
 import { encodingTypes, METADATA_ENCODING_KEY, type Payload } from '@temporalio/common';
-import { type ArtifactStore, type CreateJournal, type JournalPage } from 'temporal-media/stores';
-import { type MediaConfig } from 'temporal-media/worker';
+import { CodecUnreachableError } from 'temporal-media/client';
 import { plainClient, readQueueBinding } from 'temporal-media/internal/activities/binding/bind-journal';
+import { decodePayloads, isStoredElsewhere } from 'temporal-media/internal/client/read-payloads';
 import {
   describeStandalone,
   isGrpcNotFound,
   pagesOf,
   standaloneActivities,
 } from 'temporal-media/internal/client/workflow-service';
+import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { baseTaskQueue, mediaJournalScheduleId, WORKFLOW } from 'temporal-media/internal/domain/names';
 import { existingJournal } from 'temporal-media/internal/stores/open-stores';
-import { CodecUnreachableError } from 'temporal-media/client';
-import { decodePayloads, isStoredElsewhere } from 'temporal-media/internal/client/read-payloads';
-import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
+import { type ArtifactStore, type CreateJournal, type JournalPage } from 'temporal-media/stores';
+import { type MediaConfig } from 'temporal-media/worker';
 import { type Connected } from '../shared/connect';
 import { CliError, failureOf, withoutSecrets } from '../shared/errors';
 import { shownLocation } from '../shared/text';

@@ -1,7 +1,5 @@
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
-import { GIVES_NONE } from 'temporal-media/internal/activities/sources';
-import { type ArtifactStore } from 'temporal-media/stores';
 import {
   type CampaignInput,
   type CampaignPlan,
@@ -10,19 +8,21 @@ import {
   type MoneyTotals,
   type PlannedModel,
 } from 'temporal-media';
+import { GIVES_NONE } from 'temporal-media/internal/activities/sources';
 import { DEFAULT_MAX_ATTEMPTS } from 'temporal-media/internal/domain/campaign/plan';
 import { sumOf } from 'temporal-media/internal/domain/campaign/results';
+import { given } from 'temporal-media/internal/domain/json';
 import { formatMoney } from 'temporal-media/internal/domain/money';
 import { artifactUri } from 'temporal-media/internal/domain/request';
-import { ModelsDownError } from 'temporal-media/internal/manifest/row-lookups';
 import { planManifest } from 'temporal-media/internal/manifest/plan-manifest';
-import { given } from 'temporal-media/internal/domain/json';
+import { ModelsDownError } from 'temporal-media/internal/manifest/row-lookups';
+import { type ArtifactStore } from 'temporal-media/stores';
 import { CliError } from '../shared/errors';
 import { type ShownPlan } from '../shared/json-output';
 import { type ModelsInForce } from '../shared/models-in-force';
 import { type Report } from '../shared/report';
-import { amountText, moneyTotalsText, plainKey } from './text';
 import { type LocalFiles } from './manifest';
+import { amountText, moneyTotalsText, plainKey } from './text';
 
 /** Limits on what a plan may cost. */
 export interface SpendBounds {

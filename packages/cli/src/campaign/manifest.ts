@@ -4,12 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
-import { systemCode } from 'temporal-media/internal/stores/files/system-errors';
-import { type ArtifactStore } from 'temporal-media/stores';
 import { type ArtifactRef, type JsonValue } from 'temporal-media';
-import { ArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
-import { ingestFile } from 'temporal-media/internal/stores/artifacts/user-files';
+import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
 import { sha256OfArtifactUri } from 'temporal-media/internal/domain/request';
 import {
   columnOf,
@@ -21,6 +17,10 @@ import {
 import { ManifestHeaderError, ManifestUnreadableError } from 'temporal-media/internal/manifest/manifest-text';
 import { readManifest } from 'temporal-media/internal/manifest/read-manifest';
 import { getterWithoutCredentials, type PlainReply } from 'temporal-media/internal/service/connections';
+import { ArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
+import { ingestFile } from 'temporal-media/internal/stores/artifacts/user-files';
+import { systemCode } from 'temporal-media/internal/stores/files/system-errors';
+import { type ArtifactStore } from 'temporal-media/stores';
 import { CliError } from '../shared/errors';
 
 /**

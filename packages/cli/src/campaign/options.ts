@@ -1,10 +1,10 @@
 import { type Command } from 'commander';
 import { type Money, type DurationInput } from 'temporal-media';
-import { readAmount } from 'temporal-media/internal/domain/money';
 import { DEFAULT_CONCURRENCY, DEFAULT_MAX_ATTEMPTS } from 'temporal-media/internal/domain/campaign/plan';
 import { given } from 'temporal-media/internal/domain/json';
-import { badInput } from '../shared/errors';
+import { readAmount } from 'temporal-media/internal/domain/money';
 import { type CommonOptions } from '../shared/context';
+import { badInput } from '../shared/errors';
 import { waitForOf } from '../shared/paid-options';
 
 /** Options of `campaign run`. */

@@ -1,19 +1,20 @@
-import { otherwise } from 'temporal-media/internal/domain/bug';
-import { type CampaignExecution, type RetriedOutcome, type ResumedCampaign } from 'temporal-media/client';
-import { RETRIED_OUTCOMES } from 'temporal-media/internal/domain/campaign/plan';
-import { requireUnpaused } from 'temporal-media/internal/client/workflow-handle';
-import { sendToDecide } from 'temporal-media/internal/client/ask-worker';
-import { type MediaConfig } from 'temporal-media/worker';
 import {
   type CampaignInput,
   type CampaignRowResult,
   type LedgerLine,
   type CampaignUpdateResult,
 } from 'temporal-media';
+import { type CampaignExecution, type RetriedOutcome, type ResumedCampaign } from 'temporal-media/client';
+import { sendToDecide } from 'temporal-media/internal/client/ask-worker';
+import { requireUnpaused } from 'temporal-media/internal/client/workflow-handle';
+import { otherwise } from 'temporal-media/internal/domain/bug';
+import { RETRIED_OUTCOMES } from 'temporal-media/internal/domain/campaign/plan';
+import { given } from 'temporal-media/internal/domain/json';
 import { isOpen } from 'temporal-media/internal/domain/names';
 import { latestResults } from 'temporal-media/internal/manifest/result-lines';
-import { given } from 'temporal-media/internal/domain/json';
 import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
+import { type MediaConfig } from 'temporal-media/worker';
+import { spendLimitOf } from '../shared/confirm';
 import { type Connected } from '../shared/connect';
 import {
   type CommandContext,
@@ -23,10 +24,11 @@ import {
   withServer,
 } from '../shared/context';
 import { badInput, CliError } from '../shared/errors';
-import { spendLimitOf } from '../shared/confirm';
-import { commandFor } from '../shared/text';
+import { modelsInForce } from '../shared/models-in-force';
 import { type DecideOptions } from '../shared/paid-options';
+import { commandFor } from '../shared/text';
 import { decideUnconfirmed, userName } from '../unconfirmed/run';
+import { planHere } from './local-plan';
 import {
   amountOf,
   changesOf,
@@ -35,10 +37,8 @@ import {
   moneyOption,
   type ResumeRowsCommandOptions,
 } from './options';
-import { plainKey } from './text';
-import { modelsInForce } from '../shared/models-in-force';
-import { planHere } from './local-plan';
 import { confirmMore, confirmPlan, confirmUnvalidated, showPlan } from './run';
+import { plainKey } from './text';
 import { followCampaign } from './watch';
 
 /** `campaign resume` and `campaign retry`: resumes rows, then follows the campaign. @throws CliError */

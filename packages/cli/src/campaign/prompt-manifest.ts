@@ -1,5 +1,5 @@
-import { given } from 'temporal-media/internal/domain/json';
 import { type JsonValue } from 'temporal-media';
+import { given } from 'temporal-media/internal/domain/json';
 import {
   linesOf,
   manifestText,
@@ -8,8 +8,8 @@ import {
 } from 'temporal-media/internal/manifest/manifest-text';
 import { badInput, CliError } from '../shared/errors';
 import { readFields } from '../shared/paid-options';
-import { countOf, type PromptOptions, type RunOptions } from './options';
 import { type ManifestInput } from './manifest';
+import { countOf, type PromptOptions, type RunOptions } from './options';
 
 /** Values that all rows share: the option, its field, and the column of a manifest with the same meaning. */
 const COLUMNS = [

@@ -1,15 +1,15 @@
-import { type ArtifactStore } from 'temporal-media/stores';
-import { type CampaignResult, type CampaignState } from 'temporal-media';
 import { type ReportFacts, type ReportSummary, writeReport, zipReport } from '@temporal-media/report';
-import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
 import { safeName } from '@temporal-media/report/internal/report-folder';
+import { type CampaignResult, type CampaignState } from 'temporal-media';
+import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
+import { type ArtifactStore } from 'temporal-media/stores';
 import { type Connected } from '../shared/connect';
 import { type CommandContext, type CommonOptions, effectiveConfig, withServer } from '../shared/context';
 import { failureOf } from '../shared/errors';
-import { type Report } from '../shared/report';
 import { prepareOut } from '../shared/output-files';
-import { moneyTotalsText, resultsText } from './text';
+import { type Report } from '../shared/report';
 import { reportFiles } from './status';
+import { moneyTotalsText, resultsText } from './text';
 
 /** Milliseconds between the starts of two refreshes. */
 const EVERY_MS = 10_000;

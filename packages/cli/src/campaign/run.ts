@@ -1,6 +1,3 @@
-import { otherwise } from 'temporal-media/internal/domain/bug';
-import { type ArtifactStore } from 'temporal-media/stores';
-import { type MediaConfig } from 'temporal-media/worker';
 import {
   type CampaignPlan,
   type CampaignResult,
@@ -10,25 +7,25 @@ import {
   type ArtifactRef,
 } from 'temporal-media';
 import { type CampaignStart, type Started } from 'temporal-media/client';
-import { formatMoney } from 'temporal-media/internal/domain/money';
+import { otherwise } from 'temporal-media/internal/domain/bug';
 import { given } from 'temporal-media/internal/domain/json';
+import { formatMoney } from 'temporal-media/internal/domain/money';
 import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
+import { type ArtifactStore } from 'temporal-media/stores';
+import { type MediaConfig } from 'temporal-media/worker';
+import { confirmSpend, type MaxSpend, spendLimitOf } from '../shared/confirm';
 import { connect, type Connected } from '../shared/connect';
 import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../shared/context';
 import { measuringStore } from '../shared/dry-run';
 import { CliError } from '../shared/errors';
+import { onInterruption } from '../shared/interruption';
 import { type CampaignEstimate } from '../shared/json-output';
 import { type ModelsInForce, modelsInForce } from '../shared/models-in-force';
+import { prepareOut } from '../shared/output-files';
 import { idOf } from '../shared/paid-options';
 import { type Report } from '../shared/report';
 import { unlessInterrupted, warnWithoutWorker } from '../shared/run-paid';
-import { onInterruption } from '../shared/interruption';
-import { prepareOut } from '../shared/output-files';
-import { confirmSpend, type MaxSpend, spendLimitOf } from '../shared/confirm';
 import { commandFor } from '../shared/text';
-import { endAdvice, refusalType } from './text';
-import { amountOf, changesOf, countOf, moneyOption, type RunOptions } from './options';
-import { LocalFiles, type ManifestInput, openManifest, canonicalManifest, namesFiles } from './manifest';
 import {
   bookedText,
   currencyOf,
@@ -42,8 +39,11 @@ import {
   shownPlan,
   type SpendBounds,
 } from './local-plan';
+import { LocalFiles, type ManifestInput, openManifest, canonicalManifest, namesFiles } from './manifest';
+import { amountOf, changesOf, countOf, moneyOption, type RunOptions } from './options';
 import { asManifest, rowsSource } from './prompt-manifest';
 import { ReportRefresher } from './report-results';
+import { endAdvice, refusalType } from './text';
 import { attachCampaign } from './watch';
 
 /** One `campaign run`, read from its options. */

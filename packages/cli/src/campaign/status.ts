@@ -1,17 +1,18 @@
+import { type ReportSummary } from '@temporal-media/report';
+import { type BatchView, type CampaignResult, type CampaignState } from 'temporal-media';
+import { CAMPAIGN_ADVICE, filled } from 'temporal-media/internal/domain/advice';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { endedRows } from 'temporal-media/internal/domain/campaign/results';
-import { type BatchView, type CampaignResult, type CampaignState } from 'temporal-media';
-import { type ReportSummary } from '@temporal-media/report';
 import { adviceOf } from 'temporal-media/internal/domain/case';
 import { isOpen, PAUSED, ROWS_WAIT } from 'temporal-media/internal/domain/names';
-import { CAMPAIGN_ADVICE, filled } from 'temporal-media/internal/domain/advice';
-import { gatherCase, type GatheredCase } from '../shared/gather-case';
 import { type Connected } from '../shared/connect';
 import { type CommandContext, type CommonOptions, withServer } from '../shared/context';
 import { errorType } from '../shared/exit-codes';
+import { gatherCase, type GatheredCase } from '../shared/gather-case';
 import { textTable } from '../shared/progress-view';
 import { type Paint, type LineStyle } from '../shared/report';
 import { commandFor, shellWord } from '../shared/text';
+import { issueLine, issueLines } from './local-plan';
 import { countOf } from './options';
 import {
   budgetText,
@@ -23,7 +24,6 @@ import {
   rowProgress,
   standText,
 } from './text';
-import { issueLine, issueLines } from './local-plan';
 
 /** Everything that is known about a campaign. */
 interface CampaignStatus {

@@ -1,8 +1,8 @@
 import { extname, resolve } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import { type ImageModel, type ModelEntry, type VideoModel } from 'temporal-media';
-import { MANIFEST_COLUMNS } from 'temporal-media/internal/manifest/columns';
 import { given } from 'temporal-media/internal/domain/json';
+import { MANIFEST_COLUMNS } from 'temporal-media/internal/manifest/columns';
 import {
   type CommandContext,
   type CommonOptions,
@@ -11,8 +11,8 @@ import {
 } from '../shared/context';
 import { badInput } from '../shared/errors';
 import { modelsInForce } from '../shared/models-in-force';
-import { shellWord } from '../shared/text';
 import { writeNamedFile } from '../shared/output-files';
+import { shellWord } from '../shared/text';
 
 /** One row of a template: columns by name. */
 type TemplateRow = { readonly [column: string]: string | number };

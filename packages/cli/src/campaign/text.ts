@@ -7,9 +7,9 @@ import {
   type RowCounts,
   type RowOutcome,
 } from 'temporal-media';
+import { CAMPAIGN_ADVICE, filled } from 'temporal-media/internal/domain/advice';
 import { endedRows, ROW_OUTCOMES } from 'temporal-media/internal/domain/campaign/results';
 import { formatMoney } from 'temporal-media/internal/domain/money';
-import { CAMPAIGN_ADVICE, filled } from 'temporal-media/internal/domain/advice';
 import { type CommandErrorType, errorType, EXIT, type ExitCode } from '../shared/exit-codes';
 import { shellWord } from '../shared/text';
 

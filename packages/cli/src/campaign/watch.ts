@@ -1,20 +1,20 @@
-import { throwBug } from 'temporal-media/internal/domain/bug';
-import { type Started } from 'temporal-media/client';
-import { type CampaignResult, type CampaignState } from 'temporal-media';
 import { type ReportSummary } from '@temporal-media/report';
+import { type CampaignResult, type CampaignState } from 'temporal-media';
+import { type Started } from 'temporal-media/client';
+import { throwBug } from 'temporal-media/internal/domain/bug';
 import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
 import { type Connected } from '../shared/connect';
 import { type CommandContext, type CommonOptions, effectiveConfig, withServer } from '../shared/context';
 import { CliError, failureOf } from '../shared/errors';
 import { EXIT } from '../shared/exit-codes';
-import { warnIfPaused, elapsed } from '../shared/progress-view';
-import { type LiveView, type Report } from '../shared/report';
 import { type Interruption, onInterruption } from '../shared/interruption';
 import { prepareOut } from '../shared/output-files';
+import { warnIfPaused, elapsed } from '../shared/progress-view';
+import { type LiveView, type Report } from '../shared/report';
 import { commandFor } from '../shared/text';
-import { activeText, budgetText, PHASE_TEXT, progressLine, rowProgress, standText } from './text';
 import { ReportRefresher } from './report-results';
 import { answerCampaign } from './status';
+import { activeText, budgetText, PHASE_TEXT, progressLine, rowProgress, standText } from './text';
 
 /** Shows the progress of a campaign. */
 interface CampaignView {

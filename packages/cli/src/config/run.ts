@@ -1,6 +1,11 @@
 import { type ClientConfigProfile, loadClientConfigProfile } from '@temporalio/envconfig';
 import { throwBug } from 'temporal-media/internal/domain/bug';
 import { readConfig } from 'temporal-media/internal/settings/config';
+import { type CommandContext, type CommonOptions, effectiveEnvironment } from '../shared/context';
+import { type DevState, readDevState, sandboxEnvironment } from '../shared/dev-state';
+import { CliError } from '../shared/errors';
+import { devInUse } from '../shared/models-in-force';
+import { textTable } from '../shared/progress-view';
 import { isBareAddress, nearNames, shownLocation } from '../shared/text';
 import {
   type ConfigValue,
@@ -10,11 +15,6 @@ import {
   type ValueOrigin,
   valueProblem,
 } from './variables';
-import { type DevState, readDevState, sandboxEnvironment } from '../shared/dev-state';
-import { CliError } from '../shared/errors';
-import { type CommandContext, type CommonOptions, effectiveEnvironment } from '../shared/context';
-import { devInUse } from '../shared/models-in-force';
-import { textTable } from '../shared/progress-view';
 
 /**
  * Prints every value in force, the broken ones too.

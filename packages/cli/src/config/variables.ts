@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
-import { readAccountsFile } from 'temporal-media/internal/settings/accounts';
-import { DEFAULT_CONNECTIONS, readConfig } from 'temporal-media/internal/settings/config';
 import { DEFAULT_CREATE_POLICY } from 'temporal-media/internal/domain/create-policy';
 import { DEFAULT_CREDENTIAL, DEFAULT_TASK_QUEUE, SERVED_PARTS } from 'temporal-media/internal/domain/names';
-import { createModelSource } from 'temporal-media/internal/settings/model-source';
 import { normaliseBaseUrl } from 'temporal-media/internal/service/endpoint';
+import { readAccountsFile } from 'temporal-media/internal/settings/accounts';
+import { DEFAULT_CONNECTIONS, readConfig } from 'temporal-media/internal/settings/config';
+import { createModelSource } from 'temporal-media/internal/settings/model-source';
 import { spendLimitOf } from '../shared/confirm';
 
 /** How a value is shown: unchanged, as an address or path without secrets, as a list of those, or not at all. */

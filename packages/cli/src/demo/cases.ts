@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { imageSize } from 'image-size';
-import { checkMp4 } from 'temporal-media/internal/stores/artifacts/mp4-verdict';
 import {
   type ArtifactRef,
   type ImageOutcome,
@@ -9,11 +8,12 @@ import {
   type VideoOutcome,
   type VideoRequest,
 } from 'temporal-media';
+import { type TemporalMediaClient } from 'temporal-media/client';
 import { failureRow } from 'temporal-media/internal/domain/failure-table';
 import { ACTIVITY } from 'temporal-media/internal/domain/names';
 import { readResults } from 'temporal-media/internal/manifest/result-lines';
+import { checkMp4 } from 'temporal-media/internal/stores/artifacts/mp4-verdict';
 import { type ArtifactStore } from 'temporal-media/stores';
-import { type TemporalMediaClient } from 'temporal-media/client';
 import { type RunningChild } from '../shared/child-process';
 
 /** What a demo case works with. */

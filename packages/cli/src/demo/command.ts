@@ -5,8 +5,8 @@ import { type Command } from 'commander';
 import { type CommandContext } from '../shared/context';
 import { CliError } from '../shared/errors';
 import { type Interruption, onInterruption } from '../shared/interruption';
-import { withOutputOptions } from '../shared/report';
 import { prepareOut } from '../shared/output-files';
+import { withOutputOptions } from '../shared/report';
 
 interface DemoOptions {
   readonly out: string;

@@ -2,27 +2,27 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { renderImage } from '@temporal-media/sandbox/internal/render-image';
+import { SandboxAdmin } from '@temporal-media/sandbox/internal/sandbox-process';
+import { type RunningTemporalServer } from '@temporal-media/testing';
+import { startTemporalServer } from '@temporal-media/testing';
 import { Client, Connection } from '@temporalio/client';
+import { type ArtifactRef } from 'temporal-media';
+import { TemporalMediaClient } from 'temporal-media/client';
+import { otherwise } from 'temporal-media/internal/domain/bug';
+import { mediaJournalScheduleId } from 'temporal-media/internal/domain/names';
+import { ingestFile } from 'temporal-media/internal/stores/artifacts/user-files';
 import {
   type ArtifactStore,
   createFileRecords,
   createJournal,
   FileArtifactStore,
 } from 'temporal-media/stores';
-import { otherwise } from 'temporal-media/internal/domain/bug';
-import { type ArtifactRef } from 'temporal-media';
-import { type RunningTemporalServer } from '@temporal-media/testing';
-import { ingestFile } from 'temporal-media/internal/stores/artifacts/user-files';
-import { TemporalMediaClient } from 'temporal-media/client';
-import { mediaJournalScheduleId } from 'temporal-media/internal/domain/names';
-import { SandboxAdmin } from '@temporal-media/sandbox/internal/sandbox-process';
-import { renderImage } from '@temporal-media/sandbox/internal/render-image';
-import { startTemporalServer } from '@temporal-media/testing';
+import { type RunningChild, startChild } from '../shared/child-process';
+import { sandboxEnvironment, startDevSandbox, temporalEnvironment } from '../shared/dev-state';
+import { CliError } from '../shared/errors';
 import { resultPath, saveArtifact } from '../shared/output-files';
 import { checkMedia, DEMO_CASES, type DemoCase, type DemoEnvironment } from './cases';
-import { type RunningChild, startChild } from '../shared/child-process';
-import { CliError } from '../shared/errors';
-import { sandboxEnvironment, startDevSandbox, temporalEnvironment } from '../shared/dev-state';
 
 export interface OpenEnvironment {
   readonly environment: DemoEnvironment;

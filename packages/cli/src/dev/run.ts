@@ -1,16 +1,15 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type MediaConfig } from 'temporal-media/worker';
 import { type RunningTemporalServer, type StartTemporalServerOptions } from '@temporal-media/testing';
+import { startTemporalServer } from '@temporal-media/testing';
 import {
   acquireOwnerLock,
   LockHeldError,
   type OwnerLock,
 } from 'temporal-media/internal/stores/files/owner-lock';
 import { processIdentity } from 'temporal-media/internal/stores/files/this-machine';
-import { startTemporalServer } from '@temporal-media/testing';
+import { type MediaConfig } from 'temporal-media/worker';
 import { startChild, type Supervised, supervise } from '../shared/child-process';
-import { CliError } from '../shared/errors';
 import {
   type DevPorts,
   type DevSandbox,
@@ -23,6 +22,7 @@ import {
   writeDevPorts,
   writeDevState,
 } from '../shared/dev-state';
+import { CliError } from '../shared/errors';
 
 /** Time for a worker to drain: it finishes a create that is under way (failure model: row 12). */
 const WORKER_GRACE_MS = 90_000;

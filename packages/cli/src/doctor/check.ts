@@ -1,8 +1,8 @@
 import { type Connection } from '@temporalio/client';
-import { type MediaConfig } from 'temporal-media/worker';
-import { ConfigurationError, readUsableConfig } from 'temporal-media/internal/settings/config';
-import { type AccountSettings, accountsOf, asOnlyAccount } from 'temporal-media/internal/settings/accounts';
 import { accountName, normaliseBaseUrl } from 'temporal-media/internal/service/endpoint';
+import { type AccountSettings, accountsOf, asOnlyAccount } from 'temporal-media/internal/settings/accounts';
+import { ConfigurationError, readUsableConfig } from 'temporal-media/internal/settings/config';
+import { type MediaConfig } from 'temporal-media/worker';
 import { findTarget, type Target } from '../shared/connect';
 import { type DevState, readDevState, sandboxEnvironment } from '../shared/dev-state';
 import { type CommandErrorType, errorType } from '../shared/exit-codes';

@@ -2,17 +2,14 @@ import { constants, readFileSync } from 'node:fs';
 import { access, mkdtemp, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
-import { type ArtifactStore } from 'temporal-media/stores';
 import { type ModelEntry } from 'temporal-media';
-import { type MediaConfig } from 'temporal-media/worker';
-import { toArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
 import { outOfReach } from 'temporal-media/internal/activities/sources';
-import { systemCode } from 'temporal-media/internal/stores/files/system-errors';
+import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
+import { sdkCopies, sdkCopiesWithApplication, type SdkCopy } from 'temporal-media/internal/installation';
 import { ConfigurationError, floatingJournal } from 'temporal-media/internal/settings/config';
 import { createModelSource } from 'temporal-media/internal/settings/model-source';
-import { isOlder } from 'temporal-media/internal/worker/temporal-server-version';
-import { sdkCopies, sdkCopiesWithApplication, type SdkCopy } from 'temporal-media/internal/installation';
+import { toArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
+import { systemCode } from 'temporal-media/internal/stores/files/system-errors';
 import { wordsOfStore } from 'temporal-media/internal/stores/journal/records';
 import {
   ephemeralJournal,
@@ -20,6 +17,9 @@ import {
   openJournal,
   schemeOf,
 } from 'temporal-media/internal/stores/open-stores';
+import { isOlder } from 'temporal-media/internal/worker/temporal-server-version';
+import { type ArtifactStore } from 'temporal-media/stores';
+import { type MediaConfig } from 'temporal-media/worker';
 import { type CommandErrorType } from '../shared/exit-codes';
 import { type DoctorCheck, failedCheck, type Finding, ok, warning } from './check';
 

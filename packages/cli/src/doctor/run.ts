@@ -1,6 +1,6 @@
 import { type CommandContext } from '../shared/context';
-import { type CommandErrorType } from '../shared/exit-codes';
 import { CliError, failureOf } from '../shared/errors';
+import { type CommandErrorType } from '../shared/exit-codes';
 import {
   type DoctorCheck,
   type CheckName,
@@ -12,8 +12,8 @@ import {
   skipped,
 } from './check';
 import { artifacts, journal, nodeVersion, oneSdk, settings } from './local';
-import { binding, namespaceCheck, temporalServer, workers } from './temporal';
 import { models, proxy, service } from './service';
+import { binding, namespaceCheck, temporalServer, workers } from './temporal';
 import { waiting } from './waiting';
 
 /**

@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
-import { type Dispatcher } from 'undici';
-import { throwBug } from 'temporal-media/internal/domain/bug';
-import { type MediaConfig } from 'temporal-media/worker';
+import { type TaskError } from 'temporal-media';
 import {
   type ConnectionFactory,
   createMediaClient,
   type MediaClient,
   type ModelSource,
 } from 'temporal-media/activities';
-import { type TaskError } from 'temporal-media';
-import { createModelSource } from 'temporal-media/internal/settings/model-source';
+import { throwBug } from 'temporal-media/internal/domain/bug';
 import { environmentConnections } from 'temporal-media/internal/service/connections';
-import { proxyFor } from 'temporal-media/internal/service/proxy-environment';
 import { keySecrets } from 'temporal-media/internal/service/endpoint';
 import { networkCode, unsentCause } from 'temporal-media/internal/service/errors';
+import { proxyFor } from 'temporal-media/internal/service/proxy-environment';
+import { createModelSource } from 'temporal-media/internal/settings/model-source';
+import { type MediaConfig } from 'temporal-media/worker';
+import { type Dispatcher } from 'undici';
 import { type CommandErrorType } from '../shared/exit-codes';
 import {
   type AccountFacts,

@@ -1,18 +1,18 @@
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { otherwise } from 'temporal-media/internal/domain/bug';
 import {
   accountsOfOthers,
   isSetBack,
   readQueueBinding,
 } from 'temporal-media/internal/activities/binding/bind-journal';
-import { type JournalIdentity } from 'temporal-media/stores';
+import { isGrpcNotFound } from 'temporal-media/internal/client/workflow-service';
+import { otherwise } from 'temporal-media/internal/domain/bug';
 import { differenceOf, DIFFERS, type QueueBinding } from 'temporal-media/internal/domain/journal';
 import { activityQueues } from 'temporal-media/internal/domain/names';
-import { existingJournal, openArtifactStore, schemeOf } from 'temporal-media/internal/stores/open-stores';
 import { JournalRecordError } from 'temporal-media/internal/stores/journal/records';
+import { existingJournal, openArtifactStore, schemeOf } from 'temporal-media/internal/stores/open-stores';
 import { isOlder, lackingIn, OLDEST_SERVER } from 'temporal-media/internal/worker/temporal-server-version';
-import { isGrpcNotFound } from 'temporal-media/internal/client/workflow-service';
+import { type JournalIdentity } from 'temporal-media/stores';
 import {
   type PollerKind,
   pollsForNewWork,
@@ -23,9 +23,9 @@ import {
   type WorkerVersion,
 } from '../shared/execution-state';
 import { errorType } from '../shared/exit-codes';
+import { shellWord } from '../shared/text';
 import { type DoctorCheck, type DoctorFacts, failedCheck, type Finding, ok, warning } from './check';
 import { folderState } from './local';
-import { shellWord } from '../shared/text';
 
 const CALL_MS = 3_000;
 const KINDS: readonly PollerKind[] = ['workflows', 'activities'];

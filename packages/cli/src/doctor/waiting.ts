@@ -1,8 +1,8 @@
 import { Client } from '@temporalio/client';
-import { otherwise } from 'temporal-media/internal/domain/bug';
+import { type CallWait } from 'temporal-media';
 import { callWaits } from 'temporal-media/internal/client/ask-worker';
 import { lenientClient } from 'temporal-media/internal/client/read-payloads';
-import { type CallWait } from 'temporal-media';
+import { otherwise } from 'temporal-media/internal/domain/bug';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { WORKFLOW } from 'temporal-media/internal/domain/names';
 import { dataConverterOf } from '../shared/codec-client';

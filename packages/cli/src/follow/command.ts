@@ -1,6 +1,6 @@
 import { type Command } from 'commander';
-import { DEFAULT_WAIT_MS } from 'temporal-media/internal/domain/timeouts';
 import { given } from 'temporal-media/internal/domain/json';
+import { DEFAULT_WAIT_MS } from 'temporal-media/internal/domain/timeouts';
 import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
 import {
   type CommandContext,
@@ -11,8 +11,8 @@ import {
   withServer,
 } from '../shared/context';
 import { badInput, CliError } from '../shared/errors';
-import { POLLING_HELP, pollingOf, waitForOf, waitMsOf } from '../shared/paid-options';
 import { onInterruption } from '../shared/interruption';
+import { POLLING_HELP, pollingOf, waitForOf, waitMsOf } from '../shared/paid-options';
 import { commandFor } from '../shared/text';
 
 /** `nudge`: brings the next poll of a video forward. */

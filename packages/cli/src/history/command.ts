@@ -1,7 +1,7 @@
 import { type Command } from 'commander';
+import { type ExportOptions, type RecordOptions } from '../replay/options';
 import { type CommandContext, withCommonOptions } from '../shared/context';
 import { CliError } from '../shared/errors';
-import { type ExportOptions, type RecordOptions } from '../replay/options';
 
 /** `history`: saves histories for bug reports and for tests. */
 export function addHistoryCommand(program: Command, context: CommandContext): void {

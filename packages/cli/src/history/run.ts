@@ -1,15 +1,15 @@
-import { given } from 'temporal-media/internal/domain/json';
-import { nextLabel, recordGolden } from '@temporal-media/replay/internal/history-folder';
-import { historyToJson, historyToProtobuf } from '@temporal-media/replay/internal/history-codec';
 import { type LoadedRun, type RedactOptions, type ReplayCode, type Verdict } from '@temporal-media/replay';
+import { historyToJson, historyToProtobuf } from '@temporal-media/replay/internal/history-codec';
+import { nextLabel, recordGolden } from '@temporal-media/replay/internal/history-folder';
 import { KEEPABLE, redactHistory } from '@temporal-media/replay/internal/redact-history';
 import { replayHistories } from '@temporal-media/replay/internal/replay-histories';
+import { given } from 'temporal-media/internal/domain/json';
+import { codeFor } from '../replay/code';
+import { loadTargets } from '../replay/load-targets';
 import { type RecordOptions, type ExportOptions } from '../replay/options';
 import { type CommandContext } from '../shared/context';
 import { CliError } from '../shared/errors';
 import { writeNamedFile } from '../shared/output-files';
-import { codeFor } from '../replay/code';
-import { loadTargets } from '../replay/load-targets';
 
 /** `history record`: adds histories that the code replays to a folder of golden histories. */
 export async function recordHistories(

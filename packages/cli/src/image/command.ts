@@ -1,6 +1,4 @@
 import { type Command } from 'commander';
-import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
-import { type Started, type TemporalMediaClient } from 'temporal-media/client';
 import {
   type ImageOutcome,
   type ImageEditRequest,
@@ -9,7 +7,9 @@ import {
   type PaidRequest,
   type DurationInput,
 } from 'temporal-media';
+import { type Started, type TemporalMediaClient } from 'temporal-media/client';
 import { given } from 'temporal-media/internal/domain/json';
+import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
 import {
   collect,
   type CommandContext,
@@ -17,6 +17,7 @@ import {
   effectiveEnvironment,
   withCommonOptions,
 } from '../shared/context';
+import { refuseInvalidCall } from '../shared/invalid-request';
 import {
   idOf,
   numberOption,
@@ -29,7 +30,6 @@ import {
   waitMsOf,
   withSpendOptions,
 } from '../shared/paid-options';
-import { refuseInvalidCall } from '../shared/invalid-request';
 import { type Run } from '../shared/run-paid';
 import { shellWord } from '../shared/text';
 

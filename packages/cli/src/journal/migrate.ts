@@ -1,6 +1,6 @@
-import { type MediaConfig } from 'temporal-media/worker';
-import { ConfigurationError } from 'temporal-media/internal/settings/config';
 import { migratePostgres, migrationSql } from '@temporal-media/store-postgres';
+import { ConfigurationError } from 'temporal-media/internal/settings/config';
+import { type MediaConfig } from 'temporal-media/worker';
 import { type CommandContext } from '../shared/context';
 
 /**

@@ -1,16 +1,16 @@
 import { type Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import { describeStandalone, isGrpcNotFound } from 'temporal-media/internal/client/workflow-service';
-import { existingRecords } from 'temporal-media/internal/stores/open-stores';
 import {
   pruneJournal,
   type PruneOptions,
   pruneSpend,
 } from 'temporal-media/internal/stores/journal/prune-journal';
+import { existingRecords } from 'temporal-media/internal/stores/open-stores';
 import { type MediaConfig } from 'temporal-media/worker';
-import { CliError } from '../shared/errors';
-import { type CommandContext } from '../shared/context';
 import { type Connected } from '../shared/connect';
+import { type CommandContext } from '../shared/context';
+import { CliError } from '../shared/errors';
 import { requireRetention } from '../shared/retention';
 import { shownLocation } from '../shared/text';
 

@@ -1,5 +1,4 @@
 import { type Command } from 'commander';
-import { CliError } from '../shared/errors';
 import {
   type CommandContext,
   type CommonOptions,
@@ -7,8 +6,9 @@ import {
   effectiveEnvironment,
   withCommonOptions,
 } from '../shared/context';
-import { nearNames } from '../shared/text';
+import { CliError } from '../shared/errors';
 import { textTable } from '../shared/progress-view';
+import { nearNames } from '../shared/text';
 
 interface ModelsOptions extends CommonOptions {
   readonly account?: string;

@@ -1,6 +1,6 @@
 import { type Command } from 'commander';
-import { badInput } from '../shared/errors';
 import { type CommandContext, type CommonOptions, withCommonOptions, withServer } from '../shared/context';
+import { badInput } from '../shared/errors';
 import { durationOf } from '../shared/paid-options';
 
 interface OrphansOptions extends CommonOptions {

@@ -1,18 +1,18 @@
 import { type Client, decodeActivityExecutionStatus, type WorkflowExecutionInfo } from '@temporalio/client';
-import { type ReviewInput, type TemporalMediaClient } from 'temporal-media/client';
 import { type CreatedEntry, type ReviewJournalPage } from 'temporal-media';
-import { throwBug } from 'temporal-media/internal/domain/bug';
-import { isOpen, SEARCH_ATTRIBUTE } from 'temporal-media/internal/domain/names';
-import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
+import { type ReviewInput, type TemporalMediaClient } from 'temporal-media/client';
 import { awaitVideoWorkflowId } from 'temporal-media/client';
 import { lenientClient } from 'temporal-media/internal/client/read-payloads';
-import { describeStandalone } from 'temporal-media/internal/client/workflow-service';
 import { describeWorkflow } from 'temporal-media/internal/client/workflow-handle';
+import { describeStandalone } from 'temporal-media/internal/client/workflow-service';
+import { throwBug } from 'temporal-media/internal/domain/bug';
+import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
+import { isOpen, SEARCH_ATTRIBUTE } from 'temporal-media/internal/domain/names';
 import { type Connected } from '../shared/connect';
 import { type CommandContext } from '../shared/context';
 import { CliError } from '../shared/errors';
-import { namespaceRetentionMs } from '../shared/retention';
 import { textTable } from '../shared/progress-view';
+import { namespaceRetentionMs } from '../shared/retention';
 import { commandFor } from '../shared/text';
 
 /** A paid task that no workflow fetches: its workflow was closed from outside before it could report the task. */

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
-import { replayCode } from '@temporal-media/replay/internal/replay-histories';
 import { type ReplayCode } from '@temporal-media/replay';
+import { replayCode } from '@temporal-media/replay/internal/replay-histories';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { CliError, withoutSecrets } from '../shared/errors';
 
 let isInstalled = false;

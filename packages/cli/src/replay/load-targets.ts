@@ -1,15 +1,4 @@
 import { stat } from 'node:fs/promises';
-import { type Client } from '@temporalio/client';
-import { type PayloadCodec } from '@temporalio/common';
-import { otherwise } from 'temporal-media/internal/domain/bug';
-import {
-  ALL_OPEN,
-  fetchChain,
-  fetchRun,
-  listExecutions,
-  withChildren,
-  withWatchers,
-} from '@temporal-media/replay/internal/fetch-histories';
 import {
   decodeRun,
   HistoryError,
@@ -19,8 +8,19 @@ import {
   type LoadedTarget,
   type DecodeOptions,
 } from '@temporal-media/replay';
-import { listHistoryFolder, readHistoryChain } from '@temporal-media/replay/internal/history-folder';
 import { isEncoded } from '@temporal-media/replay/internal/decode-payloads';
+import {
+  ALL_OPEN,
+  fetchChain,
+  fetchRun,
+  listExecutions,
+  withChildren,
+  withWatchers,
+} from '@temporal-media/replay/internal/fetch-histories';
+import { listHistoryFolder, readHistoryChain } from '@temporal-media/replay/internal/history-folder';
+import { type Client } from '@temporalio/client';
+import { type PayloadCodec } from '@temporalio/common';
+import { otherwise } from 'temporal-media/internal/domain/bug';
 import { dataConverterOf } from '../shared/codec-client';
 import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../shared/context';
 import { CliError } from '../shared/errors';

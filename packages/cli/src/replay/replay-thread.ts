@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { failureOf } from '../shared/errors';
-import { type NamedTarget } from './load-targets';
 import { quietRuntime } from './code';
+import { type NamedTarget } from './load-targets';
 import { type ReplayRequest, Reporter, sentReport, type ThreadMessage } from './target-report';
 
 // Entry of a thread that replays: loads and replays each name that it gets, and posts what is said about it.

@@ -1,6 +1,4 @@
 import inspector from 'node:inspector';
-import { SingleBar } from 'cli-progress';
-import { goldenProblems } from '@temporal-media/replay/internal/history-folder';
 import {
   type UnloadedTarget,
   type LoadedRun,
@@ -8,23 +6,25 @@ import {
   type ReplayCode,
   type Verdict,
 } from '@temporal-media/replay';
-import { type DecidedEntry } from 'temporal-media';
+import { goldenProblems } from '@temporal-media/replay/internal/history-folder';
 import { inspectRun } from '@temporal-media/replay/internal/inspect-run';
-import { given } from 'temporal-media/internal/domain/json';
+import { SingleBar } from 'cli-progress';
+import { type DecidedEntry } from 'temporal-media';
 import { otherwise } from 'temporal-media/internal/domain/bug';
-import { type ReplayOptions } from './options';
+import { given } from 'temporal-media/internal/domain/json';
+import { type Connected, connect } from '../shared/connect';
 import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../shared/context';
 import { CliError, failureOf, withoutSecrets } from '../shared/errors';
 import { columnsOf, type LiveView, type Report } from '../shared/report';
+import { shellWord } from '../shared/text';
+import { videoStatus } from '../status/run';
+import { decidedText } from '../unconfirmed/run';
 import { codeFor } from './code';
 import { loadTargets } from './load-targets';
+import { type ReplayOptions } from './options';
 import { type PoolOptions, replayInPool } from './replay-pool';
 import { Stories, type TargetReport } from './target-report';
 import { closingLines, ReplaySummary, verdictLines, wrapped } from './text';
-import { type Connected, connect } from '../shared/connect';
-import { decidedText } from '../unconfirmed/run';
-import { shellWord } from '../shared/text';
-import { videoStatus } from '../status/run';
 
 /** `replay`: prints each target with the verdict about its runs. */
 export async function replay(

@@ -1,4 +1,3 @@
-import { given } from 'temporal-media/internal/domain/json';
 import {
   buildTimeline,
   HistoryError,
@@ -13,12 +12,13 @@ import {
   type Verdict,
 } from '@temporal-media/replay';
 import { Replayer } from '@temporal-media/replay/internal/replay-histories';
+import { given } from 'temporal-media/internal/domain/json';
 import { type CommandContext } from '../shared/context';
+import { CliError, type Failure, secretsOf } from '../shared/errors';
+import { writeNamedFile } from '../shared/output-files';
+import { columnsOf } from '../shared/report';
 import { HistorySources, type NamedTarget, type TargetOptions } from './load-targets';
 import { type ReplayOptions } from './options';
-import { CliError, type Failure, secretsOf } from '../shared/errors';
-import { columnsOf } from '../shared/report';
-import { writeNamedFile } from '../shared/output-files';
 
 /** Named targets up to this number are told without being asked. */
 const MOST_NAMED = 10;

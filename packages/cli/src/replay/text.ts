@@ -10,9 +10,9 @@ import {
 } from '@temporal-media/replay';
 import { hanging } from '@temporal-media/replay/internal/timeline/values';
 import { failureOf, withoutSecrets } from '../shared/errors';
-import { type ReplayOptions } from './options';
-import { type Paint } from '../shared/report';
 import { type CommandErrorType, errorType } from '../shared/exit-codes';
+import { type Paint } from '../shared/report';
+import { type ReplayOptions } from './options';
 import { type TargetReport } from './target-report';
 
 type Count = Verdict['verdict'] | 'unreadable';

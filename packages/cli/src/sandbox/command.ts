@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { type FaultRule } from '@temporal-media/sandbox';
 import { type Command, Option } from 'commander';
 import { throwBug } from 'temporal-media/internal/domain/bug';
 import { given } from 'temporal-media/internal/domain/json';
-import { type FaultRule } from '@temporal-media/sandbox';
 import { collect, type CommandContext } from '../shared/context';
 import { CliError } from '../shared/errors';
 import { onInterruption } from '../shared/interruption';

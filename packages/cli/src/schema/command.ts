@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ZodType } from 'zod';
+import { type Timeline } from '@temporal-media/replay';
+import { type ResultRecord } from '@temporal-media/report';
+import { type FaultRule } from '@temporal-media/sandbox';
 import { Argument, type Command } from 'commander';
-import { type VideoSidecar } from 'temporal-media/internal/activities/download-sidecar';
 import {
   type ArtifactStoreFacts,
   type AwaitVideoInput,
@@ -26,17 +27,16 @@ import {
   type VideoState,
   type VideoUpdates,
 } from 'temporal-media';
-import { type ResultRecord } from '@temporal-media/report';
-import { type Timeline } from '@temporal-media/replay';
-import { type FaultRule } from '@temporal-media/sandbox';
+import { type VideoSidecar } from 'temporal-media/internal/activities/download-sidecar';
+import { type ZodType } from 'zod';
+import { type CommandContext } from '../shared/context';
+import { CliError } from '../shared/errors';
 import { type CampaignEstimate, type LeftRunning, type OutputLine, type Reply } from '../shared/json-output';
 import { type ImageSidecar } from '../shared/output-files';
-import { type WhatIfReport } from '../whatif/scenario';
-import { CliError } from '../shared/errors';
-import { type CommandContext } from '../shared/context';
-import { nearNames } from '../shared/text';
-import { withOutputOptions } from '../shared/report';
 import { textTable } from '../shared/progress-view';
+import { withOutputOptions } from '../shared/report';
+import { nearNames } from '../shared/text';
+import { type WhatIfReport } from '../whatif/scenario';
 
 /** What `schema` can print, and what each describes. A name that ends in `-input` is that of a workflow's input. */
 export const SCHEMA_NAMES = {

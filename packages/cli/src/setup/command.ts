@@ -1,7 +1,7 @@
 import { type Command } from 'commander';
 import { SEARCH_ATTRIBUTES } from 'temporal-media/internal/domain/names';
-import { type CommandContext, type CommonOptions, withCommonOptions, withServer } from '../shared/context';
 import { type Connected } from '../shared/connect';
+import { type CommandContext, type CommonOptions, withCommonOptions, withServer } from '../shared/context';
 import { CliError } from '../shared/errors';
 
 /** `data` of `setup`. */

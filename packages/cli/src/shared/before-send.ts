@@ -1,13 +1,13 @@
-import { type MediaConfig } from 'temporal-media/worker';
 import { type ModelEntry, type Money, type PaidRequest } from 'temporal-media';
-import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
 import { requestFingerprint } from 'temporal-media/client';
 import { describeWorkflow } from 'temporal-media/internal/client/workflow-handle';
+import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
 import { FINGERPRINT_MEMO } from 'temporal-media/internal/domain/names';
-import { type CheckedCall } from './dry-run';
-import { type CommandContext } from './context';
+import { type MediaConfig } from 'temporal-media/worker';
 import { spendLimitOf } from './confirm';
 import { connect } from './connect';
+import { type CommandContext } from './context';
+import { type CheckedCall } from './dry-run';
 import { type CallPlace } from './models-in-force';
 
 /**

@@ -1,13 +1,13 @@
 import { type DataConverter, type Payload, type PayloadCodec } from '@temporalio/common';
-import { type Dispatcher } from 'undici';
-import { z } from 'zod';
-import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
 import { CodecUnreachableError } from 'temporal-media/client';
+import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
 import { environmentConnections } from 'temporal-media/internal/service/connections';
 import { createRedactor } from 'temporal-media/internal/service/redact';
 import { type CollectedReply, collectReply, parseJsonBody } from 'temporal-media/internal/service/reply-body';
-import { isBareAddress } from './text';
+import { type Dispatcher } from 'undici';
+import { z } from 'zod';
 import { CliError } from './errors';
+import { isBareAddress } from './text';
 
 /** A Temporal codec server: it encodes and decodes payloads for clients without the encryption key. */
 export interface CodecServer {

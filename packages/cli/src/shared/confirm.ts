@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises';
-import { ConfigurationError } from 'temporal-media/internal/settings/config';
+import { type Money } from 'temporal-media';
 import { formatMoney, readAmount } from 'temporal-media/internal/domain/money';
 import { visible } from 'temporal-media/internal/domain/terminal-text';
-import { type Money } from 'temporal-media';
+import { ConfigurationError } from 'temporal-media/internal/settings/config';
 import { type LostCalls } from 'temporal-media/worker';
 import { badInput, CliError } from './errors';
 import { type Report } from './report';

@@ -1,14 +1,14 @@
 import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { throwBug } from 'temporal-media/internal/domain/bug';
 import { TemporalMediaClient } from 'temporal-media/client';
-import { type ActivityQueueKind, type MediaConfig } from 'temporal-media/worker';
-import { activityQueues } from 'temporal-media/internal/domain/names';
 import { addressSource } from 'temporal-media/internal/client/address-source';
-import { type PollerKind, pollsForNewWork, STALE_POLL_MS, viewQueue } from './execution-state';
+import { throwBug } from 'temporal-media/internal/domain/bug';
+import { activityQueues } from 'temporal-media/internal/domain/names';
+import { type ActivityQueueKind, type MediaConfig } from 'temporal-media/worker';
 import { dataConverterOf } from './codec-client';
 import { readDevState } from './dev-state';
 import { CliError } from './errors';
+import { type PollerKind, pollsForNewWork, STALE_POLL_MS, viewQueue } from './execution-state';
 
 /**
  * A connection to a Temporal server, as client commands use it. It ends with the process of its command: a call that the

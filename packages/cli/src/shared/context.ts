@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { type Command } from 'commander';
-import { type MediaConfig } from 'temporal-media/worker';
 import { readConfig } from 'temporal-media/internal/settings/config';
+import { type MediaConfig } from 'temporal-media/worker';
+import { type Connected } from './connect';
 import { type ExitCode } from './exit-codes';
 import { type Report, withOutputOptions } from './report';
-import { type Connected } from './connect';
 
 /** What every command works with. */
 export interface CommandContext {

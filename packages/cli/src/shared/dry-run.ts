@@ -1,7 +1,4 @@
 import { createHash } from 'node:crypto';
-import { configOfAccount } from 'temporal-media/internal/settings/accounts';
-import { type ArtifactStore } from 'temporal-media/stores';
-import { type MediaConfig } from 'temporal-media/worker';
 import {
   type JsonValue,
   type ModelEntry,
@@ -14,27 +11,30 @@ import {
   type VideoRequest,
   type ValidationIssue,
 } from 'temporal-media';
-import { SNIFF_BYTES, sniffMedia } from 'temporal-media/internal/stores/artifacts/media-type';
 import { resolveCreatePolicy } from 'temporal-media/internal/domain/create-policy';
 import { formatMoney } from 'temporal-media/internal/domain/money';
 import { artifactUri, isDataUrl } from 'temporal-media/internal/domain/request';
 import { apiHeaders, apiUrl, normaliseBaseUrl } from 'temporal-media/internal/service/endpoint';
 import { readDataUrl } from 'temporal-media/internal/service/read-data-url';
 import {
-  type WireBuild,
-  type WireFile,
-  type WireJsonBody,
-  type WireMultipartBody,
-} from 'temporal-media/internal/service/wire-body';
-import {
   type ResolvedReference,
   wireEditBody,
   wireGenerationBody,
   wireVideoBody,
 } from 'temporal-media/internal/service/request-bodies';
+import {
+  type WireBuild,
+  type WireFile,
+  type WireJsonBody,
+  type WireMultipartBody,
+} from 'temporal-media/internal/service/wire-body';
+import { configOfAccount } from 'temporal-media/internal/settings/accounts';
+import { SNIFF_BYTES, sniffMedia } from 'temporal-media/internal/stores/artifacts/media-type';
+import { type ArtifactStore } from 'temporal-media/stores';
+import { type MediaConfig } from 'temporal-media/worker';
 import { type CommandContext } from './context';
-import { type CallPlace, devInUse, validateCall, type ValidatedCall } from './models-in-force';
 import { refuseIssues } from './invalid-request';
+import { type CallPlace, devInUse, validateCall, type ValidatedCall } from './models-in-force';
 import { shownLocation } from './text';
 
 /** A request as it would be sent, without the key and without the bytes of media. */

@@ -1,11 +1,11 @@
 import { CommanderError } from 'commander';
-import { shellWord } from 'temporal-media/internal/domain/terminal-text';
-import { ConfigurationError } from 'temporal-media/internal/settings/config';
-import { filled } from 'temporal-media/internal/domain/advice';
 import { type ValidationIssue } from 'temporal-media';
+import { filled } from 'temporal-media/internal/domain/advice';
+import { shellWord } from 'temporal-media/internal/domain/terminal-text';
 import { keySecrets } from 'temporal-media/internal/service/endpoint';
 import { proxySecrets, uriDecoded } from 'temporal-media/internal/service/proxy-environment';
 import { createRedactor } from 'temporal-media/internal/service/redact';
+import { ConfigurationError } from 'temporal-media/internal/settings/config';
 import { type CommandErrorType, errorType, type ExitCode } from './exit-codes';
 import { type FailureReply } from './json-output';
 

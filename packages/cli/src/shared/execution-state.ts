@@ -1,10 +1,10 @@
 import { type Client, type ConnectionLike, type WorkflowExecutionDescription } from '@temporalio/client';
-import { otherwise } from 'temporal-media/internal/domain/bug';
-import { type ExecutionView, type OpenActivity } from 'temporal-media/internal/domain/case';
-import { ACTIVITY, RETRY_LATER } from 'temporal-media/internal/domain/names';
 import { lenientClient, readPayloads } from 'temporal-media/internal/client/read-payloads';
 import { describeWorkflow } from 'temporal-media/internal/client/workflow-handle';
 import { situation } from 'temporal-media/internal/domain/advice';
+import { otherwise } from 'temporal-media/internal/domain/bug';
+import { type ExecutionView, type OpenActivity } from 'temporal-media/internal/domain/case';
+import { ACTIVITY, RETRY_LATER } from 'temporal-media/internal/domain/names';
 import { shellWord } from 'temporal-media/internal/domain/terminal-text';
 
 /** `TaskQueueType` of the Temporal API. */

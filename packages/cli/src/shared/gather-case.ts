@@ -1,7 +1,6 @@
+import { type ListedExecution, listExecutions } from '@temporal-media/replay/internal/fetch-histories';
 import { type Client } from '@temporalio/client';
 import { ExternalStorageNotConfiguredError, ValueError } from '@temporalio/common';
-import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
-import { situation } from 'temporal-media/internal/domain/advice';
 import {
   type ServiceView,
   type ImageOutcome,
@@ -11,7 +10,12 @@ import {
   type VideoState,
   type VideoTask,
 } from 'temporal-media';
-import { type CreateJournal } from 'temporal-media/stores';
+import { CodecUnreachableError } from 'temporal-media/client';
+import { awaitVideoWorkflowId } from 'temporal-media/client';
+import { callWaits, JournalLookup } from 'temporal-media/internal/client/ask-worker';
+import { videoState } from 'temporal-media/internal/client/workflow-handle';
+import { situation } from 'temporal-media/internal/domain/advice';
+import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
 import {
   type CaseFacts,
   type ExecutionView,
@@ -20,12 +24,8 @@ import {
   decisionInForce,
 } from 'temporal-media/internal/domain/case';
 import { baseTaskQueue, isMediaWorkflow, isOpen, PAUSED } from 'temporal-media/internal/domain/names';
-import { CodecUnreachableError } from 'temporal-media/client';
 import { shellWord } from 'temporal-media/internal/domain/terminal-text';
-import { callWaits, JournalLookup } from 'temporal-media/internal/client/ask-worker';
-import { type ListedExecution, listExecutions } from '@temporal-media/replay/internal/fetch-histories';
-import { awaitVideoWorkflowId } from 'temporal-media/client';
-import { videoState } from 'temporal-media/internal/client/workflow-handle';
+import { type CreateJournal } from 'temporal-media/stores';
 import { failingTask, pinnedWithoutWorker, viewExecution } from './execution-state';
 import { ownCalls, searchHistories, taskInHistory } from './search-histories';
 

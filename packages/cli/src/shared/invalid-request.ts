@@ -1,5 +1,5 @@
-import { validateRawFields, validateRequest } from 'temporal-media/internal/domain/validate-request';
 import { type PaidRequest, type ValidationIssue } from 'temporal-media';
+import { validateRawFields, validateRequest } from 'temporal-media/internal/domain/validate-request';
 import { badInput } from './errors';
 import { shellWord } from './text';
 

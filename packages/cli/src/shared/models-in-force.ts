@@ -1,17 +1,17 @@
-import { configOfAccount, credentialOf } from 'temporal-media/internal/settings/accounts';
-import { type MediaConfig } from 'temporal-media/worker';
 import { type ModelEntry, type Money, type PaidRequest } from 'temporal-media';
 import { type ModelSource } from 'temporal-media/activities';
-import { createModelSource } from 'temporal-media/internal/settings/model-source';
 import { GIVES_NONE } from 'temporal-media/internal/activities/sources';
-import { estimateFor } from 'temporal-media/internal/domain/money';
 import { addressedSources, validateAgainstModel } from 'temporal-media/internal/domain/model-config';
+import { estimateFor } from 'temporal-media/internal/domain/money';
+import { configOfAccount, credentialOf } from 'temporal-media/internal/settings/accounts';
+import { createModelSource } from 'temporal-media/internal/settings/model-source';
 import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
-import { CliError } from './errors';
-import { type ModelsOrigin } from './json-output';
+import { type MediaConfig } from 'temporal-media/worker';
 import { type DevState, readDevState } from './dev-state';
-import { shownLocation } from './text';
+import { CliError } from './errors';
 import { refuseIssues } from './invalid-request';
+import { type ModelsOrigin } from './json-output';
+import { shownLocation } from './text';
 
 /** A paid call that the model configuration known here accepts. */
 export interface ValidatedCall {

@@ -1,20 +1,20 @@
-import { failureRow } from 'temporal-media/internal/domain/failure-table';
 import {
   type ImageOutcome,
   type ImageResultsLost,
   type Unconfirmed,
   type VideoOutcome,
 } from 'temporal-media';
+import { failureRow } from 'temporal-media/internal/domain/failure-table';
 import { formatMoney } from 'temporal-media/internal/domain/money';
+import { decisionLines, evidenceLines, type OpenCall } from '../unconfirmed/run';
 import { type CommandContext } from './context';
-import { byOption } from './invalid-request';
-import { errorType, EXIT, type ExitCode } from './exit-codes';
 import { issueText } from './errors';
+import { errorType, EXIT, type ExitCode } from './exit-codes';
+import { byOption } from './invalid-request';
 import { type FailureReply, type LeftRunning } from './json-output';
 import { type SavedResults } from './output-files';
-import { commandFor } from './text';
-import { decisionLines, evidenceLines, type OpenCall } from '../unconfirmed/run';
 import { statusLine } from './report';
+import { commandFor } from './text';
 
 interface OutcomeReport {
   /** True for `completed` and `still_running`: both are successes (C3.4). */

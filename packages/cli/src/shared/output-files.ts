@@ -1,12 +1,12 @@
 import { constants } from 'node:fs';
 import { access, mkdir, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { systemCode } from 'temporal-media/internal/stores/files/system-errors';
-import { type ArtifactStore } from 'temporal-media/stores';
+import { safeName } from '@temporal-media/report/internal/report-folder';
 import { type ArtifactRef, type Billing, type ImageOutcome, type VideoOutcome } from 'temporal-media';
 import { ArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
 import { extensionOf } from 'temporal-media/internal/stores/artifacts/media-type';
-import { safeName } from '@temporal-media/report/internal/report-folder';
+import { systemCode } from 'temporal-media/internal/stores/files/system-errors';
+import { type ArtifactStore } from 'temporal-media/stores';
 import { CliError } from './errors';
 
 interface ResultsToSave {

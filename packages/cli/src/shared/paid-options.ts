@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { type Command } from 'commander';
-import { throwBug } from 'temporal-media/internal/domain/bug';
-import { systemCode } from 'temporal-media/internal/stores/files/system-errors';
-import { type ArtifactStore } from 'temporal-media/stores';
 import {
   type JsonValue,
   type PollingMode,
@@ -12,13 +9,16 @@ import {
   type VideoReference,
   type DurationInput,
 } from 'temporal-media';
+import { throwBug } from 'temporal-media/internal/domain/bug';
+import { given } from 'temporal-media/internal/domain/json';
+import { milliseconds } from 'temporal-media/internal/domain/shape';
 import { ArtifactError } from 'temporal-media/internal/stores/artifacts/artifact-store';
 import { type IngestedFile, ingestFile } from 'temporal-media/internal/stores/artifacts/user-files';
-import { milliseconds } from 'temporal-media/internal/domain/shape';
-import { given } from 'temporal-media/internal/domain/json';
+import { systemCode } from 'temporal-media/internal/stores/files/system-errors';
+import { type ArtifactStore } from 'temporal-media/stores';
+import { type SpendOptions } from './before-send';
 import { type CommonOptions, withCommonOptions } from './context';
 import { badInput, CliError } from './errors';
-import { type SpendOptions } from './before-send';
 
 /** Options of every command that may cost money. */
 export interface PaidOptions extends CommonOptions, SpendOptions {

@@ -1,10 +1,10 @@
 import { Format, SingleBar } from 'cli-progress';
 import { type VideoState } from 'temporal-media';
-import { visible } from 'temporal-media/internal/domain/terminal-text';
 import { situation } from 'temporal-media/internal/domain/advice';
 import { PAUSED } from 'temporal-media/internal/domain/names';
-import { type LiveView, type Report, shortId, statusLine } from './report';
+import { visible } from 'temporal-media/internal/domain/terminal-text';
 import { type Connected } from './connect';
+import { type LiveView, type Report, shortId, statusLine } from './report';
 import { shellWord } from './text';
 
 /** Shows the progress of a wait. */

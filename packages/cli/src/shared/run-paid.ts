@@ -1,19 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { otherwise } from 'temporal-media/internal/domain/bug';
-import { type ArtifactStore } from 'temporal-media/stores';
-import { type ActivityQueueKind, type MediaConfig } from 'temporal-media/worker';
 import { type ImageOutcome, type VideoOutcome, type VideoState } from 'temporal-media';
 import { type Started, type TemporalMediaClient } from 'temporal-media/client';
 import { plainClient, readQueueBinding } from 'temporal-media/internal/activities/binding/bind-journal';
-import { failingTask, viewExecution } from './execution-state';
-import { answerLeft, answerOutcome } from './outcome-report';
+import { otherwise } from 'temporal-media/internal/domain/bug';
+import { type ArtifactStore } from 'temporal-media/stores';
+import { type ActivityQueueKind, type MediaConfig } from 'temporal-media/worker';
 import { connect, type Connected } from './connect';
-import { type Interruption, onInterruption } from './interruption';
 import { type CommandContext } from './context';
 import { CliError, failureOf } from './errors';
+import { failingTask, viewExecution } from './execution-state';
 import { EXIT } from './exit-codes';
-import { warnIfPaused, progressView, type ProgressView } from './progress-view';
+import { type Interruption, onInterruption } from './interruption';
+import { answerLeft, answerOutcome } from './outcome-report';
 import { prepareOut, type SavedResults, saveResults } from './output-files';
+import { warnIfPaused, progressView, type ProgressView } from './progress-view';
 import { type Report } from './report';
 
 /** One start of a workflow whose outcome becomes the result of the command. */

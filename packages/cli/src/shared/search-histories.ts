@@ -1,13 +1,13 @@
+import { type ExecutionIds, listExecutions } from '@temporal-media/replay/internal/fetch-histories';
 import { type Client } from '@temporalio/client';
 import { type Payload } from '@temporalio/common';
-import { otherwise } from 'temporal-media/internal/domain/bug';
-import { type ExecutionIds, listExecutions } from '@temporal-media/replay/internal/fetch-histories';
+import { type VideoTask } from 'temporal-media';
 import { type ReadPayload, readPayloads } from 'temporal-media/internal/client/read-payloads';
+import { isGrpcNotFound } from 'temporal-media/internal/client/workflow-service';
+import { otherwise } from 'temporal-media/internal/domain/bug';
+import { type ExecutionView, type OwnCall } from 'temporal-media/internal/domain/case';
 import { mapConcurrently } from 'temporal-media/internal/domain/map-concurrently';
 import { ACTIVITY, SEARCH_ATTRIBUTE, WORKFLOW } from 'temporal-media/internal/domain/names';
-import { type VideoTask } from 'temporal-media';
-import { isGrpcNotFound } from 'temporal-media/internal/client/workflow-service';
-import { type ExecutionView, type OwnCall } from 'temporal-media/internal/domain/case';
 
 const PAID_WORKFLOWS: ReadonlySet<string> = new Set([
   WORKFLOW.generateVideo,

@@ -1,6 +1,6 @@
 import { type Command } from 'commander';
-import { badInput, CliError } from '../shared/errors';
 import { type CommandContext, type CommonOptions, withCommonOptions, withServer } from '../shared/context';
+import { badInput, CliError } from '../shared/errors';
 
 /** `status`: shows what is known about a workflow id or a task id, and what is safe to do. */
 export function addStatusCommand(program: Command, context: CommandContext): void {

@@ -1,18 +1,18 @@
-import { isOpen } from 'temporal-media/internal/domain/names';
-import { failureRow } from 'temporal-media/internal/domain/failure-table';
 import { type VideoTask, type WatchFacts } from 'temporal-media';
-import { adviceOf, type CaseMoney, caseMoney, type ExecutionView } from 'temporal-media/internal/domain/case';
-import { formatMoney } from 'temporal-media/internal/domain/money';
-import { shellWord } from 'temporal-media/internal/domain/terminal-text';
-import { type MediaConfig } from 'temporal-media/worker';
 import { otherwise } from 'temporal-media/internal/domain/bug';
+import { adviceOf, type CaseMoney, caseMoney, type ExecutionView } from 'temporal-media/internal/domain/case';
+import { failureRow } from 'temporal-media/internal/domain/failure-table';
+import { formatMoney } from 'temporal-media/internal/domain/money';
+import { isOpen } from 'temporal-media/internal/domain/names';
+import { shellWord } from 'temporal-media/internal/domain/terminal-text';
 import { existingJournal } from 'temporal-media/internal/stores/open-stores';
-import { decidedText, evidenceLines } from '../unconfirmed/run';
-import { outcomeMessage, reasonLines } from '../shared/outcome-report';
-import { type LineStyle, type Paint, statusLine } from '../shared/report';
-import { gatherCase, type GatheredCase } from '../shared/gather-case';
+import { type MediaConfig } from 'temporal-media/worker';
 import { type Connected } from '../shared/connect';
 import { CliError } from '../shared/errors';
+import { gatherCase, type GatheredCase } from '../shared/gather-case';
+import { outcomeMessage, reasonLines } from '../shared/outcome-report';
+import { type LineStyle, type Paint, statusLine } from '../shared/report';
+import { decidedText, evidenceLines } from '../unconfirmed/run';
 
 /** A case as `status` shows it. */
 export interface VideoStatus extends GatheredCase {

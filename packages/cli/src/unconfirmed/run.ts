@@ -1,5 +1,4 @@
 import { userInfo } from 'node:os';
-import { throwBug } from 'temporal-media/internal/domain/bug';
 import {
   type DecidedEntry,
   type ImageOutcome,
@@ -8,16 +7,17 @@ import {
   type UnconfirmedEntry,
   type VideoOutcome,
 } from 'temporal-media';
-import { formatMoney } from 'temporal-media/internal/domain/money';
+import { throwBug } from 'temporal-media/internal/domain/bug';
 import { given } from 'temporal-media/internal/domain/json';
+import { formatMoney } from 'temporal-media/internal/domain/money';
+import { readPages } from '../orphans/run';
+import { askTerminal, isTerminal, TERMINAL } from '../shared/confirm';
 import { type Connected } from '../shared/connect';
 import { type CommandContext } from '../shared/context';
 import { badInput, CliError } from '../shared/errors';
 import { textTable } from '../shared/progress-view';
 import { type Report } from '../shared/report';
-import { askTerminal, isTerminal, TERMINAL } from '../shared/confirm';
 import { commandFor, idArgument, shellWord } from '../shared/text';
-import { readPages } from '../orphans/run';
 
 type Evidence = Extract<VideoOutcome | ImageOutcome, { outcome: 'unconfirmed' }>['evidence'];
 

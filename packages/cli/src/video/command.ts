@@ -1,8 +1,8 @@
 import { type Command } from 'commander';
-import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
 import { type VideoRequest } from 'temporal-media';
-import { DEFAULT_WAIT_MS } from 'temporal-media/internal/domain/timeouts';
 import { given } from 'temporal-media/internal/domain/json';
+import { DEFAULT_WAIT_MS } from 'temporal-media/internal/domain/timeouts';
+import { openArtifactStore } from 'temporal-media/internal/stores/open-stores';
 import {
   collect,
   type CommandContext,
@@ -10,6 +10,7 @@ import {
   effectiveEnvironment,
   withCommonOptions,
 } from '../shared/context';
+import { refuseInvalidCall } from '../shared/invalid-request';
 import {
   idOf,
   numberOption,
@@ -24,7 +25,6 @@ import {
   waitMsOf,
   withSpendOptions,
 } from '../shared/paid-options';
-import { refuseInvalidCall } from '../shared/invalid-request';
 import { commandFor } from '../shared/text';
 
 interface VideoOptions extends PaidOptions {

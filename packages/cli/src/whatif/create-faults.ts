@@ -1,7 +1,7 @@
-import { type CreatePolicy } from 'temporal-media';
 import { type Facts, type Timeline, type TimelineEntry } from '@temporal-media/replay';
-import { type FaultAction, type FaultRule, type SandboxOperation } from '@temporal-media/sandbox';
 import { fieldsOf, numberOf, textOf, timeOf } from '@temporal-media/replay/internal/timeline/values';
+import { type FaultAction, type FaultRule, type SandboxOperation } from '@temporal-media/sandbox';
+import { type CreatePolicy } from 'temporal-media';
 import { errorOf, fewerTries, outcomeType, retryAfter, type ScenarioPart } from './scenario-part';
 
 /** What a policy says about a status that the default does not take for a refusal. */

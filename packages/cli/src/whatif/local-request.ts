@@ -1,9 +1,9 @@
-import { WORKFLOW } from 'temporal-media/internal/domain/names';
-import { type ImageGenerationRequest, type VideoRequest } from 'temporal-media';
 import { type Facts, type Timeline } from '@temporal-media/replay';
-import { type SandboxModel } from '@temporal-media/sandbox';
 import { numberOf, textOf } from '@temporal-media/replay/internal/timeline/values';
+import { type SandboxModel } from '@temporal-media/sandbox';
 import { sandboxModels } from '@temporal-media/sandbox/internal/models';
+import { type ImageGenerationRequest, type VideoRequest } from 'temporal-media';
+import { WORKFLOW } from 'temporal-media/internal/domain/names';
 
 /** The prompt of every local run: that of a history may be secret, or hold directives of the sandbox. */
 export const LOCAL_PROMPT = 'what if';

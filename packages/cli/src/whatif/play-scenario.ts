@@ -1,23 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type LoadedTarget } from '@temporal-media/replay';
+import { fetchChain } from '@temporal-media/replay/internal/fetch-histories';
+import { type SandboxCounters } from '@temporal-media/sandbox';
+import { renderImage } from '@temporal-media/sandbox/internal/render-image';
+import { startSandboxProcess } from '@temporal-media/sandbox/internal/sandbox-process';
+import { startTemporalServer } from '@temporal-media/testing';
 import { Client, Connection } from '@temporalio/client';
-import { FileArtifactStore } from 'temporal-media/stores';
+import { type ImageEditRequest, type VideoRequest, type VideoState } from 'temporal-media';
 import { TemporalMediaClient, type Started } from 'temporal-media/client';
 import { UPDATE } from 'temporal-media/internal/domain/names';
-import { type ImageEditRequest, type VideoRequest, type VideoState } from 'temporal-media';
-import { type LoadedTarget } from '@temporal-media/replay';
-import { type SandboxCounters } from '@temporal-media/sandbox';
-import { fetchChain } from '@temporal-media/replay/internal/fetch-histories';
 import { childEnvironment } from 'temporal-media/internal/stores/files/this-machine';
-import { startSandboxProcess } from '@temporal-media/sandbox/internal/sandbox-process';
-import { renderImage } from '@temporal-media/sandbox/internal/render-image';
-import { startTemporalServer } from '@temporal-media/testing';
+import { FileArtifactStore } from 'temporal-media/stores';
 import { startChild } from '../shared/child-process';
-import { CliError } from '../shared/errors';
 import { SANDBOX_KEY, sandboxEnvironment, temporalEnvironment } from '../shared/dev-state';
-import { type Scenario, type ScenarioDecision } from './scenario';
+import { CliError } from '../shared/errors';
 import { type LocalRequest } from './local-request';
+import { type Scenario, type ScenarioDecision } from './scenario';
 
 /** What a scenario is played with. */
 export interface PlayOptions {

@@ -1,22 +1,22 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, extname } from 'node:path';
+import { buildTimeline, type Timeline, timelineText } from '@temporal-media/replay';
+import { counted } from '@temporal-media/replay/internal/timeline/values';
 import { otherwise } from 'temporal-media/internal/domain/bug';
 import { WORKFLOW } from 'temporal-media/internal/domain/names';
-import { counted } from '@temporal-media/replay/internal/timeline/values';
-import { buildTimeline, type Timeline, timelineText } from '@temporal-media/replay';
+import { loadTargets } from '../replay/load-targets';
 import { type ReplayOptions } from '../replay/options';
 import { type CommandContext } from '../shared/context';
 import { CliError, secretsOf } from '../shared/errors';
 import { onInterruption } from '../shared/interruption';
-import { loadTargets } from '../replay/load-targets';
+import { writeNamedFile } from '../shared/output-files';
+import { columnsOf } from '../shared/report';
 import { isLocalWorkflow, type LocalRequest, localRequest } from './local-request';
-import { outcomeType } from './scenario-part';
 import { playScenario, type PlayedRun } from './play-scenario';
 import { type Scenario, scenarioOf, type WhatIfReport } from './scenario';
-import { columnsOf } from '../shared/report';
+import { outcomeType } from './scenario-part';
 import { missingTransformer, testOf, type TestSubject } from './written-test';
-import { writeNamedFile } from '../shared/output-files';
 
 /** How many times shorter waits are without `--speed`. */
 const DEFAULT_SPEED = 10;

@@ -1,7 +1,7 @@
+import { type Timeline } from '@temporal-media/replay';
+import { textOf } from '@temporal-media/replay/internal/timeline/values';
 import { type FaultRule } from '@temporal-media/sandbox';
 import { failureRow } from 'temporal-media/internal/domain/failure-table';
-import { textOf } from '@temporal-media/replay/internal/timeline/values';
-import { type Timeline } from '@temporal-media/replay';
 
 /** Errors of tasks as services write them, by the kind as which a worker reads them. */
 const ERRORS: { readonly [kind: string]: { readonly code: string; readonly message: string } } = {

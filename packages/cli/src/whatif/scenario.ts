@@ -1,13 +1,13 @@
-import { type CreatePolicy } from 'temporal-media';
 import { type EntryKind, type Timeline } from '@temporal-media/replay';
+import { textOf } from '@temporal-media/replay/internal/timeline/values';
 import { type FaultRule, type SandboxOperation } from '@temporal-media/sandbox';
-import { phaseOf } from 'temporal-media/internal/service/video-record';
+import { type CreatePolicy } from 'temporal-media';
 import { WORKFLOW } from 'temporal-media/internal/domain/names';
 import { DEFAULT_WAIT_MS } from 'temporal-media/internal/domain/timeouts';
-import { textOf } from '@temporal-media/replay/internal/timeline/values';
+import { phaseOf } from 'temporal-media/internal/service/video-record';
 import { createFaults } from './create-faults';
-import { downloadFaults, pollFaults } from './task-faults';
 import { outcomeType } from './scenario-part';
+import { downloadFaults, pollFaults } from './task-faults';
 
 /** `data` of `replay --whatif`: what a history shows, and what became of the same faults against the sandbox. */
 export interface WhatIfReport {

@@ -1,11 +1,11 @@
-import { type ContentUnavailableReason, type PollErrorClass } from 'temporal-media';
 import { type Facts, type PollChange, type Timeline, type TimelineEntry } from '@temporal-media/replay';
-import { type FaultAction, type FaultRule } from '@temporal-media/sandbox';
 import { fieldsOf, numberOf, shownSpan, textOf } from '@temporal-media/replay/internal/timeline/values';
-import { phaseOf } from 'temporal-media/internal/service/video-record';
+import { type FaultAction, type FaultRule } from '@temporal-media/sandbox';
 import { behaviourOf } from '@temporal-media/sandbox/internal/models';
-import { errorOf, fewerTries, outcomeType, retryAfter, type ScenarioPart } from './scenario-part';
+import { type ContentUnavailableReason, type PollErrorClass } from 'temporal-media';
+import { phaseOf } from 'temporal-media/internal/service/video-record';
 import { standIn } from './local-request';
+import { errorOf, fewerTries, outcomeType, retryAfter, type ScenarioPart } from './scenario-part';
 
 /**
  * The answers of the polls one after the other, as rules that are used up in their order: so the faults come after what was

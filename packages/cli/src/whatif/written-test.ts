@@ -1,11 +1,11 @@
-import { inspect } from 'node:util';
 import { readFile } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
+import { inspect } from 'node:util';
 import { type Timeline } from '@temporal-media/replay';
 import { otherwise, throwBug } from 'temporal-media/internal/domain/bug';
 import { type LocalRequest } from './local-request';
-import { outcomeType } from './scenario-part';
 import { type Scenario } from './scenario';
+import { outcomeType } from './scenario-part';
 
 /** Packages with which jest runs TypeScript. */
 const TRANSFORMERS: readonly string[] = [

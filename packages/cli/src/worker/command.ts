@@ -1,16 +1,16 @@
+import { lookup } from 'node:dns/promises';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
-import { lookup } from 'node:dns/promises';
 import { type Logger, type LogLevel } from '@temporalio/worker';
 import { type Command, Option } from 'commander';
-import { accountsOf, shortForm } from 'temporal-media/internal/settings/accounts';
-import { type MediaConfig } from 'temporal-media/worker';
-import { ConfigurationError, readConfig } from 'temporal-media/internal/settings/config';
 import { throwBug } from 'temporal-media/internal/domain/bug';
+import { SERVED_PARTS, servedBy } from 'temporal-media/internal/domain/names';
 import { keySecrets } from 'temporal-media/internal/service/endpoint';
 import { proxySecrets } from 'temporal-media/internal/service/proxy-environment';
-import { SERVED_PARTS, servedBy } from 'temporal-media/internal/domain/names';
+import { accountsOf, shortForm } from 'temporal-media/internal/settings/accounts';
+import { ConfigurationError, readConfig } from 'temporal-media/internal/settings/config';
+import { type MediaConfig } from 'temporal-media/worker';
 import {
   type CommandContext,
   type CommonOptions,

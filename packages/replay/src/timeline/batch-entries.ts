@@ -1,10 +1,10 @@
 import { ACTIVITY } from 'temporal-media/internal/domain/names';
+import { type RowReader } from './campaign-rows';
 import { type Operation } from './operations';
 import { answerSaid, moneyOf, withoutAnswer, workFacts } from './paid-entries';
-import { counted, fieldsOf, listOf, numberOf, present } from './values';
-import { type RowReader } from './campaign-rows';
 import { type Story } from './story';
 import { type Fact, type Tone } from './timeline';
+import { counted, fieldsOf, listOf, numberOf, present } from './values';
 
 /** What a batch does for its rows: pages, creates, image calls and results. */
 export class BatchReader {

@@ -1,5 +1,5 @@
-import { ACTIVITY, isMediaWorkflow, SIGNAL, WORKFLOW } from 'temporal-media/internal/domain/names';
 import { worstTone } from 'temporal-media/internal/domain/campaign/row';
+import { ACTIVITY, isMediaWorkflow, SIGNAL, WORKFLOW } from 'temporal-media/internal/domain/names';
 import { createRedactor } from 'temporal-media/internal/service/redact';
 import { type LoadedRun, type LoadedTarget } from '../loaded-history';
 import { BatchReader } from './batch-entries';
@@ -8,14 +8,14 @@ import { joinedRows, RowReader } from './campaign-rows';
 import { readDownload, readDownloads, readLookUp } from './download-entries';
 import { failureWords } from './failure-facts';
 import { eventId, operationsOf, type Operation, type RunOperations } from './operations';
+import { readCreate, readCreateWait, readImage, workFacts, withoutAnswer } from './paid-entries';
 import { PeopleReader, readDecisionWait } from './people-entries';
 import { answersOf, PollReader } from './poll-entries';
-import { readCreate, readCreateWait, readImage, workFacts, withoutAnswer } from './paid-entries';
-import { type Fields, fieldsOf, present, type Shown, shownBy, shownSpan } from './values';
-import { type OpenEntry, Story, withoutCopies } from './story';
 import { isSharedPolling, readSharedPolling } from './shared-polling-entries';
+import { type OpenEntry, Story, withoutCopies } from './story';
 import { spansOf, timeSpent, type Span } from './time-spent';
 import { type Fact, type Timeline, type TimelineRun } from './timeline';
+import { type Fields, fieldsOf, present, type Shown, shownBy, shownSpan } from './values';
 import {
   adviceWhileOpen,
   readEnd,

@@ -1,13 +1,13 @@
-import { ACTIVITY, SIGNAL } from 'temporal-media/internal/domain/names';
 import { worstTone } from 'temporal-media/internal/domain/campaign/row';
 import { formatMoney } from 'temporal-media/internal/domain/money';
+import { ACTIVITY, SIGNAL } from 'temporal-media/internal/domain/names';
 import { type Operation } from './operations';
 import { moneyOf, withoutAnswer, workFacts } from './paid-entries';
-import { counted, type Fields, fieldsOf, listOf, numberOf, present, shownSpan } from './values';
 import { type OpenEntry, type Story } from './story';
-import { type Fact, type Tone, type SpentOn } from './timeline';
-import { campaignMoney } from './workflow-entries';
 import { pauseOn } from './time-spent';
+import { type Fact, type Tone, type SpentOn } from './timeline';
+import { counted, type Fields, fieldsOf, listOf, numberOf, present, shownSpan } from './values';
+import { campaignMoney } from './workflow-entries';
 
 type Named = { readonly [name: string]: Fact };
 

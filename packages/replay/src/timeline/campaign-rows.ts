@@ -1,10 +1,10 @@
-import { mayHaveAnotherAttempt } from 'temporal-media/internal/domain/campaign/row-result';
 import { failureKind, outcomeWords } from 'temporal-media/internal/domain/campaign/row';
-import { type TaskAnswer } from './poll-entries';
+import { mayHaveAnotherAttempt } from 'temporal-media/internal/domain/campaign/row-result';
 import { type Operation } from './operations';
 import { type AnswerSaid } from './paid-entries';
-import { type Fields, fieldsOf, listOf, numberOf, type Shown, textOf, timeOf } from './values';
+import { type TaskAnswer } from './poll-entries';
 import { type NoAttempt, type TimelineRow, type Tone } from './timeline';
+import { type Fields, fieldsOf, listOf, numberOf, type Shown, textOf, timeOf } from './values';
 
 type OpenRow = { -readonly [field in keyof TimelineRow]: TimelineRow[field] };
 

@@ -1,9 +1,9 @@
 import { ACTIVITY } from 'temporal-media/internal/domain/names';
 import { type Operation } from './operations';
 import { withoutAnswer, workFacts } from './paid-entries';
-import { counted, fieldsOf, listOf, numberOf, present, shownBytes, shownSpan, textOf } from './values';
 import { type Said, type Story } from './story';
 import { type Fact, type Facts } from './timeline';
+import { counted, fieldsOf, listOf, numberOf, present, shownBytes, shownSpan, textOf } from './values';
 
 interface Fetched {
   readonly bytes: number;

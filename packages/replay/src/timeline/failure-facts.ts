@@ -1,5 +1,5 @@
-import { type History } from '@temporalio/common/lib/proto-utils';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { type History } from '@temporalio/common/lib/proto-utils';
 import { isSentence } from 'temporal-media/internal/service/redact';
 import { fieldsOf, numberOf, type Shown, textOf } from './values';
 

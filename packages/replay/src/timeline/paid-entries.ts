@@ -1,9 +1,12 @@
-import { ACTIVITY } from 'temporal-media/internal/domain/names';
 import { type Money } from 'temporal-media';
 import { formatMoney } from 'temporal-media/internal/domain/money';
+import { ACTIVITY } from 'temporal-media/internal/domain/names';
 import { DEFAULT_WAIT_MS } from 'temporal-media/internal/domain/timeouts';
 import { failureWords } from './failure-facts';
 import { type Operation } from './operations';
+import { type Said, type Story } from './story';
+import { pauseOn, pauseSpans } from './time-spent';
+import { SPENT, type Fact, type Facts, type Tone } from './timeline';
 import {
   counted,
   type Fields,
@@ -15,9 +18,6 @@ import {
   textOf,
   timeOf,
 } from './values';
-import { type Said, type Story } from './story';
-import { pauseOn, pauseSpans } from './time-spent';
-import { SPENT, type Fact, type Facts, type Tone } from './timeline';
 
 /** What one paid answer says, whoever gave it: a create, a group of creates, a reconciliation. */
 export interface AnswerSaid {

@@ -1,10 +1,10 @@
-import { UPDATE } from 'temporal-media/internal/domain/names';
 import { formatMoney } from 'temporal-media/internal/domain/money';
+import { UPDATE } from 'temporal-media/internal/domain/names';
 import { type Operation } from './operations';
 import { answerSaid, moneyOf, readTask, withoutAnswer, workFacts } from './paid-entries';
-import { fieldsOf, listOf, numberOf, present, shownSpan, textOf } from './values';
 import { type OpenEntry, type Said, type Story } from './story';
 import { type Fact } from './timeline';
+import { fieldsOf, listOf, numberOf, present, shownSpan, textOf } from './values';
 
 const DECISIONS: readonly string[] = [UPDATE.adopt, UPDATE.declareLost, UPDATE.resubmit];
 const OURS: readonly string[] = Object.values(UPDATE);

@@ -1,11 +1,11 @@
 import { type LoadedRun } from '../loaded-history';
 import { endedBy, failureWords } from './failure-facts';
 import { type Operation } from './operations';
-import { counted, type Fields, fieldsOf, listOf, numberOf, present, shownSpan, textOf } from './values';
 import { errorFacts } from './paid-entries';
 import { type OpenEntry, type Story } from './story';
-import { type Fact, type Tone } from './timeline';
 import { type Pause, pauseOn, pauseSpans } from './time-spent';
+import { type Fact, type Tone } from './timeline';
+import { counted, type Fields, fieldsOf, listOf, numberOf, present, shownSpan, textOf } from './values';
 import { pollsByWatchers, type WatcherLoss, watcherLosses } from './watcher-polls';
 
 /** One task's answer in a tick. */

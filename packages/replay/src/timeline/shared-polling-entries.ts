@@ -4,9 +4,9 @@ import { failureWords } from './failure-facts';
 import { type Operation } from './operations';
 import { withoutAnswer, workFacts } from './paid-entries';
 import { type PollReader } from './poll-entries';
-import { counted, type Fields, fieldsOf, listOf, numberOf, present, textOf } from './values';
 import { type Story } from './story';
 import { type Fact, type Tone } from './timeline';
+import { counted, type Fields, fieldsOf, listOf, numberOf, present, textOf } from './values';
 
 const SIGNALS: readonly string[] = [SIGNAL.watchJoin, SIGNAL.watchLeave, SIGNAL.nudge];
 const ACTIVITIES: readonly string[] = [ACTIVITY.watchVideo, ACTIVITY.tellVideos, ACTIVITY.deliverVideos];

@@ -1,8 +1,6 @@
 import { type Money } from 'temporal-media';
 import { failureWords } from './failure-facts';
 import { type Operation, type RunOperations } from './operations';
-import { type WorkflowTask } from './workflow-tasks';
-import { type Shown } from './values';
 import { type Span } from './time-spent';
 import {
   type EntryKind,
@@ -15,6 +13,8 @@ import {
   type TimelineEntry,
   type Tone,
 } from './timeline';
+import { type Shown } from './values';
+import { type WorkflowTask } from './workflow-tasks';
 
 /**
  * A reset run begins with copies of the events of the run that it was reset from. Where that run is told just before it, its

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
-import { WORKFLOW } from 'temporal-media/internal/domain/names';
 import { needingPerson, outcomeWords } from 'temporal-media/internal/domain/campaign/row';
+import { WORKFLOW } from 'temporal-media/internal/domain/names';
 import { TONES } from 'temporal-media/internal/html/page-assets';
-import { TIMELINE_SCRIPT, TIMELINE_STYLE } from './timeline-page-assets';
 import { rowCause } from './campaign-rows';
-import { eventText, offsetText } from './timeline-text';
-import { shownSpan } from './values';
+import { isRefused } from './story';
 import {
   ENTRY_KINDS,
   SPENT,
@@ -15,7 +13,9 @@ import {
   type TimelineRow,
   type Tone,
 } from './timeline';
-import { isRefused } from './story';
+import { TIMELINE_SCRIPT, TIMELINE_STYLE } from './timeline-page-assets';
+import { eventText, offsetText } from './timeline-text';
+import { shownSpan } from './values';
 import { moneySummaryText, sendsText } from './workflow-entries';
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;

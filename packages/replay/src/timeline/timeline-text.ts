@@ -1,8 +1,6 @@
-import { TONES } from 'temporal-media/internal/html/page-assets';
 import { visible } from 'temporal-media/internal/domain/terminal-text';
+import { TONES } from 'temporal-media/internal/html/page-assets';
 import { rowCause } from './campaign-rows';
-import { counted, hanging, shownSpan } from './values';
-import { moneySummaryText, sendsText } from './workflow-entries';
 import {
   SPENT,
   type EventIds,
@@ -11,6 +9,8 @@ import {
   type TimelineRow,
   type Tone,
 } from './timeline';
+import { counted, hanging, shownSpan } from './values';
+import { moneySummaryText, sendsText } from './workflow-entries';
 
 /** How a text is coloured; the names are those of the command line. */
 export type TextPaint = (tone: 'good' | 'bad' | 'warn' | 'note', text: string) => string;

@@ -1,5 +1,5 @@
-import { type OutcomeTone } from 'temporal-media/internal/domain/campaign/row';
 import { type Money } from 'temporal-media';
+import { type OutcomeTone } from 'temporal-media/internal/domain/campaign/row';
 
 /** Where an entry is drawn, and in which group a reader looks for it. */
 export type Lane =

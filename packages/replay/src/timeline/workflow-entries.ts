@@ -1,16 +1,16 @@
-import { milliseconds } from 'temporal-media/internal/domain/shape';
-import { isMediaWorkflow, WORKFLOW } from 'temporal-media/internal/domain/names';
-import { failureRow } from 'temporal-media/internal/domain/failure-table';
 import { situation } from 'temporal-media/internal/domain/advice';
 import { worstTone } from 'temporal-media/internal/domain/campaign/row';
+import { failureRow } from 'temporal-media/internal/domain/failure-table';
 import { formatMoney } from 'temporal-media/internal/domain/money';
+import { isMediaWorkflow, WORKFLOW } from 'temporal-media/internal/domain/names';
+import { milliseconds } from 'temporal-media/internal/domain/shape';
 import { endedBy, failureWords } from './failure-facts';
 import { eventId, type Operation } from './operations';
 import { errorFacts } from './paid-entries';
-import { counted, fieldsOf, listOf, numberOf, present, shownSpan, textOf, timeOf } from './values';
+import { type PollReader } from './poll-entries';
 import { type OpenEntry, type Story } from './story';
 import { type Fact, type MoneySummary, type Timeline, type Tone } from './timeline';
-import { type PollReader } from './poll-entries';
+import { counted, fieldsOf, listOf, numberOf, present, shownSpan, textOf, timeOf } from './values';
 
 /** The start of the first run. */
 export function readStart(operation: Operation, story: Story, polls: PollReader): void {

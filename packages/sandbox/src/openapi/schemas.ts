@@ -1,3 +1,4 @@
+import { type JsonObject } from '../json-value';
 import { nominalSizes } from '../media-store';
 import {
   type SandboxImageModel,
@@ -6,7 +7,6 @@ import {
   type SandboxVideoModel,
 } from '../models';
 import { allStatusWords, type SandboxMode } from '../options';
-import { type JsonObject } from '../json-value';
 
 /** A JSON Schema 2020-12, the dialect of OpenAPI 3.1. */
 export type JsonSchema = JsonObject;

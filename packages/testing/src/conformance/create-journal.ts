@@ -1,5 +1,16 @@
 import assert from 'node:assert/strict';
 import {
+  batchLog,
+  batchWorkflowId,
+  bookLog,
+  type BookRecord,
+  fenceLog,
+  freeLog,
+  ownerLog,
+} from 'temporal-media/internal/domain/campaign/budget-book';
+import { type CreatedVideo } from 'temporal-media/internal/domain/paid-call';
+import { DEFAULT_POLLING } from 'temporal-media/internal/domain/video-task';
+import {
   type CampaignLog,
   type CampaignRecord,
   type CreateJournal,
@@ -12,17 +23,6 @@ import {
   type LogEntry,
   type LostEntry,
 } from 'temporal-media/stores';
-import {
-  batchLog,
-  batchWorkflowId,
-  bookLog,
-  type BookRecord,
-  fenceLog,
-  freeLog,
-  ownerLog,
-} from 'temporal-media/internal/domain/campaign/budget-book';
-import { type CreatedVideo } from 'temporal-media/internal/domain/paid-call';
-import { DEFAULT_POLLING } from 'temporal-media/internal/domain/video-task';
 import { type ConformanceCheck } from './conformance-check';
 
 type Run = (

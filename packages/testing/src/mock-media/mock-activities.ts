@@ -10,8 +10,8 @@ import { type DownloadVideoResult } from 'temporal-media/internal/domain/downloa
 import { ACTIVITY, NOT_RECORDED } from 'temporal-media/internal/domain/names';
 import { type PollAnswer, type PolledRecord, seenOf } from 'temporal-media/internal/domain/poll-answers';
 import { videoTaskById } from 'temporal-media/internal/domain/video-task';
-import { completedImage, completedVideo, unconfirmedVideo } from './outcomes';
 import { type AskedImage, type AskedVideo, type FakeWorkflowActivities } from './mock-names';
+import { completedImage, completedVideo, unconfirmedVideo } from './outcomes';
 
 /** How the calls of a test end. */
 export interface MockMediaOptions {

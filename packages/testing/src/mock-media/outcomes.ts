@@ -1,4 +1,3 @@
-import { DEFAULT_POLLING } from 'temporal-media/internal/domain/video-task';
 import {
   type ArtifactRef,
   type Billing,
@@ -14,7 +13,6 @@ import {
   type Unconfirmed,
   type VideoTask,
 } from 'temporal-media';
-import { artifactUri } from 'temporal-media/internal/domain/request';
 import {
   completed,
   failed,
@@ -25,15 +23,17 @@ import {
   unknownTask,
   type VideoEnd,
 } from 'temporal-media/internal/domain/end-of-wait';
+import { billing } from 'temporal-media/internal/domain/money';
 import { imageOutcome, outcomes } from 'temporal-media/internal/domain/outcome';
+import { evidence } from 'temporal-media/internal/domain/paid-call';
+import { artifactUri } from 'temporal-media/internal/domain/request';
+import { DEFAULT_POLLING } from 'temporal-media/internal/domain/video-task';
 import {
   beginWatch,
   onPollError,
   onRecord,
   type WatchState,
 } from 'temporal-media/internal/domain/watch-state';
-import { evidence } from 'temporal-media/internal/domain/paid-call';
-import { billing } from 'temporal-media/internal/domain/money';
 
 /** What the outcomes of tests are made of. All times are fixed, so that an outcome is the same in every run. */
 

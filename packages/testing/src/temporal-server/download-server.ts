@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { acquireOwnerLock } from 'temporal-media/internal/stores/files/owner-lock';
 import { childEnvironment } from 'temporal-media/internal/stores/files/this-machine';
 import {

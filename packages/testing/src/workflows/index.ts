@@ -5,7 +5,6 @@
  * @module
  */
 import { proxyActivities } from '@temporalio/workflow';
-import { refusedBeforeSend } from 'temporal-media/internal/domain/outcome';
 import {
   type ImageOutcome,
   type Rejected,
@@ -15,6 +14,7 @@ import {
   type GenerateImageWorkflowInput,
   type GenerateVideoInput,
 } from 'temporal-media';
+import { refusedBeforeSend } from 'temporal-media/internal/domain/outcome';
 import { type Shape } from 'temporal-media/internal/domain/shape';
 import {
   AWAIT_VIDEO_SHAPE,

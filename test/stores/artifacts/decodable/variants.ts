@@ -1,5 +1,5 @@
-import { box, topLevel } from '../make-media';
 import { allBoxes, type NestedBox } from '../../../proof/truncation/boxes';
+import { box, topLevel } from '../make-media';
 
 type Variant = readonly [name: string, bytes: Buffer];
 

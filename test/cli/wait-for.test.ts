@@ -66,7 +66,7 @@ describe('the end of --wait-for', () => {
     const { code, reply, stderr } = await runJson([...args, '--wait-for', '20s'], bench.clientEnv);
     expect([code, reply.ok]).toEqual([75, true]);
     expect(expectDocumented('left-running', reply.data).state).toMatchObject({ phase: 'downloading' });
-    expect(stderr).toMatch(/^task \S+: downloading, try \d+, the last one failed: .*503/m);
+    expect(stderr).toMatch(/^task \S+: downloading, attempt \d+, the last one failed: .*503/m);
     expect(await statusOf(id)).toBe('RUNNING');
     const watched = await runJson(['watch', id, '--wait-for', '1s'], bench.clientEnv);
     expect([watched.code, expectDocumented('left-running', watched.reply.data).state?.phase]).toEqual([

@@ -11,7 +11,7 @@ import {
   type PollVideosInput,
   type PollVideosResult,
 } from '../domain/poll-answers';
-import { tickIntervalMs } from '../domain/poll-group';
+import { tickIntervalMs } from '../domain/poll-cadence';
 import { type PaidOperation } from '../domain/request';
 
 interface Watched {

@@ -10,7 +10,7 @@ import {
   type PollVideosResult,
   seenOf,
 } from '../domain/poll-answers';
-import { tickIntervalMs } from '../domain/poll-group';
+import { tickIntervalMs } from '../domain/poll-cadence';
 import { type TaskError } from '../domain/video-task';
 import { type MediaClient } from '../service/media-client';
 import { type AccountRegistry } from '../settings/accounts';

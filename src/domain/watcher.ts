@@ -1,6 +1,6 @@
 import { type WatchEnd } from './end-of-wait';
 import { activityQueues, baseTaskQueue, idCheck, MAX_ID, taskQueueCheck } from './names';
-import { type LastTick, type SlowPolling } from './poll-group';
+import { type LastTick, type SlowPolling } from './poll-cadence';
 import {
   absent,
   type Check,

@@ -2,7 +2,7 @@ import { type CreateOnceState } from './create-once';
 import { type CreatePolicy, createPolicyCheck } from './create-policy';
 import { type WaitOrigin } from './end-of-wait';
 import { taskQueueCheck } from './names';
-import { type LastTick } from './poll-group';
+import { type LastTick } from './poll-cadence';
 import {
   type ImageEditRequest,
   type ImageGenerationRequest,

@@ -15,7 +15,7 @@ import { given } from '../domain/json';
 import { billing } from '../domain/money';
 import { ACTIVITY, DEFAULT_CREDENTIAL, SIGNAL } from '../domain/names';
 import { outcomes, type VideoOutcome } from '../domain/outcome';
-import { PACE, type SlowPolling } from '../domain/poll-group';
+import { PACE, type SlowPolling } from '../domain/poll-cadence';
 import { milliseconds } from '../domain/shape';
 import { DEFAULT_WAIT_MS, POLL_TIMEOUTS, WATCH_TIMEOUTS } from '../domain/timeouts';
 import { type PollingMode, type PollingProfile, type VideoTask, videoTaskById } from '../domain/video-task';

@@ -38,4 +38,4 @@ export {
 } from './campaign/campaign-updates';
 export { type Watch, type WatchState } from '../domain/watch-state';
 export { type WatchEnd, type WatchVerdict } from '../domain/end-of-wait';
-export { type LastTick, type PollPace, type SlowPolling } from '../domain/poll-group';
+export { type LastTick, type PollPace, type SlowPolling } from '../domain/poll-cadence';

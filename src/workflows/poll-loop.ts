@@ -2,7 +2,7 @@ import { ActivityFailure, CancellationScope, condition } from '@temporalio/workf
 import { verdictWithoutRecord, type WatchEnd, type WatchVerdict } from '../domain/end-of-wait';
 import { ACTIVITY } from '../domain/names';
 import { type PollAnswer } from '../domain/poll-answers';
-import { type LastTick, NO_TICK, PollGroup, type PollPace, type SlowPolling } from '../domain/poll-group';
+import { type LastTick, NO_TICK, PollGroup, type PollPace, type SlowPolling } from '../domain/poll-cadence';
 import { bandKey } from '../domain/video-task';
 import { onMissedTick, onNudge, type Watch, type WatchState } from '../domain/watch-state';
 import { queuesOf } from './handlers';

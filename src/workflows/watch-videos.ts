@@ -11,7 +11,7 @@ import {
 } from '@temporalio/workflow';
 import { DELIVERY } from '../domain/download';
 import { ACTIVITY, idCheck, QUERY, SIGNAL } from '../domain/names';
-import { PACE } from '../domain/poll-group';
+import { PACE } from '../domain/poll-cadence';
 import { arrayOf, optional } from '../domain/shape';
 import { watcherDetails } from '../domain/video-state';
 import { type WatchState } from '../domain/watch-state';

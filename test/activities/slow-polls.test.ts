@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { createPollVideos } from '../../src/activities/poll-videos';
 import { verdictWithoutRecord, type WatchVerdict } from '../../src/domain/end-of-wait';
-import { PACE, PollGroup, type PollPace } from '../../src/domain/poll-group';
+import { PACE, PollGroup, type PollPace } from '../../src/domain/poll-cadence';
 import { type PollingProfile } from '../../src/domain/video-task';
 import { beginWatch, type WatchState } from '../../src/domain/watch-state';
 import { type GetVideoResult, type MediaClient } from '../../src/service/media-client';

@@ -1,6 +1,6 @@
 import { verdictWithoutRecord, type WatchVerdict } from '../../src/domain/end-of-wait';
 import { type PollAnswer, type PolledRecord } from '../../src/domain/poll-answers';
-import { type LastTick, PollGroup, type PollPace } from '../../src/domain/poll-group';
+import { type LastTick, PollGroup, type PollPace } from '../../src/domain/poll-cadence';
 import { DEFAULT_WAIT_MS } from '../../src/domain/timeouts';
 import { type PollingProfile, type VideoTask } from '../../src/domain/video-task';
 import {

@@ -1,4 +1,4 @@
-import { PACE, PollGroup } from '../../src/domain/poll-group';
+import { PACE, PollGroup } from '../../src/domain/poll-cadence';
 import { bandKey, DEFAULT_POLLING } from '../../src/domain/video-task';
 import { beginWatch } from '../../src/domain/watch-state';
 import { FAMILIES, makeVideoTask } from './make-video-task';

@@ -4,7 +4,7 @@ import { decideDownload } from '../../src/activities/download-problems';
 import { DOWNLOAD_BOUNDS } from '../../src/domain/download';
 import { verdictWithoutRecord } from '../../src/domain/end-of-wait';
 import { POLL_ERROR_CLASSES } from '../../src/domain/poll-answers';
-import { isPollable, PollGroup, wakeAt } from '../../src/domain/poll-group';
+import { isPollable, PollGroup, wakeAt } from '../../src/domain/poll-cadence';
 import {
   beginWatch,
   CREDENTIALS_RETRY_MS,

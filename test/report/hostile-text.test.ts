@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createContext, runInContext, Script } from 'node:vm';
 import { GALLERY_SCRIPT } from '../../packages/report/src/gallery-assets';
-import { CONTENT_POLICY } from '../../packages/report/src/templates';
+import { CONTENT_POLICY } from '../../packages/report/src/gallery-templates';
 import { writeReport } from '../../packages/report/src/write-report';
 import { factsOf, makeResult, planOf, putPlan, putSegments, resultsRef } from './make-campaign';
 import { filesOf, reportPlace, type ReportPlace } from './report-place';

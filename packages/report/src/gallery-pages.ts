@@ -8,13 +8,13 @@ import {
   worstTone,
 } from 'temporal-media/internal/domain/campaign/row';
 import { formatMoney } from 'temporal-media/internal/domain/money';
+import { ASSETS, renderCard, renderIndex, renderPage } from './gallery-templates';
 import { inOrder, PAGE_CARDS, pageNumber, type PageRows, type ReportRow } from './page-rows';
 import { type PlannedRows } from './read-results';
 import { type ReportFolder } from './report-folder';
 import { type ReportFacts } from './report-options';
 import { type PageFacts, type RowGroups } from './report-state';
 import { moneyText, rowCard, spanText, timeText } from './row-card';
-import { ASSETS, renderCard, renderIndex, renderPage } from './templates';
 
 export interface GalleryPageOptions {
   readonly folder: ReportFolder;

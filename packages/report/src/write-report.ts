@@ -10,6 +10,7 @@ import {
   type OwnerLock,
 } from 'temporal-media/internal/stores/files/owner-lock';
 import { type GalleryPageOptions, writeGalleryIndex, writeGalleryPage } from './gallery-pages';
+import { TEMPLATES_DIGEST } from './gallery-templates';
 import { fetchMedia, layoutFor, isPlaceOf, type MediaLayout, mediaNames } from './media';
 import { pagesOnDisk, readPage, writePage, inOrder, type PageRows } from './page-rows';
 import { mergeSegments, PlannedRows } from './read-results';
@@ -17,7 +18,6 @@ import { claimFolder, isMediaPart, ReportError, type ReportFolder, STATE_FOLDER 
 import { isNewer, type ReportOptions, type ReportSummary } from './report-options';
 import { readState, writeState, type PageFacts, type ReportState } from './report-state';
 import { hasTables, summaryJson, writeTables } from './tables';
-import { TEMPLATES_DIGEST } from './templates';
 
 const UNFINISHED = `${STATE_FOLDER}/unfinished`;
 

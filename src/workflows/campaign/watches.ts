@@ -5,7 +5,7 @@ import { outcomeOfDownload, outcomeOfWatch, type WaitOrigin, type WatchEnd } fro
 import { ACTIVITY } from '../../domain/names';
 import { type CreatedVideo } from '../../domain/paid-call';
 import { type PolledRecord } from '../../domain/poll-answers';
-import { PACE } from '../../domain/poll-group';
+import { PACE } from '../../domain/poll-cadence';
 import { type VideoTask } from '../../domain/video-task';
 import { beginWatch, type Watch, type WatchState } from '../../domain/watch-state';
 import { downloadVideo } from '../await-video';

@@ -1,5 +1,5 @@
 import { condition, sleep } from '@temporalio/workflow';
-import { PACE } from '../../../src/domain/poll-group';
+import { PACE } from '../../../src/domain/poll-cadence';
 import { videoTaskById } from '../../../src/domain/video-task';
 import { beginWatch } from '../../../src/domain/watch-state';
 import { PollLoop } from '../../../src/workflows';

@@ -120,11 +120,11 @@ function page() {
   const ms = (value) => number(value, 1);
   const text = `# Scale
 
-What a day of videos costs, and what is full first. \`node scripts/write-scale.js\` computes every number from what
+This page shows what a day of videos costs, and what reaches its limit first. \`node scripts/write-scale.js\` computes every number from what
 [\`npm run bench\`](measured.md) measured on one machine with two cores and the embedded server. With PostgreSQL persistence
 the server takes 1.6 to 2.9 times as much. A video here takes ${SECONDS} seconds and is polled every 4 seconds, ${POLLS} times. The busiest
-hour has ${PEAK} times the average; cores, rates and videos in flight are those of that hour. Nearly all of the cost is in polls: half the
-time, or twice the interval, is half of it.
+hour has ${PEAK} times the average load; cores, rates and videos in flight are for that hour. Polls cause nearly all of the cost: half the
+time, or twice the interval, halves it.
 
 ## Demand
 
@@ -132,7 +132,7 @@ ${markdownTable([['videos a day', 'a second', 'in the busiest hour', 'in flight 
 
 ## Temporal and workers
 
-A single video is a workflow of its own (${number(cost.single.actions)} actions, ${ms(cost.single.serverMs)} ms of the server and ${ms(cost.single.workerMs)} ms of a worker: \`detection-lag\`,
+A single video has its own workflow (${number(cost.single.actions)} actions, ${ms(cost.single.serverMs)} ms of server time and ${ms(cost.single.workerMs)} ms of worker time: \`detection-lag\`,
 \`growth\`). A [campaign](campaigns.md) shares its timers and activities (${number(cost.campaign.actions, 2)} actions, ${ms(cost.campaign.serverMs)} and ${ms(cost.campaign.workerMs)} ms: \`campaign-scale\`, \`campaign-rows\`).
 
 ${markdownTable([
@@ -148,19 +148,19 @@ ${markdownTable([
   ...temporal(cost),
 ]).join('\n')}
 
-Memory: a worker with 10,000 videos of campaigns in flight takes ${number(cost.memoryMiB)} MiB. Sockets for polls have
+A worker with 10,000 campaign videos in flight needs ${number(cost.memoryMiB)} MiB of memory. For poll sockets there is
 [a formula](operations.md#sockets-for-polls).
 
 ## Journal and artifacts
 
-A create waits for its intent before it is sent, and for its answer before it is reported. Intent and answer together, median of one caller on the
-same machine (\`journal\`): files ${ms(files.journalMs.p50)} ms${s3 === undefined ? '' : `, a bucket ${ms(s3.journalMs.p50)} ms`}${postgres === undefined ? '' : `, PostgreSQL ${ms(postgres.journalMs.p50)} ms`}; a network adds its own time to each request.
+A create waits for its intent before it is sent, and for its answer before it is reported. Both together take, as the median for one caller on the
+same machine (\`journal\`): files ${ms(files.journalMs.p50)} ms${s3 === undefined ? '' : `, a bucket ${ms(s3.journalMs.p50)} ms`}${postgres === undefined ? '' : `, PostgreSQL ${ms(postgres.journalMs.p50)} ms`}. A network adds its own time to each request.
 ${
   bucket === undefined
     ? ''
     : `
-With the journal in PostgreSQL and artifacts in a bucket, a video of a campaign takes ${number(bucket.requests, 1)} requests to the bucket and ${number(bucket.statements, 1)} statements
-(\`many-hosts\`, the most of its runs). The journal gets 6 records a video, about 6 KB. The bytes of the bucket are those of your videos.
+With the journal in PostgreSQL and artifacts in a bucket, a campaign video takes ${number(bucket.requests, 1)} requests to the bucket and ${number(bucket.statements, 1)} statements
+(\`many-hosts\`, the maximum of its runs). The journal gets 6 records per video, about 6 KB. The bucket stores the bytes of your videos.
 
 ${markdownTable([
   ['videos a day', 'bucket requests a day', 'a second, busiest', 'statements a day', 'a second, busiest'],
@@ -173,10 +173,10 @@ ${markdownTable([
 | Videos a day | First                                                                                                                                       | What moves it                                                                                              |
 | ------------ | ------------------------------------------------------------------------------------------------------------------------------------------- | ---------------------------------------------------------------------------------------------------------- |
 | 10,000       | nothing: one worker and the embedded server are mostly idle                                                                                 | a second worker is for failures, not for load                                                              |
-| 100,000      | as singles the embedded server in the busiest hour (a server in one process, one disk)                                                        | campaigns; or a Temporal server with a database of its own                                                 |
-| 1,000,000    | as singles the server's cores and its database; as campaigns one worker (${number(cost.videosPerSecond)} videos a second on these two cores, \`campaign-throughput\`) | campaigns; more workers, pools for creates, polls and downloads ([pools](operations.md#pools-of-workers)) |
+| 100,000      | as singles, the embedded server in the busiest hour (a server in one process, one disk)                                                        | campaigns; or a Temporal server with its own database                                                 |
+| 1,000,000    | as singles, the server's cores and its database; as campaigns, one worker (${number(cost.videosPerSecond)} videos a second on these two cores, \`campaign-throughput\`) | campaigns; more workers, pools for creates, polls and downloads ([pools](operations.md#pools-of-workers)) |
 
-Beyond that, the rate of the service itself comes first: \`MEDIA_CREATES_PER_SECOND\` and the rates of accounts keep it.
+Beyond that, the service's own rate is the first limit. \`MEDIA_CREATES_PER_SECOND\` and the accounts' rates keep you within it.
 `;
   return formatText(PAGE, text);
 }

@@ -124,7 +124,7 @@ This page shows what a day of videos costs, and what reaches its limit first. \`
 [\`npm run bench\`](measured.md) measured on one machine with two cores and the embedded server. With PostgreSQL persistence
 the server takes 1.6 to 2.9 times as much. A video here takes ${SECONDS} seconds and is polled every 4 seconds, ${POLLS} times. The busiest
 hour has ${PEAK} times the average load; cores, rates and videos in flight are for that hour. Polls cause nearly all of the cost: half the
-time, or twice the interval, halves it.
+video time, or twice the interval, halves the cost.
 
 ## Demand
 
@@ -153,7 +153,7 @@ A worker with 10,000 campaign videos in flight needs ${number(cost.memoryMiB)} M
 
 ## Journal and artifacts
 
-A create waits for its intent before it is sent, and for its answer before it is reported. Both together take, as the median for one caller on the
+A create is sent after its intent is stored, and reported after its answer is stored. The median time for both, with one caller on the
 same machine (\`journal\`): files ${ms(files.journalMs.p50)} ms${s3 === undefined ? '' : `, a bucket ${ms(s3.journalMs.p50)} ms`}${postgres === undefined ? '' : `, PostgreSQL ${ms(postgres.journalMs.p50)} ms`}. A network adds its own time to each request.
 ${
   bucket === undefined

@@ -2,10 +2,11 @@
 
 const HEAD = `# The first ten minutes
 
-A recorded session of somebody who has never seen Temporal. \`npm run first-ten-minutes\` types these commands into real
-terminals and writes this page; a test types them again and compares. Ids, times and ports differ from run to run.
+This is a recorded session for readers who have never used Temporal. \`npm run first-ten-minutes\` types these commands into
+real terminals and writes this page. A test types them again and compares the screens. Ids, times and ports differ from run
+to run.
 
-The package is installed (\`npm install temporal-media …\`, see the [README](../README.md)) and nothing else runs.
+The package is installed (\`npm install temporal-media …\`, see the [README](../README.md)).
 `;
 
 /** The page of a recording: what was said, then the screen. */

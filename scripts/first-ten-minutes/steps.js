@@ -6,78 +6,81 @@
  */
 const STEPS = [
   {
-    say: 'Nothing runs yet. `doctor` says what is missing and what to do about it.',
+    say: 'Nothing is running yet. `doctor` shows what is missing and what to do about it.',
     type: 'temporal-media doctor',
   },
   {
-    say: 'In one terminal: a Temporal server, a sandbox of the service and a worker. It stays up.',
+    say: 'In one terminal, start a Temporal server, a sandbox of the service and a worker. The command keeps running.',
     window: 'dev',
     type: 'temporal-media dev',
     until: /--out out/,
   },
   {
-    say: 'In another terminal, in the same directory: now a video could be made.',
+    say: 'In another terminal, in the same directory, run `doctor` again. A video could be made now.',
     type: 'temporal-media doctor',
   },
   {
-    say: 'The models that the worker knows, with their allowed values and prices.',
+    say: 'List the models that the worker knows, with their allowed values and prices.',
     type: 'temporal-media models ls',
   },
   {
-    say: 'What would be sent, and what it would cost. Nothing is sent.',
+    say: 'See what would be sent and what it would cost. Nothing is sent.',
     type: 'temporal-media video --model cine-1 --prompt "a lighthouse at dusk" --duration 4 --dry-run',
   },
   {
-    say: 'A value that the model does not have is refused before anything is started, with the ones that it has.',
+    say: 'A value that the model does not support is refused before anything starts. The error lists the allowed values.',
     type: 'temporal-media video --model cine-1 --prompt "a lighthouse" --duration 3; echo "exit code $?"',
   },
   {
-    say: 'The first video. Reusing its id never buys twice.',
+    say: 'Create the first video. Reusing its id never buys twice.',
     type: 'temporal-media video --model cine-1 --prompt "a paper boat on a lake" --duration 4 --id boat --out out',
   },
   {
-    say: 'Once more, the same: it attaches and returns the first result.',
+    say: 'Run the same command again. It attaches and returns the first result.',
     type: 'temporal-media video --model cine-1 --prompt "a paper boat on a lake" --duration 4 --id boat --out out',
   },
   {
-    say: 'One that takes longer (the sandbox reads `[run:25s]`). A bar shows only what the service reports.',
+    say: 'Create a video that takes longer: the sandbox reads `[run:25s]`. The progress bar shows only what the service reports.',
     type: 'temporal-media video --model cine-1 --prompt "a lighthouse at dusk [run:25s]" --id lighthouse --out out',
     until: /in_progress \d+ %/,
   },
   {
-    say: 'Ctrl-C detaches. Nothing is cancelled.',
+    say: 'Ctrl-C detaches. Nothing is canceled.',
     press: 'C-c',
   },
   {
-    say: 'What happens now, and what is safe to do. A task id alone leads to the same place.',
+    say: 'See what is happening and what is safe to do. The task id works in place of the workflow id.',
     type: 'temporal-media status lighthouse',
   },
   {
-    say: 'Now the machine crashes: server, sandbox, worker and `dev` are killed with SIGKILL. Then `dev` again.',
+    say: 'Now the machine crashes: the server, the sandbox, the worker and `dev` are killed with SIGKILL. Start `dev` again.',
     kill: true,
     window: 'dev',
     type: 'temporal-media dev',
     until: /--out out/,
   },
   {
-    say: 'The wait goes on to the file. Nothing was created again.',
+    say: 'The wait continues until the file is saved. Nothing was created again.',
     type: 'temporal-media resume lighthouse --out out',
   },
   {
-    say: 'Failures have words, hints and exit codes of their own.',
+    say: 'A failure prints a message and a hint, and sets the exit code.',
     type: 'temporal-media video --model cine-1 --prompt "[fail:moderation]" --id refused; echo "exit code $?"',
   },
   {
-    say: 'Images and edits are one call each.',
+    say: 'An image or an edit is a single call.',
     type: 'temporal-media image --model image-2 --prompt "a teapot" --size 512x512 --id teapot --out out',
   },
   {
     type: 'temporal-media edit --model image-2 --prompt "make it blue" --image out/teapot-1.png --size 512x512 --id blue --out out',
   },
-  { say: 'Scripts read one JSON object.', type: 'temporal-media status boat --json | head -c 300; echo' },
-  { say: 'The files, each with its facts beside it.', type: 'ls out' },
   {
-    say: 'Ctrl-C in the first terminal stops everything; the next `dev` goes on where it was.',
+    say: 'For scripts, `--json` prints one JSON object.',
+    type: 'temporal-media status boat --json | head -c 300; echo',
+  },
+  { say: 'Each result has a JSON file with its facts beside it.', type: 'ls out' },
+  {
+    say: 'Ctrl-C in the first terminal stops everything. The next `dev` continues where it stopped.',
     window: 'dev',
     press: 'C-c',
   },

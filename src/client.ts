@@ -86,7 +86,7 @@ export class TemporalMediaClient {
   private readonly starter: Starter;
 
   constructor(
-    /** The Temporal client, with the codec of the workers if they have one. */
+    /** The Temporal client. If the workers use a codec, it needs the same one. */
     readonly client: Client,
     options: TemporalMediaClientOptions = {},
   ) {
@@ -125,31 +125,31 @@ export class TemporalMediaClient {
   }
 
   /**
-   * Returns the current state of a video workflow, including what its watcher knows. Works for closed ones too while
-   * their history is retained.
+   * Returns the current state of a video workflow, including what its watcher knows. Also works for closed workflows
+   * while their history is retained.
    */
   async videoState(workflowId: string): Promise<VideoState> {
     return videoState(this.client, workflowId);
   }
 
   /**
-   * Runs the next poll of a video earlier, by workflow id or task id: for callers that learn by other means, such as a
-   * webhook, that the task may be done. The poll decides, so a wrong or forged nudge costs one GET at most. It never
-   * runs sooner than the shortest interval of the model after the last poll, and Retry-After is respected.
-   * @returns whether a workflow waits for the video
+   * Runs a video's next poll earlier, by workflow id or task id. Call it when something else, such as a webhook, says
+   * that the task may be done. Only the poll decides, so a wrong or forged nudge costs at most one GET. The model's
+   * shortest polling interval and Retry-After still apply.
+   * @returns whether a workflow is waiting for the video
    */
   async nudge(workflowOrTaskId: string, options: FindTaskOptions = {}): Promise<boolean> {
     return nudge(this.client, this.taskQueue, workflowOrTaskId, options);
   }
 
-  /** Returns a handle of the newest run of a video workflow, to wait for its outcome; starts nothing. */
+  /** Returns a handle to the newest run of a video workflow, for awaiting its outcome. Starts nothing. */
   getVideo(workflowId: string): Started<VideoOutcome> {
     return attach(this.client, workflowId);
   }
 
   /**
-   * Yields the states of a video workflow as they change, until it is closed or `signal` aborts. It only queries: it
-   * starts, cancels and polls nothing. Skips a state that cannot be read because no worker answers.
+   * Yields a video workflow's states as they change, until the workflow closes or `signal` aborts. Only sends queries:
+   * it never starts, cancels or polls anything. Skips a state if no worker answers the query.
    */
   watch(workflowId: string, options: WatchOptions = {}): AsyncGenerator<VideoState, void, undefined> {
     return watchStates(
@@ -163,8 +163,8 @@ export class TemporalMediaClient {
   }
 
   /**
-   * Resumes the wait for a video by workflow id or task id: attaches to a running owner, else starts `awaitVideo`.
-   * Polls and downloads only; it never creates.
+   * Resumes waiting for a video, by workflow id or task id. Attaches to the workflow that is already waiting, or starts
+   * `awaitVideo`. Only polls and downloads; never creates.
    * @throws ResumeError
    */
   async resume(workflowOrTaskId: string, wait: WaitOptions = {}): Promise<Started<VideoOutcome>> {
@@ -176,7 +176,7 @@ export class TemporalMediaClient {
   }
 
   /**
-   * Looks up a task id in a worker's journal and, with `askService`, at the service itself: one GET.
+   * Looks up a task id in a worker's journal. With `askService`, also sends one GET to the service.
    * @throws WorkflowFailedError when no worker has answered within `timeoutMs`
    */
   async findTask(taskId: string, options: FindTaskOptions = {}): Promise<FoundVideoTask> {
@@ -184,7 +184,7 @@ export class TemporalMediaClient {
   }
 
   /**
-   * Reads the name of a worker's artifact store: results are found only in a store of the same name.
+   * Returns the name of a worker's artifact store. Results can be read only from a store with the same name.
    * @throws WorkflowFailedError when no worker has answered within `timeoutMs`
    */
   async artifactStore(options: ArtifactStoreOptions = {}): Promise<ArtifactStoreFacts> {
@@ -192,14 +192,17 @@ export class TemporalMediaClient {
   }
 
   /**
-   * Applies a person's decision about a paid call of unknown fate: by an Update if its workflow waits for one, else by
-   * the workflow `resolveUnconfirmed`. Sends nothing paid itself, except a `resubmit` that a workflow waits for.
+   * Applies a person's decision about a paid call with an unknown outcome. Uses an Update if the call's workflow is
+   * waiting for one, otherwise the workflow `resolveUnconfirmed`. Nothing paid is sent, except a `resubmit` that a
+   * workflow is waiting for.
    */
   async resolveUnconfirmed(decision: DecisionInput, owner?: string): Promise<ResolveUnconfirmedResult> {
     return deliverDecision(this.client, this.taskQueue, decision, owner);
   }
 
-  /** Reads one page of a worker's journal. @throws WorkflowFailedError when no worker has answered in two minutes */
+  /**
+   * Reads one page of a worker's journal. @throws WorkflowFailedError when no worker has answered within two minutes
+   */
   async reviewJournal(input: ReviewInput): Promise<ReviewJournalPage> {
     return fetchJournalPage(this.client, this.taskQueue, input);
   }

@@ -9,8 +9,7 @@ export class WorkerSetupError extends Error {
 }
 
 /**
- * Returns the path of a file of this package that the workflow bundler opens: compiled when installed, the source when
- * run from sources.
+ * Returns the path of a file in this package for the workflow bundler: the compiled file if installed, else the source.
  * @throws WorkerSetupError if this code was bundled, which leaves such files behind
  */
 export function packageFile(...path: readonly string[]): string {
@@ -37,11 +36,11 @@ export function refuseBundled(): void {
 
 /** One installed copy of the SDK package whose failure classes all code must share. */
 export interface SdkCopy {
-  /** The package that loads it. */
+  /** The package that loads this copy. */
   readonly by: string;
   /** The loaded file; differs between two copies. */
   readonly file: string;
-  /** `unknown` when its package.json cannot be read. */
+  /** `unknown` if its package.json cannot be read. */
   readonly version: string;
 }
 
@@ -61,8 +60,8 @@ export function sdkCopies(
 }
 
 /**
- * Adds the copy of the application in `folder`, but only if the application uses this installation of the package: the
- * copies of another project do not matter.
+ * Adds the copy that the application in `folder` loads, but only if the application uses this installation of the
+ * package. Copies in other projects do not matter.
  */
 export function sdkCopiesWithApplication(
   folder: string,

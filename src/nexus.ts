@@ -1,6 +1,6 @@
 /**
- * The Nexus service `media` for its callers: names and types alone, small enough for any workflow bundle. A worker
- * serves it with `mediaNexusService` of `temporal-media/worker`, or with `MEDIA_NEXUS=1`.
+ * Defines the Nexus service `media` for callers. Contains only names and types, so it is small enough for any workflow
+ * bundle. A worker serves it with `mediaNexusService` from `temporal-media/worker`, or with `MEDIA_NEXUS=1`.
  *
  * @module
  */
@@ -16,29 +16,32 @@ import {
 } from './domain/workflow-inputs';
 
 /**
- * Authorizes one purchase: the same key never buys twice, whatever sends it and however often. Required over Nexus,
- * because an operation gets nothing that stays the same when its caller is reset. Derive it from lasting ids of the
- * caller, such as an order number, or `${workflowInfo().workflowId}/film`.
+ * Authorizes one purchase: the same key never buys twice, no matter who sends it or how often. Required over Nexus,
+ * because nothing that an operation receives stays the same when its caller is reset. Derive it from something
+ * permanent in the caller, such as an order number or `${workflowInfo().workflowId}/film`.
  */
 interface WithCreationKey {
   readonly creationKey: string;
 }
 
-/** Input of the operation `generateVideo`: that of the workflow, with a creation key. */
+/** Input of the operation `generateVideo`: the workflow's input plus a creation key. */
 export type MediaVideoInput = Omit<GenerateVideoInput, 'creationKey' | 'carried'> & WithCreationKey;
 /** Input of the operation `awaitVideo`, which buys nothing and therefore needs no creation key. */
 export type MediaAwaitInput = Omit<AwaitVideoInput, 'carried'>;
-/** Input of the operation `generateImage`: that of the workflow, with a creation key. */
+/** Input of the operation `generateImage`: the workflow's input plus a creation key. */
 export type MediaImageInput = Omit<GenerateImageWorkflowInput, 'creationKey'> & WithCreationKey;
-/** Input of the operation `editImage`: that of the workflow, with a creation key. */
+/** Input of the operation `editImage`: the workflow's input plus a creation key. */
 export type MediaEditInput = Omit<EditImageWorkflowInput, 'creationKey'> & WithCreationKey;
 
-/** A campaign and its id: the same id with the same manifest attaches, or continues with the remaining rows. */
+/**
+ * A campaign and its id. Starting the same id with the same manifest attaches to the campaign, or continues with its
+ * remaining rows.
+ */
 export type MediaCampaignInput = Omit<CampaignInput, 'previous' | 'carried'> & { readonly id: string };
 
 /**
- * Every operation is a workflow run in the namespace of the media workers. Videos and images return an outcome, as
- * their workflows do. A failed operation means that nothing could be started, or that its workflow was closed by hand.
+ * Every operation runs a workflow in the media workers' namespace. Video and image operations return an outcome, as
+ * their workflows do. If an operation fails, nothing could be started or someone closed its workflow.
  */
 export const mediaService = service('media', {
   generateVideo: operation<MediaVideoInput, VideoOutcome>(),

@@ -20,14 +20,17 @@ export { type ServedPart } from './domain/names';
 export { type Rebind } from './worker/bind-queue';
 
 /**
- * `plugins: [new MediaPlugin()]` of `Worker.create`, `bundleWorkflowCode`, a replay, a client or a connection.
+ * A plugin for `Worker.create`, `bundleWorkflowCode`, a replay, a client or a connection. Pass `plugins: [new
+ * MediaPlugin()]`.
  *
- * - A worker gets our workflows and activities beside its own, and serves the activity queues of its task queue while it
- *   runs; it is bound to its journal before it is made, and starts also where that fails. Names that clash are refused.
- * - A bundle gets our workflows beside the user's.
- * - A client gets nothing: it needs none of it. So one list of plugins does for all, and a connection passes it on.
+ * - A worker gets the workflows and activities of this package in addition to its own. While it runs, it also serves
+ *   the activity queues of its task queue. It is bound to its journal before it is created, and starts even if that
+ *   fails. Names that clash are refused.
+ * - A bundle gets the workflows of this package in addition to yours.
+ * - A client needs nothing, so nothing is added. The same list of plugins therefore works everywhere, and a connection
+ *   passes it on.
  *
- * Reads its configuration when a worker is made. Given more than once, it acts once.
+ * Reads its configuration when a worker is created. If the plugin is listed more than once, it is applied once.
  */
 export class MediaPlugin
   implements WorkerPlugin, BundlerPlugin, ClientPlugin, ConnectionPlugin, NativeConnectionPlugin
@@ -39,9 +42,9 @@ export class MediaPlugin
   constructor(private readonly options: MediaPluginOptions = {}) {}
 
   /**
-   * Whether every worker that was made with this plugin can take creates now: it is set up, and its stores can be
-   * written. For a readiness probe of your process: the stores are checked every ten seconds at most. Never rejects;
-   * true if only workflows are served, and before a worker is made.
+   * Returns whether every worker created with this plugin can take creates right now: it is set up, and its stores are
+   * writable. Suited to your process's readiness probe: the stores are checked at most every ten seconds. Never
+   * rejects. True if only workflows are served, and before any worker is created.
    */
   async isReady(): Promise<boolean> {
     const answers = await Promise.all(this.workers.map((isReady) => isReady()));
@@ -63,7 +66,7 @@ export class MediaPlugin
     return replayWorkflows(options);
   }
 
-  /** @throws WorkerSetupError, when the bundle is made, for workflows of the same name */
+  /** @throws WorkerSetupError while bundling, if two workflows have the same name */
   configureBundler(options: BundleOptions): BundleOptions {
     return joinBundle(options);
   }

@@ -1,6 +1,6 @@
 /**
- * Creates media workers: configuration from the environment, journal bound before the first poll, drain on shutdown.
- * For processes that hold the key; never imported by workflow code.
+ * Creates media workers. Reads the configuration from the environment, binds the journal before the first poll, and
+ * drains on shutdown. For processes that have the API key. Workflow code must never import it.
  *
  * @module
  */
@@ -42,50 +42,55 @@ export { type ServedPart } from './domain/names';
 export { type Rebind } from './worker/bind-queue';
 export { withoutPayloads } from './worker/telemetry';
 
-/** Options of {@link createMediaWorker}. Without any, everything is read from the environment. */
+/** Options of {@link createMediaWorker}. Everything that is left out is read from the environment. */
 export interface MediaWorkerOptions extends ServingOptions {
   /** @default from TEMPORAL_* (envconfig) */
   readonly connection?: NativeConnection;
   /** @default TEMPORAL_NAMESPACE, else 'default' */
   readonly namespace?: string;
   /**
-   * The user's own workflow code that re-exports ours, or a prebuilt bundle. Not used where `serve` leaves workflows out.
-   * Bundled with the workflow interceptors, converters and plugins of `worker`, but for a bundle that exists already.
+   * Your own workflow code, which must re-export the workflows of this package, or a prebuilt bundle. Not used if
+   * `serve` leaves out `workflows`. Code is bundled with the workflow interceptors, converters and plugins from
+   * `worker`; a prebuilt bundle is used as it is.
    * @default the workflows of this package
    */
   readonly workflows?: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
   /**
-   * The user's own activities, beside ours on the task queue itself; one of the same name is refused. Not used where
-   * `serve` leaves `create` out. @default none
+   * Your own activities, registered on the main task queue next to those of this package. Names must not clash. Not
+   * used if `serve` leaves out `create`. @default none
    */
   readonly activities?: object;
-  /** Further options of the Temporal worker, without those that the binding of the journal depends on. */
+  /** Further Temporal worker options, except the ones that the journal binding depends on. */
   readonly worker?: Partial<Omit<WorkerOptions, 'activities' | 'connection' | 'namespace' | 'taskQueue'>>;
 }
 
 /** A worker with its activity queues, bound to its journal and ready to run. */
 export interface MediaWorker {
-  /** The worker of the queue itself: workflows, and all activities. Where that is not served, of the first queue. */
+  /**
+   * The worker of the main queue, with workflows and all activities. If the main queue is not served, the first queue's
+   * worker.
+   */
   readonly worker: Worker;
-  /** The queue of workflows; those of activities are beside it. */
+  /** The workflow queue. Activity queues have names derived from it. */
   readonly taskQueue: string;
-  /** Every served queue, its own first. */
+  /** All served queues, the main queue first. */
   readonly queues: readonly string[];
   /**
-   * Credential name and digest of the base address, as outcomes name it: the first of {@link accounts}; empty where only
+   * Credential name and digest of the base address, as in outcomes. The first of {@link accounts}; empty if only
    * workflows are served.
    */
   readonly account: string;
-  /** All accounts that it serves at its start; those of MEDIA_ACCOUNTS may change later. */
+  /** All accounts served at startup. Accounts from MEDIA_ACCOUNTS may change later. */
   readonly accounts: readonly string[];
   /**
-   * Whether it can take creates now: its journal can be written. For a readiness probe: the journal is asked every ten
-   * seconds at most. Never rejects; true where only workflows are served.
+   * Returns whether the worker can take creates right now, which means that its journal is writable. Suited to a
+   * readiness probe: the journal is checked at most every ten seconds. Never rejects. True if only workflows are
+   * served.
    */
   isReady(): Promise<boolean>;
-  /** Runs until shutdown; creates in flight are finished first. */
+  /** Runs until shutdown. Creates in flight are finished first. */
   run(): Promise<void>;
-  /** Starts the shutdown of all its workers and returns at once; `run` then settles when they have drained. */
+  /** Starts shutting down all workers and returns immediately. `run` settles when they have drained. */
   shutdown(): void;
 }
 
@@ -110,7 +115,7 @@ export async function createMediaWorker(options: MediaWorkerOptions = {}): Promi
 }
 
 interface Making extends Assembly {
-  /** Undefined where only workflows are served. */
+  /** Undefined if only workflows are served. */
   readonly accounts: AccountSet | undefined;
   readonly connected: Connected;
 }

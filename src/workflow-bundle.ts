@@ -7,8 +7,8 @@ import { throwBug } from './domain/bug';
 import { packagedWorkflows } from './installation';
 
 /**
- * Provides the workflow bundle for workers. Bundling takes seconds, so this package ships a bundle. Where that does not
- * match the SDK, the code is bundled once per process and path.
+ * Provides the workflow bundle for workers. Bundling takes seconds, so this package ships a bundle. If the shipped
+ * bundle does not match the SDK, the code is bundled once per process and path.
  *
  * @module
  */
@@ -18,8 +18,8 @@ type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
 const bundles = new Map<string, Promise<{ readonly code: string }>>();
 
 /**
- * Returns the shipped bundle where it matches, else one in memory: the worker that binds the journal and the main
- * worker run the same code, and it is bundled once.
+ * Returns the shipped bundle if it matches, otherwise one built in memory. The main worker and the worker that binds
+ * the journal run the same code, so it is bundled only once.
  * @param workflows the user's own code or a prebuilt bundle; default: the workflows of this package
  * @param onBundling called before our own code is bundled, with the reason why the shipped bundle is not used
  */
@@ -37,8 +37,8 @@ export async function bundledWorkflows(
 }
 
 /**
- * The workflows of a worker with these options. Where something of the user belongs into the bundle (interceptors,
- * converters, or plugins, which may add them), the SDK bundles, which knows what its options add to the code.
+ * Returns the workflows of a worker with these options. If the bundle must include the user's interceptors, converters
+ * or plugins, the SDK does the bundling, because it knows what its options add to the code.
  */
 export async function workflowsFor(
   given: Workflows | undefined,
@@ -87,7 +87,7 @@ export interface BundleManifest {
   readonly digest: string;
 }
 
-/** The bundle of this package, or why it cannot be used here. */
+/** This package's bundle, or the reason why it cannot be used here. */
 export type ShippedBundle = { readonly codePath: string } | { readonly because: string };
 
 /**

@@ -7,15 +7,15 @@ import { createRedactor, type Redactor } from '../service/redact';
 import { type AccountRegistry } from '../settings/accounts';
 
 /**
- * Reports a mistake of this package: in the log at ERROR, with the stack frames but not the message, which may repeat a
- * value; and in a metric. The SDK logs a failed activity at WARN, and a returned value not at all.
+ * Reports a bug in this package in a metric and in the log at ERROR. The log entry has the stack frames but not the
+ * message, which may repeat a value. The SDK logs a failed activity only at WARN, and a returned value not at all.
  */
 export function reportMistake(error: unknown): void {
   const { name, stack } = error instanceof Error ? error : new Error('not an error');
   const frames = framesOf(stack);
   const message = 'This is a mistake of temporal-media. Please report it with its stack';
   if (asyncLocalStorage.getStore() === undefined) {
-    // Outside an activity there is no logger. Node prints a warning, and the host can listen to it.
+    // There is no logger outside an activity. Node prints a warning, and the host can listen for it.
     process.emitWarning(message, { type: name, detail: frames.join('\n') });
     return;
   }
@@ -34,7 +34,7 @@ export function framesOf(stack = ''): readonly string[] {
   return stack.split('\n').filter((line) => /^\s+at /.test(line));
 }
 
-/** As `otherwise`, but reports a mistake: neither a paid call nor another call may fail because of it. */
+/** Returns `otherwise`, and reports a bug: no call, paid or not, may fail because of it. */
 export function reported<T>(value: T): (error: unknown) => T {
   return (error) => {
     reportIfMistake(error);
@@ -42,15 +42,15 @@ export function reported<T>(value: T): (error: unknown) => T {
   };
 }
 
-/** Tries of one activity by workers without the account. With two workers, all of them miss it once in 64 times. */
+/** Tries of one activity by workers without the account. With two workers, all tries miss once in 64 times. */
 const TRIES = 6;
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 2_000;
 
 /**
- * Gives another worker of the queue a chance to serve an account that this one lacks: throws a retryable failure for
- * the first tries. Pauses grow and vary, so nothing spins. Only before a request, and not for paid calls, which answer
- * with what is missing.
+ * Gives another worker on the queue a chance to serve an account that this one lacks, by throwing a retryable failure
+ * for the first tries. Delays grow and vary, so nothing spins. Use only before a request, and not for paid calls, which
+ * return what is missing.
  * @param withinMs time since the activity was scheduled after which a try is useless, in milliseconds
  */
 export function retryOnAnotherWorker(withinMs = Infinity): void {
@@ -80,15 +80,15 @@ interface RetryLater {
   readonly class: string;
   readonly message: string;
   readonly httpStatus?: number | undefined;
-  /** Milliseconds; a lower bound that the server honours. */
+  /** Milliseconds; a lower bound that the server honors. */
   readonly delayMs?: number | undefined;
   /** How much of `delayMs` the service requested (Retry-After); the rest is our own backoff. @default nothing */
   readonly retryAfterMs?: number | undefined;
-  /** An earlier send of the call may have cost. */
+  /** An earlier send of the call may have cost money. */
   readonly mayBeOwed?: true | undefined;
 }
 
-/** Turns a temporary condition into a retryable failure. BENIGN: it is expected, and not logged as an error. */
+/** Turns a temporary condition into a retryable failure. BENIGN: the failure is expected and not logged as an error. */
 export function retryLater({
   class: word,
   message,
@@ -117,9 +117,8 @@ export function retryLater({
 }
 
 /**
- * Sanitizes a failure that is not ours, such as a fault of a store: its message and stack enter the history and the log
- * of the worker, and may repeat an address, a key or a path. Failures with a meaning for the SDK are returned
- * unchanged.
+ * Sanitizes a failure that is not ours, such as a store error. Its message and stack enter the history and the worker's
+ * log, and may repeat an address, a key or a path. Failures with a meaning for the SDK are returned unchanged.
  */
 export async function sanitised(
   error: unknown,
@@ -153,12 +152,12 @@ export function unsafeRetryPolicy(attempt: number): ApplicationFailure {
   });
 }
 
-/** Redactors for the keys of every account of this worker. */
+/** Returns redactors for the keys of all of this worker's accounts. */
 export async function redactorsOf(accounts: AccountRegistry): Promise<readonly Redactor[]> {
   return Promise.all(accounts.all().map(({ client }) => client.redactor()));
 }
 
-/** Returns a function that removes known keys and signed addresses from a text, and those of the same form. */
+/** Returns a function that removes known keys, signed addresses, and anything of the same form from a text. */
 export function clearOf(redactors: readonly Redactor[]): (text: string, max?: number) => string {
   const known = [...redactors, createRedactor([])];
   return (text, max) => known.reduce((rest, redactor) => redactor.text(rest, max), text);

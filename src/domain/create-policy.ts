@@ -13,26 +13,25 @@ import {
 import { type ErrorKind } from './video-task';
 
 /**
- * What an operator may vouch for about the service's replies to a paid call (architecture: Create,
- * failure model: Refusals that are sent again). Evaluated in the activity. The first value of each field is the
- * default and the strict one.
+ * What an operator vouches for about the service's replies to a paid call (architecture: Create, failure model:
+ * Refusals that are sent again). Evaluated in the activity. Each field's first value is the default and the strictest.
  */
 export interface CreatePolicy {
   /**
    * A 429, or a 425, is an admission decision: nothing was accepted. `fail` ends with `rejected` instead of sending again.
    */
   readonly on429?: 'resend' | 'fail';
-  /** `header`: refused only with a Retry-After header, whether or not its time is readable; otherwise unconfirmed. */
+  /** `header`: refused only if the reply has a Retry-After header, readable or not; otherwise unconfirmed. */
   readonly on503?: 'header' | 'resend' | 'inspect';
-  /** `inspect`: `unconfirmed`, and the task records are queried where the worker has them. */
+  /** `inspect`: `unconfirmed`, and the task records are queried if the worker has them. */
   readonly on502?: 'inspect' | 'resend' | 'fail';
   /** As `on502`. */
   readonly on504?: 'inspect' | 'resend' | 'fail';
   /** As `on502`. */
   readonly on500?: 'inspect' | 'resend' | 'fail';
   /**
-   * What two queries of the service's task records without a match prove. `resend`: nothing was accepted, and the
-   * create is sent once more. Only where the worker has `taskRecords`.
+   * What it proves when two queries of the service's task records find no match. `resend`: nothing was accepted, and
+   * the create is sent again. Needs a worker with `taskRecords`.
    */
   readonly onAbsent?: 'unconfirmed' | 'resend';
   /** Whether a paid call carries an idempotency key, and what the operator vouches for about it. */
@@ -40,18 +39,18 @@ export interface CreatePolicy {
 }
 
 /**
- * `header` alone sends the key. With `honoured` the operator vouches that calls with one key are one purchase for
- * `windowSeconds`: a call of unknown fate is then sent again under the same key, and its answer is adopted.
+ * `header` alone sends the key. With `honoured`, the operator vouches that calls with the same key are one purchase for
+ * `windowSeconds`. A call with an unknown outcome is then sent again under the same key, and its answer is adopted.
  */
 export type IdempotencyPolicy =
   | 'off'
   | { readonly header: string }
   | { readonly header: string; readonly honoured: true; readonly windowSeconds: number };
 
-/** A policy in which every field is decided. */
+/** A policy with every field set. */
 export type ResolvedCreatePolicy = Required<CreatePolicy>;
 
-/** The policy where nobody vouches for anything: the first value of each field of {@link CreatePolicy}. */
+/** The policy when nobody vouches for anything: the first value of each field of {@link CreatePolicy}. */
 export const DEFAULT_CREATE_POLICY: ResolvedCreatePolicy = {
   on429: 'resend',
   on503: 'header',
@@ -63,14 +62,14 @@ export const DEFAULT_CREATE_POLICY: ResolvedCreatePolicy = {
 };
 
 export function resolveCreatePolicy(...layers: readonly (CreatePolicy | undefined)[]): ResolvedCreatePolicy {
-  // An undefined field is not given: it must not override an earlier layer.
+  // An undefined field must not override an earlier layer.
   const given = layers.flatMap((layer) =>
     Object.entries(layer ?? {}).filter(([, value]) => value !== undefined),
   );
   return { ...DEFAULT_CREATE_POLICY, ...(Object.fromEntries(given) as CreatePolicy) };
 }
 
-/** The values of each field that has a fixed set. */
+/** Allowed values of the fields that have a fixed set. */
 export const POLICY_VALUES = {
   on429: ['resend', 'fail'],
   on503: ['header', 'resend', 'inspect'],
@@ -82,12 +81,12 @@ export const POLICY_VALUES = {
 
 /** The header that may carry an idempotency key. */
 export const KEY_HEADER = /^[A-Za-z0-9_-]{1,64}$/;
-/** A create may be in flight for a minute: a shorter promise leaves no time to send again. In seconds. */
+/** In seconds. A create may be in flight for a minute, so a shorter promise leaves no time to send again. */
 export const KEY_WINDOW = { least: 120, most: 31_536_000 } as const;
 
 const idempotencyCheck: Check<IdempotencyPolicy> = (value, field) => {
   if (value === 'off') return undefined;
-  // The two belong together: a promise without an end would not be one.
+  // The two belong together: the promise needs an end.
   const isPromised =
     isObject(value) && (value['honoured'] !== undefined || value['windowSeconds'] !== undefined);
   return shapeIssue(value, isPromised ? PROMISED_KEY : SENT_KEY, field);
@@ -114,9 +113,9 @@ export const createPolicyCheck: Check<CreatePolicy> = objectOf({
 });
 
 /**
- * What one reply to a paid call proves (failure model: Four classes and Every point of failure). With the default policy
- * only `refused_for_now` is sent again by itself; `unconfirmed` waits for a proof (the task records, an honoured
- * idempotency key) or a person.
+ * What one reply to a paid call proves (failure model: Four classes and Every point of failure). With the default
+ * policy, only `refused_for_now` is sent again automatically. `unconfirmed` waits for proof (the task records, an
+ * honoured idempotency key) or a person.
  */
 export type ReplyClass =
   | 'accepted'
@@ -149,8 +148,8 @@ function forKind(kind: ErrorKind): ReplyClass | undefined {
 }
 
 /**
- * Maps status, body kind and policy to a class. Total: a status without a rule is unconfirmed.
- * The body's kind overrides only where the status alone already proves a refusal (architecture: Create).
+ * Maps status, body kind and policy to a class. Total: a status without a rule is unconfirmed. The body's kind
+ * overrides the status only if the status alone already proves a refusal (architecture: Create).
  */
 export function classifyPaidReply(reply: PaidReply, policy: ResolvedCreatePolicy): ReplyClass {
   const { status, kind } = reply;

@@ -7,7 +7,7 @@ export interface DownloadVideoInput {
   readonly video: VideoTask;
   /** Written into the sidecar only when the caller asked for it (architecture: Stores). */
   readonly sidecarPrompt?: string;
-  /** The first try, made by a delivery: it counts, and the next one is not before what it was told. */
+  /** The first try, made by a delivery. It counts, and the next try respects its Retry-After. */
   readonly tried?: FailedTry;
 }
 
@@ -25,7 +25,7 @@ export type DownloadVideoResult =
   | {
       readonly outcome: 'downloaded';
       readonly artifact: ArtifactRef;
-      /** Sidecar JSON of the kept facts, as an artifact of its own. */
+      /** Sidecar JSON with the recorded facts, as a separate artifact. */
       readonly sidecar: ArtifactRef | null;
       readonly reported: ReportedFacts;
       readonly usage?: JsonValue;
@@ -42,11 +42,11 @@ export type DownloadVideoResult =
 
 /** Why a location did not provide the video: public names, also used as the class of a retryable failure. */
 export type DownloadProblemKind =
-  /** 404, 400, 409 and any other "not here" without a reason. */
+  /** 404, 400, 409 and any other "not found here" without a reason. */
   | 'missing'
-  /** 410, or an error code that names an expiry; a signed link of another host that answers 401, 403, 404. */
+  /** 410, an error code that says "expired", or 401, 403 or 404 from a signed link on another host. */
   | 'expired'
-  /** 401 or 403 of the service itself. */
+  /** 401 or 403 from the service itself. */
   | 'credentials'
   | 'account_not_configured'
   | 'rate_limited'
@@ -56,9 +56,9 @@ export type DownloadProblemKind =
   | 'network'
   /** The address filter refused the location: nothing was sent there. */
   | 'blocked'
-  /** A page of JSON, HTML or text, or no bytes at all, in the place of the video. */
+  /** JSON, HTML, text or no bytes at all instead of the video. */
   | 'not_video'
-  /** A complete body with a damaged or incomplete file, or a part of the file in answer to a request for all of it. */
+  /** A complete body with a damaged or incomplete file, or a partial file although the whole file was requested. */
   | 'incomplete_file'
   /** Bytes that will not become a video: an image, a file without pictures, an encoded body. */
   | 'no_picture'
@@ -67,7 +67,7 @@ export type DownloadProblemKind =
 
 export interface DownloadProblem {
   readonly kind: DownloadProblemKind;
-  /** Our own text, without paths or anything that the service wrote; of an address at most its origin. */
+  /** Our own text, without paths or text from the service. Contains at most the origin of an address. */
   readonly message: string;
   readonly httpStatus?: number;
   /** Lower bound in milliseconds. */
@@ -77,12 +77,12 @@ export interface DownloadProblem {
   readonly final?: true;
 }
 
-/** Deliveries: videos of one, and how many a watcher or a batch has open at a time. */
+/** Videos per delivery, and how many deliveries a watcher or a batch may have open at a time. */
 export const DELIVERY = { videos: 25, open: 4 } as const;
 
 export interface FailedTry {
   readonly problem: DownloadProblem;
-  /** The result is still there, as far as the service says, and no byte of it came in this try. */
+  /** According to the service, the result still exists, but this try received none of its bytes. */
   readonly lives: boolean;
 }
 
@@ -95,22 +95,22 @@ export interface DownloadBounds {
   /** Time without a new byte after which no further try is made. */
   readonly windowMs: number;
   /**
-   * The same while the download location is unavailable (5xx, 429, no connection) and the record says that the result
-   * exists: waiting loses nothing, and a person could only resume.
+   * As `maxTries`, while the download location is unavailable (5xx, 429, no connection) but the record says that the
+   * result exists. Waiting loses nothing, and a person could only resume.
    */
   readonly livingTries: number;
   readonly livingWindowMs: number;
-  /** Delay between tries once the ordinary ones are over. */
+  /** Delay between tries once the ordinary ones are used up. */
   readonly livingDelayMs: number;
-  /** Complete but damaged files, or links that say that they expired, before that is reported. */
+  /** How many complete but damaged files, or expired links, are seen before the problem is reported. */
   readonly maxSameFault: number;
   /** First delay between tries; doubles up to `maxDelayMs`. Never below the general polling interval. */
   readonly minDelayMs: number;
   readonly maxDelayMs: number;
-  /** Delay after 401 or 403 from the service itself. */
+  /** Delay after a 401 or 403 from the service itself. */
   readonly authDelayMs: number;
   readonly tryDeadlineMs: number;
-  /** A try is given up when its body brings fewer bytes than `minBytesPerRateWindow` in this time. */
+  /** A try is abandoned if its body delivers fewer than `minBytesPerRateWindow` bytes in this time. */
   readonly rateWindowMs: number;
   readonly minBytesPerRateWindow: number;
   readonly maxBytes: number;

@@ -17,13 +17,13 @@ import { type ErrorKind, type TaskError, type VideoTask } from './video-task';
 import { isKnown, watchFacts, type WatchState } from './watch-state';
 
 /**
- * How the wait for a video ends, whoever polls it (architecture: Wait): which answers end its watch, and which outcome
- * each end leads to.
+ * Decides how the wait for a video ends, no matter who polls (architecture: Wait): which answers end its watch, and
+ * which outcome follows.
  *
  * @module
  */
 
-/** How a watch ended: a final record, a task that the service does not know, the deadline, or its caller's cancellation. */
+/** How a watch ended: a final record, a task unknown to the service, the deadline, or the caller's cancellation. */
 export type WatchVerdict =
   | { readonly kind: 'completed'; readonly record: PolledRecord }
   | { readonly kind: 'failed'; readonly record: PolledRecord; readonly error: TaskError }
@@ -36,25 +36,28 @@ export interface WatchEnd {
   readonly kind: 'verdict';
   readonly verdict: WatchVerdict;
   readonly state: WatchState;
-  /** The file of a completed video, where a delivery has fetched it. */
+  /** The file of a completed video, if a delivery has fetched it. */
   readonly downloaded?: Downloaded;
-  /** The try of a delivery, where it failed: the first one of the video's own download. */
+  /** A delivery's failed try. It counts as the first try of the video's own download. */
   readonly tried?: FailedTry;
 }
 
 /**
- * `task_unknown` needs at least this many consecutive answers over at least this time, for an id that a caller brought
- * and of which no record was ever received (architecture: Wait). A task that the service once knew, or that our own
- * create has made, is polled until the deadline: the id was paid for.
+ * `task_unknown` needs at least this many consecutive answers over at least this time. It applies only to an id that a
+ * caller supplied and for which no record was ever received (architecture: Wait). A task that the service once knew, or
+ * that our own create made, is polled until the deadline, because it was paid for.
  */
 const UNKNOWN_MIN_ANSWERS = 3;
 const UNKNOWN_GRACE_MS = 60_000;
-/** At this many lost ticks in a row after the deadline the wait ends without a poll; each before it is made up for. */
+/**
+ * After this many consecutive lost ticks past the deadline, the wait ends without a poll. Fewer lost ticks are made up
+ * for.
+ */
 export const MAX_MISSED_AT_DEADLINE = 3;
 
 const UNKNOWN_ERROR: TaskError = { kind: 'unknown', code: null, message: null };
 
-/** Verdict of a record; undefined while the watch continues. */
+/** Returns the verdict for a record; undefined while the watch continues. */
 export function verdictOfRecord(record: PolledRecord): WatchVerdict | undefined {
   if (record.phase === 'completed') return { kind: 'completed', record };
   if (record.phase === 'failed') return { kind: 'failed', record, error: record.error ?? UNKNOWN_ERROR };
@@ -62,9 +65,9 @@ export function verdictOfRecord(record: PolledRecord): WatchVerdict | undefined 
 }
 
 /**
- * Verdict of a watch without a final record, at `now`; undefined while it continues. A poll that was sent at or after the
- * deadline is the last one, whether it returned a record or an error of any class, a failed connection too. A poll that
- * was not sent, or whose answer came too late for its tick, is a lost tick, which the next tick makes up for.
+ * Returns the verdict at `now` for a watch without a final record; undefined while it continues. A poll sent at or
+ * after the deadline is the last one, whether it returned a record or any error, including a failed connection. A poll
+ * that was not sent, or that was answered too late for its tick, is a lost tick. The next tick makes up for it.
  */
 export function verdictWithoutRecord(state: WatchState, now: number): WatchVerdict | undefined {
   if (
@@ -85,8 +88,7 @@ export function verdictWithoutRecord(state: WatchState, now: number): WatchVerdi
 }
 
 /**
- * Before the execution expires there is time for one last poll, but not for making up for a lost one
- * (architecture: Wait).
+ * Before the execution expires, there is time for one last poll but not for replacing a lost one (architecture: Wait).
  */
 function isOutOfTime({ hardEndAt, missedAtDeadline, video }: WatchState, now: number): boolean {
   if (hardEndAt === null || now < hardEndAt) return false;
@@ -99,7 +101,7 @@ export interface WaitOrigin {
   readonly created: Pick<CreatedVideo, 'estimate' | 'warnings' | 'mayBeOwed'> | null;
 }
 
-/** The outcome of a watch that ended without a result. */
+/** Returns the outcome of a watch that ended without a result. */
 export function outcomeOfWatch(
   { state, verdict }: { readonly state: WatchState; readonly verdict: Exclude<WatchVerdict, Completed> },
   origin: WaitOrigin,
@@ -120,8 +122,8 @@ export function outcomeOfWatch(
 type Completed = Extract<WatchVerdict, { kind: 'completed' }>;
 
 /**
- * The outcome of a completed video, by its download. Null: the execution is about to expire, or no worker could finish it.
- * The file may be intact, and a later await downloads it.
+ * Returns a completed video's outcome from its download. Null if the execution is about to expire or no worker could
+ * finish the download. The file may be intact, and a later `awaitVideo` downloads it.
  */
 export function outcomeOfDownload(
   { state, record }: { readonly state: WatchState; readonly record: PolledRecord },
@@ -140,7 +142,7 @@ export function outcomeOfDownload(
 export interface VideoEnd {
   readonly state: WatchState;
   readonly estimate: Money | null;
-  /** Something else under its key may have cost too: the usage reported for this task settles nothing. */
+  /** Something else under its key may also have cost money, so the usage reported for this task settles nothing. */
   readonly mayBeOwed?: true;
 }
 
@@ -149,7 +151,7 @@ export function requestedFacts(video: VideoTask): RequestedFacts {
   return { model, durationSeconds, resolution, referenceMode };
 }
 
-/** Warnings where the service reports something else than was requested. */
+/** Returns warnings about values that the service reports differently from the request. */
 export function differences(requested: RequestedFacts, reported: ReportedFacts): string[] {
   return (['model', 'durationSeconds', 'resolution'] as const).flatMap((fact) => {
     const asked = requested[fact];

@@ -1,4 +1,4 @@
-/** Removes undefined fields: what was not given is left out. */
+/** Removes undefined fields. */
 export function given<Fields extends object>(
   fields: Fields,
 ): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
@@ -29,12 +29,12 @@ export function parseOwnJson(text: string, onProto?: () => never): JsonValue {
   return JSON.parse(text, MAY_NAME_IT.test(text) ? drop : undefined) as JsonValue;
 }
 
-/** Names of objects, with the colon behind them, and braces, in a text that is valid JSON. */
+/** Property names with their colon, and braces, in valid JSON. */
 const STRUCTURE = /"((?:[^"\\]|\\.)*)"(\s*:)?|[{}]/g;
 
 /**
- * The names that an object in a JSON text has twice, each with those of the objects around it, outermost first.
- * `JSON.parse` silently takes the last value.
+ * Yields the names that an object in a JSON text contains twice, each preceded by the names of the enclosing objects,
+ * outermost first. `JSON.parse` silently takes the last value.
  * @param text valid JSON
  */
 export function* repeatedNames(text: string): Generator<readonly string[]> {
@@ -51,7 +51,7 @@ export function* repeatedNames(text: string): Generator<readonly string[]> {
   }
 }
 
-/** An object in a JSON text that a person wrote has a name twice: which value is meant is unknown. */
+/** An object in handwritten JSON contains a name twice, so it is unclear which value is meant. */
 export class RepeatedNameError extends Error {
   override readonly name = 'RepeatedNameError';
 
@@ -61,7 +61,7 @@ export class RepeatedNameError extends Error {
 }
 
 /**
- * `JSON.parse` for text that a person wrote, with or without a byte order mark.
+ * `JSON.parse` for handwritten text, with or without a byte order mark.
  * @throws SyntaxError, RepeatedNameError
  */
 export function parseWrittenJson(text: string): JsonValue {

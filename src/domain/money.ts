@@ -9,17 +9,17 @@ interface PricedSpec {
   readonly resolution?: string | undefined;
   readonly size?: string | undefined;
   readonly quality?: string | undefined;
-  /** Number of image results; multiplies the price. Polls never do. */
+  /** Number of image results. Multiplies the price; polls never do. */
   readonly n?: number | undefined;
 }
 
-/** The estimate of one paid call; null when it is unknown, which is never the same as 0 (C1.5). */
+/** Returns the estimate for one paid call; null if unknown, which is never the same as 0 (C1.5). */
 export function estimatePrice(rule: PriceRule | undefined, spec: PricedSpec): Money | null {
   if (rule === undefined) return null;
   const unit = unitPrice(rule, spec);
   if (unit === null) return null;
   const microUnits = unit * (spec.n ?? 1);
-  // Beyond this a number is not exact: the price is then unknown.
+  // A larger number is not exact, so the price is unknown.
   return Number.isSafeInteger(microUnits) ? { microUnits, currency: rule.currency } : null;
 }
 
@@ -47,7 +47,10 @@ function matches<T>(wanted: T | undefined, given: T | undefined): boolean {
   return wanted === undefined || wanted === given;
 }
 
-/** `1.20 USD`: at least two decimals, more only where they are not zero. Integer arithmetic: no price is rounded. */
+/**
+ * Formats money as `1.20 USD`, with at least two decimals and more only if they are not zero. Uses integer arithmetic,
+ * so prices are never rounded.
+ */
 export function formatMoney({ microUnits, currency }: Money): string {
   const digits = String(microUnits).padStart(7, '0');
   const decimals = digits.slice(-6).replace(/0{1,4}$/, '');
@@ -56,7 +59,10 @@ export function formatMoney({ microUnits, currency }: Money): string {
 
 const AMOUNT = /^([0-9]{1,9})(?:\.([0-9]{1,6}))?\s*([a-z]{3})?$/i;
 
-/** A decimal amount such as `0.50`, `0.50USD` or `0.50 EUR` in micro-units; undefined when the text is not one. */
+/**
+ * Reads a decimal amount such as `0.50`, `0.50USD` or `0.50 EUR` into micro-units; undefined if the text is not an
+ * amount.
+ */
 export function readAmount(
   text: string,
 ): { readonly microUnits: number; readonly currency: string | null } | undefined {
@@ -77,12 +83,12 @@ export interface Money {
   readonly currency: string;
 }
 
-/** A budget, from a caller. The plan refuses a currency that no price has. */
+/** Checks a caller's budget. The plan refuses a currency that no price uses. */
 export const moneyCheck: Check<Money> = objectOf<Money>({ microUnits: whole(0), currency: name() });
 
 /**
  * What is known about the cost of one paid call (contract 1, architecture: Outcomes).
- * - `settled`: the service reported usage and the task is over.
+ * - `settled`: the service reported usage and the task has ended.
  * - `reserved`: money may be owed; nothing final is known yet.
  * - `needs_review`: a person must check (failed, lost or unreported usage, or the service validated a request and
  *   refused it).
@@ -91,7 +97,7 @@ export const moneyCheck: Check<Money> = objectOf<Money>({ microUnits: whole(0), 
 export interface Billing {
   /** From the configured price rule; null means unknown, never free. */
   readonly estimate: number | null;
-  /** ISO 4217 code of the estimate; null when that is unknown. */
+  /** ISO 4217 code of the estimate; null if the estimate is unknown. */
   readonly currency: string | null;
   /** The service's own `usage`, unchanged. Absent never means a cost of 0 (C1.9). */
   readonly usage?: JsonValue;
@@ -99,7 +105,7 @@ export interface Billing {
   readonly state: 'settled' | 'reserved' | 'needs_review' | 'none';
 }
 
-/** Billing with the estimate of a price rule, or null when there is none. */
+/** Returns billing with an estimate from a price rule; the estimate is null without a rule. */
 export function billing(estimate: Money | null, state: Billing['state'], usage?: JsonValue): Billing {
   return {
     estimate: estimate?.microUnits ?? null,
@@ -109,7 +115,7 @@ export function billing(estimate: Money | null, state: Billing['state'], usage?:
   };
 }
 
-/** Billing state of a successful call: without a number in its usage the cost is unknown. */
+/** Returns a successful call's billing state. If its usage contains no number, the cost is unknown. */
 export function finishedState(usage: JsonValue | undefined): 'settled' | 'needs_review' {
   return saysHowMuch(usage) ? 'settled' : 'needs_review';
 }
@@ -122,7 +128,7 @@ function saysHowMuch(usage: JsonValue | undefined): boolean {
   return Object.values(usage).some((inner: JsonValue) => saysHowMuch(inner));
 }
 
-/** Estimate of one paid call by its model's price rule; null means unknown, never free. */
+/** Estimates one paid call by its model's price rule; null means unknown, never free. */
 export function estimateFor(paid: PaidRequest, entry: ModelEntry | undefined): Money | null {
   if (paid.operation === 'create_video') {
     const { durationSeconds, resolution } = paid.request;
@@ -139,7 +145,7 @@ type SpendPeriod = keyof typeof WINDOWS;
 
 export const SPEND_PERIODS = Object.keys(WINDOWS) as [SpendPeriod, ...SpendPeriod[]];
 
-/** The most that the calls of an account may cost in an hour, a day or a month of UTC, by their estimates. */
+/** The most that an account's calls may cost in a UTC hour, day or month, by their estimates. */
 export interface SpendLimit extends Money {
   readonly per: SpendPeriod;
 }

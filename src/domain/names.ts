@@ -6,7 +6,7 @@ export const PACKAGE_VERSION = '0.2.0';
 /** Memo field with the version of this package that started a workflow. */
 export const VERSION_MEMO = 'mediaVersion';
 
-/** Memo of every workflow that this package starts: a replay names the version. */
+/** Memo of every workflow that this package starts. A replay reports the version from it. */
 export const STARTED_BY = { [VERSION_MEMO]: PACKAGE_VERSION } as const;
 
 /**
@@ -64,9 +64,9 @@ export const QUERY = {
   videoState: 'video_state',
   campaignState: 'campaign_state',
   batchState: 'batch_state',
-  /** Paid calls that are not sent for now, and why; answered by video, image and campaign workflows. */
+  /** Paid calls that are not sent yet, and why. Answered by video, image and campaign workflows. */
   waits: 'waits',
-  /** What a watcher knows of one video, and everything that it holds. */
+  /** What a watcher knows about one video, and everything that it stores. */
   watchState: 'watch_state',
   watchSnapshot: 'watch_snapshot',
 } as const;
@@ -80,11 +80,11 @@ export const SIGNAL = {
   campaignReport: 'campaign_report',
   watchJoin: 'watch_join',
   watchLeave: 'watch_leave',
-  /** To a video, or to its watcher with the id of the video's workflow: the task may be done. */
+  /** Says that a task may be done. Sent to a video's workflow, or to its watcher with the workflow's id. */
   nudge: 'nudge',
 } as const;
 
-/** Names of the Updates: the first three of a video workflow, all but `resubmit` of a campaign. */
+/** Names of the Updates. A video workflow has the first three; a campaign has all except `resubmit`. */
 export const UPDATE = {
   adopt: 'adopt',
   declareLost: 'declareLost',
@@ -100,10 +100,10 @@ export const UPDATE = {
 /** Task queue of the workflows and, unless configured otherwise, of the activities. */
 export const DEFAULT_TASK_QUEUE = 'temporal-media';
 
-/** Longest id of a workflow, and name of a task queue, that a Temporal server accepts, in characters. */
+/** Longest workflow id or task queue name that a Temporal server accepts, in characters. */
 export const MAX_ID = 1_000;
 
-/** An id that a command of a workflow may name: with any other, the server would refuse the workflow task. */
+/** Checks an id that a workflow command uses. With any other id, the server would reject the workflow task. */
 export const idCheck: Check<string> = must(
   `a text of 1 to ${MAX_ID} characters`,
   (id) => typeof id === 'string' && id !== '' && id.length <= MAX_ID && !/\p{Cs}/u.test(id),
@@ -114,7 +114,9 @@ export const taskQueueCheck: Check<string> = (value, field) =>
 
 const ownQueue = must('a task queue of yours', (queue) => !(queue as string).startsWith('/_sys/'));
 
-/** Queues that a media worker serves beside its own, so that one kind of activity never waits behind another. */
+/**
+ * Queues that a media worker serves in addition to its own, so that one kind of activity never waits behind another.
+ */
 export function activityQueues(taskQueue: string): {
   readonly [kind in 'create' | 'poll' | 'download' | 'image']: string;
 } {
@@ -126,7 +128,7 @@ export function activityQueues(taskQueue: string): {
   };
 }
 
-/** Name of the error of a bundle that cannot join workflows: it crosses from the sandbox by name only. */
+/** Name of the error for a bundle that cannot join workflows. Only the name crosses the sandbox boundary. */
 export const NOT_JOINED = 'WorkflowsNotJoined';
 
 /** Credential used when a request names none. */
@@ -137,7 +139,9 @@ export function baseTaskQueue(taskQueue: string): string {
   return taskQueue.replace(/(?:\/(?:create|poll|download|image))+$/, '');
 }
 
-/** Id of the schedule that binds a task queue, and its activity queues, to one journal (architecture: Create). */
+/**
+ * Returns the id of the schedule that binds a task queue and its activity queues to one journal (architecture: Create).
+ */
 export function mediaJournalScheduleId(taskQueue: string): string {
   return `media-journal/${baseTaskQueue(taskQueue)}`;
 }
@@ -164,12 +168,12 @@ export const RETRY_LATER = 'MediaRetryLater';
 export const RECORDED_BY_ANOTHER_RUN = 'recorded_by_another_run';
 
 /**
- * Cause of a `not_sent` answer: the campaign batch that was to pay for it is closed, or another run of it spends its
- * money.
+ * Cause of a `not_sent` answer: the campaign batch that should pay for the call is closed, or another run of the batch
+ * is spending its money.
  */
 export const BATCH_CLOSED = 'batch_closed';
 
-/** A mistake of this package: a reason, a cause, and the type of a failure. */
+/** A bug in this package: a reason, a cause, and the type of a failure. */
 export const INTERNAL_ERROR = 'internal_error';
 
 /** A worker without a journal refused a call that its retry policy could send twice: a reason and a cause. */
@@ -181,20 +185,20 @@ export const NOT_RECORDED = 'not_recorded';
 /** Temporal's status of an execution that an operator has paused; it continues when it is unpaused. */
 export const PAUSED = 'PAUSED';
 
-/** Whether an execution with this Temporal status has not ended. A paused one holds its id like any other. */
+/** Whether an execution with this Temporal status has not ended. A paused execution still occupies its id. */
 export function isOpen(status: string): boolean {
   return status === 'RUNNING' || status === PAUSED;
 }
 
 /**
- * Search attributes of this package, all of the type Keyword. They are not encrypted by a codec: none holds a prompt.
- * A start opts in by having one of them, see `isSearchable` of the workflows.
+ * Search attributes of this package, all of the type Keyword. Codecs do not encrypt them, so none contains a prompt. A
+ * workflow that is started with one of them opts in to all; see `isSearchable` in the workflows.
  */
 export const SEARCH_ATTRIBUTE = {
   /** How the workflow ended; `unconfirmed` also while it waits for a decision. */
   outcome: 'MediaOutcome',
   model: 'MediaModel',
-  /** The credential of the start; once a task exists, the account that it is kept under, `name@digest`. */
+  /** The credential given at the start. Once a task exists, the task's account, `name@digest`. */
   account: 'MediaAccount',
   taskId: 'MediaTaskId',
   /** Id of the campaign, on itself and on its batches. */
@@ -214,7 +218,7 @@ export function searchPairs(facts: SearchFacts): readonly (readonly [name: strin
 
 /**
  * What a worker of a task queue NAME can serve: `workflows` on NAME, and the activities on NAME/create, NAME/poll,
- * NAME/download and NAME/image. With `create` also the activities on NAME, which read journal and manifests.
+ * NAME/download and NAME/image. With `create`, also the activities on NAME, which read the journal and manifests.
  */
 export const SERVED_PARTS = ['workflows', 'create', 'poll', 'download', 'image'] as const;
 
@@ -241,7 +245,7 @@ export function servedBy(parts: readonly ServedPart[]): Served {
   };
 }
 
-/** Why these are no parts of a worker; undefined when they are. */
+/** Returns why these are not valid worker parts; undefined if they are. */
 export function partsProblem(parts: readonly string[]): string | undefined {
   const unknown = parts.find((part) => !(SERVED_PARTS as readonly string[]).includes(part));
   if (parts.length > 0 && unknown === undefined) return undefined;
@@ -249,5 +253,5 @@ export function partsProblem(parts: readonly string[]): string | undefined {
   return unknown === undefined ? `${allowed}.` : `${allowed}; "${unknown}" is none of them.`;
 }
 
-/** Begins a note of a campaign about what its rows wait for. */
+/** First words of a campaign note about what its rows are waiting for. */
 export const ROWS_WAIT = 'Rows wait: ';

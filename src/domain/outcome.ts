@@ -15,29 +15,29 @@ import { type TaskError, type VideoTask } from './video-task';
 
 /** The requested values, kept apart from what the service reports. */
 export interface RequestedFacts {
-  /** Public model id; null where only the task id was known. */
+  /** Public model id; null if only the task id was known. */
   readonly model: string | null;
-  /** Seconds that were asked for; null where the request named none, or only the task id was known. */
+  /** Requested seconds; null if the request named none, or if only the task id was known. */
   readonly durationSeconds: number | null;
-  /** As asked for, for example `720p`; null as above. */
+  /** Requested resolution, for example `720p`; null as above. */
   readonly resolution: string | null;
   /** `none`, or kinds with counts such as `image:2+audio:1`; null where only the task id was known. */
   readonly referenceMode: string | null;
 }
 
 interface WithBilling {
-  /** What the call may have cost, by the worker's price rules and the service's own `usage`. */
+  /** What the call may have cost, according to the worker's price rules and the service's own `usage`. */
   readonly billing: Billing;
 }
 
 interface WithVideo extends WithBilling {
-  /** The task at the service. Keep it: with it the wait can continue from any process. */
+  /** The task at the service. Keep it: any process can continue the wait with it. */
   readonly video: VideoTask;
 }
 
 /** Why the last poll returned no record. */
 export interface LastPollError {
-  /** What kind of answer it was: `network`, `rate_limited`, `credentials`, … */
+  /** The kind of answer: `network`, `rate_limited`, `credentials`, … */
   readonly class: PollErrorClass;
   /** Absent where no HTTP reply came. */
   readonly httpStatus?: number;
@@ -45,9 +45,9 @@ export interface LastPollError {
   readonly reason?: TaskError;
 }
 
-/** State of a wait at one moment. */
+/** State of a wait at one point in time. */
 export interface WatchFacts {
-  /** The service's last status value: that of the create reply until a poll returns a record; null when it sent none. */
+  /** The service's last status value, from the create reply until a poll returns a record; null if it sent none. */
   readonly lastStatus: string | null;
   /** Only when the service sent a number. */
   readonly progress?: number;
@@ -68,22 +68,22 @@ export interface CompletedVideo extends WithVideo {
   readonly outcome: 'completed';
   /** The stored file, by its SHA-256. */
   readonly artifact: ArtifactRef;
-  /** JSON file with the facts of task, request and file; null where it could not be stored. */
+  /** JSON file with facts about the task, the request and the file; null if it could not be stored. */
   readonly sidecar: ArtifactRef | null;
-  /** What was asked for, in the caller's units. */
+  /** What was requested, in the caller's units. */
   readonly requested: RequestedFacts;
-  /** What the service's record says of the result. */
+  /** What the service's record says about the result. */
   readonly reported: ReportedFacts;
   /**
-   * Differences between requested and reported values, unusual media, unknown values. Never claims that references were
-   * used.
+   * Differences between requested and reported values, unusual media, and unknown values. Never claims that references
+   * were used.
    */
   readonly warnings: readonly string[];
   /** The wait at its end. */
   readonly watch: WatchFacts;
 }
 
-/** The client's deadline passed. A success, not a failure: the task continues and can be awaited later. */
+/** The client's deadline passed. This is not a failure: the task keeps running and can be awaited later. */
 export interface StillRunning extends WithVideo, WatchFacts {
   readonly outcome: 'still_running';
 }
@@ -106,15 +106,17 @@ export interface ContentUnavailable extends WithVideo {
   readonly reason: ContentUnavailableReason;
   /** One sentence for a person; without address, key and prompt. */
   readonly message: string;
-  /** Tries of the download. */
+  /** Number of download tries. */
   readonly tries: number;
-  /** Bytes that came and were no video, kept for a person to look at; null when there are none. */
+  /** Received bytes that are not a video, kept for inspection; null if there are none. */
   readonly rejected: ArtifactRef | null;
   /** Of the last try; absent where no HTTP reply came. */
   readonly httpStatus?: number;
 }
 
-/** The service repeatedly answered that it does not know the id: check the id and the path. Never a reason to create. */
+/**
+ * The service repeatedly answered that it does not know the id. Check the id and the path. Never a reason to create.
+ */
 export interface TaskUnknown extends WithVideo {
   readonly outcome: 'task_unknown';
   /** One sentence for a person. */
@@ -123,20 +125,20 @@ export interface TaskUnknown extends WithVideo {
   readonly watch: WatchFacts;
 }
 
-/** A paid call whose fate is unknown. It was sent once and is not sent again. */
+/** A paid call with an unknown outcome. It was sent once and is not sent again. */
 export interface Unconfirmed extends WithBilling {
   readonly outcome: 'unconfirmed';
   /** Names the call in `temporal-media unconfirmed`, where a person decides about it. */
   readonly creationKey: string;
-  /** The send whose fate is unknown, from 0. */
+  /** Index of the send with the unknown outcome, from 0. */
   readonly sendAttempt: number;
-  /** What is known about it, for a search in the records of the service. */
+  /** What is known about the send, for searching the service's records. */
   readonly evidence: CreateEvidence;
   /** One sentence for a person. */
   readonly message: string;
 }
 
-/** Refused before the send, or by the service: no task exists. */
+/** Refused before it was sent, or by the service. No task exists. */
 export interface Rejected extends WithBilling {
   readonly outcome: 'rejected';
   /** Null for a call that was refused before it had a key. */
@@ -145,26 +147,26 @@ export interface Rejected extends WithBilling {
   readonly reason: RejectReason;
   /** One sentence for a person, with what to change. */
   readonly message: string;
-  /** Field of the request that is wrong, such as `references[1].source`; absent where none is. */
+  /** The invalid field of the request, such as `references[1].source`; absent if no field is invalid. */
   readonly field?: string;
-  /** Values that the field may have; absent where the set is not finite or not known. */
+  /** Allowed values of the field; absent if the set is not finite or not known. */
   readonly allowed?: readonly string[];
-  /** Of the service's refusal; absent where it was refused before the send. */
+  /** HTTP status of the service's refusal; absent if the call was refused before it was sent. */
   readonly httpStatus?: number;
-  /** The service's error; absent where it was refused before the send. */
+  /** The service's error; absent if the call was refused before it was sent. */
   readonly error?: TaskError;
-  /** ISO 8601: the service asked not to be called before this. */
+  /** ISO 8601: the service asked not to be called before this time. */
   readonly notBefore?: string;
-  /** Times that the request was sent, all of them refused; 0 when it was refused before the send. */
+  /** How many times the request was sent, always refused; 0 if it was refused before it was sent. */
   readonly sends: number;
 }
 
-/** Cancelled by the caller. The service has no cancel: an existing task continues and is named here. */
+/** Canceled by the caller. The service cannot cancel, so an existing task keeps running and is named here. */
 export interface Cancelled extends WithBilling {
   readonly outcome: 'cancelled';
-  /** The task, if the call was accepted; null where nothing is known to exist. */
+  /** The task, if the call was accepted; null if no task is known to exist. */
   readonly video: VideoTask | null;
-  /** Null for a call that was cancelled before it had a key, and for a wait by a task id. */
+  /** Null for a call that was canceled before it had a key, and for a wait by task id. */
   readonly creationKey: string | null;
 }
 
@@ -179,23 +181,26 @@ export type VideoOutcome =
   | Rejected
   | Cancelled;
 
-/** Every result is stored, in the order of the service. */
+/** All results are stored, in the service's order. */
 export interface CompletedImage extends WithBilling {
   readonly outcome: 'completed';
   /** In the order of the service's reply. */
   readonly images: readonly ArtifactRef[];
   /** Unix time in seconds. */
   readonly created: number | null;
-  /** Such as fewer images than requested, or a model without an entry to validate the request; usually empty. */
+  /**
+   * For example, fewer images than requested, or a model without a configuration entry to validate against. Usually
+   * empty.
+   */
   readonly warnings: readonly string[];
 }
 
-/** Paid for, but results could not be kept. Never sent again automatically (architecture: Images). */
+/** Paid for, but results could not be stored. Never sent again automatically (architecture: Images). */
 export interface ImageResultsLost extends WithBilling {
   readonly outcome: 'results_lost';
-  /** The same id again fetches what is missing, where {@link ImageResultsLost.fetchable} says so. */
+  /** Starting the same id again fetches the missing results if {@link ImageResultsLost.fetchable} is true. */
   readonly creationKey: string;
-  /** Null for each that is lost. */
+  /** Null for each lost image. */
   readonly images: readonly (ArtifactRef | null)[];
   /** Unix time in seconds. */
   readonly created: number | null;
@@ -204,8 +209,8 @@ export interface ImageResultsLost extends WithBilling {
   /** One sentence for a person. */
   readonly message: string;
   /**
-   * Whether starting the same id again fetches the missing results while the service's links are valid, without
-   * sending anything.
+   * Whether starting the same id again fetches the missing results, without sending anything, while the service's links
+   * are valid.
    */
   readonly fetchable: boolean;
 }
@@ -213,13 +218,16 @@ export interface ImageResultsLost extends WithBilling {
 /** All outcomes of an image call (architecture: Outcomes). */
 export type ImageOutcome = CompletedImage | ImageResultsLost | Unconfirmed | Rejected | Cancelled;
 
-/** Outcomes of paid calls, from facts, messages and money (architecture: Outcomes); those of a wait are in end-of-wait. */
+/**
+ * Builds outcomes of paid calls from facts, messages and money (architecture: Outcomes). Outcomes of a wait are in
+ * end-of-wait.
+ */
 
 const VALIDATED: ReadonlySet<RejectedCall['reason']> = new Set(['moderation', 'invalid_request']);
 
 /**
- * Whether the service may bill the validation of the refused request: that nothing was accepted does not prove that
- * nothing is owed. A refusal of the whole account or model validates no request.
+ * Whether the service may bill for validating the refused request. A request that was not accepted may still cost
+ * money. If the whole account or model is refused, no request is validated.
  */
 export function isValidated({ httpStatus, standing, reason }: RejectedCall): boolean {
   return httpStatus !== undefined && standing === undefined && VALIDATED.has(reason);
@@ -239,7 +247,7 @@ function rejected(call: RejectedCall, creationKey: string | null, sends: number)
   };
 }
 
-/** A refusal by workflow or client code, before any activity: nothing was sent. */
+/** Returns a refusal by workflow or client code, before any activity. Nothing was sent. */
 export function refusedBeforeSend(
   reason: RejectedCall['reason'],
   message: string,
@@ -297,7 +305,7 @@ export function cancelled(video: VideoTask | null, creationKey: string | null, m
 /** The builders as one object, for code that uses several of them. */
 export const outcomes = { cancelled, refusedBeforeSend, rejected, unconfirmed };
 
-/** The outcome of an image call; undefined for answers after which it may continue (nothing was accepted). */
+/** Returns the outcome of an image call; undefined if it may continue because nothing was accepted. */
 export function imageOutcome(answer: ImageCallAnswer, creationKey: string): ImageOutcome | undefined {
   switch (answer.outcome) {
     case 'completed': {

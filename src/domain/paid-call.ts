@@ -14,27 +14,27 @@ import {
 import { exactly, flag, arrayOf, name, optional, type ShapeOf, text } from './shape';
 import { type ErrorKind, type PollingMode, type TaskError, type VideoTask } from './video-task';
 
-/** The workflows above the one that calls: a reset of one of them asks for the key again. */
+/** The calling workflow's ancestors. Resetting one of them requests the key again. */
 export interface Ancestry {
-  /** Ids of its parent and of its root, in the same namespace. @default it has none */
+  /** Ids of its parent and root, in the same namespace. @default none */
   readonly ancestors?: readonly string[];
 }
 
 export interface NamedSender {
   /**
-   * Unique to the activity, and the same in all of its tries: a reconciliation asks for it when the activity brought no
+   * Unique to the activity, and the same in all of its tries. A reconciliation uses it if the activity returned no
    * answer. @default {@link senderName}
    */
   readonly sender?: string;
 }
 
-/** The name of an activity that was given none. */
+/** Returns the name of an activity that was given none. */
 export function senderName(runId: string | null, activityId: string): string {
   return `${runId ?? ''}/${activityId}`;
 }
 
 interface PaidInput extends Ancestry, NamedSender {
-  /** The authorisation of this call: at most one purchase is made for it. */
+  /** Authorizes this call: at most one purchase is made for the key. */
   readonly creationKey: string;
   /** Credential name, or `name@digest` to require one service address; default `default`. */
   readonly account?: string;
@@ -47,9 +47,12 @@ interface PaidInput extends Ancestry, NamedSender {
 
 export interface CreateVideoInput extends PaidInput {
   readonly request: VideoRequest;
-  /** Returns what is recorded under the key and sends nothing. For a cancelled caller. */
+  /** Returns what is recorded under the key and sends nothing. For a canceled caller. */
   readonly recordedOnly?: true;
-  /** The send of unknown fate (`sendId`) that an earlier answer allowed to be sent again under its idempotency key. */
+  /**
+   * The send with an unknown outcome (`sendId`) that an earlier answer allowed to be repeated under its idempotency
+   * key.
+   */
   readonly sameKey?: string;
 }
 
@@ -61,15 +64,14 @@ export interface ReconcileCreateInput extends Ancestry {
   readonly creationKey: string;
   readonly account?: string;
   /**
-   * Set when the create itself compared requests and matched its own: the fingerprint, null where it could not be
-   * computed.
+   * Set if the create itself compared requests and found its own: the fingerprint, or null if it could not be computed.
    */
   readonly fingerprint?: string | null;
-  /** The activity that brought no answer: only the journal that it used can prove that it did not send. */
+  /** The activity that returned no answer. Only the journal that it used can prove that it did not send. */
   readonly trace: SenderTrace;
-  /** What became of a send, where the journal could not be written: the reconciliation records it. */
+  /** The answer to a send that could not be written to the journal. The reconciliation records it. */
   readonly unrecorded?: UnrecordedAnswer;
-  /** Facts for a person, in case that no journal has them. */
+  /** Facts for a person, in case no journal has them. */
   readonly facts: CallFacts;
   readonly policy?: CreatePolicy;
 }
@@ -78,13 +80,13 @@ export interface ReconcileCreateInput extends Ancestry {
 export interface GenerateImageInput extends Partial<PaidInput> {
   readonly request: ImageGenerationRequest;
   /**
-   * The caller waits with its own timers: a call that has to wait returns {@link WaitingImage}. @default the retry
+   * The caller waits with its own timers, so a call that has to wait returns {@link WaitingImage}. @default the retry
    * policy waits
    */
   readonly waits?: true;
   /**
-   * Returns what is recorded and sends nothing: the time (ISO 8601) at which a call was scheduled of which it is
-   * unknown whether a worker received it.
+   * Returns what is recorded and sends nothing. The value is the ISO 8601 time at which a call was scheduled that a
+   * worker may or may not have received.
    */
   readonly recordedSince?: string;
 }
@@ -118,9 +120,14 @@ export const CREATE_VIDEO_INPUT_SHAPE = {
   sameKey: optional(text(200)),
 } satisfies ShapeOf<CreateVideoInput>;
 
-/** Evidence for settling a create of unknown fate; no prompt, key or address (failure model: Foreign bytes). */
+/**
+ * Evidence for settling a create with an unknown outcome. Contains no prompt, key or address (failure model: Foreign
+ * bytes).
+ */
 export interface CreateEvidence {
-  /** Why the fate is unknown: a public value such as `connection_lost_after_send`, `http_502`, `no_outcome_recorded`. */
+  /**
+   * Why the outcome is unknown: a public value such as `connection_lost_after_send`, `http_502`, `no_outcome_recorded`.
+   */
   readonly cause: string;
   /** Names this send in decisions; null when no intent could be read. */
   readonly sendId: string | null;
@@ -140,7 +147,7 @@ export interface CreateEvidence {
   readonly code: string | null;
   /** SHA-256 of a reply body that could not be read as a task. */
   readonly replyHash: string | null;
-  /** Public model id; null where only another journal had the intent. */
+  /** Public model id; null if only another journal had the intent. */
   readonly model: string | null;
   /** Null where the request named none. */
   readonly durationSeconds: number | null;
@@ -159,16 +166,16 @@ interface PaidAnswer {
   readonly sent: boolean;
   readonly account: string | null;
   readonly estimate: Money | null;
-  /** ISO 8601: when the worker gave an answer that names a time, by the clock of that time. */
+  /** ISO 8601: when the worker gave an answer that contains a time, by the same clock as that time. */
   readonly givenAt?: string;
   /**
-   * Something else under this key may have cost too: an earlier send of unknown fate that a person had sent again, or
-   * images that were paid for and lost.
+   * Something else under this key may also have cost money: an earlier send with an unknown outcome that a person had
+   * repeated, or images that were paid for and lost.
    */
   readonly mayBeOwed?: true;
 }
 
-/** Provably nothing left this machine, or its sender is excluded for good: the key may be sent (class N). */
+/** Provably nothing left this machine, or the sender is permanently excluded: the key may be sent (class N). */
 export interface NotSent extends PaidAnswer {
   readonly outcome: 'not_sent';
   /**
@@ -178,14 +185,14 @@ export interface NotSent extends PaidAnswer {
   readonly cause: string;
   /** Whether an intent was recorded, under which nothing was sent. */
   readonly sendAttemptUsed: boolean;
-  /** True when waiting cannot help (for example, a certificate that is not trusted). */
+  /** True if waiting cannot help, for example with a certificate that is not trusted. */
   readonly permanent: boolean;
   readonly message: string;
-  /** Reason of the rejection once the call is not waited for any longer. @default `not_sent` */
+  /** Reason of the rejection once the caller stops waiting. @default `not_sent` */
   readonly reason?: RejectReason;
   /** The field of the request that this worker cannot serve. */
   readonly field?: string;
-  /** ISO 8601: nothing is sent before this time, because of a standing refusal. */
+  /** ISO 8601: nothing is sent before this time because of a standing refusal. */
   readonly heldUntil?: string;
 }
 
@@ -208,9 +215,11 @@ export interface RejectedCall extends PaidAnswer {
   readonly httpStatus?: number;
   readonly error?: TaskError;
   readonly notBefore?: string;
-  /** The refusal holds for every call of the account, or of its model, until a person mends the cause. */
+  /** The refusal applies to every call for the account, or for the model, until a person fixes the cause. */
   readonly standing?: StandingScope;
-  /** ISO 8601: the earliest time at which a call tries again, for all that the refusal holds back. */
+  /**
+   * ISO 8601: the earliest time at which one call is tried again, on behalf of all calls that the refusal holds back.
+   */
   readonly heldUntil?: string;
 }
 
@@ -222,13 +231,13 @@ interface UnrecordedAnswer {
   readonly answer: NotSent | RefusedForNow | RejectedCall | UnconfirmedCall;
 }
 
-/** What a reconciliation has to know of an answer that left a send open. */
+/** What a reconciliation needs to know about an answer that left a send open. */
 interface ToReconcile {
-  /** Nonce of the send that it is about. */
+  /** Nonce of the send. */
   readonly announced?: string;
-  /** The task that this send bought, by the heartbeat of an earlier try. */
+  /** The task that this send bought, according to an earlier try's heartbeat. */
   readonly taskId?: string;
-  /** Set when that send is of this very request. */
+  /** Set if the send was for this exact request. */
   readonly fingerprint?: string | null;
 }
 
@@ -245,13 +254,13 @@ export interface UnconfirmedCall extends PaidAnswer, ToReconcile {
   /** ISO 8601: the service asked not to be called before this time, although its reply proves no refusal. */
   readonly notBefore?: string;
   /**
-   * ISO 8601: until then it may be sent again under its idempotency key, which the operator vouches that the service
-   * honours.
+   * ISO 8601: until then the call may be sent again under its idempotency key. The operator vouches that the service
+   * honors the key.
    */
   readonly sameKeyUntil?: string;
   /** Sent more than once, under one key. */
   readonly resent?: true;
-  /** The worker can query the service's task records: `media.reconcileCreate` may still settle the fate. */
+  /** The worker can query the service's task records, so `media.reconcileCreate` may still settle the outcome. */
   readonly inspectable?: true;
 }
 
@@ -262,11 +271,11 @@ export interface CreatedVideo extends PaidAnswer {
   /** The status value of the create reply; it may already be final. */
   readonly status: string;
   readonly warnings: readonly string[];
-  /** How this worker has videos polled that do not say it themselves. @default 'own' */
+  /** How this worker has videos polled if their input does not say. @default 'own' */
   readonly polling?: PollingMode;
 }
 
-/** What one try of `media.createVideo` says: created, refused, or unknown; told apart by `outcome`. */
+/** Result of one try of `media.createVideo`: created, refused or unknown, distinguished by `outcome`. */
 export type CreateVideoAnswer =
   | CreatedVideo
   | NotSent
@@ -292,20 +301,20 @@ export interface CompletedImages extends PaidAnswer {
  */
 export interface ResultsLost extends PaidAnswer {
   readonly outcome: 'results_lost';
-  /** The results that were stored, in order; null for each lost one. */
+  /** The stored results, in order; null for each lost one. */
   readonly images: readonly (ArtifactRef | null)[];
   readonly created: number | null;
   readonly usage?: JsonValue;
   readonly reason: string;
   readonly message: string;
   /**
-   * Links to the lost results, sealed with the journal's own key: the same id fetches them again and sends nothing.
-   * Absent where that cannot help. They never leave the journal.
+   * Links to the lost results, sealed with the journal's own key. Starting the same id again fetches them without
+   * sending anything. Absent if that cannot help. The links never leave the journal.
    */
   readonly sealedLinks?: string;
 }
 
-/** An image call without a result yet: it was not sent, or the service refuses the whole account or model. */
+/** An image call without a result yet. It was not sent, or the service refuses the whole account or model. */
 export type WaitingImage = NotSent | RejectedCall;
 
 export type ImageCallAnswer =
@@ -338,7 +347,10 @@ export function evidence(cause: string, known: Partial<Omit<CreateEvidence, 'cau
   };
 }
 
-/** Message for a call that no worker took before its start limit; the server no longer starts it (failure model: row 2). */
+/**
+ * Returns the message for a call that no worker took before its start limit. The server no longer starts it (failure
+ * model: row 2).
+ */
 export function noWorker(taskQueue: string): string {
   const media = baseTaskQueue(taskQueue);
   return `No worker took the call from the task queue "${taskQueue}" before its start limit: nothing was sent. Start a media worker of "${media}" (MEDIA_TASK_QUEUE), or name the task queue of one that runs.`;

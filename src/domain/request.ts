@@ -4,7 +4,7 @@ import { type Check, isObject, must, namesOf, type ShapeOf } from './shape';
 /** Longest `data:` reference in an input, in characters: a history is not a file store (architecture: Requests). */
 export const MAX_INLINE_DATA_URL = 64 * 1024;
 
-/** Whether an address holds its bytes itself; service/read-data-url reads them. */
+/** Whether an address contains the bytes itself. service/read-data-url reads them. */
 export function isDataUrl(url: string): boolean {
   return /^data:/i.test(url);
 }
@@ -15,8 +15,8 @@ export type ReferenceKind = 'image' | 'video' | 'audio';
 export const REFERENCE_KINDS: readonly ReferenceKind[] = ['image', 'video', 'audio'];
 
 /**
- * Stored bytes, named by their content, so that no local path enters a history (architecture: Stores).
- * `uri` is `artifact:sha256/<hash>` and is resolved by the worker's artifact store.
+ * Stored bytes, named by their content, so that local paths never enter a history (architecture: Stores). The worker's
+ * artifact store resolves `uri`, which is `artifact:sha256/<hash>`.
  */
 export interface ArtifactRef {
   /** `artifact:sha256/<hash>`. */
@@ -30,8 +30,8 @@ export interface ArtifactRef {
 }
 
 /**
- * Where the bytes of a reference, an edit's image or a mask come from. `file` is read by the worker and only below its
- * `MEDIA_INPUT_ROOTS`; a local path never reaches JSON.
+ * Where the bytes of a reference, an edit's image or a mask are read from. The worker reads a `file`, and only below
+ * its `MEDIA_INPUT_ROOTS`. A local path is never sent to the service.
  */
 export type MediaSource =
   | { readonly artifact: ArtifactRef }
@@ -40,9 +40,9 @@ export type MediaSource =
 
 /** One reference of a video (contract 2.1): the model's configuration decides the wire field and its form. */
 export interface VideoReference {
-  /** Decides, with the model's configuration, under which field it is sent. */
+  /** Together with the model's configuration, decides which field the reference is sent in. */
   readonly kind: ReferenceKind;
-  /** Where its bytes come from. */
+  /** Where its bytes are read from. */
   readonly source: MediaSource;
   /** Wire field, needed only when the model has more than one field for this kind. */
   readonly field?: string;
@@ -50,12 +50,12 @@ export interface VideoReference {
 
 const ARTIFACT_URI = /^artifact:sha256\/([0-9a-f]{64})$/;
 
-/** The uri of bytes with this SHA-256 (lowercase hexadecimal). */
+/** Returns the artifact uri for bytes with this SHA-256 (lowercase hexadecimal). */
 export function artifactUri(sha256: string): string {
   return `artifact:sha256/${sha256}`;
 }
 
-/** The SHA-256 in an artifact uri; undefined for any other uri. */
+/** Returns the SHA-256 in an artifact uri; undefined for any other uri. */
 export function sha256OfArtifactUri(uri: string): string | undefined {
   return ARTIFACT_URI.exec(uri)?.[1];
 }
@@ -73,7 +73,7 @@ export function isArtifactRef(value: unknown): value is ArtifactRef {
   );
 }
 
-/** Summary of references: `none`, or kinds with counts such as `image:2+audio:1` (architecture: Requests). */
+/** Summarizes references: `none`, or kinds with counts such as `image:2+audio:1` (architecture: Requests). */
 export function referenceModeOf(references: readonly VideoReference[] | undefined): string {
   // An untyped caller may pass any value; the shape is validated elsewhere.
   if (!Array.isArray(references) || references.length === 0) return 'none';
@@ -95,9 +95,9 @@ export const REFERENCE_SHAPE = {
 export interface VideoRequest {
   /** Public model id, sent exactly as given. */
   readonly model: string;
-  /** Text of at least one character. It is in histories and results, never in ids, logs or the journal. */
+  /** Text of at least one character. Stored in histories and results, never in ids, logs or the journal. */
   readonly prompt: string;
-  /** Whole seconds; sent as `seconds` or `duration` as the model wants. */
+  /** Whole seconds; sent as `seconds` or `duration`, depending on the model. */
   readonly durationSeconds?: number;
   /** For example `720p`; the allowed values depend on the model. */
   readonly resolution?: string;
@@ -124,7 +124,7 @@ export interface ImageGenerationRequest {
   readonly quality?: string;
   /** Number of results, at least 1; the service's default is 1. */
   readonly n?: number;
-  /** How the results come; it makes no difference to what is stored. @default the service's */
+  /** How the service returns the results. What is stored is the same either way. @default the service's */
   readonly responseFormat?: ImageResponseFormat;
   /** Model-specific fields, sent unchanged under their wire names. */
   readonly fields?: { readonly [name: string]: JsonValue };
@@ -147,7 +147,7 @@ export type PaidRequest =
   | { readonly operation: 'generate_image'; readonly request: ImageGenerationRequest }
   | { readonly operation: 'edit_image'; readonly request: ImageEditRequest };
 
-/** For workflows, which leave the contents of a request to the activity: changed rules must not change a replay. */
+/** For workflows, where the activity checks a request's contents: changed rules must not change a replay. */
 export const requestCheck: Check<VideoRequest & ImageEditRequest> = must('an object', isObject);
 
 export const VIDEO_REQUEST_SHAPE = {
@@ -176,7 +176,7 @@ export const EDIT_REQUEST_SHAPE = {
   mask: namesOf<MediaSource>(SOURCE_SHAPE),
 } satisfies ShapeOf<ImageEditRequest>;
 
-/** What lists of workflows show of a paid call: what its price depends on, never its prompt. */
+/** Summarizes a paid call for workflow lists: what its price depends on, never its prompt. */
 export function callSummary(request: PaidRequest['request'] | null | undefined): string {
   const { model, durationSeconds, resolution, size, n } = (request ?? {}) as Record<string, unknown>;
   const length = typeof durationSeconds === 'number' ? `${durationSeconds} s` : undefined;

@@ -13,20 +13,20 @@ export interface ValidationIssue {
 }
 
 /**
- * What values from untyped callers must look like: inputs of workflows, and messages, which any client may send to any
- * workflow. A throw in workflow code would fail the workflow task again and again.
+ * Checks the shape of values from untyped callers: workflow inputs, and messages that any client may send to any
+ * workflow. An exception in workflow code would fail the workflow task again and again.
  *
  * @module
  */
 
-/** Returns what is wrong with the value of a field; undefined where it is a `T`. Never throws. */
+/** Returns what is wrong with a field's value; undefined if it is a `T`. Never throws. */
 export interface Check<out T = unknown> {
   (value: unknown, field: string): ValidationIssue | undefined;
   /** For the compiler only. */
   readonly checked?: T;
 }
 
-/** The fields that an object may have. `true`: the name is known, the value is checked elsewhere or by no one. */
+/** The fields that an object may have. `true`: the name is known, but the value is checked elsewhere or not at all. */
 export interface Shape {
   readonly [field: string]: true | Check;
 }
@@ -42,8 +42,8 @@ type FieldOf<T, Field extends PropertyKey> = T extends unknown
 export type ShapeOf<T> = { readonly [field in FieldsOf<T>]: true | Check<FieldOf<T, field>> };
 
 /**
- * The first thing that is wrong with an object. Unknown fields come first: a missing field may be present under another
- * name, and a misspelled option would otherwise be ignored silently.
+ * Returns the first problem with an object. Unknown fields are reported first, because a missing field may be present
+ * under another name, and a misspelled option would otherwise be silently ignored.
  * @param path path of the object, for the field of the issue
  */
 export function shapeIssue(value: unknown, shape: Shape, path = ''): ValidationIssue | undefined {
@@ -84,7 +84,7 @@ function unknownIssue(name: string, field: string, known: readonly string[]): Va
   };
 }
 
-/** Names of fields are foreign input: long and unusual ones are reduced to what fits on a line. */
+/** Field names are untrusted input: long and unusual ones are shortened to fit on a line. */
 function shown(name: string): string {
   return name.slice(0, 60).replace(/^$|[^\w.$@[\]-]/g, '?');
 }
@@ -105,7 +105,7 @@ export function must<T>(
   };
 }
 
-/** An absent value is fine. Null is not absent: no request contains it. */
+/** Allows an absent value. Null is not absent: requests never contain it. */
 export function optional<T>(check: Check<T>): Check<T | undefined> {
   return (value, field) => (value === undefined ? undefined : check(value, field));
 }
@@ -118,12 +118,12 @@ export function objectOf<T>(shape: ShapeOf<T>): Check<T> {
   return (value, field) => shapeIssue(value, shape, field);
 }
 
-/** A message of our own, or a part of one. Its sender may be newer, so that unknown fields are left alone. */
+/** Checks one of our own messages, or a part of one. The sender may be newer, so unknown fields are allowed. */
 export function messageOf<T>(shape: ShapeOf<T>): Check<T> {
   return (value, field) => (isObject(value) ? fieldsIssue(value, shape, field) : wrong(field, 'an object'));
 }
 
-/** Checks the names of the fields of an object, and leaves any other value to another check. */
+/** Checks an object's field names only. Values that are not objects are left to another check. */
 export function namesOf<T>(shape: ShapeOf<T>): Check<T> {
   return (value, field) => (isObject(value) ? shapeIssue(value, shape, field) : undefined);
 }
@@ -147,7 +147,7 @@ export function arrayOf<T>(item: true | Check<T>, most: number, least = 0): Chec
     (item === true ? undefined : first(value as unknown[], (one, at) => item(one, `${field}[${at}]`)));
 }
 
-/** An object with any names for fields. No issue contains one: a name may say anything. */
+/** Checks an object with arbitrary field names. Issues never contain the names, which are untrusted. */
 export function recordOf<T>(item: Check<T>): Check<{ readonly [name: string]: T }> {
   return (value, field) =>
     isObject(value)
@@ -174,7 +174,7 @@ export function oneOf<const Value extends string>(...values: readonly Value[]): 
 /** Longest name of an account, a run or a file. */
 const MAX_NAME = 255;
 
-/** For what only our own code sets. */
+/** Checks a field that only our own code sets. */
 export const absent: Check<undefined> = (value, field) =>
   value === undefined ? undefined : wrong(field, 'left out: only continue-as-new sets it');
 
@@ -187,16 +187,16 @@ export function text(most: number): Check<string> {
 
 export const anyText: Check<string> = text(10_000);
 
-/** Control characters, and lone surrogates: neither can be encoded in a name on the wire. */
+/** Control characters and lone surrogates, which cannot be encoded in a name on the wire. */
 // eslint-disable-next-line no-control-regex
 const UNUSABLE = /[\u0000-\u001f\u007f]|\p{Cs}/u;
 
-/** Whether a value can be a name: a text with something in it, on one line. */
+/** Whether a value can be a name: a non-empty text on one line. */
 export function isName(value: unknown, most: number): value is string {
   return typeof value === 'string' && value.trim() !== '' && value.length <= most && !UNUSABLE.test(value);
 }
 
-/** A name by which something is looked up, such as an account. */
+/** Checks a name that is used for lookups, such as an account. */
 export function name(most: number = MAX_NAME): Check<string> {
   return must(`a text of 1 to ${most} characters on one line`, (value) => isName(value, most));
 }
@@ -210,7 +210,7 @@ export const flag: Check<boolean> = must('true or false', (value) => typeof valu
 
 export const number: Check<number> = must('a number', Number.isFinite);
 
-/** A literal `true` or a number, where a type has only that. */
+/** Checks a literal `true` or number that is a type's only value. */
 export function exactly<const Value extends boolean | number>(wanted: Value): Check<Value> {
   return must(String(wanted), (value) => value === wanted);
 }
@@ -239,7 +239,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Names of units, as Temporal accepts them. */
+/** Unit names that Temporal accepts. */
 const UNITS: readonly (readonly [unit: RegExp, ms: number])[] = [
   [/^(?:ms|msecs?|milliseconds?|)$/i, 1],
   [/^(?:s|secs?|seconds?)$/i, SECOND],
@@ -253,7 +253,9 @@ const UNITS: readonly (readonly [unit: RegExp, ms: number])[] = [
 /** Ten years: a Temporal server cannot keep a time that is centuries away. */
 const LONGEST_MS = 3_653 * DAY;
 
-/** Milliseconds of a duration as Temporal writes them; undefined for anything else, and for more than ten years. */
+/**
+ * Parses a duration in Temporal's format into milliseconds; undefined for anything else, and for more than ten years.
+ */
 export function milliseconds(input: unknown): number | undefined {
   const ms = typeof input === 'string' ? msOfText(input) : input;
   return typeof ms === 'number' && ms >= 0 && ms <= LONGEST_MS ? Math.round(ms) : undefined;

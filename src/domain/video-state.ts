@@ -5,19 +5,19 @@ import { type ImageOutcome, type WatchFacts } from './outcome';
 import { type CreateEvidence, type CreateVideoAnswer } from './paid-call';
 import { type VideoTask } from './video-task';
 
-/** A paid call that is not sent for now, as the query `waits` reports it for single calls and campaigns. */
+/** A paid call that is waiting to be sent, as the query `waits` reports it for single calls and campaigns. */
 export interface CallWait {
-  /** Why it waits, and since when where that is known, in sentences for a person. */
+  /** Why it waits, and since when if known, in sentences for a person. */
   readonly why: string;
-  /** When it is tried next, in milliseconds since the Unix epoch of workflow time. */
+  /** When it is tried next: milliseconds since the Unix epoch, in workflow time. */
   readonly until: number;
-  /** Reason of the rejection at its start limit, where a person has to mend something; else null. */
+  /** Reason of the rejection at its start limit, if a person has to fix something; else null. */
   readonly reason: RejectReason | null;
-  /** Account of the call, where a worker resolved it. */
+  /** The call's account, if a worker has resolved it. */
   readonly account: string | null;
 }
 
-/** The wait that an answer of a paid activity led to. */
+/** Returns the wait that follows from a paid activity's answer. */
 export function callWait(
   { why, until }: Extract<CreateStep, { do: 'wait' }>,
   answer: CreateVideoAnswer,
@@ -27,8 +27,8 @@ export function callWait(
 }
 
 /**
- * Answer of the query `video_state`: what happens now. Contains no prompt, key or address.
- * Times are ISO 8601 in workflow time.
+ * Answer of the query `video_state`: what is happening right now. Contains no prompt, key or address. Times are ISO
+ * 8601 in workflow time.
  */
 export interface VideoState {
   /** `waiting_to_create`: nothing is sent before `nextCreateAt`; `unconfirmed`: a person has to decide. */
@@ -39,25 +39,28 @@ export interface VideoState {
   readonly taskId: string | null;
   /** Null before the task exists or is known. */
   readonly video: VideoTask | null;
-  /** By the price rule, when its task was created; null before, without a rule, and for a task that is awaited by its id. */
+  /**
+   * Estimate from the price rule, set when the task was created. Null before that, without a rule, and for a task that
+   * is awaited by its id.
+   */
   readonly estimate: Money | null;
   /** Null before the task exists. */
   readonly deadlineAt: string | null;
   /** ISO 8601. */
   readonly nextPollAt: string | null;
-  /** Time of the next create, with the reason of the wait. */
+  /** Time of the next create. */
   readonly nextCreateAt: string | null;
   /** Why nothing is sent yet, for a person; null in other phases. */
   readonly waitingFor: string | null;
-  /** Times that the create was sent. */
+  /** How many times the create was sent. */
   readonly sends: number;
   /** Only in the phase `unconfirmed`: evidence about the create that a person has to decide about. */
   readonly evidence?: CreateEvidence;
   /** Null before the wait begins. */
   readonly watch: WatchFacts | null;
   /**
-   * Workflow id of the watcher that polls this video, only with shared polling. It knows the polls: the client's
-   * `videoState` adds them.
+   * Workflow id of the watcher that polls this video, only with shared polling. The watcher knows about the polls, and
+   * the client's `videoState` adds them.
    */
   readonly watcher?: string;
   /** When the record last differed from the one before; null before the first record. */
@@ -68,7 +71,7 @@ export interface VideoState {
   readonly polls: number;
   /** 200 when the last poll returned a record, else the status of the error; null without an answer. */
   readonly lastHttpStatus: number | null;
-  /** Consecutive polls without a record. A tick that no worker ran does not count: `watch.lastError` reports it. */
+  /** Consecutive polls without a record. A tick that no worker ran does not count; `watch.lastError` reports it. */
   readonly consecutiveErrors: number;
   /** How it ended; null while it is open. */
   readonly outcome: string | null;
@@ -87,7 +90,7 @@ const TITLES: { readonly [phase in VideoState['phase']]: string } = {
 };
 
 /**
- * The details panel of a video workflow in the UI: the facts of the query `video_state` as Markdown
+ * Returns a video workflow's details panel for the UI: the facts from the query `video_state` as Markdown
  * (architecture: Wait).
  */
 export function videoDetails(state: VideoState): string {
@@ -112,7 +115,7 @@ function title({ phase, outcome, watch }: VideoState): string {
   if (phase === 'done') return outcome === null ? TITLES.done : `${TITLES.done}: ${outcome}`;
   if (phase !== 'watching' || watch === null || watch.lastStatus === null) return TITLES[phase];
   const word = WORD.test(watch.lastStatus) ? watch.lastStatus : 'a status of its own';
-  // No number where the service sent none (C2.2.4).
+  // No number if the service sent none (C2.2.4).
   return `${TITLES.watching}: ${word}${watch.progress === undefined ? '' : `, ${watch.progress} %`}`;
 }
 
@@ -130,8 +133,8 @@ function trouble({ watch, consecutiveErrors }: VideoState): string | null {
 const code = (text: string | null): string | null => (text === null ? null : inCode(text));
 
 /**
- * Stands in the panel of every paid call. What is safe to do depends on more than its workflow knows: on workers, on the
- * service, and on what people decided since.
+ * Shown in every paid call's panel. What is safe to do depends on more than the workflow knows: on workers, the
+ * service, and what people have decided since.
  */
 const SAFE_NOW =
   'Do not make this call under another id: it may be paid. `temporal-media status` of this workflow says what is safe to do now.';
@@ -140,15 +143,17 @@ const SAFE_NOW =
 const MAX_TEXT = 128;
 
 /**
- * Foreign text as Markdown code: it cannot become a link, a heading or a line of its own. Total, also for an untyped
- * value that is not a string: a panel that throws would stop a workflow that has paid.
+ * Formats untrusted text as Markdown code, so that it cannot become a link, a heading or a new line. Never throws, even
+ * for an untyped value that is not a string: an exception in a panel would stop a workflow that has paid.
  */
 export function inCode(text: string): string {
   const line = String(text).replace(/[`\s]+/g, ' ');
   return `\`${line.length > MAX_TEXT ? `${line.slice(0, MAX_TEXT)}…` : line}\``;
 }
 
-/** Markdown of the UI's details panel: what happens, what is safe to do, and the known facts line by line. */
+/**
+ * Returns Markdown for the UI's details panel: what is happening, what is safe to do, and the known facts line by line.
+ */
 export function detailsText(
   title: string,
   safe: string,
@@ -158,7 +163,7 @@ export function detailsText(
   return [`**${title}**`, '', safe, '', ...known].join('\n').trimEnd();
 }
 
-/** The details panel of a watcher in the UI. */
+/** Returns a watcher's details panel for the UI. */
 export function watcherDetails(watcher: {
   readonly account: string | null;
   readonly videos: number;
@@ -172,8 +177,8 @@ export function watcherDetails(watcher: {
 }
 
 /**
- * The details panel of an image workflow in the UI; `outcome` is null while the call is under way
- * (architecture: Images).
+ * Returns an image workflow's details panel for the UI. `outcome` is null while the call is in progress (architecture:
+ * Images).
  */
 export function imageDetails(
   creationKey: string | null,

@@ -17,8 +17,8 @@ import {
 export const MAX_TASK_ID_LENGTH = 512;
 
 /**
- * Whether a value from the wire is usable as a task id; paths contain accepted ids percent-encoded
- * (failure model: row 33).
+ * Whether a value from the wire is usable as a task id. Accepted ids are percent-encoded in paths (failure model: row
+ * 33).
  */
 export function isUsableTaskId(value: unknown): value is string {
   return isName(value, MAX_TASK_ID_LENGTH) && value !== '.' && value !== '..';
@@ -33,7 +33,7 @@ export const taskIdCheck: Check<string> = must(
 export interface PollingProfile {
   /** Shortest time between two polls of one task, jitter included, in seconds. */
   readonly minSeconds: number;
-  /** Longest time between two polls while nothing is wrong, in seconds. */
+  /** Longest time between two polls while there are no errors, in seconds. */
   readonly maxSeconds: number;
   /** Time from creation to the first poll, in seconds. */
   readonly firstPollSeconds: number;
@@ -41,7 +41,7 @@ export interface PollingProfile {
 
 /** The contract has no family that is polled faster (C8.2). */
 export const LEAST_POLL_SECONDS = 3;
-/** A day. More would be no polling, and absurd numbers do not fit into a timer. */
+/** A day. Longer intervals would not be polling, and absurd numbers do not fit into a timer. */
 export const MOST_POLL_SECONDS = 86_400;
 
 const seconds = (least: number): Check<number> => amount(least, MOST_POLL_SECONDS);
@@ -60,7 +60,7 @@ const pollingProfileCheck: Check<PollingProfile> = (value, field) =>
 /** Who polls a video: its own workflow, or a watcher that polls many. */
 export type PollingMode = 'own' | 'shared';
 
-/** The general family of contract section 8: 4 s with one second of jitter to each side. */
+/** The general family of contract section 8: 4 s with one second of jitter either way. */
 export const DEFAULT_POLLING: PollingProfile = { minSeconds: 3, maxSeconds: 5, firstPollSeconds: 4 };
 
 /** Key of a cadence band: tasks of one account and one band share a timer and an activity (architecture: Wait). */
@@ -69,17 +69,17 @@ export function bandKey(profile: PollingProfile): string {
 }
 
 /**
- * Facts kept right after the create reply, which every later poll, download and outcome uses. A fact is null, with
- * `source: 'unknown'`, when the task was adopted by its id alone.
+ * Facts recorded right after the create reply, used by every later poll, download and outcome. A fact is null, with
+ * `source: 'unknown'`, if only the task's id was known when it was adopted.
  */
 export interface VideoTask {
-  /** Opaque id of the create reply; never replaced by a later record. */
+  /** Opaque id from the create reply; never replaced by a later record. */
   readonly taskId: string;
   /** Public model id. */
   readonly model: string | null;
-  /** Seconds that were asked for; null where the request named none. */
+  /** Requested seconds; null if the request named none. */
   readonly durationSeconds: number | null;
-  /** As asked for; null where the request named none. */
+  /** Requested resolution; null if the request named none. */
   readonly resolution: string | null;
   /** `none`, or kinds with counts such as `image:2+audio:1`. */
   readonly referenceMode: string | null;
@@ -110,13 +110,13 @@ const VIDEO_TASK = {
 
 export const videoTaskCheck: Check<VideoTask> = messageOf(VIDEO_TASK);
 
-/** A task that was stored and is handed back, perhaps without types: its id, and any of its other facts. */
+/** Checks a stored task that a caller passes back, perhaps untyped: its id, and any of its other facts. */
 export const storedTaskCheck = objectOf<VideoTask | { readonly taskId: string }>({
   ...partialOf<VideoTask>(VIDEO_TASK),
   taskId: taskIdCheck,
 });
 
-/** A task of which only the id is known: adopted, or resumed without a journal (architecture: Requests). */
+/** Returns a task with only its id known: adopted, or resumed without a journal (architecture: Requests). */
 export function videoTaskById(
   taskId: string,
   account: string,
@@ -139,11 +139,11 @@ export function videoTaskById(
 export type ErrorKind = 'moderation' | 'capacity' | 'invalid' | 'quota' | 'unknown';
 
 /**
- * An error that the service reported, cleaned: URLs and keys are removed and the text is shortened. It appears only
- * in outcomes; failures, logs and details contain `kind` and `code` (architecture: Stores).
+ * An error that the service reported, with URLs and keys removed and the text shortened. The full error appears only in
+ * outcomes; failures, logs and details contain `kind` and `code` (architecture: Stores).
  */
 export interface TaskError {
-  /** Decides what can help: see docs/failures.md. */
+  /** Determines what can help: see docs/failures.md. */
   readonly kind: ErrorKind;
   /** The service's own code; null when it sent none. */
   readonly code: string | null;

@@ -21,17 +21,20 @@ import { type generateVideo } from './generate-video';
 import { taskQueueIssue } from './handlers';
 import { imageCall, type ImagePlace } from './image-call';
 
-/** Options of {@link executeVideo}: those of a child workflow, but the task queue has no default. */
+/** Options of {@link executeVideo}: child workflow options, with a required task queue. */
 export type ExecuteVideoOptions = Omit<ChildWorkflowOptions, 'args' | 'taskQueue'> & {
-  /** Task queue of the media workers (`MEDIA_TASK_QUEUE`); `workflowInfo().taskQueue` if the caller runs on them. */
+  /**
+   * Task queue of the media workers (`MEDIA_TASK_QUEUE`); `workflowInfo().taskQueue` if the caller runs on the media
+   * workers.
+   */
   readonly taskQueue: string;
 };
 
 /**
- * Runs `generateVideo` as a child of the calling workflow, with a creation key made from the caller's own ids:
- * a caller that is reset or retried adopts the video that it bought before (failure model: What Temporal runs again).
- * The child's id begins with the type of its caller. A caller that ends leaves the child running (`ABANDON`): ending the
- * caller saves no money.
+ * Runs `generateVideo` as a child of the calling workflow, with a creation key derived from the caller's own ids. A
+ * caller that is reset or retried therefore adopts the video that it already bought (failure model: What Temporal runs
+ * again). The child's id begins with the caller's workflow type. If the caller ends, the child keeps running
+ * (`ABANDON`), because stopping it would save no money.
  */
 export async function executeVideo(
   input: Omit<GenerateVideoInput, 'carried'>,
@@ -50,8 +53,8 @@ export async function executeVideo(
 }
 
 /**
- * Waits on for a video that there is, as `awaitVideo` in a child of the calling workflow: the `video` of a
- * `still_running` outcome, or the id of a task alone. Creates nothing; each call waits for `waitFor` once more.
+ * Continues to wait for an existing video by running `awaitVideo` as a child of the calling workflow. Takes the `video`
+ * of a `still_running` outcome, or only a task id. Creates nothing. Each call waits for `waitFor` again.
  */
 export async function resumeVideo(
   video: AwaitVideoInput['video'],
@@ -66,30 +69,30 @@ export async function resumeVideo(
   });
 }
 
-/** The server allows 1,000 bytes in an id, whatever the caller's name is made of. */
+/** The server allows 1,000 bytes in an id, whatever characters the caller's name contains. */
 const MAX_NAME = 250;
 
 function childOptions(options: ExecuteVideoOptions): ExecuteVideoOptions {
   return {
     // A paid video is finished and kept even if its caller ends; the caller's retry adopts it.
     parentClosePolicy: ParentClosePolicy.ABANDON,
-    // Says whose it is, by the caller's type: its id is not in its history, which is replayed under any id. And not one
-    // that a reset of the caller asks for again: the child that runs would refuse it.
+    // Identifies the caller by its type. The caller's id is not in its history, which may be replayed under any id. The
+    // id must not be one that a reset caller would request again, because the running child would refuse it.
     workflowId: `${workflowInfo().workflowType.slice(0, MAX_NAME)}/video/${uuid4()}`,
     ...options,
     memo: { ...options.memo, ...STARTED_BY },
   };
 }
 
-/** Image calls of a workflow: plain activities with keys made from the caller's ids. */
+/** Image calls from a workflow: plain activities with keys derived from the caller's ids. */
 export interface MediaCalls {
-  /** Buys images. Never throws for what the service does: the outcome says it. */
+  /** Buys images. Never throws because of the service: the outcome reports what happened. */
   generateImage(request: ImageGenerationRequest, options?: ImageCallOptions): Promise<ImageOutcome>;
-  /** Buys an edit of images. Never throws for what the service does: the outcome says it. */
+  /** Buys an image edit. Never throws because of the service: the outcome reports what happened. */
   editImage(request: ImageEditRequest, options?: ImageCallOptions): Promise<ImageOutcome>;
 }
 
-/** Options of every call of a workflow. */
+/** Options for all of a workflow's calls. */
 export type MediaCallDefaults = Omit<ImageCallOptions, 'creationKey' | 'taskQueue'> &
   Pick<ExecuteVideoOptions, 'taskQueue'>;
 
@@ -99,7 +102,7 @@ function placeOf(taskQueue: string): ImagePlace {
   return { ...place, shape: IMAGE_CALL_SHAPE };
 }
 
-/** The image activities of this package for use in a workflow; `defaults` apply to every call. */
+/** Returns this package's image activities for use in a workflow. `defaults` apply to every call. */
 export function mediaActivities(defaults: MediaCallDefaults): MediaCalls {
   const call =
     (operation: Parameters<typeof imageCall>[0]) =>
@@ -113,15 +116,15 @@ export function mediaActivities(defaults: MediaCallDefaults): MediaCalls {
 type Outcome = VideoOutcome | ImageOutcome;
 type Completed<Of> = Extract<Of, { readonly outcome: 'completed' }>;
 
-/** Under the same key another try of the workflow gets the same again, unless a person does something first. */
+/** Under the same key, retrying the workflow returns the same outcome unless a person acts first. */
 const FINAL: ReadonlySet<string> = new Set(['failed', 'rejected', 'unconfirmed', 'task_unknown']);
 
 /**
- * An outcome that is a success; any other ends the calling workflow as failed, so that one that ignores outcomes does not
- * end as completed. What the outcome holds, such as the id of a task that goes on, is in the details of the failure.
+ * Returns the outcome if it is a success. Throws on any other outcome, so that a workflow that ignores outcomes fails
+ * instead of completing. The failure's details contain the outcome, including the id of a task that is still running.
  *
- * @throws ApplicationFailure its `type` is that of the outcome, such as `still_running`, its only detail the outcome; it
- * is not retryable where another try of the workflow would end so again, unless a person does something first
+ * @throws ApplicationFailure with the outcome's name as `type`, such as `still_running`, and the outcome as its only
+ * detail. Not retryable if retrying the workflow would end the same way unless a person acts first.
  */
 export function orThrow<Of extends Outcome>(outcome: Of): Completed<Of> {
   if (isCompleted(outcome)) return outcome;
@@ -139,7 +142,7 @@ function isCompleted<Of extends Outcome>(outcome: Of): outcome is Of & Completed
   return outcome.outcome === 'completed';
 }
 
-/** Why, as the table of failures names it (docs/errors.md). */
+/** Returns the reason, as named in the failure table (docs/errors.md). */
 function detailOf(outcome: Outcome): string {
   if (outcome.outcome === 'failed') return outcome.error.kind;
   return 'reason' in outcome ? outcome.reason : '';

@@ -1,8 +1,8 @@
 import { OUTCOME_ADVICE } from './advice';
 
 /**
- * One row for each outcome that is not a finished result (architecture: Outcomes): docs/failures.md shows the table,
- * the command line takes its hints from it. `type` is an outcome, or `rejected/<reason>`, `failed/<kind>`,
+ * One row for each outcome that is not a finished result (architecture: Outcomes). docs/failures.md shows the table,
+ * and the command line takes its hints from it. `type` is an outcome, or `rejected/<reason>`, `failed/<kind>`,
  * `content_unavailable/<reason>`.
  */
 export interface FailureRow {
@@ -10,13 +10,13 @@ export interface FailureRow {
   readonly type: string;
   /** One sentence: what happened. */
   readonly meaning: string;
-  /** Whether the same call can be made again without another decision. */
+  /** Whether the same call can be made again without a new decision. */
   readonly retryable: 'yes' | 'no' | 'later';
   /** Whether the service may have a task. */
   readonly taskMayExist: 'yes' | 'no' | 'unknown';
-  /** Whether the call may cost something. */
+  /** Whether the call may cost money. */
   readonly moneyMayBeOwed: 'yes' | 'no' | 'unknown';
-  /** What a person does next. */
+  /** What a person should do next. */
   readonly hint: string;
 }
 
@@ -36,7 +36,7 @@ const row = (type: keyof typeof OUTCOME_ADVICE, facts: Facts, meaning: string): 
 interface Rejection {
   readonly facts: Facts;
   readonly meaning: string;
-  /** Whether the same call may be accepted later: a campaign that is run again takes the row again. */
+  /** Whether the same call may be accepted later. If so, running the campaign again retries the row. */
   readonly temporary: boolean;
 }
 
@@ -100,7 +100,7 @@ const REJECTIONS = {
   ),
 } as const satisfies { readonly [reason: string]: Rejection };
 
-/** Why nothing was sent, or why the service refused; public values. A new one is a row of the table above. */
+/** Why nothing was sent, or why the service refused. Public values; a new one needs a row in the table above. */
 export type RejectReason = keyof typeof REJECTIONS;
 
 /** Whether the same call may be accepted after a rejection with this reason. */
@@ -109,7 +109,7 @@ export function isTemporary(reason: string): boolean {
   return Object.hasOwn(REJECTIONS, reason) && rejections[reason]?.temporary === true;
 }
 
-/** One row for each outcome that is not a success, and for each reason of a rejection; {@link failureRow} finds one. */
+/** One row for each outcome that is not a success, and for each rejection reason. {@link failureRow} looks one up. */
 export const FAILURE_TABLE: readonly FailureRow[] = [
   row(
     'still_running',
@@ -169,13 +169,13 @@ export const FAILURE_TABLE: readonly FailureRow[] = [
   ),
 ];
 
-/** Replaces the texts of `rejected/invalid_request` when the field is known. */
+/** Replaces the texts of `rejected/invalid_request` if the field is known. */
 const WRONG_FIELD: Pick<FailureRow, 'meaning' | 'hint'> = {
   meaning: 'A field of the request is wrong; refused before the send or by the service.',
   hint: 'Correct what the message names and start it again under the same id; the allowed values are listed where they are known.',
 };
 
-/** The row of an outcome; undefined for `completed`. */
+/** Returns an outcome's row; undefined for `completed`. */
 export function failureRow(outcome: {
   readonly outcome: string;
   readonly reason?: string;

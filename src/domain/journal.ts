@@ -5,7 +5,7 @@ import { type VideoTask } from './video-task';
 /** Origin of a task id. */
 export interface TaskIndexEntry {
   readonly v: 1;
-  /** Of Temporal, in which the workflow ran. */
+  /** Temporal namespace in which the workflow ran. */
   readonly namespace: string;
   readonly creationKey: string;
   /** Which send of its key created it, from 0. */
@@ -31,64 +31,74 @@ export interface JournalPage {
   readonly next: string | null;
 }
 
-/** Identity of a journal, for the binding of a create task queue (architecture: Create). */
+/** Identity of a journal, used to bind a create task queue to it (architecture: Create). */
 export interface JournalIdentity {
-  /** Made when the journal is first opened. */
+  /** Generated when the journal is first opened. */
   readonly journalId: string;
   /** The one host that may use it; null when it is shared by design (S3). */
   readonly hostId: string | null;
 }
 
 /**
- * The record of paid sends: append-only logs, one for each creation key. Every append is create-if-absent and durable
- * when it returns (assumptions A1, A2). Implementations throw when they cannot read or cannot write; the caller then
- * fails closed before a send.
+ * Records paid sends in append-only logs, one per creation key. Every append is create-if-absent, and durable when it
+ * returns (assumptions A1, A2). Implementations throw if they cannot read or write; the caller then fails closed before
+ * it sends.
  */
 export interface CreateJournal {
   /** The kind of store, for messages: `file`, `s3`, `postgres`, or another word. */
   readonly kind: string;
-  /** The id of this journal, the same for ever and in every process, and its host where only one may use it. */
+  /**
+   * Returns this journal's id, which never changes and is the same in every process, and its host if only one may use
+   * it.
+   */
   identity(): Promise<JournalIdentity>;
-  /** The 32 random bytes that encrypt secrets stored in the journal. Created with its id, and never disclosed. */
+  /**
+   * Returns the 32 random bytes that encrypt secrets stored in the journal. Created together with the journal's id, and
+   * never disclosed.
+   */
   sealingKey(): Promise<Uint8Array>;
   /** Stores a mark permanently. A journal that lacks a mark of its queue was restored from an older copy. */
   putMark(mark: string): Promise<void>;
   /** Whether any process has put this mark. Never `false` once a `putMark` for it has returned, in any process. */
   hasMark(mark: string): Promise<boolean>;
   /**
-   * The log of a key, as of now: an entry whose `append` has returned is never missing. Throws where an entry is missing
-   * before another one: a part of the log was lost.
+   * Reads a key's current log. An entry is never missing once its `append` has returned. Throws if there is a gap,
+   * because part of the log was lost.
    */
   read(key: JournalKey): Promise<readonly LogEntry[]>;
   /**
-   * Writes entry `n` of a log, from 0. `lost`: there is one already, which stays. Throws where the log was pruned since it
-   * was read, so that its earlier entries are gone; except for an answer, which is kept whatever happened to them.
+   * Writes entry `n` of a log, from 0. `lost`: the entry already exists and is kept. Throws if the log's earlier
+   * entries were pruned after it was read, except for an answer, which is always stored.
    */
   append(key: JournalKey, n: number, entry: LogEntry): Promise<'won' | 'lost'>;
   /**
-   * All logs, page by page in a stable order. Entries written meanwhile may be left out.
-   * `after` is the `next` of the previous page, null for the first.
+   * Returns all logs, page by page in a stable order. Entries written meanwhile may be missing. `after` is the `next`
+   * of the previous page, null for the first.
    */
   scan(after: string | null, limit: number): Promise<JournalPage>;
-  /** Intents for this body that may still be open. A hint: the caller reads each log. */
+  /** Returns intents for this body that may still be open. Only a hint: the caller reads each log. */
   findOpenByBody(bodyHash: string): Promise<readonly EntryPlace[]>;
-  /** The fate of this intent is known: `findOpenByBody` need not return it any more. Best effort. */
+  /** Says that this intent's outcome is known, so `findOpenByBody` need not return it any more. Best effort. */
   forgetOpen(intent: EntryPlace, bodyHash: string): Promise<void>;
   /** Makes the origin of a task id known to {@link findTask}. */
   indexTask(entry: TaskIndexEntry): Promise<void>;
-  /** Entries for a task id: one per account that has had a task of this id. */
+  /** Returns the entries for a task id: one per account that has had a task with this id. */
   findTask(taskId: string): Promise<readonly TaskIndexEntry[]>;
-  /** Campaign records are stored beside the creation keys: neither `scan` nor a prune touches them. */
+  /**
+   * Reads a campaign record. Campaign records are stored separately from creation keys: neither `scan` nor a prune
+   * touches them.
+   */
   readRecord(log: CampaignLog, n: number): Promise<CampaignRecord | null>;
-  /** Appends entry `n` of a log. `lost`: there is one already, which stays. */
+  /** Appends entry `n` of a campaign log. `lost`: the entry already exists and is kept. */
   putRecord(log: CampaignLog, n: number, record: CampaignRecord): Promise<'won' | 'lost'>;
-  /** Rejects when nothing can be recorded now, so that a send can be refused before it costs money. */
+  /** Rejects if nothing can be recorded right now, so that a send can be refused before it costs money. */
   checkWritable(): Promise<void>;
 }
 
 /**
- * A journal that keeps nothing: every append wins, and every log is empty. A worker with it offers no campaigns and
- * refuses retries of paid calls, because only the retry policy keeps them from being sent twice (architecture: Create).
+ * A journal that stores nothing: every append succeeds, and every log is empty. A worker with this journal offers no
+ * campaigns and refuses to retry paid calls, because nothing else would keep them from being sent twice (architecture:
+ * Create).
  */
 export const NO_JOURNAL: CreateJournal = {
   kind: 'none',
@@ -109,26 +119,26 @@ export const NO_JOURNAL: CreateJournal = {
   checkWritable: async () => undefined,
 };
 
-/** Whether a journal keeps nothing, so that it proves nothing. */
+/** Whether a journal stores nothing, and therefore proves nothing. */
 export const keepsNothing = ({ kind }: Pick<CreateJournal, 'kind'>): boolean => kind === NO_JOURNAL.kind;
 
 /**
- * How long a worker caches a binding, in milliseconds: for so long after a rebind it may still send with the journal of
- * before.
+ * How long a worker caches a binding, in milliseconds. For this long after a rebind, it may still send with the
+ * previous journal.
  */
 export const BINDING_CACHE_MS = 60_000;
 
-/** What a worker requests of the binding of its queue. */
+/** What a worker requests for its queue's binding. */
 export interface BindRequest extends JournalIdentity {
-  /** Id of its artifact store; null for a store that has none. */
+  /** Id of the worker's artifact store; null if the store has none. */
   readonly artifacts: string | null;
-  /** Accounts that it serves, with their digests. */
+  /** Accounts that the worker serves, with their digests. */
   readonly accounts: readonly string[];
-  /** A random mark that the journal already has when the binding gets it; null for none. */
+  /** A random mark that was stored in the journal before it is stored in the binding; null for none. */
   readonly mark: string | null;
   /**
-   * Replaces the binding with this journal and this store: only after a person made sure that no worker uses other
-   * ones.
+   * Replaces the binding with this journal and this store. Use it only after a person has made sure that no worker uses
+   * other ones.
    */
   readonly rebind?: true;
 }
@@ -136,12 +146,12 @@ export interface BindRequest extends JournalIdentity {
 export interface QueueBinding {
   readonly binding: JournalIdentity;
   /**
-   * ISO 8601, in server time: a call that was scheduled earlier may have been sent with another journal. The beginning of
-   * time for the first journal of a queue; {@link BINDING_CACHE_MS} after a rebind.
+   * ISO 8601, in server time. A call that was scheduled earlier may have been sent with another journal. The Unix epoch
+   * for a queue's first journal; {@link BINDING_CACHE_MS} after a rebind.
    */
   readonly boundSince: string;
   readonly artifacts: string | null;
-  /** Accounts of all workers since then, in order of arrival. */
+  /** Accounts of all workers since then, in the order in which they were first seen. */
   readonly accounts: readonly string[];
   /** The last mark: a journal that lacks it was restored from an older copy. */
   readonly mark: string | null;
@@ -149,7 +159,7 @@ export interface QueueBinding {
 
 export type BindingDifference = 'journal' | 'host' | 'artifacts';
 
-/** How a worker differs from its queue, as the end of "the task queue …". */
+/** How a worker differs from its queue. Completes the sentence "the task queue …". */
 export const DIFFERS: { readonly [difference in BindingDifference]: string } = {
   journal:
     'is bound to another journal than the one here: another place, or a journal that was lost and begun anew.',
@@ -158,7 +168,7 @@ export const DIFFERS: { readonly [difference in BindingDifference]: string } = {
     'is bound to another artifact store than the one here (MEDIA_ARTIFACTS): another place, or a store that was lost or emptied and is new here.',
 };
 
-/** How a worker with `request` differs from what the queue is bound to; undefined when it may work. Pure. */
+/** Returns how a worker with `request` differs from what the queue is bound to; undefined if it may work. Pure. */
 export function differenceOf(
   queueBinding: QueueBinding | null,
   request: BindRequest,
@@ -176,8 +186,8 @@ export function differenceOf(
 const FIRST = new Date(0).toISOString();
 
 /**
- * The binding after a request; the same object when the request is refused or changes nothing.
- * @param at of a rebind; empty for the time at which it is written
+ * Returns the binding after a request; the same object if the request is refused or changes nothing.
+ * @param at time of a rebind; empty for the time at which it is written
  */
 export function nextQueueBinding(
   queueBinding: QueueBinding | null,
@@ -199,18 +209,17 @@ export function nextQueueBinding(
 }
 
 /**
- * Whether the journal of a worker is that of the queue on which an activity runs; `message` says why not and what to
- * do.
+ * Whether a worker uses the journal of the queue on which an activity runs. If not, `message` says why and what to do.
  */
 export type BindingStatus =
   | {
       readonly bound: true;
       readonly journalId: string;
       readonly boundSince: string;
-      /** Accounts of all workers of the queue, as its binding has them. */
+      /** Accounts of all of the queue's workers, according to its binding. */
       readonly accounts?: readonly string[];
     }
   | { readonly bound: false; readonly message: string };
 
-/** Checks the queue of the running activity: the answer is at most a minute old, or a new one with `fresh`. */
+/** Checks the running activity's queue. The answer may be up to a minute old unless `fresh` is set. */
 export type CheckBinding = (how?: { readonly fresh?: boolean }) => Promise<BindingStatus>;

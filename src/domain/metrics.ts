@@ -1,8 +1,8 @@
 import { ENDED_VIDEO_METRICS, type MetricDefinition } from './ended-video-metrics';
 
 /**
- * Every metric of this package. `model` is a model of the configuration, or one of which the service has accepted a call;
- * all others are `other`.
+ * All metrics of this package. `model` is a configured model, or one for which the service has accepted a call; all
+ * others are `other`.
  */
 export const METRICS = {
   calls: {
@@ -154,15 +154,15 @@ export const METRICS = {
   ...ENDED_VIDEO_METRICS,
 } as const satisfies { readonly [key: string]: MetricDefinition };
 
-/** Names of the numbers that a worker reports, without prefix and unit; docs/metrics.md explains each. */
+/** Names of the metrics that a worker reports, without prefix and unit. docs/metrics.md explains each one. */
 export type MetricKey = keyof typeof METRICS;
 
-/** A value for each label of a metric. */
+/** A value for each of a metric's labels. */
 export type MetricLabels<Key extends MetricKey> = {
   readonly [label in (typeof METRICS)[Key]['labels'][number]]: string;
 };
 
-/** Where the parts of a worker report numbers. */
+/** Receives the metrics that parts of a worker report. */
 export interface Metrics {
   /** Adds to a counter, sets a gauge, or records a value of a histogram. Values are whole and not negative. */
   record<Key extends MetricKey>(key: Key, value: number, labels: MetricLabels<Key>): void;
@@ -171,7 +171,7 @@ export interface Metrics {
 /** For activities that run without a worker of this package. */
 export const NO_METRICS: Metrics = { record: () => undefined };
 
-/** The same numbers, whose failures affect nothing: a paid call must not fail for a number. */
+/** Wraps metrics so that their failures affect nothing: a paid call must not fail because of a metric. */
 export function unfailing(metrics: Metrics): Metrics {
   if (metrics === NO_METRICS) return metrics;
   return {
@@ -179,7 +179,7 @@ export function unfailing(metrics: Metrics): Metrics {
       try {
         metrics.record(key, value, labels);
       } catch (_error) {
-        // What is counted matters more.
+        // What is being counted matters more.
       }
     },
   };

@@ -13,23 +13,23 @@ import { type ValidationIssue } from './shape';
 import { validateRawFields } from './validate-request';
 import { type PollingProfile } from './video-task';
 
-/** How one kind of reference is sent (architecture: Requests): nothing about it is assumed. */
+/** How one kind of reference is sent (architecture: Requests). Nothing is assumed. */
 export interface ReferenceMapping {
-  /** What it refers to; several fields may take one kind. */
+  /** Media kind of the reference. Several fields may take the same kind. */
   readonly kind: ReferenceKind;
   /** Wire field name. */
   readonly field: string;
   /** Whether the field holds a list or one value. */
   readonly shape: 'array' | 'string';
   /**
-   * `url` sends an address, which the artifact store signs for a file; `data_url` and `base64` read the bytes in the
-   * worker, `file` sends them as a part of a form.
+   * `url` sends an address; the artifact store signs one for a file. For `data_url` and `base64`, the worker reads the
+   * bytes. `file` sends them as a form part.
    */
   readonly form: 'url' | 'data_url' | 'base64' | 'file';
   /** Largest number of references under this field; absent when no limit is configured. */
   readonly max?: number;
   /**
-   * How long a signed address is valid, in seconds. @default an hour, or four times the usual time of the model if that is
+   * How long a signed address is valid, in seconds. @default an hour, or four times the model's usual time if that is
    * longer
    */
   readonly validSeconds?: number;
@@ -39,7 +39,10 @@ const SHORTEST_ADDRESS_SECONDS = 3_600;
 /** Seven days, the longest that S3 signs. */
 export const LONGEST_ADDRESS_SECONDS = 604_800;
 
-/** How long an address of an artifact is signed for, in milliseconds: the service may fetch it when the task begins. */
+/**
+ * Returns how long an artifact's address is signed for, in milliseconds. The service may not fetch it until the task
+ * begins.
+ */
 export function addressMs({ polling }: VideoModel, { validSeconds }: ReferenceMapping): number {
   // The first poll is after half of the usual time.
   const usualSeconds = 2 * (polling?.firstPollSeconds ?? 0);
@@ -68,19 +71,16 @@ export type PriceRule =
       readonly per: 'specification';
       /** ISO 4217 code. */
       readonly currency: string;
-      /** The first that matches is used; without one the price is unknown. */
+      /** The first match is used. Without a match, the price is unknown. */
       readonly specifications: readonly SpecificationPrice[];
     };
 
-/**
- * A video model: how its requests are written, and the values they may have. A list that is left out allows every
- * value.
- */
+/** A video model: how its requests are written, and the allowed values. A list that is left out allows every value. */
 export interface VideoModel {
   /** Public model id, as requests name it. */
   readonly id: string;
   readonly kind: 'video';
-  /** Body format of a create; the contract's is JSON. @default 'json' */
+  /** Body format of a create. The contract specifies JSON. @default 'json' */
   readonly createForm?: 'json' | 'multipart';
   /** @default 'seconds' */
   readonly durationField?: 'seconds' | 'duration';
@@ -98,15 +98,15 @@ export interface VideoModel {
   readonly fields?: readonly string[];
   /** How often its tasks are polled. @default after 4 seconds, then every 3 to 5 */
   readonly polling?: PollingProfile;
-  /** Longest time, in seconds, for a create to be uploaded and answered. @default 60 */
+  /** Longest time for a create to be uploaded and answered, in seconds. @default 60 */
   readonly requestSeconds?: number;
-  /** The header for which the service promises to accept a create once. @default none */
+  /** The idempotency header for which the service promises to accept a create only once. @default none */
   readonly idempotency?: IdempotencyPolicy;
   /** Absent means unknown, never free. */
   readonly price?: PriceRule;
 }
 
-/** An image model: the values that requests may have. A list that is left out allows every value. */
+/** An image model and its allowed values. A list that is left out allows every value. */
 export interface ImageModel {
   /** Public model id, as requests name it. */
   readonly id: string;
@@ -128,18 +128,21 @@ export interface ImageModel {
   };
   /** Names of model-specific fields that may be given through `fields`. */
   readonly fields?: readonly string[];
-  /** Longest time, in seconds, for a call or an edit to be uploaded and answered. @default 240 */
+  /** Longest time for a call or an edit to be uploaded and answered, in seconds. @default 240 */
   readonly requestSeconds?: number;
-  /** The header for which the service promises to accept a call once. @default none */
+  /** The idempotency header for which the service promises to accept a call only once. @default none */
   readonly idempotency?: IdempotencyPolicy;
-  /** For each image. Absent means unknown, never free. */
+  /** Per image. Absent means unknown, never free. */
   readonly price?: PriceRule;
 }
 
 /** One model of the configuration. */
 export type ModelEntry = VideoModel | ImageModel;
 
-/** The live model configuration (contract 2.3, architecture: Models): data, re-read with a time to live. */
+/**
+ * The live model configuration (contract 2.3, architecture: Models): data that is re-read when its time to live
+ * expires.
+ */
 export interface ModelConfiguration {
   readonly version: 1;
   /** Ids are unique. */
@@ -149,7 +152,7 @@ export interface ModelConfiguration {
 /** What a worker knows about a model at the moment of a call. */
 export type ModelLookup =
   | { readonly found: 'entry'; readonly entry: ModelEntry }
-  /** No entry, and unknown models may pass with the safe fields only (`validated: false`). */
+  /** No entry. Unknown models may pass, but only with the safe fields (`validated: false`). */
   | { readonly found: 'unlisted' }
   /** Only a worker knows the configuration. */
   | { readonly found: 'not_known_here' }
@@ -158,8 +161,8 @@ export type ModelLookup =
 
 /**
  * Checks a paid request against the live model configuration (architecture: Models). Pure; changes nothing. A value
- * passes when the entry has no list for it, except where the contract sends it only when it is listed: `auto`, quality,
- * response_format, mask, other fields of an edit.
+ * passes if the entry has no list for it. Exceptions are values that the contract allows only if listed: `auto`,
+ * quality, response_format, mask and other edit fields.
  */
 export function validateAgainstModel(
   paid: PaidRequest,
@@ -246,7 +249,7 @@ function imageValues(request: ImageGenerationRequest, entry: ImageModel): Valida
   return issues;
 }
 
-/** Without an entry only what every model accepts passes; the rest would be a guess (architecture: Models). */
+/** Without an entry, only what every model accepts passes. Anything else would be a guess (architecture: Models). */
 function validateUnlisted(paid: PaidRequest): ValidationIssue[] {
   const { request, operation } = paid;
   const issues: ValidationIssue[] = [];
@@ -285,7 +288,7 @@ function oneOf<T extends string | number>(
   return [{ field, message, allowed: values }];
 }
 
-/** The mapping of one reference; undefined when there is none or it is ambiguous. Never assumed. */
+/** Returns a reference's mapping; undefined if there is none or it is ambiguous. Never assumed. */
 export function mappingOf(
   reference: VideoReference,
   mappings: readonly ReferenceMapping[],
@@ -297,7 +300,7 @@ export function mappingOf(
   return candidates.length === 1 ? candidates[0] : undefined;
 }
 
-/** The files of a request of which the service gets an address, and the fields that name them. */
+/** Returns the request's files for which the service gets an address, and the fields that name them. */
 export function addressedSources(
   { operation, request }: PaidRequest,
   lookup: ModelLookup,
@@ -319,7 +322,7 @@ function validateReferences(references: readonly VideoReference[], mappings: rea
     const mapping = mappingOf(reference, mappings);
     if (mapping === undefined) return void issues.push(withoutMapping(reference, index, mappings));
     taken.set(mapping, (taken.get(mapping) ?? 0) + 1);
-    // An address that the service cannot fetch. That of a file is signed by the store of the worker.
+    // An address that the service cannot fetch. The worker's store signs an address for a file.
     if (mapping.form === 'url' && 'url' in reference.source && !/^https?:/i.test(reference.source.url))
       issues.push({
         field: `references[${index}].source`,

@@ -27,7 +27,7 @@ export interface PollVideosInput {
 
 /** How the GETs of one tick are spread, in milliseconds. */
 export interface PollSpread {
-  /** Target time between two polls of a task, as far as the tick allows. */
+  /** Target time between two polls of a task, if the tick allows it. */
   readonly everyMs: number;
   /** Time from the start of the tick within which all GETs are sent. */
   readonly overMs: number;
@@ -38,32 +38,32 @@ export interface PolledRecord {
   /** The service's own status value, in lower case. */
   readonly status: string;
   readonly phase: TaskPhase;
-  /** Present only when the record holds a finite number from 0 to 100. */
+  /** Present only if the record contains a finite number from 0 to 100. */
   readonly progress?: number;
   readonly usage?: JsonValue;
   readonly reported?: ReportedFacts;
   readonly error?: TaskError;
-  /** When the result expires at the service, ISO 8601; only for a completed task whose record says so. */
+  /** When the result expires at the service, ISO 8601. Only for a completed task, and only if its record says so. */
   readonly expiresAt?: string;
 }
 
 /** Meaning of a status value. `unknown` is reported and is not final. */
 export type TaskPhase = 'queued' | 'in_progress' | 'completed' | 'failed' | 'unknown';
 
-/** Whether no later record can say anything else. */
+/** Whether the phase is final, so that no later record can change it. */
 export function isFinal({ phase }: PolledRecord): boolean {
   return phase === 'completed' || phase === 'failed';
 }
 
 /** What the service reports about the result, kept apart from what was requested. */
 export interface ReportedFacts {
-  /** As the service's record names it; absent where it does not. */
+  /** Model id in the service's record, if any. */
   readonly model?: string;
-  /** As the record says; absent where it does not. */
+  /** Resolution in the record, if any. */
   readonly resolution?: string;
-  /** Seconds as the record says; absent where it does not. */
+  /** Seconds in the record, if any. */
   readonly durationSeconds?: number;
-  /** Frames per second as the record says; absent where it does not. */
+  /** Frames per second in the record, if any. */
   readonly fps?: number;
 }
 
@@ -103,7 +103,7 @@ export type PollAnswer =
       readonly reason?: TaskError;
       /** Lower bound from Retry-After, in milliseconds, never clamped. */
       readonly retryAfterMs?: number;
-      /** True when nothing was sent: the tick ended first, or Retry-After of the model forbade it. */
+      /** True if nothing was sent because the tick ended first or the model's Retry-After forbade it. */
       readonly unsent?: true;
       readonly askedMsAgo?: number;
     };
@@ -123,8 +123,8 @@ export interface PollShortage {
 type Seen = Pick<PollBatch, 'seen' | 'seenRuns'>;
 
 /**
- * Encodes digests one by one, or as runs when those are at most half as many: most tasks were last in the same state
- * as their neighbours.
+ * Encodes digests one by one, or as runs if there are at most half as many runs. Most tasks were last in the same state
+ * as their neighbors.
  */
 export function shortSeen(digests: readonly string[]): Seen {
   const seenRuns: (readonly [string, number])[] = [];

@@ -5,20 +5,22 @@ import { onNoAnswer, onPollError, onRecord, onUnchanged, type Watch, type WatchS
 
 /** How a group chooses its intervals. */
 export interface PollPace {
-  /** Margin at both ends of the band, as a share of it, below 0.5; a larger one makes intervals steadier. */
+  /**
+   * Margin at both ends of the band, as a fraction of the band, below 0.5. A larger margin makes intervals steadier.
+   */
   readonly bandMargin: number;
   /**
-   * Whether a late tick shortens the next interval by its delay, down to the band's shortest; otherwise every delay
-   * of a timer is added to the gap between two polls. The GETs of a tick with many tasks are spread over its first
-   * half, so that each task keeps its own schedule.
+   * Whether a late tick shortens the next interval by its delay, down to the band's shortest. Otherwise every timer
+   * delay is added to the gap between two polls. The GETs of a tick with many tasks are spread over its first half, so
+   * that each task keeps its own schedule.
    */
   readonly keepsPace: boolean;
 }
 
 /**
- * Who polls, and how they differ (architecture: Wait): the workflow of one video draws its intervals from nearly the whole
- * band, less what noise might push out of it. Watchers and batches poll every 4 s ± 0.2 s in the band of 3 to 5 s: enough
- * to keep them out of step, and no video waits until its end.
+ * The pace by who polls (architecture: Wait). A single video's workflow draws its intervals from nearly the whole band,
+ * minus what noise might push outside. Watchers and batches poll every 4 s ± 0.2 s in the band of 3 to 5 s: enough
+ * jitter to keep them out of step, and no video waits until the band's end.
  */
 export const PACE = {
   own: { bandMargin: 0.1, keepsPace: false },
@@ -26,22 +28,22 @@ export const PACE = {
   batch: { bandMargin: 0.4, keepsPace: true },
 } as const satisfies { readonly [poller: string]: PollPace };
 
-/** From when on, after the start of a wait, and how often a long wait is polled, in milliseconds. */
+/** How long after its start a long wait is polled less often, and at what interval, in milliseconds. */
 export interface SlowPolling {
   readonly afterMs: number;
   readonly intervalMs: number;
 }
 
-/** The soft budget of a tick ends this long before the next one is due (architecture: Wait). */
+/** A tick's soft budget ends this long before the next tick is due (architecture: Wait). */
 const BUDGET_MARGIN_MS = 1000;
-/** Milliseconds that each task of a tick adds to the time over which its GETs are spread. */
+/** Milliseconds that each task adds to the time over which a tick's GETs are spread. */
 const SPREAD_MS = 4;
 
 /** The last tick of a group, from which its next run continues. */
 export interface LastTick {
   /** Its start in workflow time, milliseconds; 0 before the first. */
   readonly lastTickAt: number;
-  /** Milliseconds from that to the next one. */
+  /** Milliseconds from this tick to the next one. */
   readonly intervalMs: number;
 }
 
@@ -65,13 +67,15 @@ export class PollGroup {
     this.maxIntervalMs = Math.max(profile.maxSeconds * 1000, this.minIntervalMs);
   }
 
-  /** When the first of these watches needs attention; `Infinity` for none. */
+  /** Returns when the first of these watches needs attention; `Infinity` if none. */
   nextWakeAt(watches: readonly Watch[]): number {
     const cadence = { ...this.last, minIntervalMs: this.minIntervalMs };
     return watches.reduce((soonest, { state }) => Math.min(soonest, wakeAt(state, cadence)), Infinity);
   }
 
-  /** The watches of a tick that starts now; none when nothing is due. Jitter is chosen per tick, never per task. */
+  /**
+   * Returns the watches of a tick that starts now; none if nothing is due. Jitter is chosen per tick, never per task.
+   */
   beginTick<Watched extends Watch>(watches: readonly Watched[], now: number, random: number): Watched[] {
     const due = this.nextWakeAt(watches) <= now ? watches.filter(({ state }) => isPollable(state, now)) : [];
     if (due.length === 0) return due;
@@ -81,7 +85,10 @@ export class PollGroup {
     return due;
   }
 
-  /** Input of the tick's one activity, with tasks grouped by model, and the watches in the order of its ids. */
+  /**
+   * Returns the input of the tick's only activity, with tasks grouped by model, and the watches in the order of its
+   * ids.
+   */
   tickInput<Watched extends Watch>(
     account: string,
     watches: readonly Watched[],
@@ -115,7 +122,9 @@ export class PollGroup {
     };
   }
 
-  /** Applies one task's answer in the tick that started at `at` and ended at `answeredAt`; no answer means unchanged. */
+  /**
+   * Applies one task's answer from the tick that started at `at` and ended at `answeredAt`. No answer means unchanged.
+   */
   apply(
     state: WatchState,
     answer: PollAnswer | undefined,
@@ -139,7 +148,7 @@ export class PollGroup {
     return verdict === undefined ? { state: next } : { state: next, verdict };
   }
 
-  /** A task of a long wait has its own interval, never below its band. */
+  /** A task with a long wait has its own interval, never shorter than its band. */
   private slowed(state: WatchState): WatchState {
     const { startedAt, lastPollAt } = state;
     if (this.slow === undefined || lastPollAt === null || lastPollAt - startedAt < this.slow.afterMs)
@@ -148,12 +157,12 @@ export class PollGroup {
   }
 }
 
-/** Milliseconds from the start of a tick to the next one. */
+/** Returns the milliseconds from the start of a tick to the next one. */
 export function tickIntervalMs({ budgetMs }: PollVideosInput): number {
   return budgetMs + BUDGET_MARGIN_MS;
 }
 
-/** The next interval of a group, in milliseconds: random within its band, shorter by what this tick came late. */
+/** Returns a group's next interval, in milliseconds: random within its band, minus the delay of this tick. */
 function nextIntervalMs(
   { minIntervalMs, maxIntervalMs }: { readonly minIntervalMs: number; readonly maxIntervalMs: number },
   { bandMargin, keepsPace }: PollPace,
@@ -170,14 +179,14 @@ interface Cadence extends LastTick {
   readonly minIntervalMs: number;
 }
 
-/** What decides when a task is polled, in milliseconds of workflow time. */
+/** What determines when a task is polled, in milliseconds of workflow time. */
 interface Pollable {
   readonly dueAt: number;
   readonly notBefore: number;
   readonly deadlineAt: number;
 }
 
-/** When this task next needs attention: an ordinary poll, the last poll of its wait, or its end. */
+/** Returns when this task next needs attention: an ordinary poll, the last poll of its wait, or the end of the wait. */
 export function wakeAt(state: Pollable, cadence: Cadence): number {
   const { lastTickAt, intervalMs, minIntervalMs } = cadence;
   const soonest = lastTickAt === 0 ? 0 : lastTickAt + minIntervalMs;

@@ -16,20 +16,20 @@ import {
 import { taskIdCheck } from './video-task';
 
 /**
- * A person's decision about a paid call of unknown fate (failure model: The log).
- * - `adopt`: it was accepted, and this is its task.
- * - `declareLost`: nothing was accepted. It stays unsent under this key.
- * - `resubmit`: send once more; the first send may have been accepted and cost too.
+ * A person's decision about a paid call with an unknown outcome (failure model: The log).
+ * - `adopt`: the call was accepted, and this is its task.
+ * - `declareLost`: nothing was accepted. The call is not sent again under this key.
+ * - `resubmit`: send the call again. The first send may have been accepted, and may cost money too.
  */
 export type UnconfirmedDecision = 'adopt' | 'declareLost' | 'resubmit';
 
 /** Input of the workflow `resolveUnconfirmed`. */
 export interface ResolveUnconfirmedInput {
-  /** The id of the start, or the key that the caller gave. */
+  /** The id that the workflow was started with, or the caller's own key. */
   readonly creationKey: string;
   /**
-   * The send that the decision is about, as its evidence names it. A decision authorises nothing about any other send,
-   * however often it is carried out.
+   * The send that the decision is about, as named in its evidence. A decision never authorizes any other send, no
+   * matter how often it is applied.
    * @minLength 1
    * @maxLength 200
    */
@@ -39,13 +39,13 @@ export interface ResolveUnconfirmedInput {
   /** With `adopt` only. */
   readonly taskId?: string;
   /**
-   * Who decides; kept in the journal.
+   * Who decides. Stored in the journal.
    * @minLength 1
    * @maxLength 200
    */
   readonly by: string;
   /**
-   * Why; kept in the journal. No prompt, key or address.
+   * Why. Stored in the journal. Must not contain a prompt, key or address.
    * @minLength 1
    * @maxLength 1000
    */
@@ -68,20 +68,20 @@ export const RESOLVE_UNCONFIRMED_SHAPE = {
 type Decision = Pick<ResolveUnconfirmedInput, 'sendId' | 'by' | 'reason'>;
 
 /**
- * Arguments of the Updates by which a person decides about the create of a running `generateVideo`. `sendId` is that of
- * the evidence in the query `video_state`. A server that is reset applies Updates again: the send that they name is then
- * decided already, and nothing more is authorised.
+ * Arguments of the Updates with which a person decides about a running `generateVideo` workflow's create. `sendId` is
+ * in the evidence that the query `video_state` returns. After a reset, the server applies Updates again. By then their
+ * send has been decided, so nothing more is authorized.
  */
 export interface VideoUpdates {
-  /** It was accepted as this task: the workflow waits for it. */
+  /** The create was accepted as this task, and the workflow waits for it. */
   readonly adopt: Decision & { readonly taskId: string };
-  /** It was not accepted: the workflow ends as `rejected`. */
+  /** The create was not accepted, and the workflow ends with the outcome `rejected`. */
   readonly declareLost: Decision;
-  /** It is sent once more, which may cost a second time. */
+  /** The create is sent again, which may cost money a second time. */
   readonly resubmit: Decision;
 }
 
-/** A `sendId` that names no send: the result then says what became of the call. */
+/** A `sendId` that names no send. The result then reports what happened to the call. */
 export const NO_SEND = 'none';
 
 /** Input of `media.resolveUnconfirmed`. */
@@ -89,49 +89,49 @@ export type ResolveUnconfirmedCall = Omit<ResolveUnconfirmedInput, 'taskQueue'>;
 
 /** Why a decision was not carried out; public values. */
 export type UnresolvedReason =
-  /** by, reason, decision or task id are missing or wrong. */
+  /** `by`, `reason`, `decision` or the task id is missing or wrong. */
   | 'invalid_decision'
-  /** No paid call under this key has an unknown fate. */
+  /** No paid call under this key has an unknown outcome. */
   | 'nothing_unconfirmed'
-  /** The journal holds its outcome. */
+  /** The journal already contains the call's outcome. */
   | 'already_known'
-  /** It was decided before, or the send of unknown fate is another one by now. */
+  /** The send was already decided, or the call now has another send with an unknown outcome. */
   | 'already_decided'
   /** The service does not know the task, or could not be reached. */
   | 'task_unknown'
   | 'service_unavailable'
-  /** The journal has this task under another key. */
+  /** The journal already has this task under another key. */
   | 'task_of_another_key'
   /** An image call has no task to adopt. */
   | 'no_task_to_adopt'
   | 'account_not_configured'
   | 'no_journal';
 
-/** A decision that is recorded, and the send that it is about. */
+/** A recorded decision, and the send that it is about. */
 export type DecisionInForce = Pick<DecidedEntry, 'sendId' | 'sendAttempt' | 'decision' | 'by' | 'at'>;
 
-/** Result of a decision. `answer` is the call's outcome as far as it is known. */
+/** Result of a decision. `answer` is the call's outcome, if known. */
 export type ResolveUnconfirmedResult =
   | {
       readonly resolved: true;
-      /** The decision that stands. */
+      /** The recorded decision. */
       readonly decision: UnconfirmedDecision;
       /** The call that was decided about. */
       readonly creationKey: string;
       /** The send that was decided about, from 0. */
       readonly sendAttempt: number;
-      /** What follows from it; null after `resubmit`, where the next send decides. */
+      /** The outcome that follows; null after `resubmit`, because the next send determines it. */
       readonly answer: CreateVideoAnswer | null;
       /** One sentence for a person. */
       readonly message: string;
     }
   | {
       readonly resolved: false;
-      /** What stands in the way. */
+      /** Why the decision was not applied. */
       readonly reason: UnresolvedReason;
-      /** The call that was to be decided about. */
+      /** The call that the decision was meant for. */
       readonly creationKey: string;
-      /** The outcome that the journal has already; null where it has none. */
+      /** The outcome that the journal already contains; null if none. */
       readonly answer: CreateVideoAnswer | null;
       /** With `already_decided`: the decision about the named send, if there is one. */
       readonly stands?: DecisionInForce;
@@ -139,7 +139,7 @@ export type ResolveUnconfirmedResult =
       readonly message: string;
     };
 
-/** What is wrong with a decision from untyped input; undefined when it can be carried out. */
+/** Returns what is wrong with a decision from untyped input; undefined if it can be applied. */
 export function decisionIssue(input: {
   readonly [Field in keyof ResolveUnconfirmedCall]?: unknown;
 }): string | undefined {
@@ -166,18 +166,18 @@ function saying(value: unknown, field: string, what: string, most: number): Vali
   };
 }
 
-/** Input of the workflow `reviewJournal` and of `media.reviewJournal`: one page of what a worker's journal holds. */
+/** Input of the workflow `reviewJournal` and of `media.reviewJournal`, which return one page of a worker's journal. */
 export interface ReviewJournalInput {
   /**
-   * `unconfirmed`: calls of unknown fate without a decision. `created`: tasks that exist. `decided`: decisions about
-   * calls of unknown fate.
+   * `unconfirmed`: calls with an unknown outcome and no decision. `created`: tasks that exist. `decided`: decisions
+   * about calls with an unknown outcome.
    */
   readonly list: 'unconfirmed' | 'created' | 'decided';
   /** Limits the page to one creation key. */
   readonly creationKey?: string;
   /** `next` of the previous page. @default the first page */
   readonly after?: string | null;
-  /** ISO 8601: only what was sent at or after this time. */
+  /** ISO 8601. Returns only calls sent at or after this time. */
   readonly since?: string;
   /** Task queue of the workers that have the journal. @default that of this workflow */
   readonly taskQueue?: string;
@@ -191,25 +191,27 @@ export const REVIEW_JOURNAL_SHAPE = {
   taskQueue: optional(taskQueueCheck),
 } satisfies ShapeOf<ReviewJournalInput>;
 
-/** A paid call of unknown fate, or one that is paid and whose results are lost. */
+/** A paid call with an unknown outcome, or one that was paid for but lost its results. */
 export interface UnconfirmedEntry {
   /** Names the call in decisions. */
   readonly creationKey: string;
-  /** The send of unknown fate, from 0. */
+  /** Index of the send with the unknown outcome, from 0. */
   readonly sendAttempt: number;
   /** An image call has no task to adopt. */
   readonly operation: PaidRequest['operation'];
   /** `in_flight`: its sender may still be alive. */
   readonly state: 'in_flight' | 'unconfirmed' | 'results_lost';
-  /** For a search in the records of the service. */
+  /** For searching the service's records. */
   readonly evidence: CreateEvidence;
-  /** What one more send may cost; null is unknown, never free. */
+  /** What sending again may cost; null means unknown, never free. */
   readonly estimate: Money | null;
   /** Null where the journal does not say. */
   readonly workflowId: string | null;
   /** Null where the journal does not say. */
   readonly runId: string | null;
-  /** Only with `results_lost`: whether starting the same id again fetches the missing results without sending anything. */
+  /**
+   * Whether starting the same id again fetches the missing results without sending anything. Only with `results_lost`.
+   */
   readonly fetchable: boolean;
 }
 
@@ -227,27 +229,27 @@ export interface CreatedEntry {
   readonly model: string | null;
   /** ISO 8601 */
   readonly createdAt: string | null;
-  /** Of the workflow that created it; null for an activity that no workflow has scheduled. */
+  /** The workflow that created it; null for an activity that was not scheduled by a workflow. */
   readonly workflowId: string | null;
-  /** Of the workflow, or of that activity. */
+  /** Run id of that workflow or activity. */
   readonly runId: string | null;
-  /** Of the activity that created it: where no workflow did, the id that its caller gave. */
+  /** The activity that created it. Without a workflow, the id that its caller gave. */
   readonly activityId: string;
 }
 
-/** A recorded decision about a paid call of unknown fate. */
+/** A recorded decision about a paid call with an unknown outcome. */
 export interface DecidedEntry {
   /** The call that was decided about. */
   readonly creationKey: string;
   /** The send that was decided about, from 0. */
   readonly sendAttempt: number;
-  /** The same send, as its evidence names it. */
+  /** The same send, as named in its evidence. */
   readonly sendId: string;
   /** What was decided. */
   readonly decision: UnconfirmedDecision;
   /** Who decided. */
   readonly by: string;
-  /** Why, in the words of whoever decided. */
+  /** Why, in that person's words. */
   readonly reason: string;
   /** ISO 8601 */
   readonly at: string;
@@ -255,7 +257,9 @@ export interface DecidedEntry {
   readonly taskId: string | null;
 }
 
-/** Part of a journal: calls of unknown fate, created videos, and decisions, of the creation keys that were read. */
+/**
+ * Part of a journal: calls with an unknown outcome, created videos and decisions for the creation keys that were read.
+ */
 export interface ReviewJournalPage {
   /** Empty unless they were asked for. */
   readonly unconfirmed: readonly UnconfirmedEntry[];

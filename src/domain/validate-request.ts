@@ -26,9 +26,9 @@ import { isObject, namesOf, type Shape, shapeIssue, type ValidationIssue } from 
 const SIZE = /^[1-9][0-9]*x[1-9][0-9]*$/;
 
 /**
- * Checks the rules of the contract that need no model configuration. Pure, so that a workflow, a client and a worker
- * refuse the same things before anything is sent. Returns all issues; an empty list means valid. Never throws,
- * whatever an untyped caller passes: a throw in workflow code would hang the execution.
+ * Checks the contract rules that need no model configuration. Pure, so that workflows, clients and workers refuse the
+ * same requests before anything is sent. Returns all issues; an empty list means valid. Never throws, whatever an
+ * untyped caller passes, because an exception in workflow code would hang the execution.
  */
 export function validateRequest(paid: PaidRequest): ValidationIssue[] {
   const { request } = paid;
@@ -72,7 +72,7 @@ function validateModelAndPrompt(request: { model: unknown; prompt: unknown }): V
   });
 }
 
-/** Half of a surrogate pair: UTF-8 has none, so that the service would receive another text. */
+/** Half of a surrogate pair. UTF-8 cannot encode it, so the service would receive a different text. */
 const HALF = /\p{Cs}/u;
 
 function validateTexts(request: object): ValidationIssue[] {
@@ -168,7 +168,7 @@ function validateSource(field: string, source: unknown): ValidationIssue[] {
     const message = `A data: URL may hold at most ${MAX_INLINE_DATA_URL} characters; store the file as an artifact instead.`;
     return url.length <= MAX_INLINE_DATA_URL ? [] : wrong(message);
   }
-  // No URL parser here: a value without http(s) is a path or a foreign scheme, and neither may reach JSON.
+  // No URL parser here: a value without http(s) is a path or another scheme, and neither may be sent in JSON.
   if (!/^https?:\/\/[^/\s]+/i.test(url) || /\s/.test(url))
     return wrong(
       'A reference URL must start with https:// or http://; a local file is given as {file} or {artifact}, never as a URL.',
@@ -213,8 +213,8 @@ interface RawFieldRules {
 }
 
 /**
- * Checks the raw `fields` (architecture: Models): names that are covered elsewhere, names that the model does not have,
- * and local paths, which never reach JSON.
+ * Checks the raw `fields` (architecture: Models) for names that have a request field, names that the model does not
+ * have, and local paths, which are never sent in JSON.
  */
 export function validateRawFields(
   fields: { readonly [name: string]: JsonValue } | undefined,
@@ -257,7 +257,7 @@ export function holdsLocalPath(value: JsonValue): boolean {
 function textsIn(value: unknown): string[] {
   const texts: string[] = [];
   const open = new Set([value]);
-  // A set takes what is added meanwhile, and each object once.
+  // The loop also visits items that are added to the set meanwhile, and each object only once.
   for (const next of open) {
     if (typeof next === 'string') texts.push(next);
     else if (typeof next === 'object' && next !== null)

@@ -12,16 +12,18 @@ import { type TaskError, type VideoTask, videoTaskCheck } from './video-task';
 export interface WatchState {
   readonly video: VideoTask;
   readonly startedAt: number;
-  /** When the caller's `waitFor` is over. */
+  /** When the caller's `waitFor` ends. */
   readonly deadlineAt: number;
-  /** Time at which the execution expires, less what a last poll needs; null when it never does (architecture: Wait). */
+  /**
+   * Time at which the execution expires, minus the time for a last poll; null if it never expires (architecture: Wait).
+   */
   readonly hardEndAt: number | null;
   readonly dueAt: number;
   /** Never polled before this time, set by Retry-After; 0 when the service set none. */
   readonly notBefore: number;
   /** Digest of the last record received, `''` before the first. */
   readonly seen: string;
-  /** The service's last status value; null before the first, and where it sent none. */
+  /** The service's last status value; null before the first, and if it sent none. */
   readonly lastStatus: string | null;
   /** When the result of a completed task expires at the service, according to its record. */
   readonly expiresAt: string | null;
@@ -35,15 +37,15 @@ export interface WatchState {
   readonly errors: number;
   /** Null when the last poll returned a record. */
   readonly lastError: LastPollError | null;
-  /** Time of the first of the consecutive 400/404 answers, and their number. */
+  /** Time of the first consecutive 400/404 answer. */
   readonly unknownSince: number | null;
-  /** 0 unless the last answers were of that kind. */
+  /** Number of these consecutive answers; 0 if the last answer was different. */
   readonly unknownCount: number;
-  /** Ticks at or after the deadline that had no answer in time; three in a row end the wait (end-of-wait). */
+  /** Ticks at or after the deadline that had no answer in time. Three in a row end the wait (end-of-wait). */
   readonly missedAtDeadline: number;
 }
 
-/** One task that a loop polls; its owner may keep more beside it. */
+/** One task that a loop polls. Its owner may store more with it. */
 export interface Watch {
   /** Updated by the loop. */
   state: WatchState;
@@ -91,7 +93,7 @@ interface BeginWatch {
   readonly deadlineAt: number;
   readonly firstPollAt: number;
   readonly hardEndAt?: number | null;
-  /** Of the create's reply; null or `''` when it had none. */
+  /** Status in the create's reply; null or `''` if it had none. */
   readonly lastStatus?: string | null;
 }
 
@@ -119,7 +121,7 @@ export function beginWatch(begin: BeginWatch): WatchState {
   };
 }
 
-/** The first record, or one that differs from the last. Its GET was sent in this tick or before it. */
+/** Handles the first record, or one that differs from the last. Its GET was sent in this tick or earlier. */
 export function onRecord(
   state: WatchState,
   record: PolledRecord,
@@ -160,8 +162,9 @@ function missedBefore(state: WatchState, askedAt: number, tickAt: number): numbe
 export type PollFailure = Omit<Extract<PollAnswer, { error: unknown }>, 'index'>;
 
 /**
- * A poll of the tick that started at `at`, or an earlier one, returned no record. `minIntervalMs` is the band's
- * shortest interval; `random` is in [0, 1). Retry-After counts from the reply, which is no later than `answeredAt`.
+ * Handles a poll without a record, sent in the tick that started at `at` or earlier. `minIntervalMs` is the band's
+ * shortest interval; `random` is in [0, 1). Retry-After counts from the reply, which arrived no later than
+ * `answeredAt`.
  */
 export function onPollError(
   state: WatchState,
@@ -192,7 +195,7 @@ export function onPollError(
 
 /** One try a minute while credentials are refused (C7.3). */
 export const CREDENTIALS_RETRY_MS = 60_000;
-/** Longest backoff of our own; Retry-After may be longer. */
+/** Our own longest backoff. Retry-After may be longer. */
 export const MAX_BACKOFF_MS = 60_000;
 
 /** Delay after a poll that returned no record, in milliseconds. */
@@ -203,7 +206,7 @@ function errorDelayMs(
   random: number,
 ): number {
   if (error === 'credentials') return CREDENTIALS_RETRY_MS;
-  // The grace window counts answers and seconds: the ordinary cadence suits both.
+  // The grace window counts answers and seconds, and the ordinary cadence suits both.
   if (isUnknownAnswer(error) && !isKnown(state)) return 0;
   const ceiling = Math.min(MAX_BACKOFF_MS, minIntervalMs * 2 ** Math.min(state.errors + 1, 10));
   return Math.max(minIntervalMs, Math.round(ceiling * (0.5 + random / 2)));
@@ -217,7 +220,7 @@ export function onNoAnswer(state: WatchState, at: number): WatchState {
   return unanswered(state, { error: 'late' }, at, 0);
 }
 
-/** The service was not polled, or has not answered yet: at or after the deadline that is a lost tick. */
+/** Handles a task that was not polled, or not answered yet. At or after the deadline, this is a lost tick. */
 function unanswered(state: WatchState, failure: PollFailure, at: number, notBefore: number): WatchState {
   return {
     ...state,
@@ -234,8 +237,8 @@ function missedTicks(state: WatchState, at: number): number {
 }
 
 /**
- * A notification says that the task may be done: its next poll is due at once, but never sooner after the last one than
- * the shortest interval. A pause after errors, and Retry-After, still hold.
+ * Handles a notification that the task may be done. Its next poll is due immediately, but not before the shortest
+ * interval has passed since the last one. Backoff after errors and Retry-After still apply.
  */
 export function onNudge(state: WatchState, now: number, minIntervalMs: number): WatchState {
   if (state.errors > 0) return state;
@@ -248,7 +251,7 @@ export function isKnown({ seen }: WatchState): boolean {
   return seen !== '';
 }
 
-/** The whole tick was lost: a missed tick, never a failed watch (architecture: Wait). */
+/** Handles a tick that was lost as a whole: a missed tick, never a failed watch (architecture: Wait). */
 export function onMissedTick(state: WatchState, at: number): WatchState {
   return unanswered(state, { error: 'worker_unavailable' }, at, 0);
 }
@@ -274,7 +277,9 @@ type PollFacts = Pick<
   'watch' | 'lastChangeAt' | 'lastPollAt' | 'polls' | 'lastHttpStatus' | 'consecutiveErrors'
 >;
 
-/** What a watch reports about its polls; `state` is `undefined` before there is a watch (architecture: Wait). */
+/**
+ * Returns what a watch reports about its polls. `state` is `undefined` before the watch begins (architecture: Wait).
+ */
 export function pollFacts(state: WatchState | undefined): PollFacts {
   if (state === undefined) {
     const none = { watch: null, lastChangeAt: null, lastPollAt: null, lastHttpStatus: null };

@@ -25,30 +25,31 @@ import { type PollingMode, storedTaskCheck, type VideoTask } from './video-task'
 import { type WatchState } from './watch-state';
 
 /**
- * Task queues of the activities. Each defaults to the queue that a media worker serves beside the workflow's own:
- * `<queue>/create` and so on.
+ * Task queues of the activities. Each defaults to the activity queue that a media worker serves for the workflow's own
+ * queue: `<queue>/create` and so on.
  */
 export interface MediaQueues {
-  /** Of creates, reconciliations and the books of campaigns. @default `<queue>/create` */
+  /** For creates, reconciliations and campaign books. @default `<queue>/create` */
   readonly create?: string;
-  /** Of polls. @default `<queue>/poll` */
+  /** For polls. @default `<queue>/poll` */
   readonly poll?: string;
-  /** Of downloads. @default `<queue>/download` */
+  /** For downloads. @default `<queue>/download` */
   readonly download?: string;
-  /** Of image calls and edits. @default `<queue>/image` */
+  /** For image calls and edits. @default `<queue>/image` */
   readonly image?: string;
 }
 
 /** How long and how often a task is polled (architecture: Wait). */
 export interface WaitOptions {
-  /** How long to wait for the video; may be days. @default '15 minutes' */
+  /** How long to wait for the video. May be days. @default '15 minutes' */
   readonly waitFor?: DurationInput;
   /** Polls only every `interval` once the wait has lasted `after`. Off unless given. */
   readonly slowPolling?: { readonly after: DurationInput; readonly interval: DurationInput };
   /**
-   * Who polls: this workflow by itself, or a watcher that polls many videos of the account (docs/scale.md).
-   * @default that of the worker (MEDIA_POLLING); else 'own' for a video that this workflow creates, and 'shared' for one
-   * that is only awaited: others may wait for the same task, and its polls must not add up
+   * Who polls: this workflow, or a watcher that polls many of the account's videos (docs/scale.md).
+   * @default the worker's setting (MEDIA_POLLING). Without one, 'own' for a video that this workflow creates, and
+   * 'shared' for one that it only awaits, because several workflows may wait for the same task and their polls must not
+   * add up
    */
   readonly polling?: PollingMode;
 }
@@ -62,19 +63,22 @@ interface VideoWorkflowOptions extends WaitOptions {
   readonly sidecarPrompt?: 'include' | 'omit';
 }
 
-/** What every workflow that buys accepts beside its request. */
+/** What every workflow that buys accepts in addition to its request. */
 interface PaidWorkflowOptions {
   /** Credential name, or `name@digest` to require one service address. @default 'default' */
   readonly account?: string;
-  /** Authorises one call: the same key never buys twice. @default derived from the workflow's own ids */
+  /** Authorizes one call: the same key never buys twice. @default derived from the workflow's own ids */
   readonly creationKey?: string;
-  /** How long the call may wait, unsent, for a worker or a configuration. @default '24 hours' */
+  /** How long the call may wait for a worker or a configuration before it is sent. @default '24 hours' */
   readonly startLimit?: DurationInput;
-  /** What replies of the service prove about the call. @default that of the worker */
+  /** What the service's replies prove about the call. @default the worker's policy */
   readonly policy?: CreatePolicy;
-  /** Sends nothing while the fate of a call with the same body and another key is unknown. @default false */
+  /** Sends nothing while a call with the same body and another key has an unknown outcome. @default false */
   readonly refuseWhileUnconfirmed?: boolean;
-  /** Sends the same request again, on a person's demand, after the service refused it under this key. @default false */
+  /**
+   * Sends the same request again after the service refused it under this key. Set this only at a person's request.
+   * @default false
+   */
   readonly again?: boolean;
   /** Task queues of the activities. @default those beside the workflow's own */
   readonly queues?: MediaQueues;
@@ -82,11 +86,11 @@ interface PaidWorkflowOptions {
 
 /** Input of the workflow `generateVideo`. */
 export interface GenerateVideoInput extends VideoWorkflowOptions, PaidWorkflowOptions {
-  /** The video to create. A request that is not valid ends as `rejected`, unsent. */
+  /** The video to create. An invalid request ends with the outcome `rejected` and is not sent. */
   readonly request: VideoRequest;
   /**
-   * What happens when it is unknown whether the create was accepted: `end` returns `unconfirmed`; `wait` keeps the
-   * workflow open until a person decides with the Update `adopt`, `declareLost` or `resubmit`. @default 'end'
+   * What to do if it is unknown whether the create was accepted. `end` returns `unconfirmed`. `wait` keeps the workflow
+   * open until a person decides with the Update `adopt`, `declareLost` or `resubmit`. @default 'end'
    */
   readonly onUnconfirmed?: 'end' | 'wait';
   /** State of an earlier run of this workflow; set by continue-as-new only. @hidden */
@@ -95,9 +99,9 @@ export interface GenerateVideoInput extends VideoWorkflowOptions, PaidWorkflowOp
 
 /** Input of the workflow `awaitVideo`, which polls and downloads but never creates. */
 export interface AwaitVideoInput extends VideoWorkflowOptions {
-  /** The kept facts of a `still_running` outcome, or the task id alone. */
+  /** The `video` of a `still_running` outcome, or only the task id. */
   readonly video: VideoTask | { readonly taskId: string };
-  /** As of {@link GenerateVideoInput}. @hidden */
+  /** As in {@link GenerateVideoInput}. @hidden */
   readonly carried?: CarriedVideo;
 }
 
@@ -106,7 +110,7 @@ export type CarriedVideo =
   | { readonly v: 1; readonly phase: 'creating'; readonly create: CreateOnceState }
   | CarriedWait;
 
-/** The wait for a task, from its create on. */
+/** The wait for a task, starting with its create. */
 export interface CarriedWait extends WaitOrigin {
   readonly v: 1;
   readonly phase: 'watching';
@@ -119,7 +123,7 @@ export interface CarriedWait extends WaitOrigin {
 
 /** Input of the workflow `generateImage`. */
 export interface GenerateImageWorkflowInput extends PaidWorkflowOptions {
-  /** The images to generate. A request that is not valid ends as `rejected`, unsent. */
+  /** The images to generate. An invalid request ends with the outcome `rejected` and is not sent. */
   readonly request: ImageGenerationRequest;
 }
 
@@ -129,9 +133,9 @@ export interface EditImageWorkflowInput extends PaidWorkflowOptions {
   readonly request: ImageEditRequest;
 }
 
-/** Options of an image call from the caller's own workflow, besides the request. */
+/** Options of an image call from the caller's own workflow, in addition to the request. */
 export interface ImageCallOptions extends Omit<PaidWorkflowOptions, 'queues'> {
-  /** Task queue of the media workers (their `MEDIA_TASK_QUEUE`). @default that of `mediaActivities` */
+  /** Task queue of the media workers (their `MEDIA_TASK_QUEUE`). @default the task queue given to `mediaActivities` */
   readonly taskQueue?: string;
 }
 
@@ -163,7 +167,7 @@ const VIDEO_WORKFLOW = {
   sidecarPrompt: optional(oneOf('include', 'omit')),
 } satisfies ShapeOf<VideoWorkflowOptions>;
 
-/** Shared by all paid calls. The activity checks the contents of a request, {@link givenKeyIssue} the key. */
+/** Shared by all paid calls. The activity checks a request's contents, and {@link givenKeyIssue} checks the key. */
 const PAID = {
   request: requestCheck,
   account,
@@ -191,7 +195,7 @@ export const IMAGE_WORKFLOW_SHAPE = { ...PAID, queues: optional(queuesCheck) } s
   GenerateImageWorkflowInput | EditImageWorkflowInput
 >;
 
-/** Of the helpers for a caller's own workflow, which names the task queue of the media workers and no other. */
+/** For helpers in a caller's own workflow, which name only the media workers' task queue. */
 export const IMAGE_CALL_SHAPE = { ...PAID, taskQueue: true } satisfies ShapeOf<
   ImageCallOptions & { request: unknown }
 >;

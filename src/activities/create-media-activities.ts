@@ -39,30 +39,30 @@ import { pollInSpan } from './spans';
 import { createResolveUnconfirmed, createReviewJournal } from './unconfirmed-calls';
 import { createTellVideos, createWatchVideo, WatchRecovery } from './watchers';
 
-/** What the activities work with. The caller closes the stores and clients that it passes. */
+/** Dependencies of the activities. The caller closes the stores and clients that it passes. */
 export interface MediaActivityDeps {
-  /** Credentials, each with the client of its service. */
+  /** Credentials, each with its service's client. */
   readonly accounts: AccountRegistry;
   /** Where results and references are stored. */
   readonly artifacts: ArtifactStore;
-  /** `none` must be explicit: then only the retry policy keeps a create from being sent twice. */
+  /** `none` must be explicit. Only the retry policy then keeps a create from being sent twice. */
   readonly journal: CreateJournal | 'none';
   /**
    * Checks whether the journal is bound to the queue on which an activity runs.
-   * @default reads the queue's binding, and binds a new queue, with the client of the worker
+   * @default reads the queue's binding with the worker's client, and binds a new queue
    */
   readonly standing?: CheckBinding;
   /** What models allow and cost. */
   readonly models: ModelSource;
-  /** What replies of the service prove about a create. @default the strict one */
+  /** What the service's replies prove about a create. @default the strictest policy */
   readonly policy?: CreatePolicy | undefined;
-  /** Settles creates of unknown fate without a person, where the service lists its tasks. @default none */
+  /** Settles creates with an unknown outcome without a person, if the service lists its tasks. @default none */
   readonly taskRecords?: TaskRecords | undefined;
   /** @default none: `{file}` sources are refused */
   readonly inputRoots?: readonly string[];
   /** Milliseconds between two probe requests for an account or a model that the service refuses. @default a minute */
   readonly refusalProbeMs?: number | undefined;
-  /** Rate limit of the create queue; with one, a campaign sends each create in its own activity. @default none */
+  /** Rate limit of the create queue. If set, a campaign sends each create in its own activity. @default none */
   readonly createsPerSecond?: number | undefined;
   /** Concurrent GETs of one poll tick. @default 64 */
   readonly pollConcurrency?: number;
@@ -70,13 +70,13 @@ export interface MediaActivityDeps {
   readonly pollVideos?: ((input: PollVideosInput) => Promise<PollVideosResult>) | undefined;
   /** How videos are polled if their input does not say it. @default 'own' */
   readonly polling?: PollingMode | undefined;
-  /** Finds watchers that were closed from outside. @default one for these activities @hidden */
+  /** Finds watchers that were closed externally. @default one for these activities @hidden */
   readonly recovery?: WatchRecovery | undefined;
-  /** Receives the numbers of docs/metrics.md. @default none are reported */
+  /** Receives the metrics that docs/metrics.md describes. @default none are reported */
   readonly metrics?: Metrics | undefined;
 }
 
-/** The activities under their registered names, for `Worker.create({ activities })`. */
+/** Returns the activities under their registered names, for `Worker.create({ activities })`. */
 export function createMediaActivities(deps: MediaActivityDeps): MediaActivities {
   const redactors = () => redactorsOf(deps.accounts);
   return Object.fromEntries(
@@ -127,7 +127,7 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     artifacts: deps.artifacts,
     events,
   };
-  // Shared by all activities: pages stay in memory for later batches.
+  // Shared by all activities, so that pages stay in memory for later batches.
   const pages = createPageReader(deps.artifacts);
   return {
     [ACTIVITY.createVideo]: then(createCreateVideo(paid), (answer) =>
@@ -190,7 +190,7 @@ function polledAs<Answer extends CreateVideoAnswer | null>(
 }
 
 /**
- * Returns a tick for an account of another worker to the queue in time; the workflow sees only what no worker could
+ * Returns a tick for another worker's account to the queue in time, so the workflow sees only what no worker could
  * poll. Every other tick is counted, traced and logged here, because the poll thread cannot.
  */
 function byItsWorker(
@@ -215,7 +215,7 @@ function byItsWorker(
   };
 }
 
-/** Without a journal nothing is proved, and nothing has to be bound. */
+/** Without a journal, nothing is proved and nothing needs a binding. */
 const nothingToBind: CheckBinding = async () => ({
   bound: true,
   journalId: '',
@@ -227,7 +227,7 @@ export function createArtifactStoreFacts(store: ArtifactStore): () => Promise<Ar
   return async () => ({ storeId: (await store.identity?.()) ?? null });
 }
 
-/** Finds a task id in this worker's journal. An unknown one is described by its id alone (architecture: Wait). */
+/** Finds a task id in this worker's journal. An unknown task is described by its id alone (architecture: Wait). */
 export function createFindVideoTask(deps: {
   readonly accounts: AccountRegistry;
   readonly journal: CreateJournal;
@@ -240,7 +240,7 @@ export function createFindVideoTask(deps: {
     const entry =
       account === undefined
         ? (entries.find((candidate) => candidate.video.account === resolved) ?? entries[0])
-        : // The account may be one of another worker, named without its digest.
+        : // The account may belong to another worker and be named without its digest.
           entries.find(({ video }) => video.account === resolved || credentialOf(video.account) === resolved);
     if (entry === undefined) {
       return {
@@ -264,7 +264,7 @@ export function createFindVideoTask(deps: {
   };
 }
 
-/** Tries once, because the caller wants the state that can be read now. */
+/** Tries once, because the caller wants whatever state can be read right now. */
 async function serviceView(accounts: AccountRegistry, { video }: FoundVideoTask): Promise<ServiceView> {
   const client = accounts.find(video.account)?.client;
   if (client === undefined) {

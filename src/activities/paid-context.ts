@@ -17,12 +17,14 @@ import { unsafeRetryPolicy } from './failures';
 import { type PaidEvents } from './media-metrics';
 import { type RefusalGate } from './refusal-gate';
 
-/** What is known about a create of unknown fate, for a search in the service's own records. Contains no prompt. */
+/**
+ * What is known about a create with an unknown outcome, for searching the service's own records. Contains no prompt.
+ */
 export interface SentCreate {
   readonly operation: PaidRequest['operation'];
   /** Credential name and digest of the base address. */
   readonly account: string;
-  /** Public model id; null where the journal does not say. */
+  /** Public model id; null if the journal does not say. */
   readonly model: string | null;
   /** Null where the request named none. */
   readonly durationSeconds: number | null;
@@ -32,13 +34,13 @@ export interface SentCreate {
   readonly referenceMode: string | null;
   /** SHA-256 of the request body. */
   readonly bodyHash: string;
-  /** What the header of the policy `idempotency` carries, whether or not it was sent. */
+  /** The value for the header of the policy `idempotency`, whether or not it was sent. */
   readonly idempotencyKey: string;
-  /** ISO 8601: when it was sent, and until when it may have been in flight. */
+  /** ISO 8601 time at which the create was sent. */
   readonly intentAt: string;
-  /** ISO 8601 time until which it may have been in flight. */
+  /** ISO 8601 time until which the create may have been in flight. */
   readonly sendWindowEnd: string;
-  /** Allow-listed headers of the reply, such as a request id; empty when there was none. */
+  /** Allow-listed reply headers, such as a request id; empty without a reply. */
   readonly headers: { readonly [name: string]: string };
 }
 
@@ -50,8 +52,8 @@ export type TaskRecord =
   | { readonly found: 'unknown' };
 
 /**
- * Settles creates of unknown fate without a person if a service lists its tasks, for example in a console's API, a bill
- * or a gateway's log (failure model: The log). The service contract has no such endpoint.
+ * Settles creates with an unknown outcome without a person, if a service lists its tasks, for example in a console's
+ * API, a bill or a gateway's log (failure model: The log). The service contract has no such endpoint.
  */
 export interface TaskRecords {
   /** How long the service may work on a request before its record appears, in milliseconds; at most 10 minutes. */
@@ -66,7 +68,9 @@ export interface PaidDeps {
   readonly artifacts: ArtifactStore;
   readonly models: ModelSource;
   readonly journal: CreateJournal;
-  /** Checks whether this journal is bound to the queue of the activity: only then may it send, or prove "not sent". */
+  /**
+   * Checks whether this journal is bound to the activity's queue. Only then may the activity send, or prove "not sent".
+   */
   readonly checkBinding: CheckBinding;
   readonly policy: CreatePolicy | undefined;
   /** Shared by all paid calls of the process. */
@@ -105,7 +109,7 @@ export interface Caller {
   readonly startedAt: number;
   /** The server's time, for waits: see {@link attemptClock}. */
   readonly serverTime: () => number;
-  /** The wall clock, for limits that other workers or the service have set: never behind the server's time. */
+  /** The wall clock, for limits set by other workers or the service. Never behind the server's time. */
   readonly now: () => number;
 }
 
@@ -145,7 +149,9 @@ export function caller({ ancestors = [], sender }: Ancestry & NamedSender = {}):
   };
 }
 
-/** Without a journal nothing keeps a second attempt from buying again, so only one is allowed (architecture: Create). */
+/**
+ * Without a journal, nothing keeps a second attempt from buying again, so only one is allowed (architecture: Create).
+ */
 export function refuseUnsafeRetries(journal: CreateJournal): void {
   if (!keepsNothing(journal)) return;
   const info = activityInfo();
@@ -153,16 +159,16 @@ export function refuseUnsafeRetries(journal: CreateJournal): void {
   if (attempts !== 1 || info.attempt > 1) throw unsafeRetryPolicy(info.attempt);
 }
 
-/** A paid call before its send. */
+/** A paid call before it is sent. */
 export type Prepared = ReadyCall | UnreadyCall;
 
-/** Why a call is not sent now. */
+/** Why a call is not sent yet. */
 type UnreadyCall = {
   /** See {@link ReadyCall}; null if a file cannot be read or the shape is wrong, so there is no fingerprint. */
   readonly fileHashes: ReadonlyMap<string, string> | null;
 } & (
   | { readonly kind: 'invalid'; readonly issue: ValidationIssue }
-  /** The model configuration is unavailable: the call waits unsent (architecture: Models). */
+  /** The model configuration is unavailable. The call waits and is not sent (architecture: Models). */
   | { readonly kind: 'unavailable'; readonly message: string }
   /** This worker lacks something that another may have: the call waits for that worker. */
   | { readonly kind: 'missing'; readonly missing: MissingHere }

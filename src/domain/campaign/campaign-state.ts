@@ -7,73 +7,77 @@ import { type ActiveRow } from './batch-messages';
 import { type CampaignPlan, endedRowsCheck, MAX_CONCURRENCY, MAX_KEY, type RowSelection } from './plan';
 import { type MoneyTotals, type ResultsRef, type RowCounts } from './results';
 
-/** Answer of the query `campaign_state`, during the run and while the history is kept. Times are ISO 8601. */
+/**
+ * Answer of the query `campaign_state`, available during the run and while the history is retained. Times are ISO 8601.
+ */
 export interface CampaignState {
-  /** Its id, which is the workflow id. */
+  /** The campaign's id, which is its workflow id. */
   readonly campaign: string;
-  /** `paused` and `stopping` (cancelled, or the budget is spent) buy nothing and collect what runs. */
+  /**
+   * `paused` and `stopping` (canceled, or the budget is spent) buy nothing and collect the results of rows in flight.
+   */
   readonly phase: 'planning' | 'running' | 'paused' | 'stopping' | 'done';
   /** ISO 8601. */
   readonly startedAt: string;
   /** Null until the manifest has been read. */
   readonly plan: CampaignPlan | null;
-  /** Rows by outcome, earlier runs under this id included. */
+  /** Rows by outcome, including earlier runs under this id. */
   readonly counts: RowCounts;
-  /** Rows of the plans of this run that have no result yet. */
+  /** Rows in this run's plans that have no result yet. */
   readonly remaining: number;
   /** Rows that are bought and have no result yet. */
   readonly inFlight: number;
-  /** Most rows in flight at a time, as it is now. */
+  /** Current limit on rows in flight. */
   readonly concurrency: number;
-  /** Of all amounts; null when no row has a price. */
+  /** Currency of all amounts; null if no row has a price. */
   readonly currency: string | null;
-  /** What rows may have cost, earlier runs under this id included. */
+  /** What rows may have cost, including earlier runs under this id. */
   readonly money: MoneyTotals;
   /** Null without a budget. */
   readonly budget: BudgetState | null;
-  /** Rows per minute that ended recently; null while there are too few. */
+  /** Rows that ended per minute, measured recently; null while there are too few. */
   readonly rowsPerMinute: number | null;
-  /** Set only when it can be computed: rows end and nothing is paused. */
+  /** Set only if it can be computed: rows are ending and nothing is paused. */
   readonly etaAt: string | null;
-  /** The first of the rows that are under way. */
+  /** The first rows in progress. */
   readonly active: readonly ActiveRow[];
-  /** Batches that are open. */
+  /** Open batches. */
   readonly batches: readonly BatchView[];
   /** All results so far, as artifacts. */
   readonly results: ResultsRef;
-  /** Warnings of the campaign as a whole, such as a budget that is spent. */
+  /** Warnings about the whole campaign, for example that the budget is spent. */
   readonly notes: readonly string[];
 }
 
-/** Answer of the query `batch_state`; reports give it to the campaign from time to time. */
+/** Answer of the query `batch_state`. Batches also report it to the campaign from time to time. */
 export interface BatchState {
-  /** The rows that have been under way for the longest. */
+  /** The rows that have been in progress the longest. */
   readonly active: readonly ActiveRow[];
 }
 
 /** A budget in micro-units of its currency: `spent`, `reserved`, `review` and `free` add up to `total`. */
 export interface BudgetState {
-  /** The budget as it is now. */
+  /** The current budget. */
   readonly total: Money;
   /** Paid for existing results. */
   readonly spent: number;
-  /** Reserved for rows under way and for tasks that are still running. */
+  /** Reserved for rows in progress and for tasks that are still running. */
   readonly reserved: number;
-  /** May have been charged: a person has to check (`needs_review`). */
+  /** May have been charged, so a person has to check (`needs_review`). */
   readonly review: number;
-  /** Micro-units for which rows may still be bought. */
+  /** Micro-units that may still be spent on rows. */
   readonly free: number;
 }
 
 export const SHOWN_ROWS = 5;
 
-/** Where one batch of a campaign stands. */
+/** State of one batch of a campaign. */
 export interface BatchView {
-  /** Its number, from 0. */
+  /** Number of the batch, from 0. */
   readonly batch: number;
   /** `CAMPAIGN/batch/NUMBER`. */
   readonly workflowId: string;
-  /** Rows that it was given. */
+  /** Rows in the batch. */
   readonly rows: number;
   /** Rows that have a result. */
   readonly ended: number;
@@ -83,13 +87,13 @@ export interface BatchView {
   readonly lastReportAt: string | null;
 }
 
-/** How a campaign ends; returned, never thrown. */
+/** Result of a campaign. Returned, never thrown. */
 export interface CampaignResult extends Pick<
   CampaignState,
   'campaign' | 'counts' | 'currency' | 'money' | 'budget' | 'results' | 'startedAt'
 > {
   readonly v: 1;
-  /** `refused`: the plan was, and nothing was sent; `plan.refused` says why. */
+  /** `refused`: the plan was refused and nothing was sent; `plan.refused` says why. */
   readonly outcome: 'completed' | 'cancelled' | 'refused';
   /** The newest plan of this run. */
   readonly plan: CampaignPlan;
@@ -98,29 +102,34 @@ export interface CampaignResult extends Pick<
 }
 
 /**
- * Inputs of the Updates of a campaign. `pause`, `resume` and `cancel` take none; `resumeRows` retries or resumes
- * rows; `adopt` and `declareLost` settle a row that was set aside and resume it.
+ * Inputs of a campaign's Updates. `pause`, `resume` and `cancel` take none. `resumeRows` retries or resumes rows.
+ * `adopt` and `declareLost` settle a row that was set aside, and resume it.
  */
 export interface CampaignUpdates {
-  /** Most rows in flight at a time, at least 1. */
+  /** Maximum number of rows in flight at a time, at least 1. */
   readonly setConcurrency: { readonly concurrency: number };
-  /** The new total: more than before, in the same currency. Rows that were skipped for it are resumed. */
+  /**
+   * The new total: more than before, in the same currency. Rows that were skipped because of the budget are resumed.
+   */
   readonly raiseBudget: { readonly budget: Money };
   /** Rows to retry or to resume. */
   readonly resumeRows: { readonly select: RowSelection };
-  /** The create of a row of unknown fate was accepted, and this is its task. */
+  /** A row's create with an unknown outcome was accepted, and this is its task. */
   readonly adopt: CampaignUpdates['declareLost'] & { readonly taskId: string };
-  /** The create of a row of unknown fate was not accepted: the row ends as rejected, and is not sent under this key. */
+  /**
+   * A row's create with an unknown outcome was not accepted. The row ends with the outcome `rejected`, and is not sent
+   * again under this key.
+   */
   readonly declareLost: {
-    /** Key of the row, as results name it. */
+    /** Key of the row, as in the results. */
     readonly key: string;
-    /** Of the attempt that was set aside, as its ledger line names it. */
+    /** Creation key of the attempt that was set aside, as in its ledger line. */
     readonly creationKey: string;
-    /** The send that the decision is about, as `unconfirmed show` names it. */
+    /** The send that the decision is about, as shown by `unconfirmed show`. */
     readonly sendId: string;
-    /** Who decides; kept in the journal. */
+    /** Who decides. Stored in the journal. */
     readonly by: string;
-    /** Why; kept in the journal. */
+    /** Why. Stored in the journal. */
     readonly reason: string;
   };
 }
@@ -141,22 +150,22 @@ export const UPDATE_CHECKS: { readonly [update in keyof CampaignUpdates]: Check<
   declareLost: objectOf(DECISION),
 };
 
-/** Answers of the Updates of a campaign. */
+/** Answer of a campaign's Updates. */
 export interface CampaignUpdateResult {
-  /** False: nothing was changed, and `message` says why. */
+  /** If false, nothing was changed and `message` says why. */
   readonly accepted: boolean;
   /** One sentence for a person. */
   readonly message: string;
-  /** Number of rows that were resumed, where the Update does so. */
+  /** Number of resumed rows, if the Update resumes rows. */
   readonly rows?: number;
 }
 
-/** Length of the window, shortest time that gives a rate, and time between samples. Milliseconds. */
+/** Length of the window, shortest time that gives a rate, and time between samples, in milliseconds. */
 const WINDOW_MS = 5 * 60_000;
 const LEAST_MS = 30_000;
 const SAMPLE_MS = 10_000;
 
-/** How fast rows end, from samples `[workflow time, rows that have ended]`. */
+/** Computes how fast rows end, from samples `[workflow time, rows that have ended]`. */
 export class EndRate {
   private samples: (readonly [at: number, ended: number])[];
 
@@ -170,7 +179,7 @@ export class EndRate {
     this.samples = [...this.samples.filter(([at]) => now - at <= WINDOW_MS), [now, ended]];
   }
 
-  /** Rows per minute; null while the samples cover too little time, or when nothing ended. */
+  /** Returns rows per minute; null while the samples cover too little time, or if nothing ended. */
   perMinute(now: number, ended: number): number | null {
     const first = this.samples.find(([at]) => now - at <= WINDOW_MS);
     if (first === undefined || now - first[0] < LEAST_MS || ended <= first[1]) return null;

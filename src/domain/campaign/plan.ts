@@ -24,9 +24,9 @@ import { type MediaQueues, queuesCheck } from '../workflow-inputs';
 import { type MoneyTotals, type ResultsRef, resultsCheck, ROW_OUTCOMES } from './results';
 import { type RowOutcome } from './row';
 
-/** Where the rows come from. `file` is read by the worker and only below its `MEDIA_INPUT_ROOTS`. */
+/** Where the rows are read from. The worker reads a `file`, and only below its `MEDIA_INPUT_ROOTS`. */
 export interface ManifestSource {
-  /** An artifact, a file of the worker, or an address. */
+  /** An artifact, a file on the worker, or an address. */
   readonly source: MediaSource;
   /** @default detected from the first bytes: `{` begins JSON lines */
   readonly format?: 'csv' | 'jsonl';
@@ -36,45 +36,50 @@ export interface ManifestSource {
 export interface CampaignInput {
   /** The rows: CSV or JSON lines. */
   readonly manifest: ManifestSource;
-  /** Videos in flight at a time, all batches together. @default 100 */
+  /** Maximum number of videos in flight at a time, across all batches. @default 100 */
   readonly concurrency?: number;
-  /** Nothing is created beyond this. Refused when a model of the manifest has no price, or another currency. */
+  /**
+   * Nothing is created beyond this budget. Refused if a model in the manifest has no price or uses another currency.
+   */
   readonly budget?: Money;
   /** `fail`: one invalid row prevents every send. @default 'fail' */
   readonly onInvalid?: 'fail' | 'skip';
-  /** Rows that were bought with another text are bought again with the new one. @default false: they end as `changed` */
+  /**
+   * Whether rows that were bought with a different text are bought again with the new one. @default false: their
+   * outcome is `changed`
+   */
   readonly rebuyChanged?: boolean;
   /** Which rows are worked on. @default `missing` */
   readonly select?: RowSelection;
-  /** Limits the number of rows: the first ones, or a sample that depends on their keys alone. */
+  /** Limits the campaign to the first rows, or to a sample that depends only on the rows' keys. */
   readonly limit?: number;
-  /** Size of the sample. With `limit` too, the smaller of both counts. @default all rows */
+  /** Size of the sample. If `limit` is also set, the smaller number applies. @default all rows */
   readonly sample?: number;
   /** How long to wait for each video before it is reported as still running. @default '1 hour' */
   readonly waitFor?: DurationInput;
-  /** How often a row is tried after capacity failures and temporary refusals, each under its own key. @default 3 */
+  /** How many attempts a row gets after capacity failures and temporary refusals, each under its own key. @default 3 */
   readonly maxAttempts?: number;
-  /** Credential of rows that name none. @default 'default' */
+  /** Credential for rows that name none. @default 'default' */
   readonly account?: string;
-  /** What replies of the service prove about a create. @default that of the worker */
+  /** What the service's replies prove about a create. @default the worker's policy */
   readonly policy?: CreatePolicy;
-  /** @default the queues that a media worker serves beside its own: `<queue>/create`, `/poll`, `/download`, `/image` */
+  /** @default the activity queues that a media worker serves: `<queue>/create`, `/poll`, `/download`, `/image` */
   readonly queues?: MediaQueues;
-  /** Lower goes first, from 1 to 5. @default 3 */
+  /** From 1 to 5; lower goes first. @default 3 */
   readonly priority?: number;
-  /** Share of this campaign where several wait for the same queue. @default 1 */
+  /** This campaign's share when several campaigns wait for the same queue. @default 1 */
   readonly fairnessWeight?: number;
   /**
    * Number of history events, at least 50, after which a batch hands back unfinished rows and the campaign continues
    * as new. @default 3000 and 4000
    */
   readonly eventsPerRun?: number;
-  /** Rows of one batch, which is one child workflow. @default four times the concurrency, from 100 to 1250 */
+  /** Rows per batch. Each batch is one child workflow. @default four times the concurrency, from 100 to 1250 */
   readonly rowsPerBatch?: number;
   /**
-   * Results of earlier runs under this id: only what is missing is submitted, and totals and budget continue from
-   * them. The client sets it; a caller that starts the workflow without the client takes it from the client's
-   * `media.campaigns.results`.
+   * Results of earlier runs under this id. Only missing rows are submitted, and totals and budget continue from these
+   * results. The client sets this. A caller that starts the workflow without the client gets the value from the
+   * client's `media.campaigns.results`.
    */
   readonly previous?: ResultsRef;
   /** State of an earlier run of this workflow; set by continue-as-new only. @hidden */
@@ -86,9 +91,9 @@ export const DEFAULT_CONCURRENCY = 100;
 /** Default of `waitFor`, in milliseconds. */
 export const DEFAULT_ROW_WAIT_MS = 60 * 60_000;
 
-/** Far more than any service runs at once; above it the number of batches would have no bound. */
+/** Far more than any service runs at a time. Above this, the number of batches would be unbounded. */
 export const MAX_CONCURRENCY = 1_000_000;
-/** More rows fit into no message of a batch. */
+/** More rows do not fit into a batch's messages. */
 const MAX_ROWS_PER_BATCH = 10_000;
 /** Longest list of rows that one selection names. */
 const MAX_KEYS = 10_000;
@@ -109,7 +114,7 @@ const sourceCheck = objectOf<MediaSource>({
 
 const outcomes = arrayOf(oneOf(...ROW_OUTCOMES), ROW_OUTCOMES.length);
 
-/** Rows that have results, as an Update of a campaign selects them. */
+/** Checks a selection of rows with results, as a campaign Update makes it. */
 export const endedRowsCheck: Check<Exclude<RowSelection, { readonly rows: 'missing' }>> = (value, field) => {
   const isRetry = isObject(value) && value['rows'] === 'retry';
   const rows = oneOf('retry', 'again');
@@ -137,7 +142,7 @@ export const CAMPAIGN_SHAPE = {
   account: optional(name()),
   policy: optional(createPolicyCheck),
   queues: optional(queuesCheck),
-  // With other values the server would refuse every start of a batch.
+  // With other values, the server would refuse to start any batch.
   priority: optional(whole(1, 5)),
   fairnessWeight: optional(amount(0, 1_000)),
   eventsPerRun: atLeastOne,
@@ -149,7 +154,7 @@ export const CAMPAIGN_SHAPE = {
 /** Outcomes that `retry` selects when none is named. */
 export const RETRIED_BY_DEFAULT = ['failed', 'rejected'] as const satisfies readonly RowOutcome[];
 
-/** Outcomes of rows for which a person may order a new attempt; the first two are the default. */
+/** Outcomes after which a person may request a new attempt of a row. The first two are the default. */
 export const RETRIED_OUTCOMES = [
   'failed',
   'rejected',
@@ -158,16 +163,25 @@ export const RETRIED_OUTCOMES = [
   'results_lost',
 ] as const satisfies readonly RowOutcome[];
 
-/** An outcome of rows for which a person may order a new attempt, which is paid again. */
+/** An outcome after which a person may request a new attempt of a row, which is paid for again. */
 export type RetriedOutcome = (typeof RETRIED_OUTCOMES)[number];
 
 /** Which rows of an earlier run a campaign takes. */
 export type RowSelection =
-  /** No result yet, or one that is not final: still running, unconfirmed, skipped, cancelled, refused for now. */
+  /**
+   * Rows without a result, or without a final one: still running, unconfirmed, skipped, canceled or temporarily
+   * refused.
+   */
   | { readonly rows: 'missing' }
-  /** Rows with one of these outcomes get a new attempt under a new key; without `outcomes` those that failed or were rejected. */
+  /**
+   * Rows with one of these outcomes get a new attempt under a new key. Without `outcomes`: rows that failed or were
+   * rejected.
+   */
   | { readonly rows: 'retry'; readonly outcomes?: readonly RowOutcome[] }
-  /** Rows with one of these outcomes are resumed under their existing key: adopts, resumes, buys nothing twice. */
+  /**
+   * Rows with one of these outcomes are resumed under their existing key. This adopts or resumes, and buys nothing
+   * twice.
+   */
   | { readonly rows: 'again'; readonly outcomes: readonly RowOutcome[]; readonly keys?: readonly string[] };
 
 /** Input of `media.planCampaign`. */
@@ -176,7 +190,7 @@ export interface PlanCampaignInput
     Pick<CampaignInput, 'manifest' | 'account' | 'limit' | 'sample' | 'previous' | 'budget'>,
     Required<Pick<CampaignInput, 'select' | 'onInvalid' | 'rebuyChanged'>> {
   readonly campaign: string;
-  /** Number of this plan: one more than that of `previous`, else 0. */
+  /** Number of this plan: one more than in `previous`, else 0. */
   readonly generation: number;
 }
 
@@ -188,48 +202,51 @@ export interface ManifestIssue {
   readonly column: string | null;
   /** One sentence for a person. */
   readonly message: string;
-  /** Values that the column may have; absent where the set is not finite. */
+  /** Allowed values of the column; absent if the set is not finite. */
   readonly allowed?: readonly string[];
-  /** The row's `id`, when it has one. */
+  /** The row's `id`, if it has one. */
   readonly id?: string;
 }
 
 /** Summary of a plan. Small: the rows are in pages, all issues in an artifact of JSON lines. */
 export interface CampaignPlan {
   readonly v: 1;
-  /** Number of this plan: 0 for the first under an id, and one more for each later run. */
+  /** Number of this plan: 0 for the first plan under an id, and one more for each later run. */
   readonly generation: number;
-  /** SHA-256 of the bytes of the manifest. */
+  /** SHA-256 of the manifest's bytes. */
   readonly manifest: string;
-  /** Rows of the manifest. */
+  /** Rows in the manifest. */
   readonly rows: number;
   /** Rows in the pages of this plan. */
   readonly planned: number;
-  /** Rows whose result is kept. */
+  /** Rows that keep an existing result. */
   readonly done: number;
   /** Rows that a limit or a sample left for later. */
   readonly left: number;
-  /** Rows that are not valid; with `onInvalid: 'skip'` the others are bought. */
+  /** Invalid rows. With `onInvalid: 'skip'`, the others are bought. */
   readonly invalid: number;
   /** The first issues, in order of their lines. */
   readonly issues: readonly ManifestIssue[];
   /** All issues as JSON lines; null when there are none. */
   readonly issuesFile: ArtifactRef | null;
-  /** Rows bought before with another text; `keys` contains the first ones. */
+  /** Rows that were bought before with a different text. `keys` contains the first ones. */
   readonly changed: { readonly rows: number; readonly keys: readonly string[] };
   /** Number of pages. */
   readonly pages: number;
   /** Artifact of `PlanIndex`. */
   readonly index: ArtifactRef;
-  /** Of all prices of the plan; null when no row has a price. */
+  /** Currency of all prices in the plan; null if no row has a price. */
   readonly currency: string | null;
-  /** Sum of the known estimates of the planned rows, in micro-units. */
+  /** Sum of the planned rows' known estimates, in micro-units. */
   readonly estimate: number;
-  /** Planned rows whose price is unknown. */
+  /** Planned rows with an unknown price. */
   readonly unpriced: number;
-  /** Planned rows whose attempt is already bought: only another attempt after a capacity failure would cost. */
+  /**
+   * Planned rows with an attempt that is already bought. Only another attempt, after a capacity failure, would cost
+   * money.
+   */
   readonly started: { readonly rows: number; readonly estimate: number; readonly unpriced: number };
-  /** What earlier attempts of the planned rows may have cost: it is in their ledgers, and not in `estimate`. */
+  /** What earlier attempts of the planned rows may have cost. Included in the rows' ledgers, not in `estimate`. */
   readonly booked: MoneyTotals;
   /** `MEDIA_CREATES_PER_SECOND` of the worker that made the plan; absent without a cap. */
   readonly createsPerSecond?: number;
@@ -239,23 +256,23 @@ export interface CampaignPlan {
   readonly refused?: PlanRefusal;
 }
 
-/** A model of a plan: how many rows use it, and what they cost together. */
+/** A model in a plan: how many rows use it, and their total cost. */
 export interface PlannedModel {
   /** Public model id. */
   readonly model: string;
-  /** A model may serve several. */
+  /** A model may support several operations. */
   readonly operation: PaidOperation;
   /** Planned rows with this model and operation. */
   readonly rows: number;
   /** Micro-units. */
   readonly estimate: number;
-  /** Rows without a known price. */
+  /** Rows with an unknown price. */
   readonly unpriced: number;
 }
 
 /** `reason` is a public value. */
 export interface PlanRefusal {
-  /** What prevents every send. */
+  /** Why nothing may be sent. */
   readonly reason:
     | 'manifest_unreadable'
     | 'invalid_rows'

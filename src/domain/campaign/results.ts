@@ -12,16 +12,19 @@ import {
 } from '../shape';
 import { type RowOutcome } from './row';
 
-/** Segments of ended rows (artifacts of JSON lines with one `CampaignRowResult` each), and what they add to the totals. */
+/**
+ * Segments of ended rows, and what they add to the totals. Segments are artifacts in JSON lines, with one
+ * `CampaignRowResult` per line.
+ */
 export interface SegmentTotals {
-  /** SHA-256 of each. */
+  /** SHA-256 of each segment. */
   readonly segments: readonly string[];
   readonly counts: RowCounts;
-  /** Earlier outcomes of those of these rows that were resumed. */
+  /** Earlier outcomes of the resumed rows among these. */
   readonly replaced: RowCounts;
-  /** Change of the money totals by these rows. */
+  /** How these rows change the money totals. */
   readonly money: MoneyTotals;
-  /** Estimate of the cheapest row that was skipped for lack of money, in micro-units; null when none was. */
+  /** Estimate of the cheapest row that was skipped for lack of money, in micro-units; null if none was skipped. */
   readonly cheapestSkipped: number | null;
 }
 
@@ -49,7 +52,7 @@ export interface MoneyTotals {
   readonly settled: number;
   /** For tasks that are still running. */
   readonly reserved: number;
-  /** May have been charged: a person has to check. */
+  /** May have been charged, so a person has to check. */
   readonly needsReview: number;
   /** Attempts that may have cost an unknown amount. */
   readonly unknown: number;
@@ -58,17 +61,17 @@ export interface MoneyTotals {
 /** All results of a campaign: artifacts of `ResultsIndex`, then segments that no index names yet, in order. */
 export interface ResultsRef {
   readonly v: 1;
-  /** Of the newest plan. */
+  /** Number of the newest plan. */
   readonly generation: number;
   /** SHA-256 of each index. */
   readonly indexes: readonly string[];
   /** SHA-256 of each segment. */
   readonly segments: readonly string[];
-  /** Totals of all results: rows by outcome, and money, so that the results need not be read for them. */
+  /** Rows by outcome, over all results. */
   readonly counts: RowCounts;
   /** Money of all results, in micro-units. */
   readonly money: MoneyTotals;
-  /** Of all amounts; null when no row has a price. */
+  /** Currency of all amounts; null if no row has a price. */
   readonly currency: string | null;
   /** Plans that produced the results, for reports: only their pages contain the prompts. */
   readonly plans?: readonly PlanAddress[];
@@ -86,7 +89,7 @@ export interface ResultsIndex {
   readonly segments: readonly string[];
 }
 
-/** Longest list of artifacts in a message: more than any campaign has. */
+/** Maximum number of artifacts in a message; more than any campaign has. */
 const MAX_ARTIFACTS = 100_000;
 
 const artifacts = arrayOf(name(), MAX_ARTIFACTS);
@@ -128,7 +131,7 @@ export function addMoney(a: MoneyTotals, b: MoneyTotals, sign: 1 | -1 = 1): Mone
   };
 }
 
-/** Micro-units that are taken from a budget. */
+/** Returns the micro-units that count against a budget. */
 export function sumOf({ settled, reserved, needsReview }: MoneyTotals): number {
   return settled + reserved + needsReview;
 }

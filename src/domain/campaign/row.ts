@@ -4,32 +4,40 @@ import { type ReportedFacts } from '../poll-answers';
 import { type ArtifactRef, type PaidOperation, type PaidRequest } from '../request';
 import { type ErrorKind } from '../video-task';
 
-/** One valid row of a manifest, as stored in a page. Contains the prompt: pages are artifacts and enter no history. */
+/**
+ * One valid row of a manifest, as stored in a page. Contains the prompt; pages are artifacts and never enter a history.
+ */
 export interface CampaignRow {
-  /** Index in the manifest, from 0, blank lines not counted: the identity of the row within one manifest. */
+  /** Index in the manifest, from 0, not counting blank lines. Identifies the row within one manifest. */
   readonly row: number;
   /** Line in the manifest, from 1, for messages. */
   readonly line: number;
-  /** Column `id`, else {@link contentKey}: never the line number, so that a manifest may be sorted or extended. */
+  /** Column `id`, else {@link contentKey}: never the line number, so a manifest may be sorted or extended. */
   readonly key: string;
-  /** SHA-256 of the call, lower-case hexadecimal: shows whether a row that was bought has changed since. */
+  /** SHA-256 of the call, lowercase hexadecimal. Shows whether a row has changed since it was bought. */
   readonly content: string;
   readonly call: PaidRequest;
-  /** Credential name; absent: that of the campaign. */
+  /** Credential name. If absent, the campaign's. */
   readonly account?: string;
-  /** By the price rule when the page was planned, in micro-units of the campaign's currency; null means unknown. */
+  /**
+   * Estimate by the price rule when the page was planned, in micro-units of the campaign's currency; null means
+   * unknown.
+   */
   readonly estimate: number | null;
-  /** First attempt of this row in this page: attempts before it were made by an earlier plan. */
+  /** First attempt of this row in this page. Earlier attempts belong to an earlier plan. */
   readonly attempt: number;
-  /** Set when the row was bought with another text before and is bought again on purpose: part of its creation keys. */
+  /**
+   * Set if the row was bought with a different text before and is bought again on purpose. Part of the row's creation
+   * keys.
+   */
   readonly rebought?: true;
-  /** Bought before with another text, and not to be bought again: ends as `changed`. */
+  /** Set if the row was bought with a different text before and must not be bought again. Its outcome is `changed`. */
   readonly changed?: true;
-  /** Result of an earlier plan, when this row is resumed. */
+  /** Result from an earlier plan, if this row is resumed. */
   readonly was?: { readonly outcome: RowOutcome; readonly ledger: readonly LedgerLine[] };
 }
 
-/** A page of a plan: an artifact of the type `application/json`. */
+/** A page of a plan. Stored as an artifact of type `application/json`. */
 export interface CampaignPage {
   readonly v: 1;
   readonly page: number;
@@ -47,9 +55,9 @@ export type RowOutcome =
   | 'rejected'
   | 'results_lost'
   | 'cancelled'
-  /** Not bought: the budget was spent. */
+  /** Not bought, because the budget was spent. */
   | 'skipped_budget'
-  /** Not bought: bought before with another text, and `rebuyChanged` was not given. */
+  /** Not bought, because it was bought before with a different text and `rebuyChanged` was not set. */
   | 'changed';
 
 /** One attempt of a row in its ledger. Every attempt has its own creation key. */
@@ -58,7 +66,7 @@ export interface LedgerLine {
   readonly attempt: number;
   /** Names the call in the journal. */
   readonly creationKey: string;
-  /** Null for an image, and where no task is known to exist. */
+  /** Null for an image, and if no task is known to exist. */
   readonly taskId: string | null;
   /** Micro-units; null means unknown, never free. */
   readonly estimate: number | null;
@@ -66,19 +74,19 @@ export interface LedgerLine {
   readonly state: Billing['state'];
 }
 
-/** One line of the results. No prompt and no address; text of the service only in `message`. */
+/** One line of the results. Contains no prompt and no address, and text from the service only in `message`. */
 export interface CampaignRowResult {
   /** Index in the manifest, from 0. */
   readonly row: number;
   /** Line in the manifest, from 1. */
   readonly line: number;
-  /** Its `id`, else made from its content. */
+  /** The row's `id`, else a key derived from its content. */
   readonly key: string;
   /** SHA-256 of the call. */
   readonly content: string;
-  /** Number of the plan that produced it: an older result never replaces a newer one. */
+  /** Number of the plan that produced this result. An older result never replaces a newer one. */
   readonly generation: number;
-  /** Page, and index in the page, of that generation. */
+  /** Page of that plan. */
   readonly page: number;
   /** Index in that page, from 0. */
   readonly index: number;
@@ -90,35 +98,35 @@ export interface CampaignRowResult {
   readonly outcome: RowOutcome;
   /** The newest attempt, from 0. */
   readonly attempt: number;
-  /** As in its page: the creation keys of a later plan depend on it. */
+  /** As in the row's page. A later plan's creation keys depend on it. */
   readonly rebought?: true;
-  /** Of the newest attempt; null for an image, and where no task is known to exist. */
+  /** Task of the newest attempt; null for an image, and if no task is known to exist. */
   readonly taskId: string | null;
-  /** Credential name and digest of the address; null where the row was not sent. */
+  /** Credential name and digest of the address; null if the row was not sent. */
   readonly account: string | null;
-  /** The video, or the images in their order. */
+  /** The video, or the images in order. */
   readonly artifacts: readonly ArtifactRef[];
-  /** What the row asks for; null for each that it does not name. */
+  /** What the row requests; null for each value that it does not name. */
   readonly requested: {
     readonly durationSeconds: number | null;
     readonly resolution: string | null;
     readonly referenceMode: string | null;
   };
-  /** What the service's record says of the result; absent unless a video is completed. */
+  /** What the service's record says about the result; absent unless a video is completed. */
   readonly reported?: ReportedFacts;
-  /** The service's own numbers of what it used, unchanged; absent where it sent none. */
+  /** The service's own usage data, unchanged; absent if it sent none. */
   readonly usage?: JsonValue;
-  /** Why it is not completed: reason of a rejection, of unavailable content, of an unconfirmed create. */
+  /** Why the row is not completed: the reason of a rejection, unavailable content or an unconfirmed create. */
   readonly reason?: string;
-  /** Absent unless the service gave an error. */
+  /** Absent unless the service returned an error. */
   readonly errorKind?: ErrorKind;
-  /** One sentence for a person; absent for rows that are completed. */
+  /** One sentence for a person; absent for completed rows. */
   readonly message?: string;
-  /** Of the refusal or of the last answer; absent where no HTTP reply decided. */
+  /** HTTP status of the refusal or the last answer; absent if no HTTP reply decided the outcome. */
   readonly httpStatus?: number;
-  /** Differences between what was requested and what came. */
+  /** Differences between the request and the result. */
   readonly warnings: readonly string[];
-  /** All attempts of the row, also those of earlier plans. */
+  /** All attempts of the row, including attempts from earlier plans. */
   readonly ledger: readonly LedgerLine[];
   /** ISO 8601. */
   readonly startedAt: string | null;
@@ -130,7 +138,7 @@ export interface CampaignRowResult {
   readonly polls: number;
 }
 
-/** Key of a row without an `id`: its content, and its index among the rows with that content. */
+/** Returns the key of a row without an `id`: its content, and its index among rows with the same content. */
 export function contentKey(content: string, occurrence: number): string {
   return `${content.slice(0, 20)}.${occurrence}`;
 }
@@ -138,7 +146,7 @@ export function contentKey(content: string, occurrence: number): string {
 /** Longest `id` of a row, in characters. */
 export const MAX_ROW_ID_LENGTH = 128;
 
-/** Color of an outcome: `good` is done, `wait` continues or was left out, `bad` needs a person. */
+/** Tone of an outcome: `good` is done, `wait` is still running or was left out, `bad` needs a person. */
 export type OutcomeTone = 'good' | 'wait' | 'bad';
 
 interface OutcomeWords {
@@ -158,7 +166,7 @@ const WORDS: { readonly [outcome in RowOutcome | 'refused']: OutcomeWords } = {
   cancelled: { label: 'Cancelled', tone: 'wait' },
   skipped_budget: { label: 'Not bought', tone: 'wait' },
   changed: { label: 'Text changed', tone: 'wait' },
-  // Of a campaign: its plan was refused.
+  // For a campaign whose plan was refused.
   refused: { label: 'Refused', tone: 'bad' },
 };
 
@@ -172,15 +180,15 @@ export function outcomeWords(outcome: string): OutcomeWords {
 const WORST_FIRST: readonly OutcomeTone[] = ['bad', 'wait', 'good'];
 
 /**
- * The worst tone of these outcomes. A campaign is given with the outcomes of its rows, so that it is green only when no row
- * is left to look at.
+ * Returns the worst tone of these outcomes. For a campaign, pass its rows' outcomes too, so that it is green only if no
+ * row needs attention.
  */
 export function worstTone(outcomes: readonly string[]): OutcomeTone {
   const tones = new Set(outcomes.map((outcome) => outcomeWords(outcome).tone));
   return WORST_FIRST.find((tone) => tones.has(tone)) ?? 'good';
 }
 
-/** Rows with an outcome that needs a person. @param counts rows by outcome */
+/** Returns the number of rows with an outcome that needs a person. @param counts rows by outcome */
 export function needingPerson(counts: { readonly [outcome: string]: number }): number {
   return Object.entries(counts).reduce(
     (sum, [outcome, rows]) => sum + (outcomeWords(outcome).tone === 'bad' ? rows : 0),
@@ -188,17 +196,20 @@ export function needingPerson(counts: { readonly [outcome: string]: number }): n
   );
 }
 
-/** Why a row has no result, as its result says it. */
+/** The fields of a row's result that say why it was not completed. */
 export interface RowFailure {
   readonly outcome: string;
   readonly reason?: string | null | undefined;
   readonly errorKind?: string | null | undefined;
 }
 
-/** Why a row has no result, in one word such as `capacity` or `moderation`, independent of who refused it; null when nothing is known. */
+/**
+ * Returns in one word why a row has no result, such as `capacity` or `moderation`, no matter who refused it; null if
+ * unknown.
+ */
 export function failureKind({ outcome, reason, errorKind }: RowFailure): string | null {
   if (outcome === 'completed') return null;
-  // The reason of a failed row is the code of the service.
+  // A failed row's reason is the service's code.
   if (outcome === 'failed') return errorKind ?? 'unknown';
   return reason === 'invalid_request' ? 'invalid' : (reason ?? null);
 }

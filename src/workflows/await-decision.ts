@@ -24,7 +24,10 @@ import { executionExpiresAt } from './timers';
 
 export type Decided =
   | { readonly kind: 'settled'; readonly answer: SettledCreate }
-  /** A person authorised another send after this one; the journal is read again first, as an id may have come late. */
+  /**
+   * A person authorized another send after this one. The journal is read again first, because a late task id may have
+   * been recorded.
+   */
   | { readonly kind: 'resubmit' };
 
 interface AwaitDecisionOptions {
@@ -33,9 +36,9 @@ interface AwaitDecisionOptions {
 }
 
 /**
- * Waits until a person decides about an unconfirmed create
- * (failure model: The log, issue of the input `onUnconfirmed`). The decision counts once it is in the journal. When
- * cancelled or about to expire, the result stays unconfirmed.
+ * Waits until a person decides about an unconfirmed create (failure model: The log, issue of the input
+ * `onUnconfirmed`). The decision counts once it is in the journal. If the workflow is canceled or about to expire, the
+ * result stays unconfirmed.
  */
 export async function awaitDecision(
   unconfirmed: UnconfirmedCall,
@@ -45,7 +48,7 @@ export async function awaitDecision(
   const decided = await decide(unconfirmed, decisions, options);
   const late = 'Its fate is known by now, or another decision was carried out.';
   decisions.close(() => notResolved(options.creationKey, 'already_decided', late));
-  // Every Update gets its reply before this workflow may end.
+  // Every Update gets a reply before this workflow may end.
   await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
   return decided;
 }
@@ -74,7 +77,7 @@ async function decide(
   }
 }
 
-/** Carries out an accepted decision, even when the workflow is cancelled. */
+/** Applies an accepted decision, even if the workflow is canceled. */
 async function carryOut(
   open: OpenDecision,
   { creationKey, taskQueue }: AwaitDecisionOptions,
@@ -104,32 +107,37 @@ function notResolved(
   return { resolved: false, reason, creationKey, answer: null, message };
 }
 
-/** Null when nothing expires. A wait beyond the end of its execution would end in a timeout without an outcome. */
+/** Null if nothing expires. Waiting past the end of the execution would cause a timeout without an outcome. */
 function timeLeft(): number | null {
   const expiresAt = executionExpiresAt();
   return expiresAt === null ? null : Math.max(1, expiresAt - POLL_TIMEOUTS.expiryMarginMs - Date.now());
 }
 
-/** The Update `adopt`: the create of unknown fate made this task; the workflow waits for it and buys nothing. */
+/**
+ * The Update `adopt`: the create with the unknown outcome made this task. The workflow waits for the task and buys
+ * nothing.
+ */
 export const adoptUpdate = defineUpdate<ResolveUnconfirmedResult, [VideoUpdates['adopt']]>(UPDATE.adopt);
 /** The Update `declareLost`: a person found that nothing was accepted. Nothing is sent again under this key. */
 export const declareLostUpdate = defineUpdate<ResolveUnconfirmedResult, [VideoUpdates['declareLost']]>(
   UPDATE.declareLost,
 );
-/** The Update `resubmit`: sends the create again, which buys a second time if the first was accepted after all. */
+/**
+ * The Update `resubmit`: sends the create again. This buys a second time if the first create was accepted after all.
+ */
 export const resubmitUpdate = defineUpdate<ResolveUnconfirmedResult, [VideoUpdates['resubmit']]>(
   UPDATE.resubmit,
 );
 
-/** An accepted decision that is not carried out yet. */
+/** An accepted decision that is not applied yet. */
 interface OpenDecision {
   readonly call: Omit<ResolveUnconfirmedCall, 'creationKey'>;
   settle(result: ResolveUnconfirmedResult): void;
 }
 
 /**
- * Accepts decisions about an unconfirmed create (architecture: Names): the handlers only validate and enqueue, the
- * workflow carries them out. An Update is refused while there is nothing to decide, and then leaves no event.
+ * Accepts decisions about an unconfirmed create (architecture: Names). The handlers only validate and enqueue; the
+ * workflow applies the decisions. While there is nothing to decide, Updates are refused and leave no event.
  */
 export class Decisions {
   private readonly queue: OpenDecision[] = [];
@@ -146,7 +154,7 @@ export class Decisions {
       );
   }
 
-  /** The next decision; undefined when none arrived in time. Throws when the workflow is cancelled. */
+  /** Returns the next decision; undefined if none arrived in time. Throws if the workflow is canceled. */
   async next(withinMs: number | null): Promise<OpenDecision | undefined> {
     this.waiting = true;
     const there = (): boolean => this.queue.length > 0;
@@ -159,7 +167,7 @@ export class Decisions {
     return this.queue.shift();
   }
 
-  /** Refuses later Updates and settles open ones, when nothing is left to decide. */
+  /** Refuses later Updates and settles open ones once nothing is left to decide. */
   close(settle: () => ResolveUnconfirmedResult): void {
     this.waiting = false;
     for (const open of this.queue.splice(0)) open.settle(settle());
@@ -188,7 +196,7 @@ export class Decisions {
         result = settled;
       },
     });
-    // A cancellation of the workflow does not undo an accepted Update: its sender still gets the result.
+    // Canceling the workflow does not undo an accepted Update. Its sender still gets the result.
     await CancellationScope.nonCancellable(() => condition(() => result !== undefined));
     return result as unknown as ResolveUnconfirmedResult;
   }

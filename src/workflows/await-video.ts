@@ -41,7 +41,7 @@ import { trackVideo, type VideoProgress } from './video-progress';
 import { PINNED } from './workflow-metadata';
 
 /**
- * Fetches and verifies the file of one finished video. Null where no worker could finish it, or its time was over.
+ * Fetches and verifies a finished video's file. Null if no worker could finish, or if time ran out.
  * @param endsAt when the caller is about to expire, in workflow time; null for never
  */
 export async function downloadVideo(
@@ -61,7 +61,7 @@ export async function downloadVideo(
   }
 }
 
-/** To a video, or to its watcher with the id of the video's workflow: its next poll comes forward. */
+/** Runs a video's next poll earlier. Sent to the video's workflow, or to its watcher with that workflow's id. */
 export const nudgeSignal = defineSignal<[workflowId?: string]>(SIGNAL.nudge);
 
 type WaitInput = GenerateVideoInput | AwaitVideoInput;
@@ -72,7 +72,7 @@ interface WaitStart extends WaitOrigin {
   readonly now: number;
   readonly firstPollAt: number;
   readonly lastStatus?: string;
-  /** What the worker says for an input that names no polling. */
+  /** The worker's default for an input that names no polling. */
   readonly polling: PollingMode | undefined;
 }
 
@@ -87,15 +87,15 @@ export function beginWait(input: WaitInput, start: WaitStart): CarriedWait {
 }
 
 /**
- * Waits for a video until its outcome (contract 3): watches its task, by a watcher or by its own poll loop, and then
- * fetches the file, unless the watcher has brought it. Also goes on after a continue-as-new.
+ * Waits for a video's outcome (contract 3). Watches the task through a watcher or its own poll loop, then fetches the
+ * file unless the watcher has already done so. Also continues after a continue-as-new.
  */
 export async function waitForVideo(
   input: WaitInput,
   carried: CarriedWait,
   progress: VideoProgress,
 ): Promise<VideoOutcome> {
-  // A run timeout starts again with every run; the caller's deadline does not.
+  // The run timeout starts again with every run. The caller's deadline does not.
   const hardEndAt = hardEnd(carried.state.video.polling);
   const watch: Watch = { state: { ...carried.state, hardEndAt } };
   const wait = { input, carried, progress, watch };
@@ -121,7 +121,7 @@ function factsOf({ carried: { creationKey, created }, watch }: OpenWait) {
   return { phase: 'watching', creationKey, video, estimate, deadlineAt, wait: null, watch } as const;
 }
 
-/** Has a watcher poll the task. Undefined where none does: the video polls on its own from here on. */
+/** Has a watcher poll the task. Undefined if no watcher does; the video then polls on its own. */
 async function byWatcher(wait: OpenWait): Promise<WatchEnd | undefined> {
   const { input, progress, watch } = wait;
   const { taskQueue } = workflowInfo();
@@ -135,7 +135,7 @@ async function byWatcher(wait: OpenWait): Promise<WatchEnd | undefined> {
   return undefined;
 }
 
-/** Polls with a loop of this workflow, which continues as new when its history is full. */
+/** Polls with a loop in this workflow, which continues as new when its history is full. */
 async function byOwnLoop(wait: OpenWait): Promise<WatchEnd> {
   const { input, carried, progress, watch } = wait;
   let settle!: (end: PollEnd) => void;
@@ -173,8 +173,8 @@ const cancelledAt = (state: WatchState): WatchEnd => ({
 });
 
 /**
- * Has a task watched by a watcher: one activity that stays open until the watcher completes it. Its timeouts are the
- * durable deadline, so that nothing depends on the watcher being alive (ADR 26). Undefined where it failed.
+ * Has a task watched by a watcher: one activity that stays open until the watcher completes it. The activity's timeouts
+ * are the durable deadline, so nothing depends on the watcher being alive (ADR 26). Undefined if the activity failed.
  */
 async function askWatcher(
   state: WatchState,
@@ -196,14 +196,14 @@ async function askWatcher(
   }
 }
 
-/** The watcher has two intervals after the deadline for the last poll; before the execution expires there is one. */
+/** After the deadline, the watcher has two intervals for the last poll; before the execution expires, it has one. */
 function latestAnswer({ deadlineAt, hardEndAt, video }: WatchState): number {
   const interval = video.polling.maxSeconds * 1000;
   const end = hardEndAt === null ? Infinity : hardEndAt + interval;
   return Math.min(deadlineAt + 2 * interval, end, Date.now() + WATCH_TIMEOUTS.longestMs);
 }
 
-/** The watcher may be gone: it then has nothing to forget. */
+/** The watcher may be gone, and then has nothing to forget. */
 async function leave({ workflowId: watcherId }: WatcherFacts): Promise<void> {
   const { workflowId, runId } = workflowInfo();
   await CancellationScope.nonCancellable(() =>
@@ -217,7 +217,7 @@ async function nudgeWatcher({ workflowId: watcherId }: WatcherFacts): Promise<vo
     .catch(otherwise(undefined));
 }
 
-/** Whether a watcher may fetch the file as this video wants it; a prompt goes to no other workflow. */
+/** Whether a watcher may fetch the file the way this video wants it. A prompt is never passed to another workflow. */
 function takesDelivery(input: WaitInput): Pick<Waiter, 'takesFile'> {
   const { poll, download } = queuesOf(input.queues);
   return download === deliveryQueue(poll) && promptToKeep(input) === undefined ? { takesFile: true } : {};
@@ -240,8 +240,8 @@ function slowPolling({ slowPolling: asked }: WaitInput): SlowPolling | undefined
 }
 
 /**
- * The latest time at which a wait may end by itself: one interval, one poll and a margin before the execution
- * or this run expires (architecture: Wait). Null when nothing expires. Workflow time, milliseconds.
+ * Returns the latest time at which a wait may still end normally: one interval, one poll and a margin before the
+ * execution or this run expires (architecture: Wait). Null if nothing expires. Workflow time in milliseconds.
  */
 function hardEnd(polling: PollingProfile): number | null {
   const expiresAt = executionExpiresAt();
@@ -252,8 +252,8 @@ function hardEnd(polling: PollingProfile): number | null {
 }
 
 /**
- * Waits for an existing task and downloads it: poll and download only, no validation and never a create
- * (architecture: Wait). The wait counts from the start of this workflow.
+ * Waits for an existing task and downloads its result. Only polls and downloads: never validates, never creates
+ * (architecture: Wait). The wait starts when this workflow starts.
  */
 export async function awaitVideo(input: AwaitVideoInput): Promise<VideoOutcome> {
   return trackVideo(async (progress) => {
@@ -263,7 +263,7 @@ export async function awaitVideo(input: AwaitVideoInput): Promise<VideoOutcome> 
   });
 }
 
-/** The wait from here on, also after a continue-as-new; or the outcome without one. */
+/** Returns the wait from here on, also after a continue-as-new, or the outcome if there is nothing to wait for. */
 async function find(input: AwaitVideoInput, progress: VideoProgress): Promise<CarriedWait | VideoOutcome> {
   requireInput(input, AWAIT_VIDEO_SHAPE);
   if (input.carried?.phase === 'watching') return input.carried;
@@ -287,11 +287,12 @@ async function find(input: AwaitVideoInput, progress: VideoProgress): Promise<Ca
     } catch (error) {
       if (isCancellation(error)) return outcomes.cancelled(null, null, billing(null, 'needs_review'));
       if (!(error instanceof ActivityFailure)) throw error;
-      // No worker could read the journal: the id and the credential are enough to poll.
+      // No worker could read the journal, but the id and the credential are enough to poll.
       video = videoTaskById(input.video.taskId, input.account ?? DEFAULT_CREDENTIAL);
     }
   }
-  // Any number of workflows may wait for one task, on any worker: together they poll it no faster than one.
+  // Any number of workflows may wait for the same task, on any worker. Together they must poll it no faster than one
+  // would.
   const start = { video, now, firstPollAt: now, creationKey, created: null };
   return beginWait(input, { ...start, polling: polling ?? 'shared' });
 }

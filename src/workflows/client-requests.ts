@@ -17,14 +17,17 @@ import {
 import { inputIssue, requireInput } from './handlers';
 import { activity } from './proxies';
 
-/** The artifact store of this queue's workers; a client checks it before it starts what it could not save. */
+/**
+ * Returns the artifact store of this queue's workers. A client checks it before starting something that it could not
+ * save.
+ */
 export async function artifactStore(): Promise<ArtifactStoreFacts> {
   return activity(ACTIVITY.artifactStore, { summary: 'name the artifact store' })();
 }
 
 /**
- * Carries out a person's decision about an unconfirmed call after the workflow that sent it has ended
- * (failure model: The log). The journal keeps the decision for the next start of the same id. Sends nothing.
+ * Applies a person's decision about an unconfirmed call after the workflow that sent it has ended (failure model: The
+ * log). The journal stores the decision for the next start of the same id. Sends nothing.
  */
 export async function resolveUnconfirmed(input: ResolveUnconfirmedInput): Promise<ResolveUnconfirmedResult> {
   const creationKey = typeof input?.creationKey === 'string' ? input.creationKey : '';
@@ -35,7 +38,7 @@ export async function resolveUnconfirmed(input: ResolveUnconfirmedInput): Promis
   return activity(ACTIVITY.resolveUnconfirmed, { taskQueue, summary: call.decision })(call);
 }
 
-/** One page of a worker's journal, for clients, which have no journal of their own. */
+/** Returns one page of a worker's journal, for clients, which have no journal. */
 export async function reviewJournal(input: ReviewJournalInput): Promise<ReviewJournalPage> {
   requireInput(input, REVIEW_JOURNAL_SHAPE);
   const { taskQueue, ...call } = input;
@@ -43,7 +46,7 @@ export async function reviewJournal(input: ReviewJournalInput): Promise<ReviewJo
 }
 
 /**
- * Looks a task id up in the journal of a worker: account, recorded facts and the workflow that owns it. Clients have
+ * Looks up a task id in a worker's journal: its account, its recorded facts and the workflow that owns it. Clients have
  * no journal and no base address, so they run this workflow before they resume.
  */
 export async function findVideoTask(input: FindVideoTaskInput): Promise<FoundVideoTask> {

@@ -38,40 +38,41 @@ import { queuesOf } from './handlers';
 import { activity, createScheduleToCloseMs } from './proxies';
 import { neverStarted, raceTimer, type StartWait } from './timers';
 
-/** The request, and how long and under which policy {@link createOnce} tries to send it. */
+/** The request, and how long and under which policy {@link createOnce} tries to send the request. */
 export interface CreateOnceOptions {
   readonly request: VideoRequest;
   /** Credential name, or `name@digest`. @default 'default' */
   readonly account?: string | undefined;
-  /** What replies of the service prove about the create. @default that of the worker */
+  /** What the service's replies prove about the create. @default the worker's policy */
   readonly policy?: CreatePolicy | undefined;
-  /** Sends nothing while the fate of a create with the same body and another key is unknown. @default false */
+  /** Sends nothing while a create with the same body and another key has an unknown outcome. @default false */
   readonly refuseWhileUnconfirmed?: boolean | undefined;
-  /** Sends again, on a person's demand, after a refusal under this key. @default false */
+  /** Sends again after a refusal under this key. Set this only at a person's request. @default false */
   readonly again?: boolean | undefined;
-  /** Milliseconds that the create may wait unsent, counted from `state.startedAt`. */
+  /** Milliseconds that the create may wait before it is sent, counted from `state.startedAt`. */
   readonly startLimitMs: number;
-  /** @default the create queue that a media worker serves beside the workflow's own */
+  /** @default the create queue for the workflow's own queue */
   readonly taskQueue?: string | undefined;
   /** Called on every state change; feeds the queries. */
   readonly onState?: (state: CreateOnceState, wait: CallWait | null) => void;
-  /** Called after every wait: true ends this run here, and the next one continues from the state. */
+  /** Called after every wait. True ends this run here, and the next run continues from the state. */
   readonly shouldHandOver?: () => boolean;
 }
 
-/** How {@link createOnce} ended: with an answer and the number of sends, with a state for the next run, or cancelled. */
+/** How {@link createOnce} ended: with an answer and the number of sends, with a state for the next run, or canceled. */
 export type CreateOnceResult =
   | { readonly kind: 'settled'; readonly answer: SettledCreate; readonly sends: number }
   | { readonly kind: 'handover'; readonly state: CreateOnceState }
   /**
-   * Cancelled while nothing was in flight. `mayBeOwed` when something may have been sent under this key, by this run or
-   * another, with an unknown outcome.
+   * Canceled while nothing was in flight. `mayBeOwed` is set if something may have been sent under this key with an
+   * unknown outcome, by this run or another.
    */
   | { readonly kind: 'cancelled'; readonly mayBeOwed: boolean };
 
 /**
- * Creates one video at most once for one creation key (C4.4a, architecture: Create). The domain decides; here are the
- * commands: the create activity raced by a timer, the reconciliation, and durable timers between proven refusals.
+ * Creates one video at most once per creation key (C4.4a, architecture: Create). The domain decides. This function
+ * issues the commands: the create activity raced by a timer, the reconciliation, and durable timers between proven
+ * refusals.
  */
 export async function createOnce(
   start: CreateOnceState,
@@ -80,7 +81,7 @@ export async function createOnce(
   const options: Placed = { ...given, taskQueue: given.taskQueue ?? queuesOf(undefined).create };
   let state = inThisRun(start);
   for (;;) {
-    // Stop before every send when the workflow was cancelled.
+    // Stop before every send if the workflow was canceled.
     if (CancellationScope.current().consideredCancelled) return endCancelled(state, options);
     options.onState?.(state, null);
     const sent = await sendOnce(state, options);
@@ -90,7 +91,7 @@ export async function createOnce(
       const found = await CancellationScope.nonCancellable(() =>
         reconcileCreate(state, reconcileOptions(options), sent.answer, sent.trace),
       );
-      // The evidence of the send itself says more than a reconciliation that found nothing.
+      // The send's own evidence says more than a reconciliation that found nothing.
       answer = sent.answer.outcome === 'unconfirmed' && found.outcome === 'unconfirmed' ? sent.answer : found;
       step = nextStep(state, answer, stepContext(options, true));
     }
@@ -120,14 +121,15 @@ export async function createOnce(
 type Placed = CreateOnceOptions & { readonly taskQueue: string };
 
 /**
- * Ends a create that was cancelled before this run sent anything that counts. Another run may have recorded a task under
- * the key, so the create activity reads the record without sending: the outcome names the task, never as free. Every run
- * asks, also one that has read the log: a reset run replays its commands, and the run before it may have bought since.
+ * Ends a create that was canceled before this run sent anything that counts. Another run may have recorded a task under
+ * the key, so the create activity reads the record without sending, and the outcome names the task as money that may be
+ * owed. Every run does this, even one that has read the log: a reset run replays its commands, and the run before it
+ * may have bought since.
  */
 async function endCancelled(state: CreateOnceState, options: Placed): Promise<CreateOnceResult> {
-  // What was sent may have been accepted in spite of the cancellation.
+  // What was sent may have been accepted despite the cancellation.
   if (state.unknown !== undefined) return { kind: 'settled', answer: state.unknown, sends: state.sends };
-  // No start limit of its own: the wait for a worker is that after any cancellation (ADR 5), about a minute.
+  // No separate start limit: the wait for a worker is the same as after any cancellation (ADR 5), about a minute.
   const asking = { ...options, startLimitMs: 0, recordedOnly: true as const };
   return CancellationScope.nonCancellable(async () => {
     const asked = await raceCreate(state, asking);
@@ -149,9 +151,9 @@ function stepContext(options: Placed, reconciled: boolean): StepContext {
 }
 
 /**
- * One create, and one reconciliation when it returned no value. A cancellation reaches the create: it
- * drops one that no worker has yet, settles one before its send as not sent, and lets one after its send finish. The
- * reconciliation cannot be cancelled.
+ * Runs one create, and one reconciliation if the create returned no value. A cancellation drops a create that no worker
+ * has yet, settles one that has not been sent as not sent, and lets one that was sent finish. The reconciliation cannot
+ * be canceled.
  */
 async function sendOnce(
   state: CreateOnceState,
@@ -170,7 +172,7 @@ async function raceCreate(
   state: CreateOnceState,
   options: Placed & { readonly recordedOnly?: true },
 ): Promise<({ readonly answer: CreateVideoAnswer } | NoValue) & { readonly trace: SenderTrace }> {
-  // In the input, so that it is the same in a run that was reset after the create.
+  // Part of the input, so that it stays the same in a run that was reset after the create.
   const sender = uuid4();
   const scheduledAt = new Date().toISOString();
   const startLimitMs = remainingStart(state, options);
@@ -209,7 +211,9 @@ function createSummary({ sends, tries }: CreateOnceState): string {
   return before === 0 ? 'create' : `create, try ${before + 1}`;
 }
 
-/** The rest of the start limit; at least a minute, so that a re-send after a long wait still finds a worker. */
+/**
+ * Returns the remaining start limit; at least a minute, so that sending again after a long wait still finds a worker.
+ */
 function remainingStart(state: CreateOnceState, options: CreateOnceOptions): number {
   return Math.max(60_000, state.startedAt + options.startLimitMs - Date.now());
 }
@@ -224,23 +228,23 @@ function reconcileOptions({ request, taskQueue, account, policy }: Placed): Reco
   return { taskQueue, account, policy, facts };
 }
 
-/** How an activity ended without a value; `cause` is part of the evidence that a person reads. */
+/** How an activity ended without a value. `cause` is part of the evidence that a person reads. */
 export interface NoValue {
   readonly cause: string;
-  /** No worker ever had it, and the server no longer starts it (failure model: row 2). */
+  /** No worker ever had the activity, and the server no longer starts it (failure model: row 2). */
   readonly neverStarted: boolean;
-  /** Details of the last heartbeat; null when the server reported none. */
+  /** Details of the last heartbeat; null if the server reported none. */
   readonly heartbeat: unknown;
 }
 
-/** The workflow's own timer fired first: the last heartbeat is unknown. */
+/** The workflow's own timer fired first, so the last heartbeat is unknown. */
 export const NO_ANSWER: NoValue = { cause: 'no_answer_in_time', neverStarted: false, heartbeat: null };
 
 /** Classifies the failure of a create. Throws errors that are not activity failures. */
 export function noValue(error: unknown, wait: StartWait): NoValue {
   if (!(error instanceof ActivityFailure)) throw error;
   const { cause } = error;
-  // WAIT_CANCELLATION_COMPLETED: only a create that no worker had is reported as cancelled.
+  // WAIT_CANCELLATION_COMPLETED: only a create that no worker had is reported as canceled.
   if (cause instanceof CancelledFailure)
     return { cause: 'cancelled_before_start', neverStarted: true, heartbeat: null };
   if (!(cause instanceof TimeoutFailure))
@@ -251,8 +255,8 @@ export function noValue(error: unknown, wait: StartWait): NoValue {
 }
 
 /**
- * What is known of a create that brought no answer, or left its send open. For an activity that no worker had and none can
- * still get, the server proves that nothing was sent, whichever journal the queue belongs to later.
+ * Returns what is known about a create that returned no answer or left its send open. If no worker had the activity and
+ * none can still get it, the server proves that nothing was sent, no matter which journal the queue is bound to later.
  * @param index of a row in its group
  */
 export function senderTrace(
@@ -281,7 +285,9 @@ interface ReconcileOptions {
   readonly facts: CallFacts;
 }
 
-/** What an answer says for the reconciliation: whether it compared requests, and what could not be recorded. */
+/**
+ * Extracts from an answer what the reconciliation needs: whether it compared requests, and what could not be recorded.
+ */
 function saidIn(got: CreateVideoAnswer): Pick<ReconcileCreateInput, 'fingerprint' | 'unrecorded'> {
   if (got.outcome !== 'pending' && got.outcome !== 'unconfirmed') return {};
   return {
@@ -292,7 +298,7 @@ function saidIn(got: CreateVideoAnswer): Pick<ReconcileCreateInput, 'fingerprint
 
 /**
  * Reconciles a create that left its send open (failure model: The log).
- * @param got why the create returned nothing, or its answer: another send is in flight, or its fate is unknown
+ * @param got why the create returned nothing, or its answer: another send is in flight, or has an unknown outcome
  */
 export async function reconcileCreate(
   { creationKey }: Pick<CreateOnceState, 'creationKey'>,
@@ -303,8 +309,8 @@ export async function reconcileCreate(
   const lost = 'outcome' in got ? null : got;
   const reconcile = activity(ACTIVITY.reconcileCreate, {
     taskQueue,
-    // If no worker took the create, do not wait as long again for one here. After a possible send the limit for unsent
-    // creates does not apply: a recorded task id must not be given up because a worker is away.
+    // If no worker took the create, do not wait that long for one again. After a possible send, the limit for unsent
+    // creates does not apply: a recorded task id must not be abandoned because no worker is available.
     startLimitMs: lost?.neverStarted === true ? 60_000 : DEFAULT_START_LIMIT_MS,
     summary: 'reconcile',
   });

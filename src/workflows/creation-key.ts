@@ -7,27 +7,28 @@ import { type Ancestry } from '../domain/paid-call';
 type OwnKey = { readonly key: string } | { readonly refused: string };
 
 /**
- * The caller's key, else a key of this run. Absent, null and empty mean the same, because untyped callers use all
- * three; any other value that is not a string is refused, because all such callers would share one key.
+ * Returns the caller's key, else one derived from this run. Absent, null and empty mean the same, because untyped
+ * callers use all three. Any other value that is not a string is refused, because all such callers would share one key.
  */
 export function creationKey(given: unknown): OwnKey {
   if (given === undefined || given === null || given === '') return ownCreationKey(takeOrdinal());
   if (typeof given !== 'string') return { refused: 'creationKey must be a text. Nothing was sent.' };
-  // `executeVideo` passes a key of the calling workflow to its child.
+  // `executeVideo` passes a key derived from the calling workflow to its child.
   const refused = givenKeyIssue(given, workflowInfo().parent?.workflowId);
   return refused === undefined ? { key: given } : { refused };
 }
 
 /**
  * workflowId + R + ordinal (architecture: Create). R is the original run id, which a reset keeps and a fresh start or
- * cron run renews; for a workflow retry it is the first run id, so that the retry adopts what the first attempt bought.
- * With a cron schedule or after a continue-as-new the first run id is that of another iteration: a key must be given.
+ * cron run renews. For a workflow retry it is the first run id, so that the retry adopts what the first attempt bought.
+ * With a cron schedule or after a continue-as-new, the first run id belongs to another iteration, so the caller must
+ * give a key.
  */
 function ownCreationKey(ordinal: number): OwnKey {
   const info = workflowInfo();
   if (info.attempt === 1) return { key: runKey(info.workflowId, info.originalExecutionRunId, ordinal) };
-  // Before a second attempt only the first one ran. From the third on, a retry chain and one that started with a
-  // continue-as-new cannot be told apart, and the wrong key would return another iteration's video.
+  // Before a second attempt, only the first one ran. From the third attempt on, a retry chain cannot be distinguished
+  // from one that began with a continue-as-new, and the wrong key would return another iteration's video.
   const retryOfTheFirstRun =
     info.attempt === 2 && info.continuedFromExecutionRunId === info.firstExecutionRunId;
   const cron = info.cronSchedule !== undefined && info.cronSchedule !== '';
@@ -36,8 +37,8 @@ function ownCreationKey(ordinal: number): OwnKey {
 }
 
 /**
- * The state with which a run begins. An earlier run of this execution, which was reset or failed, may have bought under the
- * same key. Only values may depend on that: a reset run replays the commands of the run before it.
+ * Returns a run's initial state. An earlier run of this execution, which was reset or failed, may have bought under the
+ * same key. Only values may depend on that, because a reset run replays the previous run's commands.
  */
 export function inThisRun(state: CreateOnceState): CreateOnceState {
   const { runId, originalExecutionRunId, attempt } = workflowInfo();
@@ -45,8 +46,8 @@ export function inThisRun(state: CreateOnceState): CreateOnceState {
 }
 
 /**
- * The workflows above this one, for the input of a paid call. They may run for months after it has ended, and a reset of
- * one of them starts it anew: until the server has forgotten them, its key is kept.
+ * Returns this workflow's ancestors, for a paid call's input. They may run for months after this workflow has ended,
+ * and resetting one of them starts this workflow again. The key is therefore kept until the server has forgotten them.
  */
 export function ancestry(): Ancestry {
   const { workflowId, namespace, parent, root } = workflowInfo();
@@ -61,7 +62,7 @@ export function ancestry(): Ancestry {
 const KEY_REQUIRED =
   'No creation key can be derived for this run: it is a later retry, or one behind a cron schedule or a continue-as-new. Nothing was sent. Give a creationKey, such as the id of the row or order it serves.';
 
-/** One symbol for all copies of this package in a bundle. A workflow has its own globals, also in a shared context. */
+/** One symbol for all copies of this package in a bundle. A workflow has its own globals, even in a shared context. */
 const NEXT_ORDINAL = Symbol.for('temporal-media.next-ordinal');
 
 /** Counts the paid calls of this workflow run. */

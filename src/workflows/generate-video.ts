@@ -14,8 +14,8 @@ import { trackVideo, type VideoProgress } from './video-progress';
 import { PINNED } from './workflow-metadata';
 
 /**
- * Creates one video at most once, waits for it, downloads and verifies it (contract 2 to 4).
- * When it ends by itself, it returns an outcome; after the creation every outcome names the task.
+ * Creates one video at most once, waits for it, then downloads and verifies it (contract 2 to 4). Returns an outcome
+ * unless it is terminated or times out. Once the task was created, every outcome names it.
  */
 export async function generateVideo(input: GenerateVideoInput): Promise<VideoOutcome> {
   return trackVideo(async (progress) => {
@@ -25,12 +25,14 @@ export async function generateVideo(input: GenerateVideoInput): Promise<VideoOut
   });
 }
 
-/** The wait for the created video, also after a continue-as-new; or the outcome without one. */
+/**
+ * Returns the wait for the created video, also after a continue-as-new, or the outcome if there is nothing to wait for.
+ */
 async function create(
   input: GenerateVideoInput,
   progress: VideoProgress,
 ): Promise<CarriedWait | VideoOutcome> {
-  // The activity validates the contents of the request: changed rules must not change how old histories replay.
+  // The activity validates the request's contents, because changed rules must not change how old histories replay.
   const issue = inputIssue(input, GENERATE_VIDEO_SHAPE);
   if (issue !== undefined)
     return outcomes.refusedBeforeSend('invalid_request', issue.message, issue.field, issue.allowed);
@@ -56,8 +58,8 @@ async function create(
       const options = { creationKey: key, taskQueue: queuesOf(input.queues).create };
       const decided = await awaitDecision(answer, decisions, options);
       if (decided.kind === 'resubmit') {
-        // An authorised send is a new create: attempts and times are counted again. The earlier send may have cost
-        // money.
+        // An authorized send is a new create, so attempts and times are counted from the start. The earlier send may
+        // have cost money.
         state = { ...beginCreate(key, Date.now()), mayBeOwed: true };
         continue;
       }

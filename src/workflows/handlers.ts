@@ -13,12 +13,15 @@ import { type Check, isObject, type Shape, shapeIssue, type ValidationIssue } fr
 import { type CallWait } from '../domain/video-state';
 import { type MediaQueues } from '../domain/workflow-inputs';
 
-/** The queues that media workers serve beside this workflow's own; those in `named` take precedence. */
+/** Returns the activity queues for this workflow's own queue. Queues in `named` take precedence. */
 export function queuesOf(named: MediaQueues | undefined): Required<MediaQueues> {
   return { ...activityQueues(workflowInfo().taskQueue), ...named };
 }
 
-/** Why a helper cannot use the queue that it was given: a call on a queue without media workers would wait silently. */
+/**
+ * Returns why a helper cannot use the queue that it was given. A call on a queue without media workers would wait
+ * silently.
+ */
 export function taskQueueIssue(named: unknown): string | undefined {
   const isNamed = typeof named === 'string' && named.trim() !== '';
   return isNamed ? taskQueueCheck(named, 'taskQueue')?.message : NO_TASK_QUEUE;
@@ -28,8 +31,9 @@ const NO_TASK_QUEUE =
   'taskQueue is missing: nothing was sent. Name the task queue of your media workers (their MEDIA_TASK_QUEUE); where this workflow runs on them itself, it is workflowInfo().taskQueue.';
 
 /**
- * What is wrong with the input of a workflow, which anybody may have stored and handed back: a throw in workflow code
- * would fail the workflow task again and again. Only a run that continues another has state of ours in `carried`.
+ * Returns what is wrong with a workflow's input, which any caller may have stored and passed back. An exception in
+ * workflow code would fail the workflow task again and again. Only a run that continues another one has our state in
+ * `carried`.
  */
 export function inputIssue(input: unknown, shape: Shape): ValidationIssue | undefined {
   const continues = workflowInfo().continuedFromExecutionRunId !== undefined;
@@ -42,28 +46,28 @@ export function requireInput(input: unknown, shape: Shape): void {
   if (issue !== undefined) throw ApplicationFailure.nonRetryable(issue.message, INVALID_INPUT);
 }
 
-/** Query of every workflow that buys: only a worker's process knows why it refuses, and its answers say so. */
+/** Query of every workflow that buys. Only a worker's process knows why it refuses calls, and its answers say so. */
 export const waitsQuery = defineQuery<readonly CallWait[]>(QUERY.waits);
 
 /**
- * The only `setHandler` calls. Any client may send any message to any workflow, and a throw in a handler fails the
- * workflow task again and again: what does not fit never reaches the code behind a handler.
+ * The only `setHandler` calls. Any client may send any message to any workflow, and an exception in a handler fails the
+ * workflow task again and again. Invalid messages therefore never reach the code behind a handler.
  *
  * @module
  */
 
-/** What is wrong with the arguments of a message; undefined where they fit. */
+/** Returns what is wrong with a message's arguments; undefined if they are valid. */
 type Refuse = (...args: readonly unknown[]) => string | undefined;
 
-/** The first argument is checked, others are ignored. */
+/** Checks the first argument and ignores the others. */
 export function fits(check: Check): Refuse {
   return (given) => check(given, '')?.message;
 }
 
-/** For a message without input: whatever comes with it is ignored. */
+/** For a message without input. Arguments are ignored. */
 export const NO_INPUT: Refuse = () => undefined;
 
-/** A signal that does not fit is skipped, and its name is logged: a signal has no reply. */
+/** Handles a signal. An invalid one is skipped and its name logged, because a signal has no reply. */
 export function onSignal<Args extends unknown[]>(
   signal: SignalDefinition<Args>,
   refuse: Refuse,
@@ -76,7 +80,7 @@ export function onSignal<Args extends unknown[]>(
   });
 }
 
-/** The items that fit: one that does not must not keep the others from being handled. */
+/** Returns the valid items, so that an invalid one does not prevent the others from being handled. */
 export function thatFit<Item>(items: readonly Item[], check: Check<Item>): Item[] {
   const fitting = items.filter((item) => check(item, '') === undefined);
   const skipped = items.length - fitting.length;
@@ -84,7 +88,7 @@ export function thatFit<Item>(items: readonly Item[], check: Check<Item>): Item[
   return fitting;
 }
 
-/** An Update that does not fit is refused with the reason, and leaves no event. */
+/** Handles an Update. An invalid one is refused with the reason, and leaves no event. */
 export function onUpdate<Result, Args extends unknown[]>(
   update: ReturnType<typeof defineUpdate<Result, Args>>,
   refuse: Refuse,
@@ -98,7 +102,7 @@ export function onUpdate<Result, Args extends unknown[]>(
   });
 }
 
-/** A query that throws fails alone, so that its arguments are left to it. */
+/** Handles a query. An exception fails only the query, so the handler checks its own arguments. */
 export function onQuery<Result, Args extends unknown[]>(
   query: QueryDefinition<Result, Args>,
   answer: (...args: NoInfer<Args>) => Result,

@@ -39,7 +39,7 @@ import { activity, imageScheduleToCloseMs } from './proxies';
 import { isUntaken, neverStarted, raceTimer, type StartWait } from './timers';
 import { PINNED, recordFacts } from './workflow-metadata';
 
-/** The task queue of the activity, or why its caller has none; and what the input must look like. */
+/** The activity's task queue, or why its caller has none, and the required shape of the input. */
 export type ImagePlace = ({ readonly taskQueue: string } | { readonly refused: string }) & {
   readonly shape: Shape;
   readonly onState?: (creationKey: string, wait: CallWait | null) => void;
@@ -47,7 +47,7 @@ export type ImagePlace = ({ readonly taskQueue: string } | { readonly refused: s
 
 /**
  * Runs one image activity under its own key. A cancellation drops a call that no worker has yet and lets a sent one
- * finish, because an aborted exchange is charged all the same. Never throws: a lost worker becomes `unconfirmed`.
+ * finish, because an aborted exchange is charged anyway. Never throws: a lost worker results in `unconfirmed`.
  */
 export async function imageCall(
   operation: 'generate_image' | 'edit_image',
@@ -111,7 +111,7 @@ export function isWaitingImage(got: ImageOutcome | WaitingImage): got is Waiting
   return 'sent' in got;
 }
 
-/** What follows an image call without a result: a wait by the rules of create-once, or its outcome. */
+/** Returns what follows an image call without a result: a wait by the rules of create-once, or the call's outcome. */
 export function afterImage(
   state: CreateOnceState,
   got: WaitingImage,
@@ -151,7 +151,7 @@ interface AwaitedImage {
   readonly facts: { readonly model: string; readonly account: string | null };
 }
 
-/** The result of an image activity, raced by a timer. Never throws for a lost worker. */
+/** Returns an image activity's result, raced by a timer. Never throws because of a lost worker. */
 export async function imageOf(run: RunImage, awaited: AwaitedImage): Promise<ImageOutcome | WaitingImage> {
   const { startLimitMs, summary } = awaited;
   const wait = { since: Date.now(), limitMs: startLimitMs };
@@ -162,7 +162,7 @@ export async function imageOf(run: RunImage, awaited: AwaitedImage): Promise<Ima
       : byClockOf(Date.now(), outcome);
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    // It may have exceeded its limit only because no worker ran this workflow meanwhile.
+    // The activity may have exceeded its limit only because no worker was running this workflow.
     if (isUntaken(error.cause) && !neverStarted(error.cause, wait)) return recordedImage(run, awaited, wait);
     return ofLostActivity(error, awaited, wait);
   }
@@ -174,7 +174,7 @@ async function recordedImage(
   awaited: AwaitedImage,
   { since }: StartWait,
 ): Promise<ImageOutcome> {
-  // As after a possible send of a video: a call that may be paid is not given up because a worker is away.
+  // As after a possible send of a video: a call that may be paid for is not abandoned because no worker is available.
   const limitMs = DEFAULT_START_LIMIT_MS;
   try {
     const found = await raced(run(limitMs, 'what is recorded', new Date(since).toISOString()), limitMs);
@@ -202,9 +202,9 @@ function ofLostActivity(
 ): ImageOutcome | NotSent {
   const { cause } = error;
   const key = awaited.creationKey;
-  // An earlier attempt may have been sent, so that a dropped call may still have cost money.
+  // An earlier attempt may have been sent, so a dropped call may still have cost money.
   if (cause instanceof CancelledFailure) return outcomes.cancelled(null, key, billing(null, 'needs_review'));
-  // Cancelled between two attempts, none of which was accepted.
+  // Canceled between two attempts, none of which was accepted.
   const details = detailsOf(cause, RETRY_LATER);
   if (CancellationScope.current().consideredCancelled && PROVEN_REFUSALS.includes(details?.class))
     return outcomes.cancelled(
@@ -243,7 +243,7 @@ function unconfirmedImage(cause: string, { creationKey: key, facts }: AwaitedIma
   return outcomes.unconfirmed({ ...unknown, evidence: evidence(cause, facts) }, key);
 }
 
-/** The message of a first attempt that a worker without a journal refused: nothing was sent. */
+/** Returns the message if a worker without a journal refused the first attempt. Nothing was sent. */
 function refusedWithoutJournal(cause: unknown): string | undefined {
   return detailsOf(cause, UNSAFE_RETRY_POLICY)?.attempt === 1 ? (cause as Error).message : undefined;
 }
@@ -254,24 +254,24 @@ interface FailureDetails {
   readonly mayBeOwed?: unknown;
 }
 
-/** Details of an `ApplicationFailure` of this type; undefined for any other failure. */
+/** Returns the details of an `ApplicationFailure` of this type; undefined for any other failure. */
 function detailsOf(cause: unknown, type: string): FailureDetails | undefined {
   return cause instanceof ApplicationFailure && cause.type === type
     ? (cause.details?.[0] as FailureDetails | undefined)
     : undefined;
 }
 
-/** Generates images: one activity, for callers without a workflow of their own (contract 2.3, architecture: Images). */
+/** Generates images with one activity, for callers without a workflow (contract 2.3, architecture: Images). */
 export async function generateImage(input: GenerateImageWorkflowInput): Promise<ImageOutcome> {
   return shownImageCall('generate_image', input);
 }
 
-/** Edits images: one activity, for callers that have no workflow of their own (contract 2.4, architecture: Images). */
+/** Edits images with one activity, for callers without a workflow (contract 2.4, architecture: Images). */
 export async function editImage(input: EditImageWorkflowInput): Promise<ImageOutcome> {
   return shownImageCall('edit_image', input);
 }
 
-/** Only for this package's own workflows: the details panel of a caller's workflow belongs to the caller. */
+/** Only for this package's own workflows. The details panel of a caller's workflow belongs to the caller. */
 async function shownImageCall(
   operation: 'generate_image' | 'edit_image',
   input: GenerateImageWorkflowInput | EditImageWorkflowInput,

@@ -1,6 +1,6 @@
 /**
- * Workflows and the helpers that a user's own workflows call. For workflow bundles only: it loads in the
- * deterministic sandbox and imports nothing but the domain and @temporalio/workflow.
+ * Workflows, and helpers for your own workflows. For workflow bundles only: this module loads in the deterministic
+ * sandbox and imports only the domain and @temporalio/workflow.
  *
  * @module
  */

@@ -8,30 +8,33 @@ import { onMissedTick, onNudge, type Watch, type WatchState } from '../domain/wa
 import { queuesOf } from './handlers';
 import { activity } from './proxies';
 
-/** How a watch of a loop ended: by its verdict, or because the loop stopped so that its workflow can continue as new. */
+/** How a watch ended: with a verdict, or because the loop stopped so that its workflow can continue as new. */
 export type PollEnd = WatchEnd | { readonly kind: 'handover' };
 
 /** Options of a {@link PollLoop}. */
 export interface PollLoopOptions<Watched extends Watch = Watch> {
-  /** That of who polls. @default `PACE.own` */
+  /** The pace for this kind of poller. @default `PACE.own` */
   readonly pace?: PollPace;
-  /** Called once for each watch, when it has ended. A function for all: one for each would take more memory (ADR 11). */
+  /**
+   * Called once for each watch when it has ended. All watches share this function, because one each would use more
+   * memory (ADR 11).
+   */
   readonly onEnd: (watch: Watched, end: PollEnd) => void;
-  /** Task queue of `media.pollVideos`. @default the poll queue that a media worker serves beside the workflow's own */
+  /** Task queue of `media.pollVideos`. @default the poll queue for the workflow's own queue */
   readonly taskQueue?: string | undefined;
   /** @default a long wait is polled as often as a short one */
   readonly slow?: SlowPolling | undefined;
-  /** The last tick of an earlier run. @default none: every group begins anew */
+  /** The last tick of an earlier run. @default none: every group starts fresh */
   readonly lastTick?: LastTick | undefined;
-  /** Called after every tick, when states and `nextTickAt` have changed. */
+  /** Called after every tick, once states and `nextTickAt` have changed. */
   readonly onTick?: () => void;
   /** Called after every tick: true stops the loop, and every open watch ends as `handover`. */
   readonly shouldHandOver?: () => boolean;
 }
 
 /**
- * Polls any number of tasks with one timer and one activity per group, a group being an account and a cadence band
- * (architecture: Wait). The domain's `PollGroup` decides; this class only issues the commands.
+ * Polls any number of tasks with one timer and one activity per group (architecture: Wait). A group is one account and
+ * one cadence band. The domain's `PollGroup` decides; this class only issues the commands.
  */
 export class PollLoop<Watched extends Watch = Watch> {
   private readonly groups = new Map<string, RunningGroup<Watched>>();
@@ -40,8 +43,8 @@ export class PollLoop<Watched extends Watch = Watch> {
   constructor(private readonly options: PollLoopOptions<Watched>) {}
 
   /**
-   * Watches one task until its verdict or a hand-over, regardless of cancellation. It uses no promise, because the SDK
-   * keeps a formatted stack of every open one, some 10 kB per watched task (docs/adr/0011).
+   * Watches one task until its verdict or a hand-over, regardless of cancellation. Uses no promise, because the SDK
+   * keeps a formatted stack for every open one, about 10 kB per watched task (docs/adr/0011).
    */
   add(watch: Watched): void {
     const key = keyOf(watch);
@@ -49,7 +52,7 @@ export class PollLoop<Watched extends Watch = Watch> {
     if (group === undefined) {
       group = new RunningGroup(watch.state, this.options, () => this.onTickEnd());
       this.groups.set(key, group);
-      // A stopped loop accepts no work: the watch ends at once and is carried over.
+      // A stopped loop accepts no work, so the watch ends immediately and is carried over.
       if (this.handedOver) group.stop();
     }
     group.add(watch);
@@ -60,12 +63,12 @@ export class PollLoop<Watched extends Watch = Watch> {
     this.groups.get(keyOf(watch))?.remove(watch);
   }
 
-  /** Brings the next poll of a task forward, as far as its cadence and Retry-After allow. */
+  /** Runs a task's next poll earlier, as far as its cadence and Retry-After allow. */
   nudge(watch: Watched): void {
     this.groups.get(keyOf(watch))?.nudge(watch);
   }
 
-  /** Ends every open watch as `handover`: at the end of the current tick, or at once when none is in progress. */
+  /** Ends every open watch as `handover`, at the end of the current tick or immediately if none is in progress. */
   stop(): void {
     if (this.handedOver) return;
     this.handedOver = true;
@@ -76,13 +79,15 @@ export class PollLoop<Watched extends Watch = Watch> {
     return [...this.groups.values()].flatMap((group) => group.watches.map(({ state }) => state));
   }
 
-  /** When the next tick of an open watch is due, in workflow time. */
+  /** Returns when an open watch's next tick is due, in workflow time. */
   nextTickAt(watch: Watched): number {
     const group = this.groups.get(keyOf(watch));
     return group === undefined ? Infinity : group.cadence.nextWakeAt(group.watches);
   }
 
-  /** The newest tick of its groups. A workflow that continues as new has one group, and passes this to its next run. */
+  /**
+   * Returns the groups' newest tick. A workflow that continues as new has one group, and passes this to its next run.
+   */
   lastTick(): LastTick {
     const ticks = [...this.groups.values()].map(({ cadence }) => cadence.last);
     return ticks.reduce((a, b) => (b.lastTickAt > a.lastTickAt ? b : a), NO_TICK);
@@ -107,7 +112,7 @@ class RunningGroup<Watched extends Watch> {
   private stopping = false;
   private changed = false;
   private ticking = false;
-  /** Tasks that were nudged while a tick was in progress: its answers may be older. */
+  /** Tasks that were nudged while a tick was in progress. The tick's answers may be older. */
   private nudged: Watched[] = [];
 
   constructor(
@@ -166,9 +171,9 @@ class RunningGroup<Watched extends Watch> {
   }
 
   /**
-   * Waits until the group is due, and returns the time; a new watch, a removed one and a stop are checked at once. A timer that
-   * has fired is due whatever the clock says: a query about a workflow whose worker was killed runs its code with the
-   * clock of the task before, and a second timer would be a command that no replay makes.
+   * Waits until the group is due, and returns the time. A new watch, a removed one and a stop are checked immediately.
+   * A timer that has fired is due whatever the clock says: after a worker was killed, a query runs the workflow's code
+   * with the previous task's clock, and a second timer would be a command that a replay never makes.
    */
   private async untilNextTick(): Promise<number> {
     for (;;) {
@@ -184,9 +189,9 @@ class RunningGroup<Watched extends Watch> {
   }
 
   /**
-   * Whether a timer for this time has become too late. Otherwise a group that keeps its pace leaves its timer alone: one
-   * that is replaced within a second of its time may fire a second late, because a Temporal server reads timers that
-   * far ahead.
+   * Whether a timer for this time has become too late. Otherwise a group that keeps its pace leaves its timer alone. A
+   * timer that is replaced less than a second before it is due may fire a second late, because a Temporal server reads
+   * timers that far ahead.
    */
   private mustWakeBefore(at: number): boolean {
     if (!this.cadence.pace.keepsPace) return true;

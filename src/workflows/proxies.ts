@@ -22,7 +22,7 @@ const ONCE: NonNullable<ActivityOptions['retry']> = {
   nonRetryableErrorTypes: ['TemporalTimeout:StartToClose', 'TemporalTimeout:Heartbeat'],
 };
 
-/** Of one create, and of a group of them: each row has its own key and log. */
+/** For one create, or for a group in which each row has its own key and log. */
 const createOptions = ({ startLimitMs }: StartLimit): ActivityOptions => ({
   scheduleToStartTimeout: startLimitMs,
   startToCloseTimeout: CREATE_TIMEOUTS.startToCloseMs,
@@ -53,19 +53,19 @@ const imageOptions = ({ startLimitMs }: StartLimit): ActivityOptions => ({
   },
 });
 
-/** All attempts with their pauses, each of which respects a Retry-After of up to 15 minutes. */
+/** Total time for all attempts with their pauses, each of which respects a Retry-After of up to 15 minutes. */
 export function imageScheduleToCloseMs(startLimitMs: number): number {
   const attempt = IMAGE_TIMEOUTS.startToCloseMs + IMAGE_TIMEOUTS.longestPauseMs;
   return startLimitMs + IMAGE_TIMEOUTS.maximumAttempts * attempt;
 }
 
-/** They buy nothing and write files named by hash, and are retried until they succeed. */
+/** These activities buy nothing, write files named by hash, and are retried until they succeed. */
 const PAGES: ActivityOptions = {
   startToCloseTimeout: '1 minute',
   retry: { initialInterval: '1s', maximumInterval: '1 minute' },
 };
 
-/** Moves in a campaign's book take priority over creates on the same queue, and are retried until they succeed. */
+/** Book updates take priority over creates on the same queue, and are retried until they succeed. */
 const BOOKS: ActivityOptions = {
   allowEagerDispatch: false,
   priority: { priorityKey: 1 },
@@ -102,8 +102,8 @@ const OPTIONS = {
   }): ActivityOptions => ({
     startToCloseTimeout: tick.budgetMs + POLL_TIMEOUTS.overBudgetMs,
     scheduleToCloseTimeout: POLL_TIMEOUTS.scheduleToCloseMs,
-    // Retries of the whole tick also keep the cadence's minimum, even where it exceeds the usual maximum:
-    // a maximum below the initial interval would make the command invalid and the workflow hang.
+    // Retries of the whole tick also respect the cadence's minimum, even if it exceeds the usual maximum: a maximum
+    // below the initial interval would make the command invalid and the workflow hang.
     retry: {
       initialInterval: tick.minIntervalMs,
       backoffCoefficient: 1.5,
@@ -114,16 +114,16 @@ const OPTIONS = {
   [ACTIVITY.watchVideo]: ({ limitMs }: { readonly limitMs: number }): ActivityOptions => ({
     startToCloseTimeout: Math.min(WATCH_TIMEOUTS.startToCloseMs, limitMs),
     scheduleToCloseTimeout: limitMs,
-    // A video that is cancelled ends at once, and then tells its watcher.
+    // A canceled video ends immediately and then notifies its watcher.
     cancellationType: ActivityCancellationType.ABANDON,
-    // A worker of an older version does not have it: then the video polls by itself.
+    // An older worker does not have this activity. The video then polls on its own.
     retry: { initialInterval: '1s', maximumInterval: '10s', nonRetryableErrorTypes: ['NotFoundError'] },
   }),
   [ACTIVITY.tellVideos]: {
     startToCloseTimeout: WATCH_TIMEOUTS.tellMs,
     retry: { initialInterval: '1s', maximumInterval: '10s' },
   },
-  // One attempt for many videos; each that it does not serve fetches its file in an activity of its own.
+  // One attempt for many videos. Each video that it does not serve fetches its file in its own activity.
   [ACTIVITY.deliverVideos]: {
     scheduleToStartTimeout: WATCH_TIMEOUTS.deliverStartMs,
     startToCloseTimeout: DOWNLOAD_TIMEOUTS.startToCloseMs,
@@ -148,7 +148,7 @@ const OPTIONS = {
   },
   [ACTIVITY.resolveUnconfirmed]: {
     startToCloseTimeout: '1 minute',
-    // The activity waits for a sender that may still be alive; that of an image call takes the longest.
+    // The activity waits for a sender that may still be alive. An image call's sender takes the longest.
     scheduleToCloseTimeout: RECONCILE_TIMEOUTS.settleMs,
     allowEagerDispatch: false,
     retry: { initialInterval: '1s', maximumInterval: '30s' },
@@ -168,13 +168,13 @@ const OPTIONS = {
   [ACTIVITY.recordRows]: PAGES,
   [ACTIVITY.foldResults]: PAGES,
   [ACTIVITY.keepBooks]: { ...BOOKS, startToCloseTimeout: '1 minute' },
-  // The activity waits for sends in flight; that of an image call takes the longest.
+  // The activity waits for sends in flight. An image call takes the longest.
   [ACTIVITY.settleBatch]: { ...BOOKS, startToCloseTimeout: '10 minutes', heartbeatTimeout: '30s' },
 } satisfies {
   readonly [name in keyof MediaActivities]: ActivityOptions | ((limits: never) => ActivityOptions);
 };
 
-/** The activities as workflows call them: those of images for callers that wait by themselves. */
+/** The activities as workflows call them. Image activities are typed for callers that do their own waiting. */
 interface Called extends Omit<MediaActivities, typeof ACTIVITY.generateImage | typeof ACTIVITY.editImage> {
   [ACTIVITY.generateImage](
     input: GenerateImageInput & { readonly waits: true },
@@ -189,7 +189,7 @@ type Placement<Name extends keyof Called> = {
   readonly summary?: string;
 } & ((typeof OPTIONS)[Name] extends (limits: infer Limits) => ActivityOptions ? Limits : unknown);
 
-/** A plain function that runs the activity, with the limits of its name. The only call of `proxyActivities`. */
+/** Returns a plain function that runs the activity with the limits for its name. The only call of `proxyActivities`. */
 export function activity<Name extends keyof Called>(name: Name, placement: Placement<Name>): Called[Name] {
   const { taskQueue, summary } = placement;
   const options = OPTIONS[name] as ActivityOptions | ((limits: Placement<Name>) => ActivityOptions);

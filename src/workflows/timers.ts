@@ -19,8 +19,8 @@ export interface StartWait {
 const LATE_MS = 10_000;
 
 /**
- * Whether the server timed an activity out before any worker had it: then nothing was sent. One that timed out later
- * than its limit may have started before, and is looked up.
+ * Whether the server timed out an activity before any worker had it, so that nothing was sent. An activity that timed
+ * out later than its limit may have started, and is looked up.
  */
 export function neverStarted(cause: unknown, { since, limitMs }: StartWait): boolean {
   return isUntaken(cause) && Date.now() - since <= limitMs + LATE_MS;
@@ -28,18 +28,18 @@ export function neverStarted(cause: unknown, { since, limitMs }: StartWait): boo
 
 /**
  * Whether no worker had the last attempt of an activity and the failure shows no earlier one. The limit applies to
- * every attempt, and an attempt that started leaves its heartbeat and its failure; but a reset by an operator removes
- * both and starts the limit again.
+ * every attempt. An attempt that started leaves its heartbeat and its failure, but an operator's reset removes both and
+ * restarts the limit.
  */
 export function isUntaken(cause: unknown): boolean {
   if (!(cause instanceof TimeoutFailure) || cause.timeoutType !== 'SCHEDULE_TO_START') return false;
-  // The converter drops the cause of a timeout; only the server's original failure has it.
+  // The converter drops a timeout's cause; only the server's original failure has it.
   return cause.lastHeartbeatDetails == null && cause.failure?.cause == null;
 }
 
 /**
- * Wakes a loop at the earliest requested time. Timers are never cancelled: one that fires without need costs less
- * history than cancelling and starting one at every change.
+ * Wakes a loop at the earliest requested time. Timers are never canceled: an unneeded timer costs less history than
+ * canceling and starting one at every change.
  */
 export class Alarm {
   private nextAt = Infinity;
@@ -48,7 +48,7 @@ export class Alarm {
 
   constructor(private readonly wake: () => void) {}
 
-  /** Workflow time, and never before that of a timer that has fired: see `PollLoop`. */
+  /** Workflow time, but never earlier than a timer that has fired: see `PollLoop`. */
   now(): number {
     return Math.max(Date.now(), this.firedAt);
   }
@@ -65,7 +65,7 @@ export class Alarm {
         if (this.nextAt === rounded) this.nextAt = Infinity;
         this.wake();
       },
-      // The workflow was cancelled: its loop ends by itself.
+      // The workflow was canceled, and its loop ends on its own.
       () => undefined,
     );
   }
@@ -73,18 +73,18 @@ export class Alarm {
 
 /** In milliseconds. */
 interface RaceLimits {
-  /** The longest time that the server may take. */
+  /** Longest time that the server may take. */
   readonly limitMs: number;
-  /** Limit once the caller is cancelled: the server drops what no worker has, so that only one attempt can continue. */
+  /** Limit once the caller is canceled. The server drops what no worker has, so only one attempt can continue. */
   readonly afterCancelMs: number;
   readonly summary: string;
 }
 
 /**
- * Resolves to the work's result, or to `lost` when this workflow's own timer fires first: some operator commands leave
- * an activity without any timeout (failure model: What Temporal runs again). The timers outlive a cancellation of the
- * caller, because the work is still awaited then; `afterCancelMs` avoids a wait of a day for a worker that was killed
- * while its activity was paused.
+ * Resolves to the work's result, or to `lost` if this workflow's own timer fires first. Some operator commands leave an
+ * activity without any timeout (failure model: What Temporal runs again). The timers outlive the caller's cancellation,
+ * because the work is still awaited. `afterCancelMs` avoids waiting a day for a worker that was killed while its
+ * activity was paused.
  */
 export async function raceTimer<T>(work: Promise<T>, limits: RaceLimits): Promise<T | 'lost'> {
   const { limitMs, afterCancelMs, summary } = limits;
@@ -110,7 +110,7 @@ export async function raceTimer<T>(work: Promise<T>, limits: RaceLimits): Promis
   return first === undefined ? work : first.value;
 }
 
-/** `CancellationScope.withTimeout` with the same commands in the same order, and a summary on its timer. */
+/** Like `CancellationScope.withTimeout`, with the same commands in the same order, but with a summary on its timer. */
 export async function withTimeLimit<T>(limitMs: number, summary: string, work: () => Promise<T>): Promise<T> {
   const limited = new CancellationScope({ cancellable: true });
   return limited.run(async () => {
@@ -129,7 +129,7 @@ export async function withTimeLimit<T>(limitMs: number, summary: string, work: (
   });
 }
 
-/** When this execution or this run expires, in workflow time and milliseconds; null when neither does. */
+/** Returns when this execution or this run expires, in milliseconds of workflow time; null if neither does. */
 export function executionExpiresAt(): number | null {
   const info = workflowInfo();
   const ends: number[] = [];
@@ -139,21 +139,21 @@ export function executionExpiresAt(): number | null {
   return ends.length === 0 ? null : Math.min(...ends);
 }
 
-/** Pause before an activity is started again, in milliseconds. */
+/** Delay before an activity is started again, in milliseconds. */
 const AGAIN_MS = 10_000;
 
 /**
- * Pauses after an operator has failed an activity with unlimited retries. The caller starts it again, because no
- * purchase may be forgotten. Call it in the `catch` block itself: another promise around the activity would change the
- * order of commands in older histories.
- * @throws the error when it is not an activity failure, or when the workflow is cancelled
+ * Waits after an operator has failed an activity with unlimited retries. The caller then starts the activity again,
+ * because no purchase may be forgotten. Call this in the `catch` block itself: another promise around the activity
+ * would change the order of commands in older histories.
+ * @throws the error if it is not an activity failure or the workflow is canceled
  */
 export async function failedByHand(error: unknown): Promise<void> {
   if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
   await sleep(AGAIN_MS);
 }
 
-/** Rejection handler for work that is not awaited: a workflow that is cancelled ends without it. */
+/** Rejection handler for work that is not awaited. A canceled workflow ends without it. */
 export function unlessCancelled(error: unknown): void {
   if (!isCancellation(error)) throw error;
 }

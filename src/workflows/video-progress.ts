@@ -15,8 +15,8 @@ import { forgetOutcome, recordFacts } from './workflow-metadata';
 const ACCOUNT = /^[\w.-]{1,64}@[0-9a-f]{8}$/;
 
 /**
- * Counts the outcome of a video. Images are counted where their call is answered. Makes no command and does nothing in a
- * replay; a workflow task that is tried again, and a run that was reset, count once more.
+ * Counts a video's outcome. Images are counted when their call is answered. Issues no command and does nothing during a
+ * replay. A retried workflow task or a reset run is counted again.
  */
 export function countEndedVideo(outcome: VideoOutcome | ImageOutcome): void {
   const video = 'video' in outcome ? outcome.video : null;
@@ -36,7 +36,10 @@ function add<Key extends keyof typeof ENDED_VIDEO_METRICS>(
   metricMeter.createCounter(name, undefined, help).add(value, labels);
 }
 
-/** The query `video_state`: where a video workflow stands. Answered while it runs, and later from its history. */
+/**
+ * The query `video_state`: a video workflow's current state. Answered while the workflow runs, and later from its
+ * history.
+ */
 export const videoStateQuery = defineQuery<VideoState>(QUERY.videoState);
 
 interface Facts extends Pick<
@@ -48,7 +51,7 @@ interface Facts extends Pick<
   readonly loop: Pick<PollLoop, 'nextTickAt'> | null;
   /** Workflow id of the watcher while it polls this video. */
   readonly watcher: string | null;
-  /** Its state is that of now while a loop of this workflow polls; with a watcher it is the one before. */
+  /** Current state while this workflow's own loop polls. With a watcher, the state before the watcher took over. */
   readonly watch: Watch | null;
   readonly outcome: VideoOutcome['outcome'] | null;
   readonly evidence: CreateEvidence | null;
@@ -56,8 +59,8 @@ interface Facts extends Pick<
 
 /**
  * The state behind the query `video_state`, the details panel of the UI and the search attributes. The workflow sets it
- * while it runs. Query and panel make no command, so that histories replay whatever they show; search attributes make
- * one for each change, in workflows that were started with some.
+ * while it runs. The query and the panel issue no commands, so histories replay whatever they show. Search attributes
+ * issue one for each change, in workflows that were started with some.
  */
 export class VideoProgress {
   private facts: Facts = {
@@ -95,7 +98,7 @@ export class VideoProgress {
         ...given({ model: video.model ?? undefined }),
       });
     else if (taskId !== null) recordFacts({ taskId });
-    // Whoever searches for what waits for a person finds it while it waits.
+    // Lets searches for work that needs a person find this workflow while it waits.
     if (phase === 'unconfirmed') recordFacts({ outcome: phase });
     else if (before === 'unconfirmed') forgetOutcome();
   }
@@ -141,7 +144,10 @@ export async function trackVideo(
   return outcome;
 }
 
-/** Null also for a time outside the range of `Date`: an absurd pause that the service asks for must not fail a workflow. */
+/**
+ * Null also for a time outside the range of `Date`, because an absurd pause requested by the service must not fail a
+ * workflow.
+ */
 function iso(time: number | null): string | null {
   const date = new Date(time ?? NaN);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();

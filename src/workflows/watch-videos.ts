@@ -44,8 +44,8 @@ const watchStateQuery = defineQuery<WatchedState | null, [workflowId: string]>(Q
 const watchSnapshotQuery = defineQuery<WatcherContents>(QUERY.watchSnapshot);
 
 /**
- * Polls the tasks of many videos with one loop, and completes the activity with which each video waits (ADR 26).
- * Started by the first video that joins, over when none is left. It buys and stores nothing.
+ * Polls many videos' tasks with one loop, and completes the activity with which each video waits (ADR 26). The first
+ * video that joins starts it, and it ends when no video is left. It buys and stores nothing.
  */
 export async function watchVideos(input: WatchVideosInput): Promise<void> {
   requireInput(input, WATCH_VIDEOS_SHAPE);
@@ -58,7 +58,7 @@ export async function watchVideos(input: WatchVideosInput): Promise<void> {
   onQuery(watchStateQuery, (workflowId) => watches.stateOf(workflowId));
   const { carried: _carried, ...started } = input;
   onQuery(watchSnapshotQuery, () => ({ ...watches.snapshot(), input: started }));
-  // A cancellation would stop the polls of videos that nobody has cancelled.
+  // A cancellation would stop polling videos that nobody has canceled.
   await CancellationScope.nonCancellable(() => watches.run());
 }
 
@@ -98,7 +98,8 @@ class SharedWatches {
   async run(): Promise<void> {
     while (!this.isEmpty()) {
       if (this.untold.length > 0 && this.answering.length === 0) void this.answerVideos();
-      // Answers that are on their way are carried too, and told without their files: twice is as good as once.
+      // Answers in transit are carried over too, and delivered without their files. Delivering an answer twice does no
+      // harm.
       if (this.handedOver) return continueAsNew({ ...this.input, carried: this.snapshot() });
       this.deliver();
       await condition(() => this.hasNews());
@@ -108,7 +109,7 @@ class SharedWatches {
   join(joins: readonly JoinedWatch[]): void {
     for (const watch of joins) {
       const known = this.open.get(watch.waiter.workflowId);
-      // Another attempt of the same activity: it has nothing new to say.
+      // Another attempt of the same activity, with nothing new.
       if (known !== undefined && isSameWaiter(known.waiter, watch.waiter)) continue;
       if (known !== undefined) this.remove(known);
       if (this.open.size < MAX_WATCHES) this.begin(watch);
@@ -165,7 +166,10 @@ class SharedWatches {
     else this.untold.push(result);
   }
 
-  /** Begins deliveries; beyond them, and where one fails, videos are told and fetch their files themselves. */
+  /**
+   * Starts deliveries. Beyond their limit, and if one fails, videos only get the answer and fetch their files
+   * themselves.
+   */
   private deliver(): void {
     while (this.finished.length > 0 && this.delivering.size < DELIVERY.open)
       void this.deliverGroup(this.finished.splice(0, DELIVERY.videos));
@@ -181,14 +185,14 @@ class SharedWatches {
       });
     } catch (error) {
       if (!(error instanceof ActivityFailure)) throw error;
-      // One that was told before the worker was lost is not there any more.
+      // A video that was answered before the worker was lost is no longer waiting.
       this.untold.push(...deliveries);
     } finally {
       this.delivering.delete(deliveries);
     }
   }
 
-  /** Answers that have not reached their videos, as far as is known. */
+  /** Answers that are not known to have reached their videos. */
   private answers(): readonly WatchResult[] {
     return [...this.answering, ...this.untold, ...this.finished, ...[...this.delivering].flat()];
   }
@@ -205,7 +209,7 @@ class SharedWatches {
     try {
       await tellVideos({ told: this.answering });
     } catch (error) {
-      // Failed by hand: each video joins again at its next attempt.
+      // An operator failed the activity. Each video joins again at its next attempt.
       if (!(error instanceof ActivityFailure)) throw error;
     } finally {
       this.answering = [];

@@ -11,22 +11,25 @@ import { SEARCH_ATTRIBUTE, SEARCH_ATTRIBUTES, type SearchFacts, searchPairs } fr
 const keyOf = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
 
 /**
- * Whether this execution was started with a search attribute of ours. Only then does the namespace have them for sure:
- * one that is not registered would fail the workflow task for ever.
+ * Whether this execution was started with one of our search attributes. Only then are they certainly registered in the
+ * namespace. An unregistered one would fail the workflow task indefinitely.
  */
 function isSearchable(): boolean {
   const { typedSearchAttributes } = workflowInfo();
   return SEARCH_ATTRIBUTES.some((name) => typedSearchAttributes.get(keyOf(name)) !== undefined);
 }
 
-/** Takes the outcome back: a person has decided about a call of unknown fate, and the workflow goes on. */
+/**
+ * Withdraws the outcome after a person has decided about a call with an unknown outcome, because the workflow keeps
+ * running.
+ */
 export function forgetOutcome(): void {
   const key = keyOf(SEARCH_ATTRIBUTE.outcome);
   if (workflowInfo().typedSearchAttributes.get(key) !== undefined)
     upsertSearchAttributes([{ key, value: null }]);
 }
 
-/** Makes facts of this execution searchable, where it was started so. One event for each change. */
+/** Makes facts about this execution searchable, if it was started with search attributes. Each change is one event. */
 export function recordFacts(facts: SearchFacts): void {
   if (!isSearchable()) return;
   const { typedSearchAttributes } = workflowInfo();
@@ -34,7 +37,7 @@ export function recordFacts(facts: SearchFacts): void {
   if (changed.length > 0) upsertSearchAttributes(changed);
 }
 
-/** Search attributes of a child, where this execution has some. */
+/** Returns a child's search attributes, if this execution has some. */
 export function searchableChild(facts: SearchFacts): {
   readonly typedSearchAttributes?: SearchAttributePair[];
 } {
@@ -46,17 +49,17 @@ function pairsOf(facts: SearchFacts) {
 }
 
 /**
- * How workflows behave in a worker deployment with versions (docs/operations.md, "New versions"). Without versions a
- * server refuses every workflow task that names a behaviour.
+ * How workflows behave in a worker deployment with versions (docs/operations.md, "New versions"). Without versions, a
+ * server refuses every workflow task that names a behavior.
  */
 const behaving = (versioningBehavior: VersioningBehavior) => (): WorkflowDefinitionOptions =>
   workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior } : {};
 
-/** A paid call ends on the version that began it: a version that is rolled back keeps what it has bought. */
+/** A paid call ends on the version that started it, so a version that is rolled back keeps what it has bought. */
 export const PINNED = behaving('PINNED');
 
 /**
- * A campaign lasts for days, longer than a version: it goes on with the current one, which replays the histories of
- * every earlier one.
+ * A campaign may run for days, longer than a version. It continues on the current version, which replays the histories
+ * of all earlier ones.
  */
 export const AUTO_UPGRADE = behaving('AUTO_UPGRADE');

@@ -1,11 +1,12 @@
 /**
- * What a person does now about a paid call, a campaign or one of its rows: the only place that defines it. `status`, `resume`,
- * `replay`, the campaign commands, the report, docs/failures.md and docs/on-call.md take their words from here.
+ * What a person should do next about a paid call, a campaign or one of its rows. This is the only place that defines
+ * it. `status`, `resume`, `replay`, the campaign commands, the report, docs/failures.md and docs/on-call.md take their
+ * texts from here.
  *
- * A word in capitals (`ID`, `TASK`, `QUEUE` …) stands for a value; {@link filled} puts it in.
+ * A word in capitals (`ID`, `TASK`, `QUEUE` …) stands for a value, which {@link filled} inserts.
  */
 
-/** What a person does next, for programs. */
+/** The next step, for programs. */
 export type Step =
   | 'nothing'
   | 'wait'
@@ -17,7 +18,7 @@ export type Step =
   | 'resume'
   /** The same request under the same id. */
   | 'start_again'
-  /** Decides about a send of unknown fate. */
+  /** Decides about a send with an unknown outcome. */
   | 'decide'
   /** Does what the outcome says. */
   | 'see_outcome'
@@ -29,7 +30,7 @@ type Situation = readonly [step: Step, means: string, now: string];
 const SAME = 'Do not start it under another id.';
 const ADOPTS = 'what was bought is adopted, not bought again.';
 
-/** Where a call stands that has no outcome, or whose outcome says less than what came after it. */
+/** Situations of calls that have no outcome, or with later events that matter more than their outcome. */
 export const SITUATIONS = {
   paused: [
     'unpause',
@@ -176,13 +177,13 @@ export const SITUATIONS = {
 
 export type SituationName = keyof typeof SITUATIONS;
 
-/** What a person does next, and the words for it. */
+/** The next step, and the text for it. */
 export interface Advice {
   readonly step: Step;
   readonly text: string;
 }
 
-/** The advice of a situation, with its values; see {@link filled}. */
+/** Returns the advice for a situation, with values inserted; see {@link filled}. */
 export function situation(name: SituationName, values: AdviceValues = {}, word?: Word): Advice {
   const [step, , now] = SITUATIONS[name];
   return { step, text: filled(now, values, word) };
@@ -198,7 +199,7 @@ const BILL = 'Check the bill first: a failed job can still cost.';
 const AGAIN = 'start again under the same id';
 const OTHERS = 'Other calls of the account wait meanwhile and continue by themselves.';
 
-/** By type of an outcome: about a single call, and, where that differs, about a row, which continues with campaign commands. */
+/** By outcome type: for a single call and, if different, for a row, which continues with campaign commands. */
 export const OUTCOME_ADVICE = {
   still_running: ['Resume it by its task id; nothing is created again.', FETCHES],
   'failed/moderation': [
@@ -312,14 +313,14 @@ export const OUTCOME_ADVICE = {
   ],
 } as const satisfies { readonly [type: string]: readonly [call: string, row?: string] };
 
-/** About a row of a campaign; empty for an outcome that needs no action. */
+/** Returns the advice for a campaign row; empty for an outcome that needs no action. */
 export function rowAdvice(type: string): string {
   const advice: { readonly [type: string]: readonly [call: string, row?: string] } = OUTCOME_ADVICE;
   const [call = '', row = call] = advice[type] ?? [];
   return row;
 }
 
-/** By phase or end of a campaign. */
+/** By a campaign's phase or outcome. */
 export const CAMPAIGN_ADVICE = {
   running:
     'Wait: it continues automatically. The same manifest under this id attaches and orders nothing new.',
@@ -355,15 +356,16 @@ export const CAMPAIGN_ADVICE = {
     'Add price rules to the model configuration (MEDIA_MODELS), or split the manifest; `temporal-media models ls` shows the prices.',
 } as const;
 
-/** Values for the words in capitals. One that is missing leaves its word as it is. */
+/** Values for the words in capitals. A word without a value stays as it is. */
 export interface AdviceValues {
   readonly [name: string]: string | null | undefined;
 }
 
 /**
- * An advice with its values. In a command they are quoted for the shell, and an id that looks like an option comes after
- * `--`.
- * @param word quotes a word for the shell in use. @default one that needs no quotes is put in, any other keeps its name
+ * Returns advice with values inserted. In commands, values are quoted for the shell, and an id that looks like an
+ * option is placed after `--`.
+ * @param word quotes a word for the current shell. @default inserts a value that needs no quotes; any other keeps its
+ * placeholder
  */
 export function filled(text: string, values: AdviceValues, word: Word = plainWord): string {
   const put = (all: string, option: string, name: string, isCode: boolean): string => {
@@ -384,7 +386,7 @@ export function filled(text: string, values: AdviceValues, word: Word = plainWor
     .join('`');
 }
 
-/** Quotes a word for a shell; undefined where it is not put in. */
+/** Quotes a word for a shell; undefined if it is not inserted. */
 export type Word = (text: string) => string | undefined;
 
 const plainWord: Word = (text) => (/^\w[\w.:@/-]{0,127}$/.test(text) ? text : undefined);

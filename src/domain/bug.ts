@@ -1,18 +1,18 @@
 /**
- * Mistakes of this package among the errors that a `catch` sees. A fault of a disk, a network, a store or an input has a
- * meaning and an answer; a mistake has neither, and must not be taken for one of them.
+ * Recognizes bugs of this package among the errors that a `catch` sees. A disk, network, store or input error has a
+ * meaning and can be handled. A bug has neither, and must not be mistaken for such an error.
  *
  * @module
  */
 
-/** Thrown by JavaScript where code is wrong. */
+/** Errors that JavaScript throws for wrong code. */
 const MISTAKES: ReadonlySet<unknown> = new Set(['TypeError', 'ReferenceError']);
-/** Causes of causes: more than any error has, and an end where one is its own. */
+/** Maximum depth of causes: more than any error has, and a limit if an error is its own cause. */
 const DEPTH = 5;
 
 /**
- * Whether an error, or what it was made of, is a mistake. Those of the same classes with a `code` or a `cause` are none:
- * Node refuses an input with a code, and `fetch` tells of a network with a cause. Compares names, because an error of
+ * Whether an error, or one of its causes, is a bug. Errors of these classes with a `code` or a `cause` are not: Node
+ * refuses an input with a code, and `fetch` reports a network error with a cause. Compares names, because an error from
  * another realm is an instance of another class.
  */
 export function isBug(error: unknown, depth = DEPTH): boolean {
@@ -21,12 +21,12 @@ export function isBug(error: unknown, depth = DEPTH): boolean {
   return !('code' in error) && 'name' in error && MISTAKES.has(error.name);
 }
 
-/** First in a `catch` that has an answer for faults of something else: a mistake of ours is passed on. */
+/** Call this first in a `catch` that handles external errors. Rethrows our own bugs. */
 export function throwBug(error: unknown): void {
   if (isBug(error)) throw error;
 }
 
-/** For `.catch(otherwise(value))`: the value stands for every fault, and a mistake of ours is passed on. */
+/** For `.catch(otherwise(value))`. Returns the value for every external error, and rethrows our own bugs. */
 export function otherwise<T>(value: T): (error: unknown) => T {
   return (error) => {
     throwBug(error);

@@ -30,35 +30,35 @@ export interface ExecutionView {
   readonly closedAt: string | null;
   readonly historyLength: number;
   readonly pendingActivities: readonly OpenActivity[];
-  /** Link into the web UI; null when none is known. */
+  /** Link to the web UI; null if unknown. */
   readonly url: string | null;
 }
 
-/** An activity that is under way or waits for its next attempt. */
+/** An activity that is running or waiting for its next attempt. */
 export interface OpenActivity {
   readonly type: string;
   readonly activityId: string;
   readonly attempt: number;
   readonly lastFailure: string | null;
-  /** `storage`, `MediaJournalUnavailable`, …: what the failure says of its cause, for programs. */
+  /** `storage`, `MediaJournalUnavailable`, …: what the failure says about its cause, for programs. */
   readonly failureClass: string | null;
   readonly paused: boolean;
 }
 
-/** A paid call that a workflow of the user's own has made. */
+/** A paid call made by one of the user's own workflows. */
 export interface OwnCall {
   /** Type of the child workflow, or of the activity. */
   readonly type: string;
-  /** Of the child workflow, or of the activity. */
+  /** Id of the child workflow or activity. */
   readonly id: string;
   readonly state: 'open' | 'completed' | 'failed' | 'cancelled';
 }
 
-/** Everything that is known of a paid call, whatever kind of id it was looked up by. */
+/** Everything that is known about a paid call, whatever kind of id was used to look it up. */
 export interface CaseFacts {
   readonly id: string;
   readonly foundBy: 'workflow_id' | 'journal' | 'visibility' | 'service';
-  /** The workflow that handles it now, else the last one that did. */
+  /** The workflow that currently handles the call, else the last one that did. */
   readonly workflow: ExecutionView | null;
   readonly otherWorkflows: readonly ExecutionView[];
   /** Run ids of earlier executions of the same workflow id, the newest first; `replay --run-id` shows one. */
@@ -67,16 +67,16 @@ export interface CaseFacts {
   readonly creationKey: string | null;
   readonly state: VideoState | null;
   readonly outcome: VideoOutcome | ImageOutcome | null;
-  /** What it costs by the price rule; null where that is not known. */
+  /** Cost by the price rule; null if unknown. */
   readonly estimate: Money | null;
   readonly service: ServiceView | null;
-  /** Decisions of people about its sends, the oldest first. */
+  /** People's decisions about its sends, oldest first. */
   readonly decisions: readonly DecidedEntry[];
-  /** Of a workflow of the user's own: the paid calls that it has made. */
+  /** For one of the user's own workflows: the paid calls that it has made. */
   readonly calls: readonly OwnCall[];
-  /** Why the workflow cannot go on although nobody has paused it; null where nothing is known to hold it. */
+  /** Why the workflow cannot continue although nobody has paused it; null if nothing is known to block it. */
   readonly held: string | null;
-  /** Whether a worker polls the task queue of the workflow; null when that is unknown. */
+  /** Whether a worker polls the workflow's task queue; null if unknown. */
   readonly hasWorker: boolean | null;
 }
 
@@ -95,26 +95,26 @@ export interface CaseMoney {
 }
 
 /**
- * What is owed. A wait that has ended ends the reservation of the one before; what may have been sent is under review until
- * an outcome settles it. Null where nothing is known of a send.
+ * Returns what is owed. When a wait has ended, the previous wait's reservation ends too. What may have been sent is
+ * under review until an outcome settles it. Null if nothing is known about a send.
  */
 export function caseMoney({ outcome, state, video, workflow, estimate }: CaseFacts): CaseMoney | null {
   if (outcome !== null) return { state: outcome.billing.state, estimate };
   if (workflow !== null && !isVideoCall(workflow) && !isImageCall(workflow)) return null;
   const isReserved = workflow !== null && isOpen(workflow.status) && video !== null;
   if (isReserved) return { state: 'reserved', estimate };
-  // Another run of the id may owe what this one does not: nothing is called free before its outcome.
+  // Another run of the id may owe money that this one does not, so nothing is called free before its outcome.
   const isUnsent = video === null && state?.phase === 'waiting_to_create';
   return isUnsent ? null : { state: 'needs_review', estimate };
 }
 
-/** The decision that stands about the send whose fate the outcome leaves open; undefined where it is still to be taken. */
+/** Returns the decision about the send that the outcome leaves open; undefined if nobody has decided yet. */
 export function decisionInForce({
   outcome,
   decisions,
 }: Pick<CaseFacts, 'outcome' | 'decisions'>): DecidedEntry | undefined {
   if (outcome === null) return decisions.at(-1);
-  // The same id, started again, fetches what is lost or sends what was authorised: that advice stands as it is.
+  // Starting the same id again fetches what is lost or sends what was authorized, so that advice stays as it is.
   if (outcome.outcome === 'results_lost')
     return decisions.at(-1)?.decision === 'declareLost' ? decisions.at(-1) : undefined;
   if (outcome.outcome !== 'unconfirmed') return undefined;
@@ -122,9 +122,9 @@ export function decisionInForce({
 }
 
 /**
- * What is safe to do, for every command. Nothing of it buys a second time, and it is never a decision that has been
- * taken.
- * @param word quotes a word for the shell in use
+ * Returns what is safe to do, for every command. The advice never buys a second time, and never repeats a decision that
+ * has already been made.
+ * @param word quotes a word for the current shell
  */
 export function adviceOf(facts: CaseFacts, word: Word): Advice {
   const { workflow } = facts;
@@ -135,7 +135,7 @@ export function adviceOf(facts: CaseFacts, word: Word): Advice {
   return afterwards(facts, word);
 }
 
-/** Causes that no waiting mends: the artifact store or the journal of the workers. */
+/** Causes that waiting does not fix: the workers' artifact store or journal. */
 const STORE_FAILURES: ReadonlySet<string> = new Set(['storage', 'MediaJournalUnavailable']);
 
 function whileOpen(

@@ -1,7 +1,7 @@
 /**
- * The Temporal server's time in an activity attempt, in milliseconds since the Unix epoch: when the server scheduled the
- * attempt, and what has passed here since then. It is late by the wait for this worker, but no clock of this worker can
- * make it wrong: it is for times that a workflow or the server has set.
+ * Returns the Temporal server's time in an activity attempt, in milliseconds since the Unix epoch: the time at which
+ * the server scheduled the attempt, plus the time that has passed here since. It is late by the wait for this worker,
+ * but independent of this worker's clock. Use it for times that a workflow or the server has set.
  * @param info of the activity
  * @param now milliseconds of a clock that never steps, such as `performance.now`
  */
@@ -13,7 +13,7 @@ export function attemptClock(
   return () => currentAttemptScheduledTimestampMs + now() - began;
 }
 
-/** Times of an answer, by the clock of the worker that gave it (ISO 8601). */
+/** Times in an answer, by the answering worker's clock (ISO 8601). */
 interface AnswerTimes {
   readonly notBefore?: string | null;
   readonly heldUntil?: string;
@@ -22,7 +22,7 @@ interface AnswerTimes {
 
 const TIMES = ['notBefore', 'heldUntil', 'sameKeyUntil'] as const satisfies readonly (keyof AnswerTimes)[];
 
-/** Adds to an answer that names a time when it was given, so that a workflow can tell how far away that time is. */
+/** If an answer contains a time, adds when it was given, so that a workflow can compute how far away that time is. */
 export function givenAt<Answer extends object>(answer: Answer, now: number): Answer {
   const times: AnswerTimes = answer;
   const named = TIMES.some((name) => typeof times[name] === 'string');
@@ -30,8 +30,8 @@ export function givenAt<Answer extends object>(answer: Answer, now: number): Ans
 }
 
 /**
- * The answer with its times by the clock of the workflow: the clock of a worker may be wrong, and what is two seconds
- * away there is two seconds away here.
+ * Converts an answer's times to the workflow's clock. The worker's clock may be wrong, but what is two seconds away
+ * there is two seconds away here.
  * @param now of the workflow, in milliseconds since the Unix epoch
  */
 export function byClockOf<Answer extends object>(now: number, answer: Answer): Answer {
@@ -45,7 +45,9 @@ export function byClockOf<Answer extends object>(now: number, answer: Answer): A
   return { ...rest, ...Object.fromEntries(shifted) } as Answer;
 }
 
-/** A record of the future shows that one of two clocks is wrong: its Retry-After begins when it is read (C8.7). */
+/**
+ * A record from the future shows that one of two clocks is wrong. Its Retry-After then begins when it is read (C8.7).
+ */
 export function notOfTheFuture<Dated extends { readonly at: string; readonly answer: object }>(
   record: Dated,
   now: number,

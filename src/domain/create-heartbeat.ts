@@ -5,35 +5,35 @@ export interface SenderHeartbeat {
   readonly taskId?: string;
 }
 
-/** The same of a group of creates: one entry for each of its rows, by index. */
+/** The same for a group of creates: one entry per row, by index. */
 export interface GroupHeartbeat {
   readonly intents: readonly (string | null)[];
   readonly taskIds: readonly (string | null)[];
 }
 
 /**
- * Begins the name of an intent that may not exist: a heartbeat that may arrive late must not deny that there is one.
- * What follows is unique to the attempt, because decisions name the send that they are about.
+ * Prefix of the name of an intent that may not exist. A heartbeat that may arrive late must not deny that there is an
+ * intent. The rest is unique to the attempt, because decisions name the send that they are about.
  */
 export const PERHAPS = 'perhaps:';
 
-/** What is known of an activity that brought no answer. */
+/** What is known about an activity that returned no answer. */
 export interface SenderTrace {
   /** Names the activity in the log of its key, in all of its tries. */
   readonly sender: string;
-  /** The intent that the last heartbeat named; null when there was none. */
+  /** The intent named in the last heartbeat; null if none. */
   readonly announced: string | null;
-  /** The task that the reply to that send named, where a heartbeat reported it. */
+  /** The task named in the reply to that send, if a heartbeat reported it. */
   readonly taskId?: string;
   /** ISO 8601 time at which the activity was scheduled, or earlier. */
   readonly scheduledAt: string;
 }
 
-/** The intent that the details of an attempt's last heartbeat name; null when they name none. @param index of a row */
+/** Returns the intent named in the details of an attempt's last heartbeat; null if none. @param index of a row */
 export const announcedIn = (details: unknown, index?: number): string | null =>
   namedIn(details, 'intent', index);
 
-/** The task that they name; null when they name none: it is proof that the reply was read. */
+/** Returns the task named in the details; null if none. A task proves that the reply was read. */
 export const taskIdIn = (details: unknown, index?: number): string | null =>
   namedIn(details, 'taskId', index);
 
@@ -45,8 +45,9 @@ function namedIn(details: unknown, field: 'intent' | 'taskId', index: number | u
 }
 
 /**
- * Why the fate of an announced send is unknown when this journal does not have it: the journal was replaced or set back;
- * or the last heartbeat, of an attempt that was lost, did not say whether it had started to send.
+ * Returns why an announced send has an unknown outcome if this journal does not contain it. Either the journal was
+ * replaced or restored from an older copy, or the lost attempt's last heartbeat did not say whether it had started to
+ * send.
  */
 export function causeOfUnseen(announced: string | null): 'worker_lost' | 'journal_changed' {
   return announced?.startsWith(PERHAPS) === true ? 'worker_lost' : 'journal_changed';

@@ -8,27 +8,32 @@ import {
 } from './paid-call';
 
 /**
- * State of create-once, whose decisions use no timers or activities (architecture: Create, failure model: The log).
- * Pure and synchronous, so that its whole state space can be walked; plain data, so that it survives continue-as-new.
+ * State of create-once. Its decisions use no timers or activities (architecture: Create, failure model: The log). They
+ * are pure and synchronous, so that tests can explore the whole state space. The state is plain data, so that it
+ * survives continue-as-new.
  */
 export interface CreateOnceState {
   readonly v: 1;
   readonly creationKey: string;
   /** Sends that reached the wire and were provably refused. */
   readonly sends: number;
-  /** Failed sends and failed connections, which the limit counts. */
+  /** Failed sends and failed connections. These count towards the limit. */
   readonly tries: number;
-  /** Waits for a configuration or a journal that is unavailable, and fences; they do not count as sends. */
+  /** Waits for an unavailable configuration or journal, and fences. These do not count as sends. */
   readonly waits: number;
   /** Workflow time in milliseconds. */
   readonly startedAt: number;
   /** Time of the first counted send; the re-send window starts here. */
   readonly firstSendAt: number | null;
-  /** A person had an earlier send of unknown fate sent again: whatever follows, that send may have cost. */
+  /**
+   * A person had an earlier send with an unknown outcome sent again. Whatever follows, that send may have cost money.
+   */
   readonly mayBeOwed?: true;
-  /** Another run may have bought under this key: an answer given without reading its log does not deny that. */
+  /**
+   * Another run may have bought under this key. An answer given without reading the key's log does not rule that out.
+   */
   readonly elsewhere?: true;
-  /** A send of unknown fate, while it is sent again under its idempotency key. */
+  /** A send with an unknown outcome, while it is sent again under its idempotency key. */
   readonly unknown?: UnconfirmedCall;
 }
 
@@ -43,7 +48,10 @@ export const RESEND_WINDOW_MS = 15 * 60_000;
 export const DEFAULT_START_LIMIT_MS = 24 * 60 * 60_000;
 
 const MAX_DELAY_MS = 60_000;
-/** Calls held back by a standing refusal are retried spread over up to this time; the first one tries for all of them. */
+/**
+ * Retries of calls held back by a standing refusal are spread over up to this time. The first one tries for all of
+ * them.
+ */
 const HELD_SPREAD_MS = 2 * 60_000;
 /** Longest delay while a worker, the configuration or the journal is unavailable. */
 const MAX_UNSENT_DELAY_MS = 5 * 60_000;
@@ -64,11 +72,11 @@ export interface StepContext {
   /** In [0, 1): jitter. */
   readonly random: number;
   readonly startLimitMs: number;
-  /** Whether the answer came from `media.reconcileCreate`: a refusal that it found was a send of this create. */
+  /** Whether the answer came from `media.reconcileCreate`. A refusal that it found was one of this create's sends. */
   readonly reconciled: boolean;
   /**
-   * No person waits for the result, as with a row of a campaign: the call waits until a person has mended the cause
-   * of a standing refusal.
+   * No person is waiting for the result, as with a campaign row. The call waits until a person has fixed the cause of a
+   * standing refusal.
    */
   readonly waitsForFix?: true;
 }
@@ -118,14 +126,14 @@ export function nextStep(
   }
 }
 
-/** The send of unknown fate that the next create of this state repeats under its idempotency key. */
+/** Returns the send with an unknown outcome that the next create repeats under its idempotency key. */
 export function sentAgain({ unknown }: CreateOnceState): string | undefined {
   return unknown?.evidence.sendId ?? undefined;
 }
 
 /**
- * A refusal proves nothing about an earlier send: neither one that was sent again by decision, nor one of unknown
- * fate under the same key. Only a person's decision settles the latter.
+ * Adds what earlier sends may owe to a refusal, which proves nothing about them: neither about one that was sent again
+ * by decision, nor about one with an unknown outcome under the same key. Only a person's decision settles the latter.
  */
 export function withDebts(answer: SettledCreate, state: CreateOnceState): SettledCreate {
   const { unknown } = state;
@@ -145,7 +153,7 @@ export function mayOwe({ mayBeOwed, elsewhere }: Pick<CreateOnceState, 'mayBeOwe
   return mayBeOwed === true || elsewhere === true;
 }
 
-/** Next step of a cancelled run. Money that another run owes is never reported as none (C1.8). */
+/** Returns a canceled run's next step. Money that another run owes is never reported as none (C1.8). */
 export function cancelledStep(
   answer: CreateVideoAnswer,
   { elsewhere }: Pick<CreateOnceState, 'elsewhere'>,
@@ -167,7 +175,7 @@ export function cancelledStep(
   }
 }
 
-/** Causes without a connection that was tried: the next worker may start at once. */
+/** Causes without a connection attempt. The next worker may start immediately. */
 const FREE_CAUSES: ReadonlySet<string> = new Set([
   'fenced',
   'overtaken',
@@ -177,8 +185,8 @@ const FREE_CAUSES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Sends again under the same idempotency key where that is one purchase; otherwise the service's task records may
- * show the fate.
+ * Sends again under the same idempotency key if that is one purchase. Otherwise the service's task records may show the
+ * outcome.
  */
 function afterUnknown(state: CreateOnceState, answer: UnconfirmedCall, context: StepContext): CreateStep {
   const answered =
@@ -215,7 +223,7 @@ function unsentUntil(
   const { now, random } = context;
   if (heldUntil !== undefined) return afterHold(heldUntil, waits, context);
   if (FREE_CAUSES.has(cause) && waits < 10) return now;
-  // Another worker may have what this one lacks: its turn comes sooner than after an outage.
+  // Another worker may have what this one lacks, so the next try is sooner than after an outage.
   return now + backoff(waits, reason === undefined ? MAX_UNSENT_DELAY_MS : MAX_DELAY_MS, random);
 }
 
@@ -226,8 +234,8 @@ function afterHold(heldUntil: string, waits: number, { now, random }: StepContex
 }
 
 /**
- * A caller whose first send is refused gets the refusal at once. A call that has waited before, or for which no
- * person waits, keeps waiting: a person has to mend the cause, and nothing was accepted.
+ * If a caller's first send is refused, it gets the refusal immediately. A call that has waited before, or for which no
+ * person is waiting, keeps waiting: a person has to fix the cause, and nothing was accepted.
  */
 function isWaitedOut(
   state: CreateOnceState,
@@ -243,7 +251,7 @@ function afterStandingRefusal(
   context: StepContext,
 ): CreateStep {
   const waits = state.waits + 1;
-  // A refusal from the journal contains the time of its next try, which may be over.
+  // A refusal from the journal contains the time of its next try, which may have passed.
   const until = afterHold(answer.heldUntil ?? new Date(context.now).toISOString(), waits, context);
   if (until > state.startedAt + context.startLimitMs) return { do: 'settle', answer };
   const sends = state.sends + (answer.sent ? 1 : 0);
@@ -257,7 +265,7 @@ function owing(state: CreateOnceState, answer: { readonly mayBeOwed?: true }): C
 }
 
 /**
- * The state after a try, and when the next one begins.
+ * Returns the state after a try, and when the next try begins.
  * @param counts whether the limit counts this one
  */
 function tryAfter(
@@ -277,7 +285,7 @@ function tryAfter(
   return { counted, until: Math.max(asked, now + backoff(counted.tries, MAX_DELAY_MS, random)) };
 }
 
-/** Once there is an answer about a later send, the fate of the unknown one is known, or a person has decided. */
+/** Once there is an answer about a later send, the unknown send's outcome is known, or a person has decided. */
 function settledUnknown(
   { unknown, ...state }: CreateOnceState,
   { sendAttempt }: { readonly sendAttempt: number },
@@ -297,7 +305,7 @@ function backoff(tries: number, ceilingMs: number, random: number): number {
   return Math.round(500 + random * (ceiling - 500));
 }
 
-/** Causes of answers that are given without reading the log of the key, or that do not say what is in it. */
+/** Causes of answers that are given without reading the key's log, or that do not say what it contains. */
 const LOG_UNREAD: ReadonlySet<string> = new Set([
   'no_worker',
   'journal_not_bound',
@@ -308,7 +316,7 @@ const LOG_UNREAD: ReadonlySet<string> = new Set([
   INTERNAL_ERROR,
 ]);
 
-/** Rejection for an answer that is not waited for any longer. */
+/** Returns the rejection for an answer once the caller stops waiting. */
 function settleUnsent({ elsewhere }: CreateOnceState, answer: NotSentAnswer): CreateStep {
   const { cause, reason, field, message } = answer;
   const settled =

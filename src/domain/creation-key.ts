@@ -8,16 +8,16 @@ import { type Check, must } from './shape';
 const MARK = { run: 'media-run/', activity: 'media-activity/', row: 'media-row/' } as const;
 
 /**
- * Key of a paid call of a workflow: a run id that a reset keeps (workflows/creation-key chooses it), and the index of the
- * call in that run.
+ * Returns the key of a workflow's paid call: a run id that a reset keeps (workflows/creation-key chooses it), and the
+ * call's index in that run.
  */
 export function runKey(workflowId: string, runId: string, ordinal: number): string {
   return `${runKeyPrefix(workflowId)}${escaped(runId)}/${ordinal}`;
 }
 
 /**
- * Key of an activity that was given none, made of its own ids: a reset of its workflow buys again. Without a workflow it
- * is the id that its caller gave, as for a workflow that a client starts.
+ * Returns the key of an activity that was given none, derived from its own ids. Resetting its workflow buys again.
+ * Without a workflow, the key is the id that the caller gave, as for a workflow that a client starts.
  */
 export function activityKey(workflowId: string | null, runId: string | null, activityId: string): string {
   if (workflowId === null) return activityId;
@@ -25,7 +25,7 @@ export function activityKey(workflowId: string | null, runId: string | null, act
   return `${MARK.activity}${parts.map((part) => escaped(part)).join('/')}`;
 }
 
-/** Key of one attempt of a campaign row: the same attempt never buys twice. */
+/** Returns the key of one attempt of a campaign row. The same attempt never buys twice. */
 export function rowCreationKey(
   campaign: string,
   row: Pick<CampaignRow, 'key' | 'content' | 'rebought'>,
@@ -36,19 +36,19 @@ export function rowCreationKey(
   return `${campaignKeyPrefix(campaign)}${text}/${attempt}`;
 }
 
-/** Prefix of all creation keys of a campaign, and of no other. */
+/** Returns the prefix that all of a campaign's creation keys, and no others, have. */
 export function campaignKeyPrefix(campaign: string): string {
   return `${MARK.row}${escaped(campaign)}/`;
 }
 
-/** A key by which a call is looked up. */
+/** Checks a key used to look up a call. */
 export const creationKeyCheck: Check<string> = must(
   'the key of a paid call, a text',
   (value) => typeof value === 'string' && value !== '',
 );
 
 /**
- * Why a key given by a caller is refused; undefined when it is accepted. A derived key belongs to another call: only
+ * Returns why a caller's key is refused; undefined if it is accepted. A derived key belongs to another call, and only
  * the workflow for which it was derived may pass it on.
  * @param maker the workflow for which the key may have been derived, if any
  */

@@ -1,15 +1,18 @@
 export interface MetricDefinition {
-  /** With the unit as its last word where it has one. */
+  /** The last word is the unit, if there is one. */
   readonly name: `temporal_media_${string}`;
   readonly kind: 'counter' | 'gauge' | 'histogram';
-  /** Of few values each: never a key, prompt, address, task id or creation key. */
+  /** Labels with few values each; never a key, prompt, address, task id or creation key. */
   readonly labels: readonly string[];
   readonly help: string;
-  /** Upper bounds of a histogram that fit its values, for an exporter that can be told them. */
+  /** Suitable upper bounds for a histogram, for exporters that accept them. */
   readonly buckets?: readonly number[];
 }
 
-/** Metrics that workflows record. They are apart from the others because all that workflows import is in every bundle. */
+/**
+ * Metrics that workflows record. They are separate from the others because everything that workflows import is in every
+ * bundle.
+ */
 export const ENDED_VIDEO_METRICS = {
   videoEnds: {
     name: 'temporal_media_video_ends',
@@ -25,5 +28,5 @@ export const ENDED_VIDEO_METRICS = {
   },
 } as const satisfies { readonly [key: string]: MetricDefinition };
 
-/** In place of a value that is not one of few. */
+/** Replaces a value that would create too many label values. */
 export const OTHER = 'other';

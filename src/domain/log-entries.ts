@@ -15,9 +15,9 @@ import { type UnconfirmedDecision } from './unconfirmed-decision';
 
 /** Identifies a creation, and its log. Equal keys of different namespaces are distinct. */
 export interface JournalKey {
-  /** Of Temporal, in which the workflow runs. */
+  /** Temporal namespace in which the workflow runs. */
   readonly namespace: string;
-  /** As callers know it; stores name records by its hash. */
+  /** The key as callers know it. Stores name records by its hash. */
   readonly creationKey: string;
 }
 
@@ -27,30 +27,30 @@ interface Written {
   readonly at: string;
 }
 
-/** An activity, and the workflows that may ask for the key of its call again. */
+/** An activity, and the workflows that may request its call's key again. */
 interface OfSender {
-  /** Of Temporal, in which the activity runs. */
+  /** Temporal namespace in which the activity runs. */
   readonly namespace: string;
-  /** The activity that sends, in all of its tries: also those that an operator's reset hands out again. */
+  /** The sending activity, in all of its tries, including those after an operator's reset. */
   readonly sender: string;
   /** Null for a call outside of a workflow. */
   readonly workflowId: string | null;
-  /** Workflows that may ask for this key again when the workflow has long ended: its parent and its root. */
+  /** Workflows that may request this key again long after the workflow has ended: its parent and its root. */
   readonly ancestors?: readonly string[];
-  /** Distinguishes calls of one workflow. */
+  /** Distinguishes a workflow's calls. */
   readonly activityId: string;
 }
 
-/** What is kept of a request that was or may have been sent: no prompt, key or address. */
+/** What is recorded about a request that was or may have been sent. Contains no prompt, key or address. */
 interface SentRequest extends Written, JournalKey, OfSender {
-  /** Random; one for each request. */
+  /** Random; one per request. */
   readonly nonce: string;
   readonly operation: PaidRequest['operation'];
   /** Null for a call outside of a workflow. */
   readonly runId: string | null;
-  /** ISO 8601 time at which the server scheduled this try of the activity; a reset of it makes another one. */
+  /** ISO 8601 time at which the server scheduled this try of the activity. A reset creates another try. */
   readonly attemptAt: string;
-  /** Null where only another journal had it: any request then counts as the same. */
+  /** Null if only another journal had it. Any request then counts as the same. */
   readonly fingerprint: string | null;
   /** Credential name and digest of the base address. */
   readonly account: string;
@@ -61,23 +61,25 @@ interface SentRequest extends Written, JournalKey, OfSender {
   readonly referenceMode: string | null;
 }
 
-/** Written before a byte leaves: from here on a request may be in flight. */
+/** Written before a byte is sent. From here on, a request may be in flight. */
 export interface IntentEntry extends SentRequest {
   readonly kind: 'intent';
   readonly bodyHash: string;
-  /** By the price rules of that moment; null means unknown, never free. */
+  /** Estimate by the price rules at that time; null means unknown, never free. */
   readonly estimate: Money | null;
   /** The campaign batch that pays for it. */
   readonly payer?: string;
-  /** The value that every send under this intent carries, where its policy names a header. */
+  /** Header value of every send under this intent, if its policy names a header. */
   readonly idempotencyKey: string;
-  /** Set where the operator vouches for that key. */
+  /** Set if the operator vouches for that key. */
   readonly idempotency?: HonouredKey;
-  /** ISO 8601 time after which this sender is certainly done: the time that its request may take, plus a margin. */
+  /** ISO 8601 time after which this sender has certainly finished: the maximum time of its request, plus a margin. */
   readonly sendWindowEnd: string;
 }
 
-/** A send that this journal did not see, because it was replaced or set back: of unknown fate. */
+/**
+ * A send with an unknown outcome that this journal did not see, because it was replaced or restored from an older copy.
+ */
 export interface LostEntry extends SentRequest {
   readonly kind: 'lost';
   readonly cause: string;
@@ -86,53 +88,53 @@ export interface LostEntry extends SentRequest {
 /** The recorded result of one send. */
 export type RecordedAnswer = Exclude<CreateVideoAnswer | ImageCallAnswer, { outcome: 'pending' }>;
 
-/** What became of a send: by its sender, or `unconfirmed` for one that can no longer be alive. */
+/** A send's outcome, recorded by its sender, or `unconfirmed` if the sender can no longer be alive. */
 export interface AnswerEntry extends Written {
   readonly kind: 'answer';
   readonly nonce: string;
   readonly answer: RecordedAnswer;
   /**
-   * ISO 8601 time until which the send, of unknown fate, may be in flight once more under its idempotency key: no decision
-   * is made about it before.
+   * ISO 8601 time until which the send with the unknown outcome may be in flight again under its idempotency key. No
+   * decision about it is made before then.
    */
   readonly repeatedUntil?: string;
 }
 
 /**
- * This sender never sends, in none of its tries: the proof that it has not sent. Its workflow may rely on what another
- * one has sent.
+ * Proof that this sender has not sent, and never will in any of its tries. Its workflow may rely on what another one
+ * has sent.
  */
 export interface FenceEntry extends Written, OfSender {
   readonly kind: 'fence';
 }
 
 /**
- * The fate of one send, decided by a person, by the task records, or by a worker that fetched lost images. Never taken
- * back.
+ * The outcome of one send, decided by a person, by the task records, or by a worker that fetched lost images. Never
+ * withdrawn.
  */
 export interface DecisionEntry extends Written {
   readonly kind: 'decision';
-  /** The nonce of the send: the one whose evidence was shown. */
+  /** Nonce of the send whose evidence was shown. */
   readonly about: string;
   readonly decision: UnconfirmedDecision;
   readonly by: string;
   readonly reason: string;
-  /** The result by this decision; null after `resubmit`, which makes the key free again. */
+  /** The result of this decision; null after `resubmit`, which makes the key free again. */
   readonly answer: CreatedVideo | CompletedImages | RejectedCall | null;
 }
 
-/** One entry of the log of a creation key (failure model: The log). */
+/** One entry of a creation key's log (failure model: The log). */
 export type LogEntry = IntentEntry | LostEntry | AnswerEntry | FenceEntry | DecisionEntry;
 
-/** An entry that names the workflows of its sender. */
+/** An entry that names its sender's workflows. */
 export type SenderEntry = IntentEntry | LostEntry | FenceEntry;
 
 export const isOfSender = (entry: LogEntry): entry is SenderEntry =>
   entry.kind === 'intent' || entry.kind === 'lost' || entry.kind === 'fence';
 
 /**
- * Whether the entries of a log name the workflow of a sender and all those above it, so that a prune asks the server about
- * each of them. Without a workflow its activity is meant.
+ * Whether a log's entries name a sender's workflow and all of its ancestors, so that a prune queries the server about
+ * each of them. Without a workflow, checks for the activity instead.
  */
 export function isNamed(
   log: readonly LogEntry[],
@@ -145,29 +147,29 @@ export function isNamed(
   return [workflowId, ...ancestors].every((id) => ids.has(id));
 }
 
-/** A request that was or may have been sent, and what is known of it. */
+/** A request that was or may have been sent, and what is known about it. */
 export interface Send {
   readonly sent: IntentEntry | LostEntry;
-  /** Null while nobody knows. */
+  /** Null while unknown. */
   readonly answer: AnswerEntry | null;
   /** Null while nobody has decided. */
   readonly decision: DecisionEntry | null;
 }
 
 /**
- * Whether an answer is a purchase. A known purchase overrides every decision: a late id is never given up for another
- * purchase.
+ * Whether an answer is a purchase. A known purchase overrides every decision: a late task id is never abandoned in
+ * favor of another purchase.
  */
 export function isPaid(answer: RecordedAnswer | null | undefined): answer is CreatedVideo | CompletedImages {
   return answer?.outcome === 'created' || answer?.outcome === 'completed';
 }
 
-/** The purchase of a send, by its reply or by a decision; undefined where there is none. */
+/** Returns a send's purchase, from its reply or a decision; undefined if there is none. */
 export function purchaseOf({ answer, decision }: Send): CreatedVideo | CompletedImages | undefined {
   return [answer?.answer, decision?.answer].find((one) => isPaid(one));
 }
 
-/** Whether an answer leaves a send to a decision: its fate is unknown, or what was bought is lost. */
+/** Whether an answer leaves a send for a person to decide: its outcome is unknown, or what was bought is lost. */
 export function isOpenAnswer({ outcome }: RecordedAnswer): boolean {
   return outcome === 'unconfirmed' || outcome === 'results_lost';
 }
@@ -175,15 +177,15 @@ export function isOpenAnswer({ outcome }: RecordedAnswer): boolean {
 const wasOpen = ({ answer }: Send): boolean => answer === null || isOpenAnswer(answer.answer);
 
 /**
- * Whether this send may have cost something: it was bought, or its fate is unknown and it was not declared lost. A
- * decision to send again leaves its fate unknown.
+ * Whether this send may have cost money: it was bought, or its outcome is unknown and it was not declared lost. A
+ * decision to send again leaves its outcome unknown.
  */
 export function mayHaveCost(send: Send): boolean {
   return purchaseOf(send) !== undefined || (wasOpen(send) && send.decision?.decision !== 'declareLost');
 }
 
 /**
- * Whether the payer of this send was charged for it: it was bought, its fate was open, or the service validated its
+ * Whether this send's payer was charged for it: it was bought, its outcome was open, or the service validated its
  * request and refused it, whatever was decided since.
  */
 export function wasCharged(send: Send): boolean {
@@ -203,17 +205,23 @@ function isValidatedRefusal(answer: RecordedAnswer): boolean {
   return answer.outcome === 'rejected' && isValidated(answer);
 }
 
-/** Whether a send may have cost that a person had sent again: whatever follows under the key, that may be owed (C7.10). */
+/**
+ * Whether a send that a person had repeated may have cost money. Whatever follows under the key, that amount may be
+ * owed (C7.10).
+ */
 export function owesBefore({ sends }: { readonly sends: readonly Send[] }): boolean {
   return sends.some((send) => send.decision?.decision === 'resubmit' && mayHaveCost(send));
 }
 
-/** Whether another send than this one may have cost as well: one of unknown fate that was sent again by decision. */
+/**
+ * Whether a send other than this one may also have cost money: one with an unknown outcome that was sent again by
+ * decision.
+ */
 export function owesBesides({ sends }: { readonly sends: readonly Send[] }, at: number): boolean {
   return sends.some((send, index) => index !== at && mayHaveCost(send));
 }
 
-/** What an intent records of an idempotency key that the operator vouches for. */
+/** What an intent records about an idempotency key that the operator vouches for. */
 interface HonouredKey {
   readonly header: string;
   /** ISO 8601: nothing is sent under the key after this. */
@@ -235,7 +243,7 @@ export function honouredKey(
   return { header, lastSendAt: new Date(last).toISOString() };
 }
 
-/** Until when a call of unknown fate may be sent again under its key; undefined where it may not. */
+/** Returns until when a call with an unknown outcome may be sent again under its key; undefined if it may not. */
 export function sameKeyUntil(
   { idempotency }: { readonly idempotency?: HonouredKey },
   evidence: CreateEvidence,
@@ -245,10 +253,13 @@ export function sameKeyUntil(
   return mayBeAskedAgain(evidence) ? idempotency.lastSendAt : undefined;
 }
 
-/** Error kinds that the same request gets again, whatever was accepted. */
+/** Error kinds that the same request would get again, whatever was accepted. */
 const LASTING: ReadonlySet<string> = new Set(['moderation', 'invalid', 'quota']);
 
-/** Lost, cut, stalled, unreadable, 408, in progress (409) or a server error: the same call may settle the fate. */
+/**
+ * Lost, cut, stalled, unreadable, 408, in progress (409) or a server error: sending the same call again may settle the
+ * outcome.
+ */
 function mayBeAskedAgain({ httpStatus, kind, code }: CreateEvidence): boolean {
   if (kind !== null && LASTING.has(kind)) return false;
   if (httpStatus === null || httpStatus < 300 || httpStatus === 408 || httpStatus >= 500) return true;

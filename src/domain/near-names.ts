@@ -16,8 +16,8 @@ export function nearNames(wanted: string, known: readonly string[], most = 3): s
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Cc}\p{Z}]/gu;
 
 /**
- * One sentence, with a space before it, when a value looks like an allowed one and has other characters; `''` when it
- * does not. Names the characters, never the value.
+ * Returns one sentence, with a leading space, if a value looks like an allowed one but contains different characters;
+ * else `''`. Names the characters, never the value.
  */
 export function unseenDifference(value: unknown, allowed: readonly string[]): string {
   if (typeof value !== 'string') return '';

@@ -1,24 +1,27 @@
 /**
- * The rule of the paid path (failure model: The log). For each namespace and creation key there is one append-only log;
- * its entries say what was sent and what became of it. Senders, reconciliations, decisions and second callers read it
- * by this rule alone. Pure: test/proof/paid-log plays it over random schedules and breaks it in every way.
+ * The rule of the paid path (failure model: The log). Each namespace and creation key has one append-only log. Its
+ * entries say what was sent and with what outcome. Senders, reconciliations, decisions and second callers read the log
+ * by this rule alone. Pure: test/proof/paid-log runs it over random schedules and breaks it in every way.
  */
 import { notOfTheFuture } from './clocks';
 import { isTemporary } from './failure-table';
 import { isOpenAnswer, isPaid, type LogEntry, type RecordedAnswer, type Send } from './log-entries';
 
-/** Where a key stands after the entries of its log. A number is the index of a send. */
+/** A key's state after the entries of its log. Numbers are indexes of sends. */
 export interface KeyState {
   /** Every request that was or may have been sent, in the order of the log. */
   readonly sends: readonly Send[];
   /** In flight: an intent without an answer. */
   readonly open: number | null;
-  /** The first of unknown fate, or bought with its results lost, without a decision: nothing is sent before that. */
+  /**
+   * The first send without a decision that has an unknown outcome, or was bought but lost its results. Nothing is sent
+   * before a decision.
+   */
   readonly unknown: number | null;
   readonly bought: number | null;
   /** The newest send, if it was refused, not sent, or declared lost. */
   readonly refused: number | null;
-  /** Senders that never send, in none of their tries. */
+  /** Senders that never send, in any of their tries. */
   readonly fenced: readonly string[];
 }
 
@@ -53,7 +56,7 @@ type Entry<Kind extends LogEntry['kind']> = Extract<LogEntry, { kind: Kind }>;
 
 const unanswered = (sent: Send['sent']): Send => ({ sent, answer: null, decision: null });
 
-/** The send of this nonce; -1 where the log has none. */
+/** Returns the index of the send with this nonce; -1 if the log has none. */
 export const indexOfSend = ({ sends }: KeyState, nonce: string): number =>
   sends.findIndex(({ sent }) => sent.nonce === nonce);
 
@@ -61,13 +64,13 @@ function changed({ sends }: KeyState, at: number, change: Partial<Send>): readon
   return sends.map((send, index) => (index === at ? { ...send, ...change } : send));
 }
 
-/** Several sends may be of unknown fate at once: each waits for its own decision, the first one first. */
+/** Several sends may have an unknown outcome at the same time. Each waits for its own decision, the first one first. */
 function withUnknown(state: KeyState): KeyState {
   const unknown = state.sends.findIndex(isUnknown);
   return { ...state, unknown: unknown < 0 ? null : unknown };
 }
 
-/** Whether a send is of unknown fate, or its results are lost, and nobody has decided about it. */
+/** Whether a send has an unknown outcome or lost results, and nobody has decided about it. */
 export function isUnknown({ sent, answer, decision }: Send): boolean {
   if (decision !== null) return false;
   return answer === null ? sent.kind === 'lost' : isOpenAnswer(answer.answer);
@@ -81,21 +84,27 @@ function answered(state: KeyState, at: number, answer: Entry<'answer'>): KeyStat
     sends: changed(state, at, { answer }),
     open: state.open === at ? null : state.open,
   });
-  // A purchase that is known counts whenever it arrives, also after a decision; of two, the first.
+  // A known purchase counts whenever it arrives, even after a decision. Of two purchases, the first counts.
   if (isPaid(answer.answer))
     return isPaid(send.answer?.answer) ? state : { ...next, bought: state.bought ?? at };
-  // Anything else that arrives late says nothing about what was decided, or sent, since.
+  // Any other late answer says nothing about what was decided or sent since.
   const isRepeated = answer.repeatedUntil !== undefined;
   if (state.open !== at && !(isUnknown(send) && (isRepeated || !mayBeRepeated(send)))) return state;
   return isOpenAnswer(answer.answer) ? next : { ...next, refused: at };
 }
 
-/** Once its fate is recorded as unknown, a send may be repeated under its key: what its first sender learns then is not enough. */
+/**
+ * Once its outcome is recorded as unknown, a send may be repeated under its key. What its first sender learns after
+ * that is not enough.
+ */
 function mayBeRepeated({ sent }: Send): boolean {
   return sent.kind === 'intent' && sent.idempotency !== undefined;
 }
 
-/** Repeated, carried out again by a reset, or made by two people, a decision counts once: while its send is of unknown fate. */
+/**
+ * A decision counts once, while its send has an unknown outcome, even if it is repeated, reapplied by a reset, or made
+ * by two people.
+ */
 function decided(state: KeyState, at: number, decision: Entry<'decision'>): KeyState {
   const send = state.sends[at];
   if (send === undefined || !isUnknown(send)) return state;
@@ -105,26 +114,26 @@ function decided(state: KeyState, at: number, decision: Entry<'decision'>): KeyS
 }
 
 export interface LogCaller {
-  /** The activity that asks, in all of its tries. */
+  /** The calling activity, in all of its tries. */
   readonly sender: string;
   readonly runId: string | null;
-  /** Null where it cannot be computed: any request then counts as the same. */
+  /** Null if it cannot be computed. Any request then counts as the same. */
   readonly fingerprint: string | null;
   /** ISO 8601 time at which this try was scheduled. */
   readonly attemptAt: string;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
-  /** The activity tries again by itself, as one for images does. */
+  /** The activity retries on its own, as image activities do. */
   readonly retries?: boolean | undefined;
-  /** A person wants a request sent again that was refused in another run. */
+  /** A person wants to resend a request that was refused in another run. */
   readonly again?: boolean | undefined;
 }
 
-/** What a caller does at the end of a log; `at` is the send that decides. */
+/** What a caller does after reading a log. `at` is the deciding send. */
 export type Licence =
-  /** Append an intent at the position that was read. Whoever loses it never sends in this try. */
+  /** Append an intent at the position that was read. A caller that loses the position never sends in this try. */
   | { readonly do: 'send' }
-  /** Another request holds the key. */
+  /** Another request owns the key. */
   | { readonly do: 'conflict'; readonly at: number }
   | { readonly do: 'return'; readonly at: number }
   /** Another send is in flight. */
@@ -138,7 +147,7 @@ export function decide(state: KeyState, caller: LogCaller): Licence {
   if (bought !== null) return { do: 'return', at: bought };
   if (open !== null) return { do: 'pending', at: open };
   if (unknown !== null) return { do: 'return', at: unknown };
-  // What a person has declared lost is told to a fenced sender too, as a purchase is.
+  // A fenced sender also gets what a person has declared lost, as it gets a purchase.
   const isDeclaredLost = refused !== null && state.sends[refused]?.decision !== null;
   if (!isDeclaredLost && state.fenced.includes(caller.sender)) return { do: 'fenced' };
   if (refused !== null && staysRefused(state.sends[refused] as Send, caller))
@@ -150,11 +159,14 @@ function isOther({ sends }: KeyState, at: number | null, { fingerprint }: LogCal
   return at !== null && !isSameRequest((sends[at] as Send).sent.fingerprint, fingerprint);
 }
 
-/** A fingerprint that is not known stands for any request. */
+/** An unknown fingerprint matches any request. */
 const isSameRequest = (one: string | null, other: string | null): boolean =>
   one === null || other === null || one === other;
 
-/** A decision is about its own request, and so is a pause that the service asked for: neither makes room for another one. */
+/**
+ * A decision applies only to its own request, and so does a pause requested by the service. Neither makes room for
+ * another request.
+ */
 function heldByLast({ sends }: KeyState, { now }: LogCaller): number | null {
   const last = sends.at(-1);
   if (last === undefined) return null;
@@ -164,7 +176,7 @@ function heldByLast({ sends }: KeyState, { now }: LogCaller): number | null {
 
 /** Whether a caller gets a refusal back instead of sending the same request again. */
 function staysRefused({ sent, answer, decision }: Send, caller: LogCaller): boolean {
-  // Declared lost: nothing is sent under this key any more.
+  // Declared lost: nothing more is sent under this key.
   if (decision !== null || answer === null) return true;
   if (isPaused(answer, caller.now)) return true;
   // A corrected request goes past any refusal.
@@ -172,23 +184,26 @@ function staysRefused({ sent, answer, decision }: Send, caller: LogCaller): bool
   const refusal = answer.answer;
   const mayEnd = refusal.outcome !== 'rejected' || isTemporary(refusal.reason);
   if (sent.sender === caller.sender) {
-    // A try that stood still does not go past the answer of a later one.
+    // A try that was suspended must not override a later try's answer.
     const isOvertaken = Date.parse(sent.attemptAt) > Date.parse(caller.attemptAt);
     return caller.retries !== true || isOvertaken || !mayEnd;
   }
   if (sent.runId !== caller.runId) return !mayEnd && caller.again !== true;
-  // The run has waited: a person may have mended what refused the whole account or model.
+  // The run has waited, and a person may have fixed the reason why the whole account or model was refused.
   return !mayEnd && !(refusal.outcome === 'rejected' && refusal.standing !== undefined);
 }
 
-/** The send that tells what a request came to: the purchase of its key, where that is of this request, or else its own one. */
+/**
+ * Returns the send that shows a request's outcome: the key's purchase if it is for this request, else the request's own
+ * send.
+ */
 export function answeringSend({ sends, bought }: KeyState, own: number): number {
   if (bought === null) return own;
   const [theirs = null, ours = null] = [bought, own].map((at) => sends[at]?.sent.fingerprint);
   return isSameRequest(theirs, ours) ? bought : own;
 }
 
-/** Whether the service asked not to be called before a time to come. */
+/** Whether the service asked not to be called before a future time. */
 function isPaused(answer: Entry<'answer'>, now: number): boolean {
   const current: RecordedAnswer = notOfTheFuture(answer, now).answer;
   const notBefore =

@@ -1,16 +1,18 @@
 /**
- * What a terminal obeys instead of showing it: controls of both sets, marks that turn the order of a line around, and
- * separators that begin another one. A tab is only a blank.
+ * Characters that a terminal obeys instead of showing: both sets of control characters, marks that reverse a line's
+ * direction, and line separators. A tab is only a blank.
  */
 // oxlint-disable-next-line no-control-regex
 const OBEYED = /[\0-\x08\n-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-/** One line for a person, whatever is in it: `\x1b`, `\n` and `\u202e` where such a character was. */
+/** Returns one printable line for any text: such characters become `\x1b`, `\n` or `\u202e`. */
 export function visible(text: string): string {
   return text.replace(OBEYED, escaped);
 }
 
-/** JSON on one line, whose texts are the same for every reader of JSON, and nothing is obeyed by a terminal. */
+/**
+ * Returns JSON on one line that every JSON parser reads the same way and that contains nothing a terminal would obey.
+ */
 export function visibleJson(value: unknown, replacer?: (name: string, value: unknown) => unknown): string {
   return JSON.stringify(value, replacer).replace(OBEYED, (sign) => `\\u${hex(sign, 4)}`);
 }
@@ -28,8 +30,8 @@ export function isVisible(text: string): boolean {
 }
 
 /**
- * Quotes a word for a shell when it holds special characters; as bytes (`$'…'`, in bash and zsh) where some of them cannot be
- * shown.
+ * Quotes a word for a shell if it contains special characters; as bytes (`$'…'`, in bash and zsh) if some of them are
+ * not printable.
  */
 export function shellWord(word: string, platform: NodeJS.Platform = process.platform): string {
   if (platform === 'win32') return windowsWord(word);
@@ -45,17 +47,17 @@ export function shellWord(word: string, platform: NodeJS.Platform = process.plat
 }
 
 /**
- * For cmd and PowerShell alike: in double quotes both leave all but a few characters alone. Those that one of them would
- * replace or run become `?`, so that the command finds nothing instead of doing something else.
+ * For both cmd and PowerShell. Inside double quotes, both leave all but a few characters alone. Characters that either
+ * would replace or run become `?`, so the command finds nothing instead of doing something else.
  */
 function windowsWord(word: string): string {
   if (/^[\w./:=+-]+$/.test(word)) return word;
   const inert = word.replace(/["%!$`\u201c-\u201e]|[^ -~\u00a0-\uffff]/g, '?');
-  // A backslash before the closing quote would take it away.
+  // A backslash before the closing quote would escape it.
   return `"${inert}${inert.endsWith('\\') ? '\\' : ''}"`;
 }
 
-/** An id as a shell argument, after `--` when it looks like an option: others choose the ids. */
+/** Returns an id as a shell argument, after `--` if it looks like an option, because callers choose ids freely. */
 export function idArgument(id: string): string {
   return `${id.startsWith('-') ? '-- ' : ''}${shellWord(id)}`;
 }

@@ -9,19 +9,19 @@ import { type ModelEntry } from './model-config';
 export const MAX_REQUEST_SECONDS = 900;
 
 export const CREATE_TIMEOUTS = {
-  /** Total time of the POST, from connect to the last byte of the reply, where the model's entry names none. */
+  /** Total time of the POST, from connect to the last byte of the reply, if the model's entry names none. */
   httpBudgetMs: 60_000,
   /**
    * Covers the longest `requestSeconds`, because the workflow does not know the model's entry. An attempt that hangs
    * is detected sooner: it stops heartbeating after the time that its own request may take.
    */
   startToCloseMs: MAX_REQUEST_SECONDS * 1000 + 150_000,
-  /** Everything before the intent: an attempt that takes longer stops heartbeating. */
+  /** Everything before the intent. An attempt that takes longer stops heartbeating. */
   prepareMs: 120_000,
   /** From the intent to the first byte. */
   sendWithinMs: 10_000,
   heartbeatMs: 10_000,
-  /** Added to the time that a sender may take; after that the sender is certainly done. */
+  /** Added to the time that a sender may take. After that, the sender has certainly finished. */
   zombieMarginMs: 10_000,
   /**
    * The workflow's own timer outlasts the activity by this, because some operator commands leave the activity without
@@ -40,11 +40,11 @@ export const RECONCILE_TIMEOUTS = {
 } as const;
 
 export const IMAGE_TIMEOUTS = {
-  /** Total time of the paid exchange where the model's entry names none; image calls are synchronous and slow. */
+  /** Total time of the paid exchange if the model's entry names none. Image calls are synchronous and slow. */
   httpBudgetMs: 240_000,
-  /** Covers the longest `requestSeconds`, as for creates, and keeping the results. */
+  /** Covers the longest `requestSeconds`, as for creates, and the time for storing the results. */
   startToCloseMs: MAX_REQUEST_SECONDS * 1000 + 390_000,
-  /** Keeping the results, after the reply. */
+  /** Time for storing the results after the reply. */
   keepMs: 240_000,
   heartbeatMs: 10_000,
   maximumAttempts: 5,
@@ -57,7 +57,7 @@ export const IMAGE_TIMEOUTS = {
 export const POLL_TIMEOUTS = {
   /** Start-to-close of a tick is its soft budget plus this (architecture: Wait). */
   overBudgetMs: 10_000,
-  /** A tick is given up after this and counts as missed. */
+  /** A tick is abandoned after this time and counts as missed. */
   scheduleToCloseMs: 60_000,
   /** Time that must be left between the end of a wait and the end of the execution, besides one tick. */
   expiryMarginMs: 10_000,
@@ -66,12 +66,12 @@ export const POLL_TIMEOUTS = {
 export const WATCH_TIMEOUTS = {
   /** One attempt of a video to join its watcher; between two attempts it waits in the server. */
   startToCloseMs: 10_000,
-  /** A server accepts no timeout of any length; after a wait as long as this, the video polls by itself. */
+  /** Servers limit timeouts. After waiting this long, the video polls on its own. */
   longestMs: 365 * 24 * 60 * 60_000,
   tellMs: 30_000,
-  /** Longest wait for a worker that delivers; then the videos are told without their files. */
+  /** Longest wait for a worker that delivers. After that, videos get their answers without files. */
   deliverStartMs: 10_000,
-  /** The same for a worker that was lost. */
+  /** The same for a lost worker. */
   deliverHeartbeatMs: 15_000,
 } as const;
 
@@ -79,7 +79,7 @@ export const DOWNLOAD_TIMEOUTS = {
   /** One attempt: a large file over a slow line. */
   startToCloseMs: 45 * 60_000,
   heartbeatMs: 30_000,
-  /** All attempts: the time that a create waits for a worker, and the same again for a host that is unavailable. */
+  /** All attempts: the time that a create waits for a worker, plus the same time for an unavailable host. */
   scheduleToCloseMs: 48 * 60 * 60_000,
 } as const;
 

@@ -21,12 +21,15 @@ import { type WatchState, watchStateCheck } from './watch-state';
  * @module
  */
 
-/** The open activity `media.watchVideo` of one video: whoever completes it tells the video how its watch ended. */
+/** The open activity `media.watchVideo` of one video. Completing it returns the end of the watch to the video. */
 export interface Waiter {
   readonly workflowId: string;
   readonly runId: string;
   readonly activityId: string;
-  /** The watcher may fetch the file: the video wants it on the download queue beside the one of the polls, as it comes. */
+  /**
+   * The watcher may fetch the file: the video uses the download queue that belongs to the poll queue, and wants no
+   * changes to the file.
+   */
   readonly takesFile?: true;
 }
 
@@ -58,7 +61,7 @@ export interface DeliverVideosInput {
   readonly deliveries: readonly Delivery[];
 }
 
-/** Whether the answer is of a finished video whose file the watcher may fetch. */
+/** Whether the answer is about a finished video, and the watcher may fetch its file. */
 export function takesFile(result: WatchResult): result is Delivery {
   const { waiter, answer } = result;
   return waiter.takesFile === true && answer.kind === 'verdict' && answer.verdict.kind === 'completed';
@@ -74,19 +77,19 @@ export interface WatchVideosInput {
   readonly eventsPerRun?: number;
 }
 
-/** Everything that a watcher holds, and passes to its next run. */
+/** Everything that a watcher stores and passes to its next run. */
 export interface WatchSnapshot extends LastTick {
   readonly watches: readonly JoinedWatch[];
   /** Answers that may not have reached their videos. */
   readonly untold: readonly WatchResult[];
 }
 
-/** Answer of the query `watch_snapshot`: enough to go on with another run. */
+/** Answer of the query `watch_snapshot`: enough to continue in another run. */
 export interface WatcherContents extends WatchSnapshot {
   readonly input: WatchVideosInput;
 }
 
-/** Answer of the query `watch_state` for one video; null for one that the watcher does not have. */
+/** Answer of the query `watch_state` for one video; null if the watcher does not have it. */
 export interface WatchedState {
   readonly state: WatchState;
   /** Workflow time in milliseconds. */
@@ -95,7 +98,7 @@ export interface WatchedState {
 
 export interface WatcherFacts {
   readonly workflowId: string;
-  /** Task queue on which it runs: that of the videos. */
+  /** Task queue on which the watcher runs: the videos' own queue. */
   readonly taskQueue: string;
   readonly input: WatchVideosInput;
 }
@@ -107,8 +110,8 @@ export interface WatchVideoInput {
 }
 
 /**
- * Watchers of one account and cadence: a video asks one of the first few, and where that is full one of the many. A tick
- * costs hardly more for hundreds of videos than for one, so that few watchers are cheap while they suffice.
+ * Number of watchers for one account and cadence. A video tries one of the first few, then one of the many if that is
+ * full. A tick costs hardly more for hundreds of videos than for one, so a few watchers are cheap while they suffice.
  */
 const FEW = 2;
 const MANY = 16;
@@ -124,7 +127,7 @@ export const joinedWatchCheck: Check<JoinedWatch> = messageOf({
   state: watchStateCheck,
 });
 
-/** Only our own activity starts a watcher; but any client may start any workflow. */
+/** Only our own activity starts watchers, but any client may start any workflow. */
 export const WATCH_VIDEOS_SHAPE = {
   pollQueue: taskQueueCheck,
   slow: optional(messageOf<SlowPolling>({ afterMs: durationMs, intervalMs: durationMs })),
@@ -139,8 +142,8 @@ interface WatchPlace {
 }
 
 /**
- * The watchers of a video, in the order in which it asks them. They are the same for every run and attempt, so that no
- * two watchers poll one task.
+ * Returns a video's watchers, in the order in which it tries them. They are the same for every run and attempt, so no
+ * two watchers poll the same task.
  */
 export function watchersOf(
   { taskId, account, polling }: Pick<VideoTask, 'taskId' | 'account' | 'polling'>,
@@ -159,16 +162,16 @@ export function watchersOf(
     taskQueue,
     input: { pollQueue, ...(slow !== undefined && { slow }) },
   }));
-  // Where names are too long for an id, the video polls on its own.
+  // If the names are too long for an id, the video polls on its own.
   return watchers.filter(({ workflowId }) => workflowId.length <= MAX_ID);
 }
 
-/** Task queue on which a watcher has files fetched: the one beside that of its polls. */
+/** Returns the task queue on which a watcher has files fetched: the download queue that belongs to its poll queue. */
 export function deliveryQueue(pollQueue: string): string {
   return activityQueues(baseTaskQueue(pollQueue)).download;
 }
 
-/** FNV-1a: the sandbox of workflows has no hashes. */
+/** FNV-1a, because the workflow sandbox has no hash functions. */
 function hashOf(taskId: string): number {
   let hash = 0x811c9dc5;
   for (let place = 0; place < taskId.length; place++)
@@ -177,8 +180,8 @@ function hashOf(taskId: string): number {
 }
 
 /**
- * The watches of a closed watcher, as another run joins them. An answer that did not arrive is found out again: a
- * record counts as new only where its digest is not known. No file is fetched for it: the video may have it already.
+ * Returns a closed watcher's watches for another run to join. An answer that did not arrive is polled again, because a
+ * record counts as new only if its digest is unknown. No file is fetched for it, because the video may already have it.
  */
 export function watchesLeft({
   watches,

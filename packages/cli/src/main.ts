@@ -17,7 +17,8 @@ import {
   outputModeOf,
 } from './shared/report';
 
-// The AWS SDK repeats with every command which versions of Node it will need some day. Its own switch silences this alone.
+// With every command, the AWS SDK warns which Node versions it will require in the future. Its own switch silences only
+// this warning.
 process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
 
 async function main(argv: readonly string[]): Promise<number> {
@@ -64,7 +65,7 @@ for (const stream of [process.stdout, process.stderr])
     if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error;
   });
 
-// Connections of the SDK may keep the process alive, so it exits explicitly, after all output is flushed.
+// SDK connections may keep the process alive, so it exits explicitly, after all output is flushed.
 const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
   new Promise((resolve) => stream.write('', () => resolve()));
 
@@ -87,7 +88,7 @@ function typedCommand(program: Command, argv: readonly string[]): string {
   return names.join(' ');
 }
 
-/** Replaces COMMAND in a hint about `COMMAND --help` by the command that was typed. */
+/** Replaces COMMAND in a hint about `COMMAND --help` with the command that was typed. */
 function withTypedCommand(reply: FailureReply, typed: string): FailureReply {
   return typed === ''
     ? reply

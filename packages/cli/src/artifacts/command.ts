@@ -7,7 +7,7 @@ interface PruneOptions extends CommonOptions {
   readonly dryRun?: boolean;
 }
 
-/** `artifacts`: maintains the store of results and input files. */
+/** `artifacts`: maintains the store for results and input files. */
 export function addArtifactsCommand(program: Command, context: CommandContext): void {
   const artifacts = program.command('artifacts').description('maintain the store of results and input files');
   withCommonOptions(

@@ -9,9 +9,12 @@ import { type CommandContext } from '../shared/context';
 import { requireRetention } from '../shared/retention';
 import { readJournal, requireJournal, requireOnlyJournal, WorkflowTexts } from './referenced-texts';
 
-/** Artifacts that are listed at a time to learn their names. */
+/** Artifacts per page when the names are listed. */
 const LISTED = 1_000;
-/** Listed at a time to remove: one that is stored again meanwhile is not seen, so that it is few. */
+/**
+ * Artifacts per page when they are removed. Small, because an artifact that is stored again after it was listed is not
+ * noticed.
+ */
 const REMOVED = 100;
 const AT_ONCE = 8;
 
@@ -21,14 +24,15 @@ interface Pruned {
   readonly removedBytes: number;
   readonly keptNamed: number;
   readonly keptYoung: number;
-  /** Refused bytes, which are no artifacts. */
+  /** Refused bytes. They are not artifacts. */
   readonly removedRejected: number;
   readonly removedRejectedBytes: number;
 }
 
 /**
- * Removes old artifacts that nothing names from the store of MEDIA_ARTIFACTS. Names too much rather than too little:
- * everything that could be the name of an artifact counts. @throws CliError when not all that may name one can be read
+ * Removes old artifacts that nothing names from the store of MEDIA_ARTIFACTS. If in doubt, an artifact counts as named:
+ * anything that could be an artifact's name counts. @throws CliError when anything that may name an artifact cannot be
+ * read
  */
 export async function pruneArtifacts(
   { report }: CommandContext,
@@ -50,7 +54,7 @@ export async function pruneArtifacts(
   const texts = [...namespaces].map((namespace) => new WorkflowTexts(connected.client, namespace, sink));
   for (const one of texts) await one.read();
   await followNames(store, names, unread);
-  // What was started while all that was read.
+  // Whatever was started while the rest was read.
   for (const one of texts) await one.read();
   await followNames(store, names, unread);
 
@@ -85,7 +89,7 @@ async function storedNames(store: ArtifactStore): Promise<StoredNames> {
   }
 }
 
-/** Marks what the artifacts name that are named themselves: pages of campaigns name their inputs and results. */
+/** Marks the artifacts that marked artifacts name: campaign pages name their inputs and results. */
 async function followNames(store: ArtifactStore, names: StoredNames, unread: string[]): Promise<void> {
   while (unread.length > 0) {
     const found: string[] = [];
@@ -96,7 +100,7 @@ async function followNames(store: ArtifactStore, names: StoredNames, unread: str
   }
 }
 
-/** The text of an artifact, in pieces that overlap; of media only the beginning. */
+/** The text of an artifact, in overlapping pieces. For media, only the beginning. */
 async function* textsOf(store: ArtifactStore, sha256: string): AsyncGenerator<string> {
   let head = Buffer.alloc(0);
   let text = '';
@@ -110,7 +114,7 @@ async function* textsOf(store: ArtifactStore, sha256: string): AsyncGenerator<st
       yield text;
     }
   } catch (error) {
-    // Somebody has removed it since it was listed.
+    // Removed by someone else after it was listed.
     if (!(error instanceof ArtifactError && error.code === 'not_found')) throw error;
   }
 }
@@ -142,17 +146,17 @@ async function removeUnnamed(
   }
 }
 
-/** Digits of the name of an artifact, and the bytes that they stand for. */
+/** Hex digits in an artifact's name, and the bytes that they encode. */
 const DIGITS = 64;
 const BYTES = DIGITS / 2;
 
-/** The artifacts of a store, by their names, and which of them something names. 33 bytes of memory for each. */
+/** The artifacts of a store, by name, and whether anything names each one. Takes 33 bytes of memory per artifact. */
 export class StoredNames {
   #names = Buffer.alloc(BYTES * 1024);
   #named = new Uint8Array(1024);
   #count = 0;
 
-  /** @param sha256 comes after all that were added before, as a store lists them */
+  /** @param sha256 sorts after every name added before, which is the order of a store's listing */
   add(sha256: string): void {
     if (this.#count === this.#named.length) {
       this.#names = Buffer.concat([this.#names, Buffer.alloc(this.#names.length)]);
@@ -196,14 +200,14 @@ export class StoredNames {
   }
 }
 
-/** What a text must be continued with, so that a name across its end is found. */
+/** The end of a text, to be prepended to the next one, so that a name that spans both is found. */
 export function openEnd(text: string): string {
   return text.slice(-(DIGITS - 1));
 }
 
 /**
- * Every 64 lowercase hexadecimal digits in a row, also inside longer rows: what stands before a name may end in such
- * digits, as `\u000a` in JSON does.
+ * Every 64 lowercase hexadecimal digits in a row, also inside longer rows: the text before a name may end in such
+ * digits, such as `\u000a` in JSON.
  */
 function* possibleNames(text: string): Generator<string> {
   for (const [row] of text.matchAll(/[0-9a-f]{64,}/g))

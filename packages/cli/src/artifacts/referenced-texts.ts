@@ -18,11 +18,13 @@ import { type Connected } from '../shared/connect';
 import { CliError, failureOf, withoutSecrets } from '../shared/errors';
 import { shownLocation } from '../shared/text';
 
-/** Logs that are read at a time. */
+/** Logs that are read concurrently. */
 const LOGS = 200;
 const NOTHING_REMOVED = 'Nothing was removed.';
 
-/** The journal of the workers, which names the images that were paid for. @throws CliError when there is none here */
+/**
+ * The journal of the workers, which names the images that were paid for. @throws CliError when this machine has none
+ */
 export async function requireJournal(config: MediaConfig): Promise<CreateJournal> {
   const journal = await readable(() => existingJournal(config));
   if (journal !== undefined) return journal;
@@ -34,8 +36,8 @@ export async function requireJournal(config: MediaConfig): Promise<CreateJournal
 }
 
 /**
- * Checks by the bindings of all queues of the namespace that no queue uses this store with another journal.
- * @throws CliError `journal_binding`, or `other_artifact_store` when the queue of this command has another store
+ * Checks the bindings of all queues in the namespace: no queue may use this store with another journal.
+ * @throws CliError `journal_binding`, or `other_artifact_store` when this command's queue has another store
  */
 export async function requireOnlyJournal(
   connected: Connected,
@@ -70,7 +72,7 @@ export async function requireOnlyJournal(
   }
 }
 
-/** The queue of the command, and all of the namespace that are bound. */
+/** The command's queue, and all bound queues in the namespace. */
 async function boundQueues({ client, taskQueue }: Connected): Promise<ReadonlySet<string>> {
   const queues = new Set([baseTaskQueue(taskQueue)]);
   const prefix = mediaJournalScheduleId('');
@@ -83,7 +85,7 @@ async function boundQueues({ client, taskQueue }: Connected): Promise<ReadonlySe
 }
 
 /**
- * Passes on every log of the journal.
+ * Passes on every log in the journal.
  * @returns the namespaces whose paid calls it records
  * @throws CliError `journal_unusable`
  */
@@ -119,23 +121,23 @@ async function readable<T>(read: () => Promise<T>): Promise<T> {
 type TextSink = (text: string) => void;
 
 /**
- * What is open has no close time, also while it is paused. Of campaigns the end counts too, as long as the server has
- * it: it names the results, which may be older than the end, and `campaign report`, `resume` and `retry` begin with it.
+ * Open executions have no close time, even while paused. For campaigns, the close event counts too, as long as the
+ * server keeps it: it names the results, which may be older, and `campaign report`, `resume` and `retry` start from it.
  */
 const QUERY = `CloseTime IS NULL OR (WorkflowType = '${WORKFLOW.runCampaign}' AND ExecutionStatus != 'ContinuedAsNew')`;
 const AT_ONCE = 8;
 
-/** Of which execution a codec is told, besides the namespace. */
+/** The execution that a codec is given as context, besides the namespace. */
 type ReadOf =
   | { type: 'workflow'; workflowId: string }
   | { type: 'activity'; activityId: string; isLocal: false };
 
 /**
- * Reads all texts of the open workflows of a namespace, whatever their type, of its open activities without a workflow,
- * of its campaigns, and of its schedules.
+ * Reads all texts in a namespace's open workflows of any type, its standalone open activities, its campaigns and its
+ * schedules.
  */
 export class WorkflowTexts {
-  /** Closed runs that were read: nothing is added to them. */
+  /** Closed runs that have been read: nothing is added to them. */
   readonly #read = new Set<string>();
 
   constructor(
@@ -145,7 +147,7 @@ export class WorkflowTexts {
   ) {}
 
   /**
-   * May be called again, for what was started meanwhile; a namespace that does not exist has none.
+   * May be called again for workflows that were started in the meantime. A namespace that does not exist has no texts.
    * @throws CliError `payload_unreadable`
    */
   async read(): Promise<void> {
@@ -161,7 +163,7 @@ export class WorkflowTexts {
         });
         await mapConcurrently(runs, AT_ONCE, async ({ isClosed, ...run }) => {
           await this.#readHistory(run);
-          // What is open may be told a name later.
+          // An open execution may receive a name later.
           if (isClosed) this.#read.add(run.runId);
         });
       }
@@ -183,7 +185,7 @@ export class WorkflowTexts {
           `the workflow ${execution.workflowId}`,
         );
     } catch (error) {
-      // It was listed a moment ago; retention or a person has removed it.
+      // It was listed a moment ago, but retention or a person has removed it since.
       if (!isGrpcNotFound(error)) throw error;
     }
   }
@@ -257,10 +259,10 @@ function isPayload(value: object): value is Payload {
   );
 }
 
-/** Of the SDK itself. An unknown one may be that of a codec, which hides what it names. */
+/** The SDK's own encodings. An unknown encoding may come from a codec, which hides what the payload names. */
 const CLEAR: ReadonlySet<string> = new Set(Object.values(encodingTypes));
 
-/** Whether its bytes show what it names: no codec has encoded it, and they are not kept elsewhere. */
+/** Whether the bytes of a payload show what it names: no codec encoded it, and it is not stored externally. */
 function isClear(payload: Payload): boolean {
   const encoding = Buffer.from(payload.metadata?.[METADATA_ENCODING_KEY] ?? []).toString();
   return CLEAR.has(encoding) && !isStoredElsewhere(payload);

@@ -233,7 +233,7 @@ function named(field: string, value: string): string {
   throw badInput([{ field, message: 'must not be empty.' }]);
 }
 
-/** `campaign adopt` and `campaign declare-lost`: record what a person decides about rows that were set aside. */
+/** `campaign adopt` and `campaign declare-lost`: record a person's decision about rows that were set aside. */
 function addCampaignRowCommands(campaign: Command, context: CommandContext): void {
   withDecisionOptions(
     campaign

@@ -26,17 +26,17 @@ import { amountText, moneyTotalsText, plainKey } from './text';
 
 /** Limits on what a plan may cost. */
 export interface SpendBounds {
-  /** How often a row is tried after capacity failures; each try may cost. */
+  /** How often a row is tried after capacity failures; each try may be billed. */
   readonly maxAttempts?: number | undefined;
   readonly budget?: Money | undefined;
 }
 
-/** The most that a plan may cost with all its retries: never more than the budget. Null is unknown. */
+/** The most that a plan may cost with all its retries, never more than the budget. Null means unknown. */
 export function mostOf(plan: CampaignPlan, { maxAttempts, budget }: SpendBounds): Money | null {
   return mostSpent(withRetries(plan, maxAttempts), budget);
 }
 
-/** The cost without a budget if every row uses all its tries and every try costs. Null is unknown. */
+/** The cost without a budget if every row uses all its tries and every try is billed. Null means unknown. */
 function withRetries(
   {
     estimate,
@@ -46,14 +46,14 @@ function withRetries(
   }: Pick<CampaignPlan, 'estimate' | 'unpriced' | 'started' | 'currency'>,
   maxAttempts = DEFAULT_MAX_ATTEMPTS,
 ): Money | null {
-  // The attempt that a row has already started is paid for.
+  // The attempt that a row has already started is already paid for.
   const more = maxAttempts - 1;
   const sum = estimate * maxAttempts + started.estimate * more;
   if (unpriced > 0 || (more > 0 && started.unpriced > 0)) return null;
   return currency === null || !Number.isSafeInteger(sum) ? null : { microUnits: sum, currency };
 }
 
-/** Whether a plan may cause new cost. */
+/** Whether a plan may incur new cost. */
 export function mayCost({ models, started }: CampaignPlan, maxAttempts = DEFAULT_MAX_ATTEMPTS): boolean {
   return models.length > 0 || (started.rows > 0 && maxAttempts > 1);
 }
@@ -73,11 +73,11 @@ export interface PlanHere {
   readonly format?: 'csv' | 'jsonl' | undefined;
   readonly open: () => Promise<AsyncIterable<Uint8Array>>;
   readonly store: Pick<ArtifactStore, 'read' | 'has' | 'presign'>;
-  /** Files that rows name; absent for a manifest whose files are stored already. */
+  /** Files that rows name; absent for a manifest with files that are already stored. */
   readonly files?: LocalFiles;
 }
 
-/** Where no models are known here, rows are validated in their form only. @throws CliError `models_unavailable` */
+/** If no models are known here, only the form of each row is validated. @throws CliError `models_unavailable` */
 export async function planHere(
   report: Report,
   models: ModelsInForce,
@@ -92,7 +92,7 @@ export async function planHere(
       rebuyChanged: input.rebuyChanged ?? false,
       generation: previous === undefined ? 0 : previous.generation + 1,
       ...given({ account, limit, sample, previous, format }),
-      // Whether a budget can be kept is known by the prices.
+      // Only prices show whether a budget can be kept.
       ...(models.origin.origin !== 'none' && given({ budget })),
       open,
       store,
@@ -108,7 +108,7 @@ export async function planHere(
   }
 }
 
-/** The one currency of all prices; undefined when there are several or none. */
+/** The single currency of all prices; undefined when there are several or none. */
 export function currencyOf({ entries }: ModelsInForce): string | undefined {
   const currencies = new Set(entries.flatMap(({ price }) => (price === undefined ? [] : [price.currency])));
   const [only] = currencies;
@@ -119,7 +119,7 @@ export function shownPlan({ index: _index, issuesFile: _file, ...plan }: Campaig
   return plan;
 }
 
-/** Describes what would be bought; issues have lines of their own. */
+/** Describes what would be bought. Issues are printed on separate lines. */
 export function planLines(plan: ShownPlan, bounds: SpendBounds = {}): string[] {
   const { rows, planned, done, left, invalid, changed, currency } = plan;
   const isRefused = plan.refused !== undefined;
@@ -133,7 +133,7 @@ export function planLines(plan: ShownPlan, bounds: SpendBounds = {}): string[] {
     lines.push(
       `changed: ${changed.rows} bought with a different text (${changed.keys.slice(0, 5).map(plainKey).join(', ')}${changed.rows > 5 ? ', …' : ''})`,
     );
-  // A refused plan shows only the sums beside its models: what it would have cost.
+  // A refused plan shows its models and only the totals: what it would have cost.
   return isRefused ? lines : [...lines, ...moneyLines(plan, bounds)];
 }
 
@@ -150,7 +150,7 @@ function moneyLines(plan: ShownPlan, bounds: SpendBounds): string[] {
   return lines;
 }
 
-/** What retries may cost; null when nothing can be retried and only the estimate applies. */
+/** The possible cost of retries; null when nothing can be retried and only the estimate applies. */
 function mostText(
   plan: ShownPlan,
   { maxAttempts = DEFAULT_MAX_ATTEMPTS, budget }: SpendBounds,
@@ -175,7 +175,7 @@ function mostText(
   return `The maximum cost is unknown, because ${rowsText(rows)} no known price and there is no budget: ${why}`;
 }
 
-/** The cost of earlier attempts, which the estimate does not contain; null when there cannot be any. */
+/** The cost of earlier attempts, which the estimate excludes; null when there cannot be any. */
 export function bookedText(booked: MoneyTotals, currency: string | null): string | null {
   if (sumOf(booked) === 0 && booked.unknown === 0) return null;
   return `Earlier attempts of these rows may have cost already, and the estimate does not include them: ${moneyTotalsText(booked, currency)}.`;
@@ -200,7 +200,7 @@ function sumText(estimate: number, unpriced: number, currency: string | null): s
   return `${known}${unpriced} row${unpriced === 1 ? '' : 's'} without a known price`;
 }
 
-/** Most issues that are shown in text; `-o jsonl` has all of them. */
+/** Maximum number of issues shown in text; `-o jsonl` has all of them. */
 const SHOWN_LINES = 20;
 
 /** `line 12, duration (row sku-7): message Allowed: 2, 4.` */

@@ -24,8 +24,8 @@ import { type ArtifactStore } from 'temporal-media/stores';
 import { CliError } from '../shared/errors';
 
 /**
- * GETs a manifest. The worker never requests the address again, so that exactly what was validated and agreed to is
- * started. Messages omit the address, which may be signed. @throws Error with a reason for a person
+ * GETs a manifest. The worker never requests the address again, so exactly the manifest that was validated and agreed
+ * to is started. Messages omit the address, which may be signed. @throws Error with a reason for people
  */
 async function fetchManifest(address: string, env = process.env): Promise<Readable> {
   let reply: PlainReply;
@@ -55,7 +55,7 @@ const SOURCES: ReadonlySet<string> = new Set([
 
 type FindFile = (path: string) => Promise<ArtifactRef | undefined>;
 
-/** Whether a row names a file. A manifest that cannot be read names none: the plan reports what is wrong with it. */
+/** Whether a row names a file. A manifest that cannot be read names none; the plan reports what is wrong with it. */
 export async function namesFiles(
   bytes: AsyncIterable<Uint8Array>,
   format?: 'csv' | 'jsonl',
@@ -73,8 +73,8 @@ export async function namesFiles(
 
 /**
  * The manifest as a JSON list that names stored files instead of local ones, so that a worker on another machine can
- * read them. Every row keeps its line, so that messages and results name the lines of the user's own file; a list may
- * have several rows in one line. A malformed row stays malformed.
+ * read them. Every row keeps its line, so messages and results refer to lines of the user's own file. A list may have
+ * several rows on one line. A malformed row stays malformed.
  */
 export async function* canonicalManifest(
   bytes: AsyncIterable<Uint8Array>,
@@ -103,13 +103,13 @@ async function withArtifacts(
   return object;
 }
 
-/** Makes the row invalid again in the same column, by an unknown or a repeated column name. */
+/** Makes the row invalid again in the same column, with an unknown or repeated column name. */
 function spoil(object: { [name: string]: JsonValue }, column: string | null): void {
   if (column === null) object['?'] = true;
   else if ('message' in columnOf(column, 'jsonl', 0)) object[column] = true;
   else {
     object[column] ??= true;
-    // Names are read without regard to case.
+    // Column names are case-insensitive.
     const [first = ''] = column;
     const other = first === first.toUpperCase() ? first.toLowerCase() : first.toUpperCase();
     object[`${other}${column.slice(1)}`] ??= true;
@@ -157,9 +157,9 @@ function isObject(value: JsonValue): value is { readonly [name: string]: JsonVal
 /** A manifest that can be read several times. */
 export interface ManifestInput {
   readonly open: () => Promise<AsyncIterable<Uint8Array>>;
-  /** Folder below which its rows may name files of this machine; null: they may name none. */
+  /** Folder that must contain the local files that its rows name; null: rows may not name local files. */
   readonly folder: string | null;
-  /** The artifact of a manifest that is already in the store, else null. */
+  /** The manifest's artifact if it is already in the store, else null. */
   readonly artifact: ArtifactRef | null;
   /** Removes the temporary copy, if any. */
   dispose(): Promise<void>;
@@ -167,7 +167,8 @@ export interface ManifestInput {
 
 /**
  * Opens MANIFEST: a file, `-`, an address or an artifact. Input that can be read only once is copied to a temporary
- * file. Rows of a fetched or stored manifest may name no files of this machine. @throws CliError `manifest_unreadable`
+ * file. Rows of a fetched or stored manifest must not name files on this machine. @throws CliError
+ * `manifest_unreadable`
  */
 export async function openManifest(
   argument: string,
@@ -238,8 +239,8 @@ async function spooled(source: Readable, folder: string | null): Promise<Manifes
 const OF_THE_FILE: ReadonlySet<string> = new Set(['not_media', 'not_readable', 'too_large']);
 
 /**
- * Files that rows name, as artifacts. Only media, and only below the folder of the manifest with links resolved: a
- * manifest, which others may have written, must not send arbitrary files of this machine to the service.
+ * Files that rows name, as artifacts. Only media, and only below the manifest's folder with links resolved: others may
+ * have written the manifest, and it must not send arbitrary files from this machine to the service.
  */
 export class LocalFiles {
   readonly #known = new Map<string, Promise<ArtifactRef | undefined>>();

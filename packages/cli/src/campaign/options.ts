@@ -25,7 +25,7 @@ export interface RunOptions extends CommonOptions, ConsentOptions, PromptOptions
   readonly account?: string;
 }
 
-/** Options of a run whose rows are the lines of a file of prompts. */
+/** Options of a run that reads one row per line from a file of prompts. */
 export interface PromptOptions {
   readonly prompts?: string;
   readonly model?: string;
@@ -64,7 +64,7 @@ export function withConsentOptions(command: Command): Command {
     .option('-y, --yes', 'agree to a cost that is above --max-spend or unknown');
 }
 
-/** Defaults of a new run; a campaign that goes on keeps its earlier values. */
+/** Defaults of a new run. A resumed campaign keeps its earlier values. */
 const RUN_DEFAULTS = {
   concurrency: String(DEFAULT_CONCURRENCY),
   waitFor: '1h',
@@ -73,7 +73,10 @@ const RUN_DEFAULTS = {
 const AS_BEFORE = 'as before';
 const KEPT = { concurrency: AS_BEFORE, waitFor: AS_BEFORE, maxAttempts: AS_BEFORE };
 
-/** Options of `run`, `resume` and `retry`. @param goesOn for the last two, which keep the values of the run before */
+/**
+ * Options of `run`, `resume` and `retry`. @param goesOn true for `resume` and `retry`, which keep the values of the
+ * previous run
+ */
 export function withRunOptions(command: Command, { goesOn = false } = {}): Command {
   const { concurrency, waitFor, maxAttempts } = goesOn ? KEPT : RUN_DEFAULTS;
   return command
@@ -96,7 +99,7 @@ export function countOf(option: string, text: string | undefined): number | unde
   throw badInput([{ field: option, message: 'must be a whole number of at least 1.' }]);
 }
 
-/** An amount whose currency may be left out. */
+/** An amount with an optional currency. */
 export type Amount = NonNullable<ReturnType<typeof readAmount>>;
 
 /** @throws CliError for an invalid amount */
@@ -108,7 +111,7 @@ export function amountOf(option: string, text: string | undefined): Amount | und
   throw badInput([{ field: option, message }]);
 }
 
-/** The amount in its currency, else in that of the prices. @throws CliError when neither is known */
+/** The amount in its currency, else in the currency of the prices. @throws CliError when neither is known */
 export function moneyOption(
   option: string,
   amount: Amount | undefined,

@@ -41,7 +41,7 @@ import { confirmMore, confirmPlan, confirmUnvalidated, showPlan } from './run';
 import { plainKey } from './text';
 import { followCampaign } from './watch';
 
-/** `campaign resume` and `campaign retry`: resumes rows, then follows the campaign. @throws CliError */
+/** `campaign resume` and `campaign retry`: resumes or retries rows, then follows the campaign. @throws CliError */
 export async function resumeRowsOf(
   context: CommandContext,
   id: string,
@@ -64,7 +64,7 @@ export async function resumeRowsOf(
       const consent = { limit, yes: options.yes === true, budget: budget ?? input.budget };
       const raised = running && budget !== undefined;
       if (raised) await confirmMore(report, consent, state?.budget?.total);
-      // What a resume continues in a running campaign was agreed to within its budget; a retry buys new attempts.
+      // Rows that a resume continues in a running campaign were agreed to within its budget. A retry buys new attempts.
       if (!raised || how === 'retry') await confirmResume(context, { id, config, env }, input, consent);
     };
     const all = { ...changes, ...given({ budget }), confirm };
@@ -178,7 +178,10 @@ export async function setCampaign(context: CommandContext, id: string, options: 
   });
 }
 
-/** An Update blocks until a worker has carried it out, so a command without a worker fails at once. @throws CliError */
+/**
+ * An Update blocks until a worker has carried it out, so without a worker the command fails immediately. @throws
+ * CliError
+ */
 async function needWorker(connected: Connected, id: string): Promise<CampaignExecution> {
   const found = await connected.media.campaigns.describe(id);
   requireUnpaused(id, found.status);
@@ -187,7 +190,7 @@ async function needWorker(connected: Connected, id: string): Promise<CampaignExe
   throw new CliError('no_worker', message);
 }
 
-/** @throws CliError `campaign_order_refused` for the first order that was not carried out */
+/** @throws CliError `campaign_order_refused` for the first change that was not applied */
 function answerOrders(
   { report }: CommandContext,
   workflowId: string,
@@ -208,8 +211,9 @@ interface RowDecision {
 }
 
 /**
- * `campaign adopt` and `campaign declare-lost`: settles a row that was set aside. A running campaign continues with it;
- * for an ended one the decision is written to the journal, and `campaign resume` resumes the row. @throws CliError
+ * `campaign adopt` and `campaign declare-lost`: settles a row that was set aside. A running campaign applies the
+ * decision immediately. For an ended campaign, the decision is written to the journal, and `campaign resume` resumes
+ * the row. @throws CliError
  */
 export async function decideRow(
   context: CommandContext,
@@ -264,7 +268,7 @@ async function findRow(
   });
 }
 
-/** The attempt whose fate is unknown: the row's last one. */
+/** The attempt with an unknown outcome: the row's last one. */
 function openAttempt({ outcome, ledger, key }: CampaignRowResult, id: string): LedgerLine {
   const last = ledger.reduce<LedgerLine | undefined>(
     (before, line) => (before === undefined || line.attempt >= before.attempt ? line : before),

@@ -11,7 +11,7 @@ import { readFields } from '../shared/paid-options';
 import { type ManifestInput } from './manifest';
 import { countOf, type PromptOptions, type RunOptions } from './options';
 
-/** Values that all rows share: the option, its field, and the column of a manifest with the same meaning. */
+/** Values that all rows share: the option, its field, and the manifest column with the same meaning. */
 const COLUMNS = [
   ['--model', 'model', 'model'],
   ['--duration', 'duration', 'duration'],
@@ -60,7 +60,7 @@ export function rowsSource(manifest: string | undefined, options: RunOptions): R
   return { from: notEmpty('--prompts', prompts), columns: commonColumns(options), format: 'jsonl' };
 }
 
-/** A file of prompts as a manifest, whose rows name no files. */
+/** A file of prompts as a manifest. Its rows name no files. */
 export function asManifest(input: ManifestInput, columns: CommonColumns): ManifestInput {
   return {
     ...input,
@@ -95,14 +95,14 @@ function notEmpty(field: string, value: string): string {
   throw badInput([{ field, message: 'must not be empty.' }]);
 }
 
-/** Columns that all rows of a file of prompts share, the model among them. */
+/** Columns that all rows of a file of prompts share, including the model. */
 export interface CommonColumns {
   readonly [column: string]: JsonValue;
 }
 
 /**
- * Turns a file of prompts into a manifest of JSON lines: every line that is not blank is the prompt of a row, and every
- * row keeps its line, so that messages and results name the lines of the user's own file.
+ * Turns a file of prompts into a manifest of JSON lines: every non-blank line is a row's prompt, and every row keeps
+ * its line, so messages and results refer to lines of the user's own file.
  * @throws CliError `manifest_unreadable`
  */
 export async function* promptRows(
@@ -128,7 +128,7 @@ export async function* promptRows(
   }
 }
 
-/** Whether a line is a header with prompt and model, or JSON: each line of such a file would be bought as a prompt. */
+/** Whether a line is JSON or a header with prompt and model: each line of such a file would be bought as a prompt. */
 function isManifest(line: string): boolean {
   if (line.trimStart().startsWith('{')) return true;
   const names = line.split(/[,;\t]/).map((name) => name.trim().toLowerCase().replace(/^"|"$/g, ''));

@@ -11,7 +11,7 @@ import { type Report } from '../shared/report';
 import { reportFiles } from './status';
 import { moneyTotalsText, resultsText } from './text';
 
-/** Milliseconds between the starts of two refreshes. */
+/** Minimum milliseconds from the start of one refresh to the start of the next. */
 const EVERY_MS = 10_000;
 
 /** Keeps the report of a campaign in a folder up to date while a command follows the campaign. */
@@ -29,7 +29,7 @@ export class ReportRefresher {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Refreshes the report, unless a refresh runs or started less than 10 s ago. Only the first error is reported. */
+  /** Refreshes the report, unless one is running or started less than 10 s ago. Only the first error is reported. */
   offer(state: CampaignState): void {
     if (this.#running !== undefined || this.now() - this.#startedAt < EVERY_MS || state.plan === null) return;
     this.#startedAt = this.now();
@@ -41,13 +41,13 @@ export class ReportRefresher {
       });
   }
 
-  /** The last refresh, from the result of the campaign. @throws ReportError, ArtifactError */
+  /** Refreshes the report a last time, from the campaign's result. @throws ReportError, ArtifactError */
   async finish(result: CampaignResult): Promise<ReportSummary> {
     await this.#running;
     return this.#write(factsOfResult(result), result.results);
   }
 
-  /** Stops a refresh that is under way after the page that it writes; a later refresh continues. */
+  /** Stops a running refresh after the page that it is writing. A later refresh continues from there. */
   async stop(): Promise<void> {
     this.#abort.abort();
     await this.#running;
@@ -110,7 +110,7 @@ interface ReportCommandOptions extends CommonOptions {
   readonly force?: boolean;
 }
 
-/** `campaign report`: writes or refreshes the report of a campaign, and packs it. Starts nothing. @throws CliError */
+/** `campaign report`: writes or refreshes a campaign's report, and packs it. Starts nothing. @throws CliError */
 export async function reportCampaign(
   context: CommandContext,
   id: string,

@@ -60,7 +60,10 @@ interface Run {
   readonly detach: boolean;
 }
 
-/** `campaign run`: validates a manifest, starts it or attaches to it, waits, keeps the report. @throws CliError */
+/**
+ * `campaign run`: validates a manifest, starts it or attaches to it, waits, and keeps the report up to date. @throws
+ * CliError
+ */
 export async function runCampaignCommand(
   context: CommandContext,
   argument: string | undefined,
@@ -162,7 +165,7 @@ async function reportRunning(
   if (differing !== undefined) report.say(`${report.paint('warn', 'warning:')} ${differing}`);
 }
 
-/** Attaches to the same campaign while it runs; else plans the missing rows, confirms the cost and starts. */
+/** Attaches to the campaign if it is running. Otherwise plans the missing rows, confirms the cost and starts it. */
 async function begin(
   { report }: CommandContext,
   run: Run,
@@ -179,7 +182,7 @@ async function begin(
   const open = async () => (await store.read(stored.artifact)) as AsyncIterable<Uint8Array>;
   const input = { ...settings, ...given({ previous }) };
   const plan = await planHere(report, models, { campaign: id, input, format: stored.format, open, store });
-  // Without models a plan shows only what is wrong with the form of the rows.
+  // Without models a plan shows only errors in the form of the rows.
   if (isKnown || plan.refused !== undefined) showPlan(report, plan, consent);
   await (isKnown ? confirmPlan(report, plan, consent) : confirmUnvalidated(report, consent));
   return media.campaigns.start(start, { id });
@@ -203,7 +206,7 @@ export function showPlan(report: Report, plan: CampaignPlan, bounds: SpendBounds
   if (plan.refused !== undefined) throw refused(plan);
 }
 
-/** Asks nothing when nothing is bought or no limit is set. @throws CliError `spend_not_confirmed` */
+/** Does not ask when nothing is bought or no limit is set. @throws CliError `spend_not_confirmed` */
 export async function confirmPlan(
   report: Report,
   plan: CampaignPlan,
@@ -255,8 +258,8 @@ export function refused(plan: CampaignPlan): CliError {
 }
 
 /**
- * `campaign run --dry-run`: shows the rows, their models, their price and every invalid row. Sends nothing, stores
- * nothing, starts nothing, needs no server; earlier results under the id are therefore unknown. @throws CliError
+ * `campaign run --dry-run`: shows the rows, their models, their price and every invalid row. Sends, stores and starts
+ * nothing. Needs no server, so earlier results under the id are unknown. @throws CliError
  */
 async function showCampaignDryRun(
   { report }: CommandContext,
@@ -300,8 +303,8 @@ export interface StoredManifest {
 }
 
 /**
- * Puts a manifest into the store that the worker shares: its own bytes or, when rows name files of this machine, a JSON
- * list that names the stored files. The same manifest with the same files gives the same bytes. @throws ArtifactError
+ * Puts a manifest into the store that the worker shares: its own bytes or, when rows name local files, a JSON list that
+ * names the stored files. The same manifest with the same files gives the same bytes. @throws ArtifactError
  */
 export async function storeManifest(
   store: ArtifactStore,

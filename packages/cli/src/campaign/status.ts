@@ -35,9 +35,9 @@ interface CampaignStatus {
   readonly closedAt: string | null;
   /** Link into the web UI; null when none is known. */
   readonly url: string | null;
-  /** The last state; null when it has a result, or when no worker answers. */
+  /** The last state; null when the campaign has a result, or when no worker answers. */
   readonly state: CampaignState | null;
-  /** The result; null while it runs, and when it was closed from outside. */
+  /** The result; null while the campaign runs, and when it was closed from outside. */
   readonly result: CampaignResult | null;
   /** One sentence: what is safe to do. */
   readonly safe: string;
@@ -93,10 +93,10 @@ export async function showCampaignStatus(
   });
 }
 
-/** Most issues that a status shows; the report and --dry-run have all of them. */
+/** Maximum number of issues that a status shows; the report and --dry-run have all of them. */
 const SHOWN_ISSUES = 5;
 
-/** The text of `campaign status`: one fact per line, what is safe to do last. */
+/** The text of `campaign status`: one fact per line; the last one says what is safe to do. */
 function campaignStatusLines(
   status: CampaignStatus,
   paint: Paint,
@@ -157,7 +157,7 @@ interface ListOptions extends CommonOptions {
   readonly limit?: string;
 }
 
-/** `campaign list`: campaigns of the namespace, those that run first, as the server lists them. */
+/** `campaign list`: the campaigns in the namespace, running ones first, otherwise in the server's order. */
 export async function showCampaigns(context: CommandContext, options: ListOptions): Promise<void> {
   const { report } = context;
   const most = countOf('--limit', options.limit) ?? 20;

@@ -17,7 +17,7 @@ import { shellWord } from '../shared/text';
 /** One row of a template: columns by name. */
 type TemplateRow = { readonly [column: string]: string | number };
 
-/** Most rows of a template, which has one row per model. */
+/** Maximum number of rows in a template, which has one row per model. */
 const MOST_ROWS = 50;
 
 /** A sample manifest for some models: their columns, and a row for each model with allowed values. */
@@ -34,7 +34,7 @@ export function manifestTemplate(models: readonly ModelEntry[]): ManifestTemplat
   const rows = models.slice(0, MOST_ROWS).map(exampleRow);
   return {
     columns: names,
-    // The empty model makes the row invalid until the user names one: an invented name would be sent.
+    // An empty model keeps the row invalid until the user names one. An invented name would be sent.
     rows: rows.length > 0 ? rows : [{ id: 'row-1', model: '', prompt: VIDEO_PROMPT }],
   };
 }
@@ -44,7 +44,7 @@ export function templateText({ columns, rows }: ManifestTemplate, format: 'csv' 
   return stringify([columns, ...rows.map((row) => columns.map((name) => row[name] ?? ''))]);
 }
 
-/** What each column of a template is for. */
+/** The purpose of each column in a template. */
 export function columnHelp({ columns }: ManifestTemplate): string[] {
   return columns.map((name) => {
     const found = MANIFEST_COLUMNS.find((one) => one.name === name.split(':')[0]);
@@ -102,7 +102,7 @@ function exampleRow(model: ModelEntry, index: number): TemplateRow {
   };
 }
 
-/** Index in the table of columns. */
+/** Index in the column table. */
 function placeOf(name: string): number {
   const base = name.split(':')[0];
   return MANIFEST_COLUMNS.findIndex((one) => one.name === base);
@@ -114,7 +114,7 @@ const FORMATS: { readonly [extension: string]: 'csv' | 'jsonl' } = {
   '.ndjson': 'jsonl',
 };
 
-/** `campaign init`: writes a template with the columns and values of the configured models. @throws CliError */
+/** `campaign init`: writes a template with columns and values for the configured models. @throws CliError */
 export async function initManifest(
   context: CommandContext,
   name: string,

@@ -13,7 +13,7 @@ import { formatMoney } from 'temporal-media/internal/domain/money';
 import { type CommandErrorType, errorType, EXIT, type ExitCode } from '../shared/exit-codes';
 import { shellWord } from '../shared/text';
 
-/** How a campaign ended, as an exit code and a type of the registry. */
+/** How a campaign ended: an exit code and an error type from the registry. */
 type CampaignEnd =
   | { readonly ok: true; readonly type: 'done' | 'still_running'; readonly exitCode: ExitCode }
   | { readonly ok: false; readonly type: CampaignErrorType; readonly exitCode: ExitCode };
@@ -40,10 +40,10 @@ const UNDECIDED: readonly RowOutcome[] = ['unconfirmed', 'results_lost'];
 const FAILED: readonly RowOutcome[] = ['failed', 'content_unavailable', 'task_unknown', 'rejected'];
 
 /**
- * How a campaign ended. The first that applies decides: refused before anything was sent; rows of unknown fate (5);
- * rows that are still running (75, resume it); cancelled by an order (5); failed rows (5); rows that the budget left
- * out (5); rows whose text has changed (5); all rows completed (0). Rows that --limit, --sample or --on-invalid skip
- * left out do not count.
+ * How a campaign ended. The first condition that applies decides: refused before anything was sent; rows with an
+ * unknown outcome (5); rows that are still running (75, resume it); cancelled by a command (5); failed rows (5); rows
+ * that the budget left out (5); rows with changed text (5); all rows completed (0). Rows excluded by --limit, --sample
+ * or --on-invalid skip do not count.
  */
 export function campaignEnd({
   outcome,
@@ -69,7 +69,7 @@ export function refusalType({ reason }: PlanRefusal): CampaignErrorType {
   return REFUSED[reason];
 }
 
-/** What to do about a campaign that ended so, or whose plan was refused. */
+/** What to do about a campaign that ended this way, or with a refused plan. */
 export function endAdvice(type: CampaignEnd['type'], plan: RefusedPlan | null, campaign?: string): string {
   const advice: { readonly [name: string]: string } = CAMPAIGN_ADVICE;
   const text = advice[refusalName(plan) ?? type] ?? advice[type] ?? errorType(type).hint;
@@ -78,7 +78,7 @@ export function endAdvice(type: CampaignEnd['type'], plan: RefusedPlan | null, c
 
 type RefusedPlan = Pick<CampaignResult['plan'], 'refused' | 'rows' | 'invalid' | 'currency'>;
 
-/** Some reasons have several causes, each with an advice of its own. */
+/** Some reasons have several causes, each with separate advice. */
 function refusalName(plan: RefusedPlan | null): string | undefined {
   if (plan?.refused?.reason === 'invalid_rows' && plan.rows === 0) return 'no_header';
   if (plan?.refused?.reason === 'no_rows' && plan.invalid > 0) return 'no_valid_rows';
@@ -100,10 +100,10 @@ export function countsText(counts: RowCounts): string {
     .join(', ');
 }
 
-/** `12 of 20 rows have a result: 12 completed.` @param rows of the manifest; null when unknown */
+/** `12 of 20 rows have a result: 12 completed.` @param rows in the manifest; null when unknown */
 export function resultsText(counts: RowCounts, rows: number | null): string {
   const ended = endedRows(counts);
-  // A manifest that was shortened has fewer rows than there are results.
+  // A shortened manifest has fewer rows than there are results.
   const all = rows === null || rows < ended ? ended : rows;
   if (ended === 0) return all === 0 ? 'No row has a result.' : `None of ${all} rows has a result.`;
   const of = all === ended ? '' : ` of ${all}`;
@@ -141,7 +141,9 @@ export function amountText(microUnits: number, currency: string | null): string 
   return `${sign}${formatMoney({ microUnits: Math.abs(microUnits), currency: currency ?? '' }).trim()}`;
 }
 
-/** `5.00 USD of 15.00 USD spent, 2.00 USD reserved for rows in flight, …, 7.00 USD free`: they add up to the total. */
+/**
+ * `5.00 USD of 15.00 USD spent, 2.00 USD reserved for rows in flight, …, 7.00 USD free`. The parts add up to the total.
+ */
 export function budgetText({ total, spent, reserved, review, free }: BudgetState): string {
   const amount = (microUnits: number) => amountText(microUnits, total.currency);
   const parts = [`${amount(spent)} of ${formatMoney(total)} spent`];
@@ -150,7 +152,7 @@ export function budgetText({ total, spent, reserved, review, free }: BudgetState
   return [...parts, `${amount(free)} free`].join(', ');
 }
 
-/** All rows, and those that are done. `counts` still has the earlier outcome of a row that is resumed. */
+/** All rows, and the rows that are done. `counts` still has the earlier outcome of a resumed row. */
 export function rowProgress({
   counts,
   remaining,
@@ -164,7 +166,7 @@ export function rowProgress({
   return { done: Math.max(0, all - remaining), all };
 }
 
-/** What a phase means for rows that are not bought yet; empty while the campaign runs. */
+/** What a phase means for rows that have not been bought yet; empty while the campaign runs. */
 export const PHASE_TEXT: { readonly [phase in CampaignState['phase']]: string } = {
   planning: 'Reading the manifest.',
   running: '',
@@ -173,7 +175,7 @@ export const PHASE_TEXT: { readonly [phase in CampaignState['phase']]: string } 
   done: 'It has ended.',
 };
 
-/** The state of the rows and the money of a campaign. */
+/** The state of a campaign's rows and money. */
 export function standText(state: CampaignState): string {
   const { counts, inFlight, money, currency } = state;
   if (endedRows(counts) === 0) return noneEnded(state, rowProgress(state).all);
@@ -192,7 +194,7 @@ export function progressLine(state: CampaignState): string {
   return [...sentences, PHASE_TEXT[state.phase]].filter((sentence) => sentence !== '').join(' ');
 }
 
-/** One row that is under way: its key, what happens to it, and since when. */
+/** One row in progress: its key, its current step, and the start of that step. */
 export function activeText(
   { key, phase, status, progress, since }: CampaignState['active'][number],
   now: number,
@@ -203,7 +205,7 @@ export function activeText(
   return `${plainKey(key)}  ${word}${share}  ${seconds} s`;
 }
 
-/** Replaces control characters: others choose the keys, and none may move the cursor of a terminal. */
+/** Replaces control characters: others choose the keys, and a key must not move the terminal's cursor. */
 export function plainKey(key: string): string {
   // eslint-disable-next-line no-control-regex
   return key.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, '?');

@@ -22,16 +22,16 @@ interface CampaignView {
   stop(): void;
 }
 
-/** Most active rows that are shown below the totals. */
+/** Maximum number of active rows shown below the totals. */
 const ACTIVE_ROWS = 4;
 const BAR_WIDTH = 24;
-/** Least milliseconds between two plain lines. */
+/** Minimum milliseconds between two plain lines. */
 const PLAIN_EVERY_MS = 10_000;
 const REDRAW_MS = 1_000;
 
 /**
- * On a terminal, a bar of all rows with a few active rows, redrawn in place; elsewhere, a plain line when something has
- * changed, at most every ten seconds.
+ * On a terminal, shows a bar of all rows with a few active rows, redrawn in place. Elsewhere, prints a plain line when
+ * something has changed, at most every ten seconds.
  */
 export function campaignView(report: Report, stream: NodeJS.WriteStream = process.stderr): CampaignView {
   return stream.isTTY && process.env['TERM'] !== 'dumb'
@@ -55,7 +55,6 @@ class PlainLines implements CampaignView {
   }
 
   stop(): void {
-    // There is nothing to clear.
   }
 }
 
@@ -128,8 +127,8 @@ interface Attachment {
 }
 
 /**
- * Shows a campaign until it ends, keeps its report and prints its result. Ctrl-C detaches: the campaign goes on and is
- * never cancelled by it. @throws CliError with exit code 130 when interrupted
+ * Shows a campaign until it ends, keeps its report and prints its result. Ctrl-C detaches: the campaign keeps running
+ * and is never canceled. @throws CliError with exit code 130 when interrupted
  */
 export async function attachCampaign(context: CommandContext, attachment: Attachment): Promise<void> {
   const { interruption, refresher, started } = attachment;
@@ -182,7 +181,7 @@ function withHint(error: unknown, workflowId: string): unknown {
   return new CliError('workflow_ended', message, { hint, data: { workflowId } });
 }
 
-/** Shows every state until the signal aborts. A state that cannot be read (no worker, a busy one) is left out. */
+/** Shows every state until the signal aborts. Skips a state that cannot be read (no worker, or a busy one). */
 async function show(
   { report }: CommandContext,
   { connected, started, refresher }: Attachment,
@@ -190,7 +189,7 @@ async function show(
 ): Promise<void> {
   const { workflowId } = started;
   const view = campaignView(report);
-  // The view is removed at once, even while a query is under way.
+  // Remove the view immediately, even while a query is in progress.
   signal.addEventListener('abort', () => view.stop(), { once: true });
   try {
     for await (const state of connected.media.campaigns.watch(workflowId, { signal })) {

@@ -16,7 +16,7 @@ export interface DescribedCommand {
   readonly path: string;
   readonly subcommands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly DescribedOption[];
-  /** Values of the arguments, where they are a closed list. */
+  /** Values of the arguments, if the list is closed. */
   readonly argumentChoices: readonly string[];
 }
 
@@ -131,7 +131,7 @@ function wordsOf({ subcommands, argumentChoices }: DescribedCommand): string {
   return [...subcommands.map(({ name }) => name), ...argumentChoices].join(' ');
 }
 
-/** Completion for zsh, to be sourced or stored as `_NAME` in a directory of `fpath`. */
+/** Completion for zsh, to source or to store as `_NAME` in a directory of `fpath`. */
 export function zshScript(name: string, commands: readonly DescribedCommand[]): string {
   const fn = `_${name.replaceAll('-', '_')}`;
   return `#compdef ${name}
@@ -206,7 +206,7 @@ function zshQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Completion for fish, to be sourced or stored as `NAME.fish` in its directory `completions`. */
+/** Completion for fish, to source or to store as `NAME.fish` in its directory `completions`. */
 export function fishScript(name: string, commands: readonly DescribedCommand[]): string {
   const at = `__${name.replaceAll('-', '_')}_at`;
   const line = (path: string, ...words: readonly string[]): string =>

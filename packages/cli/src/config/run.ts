@@ -17,8 +17,8 @@ import {
 } from './variables';
 
 /**
- * Prints every value in force, the broken ones too.
- * @throws CliError `configuration` after all are printed, when one cannot be used
+ * Prints every value in effect, including broken ones.
+ * @throws CliError `configuration` after all are printed, if any cannot be used
  */
 export async function showConfig(context: CommandContext, options: CommonOptions): Promise<void> {
   const { report } = context;
@@ -84,7 +84,7 @@ const OTHERS = [
   'TEMPORAL_CLI_PATH',
   'TEMPORAL_MEDIA_DEBUG',
 ];
-/** Prefix of headers that are sent with every call; names and values are the user's own. */
+/** Prefix of headers that are sent with every call. The user chooses names and values. */
 const META = 'TEMPORAL_GRPC_META_';
 
 const DEFAULTS: { readonly [name: string]: string } = {
@@ -93,7 +93,7 @@ const DEFAULTS: { readonly [name: string]: string } = {
   TEMPORAL_NAMESPACE: 'default',
 };
 
-/** Every TEMPORAL_* value in force. `dev` is the one that runs on the data directory, whichever queue it serves. */
+/** Every TEMPORAL_* value in effect. `dev` is the one that runs on the data directory, whichever queue it serves. */
 export function temporalValues(env: NodeJS.ProcessEnv, dev: DevState | undefined): ConfigValue[] {
   // The same precedence as in `connect`: a named server, then `dev`, then the default profile.
   const named = Boolean(env['TEMPORAL_ADDRESS'] || env['TEMPORAL_PROFILE']);
@@ -164,12 +164,12 @@ interface MediaFacts {
   readonly env: NodeJS.ProcessEnv;
   /** Variables that were set by a flag of this command. */
   readonly flags: ReadonlySet<string>;
-  /** The `dev` whose worker and sandbox this environment uses. */
+  /** The `dev` that provides this environment's worker and sandbox. */
   readonly dev: DevState | undefined;
   readonly dataDir: string;
 }
 
-/** Every MEDIA_* value in force, then the MEDIA_* variables that nothing reads. */
+/** Every MEDIA_* value in effect, then the unknown MEDIA_* variables. */
 export function mediaValues(facts: MediaFacts): ConfigValue[] {
   const { env, dev } = facts;
   const fromDev = devEnvironment(env, dev);
@@ -208,7 +208,7 @@ function valueOf(
   };
 }
 
-/** Values that the worker of `dev` uses for variables that are not set here. */
+/** Values that the `dev` worker uses for variables that are not set here. */
 function devEnvironment(env: NodeJS.ProcessEnv, dev: DevState | undefined): NodeJS.ProcessEnv {
   if (dev === undefined) return {};
   const sandbox =
@@ -233,7 +233,7 @@ function noteOf(name: string, set: string | undefined, env: NodeJS.ProcessEnv): 
   return undefined;
 }
 
-/** Variables with this prefix that nothing reads. */
+/** Prefixes of variables that nothing reads. */
 function unknownVariables(env: NodeJS.ProcessEnv, prefix: string, known: readonly string[]): ConfigValue[] {
   const words = known.map((name) => name.slice(prefix.length));
   return Object.entries(env)

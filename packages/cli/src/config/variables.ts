@@ -75,7 +75,10 @@ function validate(name: string, value: string): void {
   if (name === 'MEDIA_MAX_SPEND') spendLimitOf(undefined, { [name]: value });
 }
 
-/** Where a value comes from. `file`: the profile of Temporal's configuration file. `dev`: a `temporal-media dev`. */
+/**
+ * Where a value comes from. `file`: the profile in Temporal's configuration file. `dev`: a running `temporal-media
+ * dev`.
+ */
 export type ValueOrigin = 'flag' | 'environment' | 'file' | 'dev' | 'default';
 
 /** One line of `config show`. */
@@ -84,19 +87,19 @@ export interface ConfigValue {
   /** Secrets as `set (N characters)`; null when nothing is set and there is no default. */
   readonly value: string | null;
   readonly origin: ValueOrigin;
-  /** Whether the value is one that is never shown. */
+  /** Whether the value is never shown. */
   readonly secret: boolean;
   /** Why no command would accept the value. */
   readonly problem?: string;
-  /** A remark for a person, such as why the value is not used. */
+  /** A note for people, such as why the value is not used. */
   readonly note?: string;
-  /** Set for a variable that nothing here reads; its value may be a misnamed secret and is never shown. */
+  /** Set for a variable that nothing here reads; the value may be a misnamed secret and is never shown. */
   readonly unknown?: true;
-  /** A similar name that is known. */
+  /** A similar known name. */
   readonly nearest?: string | null;
 }
 
-/** Shows that a secret is set and how long it is; never a part of it. */
+/** Shows that a secret is set and its length, never a part of it. */
 export function masked(secret: string): string {
   return `set (${secret.length} characters)`;
 }

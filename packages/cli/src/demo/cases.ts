@@ -16,19 +16,19 @@ import { checkMp4 } from 'temporal-media/internal/stores/artifacts/mp4-verdict';
 import { type ArtifactStore } from 'temporal-media/stores';
 import { type RunningChild } from '../shared/child-process';
 
-/** What a demo case works with. */
+/** Context for a demo case. */
 export interface DemoEnvironment {
   /** Makes ids of this run. */
   readonly id: (name: string) => string;
-  /** The task queue that is served all the time. */
+  /** The task queue that is always served. */
   readonly media: TemporalMediaClient;
-  /** A task queue with a journal of its own, whose worker a case starts and kills. */
+  /** A task queue with its own journal. A case starts and kills its worker. */
   readonly fragile: FragileQueue;
   /** Where that queue keeps its artifacts. */
   readonly store: ArtifactStore;
   /** Two image files of the user, in the artifact store. */
   readonly inputs: readonly [ArtifactRef, ArtifactRef];
-  /** Accepted paid calls with exactly this prompt, as the sandbox counted them. */
+  /** Accepted paid calls with exactly this prompt, counted by the sandbox. */
   readonly accepted: (prompt: string) => Promise<number>;
   readonly say: (line: string) => void;
 }
@@ -36,7 +36,7 @@ export interface DemoEnvironment {
 interface FragileQueue {
   readonly media: TemporalMediaClient;
   readonly startWorker: () => Promise<RunningChild<object>>;
-  /** Resolves when the journal holds the answer to a create; rejects after a minute without. */
+  /** Resolves when the journal contains the response to a create; rejects after one minute. */
   readonly answerRecorded: () => Promise<void>;
   /** Types of the activities that a workflow has scheduled. */
   readonly activitiesOf: (workflowId: string) => Promise<readonly string[]>;
@@ -44,22 +44,22 @@ interface FragileQueue {
 
 /** The result of a case. */
 interface DemoResult {
-  /** Outcomes in order, as the table of expectations has them. */
+  /** Outcomes in order, as in the table of expectations. */
   readonly seen: string;
   /** Further facts to print. */
   readonly notes: readonly string[];
-  /** Results to save and to verify. */
+  /** Results to save and verify. */
   readonly artifacts?: readonly ArtifactRef[];
 }
 
 /** One row of the table of expectations. */
 export interface DemoCase {
-  /** Also the base name of its files. */
+  /** Also the base name of the case's files. */
   readonly name: string;
   /** What it shows, and why the outcome is the right one. */
   readonly why: string;
   readonly expected: string;
-  /** Video creates and image calls that the sandbox must have accepted for it. */
+  /** Video creates and image calls that the sandbox must have accepted for this case. */
   readonly paid: { readonly creates: number; readonly images: number };
   readonly run: (environment: DemoEnvironment) => Promise<DemoResult>;
 }
@@ -89,7 +89,7 @@ function pictureOf(bytes: Buffer): string {
   return `${(type ?? 'image').toUpperCase()} ${width}x${height}`;
 }
 
-/** A worker dies without warning right after the outcome of its create was recorded. */
+/** A worker is killed right after the outcome of its create was recorded. */
 const killedWorkerCase: DemoCase = {
   name: 'killed-worker',
   why: 'what the journal holds outlives the worker: another one finishes the same task',
@@ -123,11 +123,11 @@ const killedWorkerCase: DemoCase = {
 };
 
 const ROWS = 4;
-/** Micro-units of one row: 2 s of `cine-1` at 480p by the price list of the sandbox. */
+/** Micro-units of one row: 2 s of `cine-1` at 480p by the sandbox's price list. */
 const PRICE = 100_000;
 const usd = (rows: number) => ({ microUnits: rows * PRICE, currency: 'USD' });
 
-/** A campaign whose budget does not cover all rows; the same id then continues with a larger budget. */
+/** A campaign with a budget too small for all rows. The same id then continues with a larger budget. */
 const campaignCase: DemoCase = {
   name: 'campaign',
   why: 'a budget for three of four rows is never exceeded, and more of it buys only the row that is missing',
@@ -171,7 +171,7 @@ function words(counts: RowCounts): string {
 const ONE_CREATE = { creates: 1, images: 0 };
 const ONE_IMAGE_CALL = { creates: 0, images: 1 };
 
-/** The expectations of the demo, with their reasons: it succeeds only if all of them are met. */
+/** The expectations of the demo, with their reasons. It succeeds only if all of them are met. */
 export const DEMO_CASES: readonly DemoCase[] = [
   {
     name: 'video-from-file',

@@ -14,7 +14,7 @@ interface DemoOptions {
   readonly keep?: boolean;
 }
 
-/** `demo`: runs every case at once against a sandbox and checks each outcome. */
+/** `demo`: runs all cases concurrently against a sandbox and checks each outcome. */
 export function addDemoCommand(program: Command, context: CommandContext): void {
   withOutputOptions(program.command('demo'))
     .description('run every case against a sandbox: videos, images, failures, a lost reply, a killed worker')

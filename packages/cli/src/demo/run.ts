@@ -43,7 +43,7 @@ interface OpenEnvironmentOptions {
 }
 
 const WORKER_GRACE_MS = 20_000;
-/** How long the answer of a create that takes a second may need on a slow machine, in milliseconds. */
+/** How long the response to a create that takes one second may take on a slow machine, in milliseconds. */
 const ANSWER_LIMIT_MS = 60_000;
 
 /** Starts server, sandbox and the first worker for the demo, on its own task queues. Undoes everything on failure. */
@@ -111,7 +111,7 @@ export async function openEnvironment(options: OpenEnvironmentOptions): Promise<
   }
 }
 
-/** Resolves when the journal in a folder holds an answer. */
+/** Resolves when the journal in a folder contains a response. */
 async function untilAnswered(root: string): Promise<void> {
   const journal = createJournal(createFileRecords({ root }));
   const end = Date.now() + ANSWER_LIMIT_MS;
@@ -133,7 +133,7 @@ async function activitiesOf(client: Client, workflowId: string): Promise<string[
   );
 }
 
-/** Deletes the queue bindings, so that nothing of the demo is left on a server that it did not start. */
+/** Deletes the queue bindings, so that the demo leaves nothing on a server that it did not start. */
 async function endJournals(client: Client, queues: readonly string[]): Promise<void> {
   for (const queue of queues) {
     await client.schedule.getHandle(mediaJournalScheduleId(queue)).delete().catch(otherwise(undefined));
@@ -141,14 +141,14 @@ async function endJournals(client: Client, queues: readonly string[]): Promise<v
 }
 
 /**
- * The environment of a demo: without the user's service, which it must never bill, and without a codec server, which
- * neither its client nor its workers use.
+ * The environment of a demo. It excludes the user's service, which must never bill the demo, and any codec server:
+ * neither the demo's client nor its workers use one.
  */
 export function demoEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(MEDIA|TEMPORAL_CODEC)_/.test(name)));
 }
 
-/** Renders two images as files of the user and puts them into the store, as the commands do. */
+/** Renders two images as user files and puts them into the store, as the commands do. */
 async function demoInputs(
   store: ArtifactStore,
   directory: string,
@@ -199,7 +199,9 @@ export interface DemoReport {
   readonly seconds: number;
 }
 
-/** Runs every case at once, saves and verifies the files, and compares with what the sandbox itself counted. */
+/**
+ * Runs all cases concurrently, saves and verifies the files, and compares the results with the sandbox's own counts.
+ */
 export async function runDemo(
   { environment, store, admin }: OpenEnvironment,
   out: string,

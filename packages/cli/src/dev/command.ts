@@ -11,7 +11,7 @@ import { CliError } from '../shared/errors';
 import { onInterruption } from '../shared/interruption';
 import { shellWord } from '../shared/text';
 
-/** `dev`: runs server, sandbox and worker on this machine until Ctrl-C. */
+/** `dev`: runs server, sandbox and worker on this machine; Ctrl-C stops them. */
 export function addDevCommand(program: Command, context: CommandContext): void {
   withCommonOptions(program.command('dev'))
     .description('run a Temporal server, a worker and, without MEDIA_BASE_URL, a sandbox service')
@@ -91,7 +91,7 @@ async function dev(context: CommandContext, options: DevOptions): Promise<void> 
   report.say('Stopped.');
 }
 
-/** The command to try first. Only models of the sandbox are known here. */
+/** The command to try first. Only the sandbox's models are known here. */
 export function firstVideo(onSandbox: boolean): string[] {
   const model = onSandbox ? 'sketch-lite' : 'MODEL';
   const line = `  temporal-media video --model ${model} --prompt "a paper boat on a lake" --out out`;

@@ -24,7 +24,7 @@ import {
 } from '../shared/dev-state';
 import { CliError } from '../shared/errors';
 
-/** Time for a worker to drain: it finishes a create that is under way (failure model: row 12). */
+/** Time for a worker to drain: it finishes a create that is in flight (failure model: row 12). */
 const WORKER_GRACE_MS = 90_000;
 const SANDBOX_GRACE_MS = 10_000;
 
@@ -32,22 +32,22 @@ export interface RunningDev {
   readonly state: DevState;
   /** Resolves when the worker runs for the first time. */
   readonly workerRuns: Promise<void>;
-  /** Resolves when the Temporal server ends by itself. */
+  /** Resolves when the Temporal server exits on its own. */
   readonly serverEnded: Promise<string>;
   /** Stops what was started here, in order: worker, sandbox, server. */
   stop(): Promise<void>;
-  /** Ends a drain that takes too long. */
+  /** Cuts off a drain that takes too long. */
   killWorker(): void;
 }
 
-/** Whether a person mends it while server and sandbox run: the journal or the store of the queue is not there. */
+/** Whether a person can fix it while server and sandbox run: the queue's journal or store is missing. */
 const isMended = (error: unknown): boolean =>
   error instanceof CliError && error.reply.type === 'journal_binding';
 
 /**
- * Starts server, sandbox (without MEDIA_BASE_URL) and worker on one data directory. Stops all when one fails, but for a
- * worker whose journal or store is not there: it is tried again.
- * @param rebind arguments of the first worker that take the queue over, such as `--rebind`
+ * Starts server, sandbox (without MEDIA_BASE_URL) and worker on one data directory. Stops everything when one of them
+ * fails, except a worker with a missing journal or store, which is retried.
+ * @param rebind arguments that let the first worker take over the queue, such as `--rebind`
  */
 export async function startDev(
   config: MediaConfig,
@@ -57,7 +57,7 @@ export async function startDev(
 ): Promise<RunningDev> {
   const { dataDir } = config;
   if (config.baseUrl !== undefined) config.apiKey();
-  // Inputs in the database hold prompts, so only the owner may read the folder.
+  // Inputs in the database contain prompts, so only the owner may read the folder.
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const lock = await lockDataDir(dataDir);
   const undo: (() => Promise<void>)[] = [() => lock.release()];
@@ -114,7 +114,7 @@ export async function startDev(
   }
 }
 
-/** What runs, also in a file for other commands. */
+/** What is running. Written to a file too, for other commands. */
 class StateFile {
   constructor(
     private readonly dataDir: string,
@@ -127,7 +127,7 @@ class StateFile {
   }
 }
 
-/** @param rebind arguments of the first start alone */
+/** @param rebind arguments for the first start only */
 async function startWorker(
   dataDir: string,
   env: NodeJS.ProcessEnv,
@@ -165,7 +165,7 @@ async function lockDataDir(dataDir: string): Promise<OwnerLock> {
   }
 }
 
-/** Reuses the ports of the last run when they are free, so that links and settings of the user stay valid. */
+/** Reuses the ports of the last run when they are free, so that the user's links and settings stay valid. */
 async function startServer(
   dataDir: string,
   ports: DevPorts,

@@ -8,34 +8,37 @@ import { type DevState, readDevState, sandboxEnvironment } from '../shared/dev-s
 import { type CommandErrorType, errorType } from '../shared/exit-codes';
 import { type AccountCheck } from '../shared/json-output';
 
-/** One account of a worker. */
+/** One account that a worker uses. */
 export interface AccountFacts {
   /** Credential and digest of the base address. */
   readonly name: string;
   readonly baseUrl: string;
-  /** Where it is described, as text: a variable, or the sandbox of `dev`. */
+  /** Where it is configured, as text: a variable, or the `dev` sandbox. */
   readonly from: string;
-  /** The settings as they are for its calls. */
+  /** The settings in effect for its calls. */
   readonly config: MediaConfig;
 }
 
-/** What the checks work with. Gathered once, without using a network. */
+/** Input for the checks. Gathered once, without network access. */
 export interface DoctorFacts {
-  /** The environment of the worker, as far as it is known here. Holds the key and must not appear in a message. */
+  /**
+   * The environment of the worker, as far as this machine knows it. Contains the key, so it must not appear in a
+   * message.
+   */
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
   /** Without the variables that {@link problems} names. */
   readonly config: MediaConfig;
-  /** Variables whose value no worker would accept. */
+  /** Variables with values that every worker would reject. */
   readonly problems: readonly ConfigurationError[];
   /** Whether a worker could run on this machine; elsewhere only its polling can be checked. */
   readonly workerSide: boolean;
   /** Accounts of a worker with these settings; empty without a usable address or key. */
   readonly accounts: readonly AccountFacts[];
   readonly target: Target | { readonly problem: unknown };
-  /** `dev` of the data directory, even when another server is used. */
+  /** The `dev` on the data directory, even when another server is used. */
   readonly dev: DevState | undefined;
-  /** The connection that the check of the server opens for later checks. */
+  /** The connection that the server check opens for later checks. */
   readonly session: { connection?: Connection };
 }
 
@@ -89,7 +92,7 @@ function accountFacts(
   try {
     described = accountsOf(config);
   } catch (error) {
-    // The address of the short form has a problem of its own.
+    // The address of the short form has a problem as well.
     const isOfFile = error instanceof ConfigurationError && error.variable !== 'MEDIA_BASE_URL';
     return { accounts: [], problems: isOfFile ? [error] : [] };
   }
@@ -138,7 +141,7 @@ function asConfigurationError(variable: string, error: unknown): ConfigurationEr
     : new ConfigurationError(variable, (error as Error).message);
 }
 
-/** Names of the checks as scripts read them. */
+/** Names of the checks for scripts. */
 export type CheckName =
   | 'node'
   | 'sdk'
@@ -157,9 +160,10 @@ export type CheckName =
 /**
  * What one check found.
  * - `ok`: no problem.
- * - `warning`: a video can be made, but something should be checked.
- * - `failed`: no video can be made before the remedy.
- * - `skipped`: not checked, because of the check that `dependsOn` names, or because only a worker's machine can.
+ * - `warning`: a video can be made, but something needs attention.
+ * - `failed`: no video can be made until this is fixed.
+ * - `skipped`: not checked, because the check named in `dependsOn` failed, or because only a worker's machine can check
+ *   it.
  */
 export type Finding =
   | { readonly state: 'ok'; readonly message: string }
@@ -174,23 +178,23 @@ export type Finding =
 
 export type CheckReport = Finding & { readonly name: CheckName; readonly accounts?: readonly AccountCheck[] };
 
-/** What a check found, with what it found for each account where it looks at them one by one. */
+/** A check's finding, with the finding for each account if the check looks at accounts one by one. */
 export type AccountsFinding = Finding & { readonly accounts?: readonly AccountCheck[] };
 
-/** One thing that must be right before a video can be made. */
+/** One thing that must work before a video can be made. */
 export interface DoctorCheck {
   readonly name: CheckName;
   /** Name of the check in text output. */
   readonly title: string;
-  /** Checks that must not have failed, nor been skipped, before this one makes sense. */
+  /** Checks that must have run without failing before this one makes sense. */
   readonly after: readonly CheckName[];
-  /** Only where the settings of a worker are known (MEDIA_BASE_URL, the key). */
+  /** Runs only if the settings of a worker are known (MEDIA_BASE_URL, the key). */
   readonly workerSide?: true;
-  /** Longest time in milliseconds: a check that takes longer has failed. */
+  /** Timeout in milliseconds. A check that takes longer fails. */
   readonly limitMs: number;
   /** Error type of a check that takes longer. */
   readonly late: CommandErrorType;
-  /** Costs nothing and leaves nothing behind: no paid call, no new file or folder that stays. */
+  /** Costs nothing and leaves nothing behind: it makes no paid call and leaves no new file or folder. */
   run(facts: DoctorFacts): Promise<AccountsFinding>;
 }
 

@@ -6,7 +6,7 @@ import {
   withCommonOptions,
 } from '../shared/context';
 
-/** `doctor`: reports whether a video could be made now, and what to do if not. */
+/** `doctor`: reports whether a video can be made right now, and what to do if not. */
 export function addDoctorCommand(program: Command, context: CommandContext): void {
   withCommonOptions(program.command('doctor'))
     .description('check everything that a video needs, with a remedy for each failure; costs nothing')

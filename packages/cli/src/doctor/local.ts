@@ -23,7 +23,7 @@ import { type MediaConfig } from 'temporal-media/worker';
 import { type CommandErrorType } from '../shared/exit-codes';
 import { type DoctorCheck, failedCheck, type Finding, ok, warning } from './check';
 
-/** Whether this process runs a Node that the package allows. */
+/** Whether this process runs on a Node version that the package supports. */
 export const nodeVersion: DoctorCheck = {
   name: 'node',
   title: 'Node',
@@ -34,8 +34,8 @@ export const nodeVersion: DoctorCheck = {
 };
 
 /**
- * @param engines `>=MAJOR.MINOR.PATCH`, as package.json has it
- * @param bun the version of Bun, which also tells one of Node
+ * @param engines `>=MAJOR.MINOR.PATCH`, as in package.json
+ * @param bun the version of Bun, which also reports a Node version
  */
 export function checkNodeVersion(version: string, engines: string, bun?: string): Finding {
   if (bun !== undefined)
@@ -68,7 +68,7 @@ export const oneSdk: DoctorCheck = {
   },
 };
 
-/** Whether the part of a worker that is no JavaScript exists for this system; undefined when it does. */
+/** Why the worker's native module is missing for this system; undefined when it exists. */
 export function checkNativePart(
   load: () => unknown = () => createRequire(__filename)('@temporalio/worker'),
 ): Finding | undefined {
@@ -99,7 +99,9 @@ export function checkSdkCopies(copies: readonly SdkCopy[]): Finding {
   );
 }
 
-/** Whether every MEDIA_* variable can be used, and address and key are there where a worker would need them. */
+/**
+ * Whether every MEDIA_* variable can be used, and whether address and key are set wherever a worker would need them.
+ */
 export const settings: DoctorCheck = {
   name: 'settings',
   title: 'Settings',
@@ -132,7 +134,7 @@ const REMEDY =
 
 const OTHER_STORE = 'Correct MEDIA_ARTIFACTS or its store.';
 
-/** Whether results can be stored where a worker runs, and found where only commands run. */
+/** Whether results can be stored where a worker runs, and read where only commands run. */
 export const artifacts: DoctorCheck = {
   name: 'artifacts',
   title: 'Artifact store',
@@ -168,7 +170,7 @@ export const artifacts: DoctorCheck = {
   },
 };
 
-/** None where they cannot be read, which the check of the models reports. */
+/** Empty if they cannot be read. The check of the models reports that. */
 async function modelsOf({ models: location }: MediaConfig): Promise<readonly ModelEntry[]> {
   if (location === undefined) return [];
   return (await createModelSource({ location, timeoutMs: MODELS_MS }).all()) ?? [];
@@ -176,7 +178,7 @@ async function modelsOf({ models: location }: MediaConfig): Promise<readonly Mod
 
 const MODELS_MS = 2_000;
 
-/** Where only commands run, they read results: a bucket is asked, because its address alone proves nothing. */
+/** Machines that run only commands read results. A bucket is requested, because its address alone proves nothing. */
 async function clientFinding(store: ArtifactStore, state: FolderState): Promise<Finding> {
   if (state !== 'there')
     return warning(
@@ -205,7 +207,7 @@ export const journal: DoctorCheck = {
   limitMs: 5_000,
   late: 'journal_unusable',
   run: async ({ config, dev }) => {
-    // A `dev` that runs gives its worker the folder that it has found.
+    // A running `dev` passes its own folder to its worker.
     const floats = dev === undefined ? floatingJournal(config) : undefined;
     if (floats !== undefined) return failedCheck('configuration', floats.message);
     const root = config.journal;

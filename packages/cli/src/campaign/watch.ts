@@ -54,8 +54,7 @@ class PlainLines implements CampaignView {
     [this.last, this.lastAt, this.phase] = [line, performance.now(), state.phase];
   }
 
-  stop(): void {
-  }
+  stop(): void {}
 }
 
 class Redrawn implements CampaignView, LiveView {

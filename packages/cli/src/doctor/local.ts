@@ -239,8 +239,8 @@ export const journal: DoctorCheck = {
 
 /**
  * - `there`: the folder exists.
- * - `missing`: it can be created: the nearest existing path above it is a writable folder.
- * - `blocked`: something else has its name, or the rights are missing.
+ * - `missing`: it can be created: its nearest existing parent is a writable folder.
+ * - `blocked`: something else has its name, or permissions are missing.
  */
 type FolderState = 'there' | 'missing' | 'blocked';
 
@@ -252,7 +252,7 @@ export async function folderState(folder: string): Promise<FolderState> {
   return access(at, constants.W_OK | constants.X_OK).then(() => 'missing', otherwise('blocked' as const));
 }
 
-/** The folder itself or the next one above it that exists; undefined where that is something else. */
+/** The folder itself or its nearest existing parent; undefined if that is not a folder. */
 async function nearest(folder: string): Promise<string | undefined> {
   for (let at = folder; ; at = dirname(at)) {
     const found = await stat(at).catch(otherwise(undefined));
@@ -263,7 +263,7 @@ async function nearest(folder: string): Promise<string | undefined> {
 
 const MADE_LATER = 'can be written; the first worker creates it';
 
-/** Does in a folder of its own what a store will do on the same file system, and removes the folder. */
+/** Tries in a new folder what a store will do on the same file system, then removes the folder. */
 async function inItsPlace(folder: string, check: (root: string) => Promise<void>): Promise<void> {
   const probe = await mkdtemp(join((await nearest(folder)) ?? folder, '.temporal-media-'));
   try {

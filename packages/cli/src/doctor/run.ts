@@ -78,7 +78,7 @@ async function withinLimit(check: DoctorCheck, facts: DoctorFacts): Promise<Find
 
 /**
  * Runs every check and prints each as soon as it and those before it are done.
- * @throws CliError of the first check that failed, with all reports as its data
+ * @throws CliError for the first check that failed, with all reports as its data
  */
 export async function runDoctor({ report }: CommandContext, env: NodeJS.ProcessEnv): Promise<void> {
   const facts = await gatherFacts(env, process.cwd());
@@ -100,7 +100,7 @@ export async function runDoctor({ report }: CommandContext, env: NodeJS.ProcessE
     return;
   }
   const { errorType: type, message, remedy: hint } = first;
-  // The line of the check has already shown message and remedy.
+  // The check's line has already shown message and remedy.
   throw CliError.from({ type, message, hint }, { ok: false, checks, summary }, true);
 }
 
@@ -123,7 +123,7 @@ export function reportInOrder(
   };
 }
 
-/** Every check after those it depends on. The first that fails decides the exit code. */
+/** Every check follows the checks it depends on. The first failure decides the exit code. */
 export const CHECKS: readonly DoctorCheck[] = [
   nodeVersion,
   oneSdk,
@@ -136,7 +136,7 @@ export const CHECKS: readonly DoctorCheck[] = [
   artifacts,
   journal,
   binding,
-  // Late, because most earlier failures also keep a worker from starting and are then the reason.
+  // Late in the list, because most earlier failures also keep a worker from starting, and then explain why.
   workers,
   waiting,
 ];

@@ -49,7 +49,7 @@ const KEY_UNPROVED =
   'This proves neither key nor path: compare MEDIA_API_KEY and MEDIA_BASE_URL with those of the service before the first paid call.';
 const PATH_UNPROVED =
   'The path may be wrong: MEDIA_BASE_URL is the part before /v1/videos in the addresses of the service.';
-/** Longest text of the service that is repeated, in characters. */
+/** Maximum characters of the service's text that are repeated. */
 const MOST_SAID = 200;
 const TRY_AGAIN_LATER = 'Try again later. The log of the service may say more.';
 
@@ -104,7 +104,7 @@ export function checkServiceAnswer(answer: ServiceAnswer): Finding {
     : warning(message, TRY_AGAIN_LATER);
 }
 
-/** The expected reply; when it does not mention a task, path or key may be wrong. */
+/** The expected reply. If it does not mention a task, the path or key may be wrong. */
 function checkUnknownTask(
   { result, baseUrl }: ServiceAnswer,
   status: number,
@@ -151,8 +151,8 @@ const WORDS: { readonly [cause: string]: (code: string) => string } = {
 const ANSWER_MS = 7_000;
 
 /**
- * Queries a task that cannot exist: one GET, which costs nothing (contract 1), with the key as in every call.
- * Nothing is ever created here.
+ * Queries a task that cannot exist: one GET, which costs nothing (contract 1), with the key as in every call. It never
+ * creates anything.
  */
 export const service: DoctorCheck = {
   name: 'service',
@@ -189,7 +189,7 @@ async function askService(
   }
 }
 
-/** Reports every error of a request on these connections: the result of the client does not hold its cause. */
+/** Reports every error of a request on these connections: the client's result does not contain the cause. */
 function watchedConnections(
   connections: ConnectionFactory,
   onError: (error: unknown) => void,
@@ -228,7 +228,7 @@ const DEFAULT_PORTS: { readonly [protocol: string]: number } = {
   'socks5:': 1080,
 };
 
-/** Whether calls of the service go through a proxy, and whether that can be reached. */
+/** Whether service calls go through a proxy, and whether that proxy can be reached. */
 export const proxy: DoctorCheck = {
   name: 'proxy',
   title: 'Proxy',
@@ -274,7 +274,7 @@ function usable(address: string): URL | undefined {
   }
 }
 
-/** Undefined when it accepts a connection; nothing is sent to it. */
+/** Undefined when the proxy accepts a connection; nothing is sent to it. */
 async function connectionProblem(url: URL): Promise<string | undefined> {
   const port = url.port === '' ? DEFAULT_PORTS[url.protocol] : Number(url.port);
   return new Promise((resolve) => {
@@ -307,7 +307,7 @@ export const models: DoctorCheck = {
   limitMs: READ_MS + 1_000,
   late: 'models_unavailable',
   run: async ({ config, accounts }) => {
-    // Where only some accounts have a configuration of their own, that of all is needed too.
+    // If only some accounts have their own configuration, the shared one is needed too.
     const own = accounts.filter(({ config: { models: location } }) => location !== config.models);
     if (own.length === 0) return checkModels(config);
     const { accounts: _each, ...finding } = await eachAccount(accounts, (account) =>
@@ -343,10 +343,10 @@ async function checkModels({ models: location, unknownModels }: MediaConfig): Pr
   return failedCheck('models_unavailable', `Every video would be refused: ${text}.`, remedy);
 }
 
-/** What an error of a service is about. */
+/** What a service error is about. */
 export type Subject = 'key' | 'path' | 'model' | 'task';
 
-/** The first match decides. A quoted address is replaced by `/` before. */
+/** The first match decides. Quoted addresses have already been replaced with `/`. */
 const SUBJECTS: readonly (readonly [Subject, RegExp])[] = [
   [
     'key',
@@ -369,12 +369,12 @@ export function spokenOf({ code, message }: Pick<TaskError, 'code' | 'message'>)
   return SUBJECTS.find(([, pattern]) => pattern.test(words))?.[0];
 }
 
-/** From bad to good: the worst decides. */
+/** From good to bad: the worst one decides. */
 const STATES: readonly Finding['state'][] = ['failed', 'warning', 'skipped', 'ok'];
 
 /**
- * Checks each account, all at once. Of several accounts the worst one decides, and the message names each; what was found
- * for one account alone is said as it is.
+ * Checks all accounts concurrently. With several accounts, the worst one decides, and the message names each. With a
+ * single account, the finding is reported unchanged.
  */
 async function eachAccount(
   accounts: readonly AccountFacts[],

@@ -73,7 +73,10 @@ export const workers: DoctorCheck = {
 const pollsOf = (view: QueueView | undefined): readonly number[] =>
   view === undefined ? [] : pollsForNewWork(view);
 
-/** Creates, polls, downloads and images run on queues of their own, which a hand-made worker may not serve. */
+/**
+ * Creates, polls, downloads and images run on queues separate from the main one, and a custom worker may not serve
+ * them.
+ */
 export function checkActivityQueues(
   served: Finding,
   queues: readonly (readonly [queue: string, polls: readonly number[]])[],
@@ -111,7 +114,7 @@ const CONNECT_MS = 4_000;
 /** gRPC PERMISSION_DENIED and UNAUTHENTICATED. */
 const REFUSED: ReadonlySet<unknown> = new Set([7, 16]);
 
-/** Whether the server that commands and workers would use answers, and its version. */
+/** Whether the server for commands and workers answers, and its version. */
 export const temporalServer: DoctorCheck = {
   name: 'temporal',
   title: 'Temporal server',
@@ -160,7 +163,7 @@ export function isRefusal(error: unknown): boolean {
   return REFUSED.has(code) || REFUSED.has(cause?.code);
 }
 
-/** gRPC reads these variables in lower case only, and uses them for every host that no_proxy does not name. */
+/** gRPC reads these variables only in lower case, and uses them for every host that is not in no_proxy. */
 function remedy(env: NodeJS.ProcessEnv): string {
   const hint = errorType('temporal_unreachable').hint;
   const proxy = ['grpc_proxy', 'https_proxy', 'http_proxy'].find((name) => env[name]);
@@ -220,9 +223,9 @@ function daysOf(seconds: number): string {
 
 /** What a worker with this environment would report about itself. */
 export interface OwnSide {
-  /** Null when no journal has been made yet. */
+  /** Null when no journal has been created yet. */
   readonly journal: (JournalIdentity & { readonly isSetBack: boolean }) | null;
-  /** Null while there is no artifact store. */
+  /** Null until there is an artifact store. */
   readonly artifacts: string | null;
   /** Empty without a usable base address. */
   readonly accounts: readonly string[];
@@ -254,7 +257,7 @@ export const binding: DoctorCheck = {
   },
 };
 
-/** Null while there is no journal: reading its identity would create one. */
+/** Null until there is a journal: reading its identity would create one. */
 async function journalOf(
   config: DoctorFacts['config'],
   queueBinding: QueueBinding | null,
@@ -264,7 +267,7 @@ async function journalOf(
   return { ...(await journal.identity()), isSetBack: await isSetBack(queueBinding, journal) };
 }
 
-/** Null for a missing or broken store: its own check reports the problem. */
+/** Null for a missing or broken store, which its own check reports. */
 async function artifactsOf(config: DoctorFacts['config']): Promise<string | null> {
   const { artifacts: place } = config;
   if (schemeOf(place) === undefined && (await folderState(join(place, 'store.json'))) === 'missing')
@@ -309,14 +312,14 @@ export function checkBinding(
   return ok(`the task queue "${taskQueue}" is bound to this journal`);
 }
 
-/** The command that gives new work to a version. */
+/** The command that routes new work to a version. */
 export function makeCurrent({ deploymentName, buildId }: WorkerVersion): string {
   return `\`temporal worker deployment set-current-version --deployment-name ${shellWord(deploymentName)} --build-id ${shellWord(buildId)}\``;
 }
 
 /**
- * Reports workers that poll and get no new work, because it is given to another version; undefined when a worker gets
- * it, or none polls. @param now milliseconds since the Unix epoch
+ * Reports workers that poll but get no new work, because it is routed to another version; undefined when a worker gets
+ * new work, or none polls. @param now milliseconds since the Unix epoch
  */
 export function checkVersions(view: QueueView, taskQueue: string, now: number): Finding | undefined {
   const isFresh = (at: number): boolean => now - at <= STALE_POLL_MS;

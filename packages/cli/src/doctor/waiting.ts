@@ -8,22 +8,22 @@ import { WORKFLOW } from 'temporal-media/internal/domain/names';
 import { dataConverterOf } from '../shared/codec-client';
 import { type DoctorCheck, failedCheck, type Finding, ok, warning } from './check';
 
-/** A paid call, or a row of a campaign, that is not sent for now. */
+/** A paid call, or a row of a campaign, that is currently held back. */
 export interface FoundWait extends CallWait {
   readonly workflowId: string;
 }
 
 const BUYERS = [WORKFLOW.generateVideo, WORKFLOW.generateImage, WORKFLOW.editImage, WORKFLOW.runCampaign];
-/** Most open executions that are queried, newest first: what holds one back holds back all later ones. */
+/** Maximum number of open executions to query, newest first: what holds one back holds back all later ones. */
 const MAX_QUERIED = 16;
-/** Milliseconds for the list and the queries together. */
+/** Time limit for the list and the queries together, in milliseconds. */
 const QUERIES_MS = 2_500;
-/** Most different reasons that are reported; each is a sentence or two. */
+/** Maximum number of different reasons to report; each takes a sentence or two. */
 const MOST_SHOWN = 3;
 
 /**
- * Whether paid calls wait instead of being sent, and why. Each worker process keeps the refusals in force for itself
- * (ADR 16); the workflows of the calls that wait know the reason, and are queried here.
+ * Whether paid calls wait instead of being sent, and why. Each worker process keeps the current refusals in its own
+ * memory (ADR 16). The workflows of the waiting calls know the reason and are queried here.
  */
 export const waiting: DoctorCheck = {
   name: 'waiting',
@@ -39,7 +39,7 @@ export const waiting: DoctorCheck = {
     const client = new Client({ connection, namespace, ...(dataConverter && { dataConverter }) });
     const own = accounts.length === 0 ? [config.credential] : accounts.map(({ name }) => name);
     const endAt = Date.now() + QUERIES_MS;
-    // Lists come from the server's visibility store, which videos do not need.
+    // Lists are read from the server's visibility store, which videos do not need.
     const open = await openBuyers(client, taskQueue, endAt).catch(otherwise(undefined));
     return open === undefined
       ? warning('The server does not list running workflows.', CHECK_AGAIN_LATER)
@@ -64,7 +64,8 @@ async function waitsOf(client: Client, workflowIds: readonly string[], endAt: nu
   const found: FoundWait[] = [];
   let silent = 0;
   await mapConcurrently(workflowIds, MAX_QUERIED, async (workflowId) => {
-    // It has ended meanwhile, its worker is busy, or its answer cannot be read here: none of it says why others wait.
+    // The workflow has ended, its worker is busy, or its answer cannot be read here. None of these explain why others
+    // wait.
     const waits = await callWaits(client, workflowId, endAt - Date.now()).catch(otherwise(undefined));
     if (waits === undefined) silent += 1;
     for (const wait of waits ?? []) found.push({ workflowId, ...wait });
@@ -72,7 +73,7 @@ async function waitsOf(client: Client, workflowIds: readonly string[], endAt: nu
   return { found, silent };
 }
 
-/** What open calls and campaigns answer, and how many gave no answer that can be read here. */
+/** The answers of open calls and campaigns, and how many gave no readable answer. */
 export interface WaitsFound {
   readonly found: readonly FoundWait[];
   readonly silent: number;
@@ -85,8 +86,8 @@ const REMEDY =
 const OF_ACCOUNT: ReadonlySet<CallWait['reason']> = new Set(['credentials', 'quota']);
 
 /**
- * @param own accounts that the next video may use, or the credential alone where the service is not known here: a
- * refusal of one applies to that video too
+ * @param own accounts that the next video may use, or only the credential if this machine does not know the service. A
+ * refusal of any of them applies to that video too
  */
 export function checkWaits(
   { found: waits, silent }: WaitsFound,

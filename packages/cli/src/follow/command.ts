@@ -15,7 +15,7 @@ import { onInterruption } from '../shared/interruption';
 import { POLLING_HELP, pollingOf, waitForOf, waitMsOf } from '../shared/paid-options';
 import { commandFor } from '../shared/text';
 
-/** `nudge`: brings the next poll of a video forward. */
+/** `nudge`: polls a video earlier than planned. */
 export function addNudgeCommand(program: Command, context: CommandContext): void {
   withCommonOptions(
     program
@@ -116,7 +116,7 @@ interface ResumeOptions extends CommonOptions {
   readonly out: string;
 }
 
-/** `resume`: continues waiting for a video; polls and downloads only, never creates. */
+/** `resume`: continues waiting for a video; only polls and downloads, never creates. */
 export function addResumeCommand(program: Command, context: CommandContext): void {
   withCommonOptions(
     program

@@ -11,7 +11,7 @@ import { type CommandContext } from '../shared/context';
 import { CliError } from '../shared/errors';
 import { writeNamedFile } from '../shared/output-files';
 
-/** `history record`: adds histories that the code replays to a folder of golden histories. */
+/** `history record`: adds histories to a folder of golden histories, which the code must replay. */
 export async function recordHistories(
   context: CommandContext,
   targets: readonly string[],
@@ -123,7 +123,7 @@ export async function exportHistory(
   });
 }
 
-/** @throws CliError when the redacted history would tell another story */
+/** @throws CliError when the redacted history would give a different result */
 async function redactedRun(code: ReplayCode, run: LoadedRun, options: RedactOptions): Promise<LoadedRun> {
   const redacted = redactHistory(run, code.bundle.code, options);
   const verdicts: Verdict[] = [];
@@ -137,7 +137,7 @@ async function redactedRun(code: ReplayCode, run: LoadedRun, options: RedactOpti
   );
 }
 
-/** What must be the same: the verdict, and the event at which the code differs. */
+/** What must stay the same: the verdict, and the event where the code differs. */
 function shape(verdict: Verdict): string {
   if (verdict.verdict === 'inputs_differ') return 'identical ';
   return verdict.verdict === 'diverges'

@@ -4,7 +4,7 @@ import { type MediaConfig } from 'temporal-media/worker';
 import { type CommandContext } from '../shared/context';
 
 /**
- * Makes the table of a journal in PostgreSQL, or brings it up to date. A dry run connects to nothing.
+ * Creates or upgrades a journal's table in PostgreSQL. A dry run makes no connection.
  * @throws ConfigurationError for a journal that has no table; PostgresError
  */
 export async function migrate(
@@ -31,7 +31,7 @@ export async function migrate(
   report.reply({ ok: true, data: { dryRun, from, version } });
 }
 
-/** `database at host`, of an address that was used. For a person at this machine: never for a history. */
+/** `database at host`, from the address in use. Only for people at this machine, never for a history. */
 function shownAddress(url: string): string {
   const { hostname, pathname, searchParams } = new URL(url);
   const host = searchParams.get('host') ?? (hostname === '' ? 'this machine' : hostname);

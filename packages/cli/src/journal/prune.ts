@@ -47,9 +47,9 @@ export async function pruneCreateJournal(
 }
 
 /**
- * A workflow that the server still has can be reset, and would then ask for its key again: the key is kept, however long
- * ago it sent. So can those above it, which run for months after a child or a batch has ended and was forgotten. A key
- * of another or an unknown namespace cannot be checked here and is kept.
+ * A workflow that the server still has can be reset and would then look up its key again, so the key is kept, however
+ * old the send is. The same is true of its parents, which may run for months after a child or batch has ended and was
+ * removed. A key from another or an unknown namespace cannot be checked here and is kept.
  */
 export function usedBy({ client, namespace }: Connected): PruneOptions['inUse'] {
   const known = new LRUCache<string, Promise<boolean>>({ max: 10_000 });
@@ -60,7 +60,7 @@ export function usedBy({ client, namespace }: Connected): PruneOptions['inUse'] 
   };
   return async (entry) => {
     if (entry.namespace !== namespace) return true;
-    // Without a workflow, the same id started again asks for the key.
+    // Without a workflow, starting the same id again looks up the key.
     if (entry.workflowId === null)
       return (await describeStandalone(client, namespace, { ...entry, runId: '' })) !== undefined;
     for (const id of [entry.workflowId, ...(entry.ancestors ?? [])]) if (await has(id)) return true;

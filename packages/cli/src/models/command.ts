@@ -14,7 +14,7 @@ interface ModelsOptions extends CommonOptions {
   readonly account?: string;
 }
 
-/** Those of an account of MEDIA_ACCOUNTS may differ from MEDIA_MODELS. */
+/** An account in MEDIA_ACCOUNTS may have different models from MEDIA_MODELS. */
 function withAccount(command: Command): Command {
   return withCommonOptions(
     command.option('--account <name>', 'credential whose models to show (default: those of MEDIA_MODELS)'),

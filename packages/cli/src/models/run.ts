@@ -4,12 +4,12 @@ import { formatMoney } from 'temporal-media/internal/domain/money';
 import { requestBudgetMs } from 'temporal-media/internal/domain/timeouts';
 import { shellWord } from '../shared/text';
 
-/** Everything about one model: its entry, and what follows from it for this command line. */
+/** Everything about one model: its entry, and how to use the model from this command line. */
 interface ModelView {
   readonly model: ModelEntry;
   /** Null for image models. */
   readonly references: readonly ReferenceView[] | null;
-  /** Null for image models, whose calls are never polled. */
+  /** Null for image models, which are never polled. */
   readonly polling: (PollingProfile & { readonly isDefault: boolean }) | null;
   readonly example: string;
 }
@@ -31,7 +31,7 @@ export function modelView(entry: ModelEntry): ModelView {
   };
 }
 
-/** Head and rows of `models ls`. */
+/** Header and rows of `models ls`. */
 export function modelRows(entries: readonly ModelEntry[]): string[][] {
   return [
     ['ID', 'KIND', 'DURATIONS', 'RESOLUTIONS / SIZES', 'PRICE'],
@@ -45,7 +45,7 @@ export function modelRows(entries: readonly ModelEntry[]): string[][] {
   ];
 }
 
-/** Name and value of everything that `models show` prints as text. */
+/** Names and values of everything that `models show` prints as text. */
 export function modelLines({ model, references, polling, example }: ModelView): [string, string][] {
   const lines: [string, string][] = [
     ['id', model.id],
@@ -112,10 +112,10 @@ function referenceText({ option, field, shape, form, max }: ReferenceView): stri
   return `${option} (${field}, ${sent}${most === undefined ? '' : `, at most ${most}`})`;
 }
 
-/** A price rule in a few words; `unknown` without one, which is never free. */
+/** A price rule in a few words. A model without one is `unknown`, never free. */
 function priceText({ kind, price: rule }: ModelEntry): string {
   if (rule === undefined) return 'unknown';
-  // An image call may make several results and pays for each (C1.7).
+  // An image call may return several results, and each is billed (C1.7).
   const unit = rule.per === 'task' && kind === 'image' ? 'result' : rule.per;
   if (rule.per !== 'specification') return `${formatMoney(rule)} per ${unit}`;
   const prices = rule.specifications.map(({ microUnits }) => microUnits);
@@ -125,7 +125,7 @@ function priceText({ kind, price: rule }: ModelEntry): string {
   return least === most ? `${money(least)} by specification` : `${money(least)} to ${money(most)}`;
 }
 
-/** One line per price of a list by specification. */
+/** One line per price in a list by specification. */
 function priceLines(entry: ModelEntry): string[] {
   const { price: rule } = entry;
   if (rule?.per !== 'specification') return [priceText(entry)];

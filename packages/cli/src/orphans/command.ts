@@ -7,7 +7,7 @@ interface OrphansOptions extends CommonOptions {
   readonly since?: string;
 }
 
-/** `orphans`: finds paid tasks whose workflow was closed from outside and that no other workflow fetches. */
+/** `orphans`: finds paid tasks that no workflow fetches because theirs was closed from outside. */
 export function addOrphansCommand(program: Command, context: CommandContext): void {
   withCommonOptions(
     program

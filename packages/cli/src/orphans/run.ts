@@ -31,9 +31,9 @@ const AT_ONCE = 8;
 const IN_ONE_QUERY = 100;
 
 /**
- * Returns the orphans among these tasks. Visibility settles most of them in two requests for a hundred; each of the
- * others takes a description or two.
- * @param keptSince a task that is older is not an orphan when the server no longer has its workflow
+ * Returns the orphans among these tasks. Visibility settles most of them with two requests per hundred tasks. Each
+ * remaining task takes one or two describe calls.
+ * @param keptSince an older task is not an orphan if the server no longer has its workflow
  */
 export async function orphansAmong(
   client: Client,
@@ -57,7 +57,10 @@ export type VisibleExecution = Pick<
   'workflowId' | 'status' | 'startTime' | 'searchAttributes'
 >;
 
-/** Leaves out tasks that a workflow has reported: the one that created them, their resume, or any other that names them. */
+/**
+ * Leaves out tasks that a workflow has reported: the one that created them, their resume, or any other workflow that
+ * names them.
+ */
 async function unreported(
   client: Client,
   entries: readonly CreatedEntry[],
@@ -76,15 +79,15 @@ function idsOf({ workflowId, account, taskId }: CreatedEntry): readonly string[]
 }
 
 /**
- * Whether the newest run of its workflow, or of its resume, has returned. What visibility lists as open may be closed by
- * now, and what it lists as continued may have been terminated since: both have to be described.
+ * Whether the newest run of its workflow, or of its resume, has returned. A run that visibility lists as open may have
+ * closed since, and a continued one may have been terminated, so both have to be described.
  */
 export function isReportedById(entry: CreatedEntry, executions: readonly VisibleExecution[]): boolean {
   const newest = newestRuns(executions);
   return idsOf(entry).some((id) => newest.get(id)?.status.name === 'COMPLETED');
 }
 
-/** Whether another workflow has returned with the task, such as one that was started with the same creation key. */
+/** Whether another workflow has returned with the task, such as a workflow started with the same creation key. */
 export function isReportedByTask(entry: CreatedEntry, executions: readonly VisibleExecution[]): boolean {
   const own = idsOf(entry);
   const others = executions.filter(
@@ -104,7 +107,10 @@ function newestRuns(executions: readonly VisibleExecution[]): ReadonlyMap<string
   return newest;
 }
 
-/** Executions with one of these values. None where visibility refuses the query, as it does for an attribute that it lacks. */
+/**
+ * Executions with one of these values. Empty if visibility refuses the query, for example because it lacks the
+ * attribute.
+ */
 async function listed(
   client: Client,
   attribute: string,
@@ -133,14 +139,14 @@ async function endOf(
     ? standaloneStatus(client, activityId)
     : statusOf(client, workflowId));
   if (status !== undefined && isCaredFor(status)) return undefined;
-  // A task from before the server's retention period may have ended well.
+  // A task from before the server's retention period may have succeeded.
   if (status === undefined && (createdAt === null || new Date(createdAt) < keptSince)) return undefined;
   const later = await statusOf(client, awaitVideoWorkflowId(account, taskId));
   if (later !== undefined && isCaredFor(later)) return undefined;
   return status ?? 'NOT_FOUND';
 }
 
-/** The status of an activity that no workflow has scheduled, in the words of workflows. */
+/** The status of a standalone activity, mapped to workflow statuses. */
 async function standaloneStatus(client: Client, activityId: string): Promise<string | undefined> {
   const found = await describeStandalone(client, client.options.namespace, { activityId, runId: '' });
   return decodeActivityExecutionStatus(found?.info?.status);
@@ -216,7 +222,9 @@ async function review(media: TemporalMediaClient, input: ReviewInput): Promise<R
   }
 }
 
-/** A worker's message about a record that no retry can read; undefined for any other error. */
+/**
+ * A worker's message about a record that stays unreadable however often it is retried; undefined for any other error.
+ */
 function recordErrorOf(error: unknown): string | undefined {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause)
     if ((cause as { type?: unknown }).type === 'MediaJournalUnavailable') return cause.message;

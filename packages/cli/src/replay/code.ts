@@ -6,11 +6,11 @@ import { CliError, withoutSecrets } from '../shared/errors';
 
 let isInstalled = false;
 
-/** A replay logs nothing: what the SDK would log about a history that differs is part of the verdict. */
+/** A replay logs nothing: the verdict already contains what the SDK would log about a differing history. */
 export function quietRuntime(): void {
   if (isInstalled) return;
   isInstalled = true;
-  // Histories are large and short-lived: without this, memory grows by a fifth more before it is collected.
+  // Histories are large and short-lived. Without this setting, memory grows another fifth before they are collected.
   setFlagsFromString('--heap-growing-percent=50');
   Runtime.install({
     logger: new DefaultLogger('ERROR', () => undefined),

@@ -3,7 +3,7 @@ import { type CommandContext, withCommonOptions } from '../shared/context';
 import { CliError } from '../shared/errors';
 import { type ReplayOptions } from './options';
 
-/** `replay`: what happened in a workflow, and whether the code at hand replays it. */
+/** `replay`: shows what happened in a workflow, and whether the current code replays it. */
 export function addReplayCommand(program: Command, context: CommandContext): void {
   withCommonOptions(
     program

@@ -26,18 +26,18 @@ import { type CommandContext, effectiveConfig, effectiveEnvironment } from '../s
 import { CliError } from '../shared/errors';
 import { type ExportOptions, type ReplayOptions } from './options';
 
-/** What the arguments of a command say about histories. */
+/** A command's arguments that select histories. */
 export type TargetOptions = Pick<
   ReplayOptions,
   'dataDir' | 'runId' | 'children' | 'query' | 'allOpen' | 'golden' | 'workflowsPath' | 'bundle' | 'timeline'
 > &
   Pick<ExportOptions, 'keepEncrypted'>;
 
-/** What names one target; its histories are not read yet, so that another thread may read them. */
+/** Identifies one target. Its histories are not read yet, so another thread may read them. */
 export type NamedTarget =
-  /** A file that somebody has named: that it is no history is the end of the command. */
+  /** A file named by the user. If it is not a history, the command fails. */
   | { readonly file: string }
-  /** Files of a folder that are the runs of one chain. */
+  /** Files in a folder that are the runs of one chain. */
   | { readonly chain: readonly string[] }
   /** A workflow id: all of its runs. */
   | { readonly workflow: string }
@@ -45,8 +45,8 @@ export type NamedTarget =
   | { readonly run: { readonly workflowId: string; readonly runId: string } };
 
 /**
- * The histories that a command names, one execution chain after the other; each is fetched or read when the one before it
- * is done with. Their payloads are decoded.
+ * The histories that a command names, one execution chain at a time. Each chain is fetched or read after the previous
+ * one has been processed. Payloads are decoded.
  */
 export async function* loadTargets(
   context: Pick<CommandContext, 'env'>,
@@ -60,7 +60,7 @@ export async function* loadTargets(
   }
 }
 
-/** Finds what the arguments of a command name, and loads it: from files, or from a server with one connection. */
+/** Finds and loads the targets of a command's arguments: from files, or from a server with one connection. */
 export class HistorySources {
   #connected: Promise<Client> | undefined;
 
@@ -81,7 +81,7 @@ export class HistorySources {
   /** A file or folder that exists, else a workflow id. */
   async *#namesOf(target: string): AsyncGenerator<NamedTarget> {
     const found = await stat(target).catch(otherwise(undefined));
-    // A folder of results has the name of its campaign, and only a workflow has children.
+    // A results folder has the name of its campaign, and only a workflow has children.
     const isWorkflow = found === undefined || (found.isDirectory() && this.options.children === true);
     if (isWorkflow && !looksLikeFile(target)) return void (yield { workflow: target });
     this.#refuseChildren();
@@ -90,8 +90,8 @@ export class HistorySources {
   }
 
   /**
-   * Without runs where the server no longer has what a query has found.
-   * @throws HistoryError for a file or a workflow that somebody has named
+   * Has no runs if the server no longer has an execution that a query found.
+   * @throws HistoryError for a file or a workflow that the user named
    */
   async load(named: NamedTarget): Promise<LoadedTarget | UnloadedTarget> {
     if ('workflow' in named) return this.#ofWorkflow(named.workflow);
@@ -111,7 +111,7 @@ export class HistorySources {
       const decoded = await this.#ofServer(other);
       return 'error' in decoded ? undefined : decoded;
     };
-    // A verdict does not need them, and they may be long.
+    // A verdict does not need the payloads, which may be long.
     const watched = this.options.timeline === false ? loaded : await withWatchers(client, loaded, prepare);
     return this.options.children === true ? withChildren(client, watched, prepare) : watched;
   }
@@ -140,7 +140,7 @@ export class HistorySources {
     return this.#decoded(target, { codecs: loadedDataConverter.payloadCodecs, namespace });
   }
 
-  /** Files need no server: only its codec. */
+  /** Files need no server, only its codec. */
   #fileCodecs(): Pick<DecodeOptions, 'codecs' | 'namespace'> {
     const env = effectiveEnvironment(this.context, this.options);
     const namespace = env['TEMPORAL_NAMESPACE'] || 'default';

@@ -15,31 +15,31 @@ import {
   type ThreadMessage,
 } from './target-report';
 
-/** Each thread keeps its own copy of the workflow code and one history, 100 MiB and more: not more than this unless asked. */
+/** Default maximum of threads. Each keeps its own copy of the workflow code and one history: 100 MiB or more. */
 const MOST_BY_DEFAULT = 4;
-/** Below this number of targets for each, a thread costs more than it saves: it takes a second to start. */
+/** With fewer targets per thread, another thread costs more than it saves: it takes a second to start. */
 const TARGETS_EACH = 25;
 
-/** Replays leave much garbage behind: a larger space for it costs memory and saves no time. */
+/** Replays create much garbage. A larger young generation costs memory and saves no time. */
 const YOUNG_MB = 12;
 
 /** How many replay at once. */
 export interface PoolOptions {
-  /** At most so many, this thread included. @default one for each processor, up to 4, where there are many targets */
+  /** Maximum number of threads, including this one. @default one per processor, up to 4, if there are many targets */
   readonly concurrency?: number;
-  /** Compiled code of a thread; where it is no file, as in a bundle of the caller, this thread replays all. */
+  /** A thread's compiled code. If it is not a file, as in a caller's bundle, this thread replays everything. */
   readonly entry?: string;
 }
 
 type Report = TargetReport | UnloadedTarget;
 
-/** This thread or another one: replays one name at a time. */
+/** This thread or another one. It replays one name at a time. */
 type Member = Pick<Reporter, 'report' | 'close'>;
 
 /**
- * Loads and replays what a command names, in this thread and, where it is much, in others beside it. Reports come in the
+ * Loads and replays a command's targets in this thread and, if there are many, in other threads. Reports arrive in the
  * order of the names, whichever thread made them.
- * @throws CliError when a thread ends before its time, with the name of what it replayed
+ * @throws CliError when a thread ends early; the error names the target that it was replaying
  */
 export async function* replayInPool(
   request: ReplayRequest,
@@ -59,7 +59,7 @@ export async function* replayInPool(
   let isOver = false;
   async function replayNames(member: Member): Promise<void> {
     for (;;) {
-      // A generator answers calls in their order, so that numbers follow the order of names.
+      // A generator answers calls in order, so numbers follow the order of the names.
       const named = ahead.shift() ?? (await names.next()).value;
       if (named === undefined || isOver) break;
       const index = dealt;
@@ -70,7 +70,7 @@ export async function* replayInPool(
     await member.close();
   }
   const all = Promise.all([here, ...threads].map(replayNames)).then(() => (isOver = true));
-  // Its failure is thrown below, where a report is missed.
+  // The failure is thrown below, where the missing report is noticed.
   all.catch(() => undefined);
   try {
     for (let next = 0; !isOver || reports.size > 0;) {
@@ -121,7 +121,7 @@ class ReplayThread implements Member {
     return receivedReport(report as SentReport);
   }
 
-  /** Lets it end what it has begun. */
+  /** Lets the thread finish its current target. */
   async close(): Promise<void> {
     await this.#answer(null);
   }

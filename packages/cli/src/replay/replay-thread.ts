@@ -4,7 +4,7 @@ import { quietRuntime } from './code';
 import { type NamedTarget } from './load-targets';
 import { type ReplayRequest, Reporter, sentReport, type ThreadMessage } from './target-report';
 
-// Entry of a thread that replays: loads and replays each name that it gets, and posts what is said about it.
+// Entry point of a replay thread: loads and replays each name that it receives, and posts the report.
 quietRuntime();
 const reporter = new Reporter(workerData as ReplayRequest);
 

@@ -49,7 +49,7 @@ export async function replay(
   const shown: object[] = [];
   const request = { code, env: context.env, targets, options };
   for await (const target of replayInPool(request, poolOptions(options))) {
-    // The server no longer has what the query has found.
+    // The server no longer has the execution that the query found.
     if (!('error' in target) && target.runs.length === 0) continue;
     summary.add(target);
     progress.update(summary);
@@ -79,7 +79,7 @@ export async function replay(
   else throw new CliError(failed, summary.message(failed), { data });
 }
 
-/** A target as it is printed. What happened in it belongs before its verdicts. */
+/** A target as printed: its timeline comes before its verdicts. */
 function linesOf(
   { report }: CommandContext,
   target: TargetReport | UnloadedTarget,
@@ -87,7 +87,7 @@ function linesOf(
 ): readonly string[] {
   if ('error' in target) return [`${report.paintResult('bad', 'unreadable')}  ${target.error.message}`];
   return target.runs.flatMap((run) =>
-    // Of thousands, those that replay are only counted.
+    // With thousands of targets, those that replay are only counted.
     run.verdict.verdict === 'identical' && replayed > MOST_IDENTICAL
       ? []
       : verdictLines(run, run.verdict, report.paintResult),
@@ -117,7 +117,7 @@ function jsonOf(target: TargetReport | UnloadedTarget): object {
   };
 }
 
-/** Errors and summaries of somebody else's code may repeat what they were given. */
+/** Errors and summaries from third-party code may repeat its input. */
 function cleaned(verdict: Verdict): unknown {
   if (verdict.verdict === 'identical') return verdict;
   const text = JSON.stringify(verdict, (_field, value: unknown) =>
@@ -132,12 +132,12 @@ const WORDS = {
   not_listed: 'is in the folder but not in the manifest',
 } as const;
 
-/** What is wrong with the files of a folder of golden histories, whether they replay or not. @throws HistoryError */
+/** Problems with the files in a folder of golden histories, whether they replay or not. @throws HistoryError */
 async function checkGolden(folder: string): Promise<readonly string[]> {
   return (await goldenProblems(folder)).map(({ file, problem }) => `${file} ${WORDS[problem]}.`);
 }
 
-/** How many histories were replayed: a line that is redrawn, on a terminal only. */
+/** Number of replayed histories, as a line that is redrawn. Only on a terminal. */
 function replayProgress(report: Report, stream: NodeJS.WriteStream = process.stderr): Progress {
   return stream.isTTY && process.env['TERM'] !== 'dumb' ? new Redrawn(report, stream) : NONE;
 }
@@ -187,7 +187,7 @@ class Redrawn implements Progress, LiveView {
 }
 
 const DEFAULT_PORT = 9229;
-/** Never another interface: a debugger may run any code in this process. */
+/** Never bind to another interface: a debugger may run any code in this process. */
 const HOST = '127.0.0.1';
 
 /** `replay --inspect`: waits for a debugger, and replays one run under it. */
@@ -233,18 +233,18 @@ async function runOf(
   throw new CliError('not_found', 'There is no run to inspect.');
 }
 
-/** What became of a call after its history had ended: a history does not change, its case does. */
+/** What happened to a call after its history ended. A history does not change, but its case does. */
 interface SinceThen {
   readonly decisions: readonly DecidedEntry[];
-  /** The wait for the same task that began afterwards; null where there is none. */
+  /** The later wait for the same task; null if there is none. */
   readonly waitedBy: string | null;
-  /** Runs of earlier executions of the id. */
+  /** Runs of the id's earlier executions. */
   readonly earlierRuns: readonly string[];
   /** What is safe to do now. */
   readonly safe: string;
 }
 
-/** Looks targets of one command up, with one connection. Asks the journal of the workers, and never the service. */
+/** Looks up a command's targets with one connection. Queries the workers' journal, never the service. */
 class SinceThenLookup {
   #connected: Promise<Connected> | undefined;
 
@@ -253,7 +253,7 @@ class SinceThenLookup {
     private readonly options: Pick<ReplayOptions, 'dataDir' | 'runId'>,
   ) {}
 
-  /** Undefined for what was not asked of the server by its id, and where nothing is known. */
+  /** Undefined for a target that was not loaded from the server by id, and when nothing is known. */
   async of(
     id: string,
     runs: readonly Pick<LoadedRun, 'workflowId' | 'source'>[],
@@ -263,7 +263,7 @@ class SinceThenLookup {
     if (!isOfServer || options.runId !== undefined) return undefined;
     const config = effectiveConfig(context, options);
     this.#connected ??= connect(config, effectiveEnvironment(context, options));
-    // The history was told and replayed: that nobody can say more is no failure of it.
+    // The timeline was printed and the history replayed, so missing further facts are not a failure.
     const found = await this.#connected
       .then((connected) => videoStatus(connected, config, id, { askService: false }))
       .catch(otherwise(undefined));
@@ -274,11 +274,11 @@ class SinceThenLookup {
   }
 }
 
-/** Whether somebody has decided or waited since: what the history advises is outdated then. */
+/** Whether anyone has made a decision or waited since. The history's advice is then outdated. */
 const hasNews = (since: SinceThen | undefined): boolean =>
   since !== undefined && (since.decisions.length > 0 || since.waitedBy !== null);
 
-/** Its lines: nothing where the history itself has everything. */
+/** Lines about the case; empty if the history already shows everything. */
 function sinceThenLines(id: string, since: SinceThen): readonly string[] {
   const { decisions, waitedBy, earlierRuns, safe } = since;
   const news = [

@@ -20,25 +20,25 @@ import { columnsOf } from '../shared/report';
 import { HistorySources, type NamedTarget, type TargetOptions } from './load-targets';
 import { type ReplayOptions } from './options';
 
-/** Named targets up to this number are told without being asked. */
+/** Up to this many named targets, the timeline is printed by default. */
 const MOST_NAMED = 10;
 
-/** Which targets of a command are told. */
+/** Which targets get a timeline. */
 type StoryOptions = Pick<ReplayOptions, 'timeline' | 'html' | 'utc'>;
 
-/** What a command was asked to tell. */
+/** What a command was asked to print. */
 interface StoryRequest extends Pick<CommandContext, 'env'> {
   readonly targets: readonly string[];
   readonly options: StoryOptions;
 }
 
-/** The timeline of a target of a command; undefined where it is neither told nor drawn. */
+/** The timeline of a command's target; undefined if it is neither printed nor drawn. */
 function storyOf(target: LoadedTarget, request: StoryRequest): Timeline | undefined {
   if (!isPrinted(target.target, request) && request.options.html === undefined) return undefined;
   return build(target, secretsOf(request.env));
 }
 
-/** One of thousands that a query or a folder has is told on request only. */
+/** A target among thousands from a query or folder gets a timeline only on request. */
 function isPrinted(target: string, { targets, options }: Omit<StoryRequest, 'env'>): boolean {
   return options.timeline ?? (targets.length <= MOST_NAMED && targets.includes(target));
 }
@@ -48,7 +48,7 @@ function build(target: LoadedTarget, secrets: readonly string[]): Timeline {
   return buildTimeline(target, { children, secrets });
 }
 
-/** The timelines that a command tells, and the page of one of them. */
+/** The timelines that a command prints, and the page for one of them. */
 export class Stories {
   private page: { readonly target: string; readonly html: string } | undefined;
 
@@ -57,7 +57,7 @@ export class Stories {
     private readonly request: Omit<StoryRequest, 'env'>,
   ) {}
 
-  /** What is told of a target, if anything. */
+  /** The timeline of a target, if it is to be printed. */
   toPrint(target: string, timeline: Timeline | undefined): Timeline | undefined {
     if (timeline !== undefined && this.request.options.html !== undefined) this.draw(timeline, target);
     return isPrinted(target, this.request) ? timeline : undefined;
@@ -89,7 +89,7 @@ export class Stories {
   }
 }
 
-/** What a thread that replays answers: `report` to a name, `done` to null, which ends it. */
+/** Replies of a replay thread: `report` for a name, `done` for null, which ends the thread. */
 export interface ThreadMessage {
   readonly report?: SentReport;
   readonly done?: true;
@@ -97,7 +97,7 @@ export interface ThreadMessage {
   readonly failed?: Failure['reply'];
 }
 
-/** A report without instances of classes, which do not pass between threads. */
+/** A report without class instances, which cannot be passed between threads. */
 export type SentReport =
   | TargetReport
   | {
@@ -117,30 +117,30 @@ export function receivedReport(report: SentReport): TargetReport | UnloadedTarge
   return { target, error: new HistoryError(unloaded.code, unloaded.message) };
 }
 
-/** What a command says about one run; its history is let go. */
+/** The report about one run; its history is released. */
 export interface ReportedRun extends Omit<LoadedRun, 'history'> {
   /** Number of events of its history. */
   readonly events: number;
   readonly verdict: Verdict;
 }
 
-/** What a command says about one target. */
+/** The report about one target. */
 export interface TargetReport {
   readonly target: string;
   readonly runs: readonly ReportedRun[];
-  /** Absent where nobody has asked for it. */
+  /** Absent unless requested. */
   readonly timeline?: Timeline;
 }
 
-/** What a command replays, in values that another thread can be given. */
+/** What a command replays, as values that can be passed to another thread. */
 export interface ReplayRequest extends Pick<CommandContext, 'env'> {
   readonly code: ReplayCode;
-  /** The arguments of the command. */
+  /** The command's arguments. */
   readonly targets: readonly string[];
   readonly options: TargetOptions & StoryOptions;
 }
 
-/** Loads and replays what is named, and keeps what the command shows of it. */
+/** Loads and replays the named targets, and keeps what the command shows about them. */
 export class Reporter {
   readonly #sources: HistorySources;
   readonly #replayer: Replayer;
@@ -150,7 +150,7 @@ export class Reporter {
     this.#replayer = new Replayer(request.code);
   }
 
-  /** What the arguments of the command name. */
+  /** What the command's arguments name. */
   names(): AsyncGenerator<NamedTarget, undefined> {
     return this.#sources.names(this.request.targets);
   }

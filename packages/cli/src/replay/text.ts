@@ -17,7 +17,7 @@ import { type TargetReport } from './target-report';
 
 type Count = Verdict['verdict'] | 'unreadable';
 
-/** Counts verdicts, and says with which error a command ends. */
+/** Counts verdicts and decides the command's error. */
 export class ReplaySummary {
   readonly #counts: Record<Count, number> = {
     identical: 0,
@@ -32,7 +32,7 @@ export class ReplaySummary {
   #missing = false;
   readonly #startedAt = performance.now();
 
-  /** @param of whether a person has named the workflows, so that each of them must replay; and with the same inputs */
+  /** @param of whether the user named the workflows, so that each must replay, and whether with the same inputs */
   constructor(private readonly of: { readonly named: boolean; readonly strictInputs: boolean }) {}
 
   add(target: TargetReport | UnloadedTarget): void {
@@ -44,7 +44,7 @@ export class ReplaySummary {
     for (const { verdict, events } of target.runs) {
       this.#events += events;
       this.#counts[verdict.verdict] += 1;
-      // Other teams have workflows in a namespace, too.
+      // Other teams may have workflows in the namespace, too.
       if (verdict.verdict === 'not_replayed' && verdict.reason !== 'not_started') this.#missing = true;
     }
   }
@@ -67,7 +67,7 @@ export class ReplaySummary {
     return this.#unread;
   }
 
-  /** Why it failed, in a sentence. */
+  /** Why the replay failed, in one sentence. */
   message(type: CommandErrorType): string {
     return type === 'replay_differs' && !this.differs()
       ? `${this.#counts.not_replayed} histories were not replayed: the current code has no such workflow, or another SDK wrote them.`
@@ -92,7 +92,7 @@ export class ReplaySummary {
   }
 }
 
-/** Places that are shown of a stack. */
+/** Maximum number of stack frames shown. */
 const PLACES = 3;
 
 const REASONS = {
@@ -186,7 +186,7 @@ function writer({ sdk, build, deployment, package: version }: WrittenBy): readon
   return [`  written by: ${who.join(', ')}`];
 }
 
-/** What follows the verdicts of a command, once: the notes that apply to them, or all with `--verbose`. */
+/** Printed once after a command's verdicts: the notes that apply to them, or all notes with `--verbose`. */
 export function closingLines(
   summary: Pick<ReplaySummary, 'differs' | 'inputsDiffer'>,
   { verbose = false, workflowsPath, bundle }: Pick<ReplayOptions, 'verbose' | 'workflowsPath' | 'bundle'>,
@@ -199,7 +199,7 @@ export function closingLines(
   ];
 }
 
-/** A line for a terminal of so many columns, wrapped at blanks below its own indent. */
+/** A line wrapped at spaces for a terminal with this many columns, keeping its indent. */
 export function wrapped(line: string, width: number): readonly string[] {
   const indent = /^ */.exec(line)?.[0] ?? '';
   const [first = '', ...rest] = hanging(indent, line.slice(indent.length), width);

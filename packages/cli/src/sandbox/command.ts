@@ -20,7 +20,7 @@ interface SandboxCommandOptions {
   readonly log?: boolean;
 }
 
-/** `sandbox`: runs the service of the contract on this machine until Ctrl-C. */
+/** `sandbox`: runs a service that implements the contract on this machine; Ctrl-C stops it. */
 export function addSandboxCommand(program: Command, context: CommandContext): void {
   withOutputOptions(program.command('sandbox'))
     .description('run the sandbox service in the foreground')

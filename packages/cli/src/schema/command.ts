@@ -38,7 +38,7 @@ import { withOutputOptions } from '../shared/report';
 import { nearNames } from '../shared/text';
 import { type WhatIfReport } from '../whatif/scenario';
 
-/** What `schema` can print, and what each describes. A name that ends in `-input` is that of a workflow's input. */
+/** What `schema` can print, and what each describes. A name that ends in `-input` stands for a workflow's input. */
 export const SCHEMA_NAMES = {
   models: 'the model configuration (MEDIA_MODELS)',
   accounts: 'the accounts of a worker (MEDIA_ACCOUNTS)',
@@ -82,7 +82,7 @@ export const SCHEMA_NAMES = {
   faults: 'a fault file of the sandbox (--faults)',
 } as const;
 
-/** The type of each document; the build makes the JSON Schemas of these types (`scripts/json-schemas.js`, ADR 21). */
+/** The type of each document; the build generates JSON Schemas from these types (`scripts/json-schemas.js`, ADR 21). */
 export interface Documents {
   readonly reply: Reply;
   readonly event: OutputLine;
@@ -130,8 +130,8 @@ export function isSchemaName(name: string): name is SchemaName {
 }
 
 /**
- * JSON Schema, draft 2020-12. That of a workflow's input refuses fields that it does not name, as the workflow does;
- * all others allow what later versions may add.
+ * JSON Schema, draft 2020-12. The schema of a workflow's input refuses unknown fields, as the workflow does. All others
+ * allow fields that later versions may add.
  */
 export async function jsonSchemaOf(name: SchemaName): Promise<object> {
   if (name === 'models')
@@ -146,7 +146,7 @@ export async function jsonSchemaOf(name: SchemaName): Promise<object> {
   return JSON.parse(await readFile(join(__dirname, '..', 'schemas', `${name}.json`), 'utf8')) as object;
 }
 
-/** What is validated when it is read has the schema of its reader, with bounds that no type expresses. */
+/** Data that is validated when it is read uses its reader's schema, which has bounds that no type expresses. */
 async function readBy(name: SchemaName, reader: ZodType): Promise<object> {
   const { toJSONSchema } = await import('zod');
   const { $schema, ...rest } = toJSONSchema(reader, { target: 'draft-2020-12', io: 'input' });
@@ -156,7 +156,7 @@ async function readBy(name: SchemaName, reader: ZodType): Promise<object> {
 /** `schema`: prints the JSON Schemas of what this program reads and writes. */
 export function addSchemaCommand(program: Command, context: CommandContext): void {
   const argument = new Argument('[name]', 'what to describe');
-  // For help and completion only: `schema` itself reports a wrong name, with similar ones.
+  // For help and completion only: `schema` itself reports a wrong nameand suggests similar ones.
   argument.argChoices = Object.keys(SCHEMA_NAMES);
   withOutputOptions(program.command('schema').addArgument(argument))
     .description('print the JSON Schema of a file or an output; without a name, list the schemas')

@@ -8,9 +8,9 @@ import { CliError } from '../shared/errors';
 export interface SetupResult {
   readonly namespace: string;
   readonly dryRun: boolean;
-  /** Search attributes that were registered now, or would be. */
+  /** Search attributes that were just registered, or would be. */
   readonly registered: readonly string[];
-  /** Those that the namespace had before. */
+  /** Search attributes that the namespace already had. */
   readonly present: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export async function setUp(
   report.reply({ ok: true, data });
 }
 
-/** Temporal Cloud, and servers that give this right to few, have other ways to register them. */
+/** Temporal Cloud, and servers that restrict this permission, provide other ways to register them. */
 function refused(namespace: string, error: unknown): never {
   const why = error instanceof Error ? error.message : String(error);
   const names = SEARCH_ATTRIBUTES.map((name) => `--name ${name} --type Keyword`).join(' ');
@@ -69,7 +69,7 @@ interface SetupOptions extends CommonOptions {
   readonly dryRun?: boolean;
 }
 
-/** `setup`: makes a namespace ready for search attributes. */
+/** `setup`: registers search attributes in a namespace. */
 export function addSetupCommand(program: Command, context: CommandContext): void {
   withCommonOptions(
     program

@@ -11,8 +11,8 @@ import { type CheckedCall } from './dry-run';
 import { type CallPlace } from './models-in-force';
 
 /**
- * Whether this very request has a workflow under its id. The command then returns what was bought, and a model configuration that has
- * changed since must not prevent that. False where no server answers.
+ * Whether a workflow with exactly this request exists under its id. The command then returns what was bought, even if
+ * the model configuration has changed since. False if no server answers.
  */
 async function isCallStarted(
   paid: PaidRequest,
@@ -34,7 +34,7 @@ export interface SpendOptions {
   readonly id?: string;
 }
 
-/** What decides whether a valid request is started. */
+/** The limits that decide whether a valid request is started. */
 export interface BeforeSend {
   readonly paid: PaidRequest;
   readonly config: MediaConfig;
@@ -43,9 +43,9 @@ export interface BeforeSend {
 }
 
 /**
- * Checks a call. With `--dry-run` shows the request instead of sending it, else enforces the spend limit. True when the call may
- * start.
- * @throws CliError for what a dry run refuses, and `spend_not_confirmed`
+ * Checks a call. With `--dry-run`, shows the request instead of sending it; otherwise enforces the spend limit. True
+ * when the call may start.
+ * @throws CliError for anything a dry run refuses, and `spend_not_confirmed`
  */
 export async function maySend(
   context: CommandContext,
@@ -70,7 +70,7 @@ export async function maySend(
   return true;
 }
 
-/** @param checked the refusal of a call that was started under its id before */
+/** @param checked the refusal of a call whose id was already started */
 function costOf(checked: CheckedCall | Error): {
   readonly estimate: Money | null;
   readonly unknownBecause?: string;

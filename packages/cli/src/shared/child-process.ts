@@ -13,7 +13,7 @@ export interface RunningChild<Ready> {
   readonly ready: Ready;
   /** Resolves when the process has exited, with a description of how. */
   readonly exited: Promise<string>;
-  /** Tells it to end, and kills it after `graceMs`. Resolves when the process has exited. */
+  /** Asks the process to exit, and kills it after `graceMs`. Resolves when the process has exited. */
   stop(graceMs: number): Promise<void>;
   /** Sends SIGKILL. */
   kill(): void;
@@ -23,7 +23,7 @@ interface StartChildOptions {
   readonly env: NodeJS.ProcessEnv;
   /** File to which its output is appended; a pipe would block it when the parent is busy or dead. */
   readonly logFile: string;
-  /** Milliseconds until it must be ready. @default 120000 */
+  /** Milliseconds within which the process must be ready. @default 120000 */
   readonly readyMs?: number;
 }
 
@@ -92,7 +92,8 @@ async function readyOf(
 
 async function stop(child: ChildProcess, exited: Promise<string>, graceMs: number): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
-  // By its channel, on which it drains: a signal ends a process at once on Windows, also in the middle of a create.
+  // Through its IPC channel, which makes it drain. On Windows, a signal ends a process immediately, even in the middle
+  // of a create.
   if (child.connected) child.disconnect();
   else child.kill('SIGTERM');
   const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
@@ -104,7 +105,7 @@ async function stop(child: ChildProcess, exited: Promise<string>, graceMs: numbe
 export interface Supervised<Ready> {
   /** The running child; undefined during a restart. */
   current(): RunningChild<Ready> | undefined;
-  /** Ends the restarts and the child; resolves when it has exited. */
+  /** Ends the restarts and the child. Resolves when the child has exited. */
   stop(graceMs: number): Promise<void>;
   kill(): void;
 }
@@ -114,7 +115,9 @@ interface SuperviseOptions<Ready> {
   readonly start: () => Promise<RunningChild<Ready>>;
   readonly onStart: (child: RunningChild<Ready>) => Promise<void>;
   readonly say: (line: string) => void;
-  /** Whether a first start that failed so is tried again as later ones are, and said. @default no such failure */
+  /**
+   * Whether a first start that failed with this error is retried and reported like later ones. @default no such failure
+   */
   readonly isMended?: (error: unknown) => boolean;
 }
 
@@ -170,7 +173,7 @@ export async function supervise<Ready>(options: SuperviseOptions<Ready>): Promis
       stopping.abort();
       await child?.stop(graceMs);
       await kept;
-      // Stops a child whose start was under way when stop was called.
+      // Stops a child that was still starting when stop was called.
       await child?.stop(graceMs);
     },
   };

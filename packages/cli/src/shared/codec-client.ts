@@ -16,15 +16,15 @@ export interface CodecServer {
   /** Value of the header Authorization. */
   readonly auth?: string | undefined;
   readonly namespace: string;
-  /** Carries the requests to it. */
+  /** Sends the requests to the codec server. */
   readonly dispatcher: Dispatcher;
 }
 
-/** Longest wait for a reply, in milliseconds, and its largest size in bytes. */
+/** Maximum wait for a reply, in milliseconds, and maximum reply size in bytes. */
 const LIMIT_MS = 10_000;
 const MAX_REPLY = 64 * 1024 * 1024;
 
-/** Longest reason of a refusal that is shown, in characters. */
+/** Maximum characters of a refusal's reason that are shown. */
 const MAX_REASON = 200;
 
 /** Payloads in protobuf's JSON form: bytes are base64. */
@@ -35,8 +35,8 @@ const Reply = z.object({
 });
 
 /**
- * Encodes and decodes with a codec server, as the `temporal` command does. The server sees every payload in the clear,
- * but never a key of the service. Rejects with a CodecUnreachableError.
+ * Encodes and decodes with a codec server, like the `temporal` command. The server sees every payload in the clear, but
+ * never a key of the service. Rejects with a CodecUnreachableError.
  */
 class RemoteCodec implements PayloadCodec {
   constructor(private readonly server: CodecServer) {}
@@ -77,10 +77,12 @@ class RemoteCodec implements PayloadCodec {
     return read.data.payloads.map(fromJson);
   }
 
-  /** What a refusal of these payloads says, such as the key that is missing; a page of a proxy or a log-in says nothing. */
+  /**
+   * The reason for refusing these payloads, such as a missing key. An HTML page from a proxy or log-in has no reason.
+   */
   #reason({ status, headers, body }: CollectedReply): string {
     if (status !== 400 || !String(headers['content-type']).startsWith('text/plain')) return '';
-    // With its scheme and without: either may be repeated.
+    // With and without its scheme: the message may repeat either.
     const { auth = '' } = this.server;
     const said = createRedactor([auth, ...auth.split(/\s+/)]).text(body.bytes.toString('utf8'), MAX_REASON);
     return said === '' ? '' : `: ${said.replace(/\.$/, '')}`;
@@ -113,7 +115,8 @@ function fromJson({ metadata, data }: z.infer<typeof Reply>['payloads'][number])
 
 /**
  * How commands read and write payloads: with the codec server of TEMPORAL_CODEC_ENDPOINT and TEMPORAL_CODEC_AUTH, as
- * the `temporal` command does (`{namespace}` in the address stands for the namespace); without them, as the SDK does.
+ * the `temporal` command does (`{namespace}` in the address stands for the namespace). Without them, uses the SDK's
+ * default.
  * @throws CliError `configuration` for an unusable address or proxy
  */
 export function dataConverterOf(env: NodeJS.ProcessEnv, namespace: string): DataConverter | undefined {
@@ -125,7 +128,7 @@ export function dataConverterOf(env: NodeJS.ProcessEnv, namespace: string): Data
   return { payloadCodecs: [new RemoteCodec({ endpoint, auth, namespace, dispatcher })] };
 }
 
-/** Errors never repeat the address: it may hold a password. */
+/** Errors never repeat the address: it may contain a password. */
 function endpointOf(named: string, namespace: string): URL {
   try {
     const url = new URL(named.replaceAll('{namespace}', encodeURIComponent(namespace)));
@@ -144,7 +147,7 @@ function endpointOf(named: string, namespace: string): URL {
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 const CONNECT_MS = 4_000;
 
-/** Connects directly to this machine, and elsewhere as HTTPS_PROXY, HTTP_PROXY and NO_PROXY say. */
+/** Connects directly to this machine. Elsewhere, follows HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
 function wayTo(endpoint: URL, env: NodeJS.ProcessEnv): Dispatcher {
   const connections = environmentConnections(LOOPBACK.test(endpoint.hostname) ? {} : env);
   try {

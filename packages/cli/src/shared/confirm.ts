@@ -7,7 +7,9 @@ import { type LostCalls } from 'temporal-media/worker';
 import { badInput, CliError } from './errors';
 import { type Report } from './report';
 
-/** The most that a call may cost without an agreement; without a currency, in that of the price rule. */
+/**
+ * The most that a call may cost without a confirmation. An amount without a currency uses the price rule's currency.
+ */
 export interface MaxSpend {
   readonly microUnits: number;
   readonly currency: string | null;
@@ -37,17 +39,17 @@ export function limitText({ microUnits, currency }: MaxSpend): string {
 
 interface SpendQuestion {
   readonly limit: MaxSpend;
-  /** Null is unknown and needs an agreement as well. */
+  /** Null is unknown and also needs a confirmation. */
   readonly estimate: Money | null;
-  /** Whether the estimate is the most that it may cost with retries. @default false */
+  /** Whether the estimate is the maximum cost including retries. @default false */
   readonly upTo?: boolean;
-  /** What may have been paid for the same before; one sentence. */
+  /** What may already have been paid for the same thing; one sentence. */
   readonly before?: string;
   /** Why it is unknown, for a person; one sentence. */
   readonly unknownBecause?: string;
 }
 
-/** Why a call needs an agreement; undefined when it needs none. */
+/** Why a call needs a confirmation; undefined when it needs none. */
 export function whyNot({
   limit,
   estimate,
@@ -69,7 +71,7 @@ export function whyNot({
 }
 
 /**
- * Returns for an estimate within the limit; asks a person at a terminal about any other. Without a terminal it fails
+ * Returns if the estimate is within the limit. Otherwise asks the person at the terminal. Without a terminal it fails
  * closed. @throws CliError `spend_not_confirmed`; nothing was started
  */
 export async function confirmSpend(
@@ -99,7 +101,7 @@ export interface Terminal {
   readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean };
 }
 
-/** Stdin and stderr: stdout is for results. */
+/** Stdin and stderr, because stdout is for results. */
 export const TERMINAL: Terminal = { input: process.stdin, output: process.stderr };
 
 export function isTerminal({ input, output }: Terminal): boolean {
@@ -121,10 +123,10 @@ export async function askTerminal(question: string, { input, output }: Terminal)
   }
 }
 
-/** Most ids that a line names; a script gets all of them. */
+/** Maximum number of ids in a line; scripts get all of them. */
 const NAMED = 20;
 
-/** Prints what a rebind gives up and requires an agreement to it. @throws CliError `rebind_not_confirmed` */
+/** Prints what a rebind gives up and requires a confirmation. @throws CliError `rebind_not_confirmed` */
 export async function confirmRebind(
   report: Report,
   taskQueue: string,
@@ -140,7 +142,7 @@ export async function confirmRebind(
   });
 }
 
-/** Describes what happens to the calls that this journal does not know. */
+/** Describes what happens to calls that this journal does not contain. */
 export function rebindLines(taskQueue: string, lost: LostCalls): string[] {
   const [found, unknown] = [keysOf(lost, true), keysOf(lost, false)];
   return [

@@ -11,8 +11,9 @@ import { CliError } from './errors';
 import { type PollerKind, pollsForNewWork, STALE_POLL_MS, viewQueue } from './execution-state';
 
 /**
- * A connection to a Temporal server, as client commands use it. It ends with the process of its command: a call that the
- * SDK repeats on a closed connection throws in a timer, which would replace the answer of the command.
+ * A connection to a Temporal server, as client commands use it. It is never closed, but ends with the command's
+ * process: if the SDK retries a call on a closed connection, it throws in a timer, and the error would replace the
+ * command's answer.
  */
 export interface Connected {
   readonly media: TemporalMediaClient;
@@ -22,9 +23,9 @@ export interface Connected {
   readonly taskQueue: string;
   /** Link to a workflow in the web UI; undefined when no UI is known. */
   workflowUrl(workflowId: string): string | undefined;
-  /** Whether a worker has polled a task queue in the last 90 s; undefined when that is unknown. @default taskQueue */
+  /** Whether a worker has polled a task queue in the last 90 s; undefined if unknown. @default taskQueue */
   hasWorker(ofQueue?: string): Promise<boolean | undefined>;
-  /** Activity queues of these kinds that no worker has polled in the last 90 s; none where that is unknown. */
+  /** Activity queues of these kinds that no worker has polled in the last 90 s; empty if unknown. */
   unserved(kinds: readonly ActivityQueueKind[]): Promise<readonly string[]>;
 }
 
@@ -40,7 +41,7 @@ export interface Target {
   readonly usesCodec: boolean;
 }
 
-/** Longest wait for a server that does not answer, in milliseconds. */
+/** Maximum wait for a server that does not answer, in milliseconds. */
 const CONNECT_MS = 4_000;
 const DEFAULT_ADDRESS = 'localhost:7233';
 
@@ -139,7 +140,7 @@ function withoutUndefined(options: object): ConnectionOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
-/** Like {@link pollsForNewWork}, of a task queue. @throws when the server does not answer in `limitMs` */
+/** Like {@link pollsForNewWork}, for a task queue. @throws when the server does not answer in `limitMs` */
 async function lastPolls(
   ...[connection, namespace, taskQueue, kind, limitMs]: Parameters<typeof viewQueue>
 ): Promise<readonly number[]> {

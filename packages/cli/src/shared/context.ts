@@ -6,10 +6,10 @@ import { type Connected } from './connect';
 import { type ExitCode } from './exit-codes';
 import { type Report, withOutputOptions } from './report';
 
-/** What every command works with. */
+/** The context of every command. */
 export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
-  /** Its format is first read from the raw arguments; the parsed options correct it before an action runs. */
+  /** The output format is first read from the raw arguments. The parsed options correct it before an action runs. */
   report: Report;
   exitCode: ExitCode;
 }
@@ -30,7 +30,7 @@ export function effectiveEnvironment(
   context: Pick<CommandContext, 'env'>,
   options: CommonOptions,
 ): NodeJS.ProcessEnv {
-  // Typed where the command runs: there a relative path has a meaning.
+  // Resolved in the directory where the command runs, because relative paths refer to it.
   return options.dataDir === undefined
     ? context.env
     : { ...context.env, MEDIA_DATA_DIR: resolve(options.dataDir) };
@@ -41,7 +41,7 @@ export function effectiveConfig(context: Pick<CommandContext, 'env'>, options: C
   return readConfig(effectiveEnvironment(context, options));
 }
 
-/** For options that may be given several times; their order is kept. */
+/** For options that may be given several times; the order is kept. */
 export function collect(value: string, before: readonly string[] = []): string[] {
   return [...before, value];
 }

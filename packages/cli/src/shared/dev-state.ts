@@ -86,10 +86,10 @@ async function writeJson(file: string, content: object): Promise<void> {
   await rename(draft, file);
 }
 
-/** The key of a local sandbox, which gives access to nothing else. */
+/** The key of a local sandbox. It gives access to nothing else. */
 export const SANDBOX_KEY = 'sandbox-key';
 
-/** Longest wait, in milliseconds, for a sandbox that was killed with its `dev` to release its ports. */
+/** Maximum wait, in milliseconds, until a sandbox that was killed with its `dev` releases its ports. */
 const PORT_WAIT_MS = 15_000;
 
 interface StartDevSandboxOptions {
@@ -100,7 +100,7 @@ interface StartDevSandboxOptions {
 
 /**
  * Starts the sandbox of `dev` in its own process, on the ports of the last run: another port would mean another
- * account, and earlier tasks would be out of reach. @throws CliError when such a port is taken
+ * account, which could not reach earlier tasks. @throws CliError when such a port is taken
  */
 export async function startDevSandbox({
   dataDir,
@@ -114,7 +114,7 @@ export async function startDevSandbox({
   if (ports.sandbox !== undefined) args.push('--port', String(ports.sandbox));
   if (ports.media !== undefined) args.push('--media-port', String(ports.media));
   return startChild<DevSandbox>(args, {
-    // The proxies of the user are for another service.
+    // The user's proxies are for another service.
     env: childEnvironment(env, /_proxy$/i),
     logFile: join(dataDir, 'logs', 'sandbox.log'),
   });
@@ -145,8 +145,9 @@ export function sandboxEnvironment(sandbox: DevSandbox, env: NodeJS.ProcessEnv):
 }
 
 /**
- * The environment in which a child worker finds this server. For a server that was started here, every TEMPORAL_* of
- * the user is dropped, the default profile included: its TLS and keys belong to another server.
+ * The environment in which a child worker finds this server. For a server that was started here, all of the user's
+ * TEMPORAL_* variables and the default profile are dropped, because their TLS settings and keys belong to another
+ * server.
  */
 export function temporalEnvironment(
   server: RunningTemporalServer,
@@ -161,7 +162,7 @@ export function temporalEnvironment(
     ...Object.fromEntries(others),
     TEMPORAL_ADDRESS: server.address,
     TEMPORAL_NAMESPACE: server.namespace,
-    // A file that does not exist: an empty one counts as broken.
+    // A file that does not exist, because an empty one counts as broken.
     TEMPORAL_CONFIG_FILE: join(dataDir, 'temporal-profiles.toml'),
   };
 }

@@ -37,7 +37,7 @@ import { refuseIssues } from './invalid-request';
 import { type CallPlace, devInUse, validateCall, type ValidatedCall } from './models-in-force';
 import { shownLocation } from './text';
 
-/** A request as it would be sent, without the key and without the bytes of media. */
+/** A request as it would be sent, but without the key and the media bytes. */
 interface ShownRequest {
   readonly method: 'POST';
   /** Scheme, host and prefix of the service; null where only the worker knows them. */
@@ -46,7 +46,7 @@ interface ShownRequest {
   readonly headers: { readonly [name: string]: string };
   /** The JSON of a video create or an image generation. */
   readonly body?: JsonValue;
-  /** The parts of an image edit, or of a create that is sent as a form, in wire order. */
+  /** The parts of an image editor of a create that is sent as a form, in wire order. */
   readonly parts?: readonly ShownPart[];
 }
 
@@ -60,10 +60,10 @@ const SEGMENTS = {
   edit_image: ['images', 'edits'],
 } as const;
 
-/** Placeholder for an unknown base address; only the path of the result is used. */
+/** Placeholder for an unknown base address; only the resulting path is used. */
 const UNKNOWN_BASE = 'http://unknown.invalid';
 
-/** Builds the request with the worker's builders. @throws CliError when no body can be built from it */
+/** Builds the request with the same builders as the worker. @throws CliError when no body can be built from it */
 async function shownRequest(
   paid: PaidRequest,
   entry: ModelEntry | undefined,
@@ -108,7 +108,7 @@ async function content(
   return { body: { model: model ?? null, prompt: prompt ?? null, ...(placeholders.show(rest) as object) } };
 }
 
-/** For a model that takes bytes, a URL becomes bytes too: the worker fetches it before it sends. */
+/** For a model that takes bytes, a URL becomes bytes too, because the worker fetches it before sending. */
 function videoBody(
   request: VideoRequest,
   model: VideoModel | undefined,
@@ -186,8 +186,8 @@ export interface CheckedCall extends ValidatedCall {
 }
 
 /**
- * Checks a call as a worker would before sending it, and builds its request: for a dry run, which shows it, and for a start,
- * which so refuses the same. Sends nothing, starts nothing, needs no server. @throws CliError
+ * Checks a call as a worker would before sending it, and builds its request: a dry run shows it, and a start refuses
+ * the same requests. Sends and starts nothing, needs no server. @throws CliError
  */
 export async function checkCall(paid: PaidRequest, place: CallPlace): Promise<CheckedCall> {
   const validated = await validateCall(paid, place);
@@ -198,7 +198,7 @@ export async function checkCall(paid: PaidRequest, place: CallPlace): Promise<Ch
   return { ...validated, request };
 }
 
-/** Where nothing is known of the model, each reference is shown in a field of which only the worker knows the name. */
+/** If the model is unknown, each reference is shown in a field that only the worker can name. */
 function guessed(paid: PaidRequest): { readonly paid: PaidRequest; readonly entry?: ModelEntry } {
   if (paid.operation !== 'create_video') return { paid };
   const references = (paid.request.references ?? []).map((reference, index) => ({
@@ -249,17 +249,17 @@ function requestLines({ method, baseUrl, path, headers, body, parts }: ShownRequ
   return lines;
 }
 
-/** Largest inline reference in bytes, as in the worker. */
+/** Maximum inline reference in bytes, the same as in the worker. */
 const MAX_INLINE_BYTES = 64 * 1024 * 1024;
 
 /**
- * Placeholder files for media in a request that is only shown. The builders of real requests put them where the bytes
- * go; `show` then replaces each by a description of the bytes.
+ * Placeholder files for media in a request that is only shown. The request builders put them where the bytes go, and
+ * `show` then replaces each with a description of the bytes.
  */
 class Placeholders {
   private readonly words = new Map<string, string>();
 
-  /** Placeholder for a file of known size and hash. */
+  /** Placeholder for a file with known size and hash. */
   ofArtifact(artifact: ArtifactRef): WireFile {
     return this.add(artifact.mediaType, bytesText(artifact));
   }
@@ -279,7 +279,7 @@ class Placeholders {
     return 'url' in source ? this.ofUrl(source.url) : undefined;
   }
 
-  /** Replaces placeholders by descriptions and removes possible signatures from addresses. */
+  /** Replaces placeholders with descriptions and removes possible signatures from addresses. */
   show(value: JsonValue): JsonValue {
     if (typeof value === 'string') return this.showText(value);
     if (Array.isArray(value)) return value.map((item) => this.show(item));
@@ -312,7 +312,7 @@ function shownAddress(text: string): string {
   return text.includes('?') ? `${shown}?<query>` : shown;
 }
 
-/** A store that keeps nothing and only measures and hashes the bytes. For requests that are shown and not sent. */
+/** A store that keeps nothing and only measures and hashes the bytes. For requests that are shown but not sent. */
 export const measuringStore: Pick<ArtifactStore, 'putStream'> = {
   putStream: async (source, { mediaType }) => {
     const hash = createHash('sha256');

@@ -10,11 +10,12 @@ import { type CommandErrorType, errorType, type ExitCode } from './exit-codes';
 import { type FailureReply } from './json-output';
 
 /**
- * The passwords and keys of the stores in an environment, the password of MEDIA_JOURNAL as written there and decoded. For
- * logs and messages of commands only: a reply of the service never holds them, and a task id may contain a word that is one.
+ * The store passwords and keys in an environment, including the password in MEDIA_JOURNAL, both as written and decoded.
+ * For logs and messages of commands only: a service reply never contains them, and a task id may contain a word that
+ * equals one.
  */
 export function storeSecrets(env: NodeJS.ProcessEnv): string[] {
-  // Up to the last @ instead of parsing a URL: a password may have characters that a URL does not allow.
+  // Cut at the last @ instead of parsing a URL: a password may contain characters that a URL does not allow.
   const password = /^\W*postgres(?:ql)?:\/*[^:@/]*:(.+)@/i.exec(env['MEDIA_JOURNAL'] ?? '')?.[1];
   const own = password === undefined ? [] : [password, uriDecoded(password)];
   const others = ['PGPASSWORD', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'].map((name) => env[name]);
@@ -47,7 +48,7 @@ const BY_NAME: { readonly [name: string]: CommandErrorType | 'rejected/creation_
   S3Error: 'journal_unusable',
   TemporalServerNotFoundError: 'temporal_server_not_found',
   TransportError: 'temporal_unreachable',
-  // Thrown by the payload converter for an encoding that only a codec can read.
+  // Thrown by the payload converter for an encoding that only a codec can decode.
   ValueError: 'payload_unreadable',
   WorkflowPausedError: 'workflow_paused',
 };
@@ -81,7 +82,7 @@ function cliErrorOf(error: unknown): CliError {
     artifactError(error) ??
     historyError(error) ??
     named(error) ??
-    // The SDK reports what it cannot read of a reply as a failure of the call.
+    // The SDK reports an unreadable reply as a failure of the call.
     (error.name === 'ServiceError' && error.cause instanceof Error ? named(error.cause) : undefined) ??
     grpcError(error) ??
     new CliError('unexpected', withoutSecrets(error.message))
@@ -89,7 +90,7 @@ function cliErrorOf(error: unknown): CliError {
 }
 
 function usageText({ code, message }: CommanderError): string {
-  // Commander has printed the help instead of a message.
+  // Commander has already printed the help.
   return code === 'commander.help' ? 'A command is missing.' : message.replace(/^error: /, '');
 }
 
@@ -98,7 +99,7 @@ export function withoutSecrets(text: string, env: NodeJS.ProcessEnv = process.en
   return createRedactor(secretsOf(env)).page(Buffer.from(text)).toString();
 }
 
-/** Secrets of an environment, which no output may repeat. */
+/** Secrets in an environment. No output may repeat them. */
 export function secretsOf(env: NodeJS.ProcessEnv): readonly string[] {
   return [...proxySecrets(env), ...storeSecrets(env), ...keySecrets(env['MEDIA_API_KEY'] ?? '')];
 }
@@ -131,7 +132,7 @@ function historyError(error: Error): CliError | undefined {
   );
 }
 
-/** Packages that some commands need, with what installs them where that is not what most need. */
+/** Packages that only some commands need, with an install command where the usual one does not apply. */
 const SOMETIMES_NEEDED: { readonly [name: string]: string | undefined } = {
   '@temporal-media/sandbox': undefined,
   '@temporal-media/testing': undefined,
@@ -139,7 +140,7 @@ const SOMETIMES_NEEDED: { readonly [name: string]: string | undefined } = {
 };
 
 function missingPackage(error: Error): CliError | undefined {
-  // Of require() and of import().
+  // Error codes of require() and of import().
   if (!/^(?:ERR_)?MODULE_NOT_FOUND$/.test(String((error as { code?: unknown }).code))) return undefined;
   const missing = Object.keys(SOMETIMES_NEEDED).find((name) => error.message.includes(`'${name}`));
   if (missing === undefined) return undefined;
@@ -162,7 +163,7 @@ interface CliErrorOptions {
   readonly hint?: string | undefined;
   /** Data of the JSON object, for example the outcome whose file could not be written. */
   readonly data?: object | undefined;
-  /** Whether it is already printed in text mode. @default false */
+  /** Whether text mode has already printed it. @default false */
   readonly reported?: boolean;
 }
 
@@ -185,7 +186,7 @@ export class CliError extends Error {
     this.reported = reported;
   }
 
-  /** Makes an error from the report of a child process or from an outcome. */
+  /** Creates an error from a child process's report or from an outcome. */
   static from({ type, message, hint }: FailureReply, data?: object, reported?: boolean): CliError {
     return new CliError(type as ErrorTypeName, message, {
       hint,
@@ -195,7 +196,7 @@ export class CliError extends Error {
   }
 }
 
-/** Input that is refused before anything is sent: names every field and its allowed values. */
+/** Input that is refused before anything is sent. Names every field and its allowed values. */
 export function badInput(issues: readonly ValidationIssue[], hint = NOTHING_SENT): CliError {
   return new CliError('rejected/invalid_request', issues.map(issueText).join(' '), { hint });
 }

@@ -20,7 +20,7 @@ export interface WorkerVersion {
   readonly buildId: string;
 }
 
-/** The pollers of a task queue, and the versions that get its new work. */
+/** The pollers of a task queue, and the versions that receive its new work. */
 export interface QueueView {
   readonly pollers: readonly {
     /** Milliseconds since the Unix epoch. */
@@ -122,11 +122,11 @@ async function pendingOf(client: Client, activity: Pending): Promise<OpenActivit
   const type = activityType?.name ?? 'unknown';
   const failure = lastFailure?.applicationFailureInfo;
   const facts = { type, activityId: activityId ?? '', paused: paused === true };
-  // A video that is watched by another workflow waits by failing: that is no failure.
+  // A video that waits because another workflow watches it fails and retries. This is not a failure.
   if (type === ACTIVITY.watchVideo && failure?.type === RETRY_LATER)
     return { ...facts, attempt: 1, lastFailure: null, failureClass: null };
   const tried = { ...facts, attempt: attempt ?? 1 };
-  // What an activity of the user's own says may repeat a prompt.
+  // Text from the user's own activities may repeat a prompt.
   if (!OURS.has(type)) return { ...tried, lastFailure: failure?.type ?? null, failureClass: null };
   const { loadedDataConverter } = client.options;
   const details = await readPayloads(loadedDataConverter, failure?.details?.payloads ?? []).catch(
@@ -137,14 +137,14 @@ async function pendingOf(client: Client, activity: Pending): Promise<OpenActivit
   return { ...tried, lastFailure: lastFailure?.message ?? null, failureClass };
 }
 
-/** Events that are looked through, the newest first: the failure of a task is the last thing in its history. */
+/** Maximum number of events to search, newest first: a task's failure is the last event in its history. */
 const NEWEST_EVENTS = 5;
 /** As the SDK says it. */
 const NO_SUCH_WORKFLOW = /no such function is exported by the workflow bundle/;
 
 /**
- * Why the code of a running workflow fails again and again: its task is retried for ever, and nobody is told. Undefined
- * where it does not fail. Where the worker lacks the workflow, says how it gets it.
+ * Why a running workflow's code keeps failing: its task is retried indefinitely, and nobody is notified. Undefined if
+ * it does not fail. If the worker lacks the workflow, says how to add it.
  */
 export async function failingTask(
   client: Client,
@@ -170,7 +170,7 @@ export async function failingTask(
   const remedy = NO_SUCH_WORKFLOW.test(message)
     ? ' A worker of this task queue lacks the workflows of temporal-media: add a MediaPlugin to it, or export temporal-media/workflows from its workflows file.'
     : '';
-  // What code of the user's own says may repeat a prompt.
+  // Text from the user's own code may repeat a prompt.
   const said = isOurs || remedy !== '' ? message : 'see the history and the log of its worker for the reason';
   return `attempt ${attempt} of the workflow's code, which fails: ${said}.${remedy}`;
 }
@@ -180,8 +180,8 @@ const PINNED = 1;
 const CALL_MS = 3_000;
 
 /**
- * Reports that a workflow is pinned to a version of which no worker polls: it does not proceed, even when other workers
- * serve its queue. Undefined otherwise, or when the server does not say.
+ * Reports that a workflow is pinned to a version without polling workers: it does not proceed, even if other workers
+ * serve its queue. Undefined otherwise, or if the server does not report it.
  */
 export async function pinnedWithoutWorker(client: Client, workflowId: string): Promise<string | undefined> {
   const { raw, taskQueue } = await lenientClient(client).getHandle(workflowId).describe();

@@ -1,7 +1,7 @@
 import { CAMPAIGN_ADVICE, SITUATIONS } from 'temporal-media/internal/domain/advice';
 import { FAILURE_TABLE } from 'temporal-media/internal/domain/failure-table';
 
-/** Exit codes of every command; scripts rely on them. Codes from 64 on follow sysexits where it defines one. */
+/** Exit codes of every command; scripts rely on them. Codes from 64 up follow sysexits where it defines one. */
 export const EXIT = {
   done: 0,
   unexpected: 1,
@@ -390,7 +390,7 @@ export const ERROR_TYPES: readonly ErrorType[] = [
 
 const BY_TYPE = new Map(ERROR_TYPES.map((row) => [row.type, row]));
 
-/** The row of a type; an unknown type gets that of `unexpected`. */
+/** The entry for a type; an unknown type gets the entry for `unexpected`. */
 export function errorType(type: string): ErrorType {
   return BY_TYPE.get(type) ?? (BY_TYPE.get('unexpected') as ErrorType);
 }

@@ -29,16 +29,16 @@ import { type CreateJournal } from 'temporal-media/stores';
 import { failingTask, pinnedWithoutWorker, viewExecution } from './execution-state';
 import { ownCalls, searchHistories, taskInHistory } from './search-histories';
 
-/** What a case is gathered from. */
+/** Sources of a case. */
 export interface CaseSource {
   readonly client: Client;
-  /** Queue whose workers are asked where no workflow names another one. */
+  /** Queue whose workers are queried if no workflow names another one. */
   readonly taskQueue: string;
-  /** The journal of this machine. @default only that of the workers */
+  /** The journal of this machine. @default only the workers' journal */
   readonly journal?: CreateJournal | undefined;
-  /** Whether the service may be asked for the record of a task that no workflow polls: one GET. */
+  /** Whether the service may be queried for a task that no workflow polls: one GET. */
   readonly askService: boolean;
-  /** Whether a worker polls a queue; undefined when that is unknown. */
+  /** Whether a worker polls a queue; undefined if unknown. */
   hasWorker(taskQueue: string): Promise<boolean | undefined>;
   /** Link to a workflow in the web UI; undefined when no UI is known. */
   workflowUrl(workflowId: string): string | undefined;
@@ -49,16 +49,16 @@ export interface GatheredCase extends CaseFacts {
   readonly notes: readonly string[];
 }
 
-/** What became of the search; `unread`: histories that may name the id, and cannot be read here. */
+/** The outcome of the search; `unread`: histories that may name the id but cannot be read here. */
 export type Gathered = GatheredCase | { readonly unread: number };
 
 const QUERY_MS = 6_000;
-/** Most runs of one id that are looked at, the newest first. */
+/** Maximum number of runs of one id to look at, newest first. */
 const MOST_LISTED = 50;
 
 /**
  * Collects what is known of an id: as a workflow id; then as a task id in the journal's index and in the histories that
- * visibility lists, as a creation key, and at the service. Starts nothing but a look-up and creates nothing.
+ * visibility lists, as a creation key, and at the service. Starts only a look-up and creates nothing.
  */
 export function gatherCase(source: CaseSource, id: string): Promise<Gathered> {
   return new Gathering(source, id).run();
@@ -90,13 +90,13 @@ class Gathering {
     return (await this.byKey()) ?? (await this.byService()) ?? { unread: found?.unread ?? 0 };
   }
 
-  /** Workers are judged by the queue of the workflow, whatever queue a shell names. */
+  /** Uses the workflow's own queue, not the queue set in the shell, to find its workers. */
   private async useQueue(taskQueue: string): Promise<void> {
     this.taskQueue = baseTaskQueue(taskQueue);
     this.hasWorker = await this.source.hasWorker(this.taskQueue);
   }
 
-  /** The queue whose worker can be asked; undefined where there is none. */
+  /** The queue whose worker can be queried; undefined if there is none. */
   private get asked(): string | undefined {
     return this.hasWorker === false ? undefined : this.taskQueue;
   }
@@ -123,12 +123,12 @@ class Gathering {
     return { unread };
   }
 
-  /** The journal keeps what was sent even when the server has lost the workflow. */
+  /** The journal keeps what was sent even if the server has lost the workflow. */
   private async byKey(): Promise<GatheredCase | undefined> {
     const found = await this.journal.key(this.id, this.asked);
     if (found === undefined) return undefined;
     this.creationKey = this.id;
-    // The key of a row, or of a call in a workflow of the user's own, is no workflow id.
+    // The key of a row, or of a call in the user's own workflow, is not a workflow id.
     const owner = found.workflowId === null ? undefined : await this.view(found.workflowId);
     if (owner !== undefined) return this.describe('journal', owner);
     this.notes.push(
@@ -201,7 +201,7 @@ class Gathering {
     return viewExecution(this.source.client, workflowId, (id) => this.source.workflowUrl(id));
   }
 
-  /** Executions that began with a start of their own: not the runs that the newest one continues. */
+  /** Executions that were started separately: not the runs that the newest one continues. */
   private async earlierRuns({ workflowId, runId }: ExecutionView): Promise<string[]> {
     if (workflowId.includes("'")) return [];
     const query = `WorkflowId = '${workflowId}'`;
@@ -212,7 +212,7 @@ class Gathering {
         if (found.length === MOST_LISTED) break;
       }
     } catch (error) {
-      // Visibility is not needed for anything else.
+      // Nothing else needs visibility.
       throwBug(error);
     }
     const own = found.find((one) => one.runId === runId);
@@ -220,7 +220,7 @@ class Gathering {
     return others.map((one) => one.runId);
   }
 
-  /** The wait that goes on for the task, or that ended after the workflow. */
+  /** The running wait for the task, or a wait that ended after the workflow. */
   private async waitAfter(first: ExecutionView | null): Promise<ExecutionView | undefined> {
     const { video } = this;
     if (video === null || goesOn(first)) return undefined;
@@ -255,7 +255,7 @@ class Gathering {
     return (await this.journal.ask(this.video.taskId, this.asked, true))?.service ?? null;
   }
 
-  /** Why an open workflow does not go on: its code fails, or no worker has the version to which it is pinned. */
+  /** Why an open workflow makes no progress: its code fails, or no worker has the version to which it is pinned. */
   private async heldBy(workflow: ExecutionView | null): Promise<string | null> {
     if (workflow === null || !goesOn(workflow) || workflow.status === PAUSED) return null;
     const { client } = this.source;
@@ -323,7 +323,7 @@ function estimateOf(outcome: CaseFacts['outcome']): Money | null {
   return estimate === null || currency === null ? null : { microUnits: estimate, currency };
 }
 
-/** Another codec, or external storage without its driver, as the SDK reports them. */
+/** Another codec, or external storage without its driver, in the SDK's words. */
 function isUnreadable(error: unknown): boolean {
   return error instanceof ValueError || error instanceof ExternalStorageNotConfiguredError;
 }
@@ -332,10 +332,10 @@ function unreadable(what: string): string {
   return `The ${what} cannot be read here: a codec has encoded it, or it is in external storage. Set TEMPORAL_CODEC_ENDPOINT to the codec server.`;
 }
 
-/** Stands where the service said something: nothing would read as if it had said nothing. */
+/** Replaces the service's message. An empty field would suggest that the service had said nothing. */
 const NOT_SHOWN = '[not shown, because it may repeat the prompt; see the result of the workflow]';
 
-/** Removes the service's message, which may repeat a prompt, from output for tickets; kind and code stay. */
+/** Removes the service's message, which may repeat a prompt, from output meant for tickets; keeps kind and code. */
 function withoutServiceText<Outcome extends VideoOutcome | ImageOutcome>(outcome: Outcome): Outcome {
   if (!('error' in outcome) || outcome.error === undefined || outcome.error.message === null) return outcome;
   return { ...outcome, error: { ...outcome.error, message: NOT_SHOWN } };

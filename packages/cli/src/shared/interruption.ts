@@ -1,15 +1,15 @@
 import { isAttached } from './child-process';
 
 export interface Interruption {
-  /** Resolves at the first signal to end, or when an attached parent process or npm has exited. */
+  /** Resolves at the first termination signal, or when an attached parent process or npm has exited. */
   readonly happened: Promise<void>;
   /** Restores the default handling of signals. */
   dispose(): void;
 }
 
 /**
- * Signals to end. A console that is closed sends SIGHUP, on Windows also Ctrl-Break sends one; a process without a
- * terminal (`nohup`) has chosen to outlive it.
+ * Termination signals. Closing a console sends SIGHUP, and Ctrl-Break on Windows sends SIGBREAK. A process without a
+ * terminal (`nohup`) has chosen to outlive its console.
  */
 function signals(): readonly NodeJS.Signals[] {
   const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
@@ -35,18 +35,18 @@ export function onInterruption(): Interruption {
     };
     for (const signal of caught) process.on(signal, handler);
     if (attached) process.on('disconnect', handler);
-    // The parent has told it to end before it could listen.
+    // The parent asked the process to exit before it could listen.
     if (attached && !process.connected) handler();
   });
   return { happened, dispose: () => stop() };
 }
 
-/** How often a process that npm started checks that npm still runs, in milliseconds. */
+/** Interval in milliseconds at which a process that npm started checks that npm is still running. */
 const PARENT_CHECK_MS = 500;
 
 /**
- * npx and `npm run` exit on SIGTERM without passing it on, so that the process that they started would stay. The exit
- * of any other parent is ignored: a command in the background of a shell is meant to outlive it.
+ * npx and `npm run` exit on SIGTERM without passing it on, so the process that they started would keep running. The
+ * exit of any other parent is ignored: a background command is meant to outlive its shell.
  */
 function watchNpm(gone: () => void): NodeJS.Timeout | undefined {
   if (!process.env['npm_command']) return undefined;

@@ -3,7 +3,7 @@ import { validateRawFields, validateRequest } from 'temporal-media/internal/doma
 import { badInput } from './errors';
 import { shellWord } from './text';
 
-/** Validates all that needs no live model configuration, before anything starts. @throws CliError */
+/** Validates everything that needs no live model configuration, before anything starts. @throws CliError */
 export function refuseInvalidCall(paid: PaidRequest): void {
   const fields = validateRawFields(paid.request.fields, { operation: paid.operation });
   refuseIssues([...validateRequest(paid), ...fields], paid);
@@ -39,8 +39,8 @@ const OPTIONS: { readonly [field: string]: string } = {
 };
 
 /**
- * Words an issue of the domain for the command line: `--duration (durationSeconds) must be …`. The field of the request
- * stays in the message, because scripts search for it.
+ * Words a domain issue for the command line: `--duration (durationSeconds) must be …`. The field of the request stays
+ * in the message, because scripts search for it.
  */
 export function byOption(issue: ValidationIssue): ValidationIssue {
   const root = /^[a-zA-Z]+/.exec(issue.field)?.[0] ?? '';

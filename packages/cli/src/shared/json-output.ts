@@ -7,8 +7,8 @@ import {
 } from 'temporal-media';
 
 /**
- * What commands print with `-o json` and `-o jsonl`, as far as it is not a type of the domain. `schema` publishes
- * these types with their comments (ADR 21).
+ * What commands print with `-o json` and `-o jsonl`, except for the domain's types. `schema` publishes these types with
+ * their comments (ADR 21).
  */
 
 /** The one object that stdout holds with `-o json`. */
@@ -19,9 +19,9 @@ export interface Reply {
   readonly error?: FailureReply;
 }
 
-/** Why a command did not succeed. */
+/** Why a command failed. */
 export interface FailureReply {
-  /** A type of docs/errors.md. */
+  /** An error type from docs/errors.md. */
   readonly type: string;
   readonly message: string;
   /** What to do next. */
@@ -38,20 +38,20 @@ export interface StartedWorkflow {
   readonly url?: string;
 }
 
-/** JSON data about a workflow that the command stopped waiting for; it has no outcome yet. */
+/** JSON data about a workflow that the command stopped waiting for. It has no outcome yet. */
 export interface LeftRunning extends StartedWorkflow {
-  /** The last state that was read; null when none was, and for image calls. */
+  /** The last state that was read; null if none was, and for image calls. */
   readonly state: VideoState | null;
 }
 
-/** A plan that is only shown: without the artifacts that hold its pages and issues. */
+/** A plan that is only displayed, without the artifacts that contain its pages and issues. */
 export type ShownPlan = Omit<CampaignPlan, 'index' | 'issuesFile'>;
 
-/** Where the model configuration of a command comes from. */
+/** Where a command's model configuration comes from. */
 export interface ModelsOrigin {
   /** `environment`: MEDIA_MODELS. `dev`: the sandbox of the `dev` that runs on this data directory. */
   readonly origin: 'environment' | 'dev' | 'none';
-  /** Credential whose calls it applies to: the one that was named, else MEDIA_CREDENTIAL. */
+  /** The credential that the configuration applies to: the one that was named, else MEDIA_CREDENTIAL. */
   readonly account: string;
   /** A path or an address without user-info and query; null without a configuration. */
   readonly location: string | null;
@@ -61,13 +61,13 @@ export interface ModelsOrigin {
   readonly unknownModels: 'allow' | 'refuse';
 }
 
-/** `data` of a dry run of a campaign. */
+/** `data` for a campaign's dry run. */
 export interface CampaignEstimate {
   readonly dryRun: true;
   readonly plan: ShownPlan;
-  /** The most that it may cost with all retries, never more than the budget; null is unknown. */
+  /** The most that it may cost with all retries, never more than the budget; null means unknown. */
   readonly most: Money | null;
-  /** The model configuration that the rows were validated by. */
+  /** The model configuration that the rows were validated against. */
   readonly source: ModelsOrigin;
 }
 
@@ -110,7 +110,7 @@ export interface CheckLine extends Line<'check'> {
   readonly remedy?: string;
   readonly errorType?: string;
   readonly dependsOn?: string;
-  /** The same for each account of the worker; only of the check `service`. */
+  /** The same for each account of the worker; only for the check `service`. */
   readonly accounts?: readonly AccountCheck[];
 }
 
@@ -123,10 +123,10 @@ export interface AccountCheck {
   readonly remedy?: string;
 }
 
-/** The answer; always the last line. */
+/** The answer, always the last line. */
 export interface ResultLine extends Line<'result'>, Reply {}
 
-/** One line on stdout with `-o jsonl`: events as they come, `result` last. */
+/** One line on stdout with `-o jsonl`: events as they occur, `result` last. */
 export type OutputLine =
   | StartedLine
   | WatchingLine
@@ -136,7 +136,7 @@ export type OutputLine =
   | CheckLine
   | ResultLine;
 
-/** What a command adds to a line of this type. */
+/** The fields that a command adds to a line of this type. */
 export type FieldsOf<Type extends OutputLine['type']> = Omit<
   Extract<OutputLine, { readonly type: Type }>,
   keyof Line<Type>

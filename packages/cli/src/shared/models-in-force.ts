@@ -18,12 +18,12 @@ export interface ValidatedCall {
   /** `unlisted`: no entry, so its values were not validated and only the safe fields pass. */
   readonly model: 'entry' | 'unlisted';
   readonly entry: ModelEntry | undefined;
-  /** By the price rule of the entry; null is unknown, never free. */
+  /** Calculated with the entry's price rule; null is unknown, never free. */
   readonly estimate: Money | null;
   readonly source: ModelsOrigin;
 }
 
-/** Where a call is validated, and for which account. */
+/** Where to validate a call, and for which account. */
 export interface CallPlace {
   readonly config: MediaConfig;
   readonly env: NodeJS.ProcessEnv;
@@ -31,8 +31,8 @@ export interface CallPlace {
 }
 
 /**
- * Validates a call as a worker with this model configuration would before sending it. Nothing is sent or started.
- * @throws CliError for what it would refuse, and `models_unavailable`
+ * Validates a call the way a worker with this model configuration would before sending it. Nothing is sent or started.
+ * @throws CliError for a call that the worker would refuse, and `models_unavailable`
  */
 export async function validateCall(
   paid: PaidRequest,
@@ -68,13 +68,13 @@ export interface ModelsInForce {
   readonly source: ModelSource;
   readonly entries: readonly ModelEntry[];
   readonly origin: ModelsOrigin;
-  /** The configuration of another account of MEDIA_ACCOUNTS; the same one where the account has none of its own. */
+  /** The configuration of another account of MEDIA_ACCOUNTS; the default one if the account has none. */
   readonly sourceOf: (account: string) => ModelSource;
 }
 
 const READ_MS = 5_000;
 
-/** Nothing is refused here that a worker might allow. */
+/** Nothing that a worker might allow is refused here. */
 const NOT_KNOWN_HERE: ModelSource = {
   lookup: () => Promise.resolve({ found: 'not_known_here' }),
   all: () => Promise.resolve(undefined),
@@ -82,9 +82,9 @@ const NOT_KNOWN_HERE: ModelSource = {
 };
 
 /**
- * Reads the model configuration that the worker uses, as far as this machine knows it: MEDIA_MODELS, else the sandbox
- * of the `dev` that commands use. Needs no Temporal server. @throws CliError `models_unavailable`
- * @param account whose configuration is wanted. @default that of calls that name none
+ * Reads the model configuration that the worker uses, if this machine knows it: MEDIA_MODELS, else the sandbox of the
+ * `dev` that commands use. Needs no Temporal server. @throws CliError `models_unavailable`
+ * @param account whose configuration to read. @default the account for calls that name none
  */
 export async function modelsInForce(
   all: MediaConfig,
@@ -92,7 +92,7 @@ export async function modelsInForce(
   account?: string,
 ): Promise<ModelsInForce> {
   const config = configOfAccount(all, account);
-  // The models of an account that only another worker has are not known here.
+  // If only another worker has the account, its models are unknown here.
   const isElsewhere = account !== undefined && config === all && credentialOf(account) !== all.credential;
   const dev = config.models === undefined ? await devInUse(config, env) : undefined;
   const fromDev = config.baseUrl === undefined ? dev?.sandbox?.modelsUrl : undefined;
@@ -113,7 +113,7 @@ export async function modelsInForce(
   };
 }
 
-/** `dev` of the data directory, unless the environment names another server or queue. */
+/** The `dev` on the data directory, unless the environment names another server or queue. */
 export async function devInUse(
   { dataDir }: MediaConfig,
   env: NodeJS.ProcessEnv,

@@ -43,7 +43,7 @@ export function reportOutcome(outcome: VideoOutcome | ImageOutcome): OutcomeRepo
   return { ok: false, exitCode, error, lines: [`${row.type}: ${row.meaning}`, ...factLines(outcome)] };
 }
 
-/** One sentence about an outcome: its own message, or the meaning of its row when it has none. */
+/** One sentence about an outcome: its own message, or the meaning of its failure type if it has none. */
 export function outcomeMessage(outcome: VideoOutcome | ImageOutcome, meaning: string): string {
   switch (outcome.outcome) {
     case 'failed':
@@ -109,7 +109,7 @@ function factLines(outcome: VideoOutcome | ImageOutcome): string[] {
   return lines;
 }
 
-/** The service's message, code and HTTP status of a refusal or a failure, where it gave any. */
+/** The service's message, code and HTTP status for a refusal or failure, if it sent any. */
 export function reasonLines(outcome: VideoOutcome | ImageOutcome): string[] {
   if (!('error' in outcome) || outcome.error === undefined) return [];
   const { error } = outcome;
@@ -137,7 +137,7 @@ export function answerOutcome(
   else report.fail(error, data);
 }
 
-/** Ends a command whose `--wait-for` expired before the workflow ended: a success, like `still_running`. */
+/** Ends a command whose `--wait-for` expired before the workflow ended. This is a success, like `still_running`. */
 export function answerLeft(context: CommandContext, left: LeftRunning, resumeHint: string): void {
   const { report } = context;
   const doing = left.state === null ? undefined : statusLine(left.state);

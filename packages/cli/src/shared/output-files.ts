@@ -23,7 +23,7 @@ export interface ImageSidecar {
   readonly v: 1;
   readonly workflowId: string;
   readonly images: readonly SavedImage[];
-  /** Unix time in seconds, as the service said. */
+  /** Unix time in seconds, as reported by the service. */
   readonly created?: number | null;
   readonly warnings?: readonly string[];
   readonly billing: Billing;
@@ -42,8 +42,8 @@ export interface SavedResults {
 }
 
 /**
- * Copies the results of an outcome and a sidecar out of the store: each file completely or not at all, never over other
- * content. Saving the same outcome again finds its own files. @throws CliError
+ * Copies an outcome's results and a sidecar out of the store. Each file is written completely or not at all, and never
+ * over other content. Saving the same outcome again finds its own files. @throws CliError
  */
 export async function saveResults(store: ArtifactStore, results: ResultsToSave): Promise<SavedResults> {
   const { outcome, directory } = results;
@@ -58,7 +58,7 @@ export async function saveResults(store: ArtifactStore, results: ResultsToSave):
   return { files: [file], sidecarFile };
 }
 
-/** Numbers the files in the order of the service: a lost image leaves a gap. */
+/** Numbers the files in the service's order. A lost image leaves a gap. */
 async function saveImages(
   store: ArtifactStore,
   { id, workflowId, outcome, directory }: ResultsToSave,
@@ -101,7 +101,7 @@ export async function prepareOut(out: string): Promise<string> {
   }
 }
 
-/** The path for an artifact of a result: `NAME.mp4`, or `NAME-1.png`, … for numbered ones. */
+/** The path for a result's artifact: `NAME.mp4`, or `NAME-1.png`, … for numbered ones. */
 export function resultPath(directory: string, name: string, ref: ArtifactRef, number?: number): string {
   return join(directory, `${name}${number === undefined ? '' : `-${number}`}.${extensionOf(ref.mediaType)}`);
 }
@@ -119,13 +119,13 @@ export async function saveArtifact(store: ArtifactStore, ref: ArtifactRef, path:
 
 interface WriteOptions {
   readonly mode?: number;
-  /** Whether a file that is there is left as it is, and the command fails. @default false */
+  /** Whether the command fails instead of replacing an existing file. @default false */
   readonly isNew?: boolean;
 }
 
 /**
- * Writes a file that somebody has named.
- * @param what the option or argument that names it
+ * Writes a file that the user named.
+ * @param what the option or argument that names the file
  * @throws CliError `cannot_write`
  */
 export async function writeNamedFile(

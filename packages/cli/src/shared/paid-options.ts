@@ -32,7 +32,7 @@ export interface PaidOptions extends CommonOptions, SpendOptions {
   readonly again?: boolean;
 }
 
-/** The options that every start of a paid workflow takes over. */
+/** The options shared by every command that starts a paid workflow. */
 export function startOf({ account, again }: Pick<PaidOptions, 'account' | 'again'>) {
   return {
     ...given({ account }),
@@ -56,7 +56,7 @@ export function withSpendOptions(command: Command): Command {
     );
 }
 
-/** Options of a person's decision about a call of unknown fate. */
+/** Options for a person's decision about a call with an unknown outcome. */
 export interface DecideOptions extends CommonOptions {
   readonly reason: string;
   readonly by?: string;
@@ -64,7 +64,7 @@ export interface DecideOptions extends CommonOptions {
   readonly yes?: boolean;
 }
 
-/** Adds the options that say what is decided about, who decides, and why. */
+/** Adds the options that say which call the decision is about, who makes it, and why. */
 export function withDecisionOptions(command: Command): Command {
   return withCommonOptions(
     command
@@ -117,7 +117,7 @@ export function pollingOf(text: string | undefined): PollingMode | undefined {
   throw badInput([{ field: '--polling', message: 'must be own or shared.', allowed: ['own', 'shared'] }]);
 }
 
-/** The milliseconds of such a duration. */
+/** A duration in milliseconds. */
 export function waitMsOf(waitFor: DurationInput | undefined): number | undefined {
   return waitFor === undefined ? undefined : durationOf(String(waitFor));
 }
@@ -155,7 +155,7 @@ export function durationOf(text: string): number | undefined {
   return /[a-z]/i.test(text) ? milliseconds(text) : undefined;
 }
 
-/** Stores the bytes of an input, or only measures them when nothing is to be sent. */
+/** Stores the bytes of an input, or only measures them if nothing will be sent. */
 type InputStore = Pick<ArtifactStore, 'putStream'>;
 
 const KINDS: readonly ReferenceKind[] = ['image', 'video', 'audio'];
@@ -180,7 +180,7 @@ async function readReference(store: InputStore, value: string): Promise<VideoRef
 
 /**
  * Reads one file or URL of the user. A file whose bytes are not an image, video or audio is refused, so that a request
- * cannot send arbitrary files of this machine to the service.
+ * cannot send arbitrary files from this machine to the service.
  */
 export async function readSourceOption(
   store: InputStore,
@@ -191,7 +191,7 @@ export async function readSourceOption(
   if (/^(https?:\/\/|data:)/i.test(value)) return { url: value };
   let found: IngestedFile;
   try {
-    // Links are followed here, because the user named the file; the store does not follow them.
+    // Links are followed here, because the user named the file. The store does not follow them.
     found = await ingestFile(store, await realpath(value));
   } catch (error) {
     throw inputError(option, value, error);

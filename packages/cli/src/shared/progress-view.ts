@@ -10,7 +10,7 @@ import { shellWord } from './text';
 /** Shows the progress of a wait. */
 export interface ProgressView {
   update(state: VideoState): void;
-  /** The current try of an activity and why the last one failed; undefined for a first try. */
+  /** An activity's current try and why the last one failed; undefined for a first try. */
   tries(text: string | undefined): void;
   stop(): void;
 }
@@ -18,7 +18,7 @@ export interface ProgressView {
 /** Redraws per second, which keep the elapsed time up to date between two states. */
 const FPS = 4;
 const BAR_WIDTH = 30;
-/** A bar that would be shorter is left out. */
+/** A shorter bar is left out. */
 const LEAST_BAR_WIDTH = 5;
 
 /**
@@ -68,9 +68,7 @@ class PlainLines implements ProgressView {
     this.report.say(`${line} (${elapsed(Date.now() - begin(this.state, this.beganAt))})`);
   }
 
-  stop(): void {
-    // There is nothing to clear.
-  }
+  stop(): void {}
 }
 
 class Redrawn implements ProgressView, LiveView {
@@ -136,7 +134,7 @@ class Redrawn implements ProgressView, LiveView {
     const text = `${visible(lineOf(this.state, this.tried) ?? '')}  ${elapsed(Date.now() - begin(this.state, this.beganAt))}`;
     if (this.state === undefined) return text;
     const { watch, phase } = this.state;
-    // The line is cut at the terminal's edge: on a narrow one the bar shrinks, and percentage and time stay.
+    // The line is cut at the terminal's edge. On a narrow terminal the bar shrinks, but percentage and time remain.
     const width = Math.min(BAR_WIDTH, (this.stream.columns || 80) - text.length - 2);
     const barred = phase === 'watching' && watch?.progress !== undefined && width >= LEAST_BAR_WIDTH;
     return barred ? `${bar(watch.progress / 100, width)} ${text}` : text;
@@ -150,7 +148,7 @@ function lineOf(state: VideoState | undefined, tries: string | undefined): strin
   return status === undefined ? tries : `${status}, ${tries}`;
 }
 
-/** Counts from the creation of the task, if known, so that a resumed wait continues the count. */
+/** Counts from the task's creation time, if known, so that a resumed wait continues the count. */
 function begin(state: VideoState | undefined, beganAt: number): number {
   return state?.video?.createdAt ? Date.parse(state.video.createdAt) : beganAt;
 }
@@ -179,7 +177,7 @@ export function textTable(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Warns when the workflow that a command has attached to is paused. */
+/** Warns when the workflow to which a command has attached is paused. */
 export async function warnIfPaused({ client }: Connected, report: Report, workflowId: string): Promise<void> {
   const { status } = await client.workflow.getHandle(workflowId).describe();
   if (status.name === PAUSED)

@@ -36,7 +36,10 @@ export class Report {
     this.#live = view;
   }
 
-  /** Prints a line for people. Ids, prompts and texts of services are in it: nothing of them is obeyed, or begins another line. */
+  /**
+   * Prints a line for people. It contains ids, prompts and service text, which must not control the terminal or begin
+   * another line.
+   */
   say(line: string): void {
     this.#live?.clear();
     process.stderr.write(`${shown(line, this.paint)}\n`);
@@ -68,7 +71,7 @@ export class Report {
     if (this.format === 'jsonl') this.#line({ type: 'result', ...reply });
   }
 
-  /** Prints a failure. @param reported whether the result lines of text mode have shown it already */
+  /** Prints a failure. @param reported whether the result lines in text mode have already shown it */
   fail(error: FailureReply, data?: object, reported = false): void {
     if (!reported || this.machine) this.#sayError(error);
     this.reply({ ok: false, ...(data && { data }), error });
@@ -87,7 +90,7 @@ export class Report {
   }
 }
 
-/** The line with nothing in it that a terminal obeys, but our own colours where there are any. */
+/** Removes everything from the line that a terminal would interpret, except our own colors, if any. */
 function shown(line: string, paint: Paint): string {
   if (paint === plain) return visible(line);
   return line
@@ -186,11 +189,11 @@ function isFormat(text: string | undefined): text is OutputFormat {
 export type LineStyle = 'good' | 'bad' | 'warn' | 'note';
 
 const STYLES = { good: 'green', bad: 'red', warn: 'yellow', note: 'cyan' } as const;
-/** Of these styles, and their end. */
+/** Start codes of these styles, and their end codes. */
 // oxlint-disable-next-line no-control-regex
 const OWN_COLOUR = /(\x1b\[(?:3[1236]|39)m)/;
 
-/** Colours a text, or returns it unchanged. */
+/** Colors a text, or returns it unchanged. */
 export type Paint = (tone: LineStyle, text: string) => string;
 
 /** `--color` overrides NO_COLOR (any non-empty text), which overrides the detection of a terminal. */
@@ -247,7 +250,10 @@ export function shortId(id: string): string {
   return id.length <= LONGEST_ID ? id : `${id.slice(0, 20)}…${id.slice(-8)}`;
 }
 
-/** Columns of a terminal; without one nothing is wrapped or cut: a file or another program reads it. */
+/**
+ * Columns of a terminal. Without a terminal, nothing is wrapped or cut, because a file or another program reads the
+ * output.
+ */
 export const columnsOf = ({
   isTTY,
   columns,

@@ -5,7 +5,7 @@ import { durationOf } from './paid-options';
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** How long the namespace keeps closed workflows, in milliseconds; a day when the server does not say. */
+/** How long the namespace keeps closed workflows, in milliseconds; one day if the server does not report it. */
 export async function namespaceRetentionMs(client: Client): Promise<number> {
   const { config } = await client.workflowService.describeNamespace({ namespace: client.options.namespace });
   const seconds = config?.workflowExecutionRetentionTtl?.seconds;
@@ -13,7 +13,7 @@ export async function namespaceRetentionMs(client: Client): Promise<number> {
 }
 
 /**
- * Refuses to remove what is younger than the closed workflows that the namespace keeps.
+ * Refuses to remove anything younger than the namespace's retention period.
  * @param because what would be lost, as the end of a sentence
  * @throws CliError
  */

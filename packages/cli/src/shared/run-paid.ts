@@ -16,7 +16,7 @@ import { prepareOut, type SavedResults, saveResults } from './output-files';
 import { warnIfPaused, progressView, type ProgressView } from './progress-view';
 import { type Report } from './report';
 
-/** One start of a workflow whose outcome becomes the result of the command. */
+/** One start of a workflow. Its outcome becomes the command's result. */
 export interface Run {
   readonly config: MediaConfig;
   readonly store: ArtifactStore;
@@ -25,16 +25,16 @@ export interface Run {
   readonly id: string;
   readonly env: NodeJS.ProcessEnv;
   readonly detach?: boolean;
-  /** Longest wait of the command, in milliseconds. @default as long as the workflow takes */
+  /** The command's maximum wait, in milliseconds. @default as long as the workflow takes */
   readonly waitMs?: number | undefined;
-  /** Whether the request contains files of this machine. @default false */
+  /** Whether the request contains files from this machine. @default false */
   readonly sendsFiles?: boolean;
   readonly resumeHint: string;
   /** Whether the workflow answers `video_state`. */
   readonly showState: boolean;
   /** Activity queues that the workflow may need. */
   readonly needs: readonly ActivityQueueKind[];
-  /** Printed before the start; names the id, so that the work can be found when this process is lost. */
+  /** Printed before the start; names the id, so that the work can be found if this process dies. */
   readonly announce: string;
   start(media: TemporalMediaClient): Promise<Started<VideoOutcome | ImageOutcome>>;
 }
@@ -76,7 +76,9 @@ export async function runPaid(context: CommandContext, run: Run): Promise<void> 
   }
 }
 
-/** Rejects on Ctrl-C before the start is confirmed: whether it took effect is then unknown; it is never undone. */
+/**
+ * Rejects on Ctrl-C before the start is confirmed. Whether the start took effect is then unknown; it is never undone.
+ */
 export async function unlessInterrupted<T>(
   work: Promise<T>,
   { happened }: Interruption,
@@ -91,8 +93,8 @@ export async function unlessInterrupted<T>(
 }
 
 /**
- * Warns when no worker serves the queue, or one of the activity queues that are needed: what is started would wait.
- * @returns whether one may serve the queue itself
+ * Warns if no worker serves the queue or one of the required activity queues: the workflow would wait.
+ * @returns whether a worker may serve the queue itself
  */
 export async function warnWithoutWorker(
   { report }: CommandContext,
@@ -137,26 +139,27 @@ interface WaitForOutcomeOptions extends ShowProgressOptions {
   readonly interruption: Interruption;
   /** How to continue after Ctrl-C or a lost server. */
   readonly resumeHint: string;
-  /** Longest wait of the command, in milliseconds. @default as long as the workflow takes */
+  /** The command's maximum wait, in milliseconds. @default as long as the workflow takes */
   readonly waitMs?: number | undefined;
 }
 
-/** How a wait ended: with the outcome, or before it with the last state that was read. */
+/** How a wait ended: with the outcome, or, before an outcome, with the last state that was read. */
 export type Waited<Outcome> =
   | { readonly kind: 'ended'; readonly outcome: Outcome }
   | { readonly kind: 'left'; readonly state: VideoState | null };
 
 /**
- * Milliseconds that the command waits longer than the workflow. A video whose wait ends polls once more and returns an
- * outcome with more detail: seconds, not the time of a poll that hangs. Then the last state is the answer.
+ * Milliseconds that the command waits longer than the workflow. A video polls again when its wait ends, and returns an
+ * outcome with more detail. This grace period lasts seconds, not as long as a hanging poll. After it, the last state is
+ * the answer.
  */
 const LAST_ANSWER_MS = 2_000;
-/** Longest delay of a Node timer, in milliseconds; a longer wait has no limit. */
+/** Maximum delay of a Node timer, in milliseconds; a longer wait has no limit. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Waits for a workflow's outcome and shows its progress. Ctrl-C and the end of `waitMs` detach: the workflow goes on
- * and is never cancelled.
+ * Waits for a workflow's outcome and shows its progress. Ctrl-C and the end of `waitMs` detach: the workflow keeps
+ * running and is never canceled.
  * @throws CliError with exit code 130 when interrupted
  */
 export async function waitForOutcome<Outcome>(
@@ -182,13 +185,13 @@ export async function waitForOutcome<Outcome>(
     throw withResumeHint(error, workflowId, options.resumeHint);
   } finally {
     waitLimit.dispose();
-    // A query that is under way is not awaited: it may hang.
+    // A query in progress is not awaited, because it may hang.
     over.abort();
     shown.stop();
   }
 }
 
-/** Resolves after `waitMs` and the extra time for a last answer; never without `waitMs`. */
+/** Resolves after `waitMs` and the extra time for a last answer; never resolves without `waitMs`. */
 function startWaitLimit(waitMs: number | undefined): { readonly over: Promise<void>; dispose(): void } {
   const ms = (waitMs ?? Infinity) + LAST_ANSWER_MS;
   let timer: NodeJS.Timeout | undefined;
@@ -211,7 +214,7 @@ function withResumeHint(error: unknown, workflowId: string, hint: string): unkno
   return new CliError('workflow_ended', message, { hint: `Continue with: ${hint}`, data: { workflowId } });
 }
 
-/** How often the tries of activities are read, in milliseconds. */
+/** Interval at which activity tries are read, in milliseconds. */
 const TRIES_MS = 2_000;
 
 export interface ShowProgressOptions {
@@ -221,14 +224,16 @@ export interface ShowProgressOptions {
   readonly showState: boolean;
 }
 
-/** The progress that a wait shows. */
+/** The progress shown during a wait. */
 export interface ShownProgress {
   /** The last state that was read; null before the first one, and for a workflow without the query. */
   state(): VideoState | null;
   stop(): void;
 }
 
-/** Shows every state and retry until the signal aborts. What cannot be read (no worker, a busy one) is left out. */
+/**
+ * Shows every state and retry until the signal aborts. Skips anything that cannot be read (no worker, or a busy one).
+ */
 export function showProgress(
   workflowId: string,
   options: ShowProgressOptions,
@@ -245,7 +250,7 @@ export function showProgress(
   };
   // The wait itself reports errors.
   if (options.showState) void showStates().catch(() => undefined);
-  // While watching, the state reports failed polls.
+  // While the video is polled, its state reports failed polls.
   const isKnown = (): boolean => last?.phase === 'watching' || last?.phase === 'done';
   void showTries(workflowId, { ...options, view, isKnown }, signal).catch(() => undefined);
   return { state: () => last, stop: () => view.stop() };
@@ -269,7 +274,7 @@ async function showTries(
   }
 }
 
-/** The current try of an activity or of the workflow's own code, and why the last one failed; undefined for first tries. */
+/** The current try of an activity or of the workflow's code, and why the last one failed; undefined for first tries. */
 async function triesOf(
   workflowId: string,
   { client }: ShowProgressOptions['connected'],
@@ -284,12 +289,12 @@ function hasEnded(signal: AbortSignal): boolean {
   return signal.aborted;
 }
 
-/** Longest wait for a worker, in milliseconds; an idle one answers at once. */
+/** Maximum wait for a worker, in milliseconds; an idle one answers immediately. */
 const WORKER_MS = 15_000;
 
 /**
- * Checks, before anything is started, that this command uses the artifact store of the workers: it could not find what
- * was paid for otherwise. @throws CliError `other_artifact_store`
+ * Checks, before anything is started, that this command uses the workers' artifact store. Otherwise it could not find
+ * results that were paid for. @throws CliError `other_artifact_store`
  */
 async function requireSameStore(
   connected: Connected,
@@ -311,7 +316,9 @@ async function requireSameStore(
   );
 }
 
-/** Reads the queue binding, which names the store of all workers, or else queries a worker. Null for a store without a name. */
+/**
+ * Reads the queue binding, which names the store of all workers, or queries a worker. Null for a store without a name.
+ */
 async function storeOfWorkers(
   { media, client, taskQueue }: Connected,
   hasWorker: boolean,

@@ -22,7 +22,7 @@ type Events = NonNullable<
   Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>['events']
 >;
 
-/** The paid calls that a workflow of the user's own has made, in their order: child workflows and image activities. */
+/** The paid calls that a user's workflow has made, in order: child workflows and image activities. */
 export async function ownCalls(client: Client, { workflowId, runId }: ExecutionView): Promise<OwnCall[]> {
   const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
   return callsIn(events ?? []);
@@ -71,24 +71,24 @@ export interface HistorySearch {
   readonly found: ExecutionIds | undefined;
   /** How many executions were searched. */
   readonly searched: number;
-  /** How many of them have payloads that cannot be read here, so that the task may be theirs. */
+  /** How many of them have payloads that cannot be read here, so the task may belong to one of them. */
   readonly unread: number;
 }
 
 type Page = Awaited<ReturnType<Client['workflowService']['getWorkflowExecutionHistory']>>;
 type HistoryEvent = NonNullable<NonNullable<Page['history']>['events']>[number];
 
-/** Most executions that are searched, newest first; each takes one small request. */
+/** Maximum number of executions to search, newest first; each takes one small request. */
 const MOST_EXECUTIONS = 500;
-/** Events of an execution that are read: its start and its create are among the first. */
+/** Number of events to read per execution: its start and its create are among the first. */
 const EVENTS = 60;
 const AT_ONCE = 8;
 const TYPES = [WORKFLOW.generateVideo, WORKFLOW.awaitVideo];
 
 /**
- * Searches visibility for a task id: by its search attribute, where workflows have one, else in the histories of the
- * video workflows that it lists, newest first. Needs neither a worker nor a journal. A run that continued as new has its
- * task in its start event.
+ * Searches visibility for a task id: by its search attribute if workflows have one, else in the histories of the listed
+ * video workflows, newest first. Needs neither a worker nor a journal. A continued-as-new run has its task in its start
+ * event.
  */
 export async function searchHistories(client: Client, taskId: string): Promise<HistorySearch> {
   const [indexed] = await indexedExecutions(client, taskId);
@@ -109,7 +109,7 @@ export async function searchHistories(client: Client, taskId: string): Promise<H
 
 const OF_VIDEOS = `WorkflowType IN (${TYPES.map((type) => `'${type}'`).join(', ')})`;
 
-/** None in a namespace that lacks the attribute: its visibility refuses the query. */
+/** Empty if the namespace lacks the attribute, because visibility then refuses the query. */
 async function indexedExecutions(client: Client, taskId: string): Promise<readonly ExecutionIds[]> {
   if (taskId.includes("'")) return [];
   const query = `${OF_VIDEOS} AND ${SEARCH_ATTRIBUTE.taskId} = '${taskId}'`;
@@ -120,7 +120,7 @@ function newestExecutions(client: Client): Promise<readonly ExecutionIds[]> {
   return listed(client, OF_VIDEOS);
 }
 
-/** The first of them, which are the newest. */
+/** Only the first, which are the newest. */
 async function listed(client: Client, query: string): Promise<readonly ExecutionIds[]> {
   const found: ExecutionIds[] = [];
   for await (const execution of listExecutions(client, query)) {
@@ -130,7 +130,7 @@ async function listed(client: Client, query: string): Promise<readonly Execution
   return found;
 }
 
-/** Undefined where it cannot be read, because a codec or external storage hides payloads from this client. */
+/** Undefined if it cannot be read because a codec or external storage hides payloads from this client. */
 async function holdsTask(
   client: Client,
   execution: ExecutionIds,
@@ -141,7 +141,7 @@ async function holdsTask(
   return read.includes(undefined) ? undefined : false;
 }
 
-/** The input, and what the first activities returned. */
+/** The input, and the results of the first activities. */
 async function readEvents(
   client: Client,
   execution: ExecutionIds,
@@ -153,7 +153,7 @@ async function readEvents(
       maximumPageSize: EVENTS,
     })
     .catch((error: unknown): Partial<Page> => {
-      // Visibility may still list for a moment what retention has removed.
+      // For a moment, visibility may still list executions that retention has removed.
       if (!isGrpcNotFound(error)) throw error;
       return {};
     });
@@ -163,7 +163,7 @@ async function readEvents(
   return readPayloads(loadedDataConverter, payloads, context);
 }
 
-/** The task of an execution from its own history, for when nobody answers the query for its state. */
+/** An execution's task, read from its own history, for when no worker answers the state query. */
 export async function taskInHistory(client: Client, execution: ExecutionIds): Promise<VideoTask | undefined> {
   const read = await readEvents(client, execution);
   for (const found of read) {

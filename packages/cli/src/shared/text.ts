@@ -14,12 +14,10 @@ export function commandFor(command: CommandOfId, id: string): string {
   return `temporal-media ${command} ${idArgument(id)}`;
 }
 
-/**
- * A path or address of the configuration without user-info, query and fragment, also when the scheme is
- * missing.
- */
+/** A path or address of the configuration without user-info, query and fragment, even if the scheme is missing. */
 export function shownLocation(text: string): string {
-  // A password may hold any character, also one that ends the host of a valid address: all up to the last @ goes.
+  // A password may contain any character, even one that ends the host in a valid address, so everything up to the last
+  // @ is removed.
   if (/^\W*postgres(?:ql)?:/i.test(text))
     return `postgres://${text.slice(text.lastIndexOf('@') + 1).replace(/^\W*postgres(?:ql)?:\/*/i, '')}`.replace(
       /[?#&].*$/s,
@@ -35,7 +33,7 @@ const isAddress = (text: string): boolean => /^([a-z][a-z0-9+.-]*:)?\/\//i.test(
 
 export { nearNames } from 'temporal-media/internal/domain/near-names';
 
-/** Whether an address holds no credentials: no user, no password, no query, no fragment. */
+/** Whether an address contains no credentials: no user, no password, no query, no fragment. */
 export function isBareAddress({ username, password, search, hash }: URL): boolean {
   return `${username}${password}${search}${hash}` === '';
 }

@@ -16,13 +16,16 @@ import { decidedText, evidenceLines } from '../unconfirmed/run';
 
 /** A case as `status` shows it. */
 export interface VideoStatus extends GatheredCase {
-  /** What is owed; null where nothing is known of a send. */
+  /** The charges; null if nothing is known about a send. */
   readonly money: CaseMoney | null;
   /** One sentence: what is safe to do. */
   readonly safe: string;
 }
 
-/** What is known of an id. Undefined for an unknown one. @throws CliError `payload_unreadable` when nobody can tell */
+/**
+ * What is known about an id; undefined for an unknown id. @throws CliError `payload_unreadable` if unreadable payloads
+ * leave that open
+ */
 export async function videoStatus(
   connected: Connected,
   config: MediaConfig,
@@ -40,7 +43,7 @@ export async function videoStatus(
   );
 }
 
-/** The text of `status`: one fact per line, what is safe to do last. */
+/** The text of `status`: one fact per line; the last one says what is safe to do. */
 export function statusLines(status: VideoStatus, paint: Paint): string[] {
   const {
     workflow,
@@ -82,7 +85,7 @@ export function statusLines(status: VideoStatus, paint: Paint): string[] {
   }
   add('Key', creationKey);
   if (state !== null && outcome === null) {
-    // A workflow that was closed from outside still answers with its last state, but its planned times do not apply.
+    // A workflow that was closed from outside still answers with its last state, but its planned times no longer apply.
     const goesOn = workflow === null || isOpen(workflow.status);
     add(goesOn ? 'State' : 'Last state', stateText(state));
     if (goesOn) add('Deadline', state.deadlineAt);

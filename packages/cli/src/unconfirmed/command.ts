@@ -4,7 +4,7 @@ import { given } from 'temporal-media/internal/domain/json';
 import { type CommandContext, type CommonOptions, withCommonOptions, withServer } from '../shared/context';
 import { type DecideOptions, withDecisionOptions } from '../shared/paid-options';
 
-/** `unconfirmed`: lists paid calls of unknown fate, shows their evidence and records decisions about them. */
+/** `unconfirmed`: lists paid calls with an unknown outcome, shows their evidence and records decisions. */
 export function addUnconfirmedCommand(program: Command, context: CommandContext): void {
   const unconfirmed = program
     .command('unconfirmed')

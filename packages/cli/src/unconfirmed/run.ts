@@ -21,7 +21,7 @@ import { commandFor, idArgument, shellWord } from '../shared/text';
 
 type Evidence = Extract<VideoOutcome | ImageOutcome, { outcome: 'unconfirmed' }>['evidence'];
 
-/** `name: value` of each known fact of an unconfirmed create; a person uses them to find the task. */
+/** `name: value` for each known fact of an unconfirmed create. A person uses them to find the task. */
 export function evidenceLines(evidence: Evidence): string[] {
   const lines: string[] = [];
   for (const [name, value] of Object.entries<string | number | object | null>({ ...evidence })) {
@@ -31,20 +31,20 @@ export function evidenceLines(evidence: Evidence): string[] {
   return lines;
 }
 
-/** Who decided what about a call of unknown fate, when and why. */
+/** Who made which decision about a call with an unknown outcome, when and why. */
 export function decidedText({ decision, taskId, by, at, reason }: DecidedEntry): string {
   return `${decision}${taskId === null ? '' : ` ${taskId}`} by ${by} at ${at}: ${reason}`;
 }
 
 interface Decision {
   readonly creationKey: string;
-  /** Undefined: the send that has an unknown fate now. */
+  /** Undefined: the send that currently has an unknown outcome. */
   readonly sendId?: string;
   readonly decision: UnconfirmedDecision;
   readonly taskId?: string;
   readonly by: string | undefined;
   readonly reason: string;
-  /** Whether the possible cost of a resubmission is agreed to. */
+  /** Whether the possible cost of a resubmission is confirmed. */
   readonly yes: boolean;
 }
 
@@ -93,7 +93,7 @@ export async function decideUnconfirmed(
   report.reply({ ok: true, data: result });
 }
 
-/** The user's name. A container often runs under a user id without a name. @throws CliError */
+/** The user's name. A container often runs under a user id that has no name. @throws CliError */
 export function userName(): string {
   try {
     return userInfo().username;
@@ -103,7 +103,7 @@ export function userName(): string {
   }
 }
 
-/** A resubmission may be paid for twice, so it needs an agreement. */
+/** A resubmission may be billed twice, so it needs a confirmation. */
 async function confirmResubmit(
   report: Report,
   { estimate, state, fetchable }: UnconfirmedEntry,
@@ -121,23 +121,23 @@ async function confirmResubmit(
   });
 }
 
-/** A paid call that waits for a decision, as far as the commands about it need it. */
+/** A paid call that waits for a decision, with the facts that the commands about it need. */
 export interface OpenCall {
   readonly creationKey: string;
-  /** The send whose evidence is shown; null where that is not known here. */
+  /** The send whose evidence is shown; null if unknown here. */
   readonly sendId: string | null;
-  /** Whether it made a task that can be adopted: an image call makes none. */
+  /** Whether the call created a task that can be adopted. Image calls create none. */
   readonly hasTask: boolean;
   readonly estimate: Money | null;
-  /** Whether it was paid for and its results are lost: it cannot be declared as not accepted. */
+  /** Whether the call was paid for but its results are lost. It cannot be declared as not accepted. */
   readonly isPaid: boolean;
-  /** The same id, started again, fetches what is lost; nothing is sent for that. */
+  /** Starting the same id again fetches the lost results, and sends nothing. */
   readonly fetchable: boolean;
 }
 
 /**
- * The commands that settle such a call, each with what it may cost. The command that bought it is not among them,
- * because running it again may pay twice; only when it is known to fetch and not send, it is named first.
+ * The commands that settle such a call, each with its possible cost. The command that bought it is not listed, because
+ * running it again may pay twice. Only if it is known to fetch and not send is it listed first.
  */
 export function decisionLines(call: OpenCall): string[] {
   const { creationKey, sendId, hasTask, estimate, isPaid, fetchable } = call;
@@ -174,7 +174,7 @@ function firstLines(isPaid: boolean, fetchable: boolean): string[] {
   ];
 }
 
-/** Lists the paid calls of unknown fate of the namespace. */
+/** Lists the namespace's paid calls with an unknown outcome. */
 export async function listUnconfirmed(context: CommandContext, connected: Connected): Promise<void> {
   const { report } = context;
   const found: UnconfirmedEntry[] = [];
@@ -203,7 +203,7 @@ export async function listUnconfirmed(context: CommandContext, connected: Connec
   report.reply({ ok: true, data: { unconfirmed: found, scanned } });
 }
 
-/** Shows the evidence of one paid call of unknown fate, the decisions so far, and what can be done. */
+/** Shows one such call's evidence, the decisions so far, and the available commands. */
 export async function showUnconfirmed(
   context: CommandContext,
   connected: Connected,

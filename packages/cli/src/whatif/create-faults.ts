@@ -4,7 +4,7 @@ import { type FaultAction, type FaultRule, type SandboxOperation } from '@tempor
 import { type CreatePolicy } from 'temporal-media';
 import { errorOf, fewerTries, outcomeType, retryAfter, type ScenarioPart } from './scenario-part';
 
-/** What a policy says about a status that the default does not take for a refusal. */
+/** What a policy says about a status that is not a refusal by default. */
 const VOUCHED: { readonly [status: number]: 'on500' | 'on502' | 'on503' | 'on504' } = {
   500: 'on500',
   502: 'on502',
@@ -12,7 +12,7 @@ const VOUCHED: { readonly [status: number]: 'on500' | 'on502' | 'on503' | 'on504
   504: 'on504',
 };
 
-/** The faults of the paid requests, and what was vouched for about them. */
+/** The faults of the paid requests, and which statuses the operator vouched for. */
 export function createFaults(
   timeline: Timeline,
   operation: SandboxOperation,
@@ -21,7 +21,7 @@ export function createFaults(
   const faults: FaultRule[] = [];
   const notPlayed: string[] = [];
   let policy: CreatePolicy = {};
-  // A wait that ended the call must still be too long.
+  // A wait that ended the call must still be too long for it.
   const isGivenUp = outcomeType(timeline) === 'rejected/retry_later';
   let refusals = 0;
   let before: string | null = null;
@@ -30,7 +30,7 @@ export function createFaults(
     const rest = timeline.entries.slice(index + 1);
     const isLast = !rest.some(({ kind }) => kind === entry.kind);
     const played = playedAs(entry, decisionOn(rest), isGivenUp && isLast ? 1 : speed);
-    // The pauses that the service asked for are shorter; of tries whose pauses were our own there are fewer.
+    // Pauses that the service requested are shortened. Tries with pauses of our own are reduced in number.
     const pause = ownPause(entry);
     refusals = pause === null ? 0 : pause === before ? refusals + 1 : 1;
     before = pause;
@@ -42,13 +42,19 @@ export function createFaults(
   return { faults, notPlayed, policy };
 }
 
-/** The status of a refusal that asked for no pause, so that the one before the next send was ours; null for other answers. */
+/**
+ * The status of a refusal that requested no pause, so that the pause before the next send was ours; null for other
+ * answers.
+ */
 const ownPause = ({ facts }: TimelineEntry): string | null =>
   facts['outcome'] === 'refused_for_now' && timeOf(facts['notBefore']) === null
     ? String(numberOf(facts['httpStatus']))
     : null;
 
-/** What one answer needs: a fault, nothing where the sandbox answers so by itself, or words for what it cannot play. */
+/**
+ * What one answer needs: a fault, nothing if the sandbox gives this answer without one, or a note about what it cannot
+ * replay.
+ */
 type Played =
   | { readonly action: FaultAction }
   | { readonly notPlayed: string }
@@ -96,7 +102,7 @@ function refusal(status: number, facts: Facts, saidAt: number, speed: number): F
   };
 }
 
-/** @param accepted whether the service has the task; without a decision the worse is assumed */
+/** @param accepted whether the service has the task; without a decision, the worse case is assumed */
 function lost(evidence: { readonly [name: string]: unknown }, accepted: boolean): Played {
   const cause = named(evidence['cause']);
   const status = numberOf(evidence['httpStatus']) ?? (Number(/^http_(\d{3})$/.exec(cause)?.[1]) || null);
@@ -119,7 +125,7 @@ function lost(evidence: { readonly [name: string]: unknown }, accepted: boolean)
   }
 }
 
-/** The decision about a create, which comes before the next one. */
+/** The decision about a createthat precedes the next create. */
 function decisionOn(rest: readonly TimelineEntry[]): string | null {
   const next = rest.find(
     ({ kind, facts }) => kind === 'create' || (kind === 'decision' && facts['resolved'] === true),

@@ -5,18 +5,18 @@ import { sandboxModels } from '@temporal-media/sandbox/internal/models';
 import { type ImageGenerationRequest, type VideoRequest } from 'temporal-media';
 import { WORKFLOW } from 'temporal-media/internal/domain/names';
 
-/** The prompt of every local run: that of a history may be secret, or hold directives of the sandbox. */
+/** The prompt of every local run. A history's own prompt may be secret, or contain sandbox directives. */
 export const LOCAL_PROMPT = 'what if';
 
-/** Takes every duration and resolution. */
+/** Accepts every duration and resolution. */
 const ANY_VIDEO = 'open-canvas';
 const ANY_IMAGE = 'image-2';
 
-/** A request like that of a history, for the sandbox. */
+/** A request for the sandbox, similar to the history's. */
 export interface LocalRequest {
   readonly workflow: LocalWorkflow;
   readonly request: VideoRequest | ImageGenerationRequest;
-  /** What of the history's request is left out, in words. */
+  /** The parts of the history's request that are left out, in words. */
   readonly notPlayed: readonly string[];
 }
 
@@ -32,7 +32,7 @@ const WORKFLOWS: readonly string[] = [
 /** Whether a workflow begins with one paid request. */
 export const isLocalWorkflow = (type: string): type is LocalWorkflow => WORKFLOWS.includes(type);
 
-/** The model of the sandbox that a history is played with: its own, or one that takes any request. */
+/** The sandbox model for a history: the same one, or one that accepts any request. */
 export function standIn(timeline: Timeline): string {
   const isVideo = timeline.workflowType === WORKFLOW.generateVideo;
   const model = modelOf(timeline.model);
@@ -42,7 +42,7 @@ export function standIn(timeline: Timeline): string {
 const modelOf = (id: string | null): SandboxModel | undefined =>
   sandboxModels.models.find((one) => one.id === id);
 
-/** The request for the sandbox, from what a timeline may show: no prompt, file, address or field of the history. */
+/** The request for the sandbox, from what a timeline may show: no prompt, file, address or field from the history. */
 export function localRequest(timeline: Timeline, workflow: LocalWorkflow): LocalRequest {
   const facts = timeline.entries.find(({ kind }) => kind === 'started')?.facts ?? {};
   const id = standIn(timeline);

@@ -19,9 +19,9 @@ import { CliError } from '../shared/errors';
 import { type LocalRequest } from './local-request';
 import { type Scenario, type ScenarioDecision } from './scenario';
 
-/** What a scenario is played with. */
+/** The environment in which a scenario is played. */
 export interface PlayOptions {
-  /** Folder for journal, files and logs, which is thrown away afterwards. */
+  /** Folder for journal, files and logs, deleted afterwards. */
   readonly dataDir: string;
   readonly env: NodeJS.ProcessEnv;
   readonly say: (line: string) => void;
@@ -33,16 +33,16 @@ export interface PlayOptions {
 export interface PlayedRun {
   /** Its history. */
   readonly target: LoadedTarget;
-  /** What the sandbox counted of paid requests. */
+  /** The paid requests that the sandbox counted. */
   readonly paid: Pick<SandboxCounters['creates'], 'received' | 'accepted'>;
 }
 
 const WORKER_GRACE_MS = 20_000;
-/** Between two looks at a video that may wait for a decision, in milliseconds. */
+/** Interval between two checks of a video that may wait for a decision, in milliseconds. */
 const STATE_CHECK_MS = 250;
 
 /**
- * The environment of a local run: nothing of the user leads anywhere else. No service, key or store, no Temporal server or
+ * The environment of a local run: nothing in it points outside the run: no service, key or store, no Temporal server or
  * codec server, no proxy, and no collector of telemetry.
  */
 export function localEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
@@ -52,7 +52,7 @@ export function localEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(clean).filter(([name]) => kept(name)));
 }
 
-/** Runs a request with the faults of a scenario: with a server, a sandbox and a worker of its own, which it stops. */
+/** Runs a request with the faults of a scenario: with its own server, sandbox and worker, which it stops afterwards. */
 export async function playScenario(
   scenario: Scenario,
   local: LocalRequest,
@@ -155,7 +155,7 @@ async function anyPicture(dataDir: string) {
   return store.putBuffer(renderImage({ ...spec, inputs: [] }), { mediaType: 'image/png' });
 }
 
-/** Sends each decision when the workflow waits for one. */
+/** Sends each decision as soon as the workflow waits for it. */
 async function decide(
   decisions: readonly ScenarioDecision[],
   on: {

@@ -65,7 +65,7 @@ async function storyOf(context: CommandContext, target: string, options: ReplayO
   return story;
 }
 
-/** Everything that the run leaves is removed, unless it failed: then its logs may say why. */
+/** Everything that the run leaves behind is deleted, unless the run failed: its logs may explain why. */
 async function playedHere(
   { env, report }: CommandContext,
   scenario: Scenario,
@@ -146,7 +146,7 @@ function linesOf({ report }: CommandContext, data: WhatIfReport, utc: boolean): 
 
 const LANGUAGES = ['.ts', '.js'];
 
-/** Before anything is played. @throws CliError where no test can be written */
+/** Checked before anything is played. @throws CliError if no test can be written */
 async function refuseToSave(file: string, original: Timeline): Promise<void> {
   if (!LANGUAGES.includes(extname(file)))
     throw new CliError(
@@ -167,7 +167,7 @@ async function refuseToSave(file: string, original: Timeline): Promise<void> {
     throw new CliError('cannot_write', `--save-test: ${file} already exists. Nothing is overwritten.`);
 }
 
-/** Writes the test of a history that {@link refuseToSave} has let pass. Nothing is overwritten. */
+/** Writes the test for a history that {@link refuseToSave} has accepted. Nothing is overwritten. */
 async function saveTest(
   file: string,
   of: { readonly original: Timeline; readonly scenario: Scenario; readonly request: LocalRequest },

@@ -9,52 +9,52 @@ import { createFaults } from './create-faults';
 import { outcomeType } from './scenario-part';
 import { downloadFaults, pollFaults } from './task-faults';
 
-/** `data` of `replay --whatif`: what a history shows, and what became of the same faults against the sandbox. */
+/** `data` of `replay --whatif`: what a history shows, and the result of the same faults against the sandbox. */
 export interface WhatIfReport {
   readonly v: 1;
-  /** The story of the history. */
+  /** The history's timeline. */
   readonly original: Timeline;
-  /** The story of the local run. */
+  /** The local run's timeline. */
   readonly local: Timeline;
-  /** The faults that the history shows, as the sandbox was given them. */
+  /** The faults in the history, as given to the sandbox. */
   readonly scenario: Scenario;
-  /** What the history shows and the local run does not have, in words. */
+  /** Differences: what the history shows but the local run does not, in words. */
   readonly notPlayed: readonly string[];
-  /** Outcomes as the table of failures names them, such as `content_unavailable/expired`. */
+  /** Outcomes as the failure table names them, such as `content_unavailable/expired`. */
   readonly outcome: {
-    /** Null for a history without an end. */
+    /** Null for an open history. */
     readonly original: string | null;
     readonly local: string | null;
-    /** Null where the history has no outcome to compare with. */
+    /** Null if the history has no outcome to compare with. */
     readonly same: boolean | null;
   };
-  /** What the sandbox counted of paid requests. */
+  /** The paid requests that the sandbox counted. */
   readonly paid: { readonly received: number; readonly accepted: number };
   /** The test that was written; null without `--save-test`. */
   readonly savedTest: string | null;
 }
 
-/** What the sandbox, a worker and a person must do so that what a history shows happens again. */
+/** What the sandbox, a worker and a person must do to reproduce what a history shows. */
 export interface Scenario {
-  /** How many times shorter the waits that the service asked for, and polls without news, are. */
+  /** The factor by which waits that the service requested, and polls without news, are reduced. */
   readonly speed: number;
-  /** How long a video is queued and runs, in milliseconds: what its polls show comes from the faults. */
+  /** How long a video is queued and runs, in milliseconds. The faults determine what its polls show. */
   readonly timing: { readonly queuedMs: number; readonly runningMs: number };
-  /** Minimal records name no address of the file, so that each download asks one place. */
+  /** Minimal records contain no file address, so each download contacts one place. */
   readonly records: 'minimal' | 'full';
-  /** Rules of the sandbox, in the order in which they are used up. */
+  /** Sandbox rules, in the order in which they are used up. */
   readonly faults: readonly FaultRule[];
-  /** What people decided about creates of unknown fate, in their order. */
+  /** People's decisions about creates with an unknown outcome, in order. */
   readonly decisions: readonly ScenarioDecision[];
-  /** What the operator vouched for, as far as the answers show it; empty for the strict default. */
+  /** Statuses that the operator vouched for, inferred from the answers; empty for the strict default. */
   readonly policy: CreatePolicy;
   /** How long to wait for the video, in milliseconds; null for the default. */
   readonly waitForMs: number | null;
-  /** What the history shows and nothing here can play, in words. */
+  /** What the history shows but the sandbox cannot replay, in words. */
   readonly notPlayed: readonly string[];
 }
 
-/** The Update that carries a decision out. */
+/** The Update that carries out a decision. */
 export type ScenarioDecision = 'adopt' | 'declareLost' | 'resubmit';
 
 const DECISIONS: readonly string[] = ['adopt', 'declareLost', 'resubmit'] satisfies ScenarioDecision[];
@@ -65,13 +65,13 @@ const PAID: { readonly [workflowType: string]: SandboxOperation } = {
   [WORKFLOW.editImage]: 'edit',
 };
 
-/** An adoption reads the record of its task, before the first poll. */
+/** An adoption reads the task's record before the first poll. */
 const READ_FOR_ADOPTION: FaultRule = {
   operation: 'poll',
   action: { type: 'record', patch: { status: 'queued' } },
 };
 
-/** What other entries tell that is no fault of the service. */
+/** Facts in other entries that are not faults of the service. */
 const NOT_OF_THE_SERVICE: { readonly [kind in EntryKind]?: string } = {
   reset: 'the reset of the workflow',
   cancel_requested: 'the cancellation',
@@ -121,7 +121,7 @@ export function scenarioOf(timeline: Timeline, speed: number): Scenario {
   };
 }
 
-/** By the workflow itself, before any activity. */
+/** Ended by the workflow itself, before any activity. */
 const isRefusedUnseen = ({ outcome, entries }: Timeline): boolean =>
   outcome === 'rejected' && !entries.some(({ kind }) => kind === 'create' || kind === 'image');
 
@@ -130,10 +130,10 @@ function isCompletedAtOnce({ entries }: Timeline): boolean {
   return phaseOf(textOf(created?.facts['status']) ?? '') === 'completed';
 }
 
-/** A shortened wait has time for some polls, in milliseconds. */
+/** A shortened wait still leaves time for some polls, in milliseconds. */
 const SHORTEST_WAIT_MS = 30_000;
 
-/** A wait that ended before its video is shortened; any other is long enough. */
+/** A wait that ended before its video is shortened. Any other wait is long enough. */
 function waitFor(timeline: Timeline, speed: number): number | null {
   const given = timeline.entries.find(({ kind }) => kind === 'started')?.facts['waitFor'];
   const ms = typeof given === 'number' ? given : null;

@@ -8,8 +8,8 @@ import { standIn } from './local-request';
 import { errorOf, fewerTries, outcomeType, retryAfter, type ScenarioPart } from './scenario-part';
 
 /**
- * The answers of the polls one after the other, as rules that are used up in their order: so the faults come after what was
- * seen before them, however long anything takes here. Polls without news, and those that failed, are fewer by the speed.
+ * The poll answers as rules that are used up in order, so that each fault follows what was seen before it, however long
+ * the local run takes. The speed divides the number of polls without news and of failed polls.
  */
 export function pollFaults(timeline: Timeline, speed: number): ScenarioPart {
   const faults: FaultRule[] = [];
@@ -46,7 +46,7 @@ function records(
   failure: string,
 ): readonly FaultRule[] {
   const phase = phaseOf(status ?? '');
-  // The record is completed by itself.
+  // The sandbox completes the record without a rule.
   if (phase === 'completed') return [];
   if (phase === 'failed')
     return [{ operation: 'poll', action: { type: 'task_fails', error: errorOf(failure) } }];
@@ -64,7 +64,7 @@ const poll = (action: FaultAction, times: number): FaultRule => ({
   action,
 });
 
-/** Statuses with which services say it; null where no answer of a service is the reason. */
+/** Statuses with which services report this; null if the reason is not a service's answer. */
 const STATUS: { readonly [error in PollErrorClass]: number | null } = {
   rate_limited: 429,
   unavailable: 503,
@@ -98,7 +98,7 @@ function errors(
   return polls === 1 ? [last] : [poll({ type: 'status', status }, fewerTries(polls - 1, speed)), last];
 }
 
-/** What goes on until the wait ends: a task that is not found, or one that does not end. */
+/** A state that lasts until the wait ends: a task that is not found, or one that does not end. */
 function endless(timeline: Timeline, faults: readonly FaultRule[]): readonly FaultRule[] {
   const outcome = outcomeType(timeline);
   if (outcome !== 'task_unknown' && outcome !== 'still_running') return [];
@@ -109,12 +109,12 @@ function endless(timeline: Timeline, faults: readonly FaultRule[]): readonly Fau
   return [poll(last?.type === 'record' ? last : running, 0)];
 }
 
-/** Bytes that arrive of a file that does not come whole: fewer than any video of the sandbox has. */
+/** Bytes received from an incomplete file: fewer than any sandbox video has. */
 const SOME_BYTES = 1_000;
-/** A download of one try that took longer, in milliseconds, is told as slow. */
+/** A single-try download that took longer, in milliseconds, is reported as slow. */
 const SLOW_MS = 30_000;
 
-/** The faults of the downloads: those of the tries that failed, then what the file came to. */
+/** The download faults: first the failed tries, then the file's final outcome. */
 export function downloadFaults(timeline: Timeline, speed: number): ScenarioPart {
   const faults: FaultRule[] = [];
   const notPlayed: string[] = [];
@@ -143,20 +143,20 @@ export function downloadFaults(timeline: Timeline, speed: number): ScenarioPart 
   return { faults, notPlayed };
 }
 
-/** Whether the service asked for the pause before the next try. */
+/** Whether the service requested the pause before the next try. */
 const isAsked = (facts: Facts): boolean => numberOf(facts['retryAfterMs']) !== null;
 
 const CHANGES_BYTES: readonly FaultAction['type'][] = ['truncate', 'cut_body'];
 
-/** Which address of the sandbox sends the file. */
+/** The sandbox address that sends the file. */
 function bytesFrom(timeline: Timeline): 'content' | 'media' {
   return behaviourOf(standIn(timeline)).content === 'direct' ? 'content' : 'media';
 }
 
-/** The class of the last try that failed; the history does not have those before it, which are taken to be like it. */
+/** The class of the last failed try. The history does not record the earlier ones, which are assumed to be the same. */
 const problemIn = (facts: Facts): string => /^\w+/.exec(textOf(facts['lastFailure']) ?? '')?.[0] ?? 'unknown';
 
-/** Undefined for what is no fault of the service. */
+/** Undefined if it is not a fault of the service. */
 function actionOf(name: string, facts: Facts, speed: number): FaultAction | undefined {
   const status =
     numberOf(facts['httpStatus']) ?? Number(/HTTP (\d{3})/.exec(textOf(facts['lastFailure']) ?? '')?.[1]);

@@ -7,7 +7,7 @@ import { type LocalRequest } from './local-request';
 import { type Scenario } from './scenario';
 import { outcomeType } from './scenario-part';
 
-/** Packages with which jest runs TypeScript. */
+/** Packages that let jest run TypeScript. */
 const TRANSFORMERS: readonly string[] = [
   'ts-jest',
   '@swc/jest',
@@ -16,12 +16,12 @@ const TRANSFORMERS: readonly string[] = [
   '@sucrase/jest-plugin',
 ];
 
-/** What a test in TypeScript needs, for people. */
+/** What a TypeScript test needs, in words. */
 const TRANSFORMER_WORDS = 'a transformer of TypeScript (ts-jest, @swc/jest or another one)';
 
 /**
- * What is missing where a test is saved: a `.ts` file in a project without a transformer is a syntax error for jest. Undefined where
- * nothing is. The project is every package.json from the folder of the file upwards.
+ * What the project lacks to run a saved test: without a transformer, a `.ts` file is a syntax error for jest. Undefined
+ * if nothing is missing. The project is every package.json from the file's folder upwards.
  */
 export async function missingTransformer(file: string): Promise<string | undefined> {
   if (extname(file) !== '.ts') return undefined;
@@ -43,24 +43,24 @@ function packagesIn(text: string): readonly string[] {
   }
 }
 
-/** How one kind of call is started, and what the sandbox counts it as. */
+/** How one kind of call is started, and under which name the sandbox counts it. */
 const CALLS = {
   generateVideo: { start: 'startVideo', counter: 'creates' },
   generateImage: { start: 'startImage', counter: 'images' },
 } as const;
 
-/** What a test is written from. */
+/** Input for a written test. */
 export interface TestSubject {
   readonly original: Timeline;
   readonly scenario: Scenario;
-  /** No edit: it begins with pictures, which a test file cannot hold. */
+  /** Not for edits: they begin with pictures, which a test file cannot contain. */
   readonly request: LocalRequest & { readonly workflow: keyof typeof CALLS };
   readonly language: 'ts' | 'js';
 }
 
 /**
- * A test for jest, of public exports only, that plays a scenario and expects the outcome of the history. It has nothing of the
- * history but what its timeline shows: no id, prompt, key or address.
+ * A test for jest, using only public exports, that plays a scenario and expects the history's outcome. It contains only
+ * what the history's timeline shows: no id, prompt, key or address.
  */
 export function testOf(subject: TestSubject): string {
   const { language } = subject;
@@ -113,7 +113,7 @@ const serviceOf = ({ scenario: { timing, records, faults } }: TestSubject): obje
   faults,
 });
 
-/** Literals of a union need to stay literals. */
+/** Keeps literals of a union as literals. */
 const hasWords = ({ scenario, request }: TestSubject): boolean =>
   request.workflow === 'generateVideo' || Object.keys(scenario.policy).length > 0;
 
@@ -128,7 +128,7 @@ function inputOf({ scenario, request }: TestSubject): object {
   };
 }
 
-/** What an outcome is compared with: `failed/moderation` is a kind of error, every other detail a reason. */
+/** The expected outcome. In `failed/moderation` the detail is an error kind; every other detail is a reason. */
 function expected(original: Timeline): object {
   const [outcome = '', detail] = (outcomeType(original) ?? '').split('/');
   if (detail === undefined) return { outcome };
@@ -195,7 +195,7 @@ function decisionLines(decision: string): string[] {
   ];
 }
 
-/** A JSON value whose fields have names, in a source file. Fields that are undefined are left out. */
+/** A JSON value as source text with named fields. Undefined fields are left out. */
 export function literal(value: unknown): string {
   const whole = { depth: null, maxArrayLength: null, maxStringLength: null, breakLength: 100 };
   return inspect(JSON.parse(JSON.stringify(value)), whole);

@@ -120,7 +120,7 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
     }),
   }).catch(unreachable);
   const made = await Promise.race([making, interruption.happened]);
-  // Nothing has been polled yet, so there is nothing to drain; a worker that is still starting ends with the process.
+  // Nothing has been polled yet, so there is nothing to drain. A worker that is still starting ends with the process.
   if (made === undefined) return;
   const { taskQueue, queues, account, accounts } = made;
   say(
@@ -145,8 +145,8 @@ async function worker(context: CommandContext, options: WorkerCommandOptions): P
 }
 
 /**
- * Gives the SDK its logger and its exporter of metrics, which has ours too.
- * @returns the logger, and the address of the exporter, if there is one
+ * Gives the SDK its logger and its exporter of metrics, which also has our metrics.
+ * @returns the logger, and the exporter's address, if any
  * @throws CliError
  */
 async function installRuntime(
@@ -160,14 +160,15 @@ async function installRuntime(
     options.metrics === undefined ? undefined : await socketAddress(options.metrics, 'MEDIA_METRICS_ADDRESS');
   try {
     Runtime.install({
-      // This command handles signals: they must also end a worker that is still starting, and so must a lost parent.
+      // This command handles signals itself, because a signal or a lost parent must also end a worker that is still
+      // starting.
       shutdownSignals: [],
       logger: withoutPayloads(new DefaultLogger(options.logLevel, sink)),
       telemetryOptions: {
         ...(bindAddress !== undefined && {
           metrics: { prometheus: { bindAddress, histogramBucketOverrides: histogramBuckets() } },
         }),
-        // The core of the SDK writes lines of its own form to the console otherwise.
+        // Otherwise the SDK core writes lines in its own format to the console.
         ...(options.logFormat === 'json' && { logging: { forward: {} } }),
       },
     });
@@ -191,7 +192,7 @@ function servedText({ serve, taskQueue }: MediaConfig, queues: readonly string[]
   return `Also served: ${queues.filter((queue) => queue !== taskQueue).join(', ')}.`;
 }
 
-/** Rewords connection errors: those of the native client name neither the server nor a remedy. @throws always */
+/** Rewords connection errors: the native client's errors name neither the server nor a remedy. @throws always */
 async function unreachable(error: unknown): Promise<never> {
   if (!(error instanceof Error) || error.name !== 'TransportError') throw error;
   const { loadClientConnectConfig } = await import('@temporalio/envconfig');
@@ -200,7 +201,7 @@ async function unreachable(error: unknown): Promise<never> {
 }
 
 /**
- * Refuses a codec server: a short outage of it would end activities that have paid (docs/operations.md).
+ * Refuses a codec server: a short outage of it would fail activities that have already paid (docs/operations.md).
  * @throws ConfigurationError
  */
 function refuseCodec(env: NodeJS.ProcessEnv): void {
@@ -212,7 +213,7 @@ function refuseCodec(env: NodeJS.ProcessEnv): void {
 
 /** @throws ConfigurationError for a setting that would otherwise fail at the first paid call. */
 function refuseUnusable(config: MediaConfig): void {
-  // Each account of the file may lack its key for now: its calls wait, those of the others go on.
+  // An account in the file may lack its key for the moment: its calls wait, and the other accounts keep working.
   if (config.accounts !== undefined) accountsOf(config);
   if (config.baseUrl === undefined && config.accounts !== undefined) return;
   if (config.baseUrl === undefined)
@@ -224,7 +225,10 @@ function refuseUnusable(config: MediaConfig): void {
   config.apiKey();
 }
 
-/** The keys of all accounts, and those that they had: one that was replaced may still be valid, and so is one that cannot be read now. */
+/**
+ * All accounts' current and earlier keys. A replaced key may still be valid, and so may a key that currently cannot be
+ * read.
+ */
 class SeenKeys {
   private readonly all = new Set<string>();
 
@@ -247,25 +251,26 @@ function orNone<T>(read: () => readonly T[]): readonly T[] {
   }
 }
 
-/** What a worker process can say of itself. */
+/** What a worker process reports about itself. */
 export interface Health {
   /**
-   * The process has bound its queues, polls them and can write its journal. False while it starts and from the moment in
-   * which it drains. Does not reject.
+   * Whether the process has bound its queues, polls them and can write its journal. False while it starts and once it
+   * drains. Never rejects.
    */
   readonly isReady: () => Promise<boolean>;
 }
 
 /** A listening health endpoint. */
 export interface HealthEndpoint {
-  /** `host:port`, with the port that was chosen where 0 was asked for. */
+  /** `host:port`, with the actual port if 0 was requested. */
   readonly address: string;
   close(): void;
 }
 
 /**
- * Serves the probes of Kubernetes and of load balancers: `GET /livez` answers 200 as long as the process answers at all,
- * `GET /readyz` 200 while the worker takes work and can write the stores that its parts need, and 503 otherwise. Nothing else is served and nothing is told.
+ * Serves the probes of Kubernetes and of load balancers: `GET /livez` answers 200 whenever the process can respond,
+ * `GET /readyz` 200 while the worker takes work and can write the stores that its parts need, and 503 otherwise. Serves
+ * nothing else and reveals nothing.
  * @param address `host:port` or `:port` (all interfaces)
  */
 export async function serveHealth(address: string, health: Health): Promise<HealthEndpoint> {
@@ -281,7 +286,7 @@ export async function serveHealth(address: string, health: Health): Promise<Heal
       hint: 'Pass another port to --health, or stop the process that listens there.',
     });
   });
-  // A probe must not keep a worker alive that has drained.
+  // A probe must not keep a drained worker alive.
   server.unref();
   const bound = server.address() as AddressInfo;
   const name = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
@@ -302,7 +307,7 @@ async function listening(server: Server, host: string | undefined, port: number)
   });
 }
 
-/** Where something of a worker listens. */
+/** An address on which a part of the worker listens. */
 interface ListenAddress {
   /** Undefined for all interfaces. */
   readonly host: string | undefined;
@@ -311,7 +316,7 @@ interface ListenAddress {
 
 /**
  * Reads `host:port`, or `:port` for all interfaces.
- * @param variable named by the error
+ * @param variable to name in the error
  * @throws CliError
  */
 export function parseListenAddress(address: string, variable: string): ListenAddress {

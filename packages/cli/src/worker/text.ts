@@ -36,24 +36,24 @@ const timeOf = ({ timestampNanos }: LogEntry): string =>
 function textLine(entry: LogEntry): string {
   const { level, message, meta } = entry;
   const more = meta === undefined || Object.keys(meta).length === 0 ? '' : ` ${inspect(meta)}`;
-  // Only the first line of an entry begins at the left: none in it can pass for another entry.
+  // Only the first line of an entry begins in the first column, so no other line can pass for a new entry.
   return `${timeOf(entry)} [${level}] ${message}${more}`.split('\n').map(visible).join('\n  ');
 }
 
-/** One object on one line. Every text in it is redacted by itself, so that the line stays JSON whatever is removed. */
+/** One object on one line. Each text is redacted separately, so that the line stays valid JSON whatever is removed. */
 function jsonLine(entry: LogEntry, page: (text: string) => string): string {
   const { level, message, meta } = entry;
   const head = { time: timeOf(entry), level, message };
   const clean = (value: unknown): string => {
     const texts = JSON.stringify(value, (_name, inner: unknown) => plain(inner));
-    // Names of fields may come from code of users, too.
+    // User code may choose field names, too.
     return visibleJson(JSON.parse(texts), (_name, inner) => redacted(inner, page));
   };
   try {
-    // What the entry says itself comes last: no field of the meta data takes its place.
+    // The entry's own fields are set last, so that metadata cannot replace them.
     return clean({ ...head, ...meta, ...head });
   } catch (_error) {
-    // A value that JSON cannot hold, such as a circle.
+    // A value that JSON cannot represent, such as a circular reference.
     return clean({ ...head, meta: inspect(meta) });
   }
 }
@@ -76,7 +76,7 @@ function redacted(value: unknown, page: (text: string) => string): unknown {
   );
 }
 
-/** A cookie or signature is known by the name of its field only. */
+/** A cookie or signature is recognized only by its field name. */
 function ofField(name: string, value: string, page: (text: string) => string): string {
   const shown = page(`${name}: ${value}`);
   const start = `${page(name)}: `;

@@ -1,8 +1,8 @@
 import { PAGE_STYLE, ROW_FILTERS_SCRIPT } from 'temporal-media/internal/html/page-assets';
 
 /**
- * The script of the gallery. Pages opened from disk cannot use fetch: data/index.js sets `gallery`, each data/page-….js
- * calls `galleryPage(name, [[outcome, kind, model, card], …])`, where a card is the escaped HTML of the page's template.
+ * The gallery's script. Pages opened from disk cannot use fetch: data/index.js sets `gallery`, each data/page-….js
+ * calls `galleryPage(name, [[outcome, kind, model, card], …])`, and a card is escaped HTML from the page's template.
  */
 export const GALLERY_SCRIPT = `'use strict';
 (() => {${ROW_FILTERS_SCRIPT}
@@ -172,7 +172,7 @@ export const GALLERY_SCRIPT = `'use strict';
 })();
 `;
 
-/** The style sheet of the gallery. */
+/** The gallery's style sheet. */
 export const GALLERY_STYLE = `${PAGE_STYLE}body { max-width: 1560px; }
 .top { padding: 36px 0 16px; }
 .top.slim { padding-top: 20px; display: grid; gap: 4px 24px; grid-template-columns: 1fr auto; align-items: end; }

@@ -29,7 +29,7 @@ function partName(page: number, part: number): string {
 }
 
 /**
- * Writes the HTML of a page and its data for the filters. Does not rewrite files whose content is unchanged.
+ * Writes a page's HTML and its data for the filters. Does not rewrite unchanged files.
  * @returns how many of the page's parts changed
  */
 export async function writeGalleryPage(
@@ -133,7 +133,7 @@ interface Tile {
   readonly hint: string;
 }
 
-/** Writes the first page, the data for navigation and filters, and the files that all pages share. */
+/** Writes the first page, the navigation and filter data, and the files that all pages share. */
 export async function writeGalleryIndex(
   folder: ReportFolder,
   facts: ReportFacts,
@@ -198,7 +198,7 @@ function indexView(facts: ReportFacts, parts: readonly Part[]): IndexView {
   };
 }
 
-/** Of a campaign that is still running: as if the rows that are left were still running. */
+/** For a campaign that is still running: as if the remaining rows were in progress. */
 function campaignTone({ state, counts, remaining }: ReportFacts): Tone {
   const isOpen = state === 'running' || (remaining ?? 0) > 0;
   return worstTone([...Object.keys(counts), ...(isOpen ? ['still_running'] : [])]);

@@ -4,8 +4,8 @@ import { GALLERY_SCRIPT, GALLERY_STYLE } from './gallery-assets';
 import { type RowCard } from './row-card';
 
 /**
- * One row of a campaign. Every `<%=` escapes: prompts, keys, models and texts of the service are untrusted.
- * No inline style and no inline handler: the pages' Content-Security-Policy forbids them.
+ * One row of a campaign. Every `<%=` escapes: prompts, keys, models and service text are untrusted. Inline styles and
+ * handlers are not possible: the pages' Content-Security-Policy forbids them.
  */
 const CARD_TEMPLATE = `<article class="card <%= it.tone %>" id="<%= it.id %>" tabindex="0" aria-labelledby="<%= it.id %>-key" data-outcome="<%= it.outcome %>" data-model="<%= it.model %>">
 <% if (it.video) { %><div class="media"><video controls playsinline preload="none" src="<%= it.video.path %>" aria-label="<%= it.video.label %>"></video></div>
@@ -51,8 +51,8 @@ const INDEX_TEMPLATE = `<%~ it.head %><body data-page="">
 `;
 
 /**
- * Only files of this folder are loaded, and no script inside a text can run. The pages do not need what
- * `default-src 'none'` forbids (connections, frames, forms, plugins). Also applies to pages that are opened from disk.
+ * Only files in this folder are loaded, and scripts inside text cannot run. The pages do not need what `default-src
+ * 'none'` forbids (connections, frames, forms, plugins). Also applies to pages that are opened from disk.
  */
 export const CONTENT_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'";
@@ -102,7 +102,7 @@ export function renderPage(page: {
   readonly name: string;
   readonly campaign: string;
   readonly number: string;
-  /** HTML of its cards, from {@link renderCard}. */
+  /** HTML of the page's cards, from {@link renderCard}. */
   readonly cards: string;
 }): string {
   const head = eta.render(compiled.head, { title: `${page.campaign} · page ${page.number}` });
@@ -113,7 +113,7 @@ export function renderIndex(index: { readonly campaign: string } & object): stri
   return eta.render(compiled.index, { ...index, head: eta.render(compiled.head, { title: index.campaign }) });
 }
 
-/** Changes with any template, so that pages of an older version of this package are written again. */
+/** Changes with any template, so that pages written by an older version of this package are rewritten. */
 export const TEMPLATES_DIGEST = createHash('sha256')
   .update([CARD_TEMPLATE, HEAD_TEMPLATE, PAGE_TEMPLATE].join('\n'))
   .digest('hex')

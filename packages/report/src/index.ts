@@ -1,6 +1,6 @@
 /**
- * Tables and a gallery of a campaign in a folder, and the same as a zip file: what `temporal-media campaign report` writes,
- * for programs.
+ * Writes a campaign's tables and gallery to a folder, and packs them as a zip file: the programmatic form of
+ * `temporal-media campaign report`.
  *
  * @module
  */

@@ -13,13 +13,13 @@ const AT_ONCE = 8;
 interface FetchedMedia {
   readonly written: number;
   readonly missing: number;
-  /** Paths that are no longer used, because another row made their name ambiguous. */
+  /** Paths no longer in use, because another row made their name ambiguous. */
   readonly left: readonly string[];
   /** Whether a row changed. */
   readonly changed: boolean;
 }
 
-/** Copies missing media of a page into the folder. The next refresh tries again to copy those that the store lacks. */
+/** Copies a page's missing media into the folder. The next refresh retries media that the store lacks. */
 export async function fetchMedia(
   store: ArtifactStore,
   folder: ReportFolder,
@@ -77,9 +77,12 @@ async function fetchOne(
  */
 export type MediaLayout = 'one_folder' | 'page_folders';
 
-/** Most rows of a campaign with all media in one folder, so that a person can browse it. */
+/** Maximum number of rows for keeping all media in one folder that a person can browse. */
 const MOST_IN_ONE_FOLDER = 1_000;
-/** Most files of one row in one folder: with 200 rows of a plan per page, no page folder has more than 1,000 files. */
+/**
+ * Maximum number of files per row in one folder: with 200 rows of a plan per page, no page folder has more than 1,000
+ * files.
+ */
 const FILES_PER_ROW = 5;
 
 export function layoutFor(rows: number): MediaLayout {
@@ -87,9 +90,9 @@ export function layoutFor(rows: number): MediaLayout {
 }
 
 /**
- * Paths of the media of rows that share folders, by key: all rows of a report in one folder, else those of a page.
- * Depends only on the rows, not on their order, and never on a prompt or a text of the service. A safe name never
- * contains `~`, so that a name with it never equals the name of another row.
+ * Media paths by key for rows that share folders: all rows of a report in one folder, otherwise the rows of a page.
+ * Depends only on the rows, not on their order, and never on a prompt or service text. A safe name never contains `~`,
+ * so a name with `~` never equals another row's name.
  */
 export function mediaNames(
   rows: readonly ReportRow[],
@@ -107,12 +110,14 @@ export function mediaNames(
   );
 }
 
-/** The path for a file whose own path is taken by other content. */
+/** The path for a file if its own path is taken by other content. */
 function nextToOther(path: string, sha256: string): string {
   return path.replace(/\.([a-z0-9]+)$/, `~${sha256.slice(0, 12)}.$1`);
 }
 
-/** Whether `have` is a valid path of the file: its own path, or the one next to other content that took it. */
+/**
+ * Whether `have` is a valid path of the file: its own path, or the alternative path used when other content took it.
+ */
 export function isPlaceOf(have: string, path: string, sha256: string): boolean {
   return have === path || have === nextToOther(path, sha256);
 }

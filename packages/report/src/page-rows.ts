@@ -2,18 +2,18 @@ import { type CampaignRowResult, type MoneyTotals } from 'temporal-media';
 import { moneyOfAttempts } from 'temporal-media/internal/domain/campaign/row-result';
 import { parseJson, type ReportFolder, STATE_FOLDER } from './report-folder';
 
-/** A line of `results.jsonl`, without the prompt and without messages of the service, which may repeat it. */
+/** A line of `results.jsonl`, without the prompt and the service's messages, which may repeat it. */
 export interface ResultRecord extends Omit<CampaignRowResult, 'artifacts' | 'message' | 'page' | 'index'> {
   /** Attempts of all plans, including those proved to cost nothing. */
   readonly attempts: number;
-  /** The files of the row, in the order of its results. */
+  /** The row's files, in the order of its results. */
   readonly files: readonly ResultFile[];
-  /** Micro-units of `currency`, all attempts together. */
+  /** Micro-units of `currency`, summed over all attempts. */
   readonly money: MoneyTotals & { readonly currency: string | null };
 }
 
 export interface ResultFile {
-  /** Relative to the folder, with slashes; null when the store did not have it. */
+  /** Relative to the folder, with slashes; null if the store did not have the file. */
   readonly path: string | null;
   readonly sha256: string;
   readonly bytes: number;
@@ -41,9 +41,9 @@ export const PAGE_CARDS = 200;
 /** A result with its files in the report. */
 export interface ReportRow {
   readonly result: CampaignRowResult;
-  /** Relative paths of its media, in the order of its artifacts; null for one that was not in the store. */
+  /** Relative paths of the result's media, in the order of its artifacts; null for media that the store lacked. */
   readonly files?: readonly (string | null)[];
-  /** Fetched media of the results that this one replaced; they are moved where they have the same path. */
+  /** Media already fetched for the results that this one replaced. They are moved if their path is the same. */
   readonly replaced?: readonly ReplacedFile[];
 }
 
@@ -52,7 +52,7 @@ export interface ReplacedFile {
   readonly sha256: string;
 }
 
-/** Latest rows of one page by key. */
+/** A page's latest rows, by key. */
 export type PageRows = Map<string, ReportRow>;
 
 export function pageOf({ row }: { readonly row: number }): number {

@@ -18,7 +18,7 @@ import { parseJson, ReportError, type ReportFolder } from './report-folder';
 import { type ReportOptions } from './report-options';
 import { type ReportState, shortHash } from './report-state';
 
-/** Most pages in memory: rows end roughly in the order of the manifest, so that few pages are open at once. */
+/** Maximum number of pages in memory. Rows end roughly in manifest order, so few pages are open at the same time. */
 const OPEN_PAGES = 96;
 
 interface OpenPage {
@@ -28,11 +28,11 @@ interface OpenPage {
 }
 
 /**
- * Puts results into pages: for each key it keeps the line with the highest generation, and of equal ones the later.
+ * Sorts results into pages. For each key it keeps the line with the highest generation, or the later of equal ones.
  * Memory does not grow with the rows, except that with several plans the page of each key is kept in memory.
  */
 class ResultsMerger {
-  /** Pages that changed or had a line in this refresh. */
+  /** Pages that changed or received a line in this refresh. */
   readonly touched = new Set<number>();
   readonly #open = new LRUCache<number, OpenPage>({ max: OPEN_PAGES });
   #places: Map<string, number> | null = null;
@@ -97,14 +97,14 @@ class ResultsMerger {
     return opened;
   }
 
-  /** Writes the least recently used page, if it changed, before its place is free for another one. */
+  /** Writes the least recently used page, if it changed, before freeing its place for another page. */
   async #closeOne(): Promise<void> {
     const opened = this.#open.pop();
     if (opened?.dirty === true) await writePage(this.folder, opened.page, opened.rows);
   }
 }
 
-/** Media of earlier results that are not in this one. */
+/** Media of earlier results that this result does not contain. */
 function replacedBy({ artifacts }: CampaignRowResult, before: ReportRow | undefined): ReplacedFile[] {
   const fetched = (before?.files ?? []).flatMap((path, index) => {
     const sha256 = before?.result.artifacts[index]?.sha256;
@@ -130,7 +130,7 @@ async function readSegment(store: ArtifactStore, sha256: string): Promise<readon
   });
 }
 
-/** Segments that are not merged yet, in order; does not open an index whose segments are all merged. */
+/** Segments that are not merged yet, in order. Does not open an index if all its segments are merged. */
 async function* newSegments(
   store: ArtifactStore,
   results: ResultsRef,
@@ -153,7 +153,7 @@ async function readText(store: ArtifactStore, sha256: string): Promise<string> {
 
 const NOT_JSON = 'An artifact of the campaign is not JSON.';
 
-/** The new state of the results, and the pages with new ones. */
+/** The new state of the results, and the pages with new results. */
 interface MergedResults extends Pick<ReportState, 'segments' | 'indexes' | 'rowGeneration'> {
   readonly touched: ReadonlySet<number>;
 }
@@ -189,10 +189,10 @@ export async function mergeSegments(
   };
 }
 
-/** Most pages of plans in memory. */
+/** Maximum number of plan pages in memory. */
 const OPEN_PLAN_PAGES = 16;
 
-/** Planned rows with their calls, which are in the pages of their plan but not in the results. */
+/** Planned rows with their calls, which are stored in their plan's pages but not in the results. */
 export class PlannedRows {
   readonly #indexes = new Map<number, PlanIndex | null>();
   readonly #pages: LRUCache<string, { readonly found: CampaignPage | null }>;

@@ -14,7 +14,7 @@ import { systemCode } from 'temporal-media/internal/stores/files/system-errors';
 const LONGEST = 80;
 
 /**
- * A file name for any id: unchanged when it is plain, else with the other characters replaced and a digest added, so
+ * A file name for any id: unchanged if it is plain, otherwise with other characters replaced and a digest added, so
  * that two ids never share a name.
  */
 export function safeName(id: string): string {
@@ -29,13 +29,13 @@ const WINDOWS_DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 /** Folder inside a report with the state for the next refresh; not part of a zipped report. */
 export const STATE_FOLDER = '.report';
 
-/** Whether a name is that of an unfinished file of `fetchTo`. */
+/** Whether this is the name of an unfinished `fetchTo` file. */
 export function isMediaPart(name: string): boolean {
   return /\.[0-9a-f]{12}\.part$/.test(name);
 }
 
 /**
- * The files of a report. A file with its final name is complete: it is written below `.report/tmp`, synced and renamed.
+ * A report's files. A file with its final name is complete: it is written below `.report/tmp`, synced and renamed.
  * Paths are relative to the folder, with slashes.
  */
 export class ReportFolder {
@@ -96,7 +96,9 @@ export class ReportFolder {
     }
   }
 
-  /** Renames a file unless the target exists: then it was renamed before. Only for the holder of the lock. */
+  /**
+   * Renames a file unless the target exists, which means that it was already renamed. Only for the holder of the lock.
+   */
   async moveAside(relative: string, to: string): Promise<void> {
     const target = this.path(to);
     try {
@@ -119,13 +121,13 @@ export class ReportFolder {
   }
 }
 
-/** Files that a report writes; in a folder without a state folder, such files do not belong to a report. */
+/** Files that a report writes. In a folder without a state folder, such files do not belong to a report. */
 const OURS = /^(index\.html|results\.(jsonl|csv)|summary\.json|assets|data|media|page-[0-9-]+\.html)$/;
 const OWNER = `${STATE_FOLDER}/campaign.json`;
 
 /**
- * Opens the folder for the report of this campaign, and marks it before anything else is written.
- * @throws ReportError when it has other content; nothing was changed then
+ * Opens the folder for this campaign's report, and marks it before anything else is written.
+ * @throws ReportError if it has other content; nothing was changed
  */
 export async function claimFolder(root: string, campaign: string): Promise<ReportFolder> {
   try {
@@ -149,20 +151,20 @@ export async function claimFolder(root: string, campaign: string): Promise<Repor
   }
 }
 
-/** Why a report could not be written; public codes. */
+/** Why a report could not be written. The codes are public. */
 type ReportErrorCode =
   /** Another process is writing this report. */
   | 'busy'
   /** The folder has files that do not belong to a report. */
   | 'folder_occupied'
-  /** The folder is the report of another campaign. */
+  /** The folder contains another campaign's report. */
   | 'other_campaign'
   /** A result or the folder's own state cannot be read. */
   | 'unreadable'
   /** The zip file already exists. */
   | 'file_exists';
 
-/** Error of a report. The message contains no path and no prompt. */
+/** An error in a report. The message contains no path and no prompt. */
 export class ReportError extends Error {
   override readonly name = 'ReportError';
 
@@ -177,7 +179,7 @@ export class ReportError extends Error {
 const STATE_UNREADABLE =
   'The state of the report cannot be read. Choose another folder: the report is made there from the artifact store.';
 
-/** Reads JSON, of the state unless `unreadable` says what it is. @throws ReportError `unreadable` */
+/** Reads JSON: state, unless `unreadable` names something else. @throws ReportError `unreadable` */
 export function parseJson<T>(text: string, unreadable = STATE_UNREADABLE): T {
   try {
     return JSON.parse(text) as T;

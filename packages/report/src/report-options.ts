@@ -16,11 +16,11 @@ export interface ReportFacts {
   readonly state: 'running' | 'done';
   /** Time of this state: an older state never replaces a newer one. */
   readonly asOf: string;
-  /** When it started; null before that. */
+  /** When the campaign started; null before it starts. */
   readonly startedAt: string | null;
-  /** When it ended; null while it runs. */
+  /** When the campaign ended; null while it runs. */
   readonly finishedAt: string | null;
-  /** Number of rows by outcome. */
+  /** Row counts by outcome. */
   readonly counts: RowCounts;
   /** Rows without a result; null when unknown. */
   readonly remaining: number | null;
@@ -28,25 +28,25 @@ export interface ReportFacts {
   readonly currency: string | null;
   /** What the rows cost. */
   readonly money: MoneyTotals;
-  /** The budget and what is left of it; null without one. */
+  /** The budget and the remaining amount; null without a budget. */
   readonly budget: BudgetState | null;
-  /** The plan of the manifest; null before it was planned. */
+  /** The manifest's plan; null before planning. */
   readonly plan: CampaignPlan | null;
-  /** Remarks for the reader of the report. */
+  /** Notes for the report's reader. */
   readonly notes: readonly string[];
 }
 
-/** What is reported, and where to. */
+/** What to report, and where. */
 export interface ReportOptions {
-  /** The store that the workers of the campaign write to. */
+  /** The store to which the campaign's workers write. */
   readonly store: ArtifactStore;
-  /** Folder of the report; created when absent. */
+  /** The report's folder; created if missing. */
   readonly out: string;
   /** Where the results are. */
   readonly results: ResultsRef;
-  /** The state of the campaign that the report shows. */
+  /** The campaign state that the report shows. */
   readonly facts: ReportFacts;
-  /** Further plans of the campaign, besides those of `results`, of `facts` and of earlier refreshes. */
+  /** Further plans of the campaign, besides the plans in `results`, `facts` and earlier refreshes. */
   readonly plans?: readonly PlanAddress[];
   /** Called after each page of the gallery. */
   readonly onProgress?: (progress: ReportProgress) => void;
@@ -66,23 +66,23 @@ export interface ReportSummary {
   readonly directory: string;
   /** Absolute path of the page to open. */
   readonly index: string;
-  /** Number of this refresh, from 1 on. */
+  /** Number of this refresh, starting at 1. */
   readonly generation: number;
   /** Rows with a result. */
   readonly rows: number;
-  /** Pages of the gallery, and how many of them this refresh wrote. */
+  /** Gallery pages, and how many of them this refresh wrote. */
   readonly pages: number;
-  /** Pages of the gallery that this refresh wrote. */
+  /** Gallery pages that this refresh wrote. */
   readonly pagesWritten: number;
   /** Media files that this refresh copied. */
   readonly filesWritten: number;
-  /** Media files that were not in the store; the next refresh tries again. */
+  /** Media files that were not in the store; the next refresh retries them. */
   readonly filesMissing: number;
-  /** False when the folder already had a newer state: rows were added, but its totals were kept. */
+  /** False if the folder already had a newer state: rows were added, but the newer totals were kept. */
   readonly newest: boolean;
 }
 
-/** Facts of a campaign with the number of their plan. */
+/** A campaign's facts with the number of their plan. */
 export interface DatedFacts {
   readonly generation: number;
   readonly facts: ReportFacts;

@@ -4,7 +4,7 @@ import { type MediaLayout } from './media';
 import { parseJson, ReportError, type ReportFolder, STATE_FOLDER } from './report-folder';
 import { type DatedFacts } from './report-options';
 
-/** Rows of a page by outcome, kind of failure (empty for none) and model. */
+/** A page's row counts by outcome, kind of failure (empty for none) and model. */
 export type RowGroups = readonly (readonly [
   outcome: RowOutcome,
   kind: string,
@@ -12,34 +12,34 @@ export type RowGroups = readonly (readonly [
   rows: number,
 ])[];
 
-/** Totals of the rows of one page. */
+/** Totals for the rows of one page. */
 export interface PageFacts {
   readonly rows: number;
   /** Media that were not in the store. */
   readonly missing: number;
-  /** Rows whose plan was unknown, so that their prompts are not shown. */
+  /** Rows whose prompts are not shown because their plan was unknown. */
   readonly unplanned: number;
   /** Parts of at most 200 cards: more than one only when the manifest was reordered between two plans. */
   readonly parts: readonly RowGroups[];
 }
 
-/** State of earlier refreshes. Written last, so that everything that it names is in the folder. */
+/** The state after earlier refreshes. Written last, so that everything it names is in the folder. */
 export interface ReportState {
   readonly v: 1;
   readonly campaign: string;
-  /** First 16 digits of the hashes of the segments and indexes that are in the pages. */
+  /** First 16 digits of the hashes of the segments and indexes merged into the pages. */
   readonly segments: readonly string[];
   readonly indexes: readonly string[];
   readonly plans: readonly PlanAddress[];
   /** Pages by number, from 0. */
   readonly pages: { readonly [page: string]: PageFacts };
-  /** Newest state of the campaign that was given. */
+  /** The campaign's newest state so far. */
   readonly newest: DatedFacts | null;
-  /** Highest generation of a row. */
+  /** A row's highest generation. */
   readonly rowGeneration: number;
-  /** Digest of templates and currency: pages are written again when it changes. */
+  /** Digest of templates and currency. When it changes, pages are rewritten. */
   readonly look: string;
-  /** Fixed from the first rows on, so that no file is stored twice when the campaign grows; null before. */
+  /** Fixed once the first rows exist, so that no file is stored twice when the campaign grows; null before. */
   readonly layout: MediaLayout | null;
 }
 

@@ -5,10 +5,10 @@ import { failureRow } from 'temporal-media/internal/domain/failure-table';
 import { formatMoney } from 'temporal-media/internal/domain/money';
 import { type ReportRow, resultRecord } from './page-rows';
 
-/** Longest prompt that is shown unfolded, in characters. */
+/** Maximum length of a prompt that is shown unfolded, in characters. */
 const SHOWN_PROMPT = 280;
 
-/** Values for the template of a card: plain text, never markup. */
+/** Values for a card's template: plain text, never markup. */
 export interface RowCard {
   readonly id: string;
   readonly outcome: string;
@@ -189,7 +189,7 @@ const CAMPAIGN_MEANING: { readonly [outcome in RowOutcome]?: string } = {
   changed: 'The row was bought before with another text, and its earlier result stands.',
 };
 
-/** `2026-11-21 19:04:05 UTC`; null for null, the text itself if it is not a time. */
+/** `2026-11-21 19:04:05 UTC`; null for null, and the text itself if it is not a time. */
 export function timeText(iso: string | null): string | null {
   if (iso === null) return null;
   const time = Date.parse(iso);

@@ -6,7 +6,7 @@ import { type ReportFacts } from './report-options';
 
 type Cell = string | number | null | undefined;
 
-/** Columns of `results.csv` in order. Money is in units of the currency, with all its decimals. */
+/** Columns of `results.csv` in order. Money is in currency units, with all decimals. */
 const COLUMNS: { readonly [column: string]: (row: ResultRecord) => Cell } = {
   key: ({ key }) => key,
   line: ({ line }) => line,
@@ -47,7 +47,7 @@ const COLUMNS: { readonly [column: string]: (row: ResultRecord) => Cell } = {
 
 export const CSV_HEADER: readonly string[] = Object.keys(COLUMNS);
 
-/** Cells of a row in the order of {@link CSV_HEADER}; texts cannot be formulas. */
+/** Cells of a row in the order of {@link CSV_HEADER}. Text cannot be a formula. */
 export function csvCells(row: ResultRecord): string[] {
   return Object.values(COLUMNS).map((cell) => {
     const value = cell(row);
@@ -70,8 +70,7 @@ function decimal(microUnits: number): string {
 /**
  * Escapes a cell so that no spreadsheet evaluates it as a formula. Spreadsheets evaluate cells that begin with `=`,
  * `+`, `-`, `@` (also their full-width forms), a tab or a line break; those that split at `;` or tab instead of the
- * comma also evaluate the text after one. An apostrophe in front marks text. For texts only: numbers are written
- * without it.
+ * comma also evaluate the text after one. A leading apostrophe marks text. Numbers are written without it.
  */
 export function csvCell(value: string): string {
   const inside = value.replace(SEPARATOR, (run, at: number) =>
@@ -83,7 +82,7 @@ export function csvCell(value: string): string {
 const FORMULA = /^[\s"']*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/;
 const SEPARATOR = /[;|\t\r\n]["'\s]*/g;
 
-/** The tables of a report: the head of each, and how it formats the rows of a page. */
+/** A report's tables: the header of each, and how it formats a page's rows. */
 const TABLES: { readonly [name: string]: Table } = {
   'results.jsonl': {
     head: '',
@@ -107,7 +106,7 @@ interface TablesOptions {
   readonly currency: string | null;
 }
 
-/** Writes the tables whole, page by page in the order of the manifest: a file is complete or absent. */
+/** Writes whole tables, page by page in manifest order. A file is complete or absent. */
 export async function writeTables({ folder, pages, currency }: TablesOptions): Promise<void> {
   for (const [name, { head, rows }] of Object.entries(TABLES))
     await folder.stream(
@@ -126,7 +125,7 @@ export async function hasTables(folder: ReportFolder): Promise<boolean> {
   return Object.keys(TABLES).every((name) => names.includes(name));
 }
 
-/** Text of `summary.json`: the totals of the campaign, for programs. Money is in micro-units of its currency. */
+/** Text of `summary.json`: the campaign's totals, for programs. Money is in micro-units of its currency. */
 export function summaryJson(
   generation: number,
   facts: ReportFacts,

@@ -22,9 +22,9 @@ import { hasTables, summaryJson, writeTables } from './tables';
 const UNFINISHED = `${STATE_FOLDER}/unfinished`;
 
 /**
- * Writes or refreshes the report of a campaign: tables, media and a gallery, in one folder that may be moved. Reads and
- * writes only what is new. Every file is complete whenever the process is stopped; the next refresh completes a stopped
- * one. A result of an older plan never replaces a newer one, and older totals never replace newer ones.
+ * Writes or refreshes a campaign's report: tables, media and a gallery, in one folder that may be moved. Reads and
+ * writes only what is new. Whenever the process is stopped, every file is complete, and the next refresh finishes the
+ * work. A result from an older plan never replaces a newer one, and older totals never replace newer ones.
  * @throws ReportError, ArtifactError (the store or the folder)
  */
 export async function writeReport(options: ReportOptions): Promise<ReportSummary> {
@@ -51,7 +51,7 @@ export async function writeReport(options: ReportOptions): Promise<ReportSummary
  */
 async function lockReport(folder: ReportFolder): Promise<OwnerLock> {
   try {
-    // A report may be on a network share, whose clock and caches differ.
+    // A report may be on a network share, with a different clock and caches.
     return await acquireOwnerLock(folder.path(`${STATE_FOLDER}/lock`), {
       waitMs: 0,
       foreignStaleMs: 10 * 60_000,
@@ -133,8 +133,8 @@ async function refresh(folder: ReportFolder, options: ReportOptions): Promise<Re
 }
 
 /**
- * Marks the report as unfinished until the state is written. @returns whether it was already marked: an earlier refresh
- * was stopped, and its pages may have more rows than the state
+ * Marks the report as unfinished until the state is written. @returns whether it was already marked, which means that
+ * an earlier refresh was stopped and its pages may have more rows than the state
  */
 async function beginRefresh(folder: ReportFolder): Promise<boolean> {
   if ((await folder.read(UNFINISHED)) !== null) {
@@ -163,7 +163,7 @@ async function makePage(
   return { facts, pagesWritten: written, filesWritten: media.written };
 }
 
-/** Pages with new rows, and pages that may now be more complete. */
+/** Pages with new rows, and pages that may have become more complete. */
 function pagesToMake(
   touched: Iterable<number>,
   pages: ReadonlyMap<number, PageFacts>,
@@ -196,14 +196,14 @@ async function removeParts(folder: ReportFolder): Promise<void> {
     if (isMediaPart(name)) await folder.remove(`media/${name.replaceAll('\\', '/')}`);
 }
 
-/** Paths of media, as far as they depend on other rows. */
+/** Media paths that depend on other rows. */
 export interface MediaPlan {
-  /** Pages with media that have a new name because of a row of another page. */
+  /** Pages with media that were renamed because of a row on another page. */
   readonly renamed: readonly number[];
   namesOf(rows: PageRows): ReadonlyMap<string, readonly string[]>;
 }
 
-/** Names must be unique among all rows of the report in one folder, and among the rows of a page in page folders. */
+/** With one folder, names must be unique among all rows of the report; with page folders, among the rows of a page. */
 export async function planMedia(folder: ReportFolder, layout: MediaLayout): Promise<MediaPlan> {
   if (layout === 'page_folders') return { renamed: [], namesOf: (rows) => mediaNames(inOrder(rows), layout) };
   const pages = new Map<number, PageRows>();

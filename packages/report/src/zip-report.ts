@@ -28,9 +28,9 @@ export interface ZippedReport {
 }
 
 /**
- * Packs a report as one folder that may be unpacked anywhere: all its links are relative. Excludes the state of
- * refreshes. Media are not compressed; entries are ordered by name; files above 4 GiB or more than 65,535 files make it
- * a zip64. The file is complete or absent.
+ * Packs a report as one folder that may be unpacked anywhere, because all its links are relative. Excludes the refresh
+ * state. Media are not compressed, and entries are ordered by name. A file above 4 GiB or more than 65,535 files make
+ * it a zip64. The zip file is complete or absent.
  * @throws ReportError `file_exists`, ArtifactError
  */
 export async function zipReport(
@@ -59,7 +59,7 @@ export async function zipReport(
   }
 }
 
-/** Relative paths in order, without the state of refreshes. */
+/** Relative paths in order, without the refresh state. */
 async function filesOf(root: string): Promise<string[]> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   return entries
@@ -78,8 +78,7 @@ async function pack(root: string, names: readonly string[], part: string): Promi
     for (const name of names) {
       const path = join(root, name);
       const { mtime } = await stat(path);
-      // Opens each stream only when its turn comes, because thousands of open files or pending `stat` calls are too
-      // many.
+      // Opens each stream only when needed, because thousands of open files or pending `stat` calls are too many.
       zip.addReadStreamLazy(
         `${folder}/${name}`,
         { mtime, mode: 0o100644, compress: !name.startsWith('media/') },

@@ -1,5 +1,5 @@
 /**
- * The journal in PostgreSQL, for workers whose MEDIA_JOURNAL begins with postgres://, and for a pool of your own.
+ * Stores the journal in PostgreSQL. Used by workers if MEDIA_JOURNAL begins with postgres://, or with your own pool.
  *
  * @module
  */
@@ -11,5 +11,5 @@ export { createPostgresRecords, type PostgresRecords, type PostgresRecordsOption
 export { type PostgresClient, type PostgresPool } from './postgres-connections';
 export { PostgresError } from './postgres-error';
 
-/** What a worker opens by the address in MEDIA_JOURNAL. */
+/** What a worker opens for the address in MEDIA_JOURNAL. */
 export const storePackage: StorePackage = { openRecords: (url) => createPostgresRecords({ url }) };

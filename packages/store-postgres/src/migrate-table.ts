@@ -2,9 +2,9 @@ import { Client, escapeLiteral } from 'pg';
 import { tableOf } from './postgres-connections';
 import { connectFailure, postgresError, PostgresError, statementFailure } from './postgres-error';
 
-/** Statements that bring the table from one version to the next: the first one makes version 1. Never changed later. */
+/** Statements that bring the table from one version to the next. The first one creates version 1. They never change. */
 const STEPS: readonly ((table: string) => string)[] = [
-  // Names are compared by their bytes, whatever the language of the database is.
+  // Names are compared by bytes, whatever the database's collation is.
   (table) =>
     `CREATE TABLE ${table} (\n  name text COLLATE "C" PRIMARY KEY,\n  body text NOT NULL,\n  at timestamptz NOT NULL DEFAULT now()\n)`,
 ];
@@ -12,22 +12,22 @@ const STEPS: readonly ((table: string) => string)[] = [
 /** The version of the table that this package reads and writes. */
 export const TABLE_VERSION = STEPS.length;
 
-/** The version is the comment of the table: it travels with the table in a dump, and needs no second table. */
+/** The version is stored as the table's comment: it travels with the table in a dump and needs no second table. */
 const COMMENT = 'temporal-media journal, version ';
 
 export const commentOf = (oid: string): string => `obj_description(${oid}, 'pg_class')`;
 
-/** The version that a comment says; undefined for a table that this package did not make. */
+/** The version in a comment; undefined for a table that this package did not create. */
 export function tableVersion(comment: string | null): number | undefined {
   const version = comment?.startsWith(COMMENT) ? Number(comment.slice(COMMENT.length)) : NaN;
   return Number.isInteger(version) ? version : undefined;
 }
 
-/** Versions of the table before and after {@link migratePostgres}. */
+/** The table's versions before and after {@link migratePostgres}. */
 export interface Migrated {
-  /** Version of the table before; 0 when there was none. */
+  /** The table's previous version; 0 if there was no table. */
   readonly from: number;
-  /** Version of the table now. */
+  /** The table's current version. */
   readonly version: number;
 }
 
@@ -37,8 +37,9 @@ export function migrationSql(url?: string): string {
 }
 
 /**
- * Makes the table of the journal, or brings an older one up to date, in one transaction; changes nothing where it is up
- * to date. Several may run at once. The user must be allowed to create tables in the schema, which must exist.
+ * Creates the journal's table, or upgrades an older one, in one transaction. Changes nothing if the table is up to
+ * date. Several migrations may run concurrently. The user must be allowed to create tables in the schema, which must
+ * exist.
  *
  * @param url as for {@link createPostgresRecords} @throws PostgresError
  */
@@ -50,7 +51,7 @@ export async function migratePostgres(url: string): Promise<Migrated> {
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: 2 * STATEMENT_MS,
   });
-  // What goes wrong is the answer of a statement as well.
+  // The failed statement reports the error, too.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -68,14 +69,14 @@ export async function migratePostgres(url: string): Promise<Migrated> {
       : 'Nothing was changed.';
     throw new PostgresError(`${refused ? NOT_ALLOWED : text} ${hint}${code ? ` (${code})` : ''}`, code);
   } finally {
-    // A connection that hangs is left to the end of the process.
+    // A hanging connection is left open until the process ends.
     void client.end().catch(() => undefined);
   }
 }
 
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 30_000;
-/** Any number, the same for all that migrate. */
+/** Any number that is the same for all migrations. */
 const LOCK = 7_306_080_742;
 const NOT_ALLOWED =
   'The schema of the journal is missing, or the PostgreSQL user may not create tables in it. Create it, or grant CREATE on it.';
@@ -84,7 +85,7 @@ async function migrate(client: Client, table: string): Promise<Migrated> {
   await client.query(
     `BEGIN; SET LOCAL statement_timeout = ${STATEMENT_MS}; SET LOCAL synchronous_commit = on; SELECT pg_advisory_xact_lock(${LOCK})`,
   );
-  // A statement of its own, after the lock: it sees what the one before has done.
+  // A separate statement after the lock, so that it sees what the previous migration did.
   const found = await client.query<{ id: string | null; comment: string | null }>(
     `SELECT id, ${commentOf('id')} AS comment FROM (SELECT to_regclass(${escapeLiteral(table)})::oid AS id) AS place`,
   );

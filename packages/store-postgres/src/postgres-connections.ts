@@ -17,7 +17,7 @@ export function tableOf(url: string): string {
   return tableIn(parse(url).searchParams.get('schema') ?? undefined);
 }
 
-/** Its error repeats nothing: the address may hold a password. */
+/** The error does not repeat the address, which may contain a password. */
 function parse(url: string): URL {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed !== undefined && /^postgres(ql)?:$/.test(parsed.protocol)) return parsed;
@@ -26,14 +26,14 @@ function parse(url: string): URL {
   );
 }
 
-/** The one table of the journal, quoted for a statement. */
+/** The journal's only table, quoted for a statement. */
 export function tableIn(schema: string | undefined): string {
   return schema === undefined ? TABLE : `${escapeIdentifier(schema)}.${TABLE}`;
 }
 
 const TABLE = 'media_journal';
 
-/** The part of `Pool` of the package `pg` that is used. */
+/** The used part of `Pool` from the `pg` package. */
 export interface PostgresPool {
   /** Takes a connection out of the pool. */
   connect(): Promise<PostgresClient>;
@@ -41,9 +41,9 @@ export interface PostgresPool {
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
 
-/** The part of `PoolClient` of the package `pg` that is used. */
+/** The used part of `PoolClient` from the `pg` package. */
 export interface PostgresClient {
-  /** Runs one statement; `query_timeout` is the longest wait for its answer, in milliseconds. */
+  /** Runs one statement; `query_timeout` is the maximum wait for its answer, in milliseconds. */
   query(statement: { readonly text: string; readonly query_timeout: number }): Promise<unknown>;
   /** Reports the loss of this connection. */
   on(event: 'error', listener: (error: Error) => void): unknown;
@@ -53,16 +53,19 @@ export interface PostgresClient {
   release(destroy?: boolean): void;
 }
 
-/** What a statement answered. */
+/** A statement's result. */
 export interface Answer {
   readonly rows: readonly { readonly [column: string]: unknown }[];
   /** Rows that were found, created, changed or removed. */
   readonly rowCount: number | null;
 }
 
-/** How long the server works on one statement before it rolls it back by itself, in milliseconds. */
+/** How long the server works on one statement before rolling it back, in milliseconds. */
 const STATEMENT_MS = 5_000;
-/** How long an answer is awaited: longer, because a commit that waits for a replica has no limit at the server. */
+/**
+ * How long to wait for an answer, in milliseconds. Longer than the server's limit, which does not apply to a commit
+ * that waits for a replica.
+ */
 const ANSWER_MS = 10_000;
 const CONNECT_MS = 5_000;
 const CLOSE_MS = 2_000;
@@ -70,20 +73,20 @@ const CLOSE_MS = 2_000;
 const backoffMs = (tries: number): number =>
   Math.min(100 * 2 ** (tries - 1), 1_000) * (0.75 + Math.random() / 2);
 
-/** A pool of this package. Types of `pg` stay inside: its declarations are a package of their own. */
+/** This package's own pool. Types of `pg` are not exposed, because their declarations are a separate package. */
 export interface OwnPool extends PostgresPool {
   readonly ending: boolean;
   end(): Promise<void>;
 }
 
-/** A pool that makes connections when they are wanted, and keeps no process alive. */
+/** A pool that connects on demand and does not keep the process alive. */
 export function openPool(url: string, maxConnections: number): OwnPool {
   return new Pool({
     connectionString: url,
     max: maxConnections,
     application_name: 'temporal-media',
     connectionTimeoutMillis: CONNECT_MS,
-    // After an answer that was awaited in vain no other connection from before is left: they lead to the same lost host.
+    // After an answer timed out, all earlier connections are dropped, because they lead to the same lost host.
     idleTimeoutMillis: ANSWER_MS,
     allowExitOnIdle: true,
     keepAlive: true,
@@ -91,8 +94,8 @@ export function openPool(url: string, maxConnections: number): OwnPool {
 }
 
 /**
- * Runs statements, each as one transaction in one message, so that a pooler in transaction mode may give every one of
- * them to another server connection: nothing is prepared, and no setting outlives its transaction.
+ * Runs statements, each as one transaction in one message, so that a pooler in transaction mode may send each to
+ * another server connection. Nothing is prepared, and no setting outlives its transaction.
  */
 export class Connections {
   readonly #pool: PostgresPool;
@@ -102,13 +105,14 @@ export class Connections {
   constructor(pool: PostgresPool, patienceMs: number) {
     this.#pool = pool;
     this.#patienceMs = patienceMs;
-    // A connection that breaks while nobody uses it leaves the pool by itself; without a listener it ends the process.
+    // An idle connection that breaks leaves the pool automatically. Without this listener, the error would end the
+    // process.
     pool.on('error', ignore);
   }
 
   /**
-   * Tries again, on another connection, for as long as that may help and patience lasts. `work` is told whether an
-   * earlier try may have written. @throws PostgresError
+   * Retries on another connection while that may help and the time limit allows it. `work` receives whether an earlier
+   * try may have written. @throws PostgresError
    */
   async persist<T>(
     work: (maybeWritten: boolean) => Promise<T>,
@@ -138,13 +142,13 @@ export class Connections {
    */
   async run(statement: string, durable = true): Promise<Answer> {
     const client = await this.#checkOut();
-    // What goes wrong is the answer of a statement as well; the event alone would end the process.
+    // The failed statement reports the error, too. Without a listener, the event would end the process.
     client.on('error', ignore);
     let failed = true;
     try {
       const text = `${preamble(durable)}; ${statement}`;
       const [{ rows }, answer] = (await client.query({ text, query_timeout: ANSWER_MS })) as [Answer, Answer];
-      // A pool, or a name that a failover moves, may lead to a replica later than at the start, and reads there are old.
+      // A pool, or a host name moved by a failover, may lead to a replica later on, where reads are stale.
       if (rows[0]?.['standby'] !== false) throw new FailedStatement(READ_ONLY);
       failed = false;
       return answer;
@@ -161,7 +165,7 @@ export class Connections {
     this.#closed = true;
   }
 
-  /** A pool of the user's own may wait without a limit. */
+  /** A user's own pool may wait without a limit. */
   async #checkOut(): Promise<PostgresClient> {
     if (this.#closed) throw new PostgresError('The journal in PostgreSQL was closed.');
     const stop = new AbortController();
@@ -181,13 +185,13 @@ export class Connections {
   }
 }
 
-/** Ends a pool; connections that hang are left to the end of the process. */
+/** Ends a pool. Hanging connections are left open until the process ends. */
 export async function endPool(pool: OwnPool): Promise<void> {
   await Promise.race([pool.end(), delay(CLOSE_MS, undefined, { ref: false })]);
 }
 
 /**
- * Settings for the statement that follows, until the end of its transaction. A role or database may say otherwise: its
+ * Settings for the statement that follows, until the end of its transaction. A role or database may set other values:
  * `synchronous_commit = off` would lose an acknowledged record.
  */
 function preamble(durable: boolean): string {

@@ -1,30 +1,30 @@
 /**
- * PostgreSQL cannot do what was asked. The message contains no address, user, password or record, because it ends in
- * histories and logs: `code` is the SQLSTATE of the server, or the code of the socket.
+ * A PostgreSQL request failed. The message contains no address, user, password or record, because it ends up in
+ * histories and logs. `code` is the server's SQLSTATE or the socket's code.
  */
 export class PostgresError extends Error {
   override readonly name = 'PostgresError';
   constructor(
     message: string,
-    /** Absent where neither the server nor the socket gave one. */
+    /** Absent if neither the server nor the socket gave one. */
     readonly code?: string,
   ) {
     super(message);
   }
 }
 
-/** What an error of a statement means for the next try. */
+/** What a statement's error means for the next try. */
 export interface StatementFailure {
-  /** One sentence for a person, without the text of the server, which may name hosts and users. */
+  /** One sentence for people, without the server's text, which may name hosts and users. */
   readonly text: string;
   readonly code?: string;
   /** Whether the same statement may succeed in a moment. */
   readonly temporary: boolean;
-  /** Whether the statement may have been committed although it failed. */
+  /** Whether the statement may have been committed even though it failed. */
   readonly maybeWritten: boolean;
 }
 
-/** A try that failed. Stays inside this folder. */
+/** A failed try. Internal to this folder. */
 export class FailedStatement extends Error {
   constructor(readonly failure: StatementFailure) {
     super(failure.text);
@@ -47,7 +47,7 @@ export const NOT_MIGRATED =
 export const NOT_GRANTED =
   'The PostgreSQL user may not use the table media_journal. Grant it SELECT, INSERT, UPDATE and DELETE.';
 
-/** Errors that prove that the transaction was rolled back, by SQLSTATE or by its class: the longest one counts. */
+/** Errors that prove that the transaction was rolled back, by SQLSTATE or its class. The longest match applies. */
 const ROLLED_BACK: { readonly [state: string]: Pick<StatementFailure, 'text' | 'temporary'> } = {
   '0A': { ...REFUSED, text: 'The PostgreSQL server does not know a statement of the journal.' },
   '22': { ...REFUSED, text: 'The PostgreSQL server cannot store the text of a record.' },
@@ -69,7 +69,7 @@ const ROLLED_BACK: { readonly [state: string]: Pick<StatementFailure, 'text' | '
   '57014': { ...LATER, text: 'A statement at the PostgreSQL server took too long and was cancelled.' },
 };
 
-/** Reads an error of a statement that was sent; what proves nothing may have been written. */
+/** Converts the error of a statement that was sent. An error that proves nothing may mean that it was written. */
 export function statementFailure(error: unknown): StatementFailure {
   const code = codeOf(error);
   const row = code === undefined ? undefined : (ROLLED_BACK[code] ?? ROLLED_BACK[code.slice(0, 2)]);
@@ -78,7 +78,7 @@ export function statementFailure(error: unknown): StatementFailure {
   return { ...UNKNOWN, ...(code && { code }), text };
 }
 
-/** Reads an error of a connection that was not made: no statement was sent. */
+/** Converts the error of a connection that was not made: no statement was sent. */
 export function connectFailure(error: unknown): StatementFailure {
   const code = codeOf(error);
   const named = code !== undefined && /^(28|3D|53)/.test(code) ? ROLLED_BACK[code.slice(0, 2)] : undefined;
@@ -92,10 +92,10 @@ export function connectFailure(error: unknown): StatementFailure {
   return { ...LATER, ...(code && { code }), text };
 }
 
-/** Words of the client alone; others may repeat the address. */
+/** Only the client's own text; other text may repeat the address. */
 const OWN_WORDS = /^(The server does not support SSL connections|SASL: [ \w-]+|timeout exceeded[ \w]*)/;
 
-/** @param maybeWritten of a write: null for a statement that writes nothing */
+/** @param maybeWritten whether a write may have taken effect; null for a statement that writes nothing */
 export function postgresError({ text, code }: StatementFailure, maybeWritten: boolean | null): PostgresError {
   const effect = maybeWritten ? 'It is unknown whether the database was changed.' : 'Nothing was changed.';
   const words = [text, ...(maybeWritten === null ? [] : [effect]), ...(code ? [`(${code})`] : [])];

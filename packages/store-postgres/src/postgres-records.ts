@@ -5,46 +5,47 @@ import { commentOf, TABLE_VERSION, tableVersion } from './migrate-table';
 import { Connections, endPool, openPool, type PostgresPool, tableIn, tableOf } from './postgres-connections';
 import { PostgresError, NOT_GRANTED, NOT_MIGRATED } from './postgres-error';
 
-/** Where the records are: an address, or a pool of your own. */
+/** Where the records are stored: an address, or your own pool. */
 export type PostgresRecordsOptions = {
   /**
-   * For how long a statement is tried again, in milliseconds; a restart of the server takes seconds, a failover half a
-   * minute. The last try may take 20 seconds more. @default 30000
+   * How long a statement is retried, in milliseconds. A server restart takes seconds, a failover half a minute. The
+   * last try may take 20 more seconds. @default 30000
    */
   readonly patienceMs?: number;
 } & (
   | {
       /**
-       * `postgres://user@host:5432/database`. `?schema=` names the schema of the table, otherwise the search path finds
-       * it; `sslmode`, `application_name` and the other parameters are those of the package `pg`. Without a password
-       * those of PGPASSWORD and PGPASSFILE are taken.
+       * `postgres://user@host:5432/database`. `?schema=` names the table's schema; otherwise the search path finds it.
+       * `sslmode`, `application_name` and the other parameters work as in the package `pg`. If the address has no
+       * password, PGPASSWORD and PGPASSFILE are used.
        */
       readonly url: string;
-      /** Most connections at once, opened when they are wanted. @default 10 */
+      /** Maximum number of connections, opened on demand. @default 10 */
       readonly maxConnections?: number;
     }
   | {
-      /** A `Pool` of the package `pg`, of version 8.11 or later. {@link RecordStore.close} leaves it open. */
+      /** A `Pool` from the package `pg`, version 8.11 or later. {@link RecordStore.close} leaves it open. */
       readonly pool: PostgresPool;
-      /** Schema of the table. @default the search path of the connection */
+      /** The table's schema. @default the connection's search path */
       readonly schema?: string;
     }
 );
 
-/** Records in a table of PostgreSQL. */
+/** Records in a PostgreSQL table. */
 export interface PostgresRecords extends RecordStore {
   /**
-   * Whether the journal may be kept here: the primary server, durable, with the table of this version. Asks once;
-   * the first use of the store checks it too, with patience. @throws PostgresError that says what to change
+   * Checks that the journal may be stored here: on a durable primary server with this version's table. Tries once; the
+   * store's first use checks it too, with retries. @throws PostgresError that says what to change
    */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * A store of records in the table `media_journal`, which {@link migratePostgres} makes. Any number of hosts may use it,
- * also through PgBouncer in transaction mode. Connects at the first use. Where the server is gone or busy it tries again,
- * then throws a {@link PostgresError}. PostgreSQL holds no text with a NUL character: it is refused.
+ * Creates a record store in the table `media_journal`, which {@link migratePostgres} creates. Any number of hosts may
+ * use it, including through PgBouncer in transaction mode. Connects on first use. If the server is unreachable or busy,
+ * it retries, then throws a {@link PostgresError}. PostgreSQL cannot store text with a NUL character, so such text is
+ * refused.
  */
 export function createPostgresRecords(options: PostgresRecordsOptions): PostgresRecords {
   const table = 'url' in options ? tableOf(options.url) : tableIn(options.schema);
@@ -76,7 +77,7 @@ interface Row {
   readonly body: string;
 }
 
-/** The statements on the table of the journal. The first one is sent after the database was checked. */
+/** Statements on the journal's table. The first one is sent after the database was checked. */
 class RecordsTable {
   #accepted = false;
   readonly #connections: Connections;
@@ -127,7 +128,7 @@ class RecordsTable {
     return rowCount === 1 ? 'won' : 'lost';
   }
 
-  /** Writes a hint, without waiting for the disk. */
+  /** Writes a hintwithout waiting for the disk. */
   async overwrite(name: string, text: string): Promise<void> {
     if (!this.#accepted) await this.check();
     const statement = `${this.#insert(name, text)} UPDATE SET body = excluded.body, at = now()`;
@@ -151,7 +152,7 @@ class RecordsTable {
     return answer.rows as unknown as readonly Row[];
   }
 
-  /** Lacks what is done where there is such a record. */
+  /** Does nothing if such a record exists. */
   #insert(name: string, text: string): string {
     return `INSERT INTO ${this.#table} AS old (name, body) VALUES (${escapeLiteral(name)}, ${escapeLiteral(text)}) ON CONFLICT (name) DO`;
   }
@@ -162,25 +163,25 @@ class RecordsTable {
 }
 
 /**
- * After a try whose answer was lost: writes over a record with our own text, so that one row was changed if and only if
- * the record is ours. A write and no read, because its commit makes sure that the one before it is durable too: a
- * commit that was cut while it waited for a replica can be read before the replica has it.
+ * After a try with a lost answer, overwrites a record that has our own text: one row changes if and only if the record
+ * is ours. It writes instead of reading because its commit ensures that the previous commit is durable too. A commit
+ * that was cut off while it waited for a replica can be read before the replica has it.
  */
 const OWN_AGAIN = 'UPDATE SET body = excluded.body WHERE old.body = excluded.body';
 
-/** The range of the names that begin with this, in the order of their bytes. */
+/** The range of names that begin with this prefix, in byte order. */
 function begins(prefix: string): string {
   if (prefix === '') return 'true';
   const end = prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
   return `name >= ${escapeLiteral(prefix)} AND name < ${escapeLiteral(end)}`;
 }
 
-/** What decides whether records may be kept in a database. */
+/** The facts that decide whether records may be stored in a database. */
 interface Place {
   readonly fsync: string;
   readonly encoding: string;
   readonly readOnly: string;
-  /** Null where there is no such table. */
+  /** Null if there is no such table. */
   readonly persistence: string | null;
   readonly comment: string | null;
   readonly allowed: boolean | null;
@@ -188,10 +189,10 @@ interface Place {
 
 /**
  * Refuses a database that would lose or garble an acknowledged record. `full_page_writes = off` is not refused: file
- * systems that write whole pages want it so. `synchronous_commit` is set by each statement. A replica is refused by each
- * statement.
+ * systems that write whole pages recommend it. `synchronous_commit` is set by each statement. A replica is refused by
+ * each statement.
  *
- * @throws PostgresError that says what to change; FailedTry where the server did not answer
+ * @throws PostgresError that says what to change; FailedTry if the server did not answer
  */
 export async function refuseUnsafe(connections: Connections, table: string): Promise<void> {
   const { rows } = await connections.run(placeQuery(table));

@@ -2,18 +2,18 @@
 export interface S3Address {
   /** Name of the bucket. */
   readonly bucket: string;
-  /** Without a slash at its ends; empty for the whole bucket. */
+  /** Without leading and trailing slashes; empty for the whole bucket. */
   readonly prefix: string;
 }
 
-/** The address of a bucket cannot be used. The message does not repeat it, because it may hold what is secret. */
+/** The address of a bucket cannot be used. The message does not repeat it, because it may contain secrets. */
 export class S3AddressError extends Error {
   override readonly name = 'S3AddressError';
 }
 
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const SEGMENT = /^[A-Za-z0-9!_.*'()=-]+$/;
-/** A key has at most 1,024 bytes, a name of a store at most 200. */
+/** A key has at most 1,024 bytes, a store's name at most 200. */
 const LONGEST_PREFIX = 512;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The journal and the artifacts in a bucket of Amazon S3, or of a service with its interface, for any number of hosts:
- * for workers whose MEDIA_JOURNAL or MEDIA_ARTIFACTS begins with s3://, and for a client of your own.
+ * Stores the journal and the artifacts in an Amazon S3 or S3-compatible bucket, shared by any number of hosts. Used by
+ * workers if MEDIA_JOURNAL or MEDIA_ARTIFACTS begins with s3://, or with your own client.
  *
  * @module
  */
@@ -27,22 +27,22 @@ export { type S3Place } from './s3-requests';
 export { createS3ArtifactStore, S3ArtifactStore, type S3ArtifactStoreOptions } from './s3-artifact-store';
 export { S3Error } from './s3-error';
 
-/** Time in milliseconds until a connection is there. */
+/** Connection timeout in milliseconds. */
 const CONNECT_MS = 5_000;
-/** Until a reply begins: the service takes in a part of an upload before it answers. */
+/** Timeout until a reply begins, in milliseconds. The service takes in a part of an upload before it answers. */
 const REPLY_MS = 60_000;
-/** Without a byte in either direction. */
+/** Timeout without a byte in either direction, in milliseconds. */
 const IDLE_MS = 30_000;
 
-/** Where an endpoint is set, most services take any region. */
+/** With a custom endpoint, most services accept any region. */
 const REGION_OF_ENDPOINTS = 'us-east-1';
 
 /**
- * A client that is configured as every program of the AWS SDK: region, credentials and endpoint come from `AWS_REGION`,
- * `AWS_ACCESS_KEY_ID`, `AWS_PROFILE`, `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL` and the further places that the SDK looks
- * in. An endpoint of one's own (R2, MinIO) is addressed by path, and needs no region. Connections and replies have time
- * limits, because the SDK has none.
- * @throws S3AddressError when the endpoint is no address
+ * A client configured like every AWS SDK program: region, credentials and endpoint come from `AWS_REGION`,
+ * `AWS_ACCESS_KEY_ID`, `AWS_PROFILE`, `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL` and the SDK's other sources. A custom
+ * endpoint (R2, MinIO) is addressed by path and needs no region. Connections and replies have time limits, because the
+ * SDK has none.
+ * @throws S3AddressError when the endpoint is not an address
  */
 export function createS3Client(env: NodeJS.ProcessEnv = process.env): S3Client {
   const endpoint = endpointOf(env);
@@ -71,7 +71,9 @@ function endpointOf(env: NodeJS.ProcessEnv): string | undefined {
   );
 }
 
-/** Keys of this environment, which need not be that of the process; a profile comes first, as in the SDK. */
+/**
+ * Keys from this environment, which may differ from the process environment. A profile takes precedence, as in the SDK.
+ */
 function credentialsOf(env: NodeJS.ProcessEnv): S3ClientConfig['credentials'] {
   const accessKeyId = env['AWS_ACCESS_KEY_ID'];
   const secretAccessKey = env['AWS_SECRET_ACCESS_KEY'];
@@ -80,15 +82,15 @@ function credentialsOf(env: NodeJS.ProcessEnv): S3ClientConfig['credentials'] {
   return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
 }
 
-/** Reads at a time of one call. */
+/** Concurrent reads per call. */
 const AT_ONCE = 16;
-/** Of a request, with the tries of the SDK. */
+/** Timeout per request, including the SDK's tries. */
 const REQUEST_MS = 20_000;
 const limited = () => ({ abortSignal: AbortSignal.timeout(REQUEST_MS) });
 
 /**
- * Records in a bucket, each one object `<prefix>/<name>`, for any number of hosts. Every method rejects with an
- * `S3Error`. The client belongs to the caller, who closes it.
+ * Records in a bucket, each an object `<prefix>/<name>`, for any number of hosts. Every method rejects with an
+ * `S3Error`. The caller owns and closes the client.
  */
 export function createS3Records(place: S3Place): RecordStore {
   const { client } = place;
@@ -120,7 +122,7 @@ export function createS3Records(place: S3Place): RecordStore {
       await mapConcurrently(all, AT_ONCE, async (name) => {
         texts.set(name, await readObject(place, name));
       });
-      // What was removed after it was listed is left out.
+      // Skips records that were removed after they were listed.
       return new Map([...texts].filter((entry): entry is [string, string] => entry[1] !== null));
     },
 
@@ -149,7 +151,7 @@ export function createS3Records(place: S3Place): RecordStore {
   };
 }
 
-/** What a worker opens by the addresses in MEDIA_JOURNAL and MEDIA_ARTIFACTS. */
+/** What a worker opens for the addresses in MEDIA_JOURNAL and MEDIA_ARTIFACTS. */
 export const storePackage: ArtifactStorePackage = {
   openRecords: (address) => createS3Records({ client: createS3Client(), ...parseS3Address(address) }),
   openArtifactStore: (address, options) =>

@@ -12,11 +12,11 @@ import {
 } from 'temporal-media/internal/stores/files/durable-files';
 import { ifAbsent, systemCode } from 'temporal-media/internal/stores/files/system-errors';
 
-/** How long a path that was handed out stays. */
+/** How long a path remains valid after it was handed out. */
 const HANDED_OUT_MS = 3_600_000;
-/** A copy that is still being fetched after this was left behind by a process that ended. */
+/** A copy that is still unfinished after this time was left behind by a process that ended. */
 const DRAFT_MS = 86_400_000;
-/** The copies are counted again after this part of the limit was added. */
+/** The copies are counted again after this fraction of the limit was added. */
 const RECOUNT = 1 / 20;
 const PLACE = 'The local cache of artifacts';
 
@@ -27,13 +27,14 @@ export interface LocalCacheOptions {
 }
 
 /**
- * Copies of artifacts of a store that is not local, by their hash: complete or absent, the least recently used go first
- * when there are more than `maxBytes` (about: they are counted now and then). Any number of processes may share the folder.
+ * Local copies of a remote store's artifacts, by hash. A copy is complete or absent. Above about `maxBytes` (the size
+ * is counted only occasionally), the least recently used copies are removed first. Any number of processes may share
+ * the folder.
  *
- * `copies/<h[0:2]>/<hash>` are the copies, `<hash>.used` beside one tells when it was last asked for. A caller gets a
- * further name of the same file, `handed-out/<milliseconds>.<random>.<hash>`, which is not counted and stays for an hour:
- * so a copy may go while somebody reads it, and no process needs to know what another one reads. The file itself is
- * never touched, because a Blob of a file that was touched cannot be read.
+ * `copies/<h[0:2]>/<hash>` are the copies; `<hash>.used` beside a copy records when it was last requested. A caller
+ * gets another name for the same file, `handed-out/<milliseconds>.<random>.<hash>`, which is not counted and is kept
+ * for an hour. A copy may therefore be removed while it is read, and no process needs to know what another one reads.
+ * The file itself is never touched, because a Blob cannot be read after its file was touched.
  */
 export class LocalCache {
   readonly #copies: string;
@@ -49,14 +50,14 @@ export class LocalCache {
     this.#maxBytes = maxBytes;
   }
 
-  /** Where the copy of an artifact is; a file that is given this name is a copy after {@link added}. */
+  /** The path of an artifact's copy. A file that is moved there is a copy after {@link added}. */
   copyOf(sha256: string): string {
     return join(this.#copies, sha256.slice(0, 2), sha256);
   }
 
   /**
-   * A path of the artifact's bytes that stays for at least an hour.
-   * @param read the verified bytes, asked for when there is no copy
+   * A path to the artifact's bytes that remains valid for at least an hour.
+   * @param read the verified bytes, requested if there is no copy
    */
   async pathOf(sha256: string, read: () => Promise<Readable>): Promise<string> {
     try {
@@ -72,7 +73,7 @@ export class LocalCache {
     }
   }
 
-  /** Says that a copy came in from elsewhere. */
+  /** Records that another code path added a copy. */
   async added(bytes: number): Promise<void> {
     this.#added += bytes;
     if (this.#added < this.#maxBytes * RECOUNT) return;
@@ -80,11 +81,11 @@ export class LocalCache {
     this.#trimming ??= this.#trim().finally(() => {
       this.#trimming = undefined;
     });
-    // A cache that is too large is no fault of the artifact that was asked for.
+    // An oversized cache must not fail the request for an artifact.
     await this.#trimming.catch(otherwise(undefined));
   }
 
-  /** Removes the copy of an artifact; paths that were handed out stay for their hour. */
+  /** Removes the copy of an artifact; paths that were handed out remain for their hour. */
   async remove(sha256: string): Promise<void> {
     try {
       await this.#removeCopy(sha256);
@@ -97,7 +98,7 @@ export class LocalCache {
     return join(this.#handedOut, `${Date.now()}.${randomBytes(6).toString('hex')}.${sha256}`);
   }
 
-  /** A new name of the copy, which exists or not at this very moment; undefined when there is no copy. */
+  /** Gives the copy a new name atomically; undefined if there is no copy. */
   async #handOut(sha256: string): Promise<string | undefined> {
     const name = this.#name(sha256);
     const copy = this.copyOf(sha256);
@@ -107,7 +108,7 @@ export class LocalCache {
       if (systemCode(error) === 'ENOENT') return undefined;
       throw error;
     }
-    // Only an order of removal depends on it.
+    // Affects only the order of removal.
     await writeFile(`${copy}.used`, '', { mode: 0o600 }).catch(otherwise(undefined));
     return name;
   }

@@ -42,27 +42,30 @@ import {
   type S3Place,
 } from './s3-requests';
 
-/** Of a multipart upload, in bytes; at most this times {@link PARTS_AT_ONCE} is in memory. */
+/** Part size of a multipart upload, in bytes. At most {@link PARTS_AT_ONCE} times this size is in memory. */
 const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 4;
-/** More parts than this are not allowed; those of a larger file are larger. */
+/** Maximum number of parts. Larger files use larger parts. */
 const MAX_PARTS = 10_000;
-/** Of the names of refused bytes. */
+/** Ending for the names of refused bytes. */
 const REJECTED = 'rejected/';
 const LONGEST_PRESIGN_MS = 7 * 86_400_000;
 
-/** The place in the bucket, and what stays on this host. */
+/** The place in the bucket, and the local files on this host. */
 export interface S3ArtifactStoreOptions extends S3Place {
-  /** Folder of this host for unfinished parts and local copies; lost without loss. Processes of one host may share it. */
+  /**
+   * Local folder for unfinished parts and copies. It may be deleted without losing data. Processes on one host may
+   * share it.
+   */
   readonly folder: string;
-  /** Limit in bytes of the local copies. @default 10 GB (10,000,000,000 bytes) */
+  /** Limit for local copies, in bytes. @default 10 GB (10,000,000,000 bytes) */
   readonly cacheBytes?: number;
 }
 
 /**
  * Artifacts in a bucket (architecture: Stores), for any number of hosts: `<prefix>/<h[0:2]>/<hash>`, refused bytes as
- * `<prefix>/rejected/<hash>.rejected`, the id of the store as `<prefix>/store.json`. An unfinished part is a file of the host
- * that writes it. The client belongs to the caller, who closes it.
+ * `<prefix>/rejected/<hash>.rejected`, the id of the store as `<prefix>/store.json`. An unfinished part is a file on
+ * the host that writes it. The caller owns and closes the client.
  */
 export class S3ArtifactStore implements ArtifactStore {
   readonly kind = 's3';
@@ -100,15 +103,15 @@ export class S3ArtifactStore implements ArtifactStore {
     return (await this.#stored(sha256))?.bytes ?? null;
   }
 
-  /** A verified local copy; it was fetched before, or is fetched now. */
+  /** A verified local copy, fetched earlier or fetched by this call. */
   async localPath({ sha256 }: { readonly sha256: string }): Promise<string> {
     assertHash(sha256);
     return this.#cache.pathOf(sha256, () => this.read({ sha256 }));
   }
 
   /**
-   * A signed address, which is a secret. `expiresMs` is 1 second to 7 days, in milliseconds; temporary credentials end the
-   * address with themselves.
+   * Returns a signed address, which is a secret. `expiresMs` is 1 second to 7 days, in milliseconds; with temporary
+   * credentials, the address expires no later than they do.
    * @throws RangeError for another time
    */
   async presign(
@@ -118,7 +121,7 @@ export class S3ArtifactStore implements ArtifactStore {
     if (!(expiresMs >= 1_000 && expiresMs <= LONGEST_PRESIGN_MS))
       throw new RangeError('The address of an artifact is valid for 1 second to 7 days: expiresMs.');
     if ((await this.has(sha256)) === null) throw notFound(sha256);
-    // Loaded when it is wanted: most users give no addresses away.
+    // Loaded on demand, because most users never create signed addresses.
     const { getSignedUrl } = require('@aws-sdk/s3-request-presigner') as typeof Presigner;
     const get = new GetObjectCommand(this.#object(sha256));
     try {
@@ -135,7 +138,8 @@ export class S3ArtifactStore implements ArtifactStore {
     try {
       for await (const page of listPages(this.#place, '', start, limit)) {
         for (const { name, bytes, storedAt } of page) {
-          // What is no artifact (`rejected/`, `store.json`) comes after all that begin with two hexadecimal digits.
+          // Names that are not artifacts (`rejected/`, `store.json`) sort after all names that begin with two
+          // hexadecimal digits.
           if (name > 'fg') return found;
           const sha256 = name.slice(3);
           if (!isHash(sha256) || name !== nameOf(sha256) || storedAt === undefined) continue;
@@ -175,12 +179,12 @@ export class S3ArtifactStore implements ArtifactStore {
     return counts;
   }
 
-  /** Stores bytes that are in memory. @throws ArtifactError */
+  /** Stores bytes from memory. @throws ArtifactError */
   async putBuffer(bytes: Uint8Array, options: PutOptions): Promise<ArtifactRef> {
     return this.putStream([bytes], options);
   }
 
-  /** Stores the bytes of a stream: all of them, or nothing. @throws ArtifactError */
+  /** Stores a stream's bytes: all of them, or nothing. @throws ArtifactError */
   async putStream(
     source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     options: PutOptions,
@@ -205,8 +209,8 @@ export class S3ArtifactStore implements ArtifactStore {
   }
 
   /**
-   * Also rejects when the service does not honour conditional puts (`If-None-Match: *`): two workers would then take the
-   * store for two stores. Leaves nothing in the bucket.
+   * Also rejects if the service ignores conditional puts (`If-None-Match: *`), because two workers would then mistake
+   * the store for two stores. Leaves nothing in the bucket.
    */
   async checkWritable(): Promise<void> {
     await this.#parts.checkWritable();
@@ -217,7 +221,10 @@ export class S3ArtifactStore implements ArtifactStore {
     }
   }
 
-  /** Deletes local parts that were not modified for this long: their activities were terminated. @returns how many. */
+  /**
+   * Deletes local parts that have not been modified for this long, because their activities were terminated. @returns
+   * how many.
+   */
   async removeStaleParts(olderThanMs = STALE_PART_MS, now = Date.now()): Promise<number> {
     return this.#parts.removeStale(olderThanMs, now);
   }
@@ -237,8 +244,8 @@ export class S3ArtifactStore implements ArtifactStore {
     return new S3Part(part, {
       store: async (path, ref) => {
         const stored = await this.#stored(ref.sha256);
-        // Same name, same bytes, unless something else cut the object short: then this one replaces it. It also replaces
-        // one that is about to count as old, since nothing else renews the time of an object.
+        // Same name, same bytes, unless something else truncated the object, which is then replaced. An object about to
+        // count as old is also replaced, since nothing else renews its time.
         const isThere = stored?.bytes === ref.bytes && Date.now() - stored.storedAt < STORED_AGAIN_MS;
         if (!isThere) await this.#upload(path, ref, nameOf(ref.sha256));
       },
@@ -248,8 +255,9 @@ export class S3ArtifactStore implements ArtifactStore {
   }
 
   /**
-   * Uploads a file in parts, a small one at once; the service checks each by its SHA-256. What is read is hashed once
-   * more, and the upload ends only if it is what was written. A failed upload is aborted, so that nothing is left of it.
+   * Uploads a file in parts, or a small file in one request. The service checks each part's SHA-256. The bytes read are
+   * hashed again, and the upload is completed only if they match the bytes written. A failed upload is aborted and
+   * leaves nothing behind.
    */
   async #upload(path: string, ref: ArtifactRef, name: string): Promise<void> {
     const file = await openPart(path);
@@ -281,7 +289,7 @@ export class S3ArtifactStore implements ArtifactStore {
   }
 }
 
-/** A store of artifacts in a bucket; nothing is asked of the bucket until something is stored or read. */
+/** An artifact store in a bucket. The bucket is not contacted until something is stored or read. */
 export function createS3ArtifactStore(options: S3ArtifactStoreOptions): S3ArtifactStore {
   return new S3ArtifactStore(options);
 }
@@ -300,12 +308,12 @@ function nameOf(sha256: string): string {
   return `${sha256.slice(0, 2)}/${sha256}`;
 }
 
-/** Breaks in a row, without a byte between them, after which a read fails. */
+/** Consecutive breaks without a byte in between after which a read fails. */
 const BREAKS = 3;
 
 /**
- * The bytes of an object. Where a connection breaks, also because the service or the client closed it on a slow reader,
- * the rest is asked for (`Range`), of the same object only.
+ * The bytes of an object. If a connection breaks, even because the service or the client closed it on a slow reader,
+ * the rest of the same object is requested (`Range`).
  * @throws the error of the SDK when the read does not begin; the stream fails with an `ArtifactError`
  */
 async function objectBytes(place: S3Place, name: string): Promise<Readable> {

@@ -10,32 +10,32 @@ export class S3Error extends Error {
     message: string,
     /** HTTP status of the reply; null when there was none. */
     readonly status: number | null,
-    /** Code of the service (`SlowDown`) or of the system (`ECONNRESET`), or `unknown`. */
+    /** A service code (`SlowDown`), a system code (`ECONNRESET`), or `unknown`. */
     readonly code: string,
   ) {
     super(message);
   }
 }
 
-/** What a failed request was answered, without the words of the service. */
+/** The answer to a failed request, without the service's text. */
 export interface S3Failure {
   readonly status: number | null;
   readonly code: string;
 }
 
-/** Names of errors that say nothing: a reply to HEAD has no body with a code. */
+/** Uninformative error names: a reply to HEAD has no body with a code. */
 const NO_CODE: ReadonlySet<string> = new Set(['Error', 'Unknown', 'UnknownError']);
 
-/** The SDK has no code of its own for it. */
+/** The SDK has no code for it. */
 export const NO_REGION = 'RegionMissing';
 
-/** Reads an error of the SDK. */
+/** Converts an SDK error. */
 export function s3FailureOf(error: unknown): S3Failure {
   if (error instanceof S3Error) return error;
   const { name, $metadata } = (error ?? {}) as { name?: unknown; $metadata?: { httpStatusCode?: unknown } };
   const status = typeof $metadata?.httpStatusCode === 'number' ? $metadata.httpStatusCode : null;
   const system = systemCode(error);
-  // The name of an error is the code of the service, or a word of the SDK: TimeoutError, CredentialsProviderError.
+  // An error's name is the service's code, or an SDK name: TimeoutError, CredentialsProviderError.
   if (
     status === null &&
     /region is missing/i.test((error as { message?: unknown } | null)?.message as string)
@@ -46,14 +46,14 @@ export function s3FailureOf(error: unknown): S3Failure {
   return { status, code: status === null && system !== 'unknown' ? system : word };
 }
 
-/** `HTTP 503 SlowDown`, `ECONNRESET`, `no answer in time`; an answer without any of these was not what it should be. */
+/** `HTTP 503 SlowDown`, `ECONNRESET`, `no answer in time`. An answer without any of these was unexpected. */
 export function describeFailure({ status, code }: S3Failure): string {
   if (status !== null) return code === 'unknown' ? `HTTP ${status}` : `HTTP ${status} ${code}`;
   if (code === 'TimeoutError' || code === 'AbortError') return 'no answer in time';
   return code === 'unknown' ? 'the answer is cut off or damaged' : code;
 }
 
-/** An error for people. @param what a sentence about what was not done, without its full stop */
+/** An error message for people. @param what a sentence that says what was not done, without its full stop */
 export function s3Error(what: string, failure: S3Failure): S3Error {
   return new S3Error(
     `${what} (${describeFailure(failure)}).${remedyOf(failure)}`,
@@ -81,12 +81,12 @@ function remedyOf({ status, code }: S3Failure): string {
   return status === null ? ' Check the network and, where it is set, AWS_ENDPOINT_URL_S3.' : '';
 }
 
-/** Whether the reply says that there is no such object. A bucket that does not exist is another matter. */
+/** Whether the reply says that there is no such object. A missing bucket does not count. */
 export function isAbsent({ status, code }: S3Failure): boolean {
   return status === 404 && code !== 'NoSuchBucket';
 }
 
-/** The error of an artifact store in a bucket, whatever failed: the local disk that holds its parts, or the bucket. */
+/** The error of an artifact store in a bucket, whether the local disk for its parts or the bucket failed. */
 export function storeError(error: unknown): ArtifactError {
   const local = toArtifactError(error);
   if (local === error || local.code !== 'storage') return local;
@@ -97,7 +97,7 @@ export function storeError(error: unknown): ArtifactError {
   return new ArtifactError(code, known.message, HINTS[code]);
 }
 
-/** A bucket has no disk to make room on. */
+/** Freeing disk space does not help a bucket. */
 const HINTS: { readonly [code in ArtifactErrorCode]?: string } = {
   no_space: 'Raise the quota of the bucket, or remove old results with `temporal-media artifacts prune`.',
   not_writable:
@@ -106,7 +106,7 @@ const HINTS: { readonly [code in ArtifactErrorCode]?: string } = {
     'Try again. If it lasts, check the service of the bucket, and MEDIA_ARTIFACTS, AWS_REGION and AWS_ENDPOINT_URL_S3.',
 };
 
-/** Refusals that the same request meets again, until somebody corrects the settings. */
+/** Refusals that recur until someone corrects the settings. */
 const REFUSED: ReadonlySet<number> = new Set([301, 307, 400, 401, 403, 405, 411, 413, 501]);
 const NOT_ALLOWED: ReadonlySet<string> = new Set(['NoSuchBucket', 'CredentialsProviderError']);
 

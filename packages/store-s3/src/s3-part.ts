@@ -14,7 +14,10 @@ export interface PartUpload {
   kept(bytes: number): Promise<void>;
 }
 
-/** A part of a store in a bucket: a file of this host until it is whole, then an object, and the file a local copy. */
+/**
+ * A part of a store in a bucket: a local file until it is complete. It then becomes an object, and the file a local
+ * copy.
+ */
 export class S3Part implements StagedArtifact {
   constructor(
     private readonly part: FilePart,
@@ -44,7 +47,7 @@ export class S3Part implements StagedArtifact {
   async publish(mediaType: string): Promise<ArtifactRef> {
     const ref = await this.#ref(mediaType);
     await this.upload.store(this.part.inspectPath(), ref);
-    // It is stored, whatever becomes of the local file.
+    // It is stored, whatever happens to the local file.
     await this.part.publish(mediaType).then(
       () => this.upload.kept(ref.bytes),
       async (error: unknown) => {

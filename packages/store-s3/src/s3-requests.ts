@@ -23,27 +23,28 @@ export function keyOf({ prefix }: S3Address, name: string): string {
   return prefix === '' ? name : `${prefix}/${name}`;
 }
 
-/** An object of a name at this place, as a request names it. */
+/** The object with a name at this place, as request fields. */
 export function objectAt(place: S3Address, name: string): { readonly Bucket: string; readonly Key: string } {
   return { Bucket: place.bucket, Key: keyOf(place, name) };
 }
 
-/** Of one try: a small text is written in a few ten milliseconds. */
+/** Timeout per try: a small text is written in tens of milliseconds. */
 const TRY_MS = 5_000;
 const TRIES = 5;
 /** Doubled after each try. */
 const FIRST_PAUSE_MS = 100;
-/** Of a read, with the tries of the SDK. */
+/** Timeout of a read, including the SDK's tries. */
 const READ_MS = 20_000;
 const READ_TRIES = 3;
 
 /**
- * Creates a small object, or says that there is one of this name (`If-None-Match: *`): the service lets one caller win.
+ * Creates a small object, or reports that one with this name exists (`If-None-Match: *`). The service lets one caller
+ * win.
  *
- * The SDK would send a put again by itself and then report the object that its own first try wrote as somebody else's.
- * So it sends each put once, and this function sends it again: after a try whose answer was lost, "there is one already" is read
- * back, because it may be this caller's own text.
- * @throws S3Error when it stays unknown whether the object was written, and when the service refuses
+ * The SDK would retry a put automatically and then report the object written by its own first try as someone else's. So
+ * the SDK sends each put once, and this function retries. After a try with a lost answer, an "already exists" reply
+ * makes it read the object back, because it may be this caller's own text.
+ * @throws S3Error when it remains unknown whether the object was written, and when the service refuses
  */
 export async function createObject(place: S3Place, name: string, text: string): Promise<'won' | 'lost'> {
   let maybeWritten = false;
@@ -83,14 +84,14 @@ export async function readObject(place: S3Place, name: string): Promise<string |
     } catch (error) {
       const failure = s3FailureOf(error);
       if (isAbsent(failure)) return null;
-      // The SDK asks again where a reply does not begin, not where it breaks off.
+      // The SDK retries if a reply does not begin, but not if it breaks off.
       if (failure.status !== null || tries === READ_TRIES)
         throw s3Error('A record could not be read from the bucket', failure);
     }
   }
 }
 
-/** Whose text the object holds; undefined when there is none. */
+/** Whose text the object contains; undefined if there is no object. */
 async function winnerOf(place: S3Place, name: string, text: string): Promise<'won' | 'lost' | undefined> {
   const found = await readObject(place, name);
   if (found === null) return undefined;
@@ -103,7 +104,7 @@ async function putOnce(place: S3Place, name: string, text: string): Promise<S3Fa
     ...putInput(place, name, text),
     IfNoneMatch: '*',
   });
-  // Stands in for the middleware of the SDK that sends again.
+  // Replaces the SDK's retry middleware.
   put.middlewareStack.add((next) => next, { ...RETRIES, override: true });
   try {
     await place.client.send(put, { abortSignal: AbortSignal.timeout(TRY_MS) });
@@ -115,7 +116,7 @@ async function putOnce(place: S3Place, name: string, text: string): Promise<S3Fa
 
 const RETRIES = { name: 'retryMiddleware', step: 'finalizeRequest', priority: 'high' } as const;
 
-/** The input of a put of a small text: the service refuses a body that does not have this checksum. */
+/** The input for putting a small text. The service refuses a body that does not match this checksum. */
 export function putInput(
   place: S3Place,
   name: string,
@@ -130,7 +131,7 @@ export function putInput(
   };
 }
 
-/** No connection was made, so that nothing was sent. */
+/** No connection was made, so nothing was sent. */
 const NOT_CONNECTED: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -140,12 +141,12 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What a failed conditional put means: there is an object of this name, nothing was written and it may be tried again
+ * What a failed conditional put means: an object with this name exists, nothing was written and a retry may help
  * (`busy`) or not (`refused`), or it may have been written.
  */
 function meaningOf({ status, code }: S3Failure): 'exists' | 'busy' | 'refused' | 'unknown' {
   if (status === 412) return 'exists';
-  // Another put of this name is under way.
+  // Another put of this name is in progress.
   if (status === 409) return 'busy';
   // The SDK corrects its clock by this reply.
   if (code === 'RequestTimeTooSkewed') return 'busy';
@@ -156,12 +157,12 @@ function meaningOf({ status, code }: S3Failure): 'exists' | 'busy' | 'refused' |
   return 'refused';
 }
 
-/** What a service lists at a time at most. */
+/** Maximum page size of a service's listing. */
 const PAGE = 1_000;
-/** Of a request, with the tries of the SDK. */
+/** Timeout per request, including the SDK's tries. */
 const LIST_MS = 20_000;
 
-/** An object of a place, by its name there. */
+/** An object at a place, with its name there. */
 export interface ListedObject {
   readonly name: string;
   readonly bytes: number;
@@ -169,8 +170,8 @@ export interface ListedObject {
 }
 
 /**
- * Objects whose names begin with `prefix` and come after `after`, in the order of their bytes, page by page.
- * @param limit of a page; a caller that has enough stops
+ * Lists objects with names that begin with `prefix` and sort after `after`, in byte order, page by page.
+ * @param limit the page size; a caller that has enough stops
  * @throws the error of the SDK
  */
 export async function* listPages(
@@ -203,9 +204,9 @@ function listed({ Key, Size, LastModified }: _Object, root: number): ListedObjec
 }
 
 /**
- * Finds out by two puts of one new name whether the service lets only the first one win, and reads it back.
- * @param consequence what the store must not be used for otherwise, as the end of a sentence
- * @throws S3Error when the second one wins too, or the bucket cannot be written, read or reached
+ * Puts the same new name twice to find out whether the service lets only the first put win, and reads the object back.
+ * @param consequence what the store must otherwise not be used for, as the end of a sentence
+ * @throws S3Error when the second put wins too, or the bucket cannot be written, read or reached
  */
 export async function probeConditionalPuts(place: S3Place, consequence: string): Promise<void> {
   const name = `probe/${randomUUID()}`;

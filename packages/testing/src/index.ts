@@ -1,6 +1,6 @@
 /**
- * For tests, demos and development: outcomes and activities for tests of workflows, a real Temporal server, and what a store
- * of your own must do. Not for production workers. The service itself is `@temporal-media/sandbox`.
+ * For tests, demos and development: outcomes and activities for workflow tests, a real Temporal server, and conformance
+ * checks for your own store. Not for production workers. The service itself is `@temporal-media/sandbox`.
  *
  * @module
  */

@@ -8,19 +8,19 @@ import { buffer } from 'node:stream/consumers';
 import { type ArtifactStore, type StagedArtifact } from 'temporal-media/stores';
 import { type ConformanceCheck } from './conformance-check';
 
-/** An empty store that one check may fill, damage and dispose of. */
+/** An empty store that a check may fill, damage and dispose of. */
 export interface ArtifactStoreUnderTest {
   /** Empty when the check begins. */
   readonly store: ArtifactStore;
   /** Changes one byte of a stored artifact behind the store's back. */
   readonly damage: (sha256: string) => Promise<void>;
-  /** Removes all that `open` made. */
+  /** Removes everything that `open` created. */
   readonly dispose: () => Promise<void>;
 }
 
-/** What a check works with. */
+/** A check's context. */
 interface Bench extends ArtifactStoreUnderTest {
-  /** A folder of the user, outside the store. */
+  /** A folder for user files, outside the store. */
   readonly outside: string;
   /** Opens a part that is closed after the check. */
   readonly stage: (owner: string) => Promise<StagedArtifact>;
@@ -31,7 +31,7 @@ type Check = (bench: Bench) => Promise<void>;
 const VIDEO = { mediaType: 'video/mp4' };
 const sha256Of = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 const bytesOf = (stream: Readable): Promise<Buffer> => buffer(stream);
-/** Compares values, also those of another realm: a runner of tests may have one of its own. */
+/** Compares values, including values from another realm: a test runner may have its own. */
 const same = (actual: unknown, expected: unknown) =>
   assert.deepEqual(JSON.parse(JSON.stringify(actual)), JSON.parse(JSON.stringify(expected)));
 const rejects = (work: Promise<unknown>, code: string) =>
@@ -39,13 +39,13 @@ const rejects = (work: Promise<unknown>, code: string) =>
 const hashesOf = (found: readonly { readonly sha256: string }[]) => found.map(({ sha256 }) => sha256);
 
 /**
- * What every artifact store promises (`ArtifactStore`), as checks for any runner of tests:
+ * The guarantees of every artifact store (`ArtifactStore`), as checks for any test runner:
  *
  * ```ts
  * for (const { name, run } of artifactStoreConformance(open)) test(name, run, 60_000);
  * ```
  *
- * @param open makes an empty store; each check opens one of its own and disposes of it
+ * @param open creates an empty store; each check opens its own and disposes of it
  */
 export function artifactStoreConformance(
   open: () => Promise<ArtifactStoreUnderTest>,
@@ -285,7 +285,7 @@ const CHECKS: { readonly [name: string]: Check } = {
   },
 
   async 'holds any bytes in any chunks, resumed at any place'({ store, stage }) {
-    // The edges first, then any.
+    // The edge cases first, then a random length.
     const cases: { chunks: Buffer[]; cut: number }[] = [
       { chunks: [], cut: 0 },
       { chunks: [Buffer.alloc(0)], cut: 0 },

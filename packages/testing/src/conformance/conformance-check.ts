@@ -1,7 +1,9 @@
-/** One promise of a port, for any test runner: `test(name, run)`. Rejects with an AssertionError when it is not kept. */
+/**
+ * One guarantee of a port, for any test runner: `test(name, run)`. Rejects with an AssertionError if it does not hold.
+ */
 export interface ConformanceCheck {
-  /** The promise, as the title of a test. */
+  /** The guarantee, as a test title. */
   readonly name: string;
-  /** Checks the promise on a new store. */
+  /** Checks the guarantee on a new store. */
   readonly run: () => Promise<void>;
 }

@@ -124,7 +124,7 @@ const LOGS = [
   ),
 ];
 
-/** A log that several write and read at once. */
+/** A log with several concurrent writers and readers. */
 const RACES = [
   check('[C4.4a] lets one of sixteen writers win', async (journal, again) => {
     const nonces = Array.from({ length: 16 }, (_, index) => `writer-${index}`);
@@ -149,7 +149,7 @@ const RACES = [
   }),
 ];
 
-/** What is found without a creation key. */
+/** Lookups without a creation key. */
 const SEARCHES = [
   check(
     'lists every log once, page by page, with its entries in the order of their numbers',
@@ -199,7 +199,7 @@ const SEARCHES = [
       assert.deepEqual(await places(again), ['default order-1 0', 'default order-2 1', 'default order-2 3']);
       await again.forgetOpen({ ...KEY, n: 0 }, 'same');
       await again.forgetOpen({ ...KEY, n: 0 }, 'same');
-      // Of one key, what became of an earlier intent takes nothing from a later one.
+      // For one key, the outcome of an earlier intent must not affect a later one.
       await again.forgetOpen({ ...other, n: 1 }, 'same');
       assert.deepEqual(await places(journal), ['default order-2 3']);
       assert.deepEqual(await journal.findOpenByBody('unheard of'), []);
@@ -263,8 +263,8 @@ const CAMPAIGNS = [
 ];
 
 /**
- * What every journal of paid sends must do, wherever it keeps its records. `open` prepares an empty journal and returns
- * a function that opens it again and again, as several workers do.
+ * The guarantees of every journal of paid sends, wherever it stores its records. `open` prepares an empty journal and
+ * returns a function that opens it repeatedly, as several workers do.
  */
 export function createJournalConformance(
   open: () => Promise<() => CreateJournal>,
@@ -311,7 +311,7 @@ const intent = (own: Partial<IntentEntry> = {}): IntentEntry => ({
   ...own,
 });
 
-/** What an intent may say besides. */
+/** Optional fields of an intent. */
 const EXTRAS = {
   workflowId: null,
   runId: null,

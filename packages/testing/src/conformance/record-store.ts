@@ -6,7 +6,7 @@ type Run = (one: RecordStore, other: RecordStore, openAgain: () => RecordStore) 
 
 const check = (name: string, run: Run) => ({ name, run });
 
-/** One record, from its first write to its removal. */
+/** The life of one record, from its first write to its removal. */
 const RECORDS = [
   check('has nothing at first', async (one) => {
     assert.equal(await one.read(`${KEY}0.entry`), null);
@@ -70,7 +70,7 @@ const RECORDS = [
   }),
 ];
 
-/** Many records, by a prefix of their names. */
+/** Many records, by name prefix. */
 const LISTINGS = [
   check('reads all that begins with a prefix, and nothing beside it', async (one, other) => {
     const names = ['1.entry', '1.note', '10.entry', '2.entry'].map((name) => `${KEY}${name}`);
@@ -99,7 +99,7 @@ const LISTINGS = [
       if (page.length < 5) break;
     }
     assert.deepEqual(seen, [...names].sort());
-    // After every name of a key, wherever the key lies.
+    // Sorts after every name of a key, wherever the key is stored.
     const prefix = `keys/0f/${'0f'.repeat(32)}/`;
     assert.deepEqual(await other.names('keys/', `${prefix}~`, 2), names.sort().slice(12, 14));
     assert.deepEqual((await other.names(prefix, null, 10)).length, 6);
@@ -108,8 +108,8 @@ const LISTINGS = [
 ];
 
 /**
- * What every place of a journal must do, whatever it is made of. `open` prepares an empty store and returns a function
- * that opens it again and again, as several workers do; one of them should have connections of its own.
+ * The guarantees of every journal storage, whatever its implementation. `open` prepares an empty store and returns a
+ * function that opens it repeatedly, as several workers do. At least one of them should have its own connections.
  */
 export function recordStoreConformance(open: () => Promise<() => RecordStore>): readonly ConformanceCheck[] {
   return [...RECORDS, ...LISTINGS].map(({ name, run }) => ({
@@ -117,12 +117,12 @@ export function recordStoreConformance(open: () => Promise<() => RecordStore>): 
     run: async () => {
       const opener = await open();
       const stores = [opener(), opener()] as const;
-      // One store may be what both calls return.
+      // Both calls may return the same store.
       const close = () => Promise.all([...new Set(stores)].map(async (store) => store.close?.()));
       try {
         await run(...stores, opener);
       } catch (error) {
-        // What went wrong first is what the maker of the store has to see.
+        // The store's author needs to see the first error.
         await close().catch(() => undefined);
         throw error;
       }
@@ -131,7 +131,7 @@ export function recordStoreConformance(open: () => Promise<() => RecordStore>): 
   }));
 }
 
-/** Where the records of one creation key are. */
+/** Where the records of one creation key are stored. */
 const KEY = `keys/aa/${'a'.repeat(64)}/`;
 
 const sorted = (map: ReadonlyMap<string, string>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));

@@ -13,20 +13,20 @@ import { videoTaskById } from 'temporal-media/internal/domain/video-task';
 import { type AskedImage, type AskedVideo, type FakeWorkflowActivities } from './mock-names';
 import { completedImage, completedVideo, unconfirmedVideo } from './outcomes';
 
-/** How the calls of a test end. */
+/** How a test's calls end. */
 export interface MockMediaOptions {
   /**
-   * How each video ends. A function is asked once for each creation key, and for each task that is only awaited: a
-   * `jest.fn()` counts what was bought. @default completedVideo()
+   * How each video ends. A function is called once per creation key, and once per task that is only awaited, so a
+   * `jest.fn()` counts purchases. @default completedVideo()
    */
   readonly video?: VideoOutcome | ((asked: AskedVideo) => VideoOutcome);
-  /** How each image call ends; asked once for each creation key. @default completedImage() */
+  /** How each image call ends; called once per creation key. @default completedImage() */
   readonly image?: ImageOutcome | ((asked: AskedImage) => ImageOutcome);
-  /** Polls until a video has ended, at least 1; only where the real workflows poll. @default 1 */
+  /** Polls until a video has ended, at least 1. Only used with the real workflows. @default 1 */
   readonly polls?: number;
 }
 
-/** Activities of this package but those of campaigns and of the journal, and what the fake workflows call. */
+/** This package's activities except the campaign and journal ones, and the activities that the fake workflows call. */
 export type MockMediaActivities = FakeWorkflowActivities &
   Pick<
     MediaActivities,
@@ -42,12 +42,12 @@ export type MockMediaActivities = FakeWorkflowActivities &
   >;
 
 /**
- * Activities for a worker of a test that answer with given outcomes: no service, no HTTP, no journal, no key. One
- * creation key gets one video, as from the journal; tasks of the same id get a number behind it. `still_running` and
- * `cancelled` are tasks that never end, so that the caller's deadline or cancellation decides; `cancelled` without a task
- * cannot be answered by an activity of a real workflow.
+ * Activities for a test worker that answer with given outcomes: no service, no HTTP, no journal, no key. One creation
+ * key gets one video, as with a journal; tasks with the same id get a number appended. `still_running` and `cancelled`
+ * are tasks that never end, so that the caller's deadline or cancellation decides; `cancelled` without a task cannot be
+ * answered by an activity of a real workflow.
  *
- * Not for campaigns, decisions about unknown fates or the journal: the sandbox has all of these.
+ * Not for campaigns, decisions about unknown outcomes or the journal: the sandbox has all of these.
  */
 export function mockMediaActivities(options: MockMediaOptions = {}): MockMediaActivities {
   const videos = new MockVideos(options.video ?? (() => completedVideo()));
@@ -64,13 +64,13 @@ export function mockMediaActivities(options: MockMediaOptions = {}): MockMediaAc
     'mockMedia.video': async (asked) =>
       asked.taskId === null ? videos.bought(asked) : videos.awaited(asked.taskId),
     'mockMedia.image': image,
-    // A cancelled workflow asks for what is recorded, and buys nothing.
+    // A canceled workflow reads the recorded outcome and buys nothing.
     [ACTIVITY.createVideo]: async ({ creationKey, request, recordedOnly }) => {
       const known = videos.known(creationKey);
       if (recordedOnly === true) return known === undefined ? UNRECORDED : createAnswer(known);
       return createAnswer(videos.bought({ creationKey, request, taskId: null }));
     },
-    // Asked where a create gave no answer, because the function of the test threw: it is not asked again.
+    // Called when a create gave no answer because the test's function threw. The function is not called again.
     [ACTIVITY.reconcileCreate]: async ({ creationKey }) => createAnswer(videos.known(creationKey) ?? LOST),
     [ACTIVITY.findVideoTask]: async ({ taskId, account = 'default@00000000' }) => {
       const outcome = videos.awaited(taskId);
@@ -83,7 +83,7 @@ export function mockMediaActivities(options: MockMediaOptions = {}): MockMediaAc
       };
     },
     [ACTIVITY.artifactStore]: async () => ({ storeId: null }),
-    // There is no watcher: the video polls by itself.
+    // There is no watcher, so the video polls for itself.
     [ACTIVITY.watchVideo]: async () => ({ kind: 'full' }),
     [ACTIVITY.pollVideos]: async ({ byModel }) => {
       const tasks = byModel.flatMap((batch) => {
@@ -103,7 +103,7 @@ export function mockMediaActivities(options: MockMediaOptions = {}): MockMediaAc
   };
 }
 
-/** The videos of one test, by creation key and by task id. */
+/** One test's videos, by creation key and by task id. */
 class MockVideos {
   private readonly byKey = new Map<string, VideoOutcome>();
   private readonly byTask = new Map<string, VideoOutcome>();
@@ -133,7 +133,7 @@ class MockVideos {
     return named as VideoOutcome;
   }
 
-  /** Counts a poll of a task, this one included. */
+  /** Counts a task's polls, including this one. */
   polled(taskId: string): number {
     const polls = (this.polls.get(taskId) ?? 0) + 1;
     this.polls.set(taskId, polls);
@@ -144,7 +144,7 @@ class MockVideos {
     return typeof this.given === 'function' ? this.given(asked) : this.given;
   }
 
-  /** Two tasks of a service never have one id. */
+  /** A service never gives two tasks the same id. */
   private withTask(outcome: VideoOutcome): VideoOutcome {
     if (!('video' in outcome) || outcome.video === null) return outcome;
     const { taskId } = outcome.video;
@@ -170,7 +170,7 @@ const UNRECORDED: CreateVideoAnswer = {
 
 const LOST = unconfirmedVideo({ evidence: { cause: 'activity_failed' } });
 
-/** The outcome of this very call. */
+/** The outcome of this exact call. */
 function withKey<Outcome extends VideoOutcome | ImageOutcome>(
   outcome: Outcome,
   creationKey: string | null,
@@ -194,7 +194,7 @@ function createAnswer(outcome: VideoOutcome): CreateVideoAnswer {
   return { ...answer, outcome: 'created', video: outcome.video, status: 'queued', warnings: [] };
 }
 
-/** Null where nothing has changed since the last poll. */
+/** Null if nothing has changed since the last poll. */
 function pollAnswer(
   outcome: VideoOutcome,
   { index, isOver, seen }: { index: number; isOver: boolean; seen: string | undefined },

@@ -6,7 +6,7 @@ import {
   type VideoRequest,
 } from 'temporal-media';
 
-/** What a test is asked when a video is bought or awaited. */
+/** The arguments of a test's function when a video is bought or awaited. */
 export interface AskedVideo {
   /** Null for a video that is awaited. */
   readonly creationKey: string | null;
@@ -16,7 +16,7 @@ export interface AskedVideo {
   readonly request: VideoRequest | null;
 }
 
-/** What a test is asked when images are generated or edited. */
+/** The arguments of a test's function when images are generated or edited. */
 export interface AskedImage {
   /** Null for an activity that was called without a key. */
   readonly creationKey: string | null;
@@ -24,7 +24,7 @@ export interface AskedImage {
   readonly request: ImageGenerationRequest | ImageEditRequest;
 }
 
-/** Activities that only the workflows of `@temporal-media/testing/workflows` call; on their own task queue. */
+/** Activities that only the workflows of `@temporal-media/testing/workflows` call. They run on their own task queue. */
 export interface FakeWorkflowActivities {
   'mockMedia.video'(asked: AskedVideo): Promise<VideoOutcome>;
   'mockMedia.image'(asked: AskedImage): Promise<ImageOutcome>;

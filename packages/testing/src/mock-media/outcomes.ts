@@ -35,19 +35,19 @@ import {
   type WatchState,
 } from 'temporal-media/internal/domain/watch-state';
 
-/** What the outcomes of tests are made of. All times are fixed, so that an outcome is the same in every run. */
+/** The building blocks of test outcomes. All times are fixed, so an outcome is the same in every run. */
 
-/** Time of everything that happened, ISO 8601. */
+/** Time of every event, ISO 8601. */
 export const MADE_AT = '2026-01-01T00:00:00.000Z';
-/** Estimate of every call: 0.50 USD. */
+/** The estimate for every call: 0.50 USD. */
 export const ESTIMATE = { microUnits: 500_000, currency: 'USD' } as const;
 
-/** Fields that a test wants otherwise; those in `Inner` are objects and are completed with their own defaults. */
+/** Fields that a test overrides. Those in `Inner` are objects and are completed with their own defaults. */
 export type Changes<Outcome, Inner extends keyof Outcome = never> = Partial<
   Omit<Outcome, Inner | 'outcome' | 'billing'>
 > & { readonly [Name in Inner]?: Partial<Outcome[Name]> } & { readonly billing?: Partial<Billing> };
 
-/** The kept facts of a task, as every outcome of a created video has them. @default task `task-1` of the model `cine-1` */
+/** The task facts kept in every outcome of a created video. @default task `task-1` of the model `cine-1` */
 export function videoTask(changes: Partial<VideoTask> = {}): VideoTask {
   return {
     taskId: 'task-1',
@@ -64,8 +64,8 @@ export function videoTask(changes: Partial<VideoTask> = {}): VideoTask {
 }
 
 /**
- * A reference to stored bytes; its uri follows from its hash. No store has such bytes: an activity of yours that reads
- * them needs the sandbox, or a reference that your test has put into a store. @default a video of one megabyte
+ * A reference to stored bytes; its uri follows from its hash. No store contains these bytes: if your activity reads
+ * them, use the sandbox, or a reference that your test has stored. @default a video of one megabyte
  */
 export function artifactRef(changes: Partial<Omit<ArtifactRef, 'uri'>> = {}): ArtifactRef {
   const sha256 = changes.sha256 ?? '0'.repeat(64);
@@ -73,8 +73,8 @@ export function artifactRef(changes: Partial<Omit<ArtifactRef, 'uri'>> = {}): Ar
 }
 
 /**
- * Outcomes of videos for tests, as the workflows return them: the domain makes them of a task, a wait and an estimate;
- * `changes` replaces fields.
+ * Outcomes of videos for tests, as the workflows return them. The domain builds them from a task, a wait and an
+ * estimate; `changes` replaces fields.
  */
 
 /** Downloaded and verified; settled, with a usage. */
@@ -139,7 +139,7 @@ export function taskUnknown(changes: Changes<TaskUnknown, 'video' | 'watch'> = {
   return { ...made, watch: { ...made.watch, ...watch }, billing: { ...made.billing, ...money }, ...rest };
 }
 
-/** Sent once, fate unknown. @default the connection was lost after the send */
+/** Sent once, outcome unknown. @default the connection was lost after the send */
 export function unconfirmedVideo(changes: Changes<Unconfirmed, 'evidence'> = {}): Unconfirmed {
   return madeUnconfirmed('none', changes);
 }
@@ -190,14 +190,14 @@ export function rejectedVideo(changes: Changes<Rejected> = {}): Rejected {
   return { ...made, billing: { ...made.billing, ...money } };
 }
 
-/** Cancelled by the caller after the creation; `video: null` for a call that was cancelled before it. */
+/** Canceled by the caller after the task was created; `video: null` for a call that was canceled earlier. */
 export function cancelledVideo(changes: Changes<Cancelled> = {}): Cancelled {
   const { billing: money, video = videoTask(), creationKey = 'order-1' } = changes;
   const made = billing(ESTIMATE, video === null ? 'none' : 'needs_review');
   return outcomes.cancelled(video, creationKey, { ...made, ...money });
 }
 
-/** A task and its wait, which polled twice. `null`: the service did not know the task. */
+/** A task and its wait, after two polls. `null`: the service did not know the task. */
 function endOf(changed: Parameters<typeof videoTask>[0], status: WatchStatus | null): VideoEnd {
   const video = videoTask(changed);
   const now = Date.parse(MADE_AT);
@@ -253,7 +253,7 @@ export function imageResultsLost(changes: Changes<ImageResultsLost> = {}): Image
   return { ...made, billing: { ...made.billing, ...money }, ...rest };
 }
 
-/** Sent once, fate unknown. @default the connection was lost after the send */
+/** Sent once, outcome unknown. @default the connection was lost after the send */
 export function unconfirmedImage(changes: Changes<Unconfirmed, 'evidence'> = {}): Unconfirmed {
   return madeUnconfirmed(null, changes);
 }
@@ -263,7 +263,7 @@ export function rejectedImage(changes: Changes<Rejected> = {}): Rejected {
   return rejectedVideo(changes);
 }
 
-/** Cancelled by the caller before the send. */
+/** Canceled by the caller before the send. */
 export function cancelledImage(changes: Changes<Cancelled> = {}): Cancelled {
   return cancelledVideo({ video: null, ...changes });
 }

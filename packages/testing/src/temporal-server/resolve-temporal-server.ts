@@ -28,7 +28,7 @@ export interface ResolveTemporalServerOptions {
   readonly allowDownload?: boolean;
 }
 
-/** A search step. `find` returns a path, or null without a candidate; it throws when the candidate is unusable. */
+/** A search step. `find` returns a path, or null if there is no candidate. It throws if the candidate is unusable. */
 interface Step {
   readonly foundBy: ExecutableFinder;
   readonly label: string;

@@ -68,7 +68,7 @@ export function retentionSeconds(text: string): number {
   return seconds;
 }
 
-/** The retention in hours, minutes or seconds, in the largest unit that is exact: `259200` → `72h`. */
+/** The retention in hours, minutes or seconds, in the largest exact unit: `259200` → `72h`. */
 export function formatRetention(seconds: number): string {
   for (const unit of ['h', 'm'] as const) {
     if (seconds % UNIT_SECONDS[unit] === 0) return `${seconds / UNIT_SECONDS[unit]}${unit}`;

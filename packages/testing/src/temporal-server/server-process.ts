@@ -12,7 +12,7 @@ export interface Launch extends ServerArguments {
   readonly env: Environment;
   readonly logFile: string;
   readonly retentionSeconds: number;
-  /** Called with the process id before the wait for the server; a rejection stops the server. */
+  /** Called with the process id before waiting for the server. A rejection stops the server. */
   readonly onSpawn?: (pid: number) => Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export interface LaunchedServer {
   readonly retention: string;
 }
 
-/** A launch failed; after `slow` and `port` another try may succeed. */
+/** A failed launch. After `slow` and `port`, another try may succeed. */
 export class LaunchError extends Error {
   override readonly name = 'LaunchError';
   constructor(
@@ -35,7 +35,7 @@ export class LaunchError extends Error {
 }
 
 const RETRY_MS = 50;
-/** Longest wait for the banner; a child that cannot bind the port ends long before. */
+/** Maximum wait for the banner. A child that cannot bind the port ends much earlier. */
 const BANNER_WAIT_MS = 3_000;
 
 /**
@@ -63,7 +63,8 @@ export async function launchServer(launch: Launch, timeoutMs: number): Promise<L
 
 /**
  * The server prints its port after binding it. Without this check, another server on the same port could be mistaken
- * for the child while the child is about to fail. If the line does not come (other wording), the wait ends at `until`.
+ * for the child while the child is about to fail. If the line does not appear (different wording), the wait ends at
+ * `until`.
  */
 async function untilItListens(child: ServerProcess, port: number, until: number): Promise<void> {
   const banner = new RegExp(`^(Temporal )?Server:\\s+\\S+:${port}\\s*$`, 'm');
@@ -115,7 +116,7 @@ function messageOf(error: unknown): string {
 export interface ServerExit {
   /** Exit code; null when a signal ended it. */
   readonly code: number | null;
-  /** Null when it ended by itself. */
+  /** Null if it ended on its own. */
   readonly signal: NodeJS.Signals | null;
 }
 
@@ -177,7 +178,7 @@ class ServerProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** The output of this process, without that of earlier ones in the same file. */
+  /** This process's output, without the output of earlier ones in the same file. */
   async log(): Promise<string> {
     const { size } = await stat(this.#logFile);
     if (size <= this.#logOffset) return '';
@@ -201,8 +202,8 @@ class ServerProcess {
 const CLIENT_SETTINGS = /^TEMPORAL_/;
 
 /**
- * Runs in its own Node process. Its standard input is a pipe from the parent: a line means that the server has ended,
- * the end of the pipe without a line means that the parent has died.
+ * Runs in its own Node process. Its standard input is a pipe from the parent: a line means that the server has ended, a
+ * closed pipe without a line means that the parent has died.
  */
 const SCRIPT = `
 const pid = Number(process.argv[1]);

@@ -9,8 +9,8 @@ import type * as Testing from '@temporalio/testing';
 import { type AddressSource } from 'temporal-media/internal/client/address-source';
 
 /**
- * Packages that are loaded when a server is wanted: tests without one have no use for them, and one of them is optional. Not by
- * `import()`, which test runners that load this code as CommonJS, such as jest, refuse.
+ * Packages that are loaded only when a server is needed: other tests do not use them, and one is optional. Does not use
+ * `import()`, because test runners that load this code as CommonJS, such as jest, refuse it.
  */
 export const clientPackage = (): typeof Client => require('@temporalio/client') as typeof Client;
 export const testingPackage = (): typeof Testing => require('@temporalio/testing') as typeof Testing;
@@ -113,7 +113,7 @@ function isOlder(version: string, minimum: string): boolean {
   return false;
 }
 
-/** Cache directory of the `temporal` that the search for this version of the CLI downloaded or built. */
+/** Cache directory for the `temporal` that this CLI version's search downloaded or built. */
 export function cliCacheDir(env: Environment, platform: NodeJS.Platform = process.platform): string {
   return path.join(userCacheDir(env, platform), 'temporal-media', 'cli', TEMPORAL_CLI_VERSION);
 }
@@ -132,12 +132,12 @@ function userCacheDir(env: Environment, platform: NodeJS.Platform): string {
   return path.join(env['HOME'] || homedir(), '.cache');
 }
 
-/** Tag of the CLI that is downloaded and cached. */
+/** The tag of the CLI that is downloaded and cached. */
 export const TEMPORAL_CLI_VERSION = 'v1.9.1';
 
 /**
- * Go package of the CLI, the last resort: the newest version that builds from a module proxy. Later ones need a nested
- * module that no proxy serves.
+ * Go package of the CLI, the last resort: the newest version that builds from a module proxy. Later versions need a
+ * nested module that no proxy serves.
  */
 export const TEMPORAL_CLI_PACKAGE = 'github.com/temporalio/cli/cmd/temporal@v1.5.1';
 
@@ -146,7 +146,7 @@ const MINIMUM_SERVER_VERSION = '1.28.0';
 
 /** One step of the search that found nothing. */
 export interface FailedStep {
-  /** What was searched, for instance `temporal on PATH`. */
+  /** What was searched, for example `temporal on PATH`. */
   readonly step: string;
   /** Why it found nothing. */
   readonly reason: string;
@@ -159,7 +159,7 @@ export class TemporalServerNotFoundError extends Error {
   override readonly name = 'TemporalServerNotFoundError';
 
   constructor(
-    /** Every step that was tried, in order. */
+    /** All steps tried, in order. */
     readonly steps: readonly FailedStep[],
   ) {
     super(

@@ -33,7 +33,7 @@ export interface StartTemporalServerOptions {
   readonly dataDir?: string;
   /** Port of 127.0.0.1 for gRPC. @default a free one */
   readonly port?: number;
-  /** Web UI, on a free port or on the given one. @default false */
+  /** Web UI, on a free port or on the given port. @default false */
   readonly ui?: boolean | { readonly port: number };
   /** How long closed workflows are kept, like `72h` or `3d`; at least `1h`. @default '72h' */
   readonly retention?: string;
@@ -57,23 +57,23 @@ export interface StartTemporalServerOptions {
 export interface RunningTemporalServer {
   /** host:port for gRPC. */
   readonly address: string;
-  /** Exists when the server is handed out. */
+  /** Exists once the server is returned. */
   readonly namespace: string;
   /** Credentials and TLS; empty for a server that this process started. */
   readonly connection: ServerConnectionOptions;
-  /** Absent where no web UI was asked for, or none is known. */
+  /** Absent if no web UI was requested, or none is known. */
   readonly uiUrl?: string;
   /** Retention that DescribeNamespace reports, like `72h`. */
   readonly retention: string;
-  /** Absent for a server that runs elsewhere. */
+  /** Absent for an external server. */
   readonly pid?: number;
-  /** False for a server that was found: {@link RunningTemporalServer.stop} leaves it alone. */
+  /** False for an existing server, which {@link RunningTemporalServer.stop} leaves running. */
   readonly startedByUs: boolean;
   /** What it came from. */
   readonly source: TemporalServerSource;
   /** Resolves when the process of a server that was started here ends, for any reason. */
   readonly exited?: Promise<ServerExit>;
-  /** Stops a server that was started here and waits for its end; does nothing to any other. Idempotent. */
+  /** Stops a server that was started here and waits until it has ended; does nothing to other servers. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -89,7 +89,7 @@ const DATA_DIR_WAIT_MS = 20_000;
  * The server does not outlive this process.
  * @throws TemporalServerNotFoundError when no server can be found or started.
  * @throws RangeError for an invalid retention.
- * @throws Error when the port or the data directory is in use, or the server does not come up.
+ * @throws Error when the port or the data directory is in use, or the server does not start.
  */
 export async function startTemporalServer(
   options: StartTemporalServerOptions = {},

@@ -1,6 +1,7 @@
 /**
- * Workflows for the bundle of a test, in the place of those of the same names in `temporal-media/workflows`. They buy and
- * wait for nothing: each returns, at once, the outcome that `mockMediaActivities` of `@temporal-media/testing` has for it.
+ * Workflows for a test bundle that replace the workflows of the same names in `temporal-media/workflows`. They buy
+ * nothing and never wait: each immediately returns the outcome that `mockMediaActivities` from
+ * `@temporal-media/testing` has for it.
  *
  * @module
  */
@@ -27,11 +28,11 @@ import { type FakeWorkflowActivities } from '../mock-media/mock-names';
 
 const ask = proxyActivities<FakeWorkflowActivities>({
   startToCloseTimeout: '1 minute',
-  // A function of the test that throws fails the test at once.
+  // If the test's function throws, the test fails immediately.
   retry: { maximumAttempts: 1 },
 });
 
-/** In the place of `generateVideo`: refuses what that refuses before it sends, else returns the outcome of the test. */
+/** Replaces `generateVideo`: refuses the same requests before sending, otherwise returns the test's outcome. */
 export async function generateVideo(input: GenerateVideoInput): Promise<VideoOutcome> {
   const own = keyOf(input, GENERATE_VIDEO_SHAPE);
   return 'outcome' in own
@@ -39,18 +40,18 @@ export async function generateVideo(input: GenerateVideoInput): Promise<VideoOut
     : ask['mockMedia.video']({ creationKey: own.key, taskId: null, request: input.request });
 }
 
-/** In the place of `awaitVideo`: returns the outcome of the test for this task. */
+/** Replaces `awaitVideo`: returns the test's outcome for this task. */
 export async function awaitVideo(input: AwaitVideoInput): Promise<VideoOutcome> {
   requireInput(input, AWAIT_VIDEO_SHAPE);
   return ask['mockMedia.video']({ creationKey: null, taskId: input.video.taskId, request: null });
 }
 
-/** In the place of `generateImage`, as {@link generateVideo}. */
+/** Replaces `generateImage`, like {@link generateVideo}. */
 export async function generateImage(input: GenerateImageWorkflowInput): Promise<ImageOutcome> {
   return fakeImage(input);
 }
 
-/** In the place of `editImage`, as {@link generateVideo}. */
+/** Replaces `editImage`, like {@link generateVideo}. */
 export async function editImage(input: EditImageWorkflowInput): Promise<ImageOutcome> {
   return fakeImage(input);
 }
@@ -60,7 +61,7 @@ async function fakeImage(input: GenerateImageWorkflowInput | EditImageWorkflowIn
   return 'outcome' in own ? own : ask['mockMedia.image']({ creationKey: own.key, request: input.request });
 }
 
-/** The creation key of a call; or the refusal of an input that is none. */
+/** A call's creation key, or the refusal of an invalid input. */
 function keyOf(
   input: { readonly request: unknown; readonly creationKey?: string },
   shape: Shape,

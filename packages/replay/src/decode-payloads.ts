@@ -1,16 +1,16 @@
 import { encodingTypes, METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
 import { HistoryError, type LoadedRun } from './loaded-history';
 
-/** Every payload of a history, in the order of its events; the objects of the history itself. */
+/** Every payload of a history, in event order. These are the history's own objects, not copies. */
 export function* payloadsIn(value: unknown): Generator<Payload> {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
   if (isPayload(value)) return void (yield value);
   for (const [name, inner] of Object.entries(value))
-    // The server indexes search attributes: a codec never sees them.
+    // The server indexes search attributes, so a codec never sees them.
     if (name !== 'searchAttributes') yield* payloadsIn(inner);
 }
 
-/** By its fields. One that is not set is undefined, or an empty list of the message's class. */
+/** Recognized by its fields. An unset field is undefined, or an empty list of the message's class. */
 export function isPayload(value: object): value is Payload {
   const { metadata, data } = value as Payload;
   return (
@@ -19,7 +19,7 @@ export function isPayload(value: object): value is Payload {
   );
 }
 
-/** What a payload says about its bytes: `json/plain`; `external storage` where they are elsewhere. */
+/** A payload's encoding, such as `json/plain`; `external storage` if its bytes are stored externally. */
 export function encodingOf({ metadata, externalPayloads }: Payload): string {
   if ((externalPayloads ?? []).length > 0) return EXTERNAL;
   return Buffer.from(metadata?.[METADATA_ENCODING_KEY] ?? []).toString();
@@ -29,7 +29,7 @@ const EXTERNAL = 'external storage';
 
 const KNOWN: ReadonlySet<string> = new Set(Object.values(encodingTypes));
 
-/** With which codecs {@link decodeRun} decodes. */
+/** The codecs with which {@link decodeRun} decodes. */
 export interface DecodeOptions {
   /** Codecs of the configuration, in the order in which they encode. */
   readonly codecs: readonly PayloadCodec[];
@@ -41,7 +41,7 @@ export interface DecodeOptions {
 
 /**
  * Decodes the payloads of a run in place, as the workers' codec did before the workflow code read them.
- * @throws HistoryError `encrypted`; and what a codec throws that cannot be reached
+ * @throws HistoryError `encrypted`; and the error of a codec that cannot be reached
  */
 export async function decodeRun(run: LoadedRun, options: DecodeOptions): Promise<LoadedRun> {
   const { codecs, namespace, ownConverter } = options;
@@ -62,7 +62,7 @@ export async function decodeRun(run: LoadedRun, options: DecodeOptions): Promise
   return run;
 }
 
-/** Whether something of a history is encoded by a codec. */
+/** Whether a codec encoded any part of a history. */
 export function isEncoded({ history }: Pick<LoadedRun, 'history'>): boolean {
   return [...payloadsIn(history)].some((payload) => !KNOWN.has(encodingOf(payload)));
 }

@@ -20,14 +20,14 @@ export interface ExecutionIds {
   readonly runId: string;
 }
 
-/** As a list of the server has it. */
+/** As in the server's list. */
 export interface ListedExecution extends ExecutionIds {
-  /** Run with which it all began, that of an ancestor included: the same for runs that continue each other. */
+  /** The first run, possibly an ancestor's. The same for runs that continue each other. */
   readonly rootRunId: string;
 }
 
 /**
- * Executions that a query of visibility finds, page by page. Reads only ids, so that no memo has to be decoded: a client
+ * Executions that a visibility query finds, page by page. Reads only ids, so that no memo has to be decoded: a client
  * cannot list executions whose memo another codec wrote.
  */
 export async function* listExecutions(client: Client, query: string): AsyncGenerator<ListedExecution> {
@@ -51,8 +51,9 @@ export const ALL_OPEN = "ExecutionStatus = 'Running'";
 const NOT_FOUND = 5;
 
 /**
- * The history of a workflow with the runs that it continued from or was reset from, and those that it continues in, as far as the server still has them.
- * @param runId of a run of the chain. @default the latest
+ * A workflow's history with the runs from which it continued or was reset, and the runs in which it continues, if the
+ * server still has them.
+ * @param runId a run in the chain. @default the latest
  * @throws HistoryError `not_found`
  */
 export async function fetchChain(client: Client, workflowId: string, runId?: string): Promise<LoadedTarget> {
@@ -81,7 +82,7 @@ export async function fetchChain(client: Client, workflowId: string, runId?: str
   return { target: workflowId, runs: [...runs, await withPending(client, newest)] };
 }
 
-/** An open run with what the server knows of its open activities. */
+/** An open run with the server's data about its open activities. */
 async function withPending(client: Client, run: LoadedRun): Promise<LoadedRun> {
   if (isOver(run)) return run;
   const { workflowId, runId } = run;
@@ -132,7 +133,7 @@ export async function fetchRun(
 }
 
 /**
- * A target with the histories of the watchers that polled its video, as far as the server still has them.
+ * A target with the histories of the watchers that polled its video, if the server still has them.
  * @param target whose payloads are decoded
  * @param prepare called with the runs of each watcher
  */
@@ -159,10 +160,10 @@ export async function withWatchers(
   return { ...target, watchers };
 }
 
-/** Children of children are read down to this depth: a parent, its campaign, the batches of that. */
+/** Children are read down to this depth: a parent, its campaign, the campaign's batches. */
 const DEPTH = 3;
 
-/** Child workflows that runs have started, each once, in the order of their starts. */
+/** Child workflows that runs have started, each once, in start order. */
 export function childrenOf({
   runs,
 }: LoadedTarget): readonly { readonly workflowId: string; readonly runId: string }[] {
@@ -176,7 +177,7 @@ export function childrenOf({
 }
 
 /**
- * A target with its children, and theirs, as far as the server still has them.
+ * A target with its children, and their children, if the server still has them.
  * @param prepare called with each child before its own children are read
  */
 export async function withChildren(

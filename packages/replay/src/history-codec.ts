@@ -37,8 +37,8 @@ interface Converter {
 let loaded: Converter | undefined;
 
 /**
- * The SDK's own historyFromJSON fails with "type must be a Type" where npm gives @temporalio/common and @temporalio/proto
- * a protobufjs each: the converter must be the copy that made the types.
+ * The SDK's own historyFromJSON fails with "type must be a Type" if npm installs separate copies of protobufjs for
+ * @temporalio/common and @temporalio/proto: the converter must come from the copy that created the types.
  */
 function converter(): Converter {
   if (loaded !== undefined) return loaded;
@@ -54,7 +54,7 @@ function converter(): Converter {
   return loaded;
 }
 
-/** Fields of older exports that name a value without the prefix of its enum: `WorkflowExecutionStarted`. */
+/** Fields in older exports that contain a value without its enum prefix: `WorkflowExecutionStarted`. */
 const ENUMS: { readonly [field: string]: string } = {
   eventType: 'EVENT_TYPE',
   kind: 'TASK_QUEUE_KIND',
@@ -65,7 +65,7 @@ const ENUMS: { readonly [field: string]: string } = {
   timeoutType: 'TIMEOUT_TYPE',
 };
 
-/** With the prefixes of enums, and with times and durations as protobuf has them where that is wanted. */
+/** Adds enum prefixes and, on request, converts times and durations to protobuf form. */
 function normalised(value: unknown, field: string, times: boolean): unknown {
   if (typeof value === 'string') {
     const prefix = Object.hasOwn(ENUMS, field) ? ENUMS[field] : undefined;
@@ -83,7 +83,7 @@ function normalised(value: unknown, field: string, times: boolean): unknown {
   return copy;
 }
 
-/** Strings of users are in payloads, which are base64, or in fields with other names. */
+/** User strings are in payloads, which are base64, or in fields with other names. */
 const MAY_BE_TIME = /(?:Time|Timeout|Interval|Backoff|Delay|Deadline|Expiration)$/;
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/;
 const DURATION = /^(\d+)(?:\.(\d{1,9}))?s$/;
@@ -96,28 +96,30 @@ function timeOf(text: string): unknown {
   return whole === undefined ? text : { seconds: Number(whole), nanos: Number(part.padEnd(9, '0')) };
 }
 
-/** A history of the JSON that Temporal tools write; fields of newer servers are left out. @throws what the parser throws */
+/**
+ * Reads a history from the JSON that Temporal tools write. Drops fields from newer servers. @throws the parser's error
+ */
 export function historyFromJson(json: object): History {
   const { json: protojson, proto, type } = converter();
   try {
-    // Twice as fast as the parser below, and refuses what it does not know.
+    // Twice as fast as the parser below, but refuses anything unknown.
     const message = normalised(json, '', true) as object;
     return proto.temporal.api.history.v1.History.fromObject(message);
   } catch (_error) {
-    // The parser below says what is wrong, if anything is.
+    // The parser below reports what is wrong, if anything.
   }
   const history = protojson.fromJson(type, normalised(json, '', false), { ignoreUnknownFields: true });
   if (history === null) throw new Error('null is no history');
   return history;
 }
 
-/** A history as the JSON that every Temporal tool reads. */
+/** Writes a history as the JSON that every Temporal tool reads. */
 export function historyToJson(history: History): { readonly events: readonly object[] } {
   const { json, proto, type } = converter();
   return json.toJson(type, proto.temporal.api.history.v1.History.fromObject(history)) as never;
 }
 
-/** A history of its protobuf form. @throws what the parser throws */
+/** Reads a history from its protobuf form. @throws the parser's error */
 export function historyFromProtobuf(bytes: Uint8Array): History {
   return converter().proto.temporal.api.history.v1.History.decode(bytes);
 }

@@ -5,13 +5,13 @@ import { type RecordedCommand } from './replay-worker';
 
 type HistoryEvent = NonNullable<History['events']>[number];
 
-/** What an event or a command does, in words that both share. */
+/** What an event or a command does, in shared terms. */
 export interface CommandView {
   /** `activity`, `timer`, `child workflow`, … */
   readonly kind: string;
-  /** Type of the activity or child, id of the patch, name of the signal; null where there is none. */
+  /** Type of the activity or child, id of the patch, name of the signal; null if there is none. */
   readonly name: string | null;
-  /** What its author says it is for: `image call 2 of 2`. */
+  /** The author's summary: `image call 2 of 2`. */
   readonly summary: string | null;
   /** Milliseconds of a timer. */
   readonly ms?: number;
@@ -28,7 +28,7 @@ export interface CommandEvent extends CommandView {
   readonly task: number;
 }
 
-/** Kinds by the attributes of the event, with the field of its name. */
+/** Kinds by the event's attributes, with the field that contains the name. */
 const EVENTS: { readonly [attributes: string]: readonly [kind: string, name?: (of: Fields) => unknown] } = {
   activityTaskScheduledEventAttributes: ['activity', (of) => of['activityType']?.name],
   activityTaskCancelRequestedEventAttributes: ['cancellation of an activity'],
@@ -47,7 +47,7 @@ const EVENTS: { readonly [attributes: string]: readonly [kind: string, name?: (o
   workflowExecutionContinuedAsNewEventAttributes: ['continue-as-new'],
 };
 
-/** Kinds by the field of the command. */
+/** Kinds by the command's field. */
 const COMMANDS: { readonly [field: string]: string } = {
   scheduleActivity: 'activity',
   requestCancelActivity: 'cancellation of an activity',
@@ -70,7 +70,7 @@ const COMMANDS: { readonly [field: string]: string } = {
 
 type Fields = Record<string, { readonly name?: unknown } | null | undefined>;
 
-/** The event as a command; undefined for one that no command of the workflow code caused. */
+/** The event as a command; undefined for an event that no workflow command caused. */
 export function commandEvent(event: HistoryEvent): CommandEvent | undefined {
   const [attributes, fields] =
     Object.entries(event).find(([name, value]) => name.endsWith('EventAttributes') && value != null) ?? [];
@@ -100,7 +100,7 @@ export function commandEvent(event: HistoryEvent): CommandEvent | undefined {
   };
 }
 
-/** `ActivityTaskScheduled`, by its attributes: the number of the type is of no use to a reader. */
+/** `ActivityTaskScheduled`, by its attributes, because the type's number does not help a reader. */
 export function typeNameOf(event: HistoryEvent): string {
   const name = Object.entries(event).find(
     ([field, value]) => field.endsWith('EventAttributes') && value != null,
@@ -110,7 +110,10 @@ export function typeNameOf(event: HistoryEvent): string {
   return `${short[0]?.toUpperCase()}${short.slice(1)}`;
 }
 
-/** The commands of one workflow task that leave an event, in order: what is scheduled and cancelled at once leaves none. */
+/**
+ * The commands of one workflow task that leave an event, in order. A command that is scheduled and canceled in the same
+ * task leaves none.
+ */
 export function lastingCommands(commands: readonly RecordedCommand[]): readonly RecordedCommand[] {
   const undone = new Set<RecordedCommand>();
   for (const [start, cancel] of UNDONE)
@@ -137,7 +140,7 @@ export function commandView({ kind, name, id, summary, ms }: RecordedCommand): C
   };
 }
 
-/** Whether a command leads to this event, as far as a replay compares them. */
+/** Whether a command leads to this event, by the fields that a replay compares. */
 export function leadsTo(command: CommandView, event: CommandView): boolean {
   return (
     command.kind === event.kind &&

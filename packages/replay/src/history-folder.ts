@@ -8,26 +8,26 @@ import { parseHistory, readHistoryFile, runOf } from './read-history';
 
 /** A target that could not be loaded. */
 export interface UnloadedTarget {
-  /** The target as it was given. */
+  /** The target as given. */
   readonly target: string;
   /** Why it was not loaded. */
   readonly error: HistoryError;
 }
 
-/** Names of history files; a manifest of golden histories is none. */
+/** Names of history files. A manifest of golden histories is not one. */
 export const isHistoryFile = (name: string): boolean =>
   /\.(json|bin|pb|binpb)$/.test(name) && !name.startsWith('.') && name !== 'manifest.json';
 
 /**
- * The histories of a folder, chain by chain: only one chain is in memory at a time. Files that are no histories are
- * named with the reason.
+ * The histories in a folder, chain by chain: only one chain is in memory at a time. Files that are not histories are
+ * listed with the reason.
  * @throws HistoryError `not_found` for a folder that cannot be read or has no history files
  */
 export async function* readHistoryFolder(folder: string): AsyncGenerator<LoadedTarget | UnloadedTarget> {
   for (const chain of await listHistoryFolder(folder)) yield readHistoryChain(chain);
 }
 
-/** Paths of the files of each chain of a folder, oldest run first. @throws HistoryError `not_found` */
+/** Paths of the files of each chain in a folder, oldest run first. @throws HistoryError `not_found` */
 export async function listHistoryFolder(folder: string): Promise<readonly (readonly string[])[]> {
   const names = (
     await readdir(folder).catch((error: unknown) => {
@@ -89,7 +89,9 @@ interface Head {
   readonly before: string | undefined;
 }
 
-/** Of the first event of a file. The text is searched, because it takes a hundred times as long to parse a history. */
+/**
+ * Taken from the first event of a file. The text is searched, because parsing a history takes a hundred times as long.
+ */
 async function headOf(path: string, name: string): Promise<Head> {
   const bytes = await readFile(path).catch(otherwise(Buffer.alloc(0)));
   if (!name.endsWith('.json')) {
@@ -98,7 +100,7 @@ async function headOf(path: string, name: string): Promise<Head> {
       const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
       return { runId: runId || undefined, before: started?.continuedExecutionRunId || undefined };
     } catch (_error) {
-      // Reading the whole file says what is wrong with it.
+      // Reading the whole file reports what is wrong with it.
       return { runId: undefined, before: undefined };
     }
   }
@@ -108,7 +110,7 @@ async function headOf(path: string, name: string): Promise<Head> {
   return { runId: field('originalExecutionRunId'), before: field('continuedExecutionRunId') };
 }
 
-/** Name of the list of golden histories in their folder. */
+/** Name of the golden-history list in its folder. */
 export const GOLDEN_MANIFEST = 'manifest.json';
 
 /** The list of golden histories: file names with their digests. */
@@ -127,7 +129,7 @@ export interface GoldenProblem {
 }
 
 /**
- * Adds runs to a folder of golden histories and to its manifest, which is made if there is none. Nothing is overwritten.
+ * Adds runs to a folder of golden histories and to its manifest, which is created if missing. Nothing is overwritten.
  * @returns the names of the files
  * @throws HistoryError `not_a_history` for a manifest that cannot be read
  */
@@ -203,7 +205,7 @@ async function readManifest(folder: string): Promise<GoldenManifest | undefined>
 function freeName(run: LoadedRun, suffix: string, taken: Readonly<Record<string, string>>): string {
   const type = safe(run.workflowType);
   const id = safe(run.workflowId);
-  // A label begins with the type already.
+  // A label already begins with the type.
   const stem = `${id.startsWith(`${type}-`) ? id : `${type}.${id}`}${suffix}`;
   for (let n = 1; ; n += 1) {
     const name = `${stem}${n === 1 ? '' : `-${n}`}.json`;
@@ -211,7 +213,7 @@ function freeName(run: LoadedRun, suffix: string, taken: Readonly<Record<string,
   }
 }
 
-/** Ids may hold any character. */
+/** Ids may contain any character. */
 const safe = (text: string): string => text.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 80);
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

@@ -9,7 +9,10 @@ interface Activation {
 
 /** Where a debugger stops. */
 interface Stop {
-  /** `begin`: where the workflow function is called; `read`: before a workflow task; `command`: where it issues commands. */
+  /**
+   * `begin`: at the call of the workflow function; `read`: before a workflow task; `command`: at the place that issues
+   * commands.
+   */
   readonly at: 'begin' | 'read' | 'command';
   /** Event id of the start of the workflow task. */
   readonly task: number;
@@ -26,7 +29,7 @@ interface SandboxGlobal {
   };
 }
 
-/** Runs inside of the sandbox of workflows: it may use nothing of this module. */
+/** Runs inside the workflow sandbox, so it may not use anything from this module. */
 function install(stop: Stop): void {
   /* oxlint-disable no-debugger */
   const sandbox = globalThis as unknown as SandboxGlobal;
@@ -40,7 +43,7 @@ function install(stop: Stop): void {
       push(command, complete);
     };
     const execute = (input: unknown, next: (input: unknown) => unknown): unknown => {
-      // Step into the next call: it is the workflow function.
+      // Step into the next call, which is the workflow function.
       if (stop.at === 'begin') debugger;
       return next(input);
     };
@@ -48,12 +51,12 @@ function install(stop: Stop): void {
   };
   sandbox.__TEMPORAL__ = {
     ...rest,
-    // Innermost, so that the next call is that of the workflow.
+    // Innermost, so that the next call is the workflow's.
     importInterceptors: () => [...importInterceptors(), { interceptors }],
     api: {
       ...api,
       activate(activation, batch) {
-        // Step into the next call: the workflow goes on where it waits.
+        // Step into the next call: the workflow resumes where it waits.
         if (stop.at === 'read' && activation.historyLength === stop.task) debugger;
         return api.activate(activation, batch);
       },
@@ -62,9 +65,9 @@ function install(stop: Stop): void {
 }
 
 /**
- * Replays a run in this thread under a debugger. It stops where the code issues the commands of the workflow task of an
- * event, before the workflow task that is the first to read it, or, without an event, where the workflow begins. Returns what the SDK
- * says about the replay.
+ * Replays a run in this thread under a debugger. It stops where the code issues the commands for an event's workflow
+ * task, before the first workflow task that reads the event, or, without an event, at the start of the workflow.
+ * Returns the SDK's replay result.
  */
 export async function inspectRun(
   bundle: WorkflowBundle,

@@ -4,16 +4,16 @@ import { type History } from '@temporalio/common/lib/proto-utils';
 export type HistoryErrorCode =
   /** No such file, or it cannot be read. */
   | 'not_found'
-  /** Larger than any history of a Temporal server. */
+  /** Larger than any history from a Temporal server. */
   | 'too_large'
   /** Events or bytes are missing. */
   | 'truncated'
-  /** Something else than a history, or one whose payloads were replaced by their values. */
+  /** Not a history, or a history in which payloads were replaced by their values. */
   | 'not_a_history'
-  /** A payload is encoded by a codec that is not configured here, or the codec refuses it. */
+  /** A payload is encoded by a codec that is not configured here, or that refuses the payload. */
   | 'encrypted';
 
-/** A history that cannot be loaded; the message names the file or the workflow, and what to do. */
+/** A history cannot be loaded. The message names the file or the workflow, and what to do. */
 export class HistoryError extends Error {
   override readonly name = 'HistoryError';
 
@@ -26,19 +26,19 @@ export class HistoryError extends Error {
   }
 }
 
-/** Id of the run before this one in its chain. */
+/** Id of the previous run in the chain. */
 export function runBefore({ history }: Pick<LoadedRun, 'history'>): string | undefined {
   const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
   return resetOf(history)?.baseRunId || started?.continuedExecutionRunId || undefined;
 }
 
-/** Id of a run by its history: a reset run has the start of the run that it was reset from. */
+/** A run's id, taken from its history. A reset run contains the start event of the run that it was reset from. */
 export function ownRunId(history: History): string | undefined {
   const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
   return resetOf(history)?.newRunId || started?.originalExecutionRunId || undefined;
 }
 
-/** The reset that the run began with: the last one, because those before it are copied from the run before. */
+/** The reset that began the run: the last one, because earlier resets are copied from the previous run. */
 function resetOf({ events }: History): { baseRunId?: string | null; newRunId?: string | null } | undefined {
   const failed = events?.findLast(({ workflowTaskFailedEventAttributes }) =>
     Boolean(workflowTaskFailedEventAttributes?.newRunId),
@@ -46,7 +46,7 @@ function resetOf({ events }: History): { baseRunId?: string | null; newRunId?: s
   return failed?.workflowTaskFailedEventAttributes ?? undefined;
 }
 
-/** Id of the run after this one in its chain. */
+/** Id of the next run in the chain. */
 export function runAfter({ history }: Pick<LoadedRun, 'history'>): string | undefined {
   const last = history.events?.at(-1);
   return (
@@ -58,7 +58,7 @@ export function runAfter({ history }: Pick<LoadedRun, 'history'>): string | unde
   );
 }
 
-/** Whether the history has the end of its run. */
+/** Whether the history contains the end of its run. */
 export function isOver({ history }: Pick<LoadedRun, 'history'>): boolean {
   const last = history.events?.at(-1);
   return Boolean(
@@ -73,19 +73,22 @@ export function isOver({ history }: Pick<LoadedRun, 'history'>): boolean {
 
 type Event = NonNullable<History['events']>[number];
 
-/** An open activity as the server sees it: a history gets the start of an activity with its end. Milliseconds since 1970. */
+/**
+ * An open activity as the server sees it: a history records an activity's start only when it ends. Milliseconds since
+ * 1970.
+ */
 export interface PendingActivity {
-  /** Id of the activity in its run. */
+  /** The activity's id in its run. */
   readonly activityId: string;
   /** From 1. */
   readonly attempt: number;
-  /** When a worker began this try; null where none has it. */
+  /** When a worker began this try; null if no worker has it. */
   readonly startedAt: number | null;
-  /** End of the try before this one; null for the first. */
+  /** End of the previous try; null for the first. */
   readonly triedUntil: number | null;
-  /** From when on workers can have this try, where none has it; null: at once. */
+  /** Earliest time at which workers can take this try, if no worker has it; null: immediately. */
   readonly offeredAt: number | null;
-  /** Why the try before this one failed. */
+  /** Why the previous try failed. */
   readonly lastFailure: NonNullable<Event['activityTaskStartedEventAttributes']>['lastFailure'];
 }
 
@@ -93,30 +96,30 @@ export interface PendingActivity {
 export interface LoadedRun {
   /** Id of the workflow. */
   readonly workflowId: string;
-  /** Empty where a file does not name it. */
+  /** Empty if a file does not contain it. */
   readonly runId: string;
   /** Name of the workflow type. */
   readonly workflowType: string;
-  /** Name of the file that it was read from, or `server`. */
+  /** Name of the source file, or `server`. */
   readonly source: string;
-  /** Whether a codec has decoded payloads of it. */
+  /** Whether a codec has decoded payloads in it. */
   readonly decoded?: boolean;
-  /** `temporal.api.history.v1.History`. A codec, where one is configured, has decoded its payloads. */
+  /** `temporal.api.history.v1.History`. Its payloads are decoded if a codec is configured. */
   readonly history: History;
   /** When it was read from a server, in milliseconds since 1970; absent for a file. */
   readonly readAt?: number;
-  /** Open activities of a run that somebody has named by its id; absent where the server was not asked. */
+  /** Open activities of a run that the user named by id; absent if the server was not queried. */
   readonly pending?: readonly PendingActivity[];
 }
 
-/** What one argument of the command names: a workflow with all of its runs. */
+/** The target of one argument: a workflow with all of its runs. */
 export interface LoadedTarget {
-  /** The argument as it was given; of a query and a folder the workflow id. */
+  /** The argument as given. For a query or a folder, the workflow id. */
   readonly target: string;
   /** One execution chain: runs that continued as new, oldest first. */
   readonly runs: readonly LoadedRun[];
-  /** Child workflows, where they were asked for. */
+  /** Child workflows, if requested. */
   readonly children?: readonly LoadedTarget[];
-  /** Watchers that polled the video, with the runs that the server still has; absent where it was not asked. */
+  /** Watchers that polled the video, with the runs that the server still has; absent if it was not queried. */
   readonly watchers?: readonly LoadedTarget[];
 }

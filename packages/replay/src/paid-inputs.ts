@@ -6,7 +6,7 @@ import { commandEvent } from './history-commands';
 import { type RecordedCommand } from './replay-worker';
 import { type InputDifference } from './verdict';
 
-/** Activities and children of this package that pay, or give the money out. */
+/** This package's activities and child workflows that pay, or that allocate money. */
 const PAID: ReadonlySet<string> = new Set([
   ACTIVITY.createVideo,
   ACTIVITY.createVideos,
@@ -19,15 +19,15 @@ const PAID: ReadonlySet<string> = new Set([
   WORKFLOW.runCampaign,
 ]);
 
-/** Say who calls, and nothing of what is bought. */
+/** Fields that identify the caller but not what is bought. */
 const OF_THE_CALLER: ReadonlySet<string> = new Set(['ancestors']);
 
-/** Most fields that are named of one command. */
+/** Maximum number of fields named per command. */
 const MOST_FIELDS = 10;
 
 type Command = Readonly<Record<string, Readonly<Record<string, unknown>> | null | undefined>>;
 
-/** Inputs of the paid commands of a run, as the code at hand gives them in its replay. */
+/** Inputs of the paid commands of a run, as produced by the current code in a replay. */
 export class PaidInputs {
   readonly #given = new Map<string, readonly Payload[]>();
 
@@ -45,7 +45,7 @@ export class PaidInputs {
     }
   }
 
-  /** Where they are others than in the history; texts are never repeated, only the names of fields. */
+  /** Where the inputs differ from the history. Only field names are shown, never texts. */
   differences({ events }: History): readonly Omit<InputDifference, 'at'>[] {
     return (events ?? []).flatMap((event) => {
       const activity = event.activityTaskScheduledEventAttributes;
@@ -65,7 +65,7 @@ export class PaidInputs {
   }
 }
 
-/** Whether a recorded command is the one of this event. */
+/** Whether a recorded command matches this event. */
 export function isCommandOf(
   { kind, name, seq, id }: RecordedCommand,
   { event }: Pick<InputDifference, 'event'>,
@@ -77,7 +77,7 @@ export function isCommandOf(
 
 const payloadsOf = (value: unknown): readonly Payload[] => (Array.isArray(value) ? (value as Payload[]) : []);
 
-/** The first argument is the input of everything here; undefined for what is no JSON. */
+/** The first argument is the input of everything here; undefined if it is not JSON. */
 function valuesOf([payload]: readonly Payload[]): unknown {
   try {
     return JSON.parse(Buffer.from(payload?.data ?? []).toString('utf8'));
@@ -88,8 +88,8 @@ function valuesOf([payload]: readonly Payload[]): unknown {
 }
 
 /**
- * Paths of what is not the same: `request.prompt`. A creation key is made of ids: in a redacted history, which has others in
- * their place, it says nothing.
+ * Paths of the differences, such as `request.prompt`. A creation key is built from ids, so in a redacted history, which
+ * replaces ids, it proves nothing.
  */
 function differing(given: unknown, recorded: unknown, path: string): readonly string[] {
   if (isObject(given) && isObject(recorded)) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { milliseconds } from 'temporal-media/internal/domain/shape';
 
-/** Numbers, lists of them, times and durations say nothing about anybody, and the code computes with them. */
+/** Numbers, lists of numbers, times and durations identify nobody, and the code computes with them. */
 const isPlain = (text: string): boolean =>
   PLAIN.some((form) => form.test(text)) || milliseconds(text) !== undefined;
 
@@ -10,20 +10,20 @@ const PLAIN = [
   /^\d{1,7}(?:-\d{1,7})?(?:,\d{1,7}(?:-\d{1,7})?)*$/,
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/,
 ];
-/** What the code may check the form of: digests, and the names of artifacts. */
+/** Texts that the code may check the form of: digests and artifact names. */
 const DIGEST = /[0-9a-f]{64}/g;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Replaces texts by others, equal ones by equal ones; the words of the code stay. */
+/** Replaces texts, equal ones with equal ones. Words from the code remain. */
 export class Pseudonyms {
   readonly #known = new Map<string, string>();
-  /** Texts that stay wherever they are, also where they contain the id. */
+  /** Texts that remain everywhere, even if they contain the id. */
   readonly #kept = new Set<string>();
   readonly #literals: ReadonlySet<string>;
 
   /**
-   * @param code whose literals stay
-   * @param id that other ids contain, as those of children do
+   * @param code with literals to keep
+   * @param id that other ids contain, such as the ids of children
    */
   constructor(
     code: string,
@@ -32,18 +32,20 @@ export class Pseudonyms {
     this.#literals = literalsOf(code.slice(0, code.lastIndexOf('//# sourceMappingURL')));
   }
 
-  /** From now on this text stays: an id that a server makes, or the value of a field that somebody wants to see. */
+  /** From now on, keeps this text: a server-generated id, or the value of a field that the user wants to see. */
   keep(text: string): void {
     this.#kept.add(text);
     this.#known.set(text, text);
   }
 
-  /** From now on this name stands in the place of the id. */
+  /** From now on, replaces the id with this name. */
   label(name: string): void {
     this.#known.set(this.id, name);
   }
 
-  /** The value with other texts, at any depth; names of fields that the code has no word for are replaced too. */
+  /**
+   * Returns the value with its texts replaced at any depth. Field names that do not occur in the code are replaced too.
+   */
   in(value: unknown): unknown {
     if (typeof value === 'string') return this.of(value);
     if (Array.isArray(value)) return value.map((one) => this.in(one));
@@ -51,18 +53,18 @@ export class Pseudonyms {
     return Object.fromEntries(
       Object.entries(value).map(([name, inner]) => [
         this.#literals.has(name) ? name : this.of(name),
-        // Rows of a page of a campaign, packed as bits.
+        // Rows of a campaign page, packed as bits.
         name === 'rows' && typeof inner === 'string' && /^[0-9a-f]*$/.test(inner) ? inner : this.in(inner),
       ]),
     );
   }
 
-  /** Another text in the place of this value, unless it is a word of the code, a number, a time or a duration. */
+  /** Replaces this value, unless it is a word from the code, a number, a time or a duration. */
   of(text: string): string {
     return isPlain(text) ? text : this.word(text);
   }
 
-  /** Another text in the place of this id or name, unless it is a word of the code. A number may be that of an order. */
+  /** Replaces this id or name, unless it is a word from the code. A number may be an order number. */
   word(text: string): string {
     if (text === '' || this.#kept.has(text) || this.#literals.has(text)) return text;
     if (this.id !== '' && text !== this.id && text.includes(this.id))
@@ -73,7 +75,7 @@ export class Pseudonyms {
     return this.hidden(text);
   }
 
-  /** Another text in the place of this one, whatever it is. */
+  /** Replaces this text, whatever it is. */
   hidden(text: string): string {
     const known = this.#known.get(text);
     if (known !== undefined) return known;
@@ -83,7 +85,7 @@ export class Pseudonyms {
     return made;
   }
 
-  /** Keeps the form of what the code may take apart. */
+  /** Keeps the form that the code may parse. */
   #make(text: string, name: string): string {
     if (text.startsWith('artifact:sha256/'))
       return text.replace(DIGEST, (digest) => this.hidden(digest)).slice(0, 'artifact:sha256/'.length + 64);
@@ -100,7 +102,7 @@ export class Pseudonyms {
     return name;
   }
 
-  /** What stands around an id: separators, numbers and words of the code. */
+  /** The parts around an id: separators, numbers and words from the code. */
   #part(text: string): string {
     return text
       .split(/([^A-Za-z0-9_]+)/)
@@ -113,7 +115,7 @@ export class Pseudonyms {
   }
 }
 
-/** Texts in quotes, names of functions and fields, and parts of templates. */
+/** Quoted texts, names of functions and fields, and parts of templates. */
 function literalsOf(code: string): ReadonlySet<string> {
   const literals = new Set<string>();
   for (const [, , text] of code.matchAll(/(["'])((?:[^"'\\\n]|\\.){1,60}?)\1/g)) literals.add(text ?? '');

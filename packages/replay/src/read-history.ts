@@ -4,12 +4,12 @@ import { type History } from '@temporalio/common/lib/proto-utils';
 import { historyFromJson, historyFromProtobuf } from './history-codec';
 import { HistoryError, type LoadedRun, ownRunId } from './loaded-history';
 
-/** Largest file, in bytes: a server ends a workflow at 50 MB of history, which is a third more in base64. */
+/** Maximum file size in bytes: a server ends a workflow at 50 MB of history, which is a third more in base64. */
 export const MOST_BYTES = 128 * 1024 * 1024;
 
 /**
  * Reads a history file: the JSON of the Temporal CLI, of the UI's download or of the SDK's historyToJSON, or protobuf.
- * Payloads are as they are in the file.
+ * Payloads remain as in the file.
  * @throws HistoryError
  */
 export async function readHistoryFile(path: string): Promise<LoadedRun> {
@@ -33,7 +33,7 @@ export async function readHistoryFile(path: string): Promise<LoadedRun> {
   return runOf(parseHistory(bytes, name), name);
 }
 
-/** Reads a history from the bytes of a file. @param name of the file, for messages. @throws HistoryError */
+/** Reads a history from a file's bytes. @param name the file's name, for messages. @throws HistoryError */
 export function parseHistory(bytes: Uint8Array, name: string): History {
   const history = isJson(bytes) ? parseJson(bytes, name) : parseProtobuf(bytes, name);
   checkEvents(history, name);
@@ -46,7 +46,7 @@ function isJson(bytes: Uint8Array): boolean {
   return /^\uFEFF?\s*(?:[[{"]|null\b)/.test(start) && !isProtobuf(bytes);
 }
 
-/** The first field of an event is its id, which is small. */
+/** An event's first field is its id, which is small. */
 function isProtobuf(bytes: Uint8Array): boolean {
   return bytes[0] === 0x0a && [2, 3, 4].some((at) => bytes[at] === 0x08 && bytes[at + 1] === 0x01);
 }
@@ -87,7 +87,7 @@ function parseJson(bytes: Uint8Array, name: string): History {
   }
 }
 
-/** V8 names the place of an error, or says that it is the end. */
+/** V8 reports the position of an error, or the end of the input. */
 function isAtEnd(message: string, text: string): boolean {
   const position = /at position (\d+)/.exec(message)?.[1];
   return /end of JSON input|Unterminated string/.test(message) || Number(position) >= text.length;
@@ -95,7 +95,7 @@ function isAtEnd(message: string, text: string): boolean {
 
 const HOW_TO_EXPORT = 'Export one with `temporal workflow show --workflow-id ID -o json`.';
 
-/** Fields of attributes that are `{payloads: […]}` in a history. */
+/** Attribute fields that are `{payloads: […]}` in a history. */
 const PAYLOADS = ['input', 'result', 'details', 'lastCompletionResult'];
 
 function hasValuesAsPayloads(event: unknown): boolean {
@@ -152,7 +152,7 @@ function checkEvents({ events }: History, name: string): void {
       );
 }
 
-/** Names the run of a history. @param source name of the file, or `server` */
+/** Describes a history's run. @param source name of the file, or `server` */
 export function runOf(
   history: History,
   source: string,

@@ -15,11 +15,11 @@ import { type LoadedRun } from './loaded-history';
 import { Pseudonyms } from './pseudonyms';
 import { versionIn } from './verdict';
 
-/** Given by the SDK in the order of the commands. */
+/** Assigned by the SDK in command order. */
 const COUNTED = /^\d{1,6}$/;
 /**
- * Fields whose text may stay, each in the form that the server or the SDK gives it: in another one somebody chose it. Every
- * other text of an event is replaced, also in fields that do not exist yet.
+ * Fields that may keep their text, each in the form that the server or the SDK generates. A text in any other form was
+ * chosen by someone. Every other text in an event is replaced, even in fields that do not exist yet.
  */
 const KEPT: Readonly<Record<string, RegExp>> = {
   timerId: COUNTED,
@@ -30,10 +30,10 @@ const KEPT: Readonly<Record<string, RegExp>> = {
 };
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The name that a workflow makes for an activity that pays: random, and made again in a replay. */
+/** The name that a workflow generates for a paid activity: random, and generated again in a replay. */
 const RANDOM: ReadonlySet<string> = new Set(['sender']);
 
-/** Keys of maps, and names of fields in markers, that the SDK writes and reads. */
+/** Map keys and marker field names that the SDK writes and reads. */
 const WORDS_OF_THE_SDK: readonly string[] = [
   'TemporalChangeVersion',
   'BuildIds',
@@ -53,10 +53,10 @@ const WORDS_OF_THE_SDK: readonly string[] = [
   'nanos',
 ];
 
-/** Fields of what somebody wrote, also where it happens to be a word of the code. */
+/** Fields with text that a person wrote, even if it happens to be a word from the code. */
 const SENTENCES: ReadonlySet<string> = new Set(['message', 'reason', 'source']);
 
-/** Fields that no replay needs: addresses with headers, and what is shown. */
+/** Fields that no replay needs: addresses with headers, and display texts. */
 const DROPPED: ReadonlySet<string> = new Set([
   'completionCallbacks',
   'links',
@@ -69,7 +69,7 @@ const DROPPED: ReadonlySet<string> = new Set([
 ]);
 
 const ENCODINGS: ReadonlySet<string> = new Set(Object.values(encodingTypes));
-/** Key of the type of a search attribute in the metadata of its payload, and its values. */
+/** Key of a search attribute's type in its payload metadata, and its values. */
 const SEARCH_TYPE = 'type';
 const SEARCH_TYPES: readonly string[] = [
   'Keyword',
@@ -83,7 +83,9 @@ const SEARCH_TYPES: readonly string[] = [
 /** What the server writes for a Datetime, with its quotes. */
 const DATETIME = /^"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)"$/;
 
-/** Fields of payloads that a redacted history may leave in the clear: facts of an order, never its prompt or an address. */
+/**
+ * Payload fields that a redacted history may keep in the clear: facts about an order, never its prompt or an address.
+ */
 export const KEEPABLE = [
   'model',
   'currency',
@@ -95,29 +97,33 @@ export const KEEPABLE = [
   'status',
 ] as const;
 
-/** What such a field holds; anything else in a field of that name may be a sentence, or an address with its signature. */
+/**
+ * The allowed form of such a field. Anything else in a field with this name may be a sentence, or an address with its
+ * signature.
+ */
 const WORD = /^(?=.{1,64}$)[\w.:@+-]+(\/[\w.:@+-]+)*$/;
 
-/** What a redacted history says all the same. */
+/** Options for what a redacted history keeps. */
 export interface RedactOptions {
-  /** Name in the place of the workflow id, for people. @default `redacted-N` */
+  /** Readable name that replaces the workflow id. @default `redacted-N` */
   readonly label?: string;
-  /** Fields of payloads whose texts stay, wherever else these texts are. @default none */
+  /** Payload fields whose texts are kept wherever they occur. @default none */
   readonly keep?: readonly (typeof KEEPABLE)[number][];
 }
 
 /**
- * A history that says nothing about what was made, by whom and where, and replays as before. Texts that are literals of
- * the workflow code stay, because the code may compare them, and reasons of this package; all others are replaced, equal ones by equal ones. Numbers,
- * times, durations, the structure and the workflow id inside of other ids are kept consistent.
- * @param code of the bundle
+ * Returns a history that does not reveal what was made, by whom and where, and that replays as before. Keeps literals
+ * of the workflow code, which the code may compare, and this package's reasons. Replaces all other texts, equal ones
+ * with equal ones. Keeps numbers, times, durations and the structure, and keeps the workflow id consistent inside other
+ * ids.
+ * @param code the bundle's code
  */
 export function redactHistory(
   run: LoadedRun,
   code: string,
   { label, keep = [] }: RedactOptions = {},
 ): LoadedRun {
-  // A copy: the caller keeps the original.
+  // A copy, because the caller keeps the original.
   const history = historyFromProtobuf(historyToProtobuf(run.history));
   const names = new Pseudonyms(code, commonId(run));
   for (const id of serverIds(history)) names.keep(id);
@@ -130,7 +136,7 @@ export function redactHistory(
   }
   for (const word of [...PUBLIC_WORDS, ...WORDS_OF_THE_SDK]) names.keep(word);
   const redaction = new Redaction(names);
-  // Summaries of our workflows name no content; that of a start is the caller's.
+  // Summaries of our workflows do not reveal content. A start's summary is the caller's.
   const isOurs = isMediaWorkflow(run.workflowType);
   for (const event of history.events ?? [])
     redaction.apply(
@@ -140,14 +146,14 @@ export function redactHistory(
   return { ...run, workflowId: names.word(run.workflowId), history: history satisfies History };
 }
 
-/** The part of the workflow id that other ids have too: those of children contain the id of their parent. */
+/** The part of the workflow id that other ids share: the ids of children contain their parent's id. */
 function commonId({ workflowId, history }: LoadedRun): string {
   const parent =
     history.events?.[0]?.workflowExecutionStartedEventAttributes?.parentWorkflowExecution?.workflowId ?? '';
   return parent !== '' && workflowId.includes(parent) ? parent : workflowId;
 }
 
-/** Ids of runs, which workflow code compares and a server makes at random. */
+/** Run ids: workflow code compares them, and a server generates them randomly. */
 function* serverIds(value: unknown): Generator<string> {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return;
   for (const [field, inner] of Object.entries(value))
@@ -158,7 +164,7 @@ function* serverIds(value: unknown): Generator<string> {
 class Redaction {
   constructor(readonly names: Pseudonyms) {}
 
-  /** @param summaries whether the summary of this event stays */
+  /** @param summaries whether to keep this event's summary */
   apply(object: Record<string, unknown>, summaries: boolean): void {
     for (const [field, value] of Object.entries(object)) {
       if (value == null) continue;
@@ -174,7 +180,7 @@ class Redaction {
     if (value instanceof Uint8Array) return new Uint8Array();
     if (typeof value !== 'object' || value === null || isLong(value)) return value;
     if (isPayload(value)) return this.#payload(value);
-    // A message has a class of its own.
+    // A message has its own class.
     if (Object.getPrototypeOf(value) === Object.prototype)
       return Object.fromEntries(
         Object.entries(value).map(([name, inner]) => [this.names.word(name), this.#of('', inner)]),
@@ -201,13 +207,13 @@ class Redaction {
     if (isTime) return { metadata, data: payload.data ?? null };
     if (payload.data == null || payload.data.length === 0) return { metadata, data: payload.data ?? null };
     const value = jsonOf(payload);
-    // Nothing that cannot be read stays.
+    // Nothing unreadable is kept.
     const data = value === undefined ? 'redacted' : JSON.stringify(this.names.in(value));
     return { metadata, data: Buffer.from(data) };
   }
 }
 
-/** The value of a payload; undefined where it is no JSON. */
+/** A payload's value; undefined if it is not JSON. */
 function jsonOf(payload: Payload): unknown {
   const encoding = encodingOf(payload);
   if (
@@ -231,13 +237,13 @@ function* textsOf(value: unknown, fields: ReadonlySet<string>): Generator<string
     else yield* textsOf(inner, fields);
 }
 
-/** Of a memo only the version of this package, for whoever reads the report. */
+/** From a memo, only this package's version, for the reader of the report. */
 function keptOf(memo: Parameters<typeof versionIn>[0]): object {
   const version = versionIn(memo);
   return { fields: version === null ? {} : { [VERSION_MEMO]: defaultPayloadConverter.toPayload(version) } };
 }
 
-/** An empty value of the same kind, so that the field is still there. */
+/** An empty value of the same kind, so that the field still exists. */
 function emptied(value: unknown): unknown {
   if (typeof value === 'string') return '';
   if (Array.isArray(value)) return [];
@@ -249,7 +255,7 @@ function emptied(value: unknown): unknown {
 /** A number of 64 bits. */
 const isLong = (value: object): boolean => 'low' in value && 'high' in value;
 
-/** Causes of creates of unknown fate that the service client names. */
+/** The service client's causes for creates with an unknown outcome. */
 const CAUSES = [
   'connection_lost_after_send',
   'timeout_after_send',
@@ -265,8 +271,8 @@ const CAUSES = [
 ];
 
 /**
- * Values of this package that say why something ended, failed or is unknown. They name no content, and without them a redacted
- * history tells nothing: they stay in it.
+ * This package's values that say why something ended, failed or is unknown. They reveal no content, and a redacted
+ * history would be useless without them, so they are kept.
  */
 const PUBLIC_WORDS: readonly string[] = [
   ...FAILURE_TABLE.flatMap(({ type }) => type.split('/')),

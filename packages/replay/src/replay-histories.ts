@@ -13,15 +13,15 @@ import { divergenceOf, SDK, SourceLocations, type Verdict, type WrittenBy, writt
 
 /** Whose code replays. */
 export interface CodeOptions {
-  /** File of the user's workflows, which are bundled beside those of this package. */
+  /** File with the user's workflows, which are bundled with this package's workflows. */
   readonly workflowsPath?: string;
-  /** A bundle that was made before. */
+  /** An existing bundle. */
   readonly bundlePath?: string;
 }
 
 /**
- * The code at hand: the user's workflows beside ours, a bundle, or else the workflows of this package.
- * @throws what the bundler throws; a file system error when the bundle cannot be read
+ * The current code: the user's workflows with ours, a bundle, or only this package's workflows.
+ * @throws the bundler's error, or a file system error if the bundle cannot be read
  */
 export async function replayCode({ workflowsPath, bundlePath }: CodeOptions = {}): Promise<ReplayCode> {
   if (bundlePath !== undefined) {
@@ -31,10 +31,10 @@ export async function replayCode({ workflowsPath, bundlePath }: CodeOptions = {}
     return { bundle: { code } };
   }
   if (workflowsPath !== undefined) {
-    // The bundler would say something else.
+    // The bundler's own message would be different.
     await access(workflowsPath);
     const { bundleWorkflowCode, DefaultLogger } = require('@temporalio/worker') as typeof Worker;
-    // It loads all that a worker needs.
+    // Importing it loads everything that a worker needs.
     const { MediaPlugin } = require('temporal-media/plugin') as typeof Plugin;
     const bundle = await bundleWorkflowCode({
       workflowsPath: resolve(workflowsPath),
@@ -63,15 +63,15 @@ export interface ReplayedRun {
   readonly verdict: Verdict;
 }
 
-/** What {@link replayHistories} replays with. */
+/** Options of {@link replayHistories}. */
 export interface ReplayCode {
   /** A bundle of `bundleWorkflowCode`. */
   readonly bundle: WorkflowBundle;
 }
 
 /**
- * Replays one run after the other with the code of a bundle, with one worker for all: a run is let go when its verdict
- * is there.
+ * Replays one run after another with a bundle's code and a single worker. Each run is released as soon as its verdict
+ * is known.
  */
 export async function* replayHistories(
   code: ReplayCode,
@@ -85,7 +85,7 @@ export async function* replayHistories(
   }
 }
 
-/** Replays runs with the code of a bundle. One that diverges is replayed a second time, with a record of its commands. */
+/** Replays runs with a bundle's code. A run that diverges is replayed a second time to record its commands. */
 export class Replayer {
   readonly #types: ReadonlySet<string> | undefined;
   readonly #inputs = new PaidInputs();
@@ -136,7 +136,7 @@ function withoutReplay(
   return done === true ? undefined : no('not_started');
 }
 
-/** The verdict about a run with the same commands: with the places of those whose inputs are others. */
+/** The verdict about a run with the same commands, including the places of commands with different inputs. */
 async function compared(
   run: LoadedRun,
   explainer: Explainer,
@@ -156,11 +156,11 @@ async function compared(
   return { verdict: 'inputs_differ', writtenBy: by, differences: placed };
 }
 
-/** Code of this package, as source maps name it; what a call buys is decided where it is called. */
+/** This package's code, as named in source maps. The caller decides what a call buys. */
 const ROOT = dirname(require.resolve('temporal-media/package.json'));
 const OF_PACKAGE = ['temporal-media/', join(ROOT, 'src/'), join(ROOT, 'lib/')];
 
-/** Replays a run that did not pass once more, with the recorder. */
+/** Replays a run that did not pass again, with the recorder. */
 async function explain(run: LoadedRun, explainer: Explainer, by: WrittenBy, failed: Error): Promise<Verdict> {
   const { error = failed, commands } = await explainer.record(run);
   const detail = quoted(error.message, 'message') ?? error.message;
@@ -187,13 +187,13 @@ function quoted(text: string, field: 'message' | 'stack_trace'): string | undefi
     .replaceAll('\\n', '\n');
 }
 
-/** What a replay with the recorder shows. */
+/** The result of a replay with the recorder. */
 interface Recording {
   readonly error: Error | undefined;
   readonly commands: readonly RecordedCommand[];
 }
 
-/** Replays runs with a record of their commands. */
+/** Replays runs and records their commands. */
 class Explainer {
   readonly #recording: OneByOne;
   #commands: RecordedCommand[] = [];
@@ -217,7 +217,7 @@ class Explainer {
     return { error: await this.#recording.replay(run), commands: this.#commands };
   }
 
-  /** The places of workflow code in a stack. */
+  /** The workflow code locations in a stack. */
   get locations(): SourceLocations {
     return (this.#locations ??= new SourceLocations(this.bundle.code));
   }
@@ -227,7 +227,7 @@ class Explainer {
   }
 }
 
-/** Gives runs to one worker, each when it is asked for, and starts it with the first. */
+/** Feeds runs to one worker, each on request, and starts the worker with the first run. */
 class OneByOne {
   #results: AsyncIterableIterator<ReplayResult> | undefined;
   #given: HistoryAndWorkflowId | undefined;
@@ -250,7 +250,7 @@ class OneByOne {
     await this.#results?.return?.();
   }
 
-  /** Read on only by `next`, so that the next run is there. */
+  /** Advanced only by `next`, so that the next run is available. */
   async *#runs(): AsyncGenerator<HistoryAndWorkflowId> {
     for (let run = this.#given; run !== undefined; run = this.#given) {
       this.#given = undefined;

@@ -2,8 +2,8 @@ import { Worker } from '@temporalio/worker';
 import { globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared';
 
 /**
- * Records which commands today's code produces in a replay, and where. It is appended to the code of a bundle, because
- * that works for every bundle, also one that was made before, and changes no command.
+ * Records which commands the current code produces in a replay, and where. It is appended to a bundle's code, because
+ * this works for every bundle, including existing ones, and changes no command.
  *
  * @module
  */
@@ -13,25 +13,25 @@ export const RECORDER = 'temporalMediaReplay';
 
 /** One command as the workflow code produced it. */
 export interface RecordedCommand {
-  /** Event id of the start of the workflow task that produced it. */
+  /** Event id of the start of the workflow task that produced the command. */
   readonly task: number;
   /** Field of the command: `scheduleActivity`, `startTimer`, … */
   readonly kind: string;
-  /** Number of the command in the workflow; for a cancellation that of what it cancels. */
+  /** The command's number in the workflow; for a cancellation, the number of the canceled command. */
   readonly seq: number | null;
   /** Type of the activity, child or operation; id of the patch; name of the signal. */
   readonly name: string | null;
-  /** Workflow id of a child or of the receiver of a signal. */
+  /** Workflow id of a child or of a signal's receiver. */
   readonly id: string | null;
   /** Milliseconds of a timer. */
   readonly ms: number | null;
-  /** The payload of its summary. */
+  /** The payload of the command's summary. */
   readonly summary: Uint8Array | null;
-  /** As V8 writes it, with places in the sources. */
+  /** A stack as V8 writes it, with source locations. */
   readonly stack: string;
 }
 
-/** Fields of every command that say nothing about its kind. */
+/** Fields of every command that do not identify its kind. */
 type Command = Record<string, Record<string, unknown> | null | undefined>;
 
 interface SandboxGlobal {
@@ -45,10 +45,10 @@ interface SandboxGlobal {
   };
 }
 
-/** Runs inside of the sandbox of workflows: it may use nothing of this module. */
+/** Runs inside the workflow sandbox, so it may not use anything from this module. */
 function install(sink: string): void {
   const sandbox = globalThis as unknown as SandboxGlobal;
-  // Frames of the SDK lie between a command and the code of its workflow.
+  // SDK frames lie between a command and its workflow's code.
   Error.stackTraceLimit = 60;
   const { importInterceptors, ...rest } = sandbox.__TEMPORAL__;
   const number = (value: unknown): number | null => (value == null ? null : Number(value));
@@ -85,7 +85,7 @@ function install(sink: string): void {
                 ? null
                 : Number(timeout.seconds) * 1000 + Number(timeout.nanos ?? 0) / 1e6,
             summary: summary?.data ?? null,
-            // Without the head and the recorder itself.
+            // Without the first line and the recorder's own frame.
             stack: String(new Error().stack).split('\n').slice(2).join('\n'),
           },
         ],
@@ -103,14 +103,14 @@ function install(sink: string): void {
 
 const SOURCE_MAP = '\n//# sourceMappingURL=';
 
-/** The code of a bundle with the recorder in it. */
+/** A bundle's code with the recorder added. */
 export function withRecorder(code: string): string {
   return appended(code, install, RECORDER);
 }
 
 /**
- * Adds a call to the end of a bundle, which runs when the bundle is loaded into a sandbox. Its source map stays as it is: no
- * line before it moves.
+ * Adds a call to the end of a bundle, which runs when the bundle is loaded into a sandbox. Its source map remains
+ * valid, because no line moves.
  */
 export function appended<Value extends string | object>(
   code: string,
@@ -124,9 +124,9 @@ export function appended<Value extends string | object>(
 type Creating = Parameters<(typeof Worker)['createWorkflowCreator']>;
 
 /**
- * A replay worker without what makes replays slow and says nothing about determinism: a thread that limits each call into
- * the sandbox, which costs more than the call itself, a stack trace for each promise, and a walk through the payloads of
- * each workflow task in search of something to decode. The payloads of a loaded history are decoded.
+ * A replay worker without three features that slow replays down and do not affect determinism: a thread that limits the
+ * time of each sandbox call, which costs more than the call itself; a stack trace for each promise; and a search
+ * through each workflow task's payloads for data to decode. A loaded history's payloads are already decoded.
  */
 export class ReplayWorker extends Worker {
   protected static override async createWorkflowCreator(
@@ -154,6 +154,6 @@ export class ReplayWorker extends Worker {
 
   /** Receives the commands of each workflow task. */
   protected keep(_commands: readonly object[]): void {
-    // Only who compares them needs them.
+    // Only a comparison needs the commands.
   }
 }

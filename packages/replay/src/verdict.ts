@@ -15,25 +15,25 @@ import {
 import { type RecordedCommand } from './replay-worker';
 import { decoded } from './timeline/failure-facts';
 
-/** A place in the source of workflow code. */
+/** A location in workflow source code. */
 export interface SourceLocation {
-  /** As the source map of the bundle names it; code of this package as `temporal-media/src/…`. */
+  /** As named in the bundle's source map; this package's code as `temporal-media/src/…`. */
   readonly file: string;
   /** From 1 on. */
   readonly line: number;
   /** From 1 on. */
   readonly column: number;
-  /** The function, where it has a name. */
+  /** The function, if it has a name. */
   readonly in: string | null;
 }
 
-/** Code of the SDK and of the bundler, which no reader is looking for. */
+/** Code of the SDK and of the bundler, which readers are not looking for. */
 const NOT_THEIRS = /(^|[\\/])node_modules[\\/]@temporalio[\\/]|(^|[\\/])webpack[\\/]/;
 
 const FRAME = /^\s*at (?:(?:async )?(.+?) \()?(.+?):(\d+):(\d+)\)?$/;
 const SOURCE_MAP = '\n//# sourceMappingURL=data:';
 
-/** Finds the places of workflow code in stacks of a bundle, by its source map. */
+/** Finds workflow code locations in a bundle's stacks, using its source map. */
 export class SourceLocations {
   readonly #file: string;
   readonly #map: SourceMap;
@@ -50,7 +50,7 @@ export class SourceLocations {
   of(stack: string): readonly SourceLocation[] {
     return stack.split('\n').flatMap((frame) => {
       const [, name, file, line, column] = FRAME.exec(frame) ?? [];
-      // The SDK puts the file of the source map into the folder of the process.
+      // The SDK prefixes the source map's file name with the process's folder.
       if (file === undefined || basename(file) !== this.#file) return [];
       const found = this.#map.findEntry(Number(line) - 1, Number(column) - 1);
       if (!('originalSource' in found) || NOT_THEIRS.test(found.originalSource)) return [];
@@ -67,12 +67,12 @@ export class SourceLocations {
   }
 }
 
-/** Without what bundlers put before a path. */
+/** Without the prefix that bundlers add to a path. */
 const readable = (file: string): string => file.replace(/^webpack:\/\/[^/]*\//, '').replace(/^file:\/\//, '');
 
 type Fields = Readonly<Record<string, Payload>>;
 
-/** The name of this SDK in histories. */
+/** This SDK's name in histories. */
 export const SDK = 'temporal-typescript';
 
 /** Who wrote a history, and started it. */
@@ -101,19 +101,19 @@ export function writtenBy(history: History): WrittenBy {
 
 const VERSION = /^\d{1,4}\.\d{1,4}\.\d{1,4}$/;
 
-/** The version of this package in a memo; null where another client has written it. */
+/** The version of this package in a memo; null if another client wrote it. */
 export function versionIn(memo: { readonly fields?: Fields | null } | null | undefined): string | null {
-  // Undefined for a memo of another codec, or of somebody else.
+  // Undefined for a memo from another codec or another program.
   const version = decoded(memo?.fields?.[VERSION_MEMO]);
   return typeof version === 'string' && VERSION.test(version) ? version : null;
 }
 
 /**
- * Finds the first event that the code does not lead to. The SDK compares a workflow task when it reads the events of the
- * next one, so that the last task that ran is the one that differs; its message names an event, but not always the
+ * Finds the first event that the code does not lead to. The SDK compares a workflow task when it reads the next task's
+ * events, so the last task that ran is the one that differs. The SDK's message names an event, but not always the
  * first, and never the command.
  * @param commands of the whole replay
- * @param detail message of the SDK
+ * @param detail the SDK's message
  */
 export function divergenceOf(
   history: History,
@@ -130,7 +130,8 @@ export function divergenceOf(
     const command = produced[at];
     return command === undefined || !leadsTo(commandView(command), event);
   });
-  // Where all agree, something else does not, such as a number that the SDK gives: the last one is as near as one gets.
+  // If all commands agree, something else differs, such as a number that the SDK assigns. The last command is the
+  // closest known location.
   const all = Math.max(expected.length, produced.length);
   const at = index !== -1 ? index : expected.length < all ? expected.length : all - 1;
   const command = produced[at];
@@ -148,7 +149,7 @@ export function divergenceOf(
 }
 
 interface Task {
-  /** Event id of its start, which commands name. */
+  /** Event id of the task's start, which commands refer to. */
   readonly started: number;
   readonly events: readonly CommandEvent[];
 }
@@ -175,7 +176,7 @@ function eventIdIn(detail: string): number | undefined {
   return id === undefined ? undefined : Number(id);
 }
 
-/** The task that this event is a command of. */
+/** The task that issued this event's command. */
 function startOf(eventId: number | undefined, tasks: readonly Task[]): number | undefined {
   return tasks.find(({ events }) => events.some((event) => event.eventId === eventId))?.started;
 }
@@ -204,61 +205,64 @@ function lastBefore(commands: readonly RecordedCommand[], started: number): Reco
   return commands.filter(({ task }) => task < started).at(-1);
 }
 
-/** Who wrote a history, as far as it says so. */
+/** Who wrote a history, if the history says so. */
 export interface WrittenBy {
-  /** `temporal-typescript 1.24.0`; null for a history whose first workflow task no worker has completed. */
+  /** `temporal-typescript 1.24.0`; null if no worker has completed the first workflow task. */
   readonly sdk: string | null;
-  /** Build id of the worker of the last completed workflow task; with the SDK's default it ends with a digest of the code. */
+  /** Build id of the worker that last completed a workflow task. The SDK's default ends with a digest of the code. */
   readonly build: string | null;
-  /** Worker deployment version, where workers are versioned: `media.2026-11-25`. */
+  /** Worker deployment version, if workers are versioned: `media.2026-11-25`. */
   readonly deployment: string | null;
-  /** Version of this package that started the workflow; null where another client did. */
+  /** Version of this package that started the workflow; null if another client started it. */
   readonly package: string | null;
 }
 
-/** Where today's code parts from a history. */
+/** Where the current code diverges from a history. */
 export interface Divergence {
-  /** The first event that the code does not lead to; null where the history has no event for what the code does. */
+  /** The first event that the code does not lead to; null if the history has no event for what the code does. */
   readonly event: ({ readonly eventId: number; readonly eventType: string } & CommandView) | null;
-  /** What the code did in its place; null where it did nothing. */
+  /** What the code did instead; null if it did nothing. */
   readonly produced: CommandView | null;
-  /** Where the code did that; else where it issued the last command that agrees. Innermost first, empty if unknown. */
+  /** Where the code did that, or else where it issued the last matching command. Innermost first, empty if unknown. */
   readonly at: readonly SourceLocation[];
-  /** Whether `at` is the place of `produced`, and not of the command before it. */
+  /** Whether `at` is the location of `produced`, not of the command before it. */
   readonly atProduced: boolean;
   /** What the SDK says. */
   readonly detail: string;
 }
 
-/** A paid command whose input is another one than in the history. */
+/** A paid command with an input that differs from the history. */
 export interface InputDifference {
-  /** The event whose input differs. */
+  /** The event with the differing input. */
   readonly event: { readonly eventId: number; readonly eventType: string } & CommandView;
   /** Paths in its input, such as `request.prompt`; no values. */
   readonly fields: readonly string[];
-  /** Where the code issues it. Innermost first, empty if unknown. */
+  /** Where the code issues the command. Innermost first, empty if unknown. */
   readonly at: readonly SourceLocation[];
 }
 
 /** How the replay of one run ended. */
 export type Verdict =
-  /** Every command is the one of the history, as far as the history goes. */
+  /** Every command matches, as far as the history goes. */
   | { readonly verdict: 'identical'; readonly writtenBy: WrittenBy }
-  /** The same commands, and some that pay have other inputs: what is bought differs. */
+  /** The commands are the same, but some paid ones have different inputs: what is bought differs. */
   | {
       readonly verdict: 'inputs_differ';
       readonly writtenBy: WrittenBy;
       readonly differences: readonly InputDifference[];
     }
   | { readonly verdict: 'diverges'; readonly writtenBy: WrittenBy; readonly divergence: Divergence }
-  /** The code throws where the workflow went on: a worker would retry the workflow task for ever. */
+  /** The code throws where the workflow continued. A worker would retry the workflow task indefinitely. */
   | {
       readonly verdict: 'fails';
       readonly writtenBy: WrittenBy;
       readonly message: string;
       readonly at: readonly SourceLocation[];
     }
-  /** Nothing to compare: another SDK wrote it, the code has no such workflow, or no workflow task is completed yet. */
+  /**
+   * Nothing to compare: another SDK wrote the history, the code has no such workflow, or no workflow task is completed
+   * yet.
+   */
   | {
       readonly verdict: 'not_replayed';
       readonly writtenBy: WrittenBy;

@@ -25,17 +25,17 @@ import {
   readTaskFailure,
 } from './workflow-entries';
 
-/** What a timeline is made of besides the histories of its execution. */
+/** Options for a timeline, besides its execution's histories. */
 export interface TimelineOptions {
   /** Timelines of children, such as the batches of a campaign. @default none */
   readonly children?: readonly Timeline[];
-  /** Keys that are removed besides what has the form of one. @default none */
+  /** Keys to remove, besides texts that look like a key. @default none */
   readonly secrets?: readonly string[];
 }
 
 /**
- * The story of one execution in the terms of the service. Pure: the same histories give the same timeline. Contains
- * no prompt, key or address (architecture: Stores).
+ * The timeline of one execution in the service's terms. Pure: the same histories give the same timeline. Contains no
+ * prompt, key or address (architecture: Stores).
  */
 export function buildTimeline(target: LoadedTarget, options: TimelineOptions = {}): Timeline {
   const runs = withoutCopies(target.runs.map(operationsOf));
@@ -44,7 +44,7 @@ export function buildTimeline(target: LoadedTarget, options: TimelineOptions = {
   const lastAt = times.length === 0 ? null : Math.max(...times);
   const newest = runs.at(-1);
   const readAt = newest === undefined || hasEnd(newest) ? null : (newest.run.readAt ?? null);
-  // Clocks of a server and of this machine may differ.
+  // The server's clock and this machine's clock may differ.
   const until = lastAt === null ? null : Math.max(lastAt, readAt ?? 0);
   const shown = shownBy(createRedactor(options.secrets ?? []));
   const story = new Story(
@@ -104,7 +104,7 @@ export function buildTimeline(target: LoadedTarget, options: TimelineOptions = {
 
 const hasEnd = ({ operations }: RunOperations): boolean => operations.some(({ kind }) => kind === 'end');
 
-/** Between the end of a run and its reset, which came later. */
+/** Between the end of a run and its reset, which happened later. */
 function resetSpans(runs: readonly RunOperations[]): Span[] {
   return runs.flatMap((run, index) => {
     const before = runs[index - 1];
@@ -119,7 +119,7 @@ function resetSpans(runs: readonly RunOperations[]): Span[] {
 
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
-/** Of a batch; nothing for another workflow. */
+/** Only for a batch; empty for other workflows. */
 function batchInput(runs: readonly RunOperations[]): Fields {
   const start = runs[0]?.operations.find(({ kind }) => kind === 'start');
   return start?.name === WORKFLOW.campaignBatch ? fieldsOf(start.input) : {};
@@ -142,7 +142,7 @@ function runOf({ run, operations, firstAt, lastAt, events }: RunOperations, show
   };
 }
 
-/** Reads operations in their order; each kind of work has a reader. */
+/** Reads operations in order. Each kind of work has its own reader. */
 class StoryReader {
   private readonly polls: PollReader;
   private readonly people: PeopleReader;
@@ -290,7 +290,7 @@ class StoryReader {
     );
   }
 
-  /** Timers of this package are known by their summaries; none of the user's has them in these workflows. */
+  /** This package's timers are recognized by their summaries, which user timers do not have in these workflows. */
   private timer(operation: Operation): void {
     const { story } = this;
     const summary = operation.summary ?? '';
@@ -315,7 +315,7 @@ class StoryReader {
       );
       return;
     }
-    // Without a summary: the end of the wait for a decision, or a pause after a call that an operator has failed.
+    // A timer without a summary ends the wait for a decision, or is a pause after a call that an operator failed.
     if (story.undecidedSince !== null) return readDecisionWait(operation, story);
     story.span('own_backoff', operation);
     const span = shownSpan((operation.endedAt ?? story.lastAt) - operation.at);

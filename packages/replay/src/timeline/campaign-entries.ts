@@ -11,7 +11,7 @@ import { campaignMoney } from './workflow-entries';
 
 type Named = { readonly [name: string]: Fact };
 
-/** The plan, the book and the batches of a campaign, and what they send to each other. */
+/** A campaign's plan, book and batches, and the messages between them. */
 export class CampaignReader {
   /** The last entry about the reports of each batch, and the number of ended rows that it shows. */
   private readonly reports = new Map<
@@ -26,7 +26,7 @@ export class CampaignReader {
     this.phases = new BatchPhases(story);
   }
 
-  /** Counts the time of the rows, when everything is read. */
+  /** Counts the time spent on rows, after everything has been read. */
   finish(): void {
     this.phases.finish();
   }
@@ -185,7 +185,7 @@ export class CampaignReader {
     this.story.add({ kind: 'orders', tone: isUndelivered ? 'wait' : 'plain', text, facts }, operation);
   }
 
-  /** Reports that show the same number of ended rows are one entry. */
+  /** Reports that show the same number of ended rows share one entry. */
   report(operation: Operation): void {
     const report = fieldsOf(operation.input);
     const batch = numberOf(report['batch']);
@@ -225,7 +225,7 @@ export class CampaignReader {
     last.entry.say({ text, tone: operation.end === 'failed' ? 'bad' : 'plain', facts });
   }
 
-  /** Timers of one run with which a loop wakes itself. */
+  /** Timers of one run that wake a loop. */
   check(operation: Operation): void {
     if (this.alarm === undefined || this.alarm.order()[0] !== operation.run) {
       this.alarms = 0;
@@ -255,7 +255,7 @@ const BOOK_MOVES: { readonly [move: string]: string } = {
   settle: 'Counted from the journal what was spent by',
 };
 
-/** Names of the signals between a campaign and its batches. */
+/** Names of the signals that a campaign and its batches exchange. */
 export const isCampaignSignal = (name: string): boolean =>
   name === SIGNAL.campaignOrders || name === SIGNAL.campaignReport;
 
@@ -269,7 +269,7 @@ const batchOf = (workflowId: string | undefined): number | null => {
   return found === undefined ? null : Number(found);
 };
 
-/** Rows of a batch by what they do or await, from one moment on, in milliseconds since 1970. */
+/** A batch's rows by what they do or await, from a given time on, in milliseconds since 1970. */
 interface Counted {
   readonly at: number;
   readonly rows: readonly (readonly [on: SpentOn, rows: number])[];
@@ -277,24 +277,24 @@ interface Counted {
 
 interface ReportedBatch {
   readonly states: Counted[];
-  /** When the batch was over; null while it is open. */
+  /** When the batch ended; null while it is open. */
   until: number | null;
 }
 
 /**
- * What the time of a campaign and of its batches is made of: the phases of their rows, as the reports of the batches count
- * them. What a report says holds until the next one.
+ * How a campaign and its batches spend their time: the phases of their rows, as counted in the batch reports. Each
+ * report applies until the next one.
  */
 class BatchPhases {
   private readonly batches = new Map<number | null, ReportedBatch>();
 
   constructor(private readonly story: Story) {}
 
-  /** A batch as its campaign sees it: before its first report nothing is known of its rows. */
+  /** A batch as its campaign sees it. Before its first report, nothing is known about its rows. */
   batch({ at, end, endedAt }: Operation, batch: number | null, rows: number): void {
     const of = this.of(batch);
     of.states.push({ at, rows: [['waiting_for_children', Math.max(1, rows)]] });
-    // A batch outlives the runs of its campaign: the next one hears its reports.
+    // A batch outlives its campaign's runs: the next run receives its reports.
     of.until = end === 'dropped' ? null : endedAt;
   }
 
@@ -318,7 +318,7 @@ class BatchPhases {
   }
 }
 
-/** Of the phases of rows in the domain. */
+/** Of the row phases in the domain. */
 const PHASES: { readonly [phase: string]: SpentOn } = {
   creating: 'creating',
   generating: 'creating',
@@ -326,7 +326,7 @@ const PHASES: { readonly [phase: string]: SpentOn } = {
   downloading: 'downloading',
 };
 
-/** A report names the phase of a few rows that are in flight: the others are taken to be like them. */
+/** A report names the phases of a few rows in flight. The others are assumed to be similar. */
 function phasesOf(report: Fields): readonly (readonly [on: SpentOn, rows: number])[] {
   const count = (name: string): number => Math.max(0, numberOf(report[name]) ?? 0);
   const inFlight = count('inFlight');

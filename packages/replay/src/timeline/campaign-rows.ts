@@ -14,13 +14,13 @@ export class RowReader {
   /** Keys of rows, by page and index. */
   private readonly places = new Map<string, string>();
   private readonly tasks = new Map<string, OpenRow>();
-  /** First attempts of rows in the plan of this batch. */
+  /** First attempts of rows in this batch's plan. */
   private readonly firstAttempts = new Map<string, number>();
   private readonly batch: number | null;
   private readonly maxAttempts: number | null;
   private stop: string | null = null;
 
-  /** @param input of the batch */
+  /** @param input the batch's input */
   constructor(
     private readonly shown: Shown,
     input: Fields,
@@ -30,7 +30,7 @@ export class RowReader {
     this.ordered(fieldsOf(input['orders']));
   }
 
-  /** Orders of the campaign. */
+  /** Commands to the campaign. */
   ordered(orders: Fields): void {
     this.stop = textOf(orders['stop']);
   }
@@ -39,7 +39,7 @@ export class RowReader {
     return [...this.rows.values()];
   }
 
-  /** The answer of `media.openPage`. */
+  /** The result of `media.openPage`. */
   opened(input: Fields, page: Fields): void {
     const specs = listOf(page['specs']);
     listOf(page['rows']).forEach((found, index) => {
@@ -69,7 +69,7 @@ export class RowReader {
     return this.places.get(placeOf(address['index'], address['page'], numberOf(index) ?? -1)) ?? null;
   }
 
-  /** @param known a video that was bought before; `said` is then undefined */
+  /** @param known a video that was bought earlier; `said` is then undefined */
   created(asked: unknown, said: AnswerSaid | undefined, operation: Operation | null, known?: unknown): void {
     const key = this.keyOf(asked);
     if (key === null) return;
@@ -121,7 +121,7 @@ export class RowReader {
     row.code = textOf(facts['code']) ?? row.code;
   }
 
-  /** A result as `media.recordRows` gets it. */
+  /** A result as passed to `media.recordRows`. */
   ended(result: Fields): void {
     const key = this.shown.id(result['key']);
     if (key === null) return;
@@ -187,7 +187,9 @@ export class RowReader {
   }
 }
 
-/** Why a row is not completed: the kind with the code in brackets, and why it got no attempt; null for neither. */
+/**
+ * Why a row is not completed: the kind with the code in brackets, and why it got no attempt; null if neither applies.
+ */
 export function rowCause({ state, reason, kind, code, noAttempt, creates }: TimelineRow): string | null {
   const name = kind === null || kind === 'unknown' ? reason : kind;
   const detail = [code, reason].find((word) => word !== null && word !== name && word !== state);
@@ -204,7 +206,7 @@ const NO_ATTEMPT: { readonly [why in NoAttempt]: string } = {
   cancelled: 'the campaign was cancelled',
 };
 
-/** One row for each key: the last batch that worked on it has its state. */
+/** One row per key, with the state from the last batch that worked on it. */
 export function joinedRows(rows: readonly TimelineRow[]): readonly TimelineRow[] {
   const joined = new Map<string, TimelineRow>();
   for (const row of rows) {
@@ -213,7 +215,7 @@ export function joinedRows(rows: readonly TimelineRow[]): readonly TimelineRow[]
       before === undefined
         ? row
         : { ...row, startedAt: before.startedAt ?? row.startedAt, polls: before.polls + row.polls };
-    // A batch that handed a row back knows no more of it than the one that took it.
+    // A batch that handed a row back knows no more about it than the batch that took it.
     const isOlder = before?.finishedAt != null && row.finishedAt === null;
     joined.set(row.key, isOlder ? before : known);
   }

@@ -22,7 +22,7 @@ function fetchedOf(artifact: unknown, story: Story): Fetched | null {
   };
 }
 
-/** The download of one video, with all tries. */
+/** One video's download, with all tries. */
 export function readDownload(operation: Operation, story: Story): void {
   const result = fieldsOf(operation.result);
   const said = downloadSaid(operation, story);
@@ -48,7 +48,7 @@ function downloadSaid(operation: Operation, story: Story): Omit<Said, 'kind'> {
   if (outcome === 'downloaded') {
     const file = fetchedOf(result['artifact'], story);
     const warnings = listOf(result['warnings']).length;
-    // With several tries, the start of the last one is all that the history has: a speed would be too high.
+    // With several tries, the history has only the start of the last one, so a computed speed would be too high.
     const ms =
       operation.attempt > 1 || operation.startedAt === null ? null : operation.until - operation.startedAt;
     const speed = file === null || ms === null || ms <= 0 ? null : Math.round((file.bytes * 1000) / ms);
@@ -83,7 +83,7 @@ function downloadSaid(operation: Operation, story: Story): Omit<Said, 'kind'> {
   return withoutAnswer(operation);
 }
 
-/** The file that a watcher brought with the end of its watch. */
+/** The file that a watcher returned at the end of its watch. */
 export function readBrought(watch: Operation, story: Story): void {
   const { downloaded, state } = fieldsOf(watch.result);
   const result = fieldsOf(downloaded);
@@ -127,7 +127,7 @@ const LOOKUP_TEXTS: { readonly [activity: string]: string } = {
   [ACTIVITY.reviewJournal]: 'Read a page of the journal',
 };
 
-/** Activities that find something out and pay nothing. */
+/** Activities that look something up and pay nothing. */
 export function readLookUp(operation: Operation, story: Story): void {
   const result = fieldsOf(operation.result);
   const video = fieldsOf(result['video']);

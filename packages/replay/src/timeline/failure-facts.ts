@@ -3,7 +3,7 @@ import { type History } from '@temporalio/common/lib/proto-utils';
 import { isSentence } from 'temporal-media/internal/service/redact';
 import { fieldsOf, numberOf, type Shown, textOf } from './values';
 
-/** The value of a payload; undefined for none and for one that cannot be read, such as one that is still encrypted. */
+/** A payload's value; undefined if there is none or it cannot be read, for example because it is still encrypted. */
 export function decoded(payload: Payload | null | undefined): unknown {
   if (!payload) return undefined;
   try {
@@ -23,28 +23,28 @@ export function firstOf(
 type Event = NonNullable<History['events']>[number];
 type Failure = NonNullable<NonNullable<Event['activityTaskFailedEventAttributes']>['failure']>;
 
-/** What is read of a failure. Its message is not: it may repeat a prompt. */
+/** The facts read from a failure. Its message is not read, because it may repeat a prompt. */
 export interface FailureFacts {
   /** The type string of an application failure, or the kind of any other. */
   readonly type: string;
-  /** Of a timeout: `start_to_close` and so on. */
+  /** For a timeout: `start_to_close` and so on. */
   readonly timeout: string | null;
-  /** Of a failure of this package: its class, such as `rate_limited`. */
+  /** For a failure of this package: its class, such as `rate_limited`. */
   readonly class: string | null;
   readonly httpStatus: number | null;
-  /** Shortest pause before the next try, in milliseconds; null where the retry policy decides. */
+  /** Minimum pause before the next try, in milliseconds; null if the retry policy decides. */
   readonly delayMs: number | null;
-  /** How much of it the service asked for (Retry-After); null where it asked for nothing. */
+  /** The part of the pause that the service requested (Retry-After); null if none. */
   readonly retryAfterMs: number | null;
   /** Whether the last heartbeat is known. */
   readonly heartbeat: boolean;
-  /** A rule of the SDK that was broken, such as `TMPRL1100`. */
+  /** An SDK rule that was broken, such as `TMPRL1100`. */
   readonly rule: string | null;
 }
 
 const TIMEOUTS = ['unspecified', 'start_to_close', 'schedule_to_start', 'schedule_to_close', 'heartbeat'];
 
-/** The innermost cause decides: the failure of an activity wraps the one that its code threw. */
+/** The innermost cause decides: an activity's failure wraps the failure that its code threw. */
 export function failureFacts(failure: Failure | null | undefined): FailureFacts | null {
   if (failure === null || failure === undefined) return null;
   let inner = failure;
@@ -69,7 +69,7 @@ export function failureFacts(failure: Failure | null | undefined): FailureFacts 
   };
 }
 
-/** A class or a type that somebody else's code chose: a sentence may be a prompt. */
+/** A class or type chosen by other code. A sentence may be a prompt. */
 const wordOf = (value: unknown): string | null => {
   const text = textOf(value);
   return text === null || isSentence(text) ? null : text;
@@ -86,14 +86,14 @@ function typeName(failure: Failure): string {
   return failure.serverFailureInfo ? 'ServerFailure' : 'Failure';
 }
 
-/** In a few words, for a sentence. */
+/** In a few words, to be used in a sentence. */
 export function failureWords({ type, timeout, class: word, httpStatus, rule }: FailureFacts): string {
   if (timeout !== null) return `${timeout.replaceAll('_', ' ')} timeout`;
   const status = httpStatus === null ? '' : ` (HTTP ${httpStatus})`;
   return `${word ?? type}${status}${rule === null ? '' : ` [${rule}]`}`;
 }
 
-/** Who ended a run without an outcome, and why: ` by ops: too slow`; empty where nothing is known. */
+/** Who ended a run without an outcome, and why: ` by ops: too slow`; empty if unknown. */
 export function endedBy(
   event: Pick<Event, 'workflowExecutionTerminatedEventAttributes'>,
   failure: FailureFacts | null,

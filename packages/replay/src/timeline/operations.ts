@@ -6,7 +6,7 @@ import { TaskReader, type WorkflowTask } from './workflow-tasks';
 
 type Event = NonNullable<History['events']>[number];
 
-/** What the events of one operation are about. */
+/** The subject of an operation's events. */
 export type OperationKind =
   | 'start'
   | 'activity'
@@ -23,7 +23,7 @@ export type OperationKind =
   | 'event'
   | 'end';
 
-/** How an operation ended, or how the run did. */
+/** How an operation or its run ended. */
 export type OperationEnd =
   | 'open'
   | 'completed'
@@ -37,13 +37,13 @@ export type OperationEnd =
   | 'continued_as_new';
 
 /**
- * Events of one run that belong together: an activity from its schedule to its end, a timer, a child. A workflow task
- * belongs to the operation whose event caused it.
+ * Events of one run that belong together: an activity from schedule to end, a timer, a child. A workflow task belongs
+ * to the operation that caused it.
  */
 export interface Operation {
   readonly run: number;
   readonly kind: OperationKind;
-  /** Type of the activity, workflow or signal, name of the Update; `''` where there is none. */
+  /** Type of the activity, workflow or signal, name of the Update; `''` if there is none. */
   readonly name: string;
   readonly summary: string | null;
   /** Event ids. */
@@ -54,20 +54,20 @@ export interface Operation {
   startedAt: number | null;
   /** Null while it is open. */
   endedAt: number | null;
-  /** Time of the last event; of what is open, when the server was asked for it. */
+  /** Time of the last event; for an open operation, when the server was queried. */
   until: number;
   attempt: number;
   readonly input: unknown;
   result: unknown;
   end: OperationEnd;
   failure: FailureFacts | null;
-  /** The failure of the try before the last one. */
+  /** The failure of the try before the last. */
   lastFailure: FailureFacts | null;
-  /** Of an open activity that no worker has: the end of the try before, and from when on workers can have this one. */
+  /** For an open activity that no worker has: the end of the previous try, and the earliest start of this one. */
   offered: { readonly triedUntil: number | null; readonly from: number } | null;
   /** The workflow task that issued the command; 0 for none. */
   readonly command: number;
-  /** The workflow that was started or signalled. */
+  /** The workflow that was started or signaled. */
   readonly target: { readonly workflowId: string; readonly runId: string } | null;
   readonly event: Event;
 }
@@ -81,7 +81,7 @@ export interface RunOperations {
   readonly events: number;
 }
 
-/** Of an int64, which the SDK decodes as an object that prints its number. */
+/** From an int64, which the SDK decodes as an object that prints its number. */
 const numberOfLong = (value: unknown): number => Number(value ?? 0);
 
 export function eventId(event: Event): number {
@@ -113,7 +113,7 @@ export function operationsOf(run: LoadedRun, index: number): RunOperations {
 class RunReader {
   readonly operations: Operation[] = [];
   readonly tasks = new TaskReader();
-  /** By the id of the event that began it. */
+  /** By the id of the operation's first event. */
   private readonly begun = new Map<number, Operation>();
   private readonly updates = new Map<string, Operation>();
   private last: Operation | undefined;
@@ -125,7 +125,7 @@ class RunReader {
     this.readMoment(event);
   }
 
-  /** What is open when a run ends goes no further in it. */
+  /** Operations still open when a run ends do not continue in that run. */
   dropOpen(): void {
     const end = this.operations.findLast(({ kind }) => kind === 'end');
     if (end === undefined) return;
@@ -133,7 +133,7 @@ class RunReader {
       if (operation.end === 'open') Object.assign(operation, { end: 'dropped', endedAt: end.at });
   }
 
-  /** What the server says of open activities; what is open lasts at least until it was read. */
+  /** The server's data about open activities. An open operation lasts at least until the history was read. */
   addPending(pending: readonly PendingActivity[], readAt: number): void {
     for (const operation of this.operations)
       if (operation.end === 'open') operation.until = Math.max(operation.until, readAt);
@@ -187,7 +187,7 @@ class RunReader {
     return this.addTo(this.begun.get(numberOfLong(begun)), event, given);
   }
 
-  /** An event whose operation this history does not have becomes one of its own. */
+  /** An event whose operation is not in this history becomes a separate operation. */
   private addTo(operation: Operation | undefined, event: Event, given: Partial<Operation>): true {
     if (operation === undefined) return this.moment(event, { kind: 'event', name: eventName(event) });
     const at = eventTime(event);
@@ -379,7 +379,10 @@ class RunReader {
   }
 }
 
-/** A video that is watched by another workflow waits by failing (ADR 26): neither tries nor starts of it mean anything. */
+/**
+ * A video that another workflow watches fails and retries while it waits (ADR 26), so its tries and starts mean
+ * nothing.
+ */
 const isWatched = (activity: Operation | undefined, lastFailure: PendingActivity['lastFailure']): boolean =>
   activity?.name === ACTIVITY.watchVideo && lastFailure?.applicationFailureInfo?.type === RETRY_LATER;
 
@@ -388,7 +391,7 @@ function summaryOf(event: Event): string | null {
   return typeof text === 'string' ? text : null;
 }
 
-/** `activityTaskPaused` of an event without a reader of its own. */
+/** `activityTaskPaused`, for an event without its own reader. */
 function eventName(event: Event): string {
   const found = Object.keys(event).find(
     (key) => key.endsWith('EventAttributes') && event[key as keyof Event] !== null,

@@ -19,7 +19,7 @@ import {
   timeOf,
 } from './values';
 
-/** What one paid answer says, whoever gave it: a create, a group of creates, a reconciliation. */
+/** The content of one paid answer, from a create, a group of creates or a reconciliation. */
 export interface AnswerSaid {
   readonly text: string;
   readonly tone: Tone;
@@ -36,7 +36,7 @@ export function moneyOf(value: unknown): Money | null {
     : { microUnits: whole, currency: String(currency) };
 }
 
-/** The outcome of a paid answer, its proof and its cost. Texts of the service are left out. */
+/** A paid answer's outcome, proof and cost, without the service's texts. */
 export function answerSaid(answer: unknown, shown: Shown): AnswerSaid | undefined {
   const fields = fieldsOf(answer);
   const outcome = textOf(fields['outcome']);
@@ -139,7 +139,7 @@ function wordsOf(outcome: string, fields: Fields, isSent: boolean, shown: Shown)
 
 const kindIn = (facts: Facts): string => (typeof facts['kind'] === 'string' ? ` (${facts['kind']})` : '');
 
-/** Kind and code of an error of the service; never its text. */
+/** Kind and code of a service error; never its text. */
 export function errorFacts(error: unknown, shown: Shown): { readonly [name: string]: Fact } {
   const { kind, code } = fieldsOf(error);
   return present<Fact>({ kind: shown.word(kind), code: shown.word(code) });
@@ -186,14 +186,14 @@ export function withoutAnswer(operation: Operation): Pick<Required<Said>, 'text'
     return { tone: 'wait', text: where };
   }
   if (end === 'cancelled') return { tone: 'wait', text: 'was cancelled' };
-  // Whether a worker had it is not in the history, which gets the start of an activity with its end.
+  // The history does not show whether a worker had it, because an activity's start is recorded only when it ends.
   if (end === 'dropped') return { tone: 'wait', text: 'was open when the run ended' };
   if (failure === null) return { tone: 'bad', text: `${end.replace('_', ' ')} without an answer` };
   const untaken = startedAt === null ? ': no worker took it' : '';
   return { tone: 'bad', text: `left no answer (${failureWords(failure)})${untaken}` };
 }
 
-/** Times and tries of an activity. */
+/** An activity's times and tries. */
 export function workFacts(operation: Operation): Facts {
   const { at, startedAt, endedAt, attempt, lastFailure, failure, summary } = operation;
   return present<Fact>({
@@ -236,7 +236,7 @@ export function readCreate(operation: Operation, story: Story): void {
     operation,
   );
   story.limits.set(`${operation.run}/${operation.command}`, entry);
-  // A journal that has the outcome of a create without an answer proves its send.
+  // If the journal has the outcome of a create that returned no answer, this proves that it was sent.
   if (isReconcile ? story.isUnanswered && PROVES_SEND.includes(said.outcome ?? '') : said.isSent)
     story.sent(said.outcome);
   story.isUnanswered = !isReconcile && said.outcome === null;
@@ -246,7 +246,7 @@ export function readCreate(operation: Operation, story: Story): void {
   if (said.outcome === 'created') readTask(fieldsOf(operation.result)['video'], operation, story);
 }
 
-/** The task that a create or a decision has made known: from here on it is waited for. */
+/** The task that a create or a decision made known. The wait for it begins here. */
 export function readTask(video: unknown, operation: Operation, story: Story): void {
   const fields = fieldsOf(video);
   story.taskId = story.shown.id(fields['taskId']);
@@ -300,7 +300,7 @@ function imageSaid(operation: Operation, shown: Shown): Pick<AnswerSaid, 'text' 
   );
 }
 
-/** A durable timer between two creates, with the reason of the answer before it. */
+/** A durable timer between two creates, with the reason from the answer before it. */
 export function readCreateWait(operation: Operation, story: Story): void {
   const to = operation.endedAt ?? story.lastAt;
   const before = story.entries.findLast(({ said }) => ['create', 'reconcile', 'image'].includes(said.kind));

@@ -9,7 +9,7 @@ import { fieldsOf, listOf, numberOf, present, shownSpan, textOf } from './values
 const DECISIONS: readonly string[] = [UPDATE.adopt, UPDATE.declareLost, UPDATE.resubmit];
 const OURS: readonly string[] = Object.values(UPDATE);
 
-/** Who decides what, for a sentence. */
+/** Who decides what, as part of a sentence. */
 function decisionName(name: string, by: unknown, story: Story): string {
   const who = story.shown.said(by);
   return `Decision${who === null ? '' : ` by ${who}`}: ${DECIDED[name] ?? 'unknown'}`;
@@ -21,9 +21,9 @@ const DECIDED: { readonly [decision: string]: string } = {
   resubmit: 'resubmit',
 };
 
-/** Updates, and the activities that carry decisions out. */
+/** Updates, and the activities that carry out decisions. */
 export class PeopleReader {
-  /** Decisions whose activity has not been seen yet, by their names. */
+  /** Decisions without a matching activity so far, by name. */
   private readonly open = new Map<string, OpenEntry[]>();
 
   constructor(private readonly story: Story) {}
@@ -77,7 +77,7 @@ export class PeopleReader {
     if (!isRefused) this.open.set(name, [...(this.open.get(name) ?? []), entry]);
   }
 
-  /** `media.resolveUnconfirmed`: a part of the Update that ordered it, else a decision of its own. */
+  /** `media.resolveUnconfirmed`: part of the Update that requested it, otherwise a separate decision. */
   carriedOut(operation: Operation): void {
     const input = fieldsOf(operation.input);
     const name = textOf(input['decision']) ?? '';

@@ -19,7 +19,7 @@ export interface TaskAnswer {
   readonly facts: { readonly [name: string]: Fact };
 }
 
-/** Answers of one `media.pollVideos`, one for each task, in the order of its input. */
+/** Answers of one `media.pollVideos`, one per task, in input order. */
 export function answersOf(operation: Operation, story: Story): TaskAnswer[] {
   const batches = listOf(fieldsOf(operation.input)['byModel']);
   const ids = batches.flatMap((batch) => listOf(fieldsOf(batch)['ids']));
@@ -47,22 +47,22 @@ export function answersOf(operation: Operation, story: Story): TaskAnswer[] {
   });
 }
 
-/** What is known of the polls of one workflow, over all of its runs. */
+/** What is known about one workflow's polls, across all of its runs. */
 export class PollReader {
   private readonly last = new Map<string, { status: string | null; progress: number | null }>();
   private group: PollGroup | undefined;
   /** Timers that have no tick yet. */
   private timers: Operation[] = [];
-  /** Why the next poll waits, and from when on, in milliseconds since 1970; null for the ordinary cadence. */
+  /** Why the next poll waits, and since when, in milliseconds since 1970; null for the ordinary cadence. */
   private pause: (Pause & { from: number | null; readonly isOfOne: boolean }) | null = null;
 
   constructor(
     private readonly story: Story,
-    /** Runs of the watchers that polled the video; undefined where the server was not asked for them. */
+    /** Runs of the watchers that polled the video; undefined if the server was not queried for them. */
     private readonly watchers: readonly LoadedRun[] | undefined,
   ) {}
 
-  /** A status that is known before the first poll: of the create's reply, or of the run before. */
+  /** A status known before the first poll, from the create's reply or the previous run. */
   know(taskId: string | null, status: string | null, progress: number | null): void {
     if (taskId !== null) this.last.set(taskId, { status, progress });
   }
@@ -71,7 +71,8 @@ export class PollReader {
     const { story, pause } = this;
     if (pause === null) story.span('waiting_for_polls', operation);
     else {
-      // What the service asked for counts from the workflow task that read the answer: there the first timer began.
+      // The pause that the service requested counts from the workflow task that read the answer, where the first timer
+      // began.
       pause.from ??= operation.at;
       story.spans.push(...pauseSpans(pause.from, operation.endedAt ?? story.lastAt, pause));
     }
@@ -87,7 +88,7 @@ export class PollReader {
     this.timers.push(operation);
   }
 
-  /** Timers that were not followed by a tick go to the polls before them, or become an entry of their own. */
+  /** Timers without a following tick are added to the polls before them, or become a separate entry. */
   close(run: number): void {
     const left = this.timers.filter((timer) => timer.run === run);
     this.timers = this.timers.filter((timer) => timer.run !== run);
@@ -122,7 +123,7 @@ export class PollReader {
     this.pause = pause === null ? null : { ...pause, from: null, isOfOne: answers.length === 1 };
   }
 
-  /** Tells of the polls that a watcher made in a watch. @returns how many; null where its histories are not at hand */
+  /** Adds the polls that a watcher made in a watch. @returns how many; null if its histories are not available */
   byWatcher(watch: Operation): number | null {
     if (this.watchers === undefined) return null;
     const polls = pollsByWatchers(this.watchers, watch);
@@ -137,7 +138,7 @@ export class PollReader {
     return polls.length;
   }
 
-  /** Nobody polled from the end of a watcher to its next run. */
+  /** Nobody polled between the end of a watcher's run and its next run. */
   private lost({ end, backAt }: WatcherLoss, watch: Operation): void {
     const { shown } = this.story;
     const how = end.end === 'failed' ? 'failed' : `was ${end.end.replace('_', ' ')}`;
@@ -151,7 +152,7 @@ export class PollReader {
     this.story.add({ kind: 'watch', tone: backAt === null ? 'bad' : 'wait', text, facts }, moment);
   }
 
-  /** How a watch by a watcher ended, and the polls of it of which no history tells. */
+  /** How a watcher's watch ended, and its polls that no history shows. */
   shared(
     { at, endedAt }: Operation,
     { state, made }: { readonly state: Fields; readonly made: number },
@@ -206,10 +207,12 @@ export class PollReader {
   }
 }
 
-/** Errors after which the ordinary cadence goes on: nothing was sent, or nothing is known of an answer. */
+/** Errors after which the ordinary cadence continues: nothing was sent, or nothing is known about an answer. */
 const NO_PAUSE: readonly string[] = ['late', 'worker_unavailable', 'account_not_configured'];
 
-/** The pause after a tick in which every poll failed; of several tasks the shortest that the service asked for. */
+/**
+ * The pause after a tick in which every poll failed; with several tasks, the shortest pause that the service requested.
+ */
 function pauseAfter(answers: readonly TaskAnswer[]): Pause | null {
   const errors = answers.map(({ error }) => error ?? NO_ERROR);
   if (answers.length === 0 || errors.includes(NO_ERROR)) return null;
@@ -222,7 +225,7 @@ function pauseAfter(answers: readonly TaskAnswer[]): Pause | null {
 
 const NO_ERROR = '';
 
-/** What ticks have in common that are shown as one entry: the error, or the status after them. */
+/** What ticks shown as one entry have in common: the error, or the status after them. */
 function classOf(
   answers: readonly TaskAnswer[],
   last: ReadonlyMap<string, { readonly status: string | null }>,

@@ -14,7 +14,7 @@ const ACTIVITIES: readonly string[] = [ACTIVITY.watchVideo, ACTIVITY.tellVideos,
 export const isSharedPolling = ({ kind, name }: Operation): boolean =>
   (kind === 'activity' ? ACTIVITIES : SIGNALS).includes(name);
 
-/** Shared polling (architecture: Wait): what a video and its watcher say to each other. */
+/** Shared polling (architecture: Wait): the messages between a video and its watcher. */
 export function readSharedPolling(operation: Operation, story: Story, polls: PollReader): void {
   switch (operation.name) {
     case ACTIVITY.watchVideo:
@@ -32,7 +32,7 @@ export function readSharedPolling(operation: Operation, story: Story, polls: Pol
   }
 }
 
-/** The wait of a video: its watcher has made the polls, and tells how they ended. */
+/** A video's wait: its watcher made the polls and reports how they ended. */
 function readWatch(operation: Operation, story: Story, polls: PollReader): void {
   const { shown } = story;
   const { watcher, state: before } = fieldsOf(operation.input);
@@ -64,7 +64,7 @@ function readWatch(operation: Operation, story: Story, polls: PollReader): void 
   readBrought(operation, story);
 }
 
-/** The activity waits in the server while the watcher polls: its start is recorded at its end only. */
+/** The activity waits in the server while the watcher polls, and its start is recorded only when it ends. */
 function unanswered(operation: Operation): string {
   if (operation.end === 'open') return 'A watcher polls for the video';
   if (operation.end === 'dropped' || operation.end === 'cancelled')
@@ -75,13 +75,13 @@ function unanswered(operation: Operation): string {
 
 const pollsIn = (state: Fields): number => numberOf(state['polls']) ?? 0;
 
-/** The try of the file that failed: the video's own download counts it as its first. */
+/** The failed try to fetch the file. The video's own download counts it as its first try. */
 function failedTry(answer: Fields, story: Story): string {
   const kind = story.shown.word(fieldsOf(fieldsOf(answer['tried'])['problem'])['kind']);
   return kind === null ? '' : `; its try of the file failed (${kind})`;
 }
 
-/** A final record speaks for itself; the other ends have no status of the service. */
+/** A final record needs no addition. The other ends have no status from the service. */
 const saidOf = (verdict: string, status: string | null): string =>
   verdict === status || status === null
     ? verdict.replace('_', ' ')
@@ -92,7 +92,7 @@ function toneOf(verdict: string | null): Tone {
   return verdict === 'failed' || verdict === 'task_unknown' ? 'bad' : 'wait';
 }
 
-/** A watcher completes the activities of the videos whose watch has ended, and may bring their files. */
+/** A watcher completes the activities of videos with an ended watch, and may deliver their files. */
 function readAnswered(operation: Operation, story: Story): void {
   const isDelivery = operation.name === ACTIVITY.deliverVideos;
   const input = fieldsOf(operation.input);
@@ -139,7 +139,7 @@ function readNudge(operation: Operation, story: Story): void {
   );
 }
 
-/** Videos that join a watcher, and one that leaves it. */
+/** Videos that join a watcher, and a video that leaves it. */
 function readMembers(operation: Operation, story: Story): void {
   if (operation.name === SIGNAL.watchJoin) {
     const videos = listOf(operation.input).map((join) => videoOf(fieldsOf(join)['waiter'], story));

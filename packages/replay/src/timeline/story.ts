@@ -17,8 +17,8 @@ import { type Shown } from './values';
 import { type WorkflowTask } from './workflow-tasks';
 
 /**
- * A reset run begins with copies of the events of the run that it was reset from. Where that run is told just before it, its
- * copies belong to the reset, so that each paid request is told once, by the run that sent it.
+ * A reset run begins with copies of the events of the run that it was reset from. If that run is shown just before it,
+ * the copies belong to the reset, so that each paid request appears once, in the run that sent it.
  */
 export function withoutCopies(runs: readonly RunOperations[]): readonly RunOperations[] {
   return runs.map((run, index) => {
@@ -30,7 +30,7 @@ export function withoutCopies(runs: readonly RunOperations[]): readonly RunOpera
 
 function fromReset(run: RunOperations, reset: Operation): RunOperations {
   const at = reset.ids[0] ?? 0;
-  // What is open goes on in this run.
+  // Open operations continue in this run.
   const isCopy = ({ ids, end }: Operation): boolean => end !== 'open' && ids.every((id) => id < at);
   const copies = run.operations.filter(isCopy).flatMap(({ ids }) => ids);
   const own = { ...reset, ids: [...copies, ...reset.ids] };
@@ -44,7 +44,7 @@ function fromReset(run: RunOperations, reset: Operation): RunOperations {
   };
 }
 
-/** What an entry says besides its times and events. */
+/** An entry's content besides its times and events. */
 export interface Said {
   readonly kind: EntryKind;
   readonly tone?: Tone;
@@ -81,7 +81,7 @@ export class OpenEntry {
     else known.push(...ids);
   }
 
-  /** First event, for the order of entries of one moment. */
+  /** First event, which orders entries with the same time. */
   order(): readonly [run: number, id: number] {
     const runs = [...this.events.entries()].map(([run, ids]) => [run, Math.min(...ids)] as const);
     return runs.sort(([a], [b]) => a - b)[0] ?? [0, 0];
@@ -90,7 +90,7 @@ export class OpenEntry {
   finish(): TimelineEntry {
     const { kind, tone, text, facts } = this.said;
     const events: EventIds[] = [...this.events]
-      // A poll of a watcher has none in the history of the video.
+      // A watcher's poll has no event in the video's history.
       .filter(([, ids]) => ids.length > 0)
       .map(([run, ids]) => ({ run, ids: ids.sort((a, b) => a - b) }));
     const iso = (ms: number): string => new Date(ms).toISOString();
@@ -98,17 +98,17 @@ export class OpenEntry {
   }
 }
 
-/** The number of tries of a retried activity, and why the last one but one failed. */
+/** The number of tries of a retried activity, and why the try before the last one failed. */
 function triesText({ attempt, lastFailure }: Operation): string {
   if (attempt <= 1) return '';
   return `; try ${attempt}${lastFailure === null ? '' : `, the one before: ${failureWords(lastFailure)}`}`;
 }
 
-/** Whether the service refused a send with this outcome: it cost nothing. */
+/** Whether the service refused a send with this outcome. A refused send cost nothing. */
 export const isRefused = (outcome: unknown): boolean =>
   outcome === 'refused_for_now' || outcome === 'rejected';
 
-/** The story while it is written: what the operations so far have told. */
+/** The timeline under construction: what the operations so far have shown. */
 export class Story {
   readonly entries: OpenEntry[] = [];
   readonly spans: Span[] = [];
@@ -132,22 +132,22 @@ export class Story {
   sends = 0;
   sendsRefused = 0;
   sendsAccepted = 0;
-  /** The last create left no answer: only the journal knows whether it was sent. */
+  /** The last create left no answer. Only the journal shows whether it was sent. */
   isUnanswered = false;
-  /** ISO 4217 code of the prices of this workflow. */
+  /** ISO 4217 code of this workflow's prices. */
   currency: string | null = null;
-  /** Duration of the wait for the video, in milliseconds, by the input. */
+  /** Duration of the wait for the videofrom the input, in milliseconds. */
   waitForMs: number | null = null;
-  /** When the last create of unknown fate began to wait for a person; null when none does. */
+  /** When the last create with an unknown outcome began to wait for a person; null if none waits. */
   undecidedSince: number | null = null;
   /** When the campaign was paused; null when it is not. */
   pausedSince: number | null = null;
-  /** The entry to which the timer of a workflow task belongs, by the id of that task's completion. */
+  /** The entry to which a workflow task's timer belongs, by the event id of the task's completion. */
   readonly limits = new Map<string, OpenEntry>();
 
   constructor(
     readonly shown: Shown,
-    /** Where the bars of what is open end: when the history was read, else the last event of all runs. */
+    /** Where the bars of open operations end: when the history was read, else the last event of all runs. */
     readonly lastAt: number,
     /** Workflow tasks of each run. */
     readonly tasks: readonly (readonly WorkflowTask[])[],
@@ -161,7 +161,7 @@ export class Story {
     return entry;
   }
 
-  /** @param outcome of the send; null where it left no answer */
+  /** @param outcome the send's outcome; null if it left no answer */
   sent(outcome: string | null): void {
     this.sends += 1;
     if (outcome === null || outcome === 'unconfirmed') return;
@@ -173,7 +173,7 @@ export class Story {
     this.spans.push({ on, from: at, to: endedAt ?? this.lastAt });
   }
 
-  /** Notes an end of a wait for a person. */
+  /** Records that a wait for a person ended. */
   decided(at: number): void {
     if (this.undecidedSince !== null)
       this.spans.push({ on: 'waiting_for_person', from: this.undecidedSince, to: at });
@@ -197,7 +197,7 @@ export class Story {
     this.money = { ...this.money, estimate };
   }
 
-  /** When the workflow processed the end of an operation: the time of its next workflow task. */
+  /** When the workflow processed an operation's end: the time of its next workflow task. */
   processedAt({ run, until }: Operation): number {
     const next = this.tasks[run]?.find(({ startedAt }) => startedAt !== null && startedAt >= until);
     return next?.startedAt ?? until;

@@ -4,14 +4,14 @@ import { type Operation, type RunOperations } from './operations';
 import { SPENT, type SpentOn, type TimeSpent } from './timeline';
 import { type WorkflowTask } from './workflow-tasks';
 
-/** A span of time, in milliseconds since 1970, that went to one thing. */
+/** A time span spent on one thing, in milliseconds since 1970. */
 export interface Span {
   readonly from: number;
   readonly to: number;
   readonly on: SpentOn;
   /**
-   * Number of rows of a campaign that were in this phase: they share the moments in which the workflow itself did and
-   * awaited nothing. Absent for what the workflow did or awaited.
+   * Number of campaign rows in this phase. They share the time in which the workflow itself did and awaited nothing.
+   * Absent for what the workflow did or awaited.
    */
   readonly rows?: number;
 }
@@ -33,7 +33,7 @@ const OURS: readonly string[] = Object.values(ACTIVITY);
 
 /**
  * Divides the time between two moments: each moment counts once, for the span whose `on` comes first in {@link SPENT};
- * else rows of a campaign share it. The sum is that time, in whole milliseconds.
+ * otherwise the campaign's rows share it. The sum equals the divided time, in whole milliseconds.
  */
 export function timeSpent(from: number, to: number, spans: readonly Span[]): TimeSpent[] {
   const order = Object.keys(SPENT) as SpentOn[];
@@ -88,7 +88,7 @@ function inWhole(sums: readonly number[]): number[] {
   });
 }
 
-/** Spans of activities, children and workflow tasks. Those of timers, and of the rows of batches, depend on the story. */
+/** Spans of activities, children and workflow tasks. The spans of timers and batch rows depend on the timeline. */
 export function spansOf({ operations, tasks }: RunOperations, lastAt: number): Span[] {
   const spans: Span[] = [];
   for (const operation of operations) {
@@ -103,8 +103,8 @@ export function spansOf({ operations, tasks }: RunOperations, lastAt: number): S
 const isBatch = ({ name }: Operation): boolean => name === WORKFLOW.campaignBatch;
 
 /**
- * What workflow tasks took. The history has the first failure of a task and the try that succeeded: what is between them
- * went to tries that failed and to the pauses of the server.
+ * The time that workflow tasks took. The history has a task's first failure and the try that succeeded. The time
+ * between them was spent on failed tries and the server's pauses.
  */
 function taskSpans(tasks: readonly WorkflowTask[], lastAt: number): Span[] {
   const spans: Span[] = [];
@@ -126,7 +126,7 @@ const TASK_ENDS = {
   open: 'workflow_code',
   completed: 'workflow_code',
   failed: 'workflow_failing',
-  // Its copies begin the run: what the other run did until then is not in this history.
+  // The run begins with copied events. What the other run did until then is not in this history.
   reset: 'until_reset',
 } as const satisfies { readonly [end in WorkflowTask['end']]: SpentOn };
 
@@ -143,23 +143,23 @@ function activitySpans(operation: Operation, to: number): Span[] {
       { from: begun, to, on: 'waiting_for_worker' },
     ];
   }
-  // An activity without a start may be under way: the history gets its start with its end.
+  // An activity without a start may be running: its start is recorded only when it ends.
   if (startedAt === null) return [{ from: at, to, on }];
   if (attempt <= 1)
     return [
       { from: at, to: startedAt, on: 'waiting_for_worker' },
       { from: startedAt, to, on },
     ];
-  // The server records the start of the last try alone: what was before it went to earlier tries and their pauses.
+  // The server records only the start of the last try. The time before it was spent on earlier tries and their pauses.
   const pause = pauseBefore(startedAt, lastFailure, attempt);
   const from = Math.max(at, pause.from);
   return [{ from: at, to: from, on }, ...pauseSpans(from, startedAt, pause), { from: startedAt, to, on }];
 }
 
-/** Why there is a pause, and how long the service asked for one. */
+/** Why there is a pause, and how long a pause the service requested. */
 export interface Pause {
   readonly on: SpentOn;
-  /** Milliseconds from its beginning; null for nothing. */
+  /** Milliseconds from the start of the pause; null if none was requested. */
   readonly askedMs: number | null;
 }
 
@@ -170,12 +170,12 @@ function pauseBefore(
 ): Pause & { readonly from: number } {
   const { delayMs = null, retryAfterMs = null, class: word = null } = failure ?? {};
   const on = pauseOn(word);
-  // Tries with a refused key follow each other at one distance; of other pauses only the last one is known.
+  // Tries with a refused key follow each other at a fixed interval. Of other pauses, only the last one is known.
   const pauses = on === 'own_backoff' ? 1 : attempt - 1;
   return { on, askedMs: retryAfterMs, from: startedAt - (delayMs ?? 0) * pauses };
 }
 
-/** What is awaited after an answer with one of these causes, reasons or classes; else our own backoff. */
+/** What is awaited after an answer with one of these causes, reasons or classes; otherwise our own backoff. */
 export const pauseOn = (...words: readonly unknown[]): SpentOn =>
   PAUSES.find(([word]) => words.includes(word))?.[1] ?? 'own_backoff';
 
@@ -187,7 +187,7 @@ const PAUSES: readonly (readonly [word: string, on: SpentOn])[] = [
   ['account_rate', 'waiting_for_slot'],
 ];
 
-/** A pause, divided into exactly what the service asked for and the rest. */
+/** Splits a pause into exactly the part that the service requested, and the rest. */
 export function pauseSpans(from: number, to: number, { on, askedMs }: Pause): Span[] {
   const asked = Math.min(to, from + (askedMs ?? 0));
   return [
@@ -200,7 +200,7 @@ function workOf(name: string): SpentOn {
   if (DOWNLOADS.includes(name)) return 'downloading';
   if (CREATES.includes(name)) return 'creating';
   if (name === ACTIVITY.pollVideos) return 'poll_requests';
-  // Its watcher makes the requests.
+  // The video's watcher makes the requests.
   if (name === ACTIVITY.watchVideo) return 'waiting_for_polls';
   return OURS.includes(name) ? 'bookkeeping' : 'own_activities';
 }

@@ -1,7 +1,7 @@
 import { PAGE_STYLE, ROW_FILTERS_SCRIPT } from 'temporal-media/internal/html/page-assets';
 
 /**
- * The script of the page of a timeline. It makes elements from the data in the page and never parses HTML: every text is
+ * The script of a timeline page. It creates elements from the data in the page and never parses HTML: every text is
  * untrusted.
  */
 export const TIMELINE_SCRIPT = `'use strict';

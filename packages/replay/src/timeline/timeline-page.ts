@@ -37,13 +37,13 @@ const LANES: { readonly [lane in Lane]: string } = {
   workflow: 'Workflow',
 };
 
-/** Rows of a campaign that are in the page; those that failed come before others. */
+/** Maximum number of campaign rows in the page; failed rows come first. */
 const MAX_ROWS = 10_000;
 
-/** Workflows that people know by the time of day. */
+/** Workflows that people recognize by the time of day. */
 const BY_THE_CLOCK: readonly string[] = [WORKFLOW.runCampaign, WORKFLOW.campaignBatch];
 
-/** A self-contained page that opens from disk. The timelines of children are in it too. */
+/** A self-contained page that opens from disk. It includes the timelines of children. */
 export function timelinePage(timeline: Timeline): string {
   const clock = BY_THE_CLOCK.includes(timeline.workflowType);
   const data = JSON.stringify({ clock, lanes: LANES, timelines: flat(timeline).map(drawn) }).replaceAll(
@@ -96,7 +96,7 @@ interface Item {
   readonly entry: number;
 }
 
-/** A timeline as the script draws it: times are milliseconds since its start. */
+/** A timeline in the script's form: times are milliseconds since its start. */
 function drawn(timeline: Timeline): object {
   const { startedAt, lastEventAt, readAt, entries, runs, advice, spent, rows, workflowType, workflowId } =
     timeline;
@@ -147,7 +147,7 @@ function drawn(timeline: Timeline): object {
   };
 }
 
-/** How it ended, with the rows that need a person; while it is open, as far as its rows are known. */
+/** How the execution ended, with the rows that wait for a decision; while it is open, the state of its known rows. */
 function badgeOf({ entries, rows, outcome }: Timeline): { readonly label: string; readonly tone: Tone } {
   const end = entries.findLast(({ kind }) => kind === 'ended');
   const counts = end?.facts['counts'];
@@ -172,7 +172,7 @@ function itemsOf(entry: TimelineEntry, index: number, since: (iso: string) => nu
   const { at, until, kind, tone, facts } = entry;
   const item = { from: since(at), to: since(until), tone, entry: index };
   const lane: Lane = ENTRY_KINDS[kind][0];
-  // What was paid, or may be, is shown where it became known.
+  // What was or may have been paid is shown where it became known.
   const isMoney =
     (kind === 'create' || kind === 'image') && facts['sent'] === true && !isRefused(facts['outcome']);
   const isBill = kind === 'ended' && facts['billing'] !== undefined;
@@ -180,7 +180,10 @@ function itemsOf(entry: TimelineEntry, index: number, since: (iso: string) => nu
   return [{ ...item, lane }, ...money];
 }
 
-/** From a create of unknown fate to the decision about it there are no events, but a person is waited for. */
+/**
+ * There are no events between a create with an unknown outcome and the decision about it, but the workflow waits for a
+ * person.
+ */
 function undecided(entries: readonly TimelineEntry[], since: (iso: string) => number): Item[] {
   const items: Item[] = [];
   let open: number | null = null;

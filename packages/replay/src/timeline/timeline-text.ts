@@ -12,12 +12,12 @@ import {
 import { counted, hanging, shownSpan } from './values';
 import { moneySummaryText, sendsText } from './workflow-entries';
 
-/** How a text is coloured; the names are those of the command line. */
+/** The style of a text; the names are the command line's. */
 export type TextPaint = (tone: 'good' | 'bad' | 'warn' | 'note', text: string) => string;
 
 /** How a timeline is laid out as text. */
 export interface TimelineTextOptions {
-  /** Columns; nothing is wrapped or cut with `Infinity`, as in a file or a pipe. @default 80 */
+  /** Columns. With `Infinity`, as for a file or a pipe, nothing is wrapped or cut. @default 80 */
   readonly width?: number;
   /** Shows times in UTC instead of the time zone of this machine. @default false */
   readonly utc?: boolean;
@@ -25,9 +25,9 @@ export interface TimelineTextOptions {
   readonly paint?: TextPaint;
 }
 
-/** Largest number of rows of a campaign that the text lists. */
+/** Maximum number of campaign rows that the text lists. */
 const MAX_ROWS = 20;
-/** Longest and shortest bar. */
+/** Maximum and minimum bar length. */
 const BARS = [24, 6] as const;
 
 /** The timeline for a terminal, without a trailing newline. */
@@ -46,7 +46,7 @@ export function timelineText(timeline: Timeline, options: TimelineTextOptions = 
   ].join('\n');
 }
 
-/** Ids, keys and texts of services may hold what a terminal obeys, or begin another line. */
+/** Ids, keys and service texts may contain terminal control characters or begin another line. */
 function withVisibleTexts<T>(value: T): T {
   const clean = (inner: unknown): unknown => {
     if (typeof inner === 'string') return visible(inner);
@@ -64,7 +64,7 @@ class Page {
   private readonly width: number;
   private readonly paint: TextPaint;
   private readonly utc: boolean;
-  /** Columns of the event ids of an entry. */
+  /** Columns of an entry's event ids. */
   private readonly idsWidth: number;
 
   constructor(
@@ -122,7 +122,7 @@ class Page {
     return this.hanging(`  ${name.padEnd(10)}`, value);
   }
 
-  /** A line with the date begins each day but the first. */
+  /** Each day except the first begins with a date line. */
   entries(): string[] {
     let day = this.timeline.startedAt === null ? '' : wallClock(this.timeline.startedAt, this.utc).date;
     return this.timeline.entries.flatMap((entry) => {
@@ -156,7 +156,7 @@ class Page {
     return `${this.moment(iso)} ${wallClock(iso, this.utc).zone}`;
   }
 
-  /** Rows that did not complete come first. */
+  /** Incomplete rows come first. */
   rows(): string[] {
     const { rows } = this.timeline;
     if (rows.length === 0) return [];
@@ -228,7 +228,7 @@ function pollsText({ polls }: Timeline): string {
   return `${count.toLocaleString('en-US')}${gap}; ${counted(seen, 'change')}${failed.length === 0 ? '' : `; errors: ${failed.join(', ')}`}`;
 }
 
-/** `5-23`, or `2:5-23` with the run in front where there are several. */
+/** `5-23`, or `2:5-23` with the run number if there are several. */
 export function eventText(events: readonly EventIds[], hasRuns: boolean): string {
   return events
     .map(({ run, ids }) => {

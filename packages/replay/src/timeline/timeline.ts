@@ -1,7 +1,7 @@
 import { type Money } from 'temporal-media';
 import { type OutcomeTone } from 'temporal-media/internal/domain/campaign/row';
 
-/** Where an entry is drawn, and in which group a reader looks for it. */
+/** Where an entry is drawn, and in which group a reader would look for it. */
 export type Lane =
   | 'workflow'
   | 'create'
@@ -57,20 +57,23 @@ export const ENTRY_KINDS = {
   sent_signal: ['own', 'A signal to another workflow.'],
 } as const satisfies { readonly [kind: string]: readonly [Lane, string] };
 
-/** What an entry is about: a key of {@link ENTRY_KINDS}. */
+/** The subject of an entry: a key of {@link ENTRY_KINDS}. */
 export type EntryKind = keyof typeof ENTRY_KINDS;
 
-/** `good`: something was reached; `wait`: refused or away for now; `bad`: lost, refused for good, or of unknown fate. */
+/**
+ * `good`: progress; `wait`: temporarily refused or unavailable; `bad`: lost, permanently refused, or with an unknown
+ * outcome.
+ */
 export type Tone = 'plain' | OutcomeTone;
 
 /** A redacted value: JSON. */
 export type Fact = string | number | boolean | null | readonly Fact[] | { readonly [name: string]: Fact };
-/** Redacted values by their names. */
+/** Redacted values by name. */
 export type Facts = { readonly [name: string]: Fact };
 
 /** Events of one run; `run` is an index into {@link Timeline.runs}. */
 export interface EventIds {
-  /** Position of the run in the chain, from 0 on. */
+  /** Position of the run in the chain, starting at 0. */
   readonly run: number;
   /** Event ids in the history of that run. */
   readonly ids: readonly number[];
@@ -80,7 +83,7 @@ export interface EventIds {
 export interface TimelineEntry {
   /** ISO 8601: time of its first event. */
   readonly at: string;
-  /** ISO 8601: time of its last event; equal to `at` for a moment. Of what is open: `readAt`, where there is one. */
+  /** ISO 8601: time of its last event; equal to `at` for a moment. For an open entry: `readAt`, if set. */
   readonly until: string;
   /** What kind of thing happened. */
   readonly kind: EntryKind;
@@ -90,11 +93,11 @@ export interface TimelineEntry {
   readonly text: string;
   /** Values behind the text, redacted. */
   readonly facts: Facts;
-  /** The history events that show it. */
+  /** The history events on which the entry is based. */
   readonly events: readonly EventIds[];
 }
 
-/** What the time was spent on. Each moment counts once, for the first of these that applies. */
+/** What the time was spent on. Each moment counts once, for the first category that applies. */
 export const SPENT = {
   downloading: 'downloading',
   poll_requests: 'poll requests',
@@ -117,10 +120,10 @@ export const SPENT = {
   nothing: 'nothing was scheduled',
 } as const;
 
-/** What a moment is counted for: a key of {@link SPENT}. */
+/** The category of a moment: a key of {@link SPENT}. */
 export type SpentOn = keyof typeof SPENT;
 
-/** Time that went to one thing. */
+/** Time spent on one thing. */
 export interface TimeSpent {
   /** What the time went to. */
   readonly on: SpentOn;
@@ -128,7 +131,7 @@ export interface TimeSpent {
   readonly ms: number;
 }
 
-/** Polls of all runs together. */
+/** All polls in all runs. */
 export interface PollSummary {
   /** Number of polls. */
   readonly count: number;
@@ -136,17 +139,17 @@ export interface PollSummary {
   readonly first: string | null;
   /** ISO 8601; null before the first poll. */
   readonly last: string | null;
-  /** Between the starts of two polls, in milliseconds; null with fewer than two. */
+  /** Longest time between the starts of two polls, in milliseconds; null with fewer than two. */
   readonly longestGapMs: number | null;
   /** Answers without a record, by class, and ticks that no worker ran. */
   readonly errors: { readonly [errorClass: string]: number };
   /** Each change of status or progress. At most 1,000; `changesLeftOut` counts the others. */
   readonly changes: readonly PollChange[];
-  /** Changes of the status that are not listed. */
+  /** Status changes that are not listed. */
   readonly changesLeftOut: number;
 }
 
-/** A status or progress that a poll found and the one before did not. */
+/** A status or progress that a poll newly found. */
 export interface PollChange {
   /** ISO 8601 */
   readonly at: string;
@@ -160,39 +163,39 @@ export interface PollChange {
 
 export const MAX_CHANGES = 1_000;
 
-/** What was paid, or may be. Null is unknown, never free. */
+/** What was or may have been paid. Null is unknown, never free. */
 export interface MoneySummary {
   /** Estimate from the price rules in millionths of the currency; null when unknown. */
   readonly estimate: Money | null;
-  /** That of the outcome; null while there is none. */
+  /** The outcome's amount; null while there is none. */
   readonly state: 'settled' | 'reserved' | 'needs_review' | 'none' | null;
   /** Whether the service reported its `usage`. */
   readonly usageReported: boolean;
-  /** Of a campaign, in micro-units of `currency`. */
+  /** For a campaign, in micro-units of `currency`. */
   readonly totals?: {
     readonly currency: string | null;
     readonly settled: number;
     readonly reserved: number;
     readonly needsReview: number;
-    /** Attempts of unknown price. */
+    /** Attempts with an unknown price. */
     readonly unknown: number;
   };
-  /** Of a campaign, in micro-units. */
+  /** For a campaign, in micro-units. */
   readonly budget?: number;
 }
 
-/** `budget`: no money was left for it; `attempts`: all were made; `cancelled`: the campaign was. */
+/** `budget`: no money was left for it; `attempts`: all attempts were used; `cancelled`: the campaign was canceled. */
 export type NoAttempt = 'budget' | 'attempts' | 'cancelled';
 
-/** A row of a campaign, as far as the histories of its batches tell. */
+/** A campaign row, as far as its batches' histories show. */
 export interface TimelineRow {
-  /** Key of the row in its manifest. */
+  /** The row's key in the manifest. */
   readonly key: string;
-  /** Line of the row in its manifest; null when unknown. */
+  /** The row's line in the manifest; null if unknown. */
   readonly line: number | null;
   /** The batch that ran the row. */
   readonly batch: number | null;
-  /** An outcome, or what was last done for it. */
+  /** Its outcome, or its last known step. */
   readonly state: string;
   /** How good or bad the result is, for colors. */
   readonly tone: Tone;
@@ -200,7 +203,7 @@ export interface TimelineRow {
   readonly model: string | null;
   /** Task id; null when none is known. */
   readonly taskId: string | null;
-  /** Creates under its key and under those of later attempts. */
+  /** Creates under the row's key and the keys of later attempts. */
   readonly creates: number;
   /** Number of polls. */
   readonly polls: number;
@@ -210,15 +213,15 @@ export interface TimelineRow {
   readonly createdAt: string | null;
   /** ISO 8601: when the row ended; null while it is open. */
   readonly finishedAt: string | null;
-  /** Of a rejection, of content that is not there, of a failed poll; the code of a failed video. */
+  /** For a rejection, unavailable content or a failed poll; for a failed video, the code. */
   readonly reason: string | null;
-  /** Why an ended row has no result, in one word; null when it has one, or nothing is known. */
+  /** Why an ended row has no result, in one word; null if it has a result or nothing is known. */
   readonly kind: string | null;
   /** The service's own code for that. */
   readonly code: string | null;
-  /** Why it got no attempt, or no further one; null where none was due, or none is known. */
+  /** Why the row got no attempt, or no further one; null if none was due, or the reason is unknown. */
   readonly noAttempt: NoAttempt | null;
-  /** Micro-units that it may have cost; null is unknown. */
+  /** The row's possible cost in micro-units; null is unknown. */
   readonly cost: number | null;
 }
 
@@ -234,7 +237,7 @@ export interface TimelineRun {
   readonly endedAt: string | null;
   /** Number of events in the history. */
   readonly events: number;
-  /** How the run ended; `open` where its history has no end. */
+  /** How the run ended; `open` if its history has no end. */
   readonly end:
     | 'completed'
     | 'failed'
@@ -243,18 +246,20 @@ export interface TimelineRun {
     | 'terminated'
     | 'continued_as_new'
     | 'open';
-  /** Where an operator's reset made this run: it does again what came after this event of that run. Else null. */
+  /**
+   * Set if an operator's reset created this run, which repeats everything after this event of that run. Otherwise null.
+   */
   readonly resetFrom: { readonly runId: string; readonly eventId: number } | null;
 }
 
-/** The story of one execution: `timeline` of the command `replay`, and what its page is drawn from. */
+/** The timeline of one execution: `timeline` in the output of `replay`, and the data for its page. */
 export interface Timeline {
   readonly v: 1;
   /** Id of the workflow. */
   readonly workflowId: string;
   /** Name of the workflow type. */
   readonly workflowType: string;
-  /** The workflow that started this one; null without one. */
+  /** The workflow that started this one; null if none. */
   readonly parent: { readonly workflowId: string; readonly runId: string } | null;
   /** The runs of the chain, the oldest first. */
   readonly runs: readonly TimelineRun[];
@@ -262,13 +267,13 @@ export interface Timeline {
   readonly startedAt: string | null;
   /** Time of the last event. */
   readonly lastEventAt: string | null;
-  /** When the history of an execution that is open was read from its server; null for one that is over, and for files. */
+  /** When an open execution's history was read from the server; null for an ended execution, and for files. */
   readonly readAt: string | null;
   /** The outcome that was returned, or how the execution ended without one; null while it is open. */
   readonly outcome: string | null;
-  /** What it means and what is safe to do, for an outcome that is not `completed`. */
+  /** The meaning of the outcome and what is safe to do, unless it is `completed`. */
   readonly advice: string | null;
-  /** Task id of the video; null when none is known. */
+  /** Task id of the video; null if unknown. */
   readonly taskId: string | null;
   /** The creation key; null when the workflow buys nothing. */
   readonly creationKey: string | null;
@@ -276,23 +281,26 @@ export interface Timeline {
   readonly model: string | null;
   /** The account that paid; null when unknown. */
   readonly account: string | null;
-  /** ISO 8601: when the wait ends; null where nothing is waited for. */
+  /** ISO 8601: when the wait ends; null if nothing is awaited. */
   readonly deadlineAt: string | null;
-  /** What was spent or may be owed. */
+  /** The amount spent or possibly owed. */
   readonly money: MoneySummary;
-  /** Paid requests that were sent, as far as these histories tell; those of children not included. */
+  /** Paid requests that were sent, according to these histories; children are not included. */
   readonly sends: number;
-  /** How many of them the service refused and accepted; what became of the rest is unknown. */
+  /** How many of them the service refused and accepted; the outcome of the rest is unknown. */
   readonly sendsRefused: number;
   /** Paid requests that the service accepted. */
   readonly sendsAccepted: number;
   /** The polls, summarized. */
   readonly polls: PollSummary;
-  /** Adds up to the time from `startedAt` to `readAt`, else `lastEventAt`; only what is above 0, the longest first. */
+  /**
+   * Adds up to the time from `startedAt` to `readAt`, or else to `lastEventAt`. Contains only values above 0, the
+   * longest first.
+   */
   readonly spent: readonly TimeSpent[];
   /** In the order of their first events. */
   readonly entries: readonly TimelineEntry[];
-  /** Of a campaign and its batches. */
+  /** For a campaign and its batches. */
   readonly rows: readonly TimelineRow[];
   /** Timelines of children that were loaded. */
   readonly children: readonly Timeline[];

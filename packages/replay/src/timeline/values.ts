@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { isSentence, type Redactor } from 'temporal-media/internal/service/redact';
 
-/** Values of payloads: histories of other versions, and of other programs, may hold anything. */
+/** Reads payload values. Histories from other versions or programs may contain anything. */
 export type Fields = { readonly [name: string]: unknown };
 
 const NONE: Fields = {};
@@ -28,7 +28,7 @@ export function timeOf(value: unknown): string | null {
   return Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : null;
 }
 
-/** Without the fields that are null or empty. */
+/** Without null and empty fields. */
 export function present<T>(facts: { readonly [name: string]: T | null | undefined }): { [name: string]: T } {
   const kept: { [name: string]: T } = {};
   for (const [name, value] of Object.entries(facts))
@@ -70,15 +70,15 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 
 /**
- * What may be shown of a value: the rules of logs (architecture: Stores). Each returns null for a value that is not a
- * text.
+ * The parts of a value that may be shown, by the same rules as logs (architecture: Stores). Each returns null for a
+ * value that is not a text.
  */
 export interface Shown {
-  /** An id that somebody else chose: unchanged, unless it holds a secret, an address or a sentence. */
+  /** An id chosen by others: unchanged, unless it contains a secret, an address or a sentence. */
   id(value: unknown): string | null;
-  /** A status, a code, a reason, a name of a type: a sentence, which may be a prompt, becomes `[text]`. */
+  /** A status, a code, a reason, a type name: a sentence, which may be a prompt, becomes `[text]`. */
   word(value: unknown): string | null;
-  /** What a person wrote in order to be read: on one line, shortened. */
+  /** Text that a person wrote for others to read: on one line, shortened. */
   said(value: unknown): string | null;
   /** A SHA-256. */
   hash(value: unknown): string | null;
@@ -87,7 +87,7 @@ export interface Shown {
 const MAX_ID = 200;
 const MAX_SAID = 300;
 
-/** @param redactor knows the keys that must not be shown, besides what has the form of one. */
+/** @param redactor knows the keys that must not be shown, besides texts that look like a key. */
 export function shownBy(redactor: Redactor): Shown {
   return {
     id: (value) => {
@@ -95,7 +95,7 @@ export function shownBy(redactor: Redactor): Shown {
       if (text === null) return null;
       if (redactor.holdsSecret(text) || isSentence(text)) return redactor.name(text, MAX_ID);
       const clean = redactor.text(text, MAX_ID);
-      // A long id looks like data: only what looks like a key or an address is removed from it.
+      // A long id looks like data, so only parts that look like a key or an address are removed.
       if (/\[removed\]|\[path\]/.test(clean) || text.includes('://')) return clean;
       const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Cf}\p{Cs}]+/gu, ' ');
       return line.length > MAX_ID ? `${line.slice(0, MAX_ID)}…` : line;
@@ -112,7 +112,7 @@ export function shownBy(redactor: Redactor): Shown {
   };
 }
 
-/** A text beside its head, wrapped at blanks: a word that is longer than a line is there to be copied. */
+/** A text beside its label, wrapped at spaces. A word longer than a line is not split, so that it can be copied. */
 export function hanging(head: string, text: string, width: number): string[] {
   const room = Math.max(20, width - head.length);
   const lines: string[] = [];

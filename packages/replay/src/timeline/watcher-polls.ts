@@ -3,7 +3,7 @@ import { type LoadedRun } from '../loaded-history';
 import { type Operation, operationsOf } from './operations';
 import { fieldsOf, listOf, textOf } from './values';
 
-/** A watch of a video by a watcher. */
+/** A watcher's watch of a video. */
 export interface WatchByWatcher {
   /** Workflow id of the watcher. */
   readonly watcher: string;
@@ -13,7 +13,7 @@ export interface WatchByWatcher {
   readonly to: number | null;
 }
 
-/** The watches in one run of a video. */
+/** The watches in one run of a video's workflow. */
 export function watchesOf(run: LoadedRun): readonly WatchByWatcher[] {
   return operationsOf(run, 0).operations.flatMap(({ kind, name, input, at, endedAt }) => {
     const watcher = textOf(fieldsOf(fieldsOf(input)['watcher'])['workflowId']);
@@ -24,8 +24,8 @@ export function watchesOf(run: LoadedRun): readonly WatchByWatcher[] {
 }
 
 /**
- * The polls of a video in the histories of watchers, during its watch: each as if the video had been polled alone. They
- * have no events in the history of the video.
+ * A video's polls in the watchers' histories, during its watch, each as if the video had been polled alone. They have
+ * no events in the video's own history.
  */
 export function pollsByWatchers(
   runs: readonly LoadedRun[],
@@ -51,15 +51,15 @@ export function pollsByWatchers(
     .sort((a, b) => a.at - b.at);
 }
 
-/** The end of a watcher that had videos, in milliseconds since 1970. */
+/** The end of a watcher run that had videos, in milliseconds since 1970. */
 export interface WatcherLoss {
-  /** Of the run that was lost. */
+  /** The lost run. */
   readonly end: Operation;
-  /** When another run of the watcher began; null where none has. */
+  /** When another run of the watcher began; null if none has. */
   readonly backAt: number | null;
 }
 
-/** Ends of the watcher of a watch during it: videos that were not told join its next run. */
+/** The times at which the watcher ended during a watch. Videos that received no result join its next run. */
 export function watcherLosses(
   runs: readonly LoadedRun[],
   { input, at: from, endedAt }: Operation,
@@ -67,7 +67,7 @@ export function watcherLosses(
   const watcherId = fieldsOf(fieldsOf(input)['watcher'])['workflowId'];
   const read = runs.filter(({ workflowId }) => workflowId === watcherId).map((one) => operationsOf(one, 0));
   const begins = read.flatMap(({ firstAt }) => firstAt ?? []).sort((a, b) => a - b);
-  // A reset ends a run too, and the new one has its videos from the start.
+  // A reset also ends a run, and the new run has its videos from the start.
   const reset = read.flatMap(({ operations }) =>
     operations.flatMap(({ kind, target }) => (kind === 'reset' ? [target?.runId] : [])),
   );
@@ -81,5 +81,5 @@ export function watcherLosses(
 
 const LOST: readonly Operation['end'][] = ['terminated', 'failed', 'timed_out', 'cancelled'];
 
-/** The answers of a tick that is under way, or of a run that was ended in it, are nowhere. */
+/** The answers of a running tick, or of a tick in which the run ended, are not recorded anywhere. */
 const isOver = (end: Operation['end']): boolean => end !== 'open' && end !== 'dropped';

@@ -67,7 +67,7 @@ function startFacts(
   };
 }
 
-/** State of the run before: the task, its deadline and its last status. */
+/** The previous run's state: the task, its deadline and its last status. */
 function readCarried(carried: unknown, story: Story, polls: PollReader): void {
   const fields = fieldsOf(carried);
   story.creationKey ??= story.shown.id(fields['creationKey']);
@@ -89,7 +89,7 @@ const PHASES: { readonly [phase: string]: string } = {
   watching: 'while it waits for the video',
 };
 
-/** The start of a later run: it belongs to the entry that ended the run before. */
+/** The start of a later run. It belongs to the entry that ended the previous run. */
 export function readLaterStart(
   operation: Operation,
   story: Story,
@@ -133,7 +133,7 @@ export function readEnd(operation: Operation, story: Story): OpenEntry {
   return story.add({ kind: 'ended', tone: outcome.tone, text, facts: outcome.facts }, operation);
 }
 
-/** A reset: what was known of the end of the run before it holds no longer. */
+/** A reset: what was known about the end of the previous run no longer applies. */
 export function readReset(operation: Operation, story: Story): void {
   story.decided(operation.at);
   story.resumed(operation.at);
@@ -141,7 +141,7 @@ export function readReset(operation: Operation, story: Story): void {
   story.advice = null;
   const kept = eventId(operation.event) - 1;
   const from = story.shown.id(operation.target?.runId || null);
-  // The run before is told where this one has nothing of its events but the reset.
+  // The previous run is shown separately if this run contains only the reset of its events.
   const isShown = operation.run > 0 && operation.ids[0] === 1;
   const text = isShown
     ? `Reset: run ${operation.run + 1} does again what came after event ${kept} of run ${operation.run}`
@@ -175,7 +175,10 @@ interface Outcome {
   readonly facts: { readonly [name: string]: Fact };
 }
 
-/** The outcome that a workflow returned, by the table of failures: the message of an outcome may hold foreign text. */
+/**
+ * The outcome that a workflow returned, described by the failure table, because an outcome's message may contain
+ * foreign text.
+ */
 function outcomeOf(result: unknown, story: Story): Outcome {
   const { shown } = story;
   const fields = fieldsOf(result);
@@ -205,7 +208,7 @@ function outcomeOf(result: unknown, story: Story): Outcome {
   });
   story.taskId ??= shown.id(fieldsOf(fields['video'])['taskId']);
   const detail = facts['reason'] ?? facts['kind'] ?? facts['cause'];
-  // A campaign has outcomes of its own: the table is that of single calls.
+  // A campaign has its own outcomes. The table covers single calls.
   const isCampaign = fields['campaign'] !== undefined;
   const row = isCampaign
     ? undefined
@@ -261,7 +264,7 @@ function readMoney(fields: { readonly [name: string]: unknown }, story: Story): 
   if (budget !== null) story.money = { ...story.money, budget };
 }
 
-/** Money of a campaign, from its result or from a report. */
+/** A campaign's money, from its result or from a report. */
 export function campaignMoney(totals: unknown, currency: unknown, story: Story): void {
   const { settled, reserved, needsReview, unknown } = fieldsOf(totals);
   story.money = {
@@ -295,7 +298,7 @@ export function readTaskFailure(operation: Operation, story: Story): void {
   );
 }
 
-/** `4 sends: 3 refused, 1 accepted`; null where nothing was sent. */
+/** `4 sends: 3 refused, 1 accepted`; null if nothing was sent. */
 export function sendsText({ sends, sendsRefused, sendsAccepted }: Timeline): string | null {
   if (sends === 0) return null;
   const counts = [
@@ -307,7 +310,7 @@ export function sendsText({ sends, sendsRefused, sendsAccepted }: Timeline): str
   return sends === 1 ? `1 send, ${words[0]?.slice(2)}` : `${sends} sends: ${words.join(', ')}`;
 }
 
-/** What the execution may cost, in words; null where nothing is known. */
+/** The possible cost of the execution, in words; null if unknown. */
 export function moneySummaryText({ estimate, state, totals }: MoneySummary): string | null {
   if (totals !== undefined) {
     const currency = totals.currency ?? '';

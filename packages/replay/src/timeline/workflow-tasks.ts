@@ -2,10 +2,10 @@ import { type History } from '@temporalio/common/lib/proto-utils';
 
 type Event = NonNullable<History['events']>[number];
 
-/** A workflow task: from its schedule over its start to its end. In milliseconds since 1970. */
+/** A workflow task, from its schedule to its end. Times are in milliseconds since 1970. */
 export interface WorkflowTask {
   readonly at: number;
-  /** Null where no worker took it. */
+  /** Null if no worker took it. */
   startedAt: number | null;
   endedAt: number | null;
   /** `reset`: a reset of the run ended it. */
@@ -16,7 +16,7 @@ export interface WorkflowTask {
 export class TaskReader {
   readonly tasks: WorkflowTask[] = [];
 
-  /** Returns whether the event belongs to a workflow task. @param at its time, in milliseconds since 1970 */
+  /** Returns whether the event belongs to a workflow task. @param at the event's time, in milliseconds since 1970 */
   read(event: Event, at: number): boolean {
     if (event.workflowTaskScheduledEventAttributes) {
       this.tasks.push({ at, startedAt: null, endedAt: null, end: 'open' });

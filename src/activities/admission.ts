@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { cancellationSignal } from '@temporalio/activity';
-import { otherwise } from '../domain/bug';
+import { otherwise, throwBug } from '../domain/bug';
 import { fenceLog, ownerLog, type OwnerRecord } from '../domain/campaign/budget-book';
+import { resolveCreatePolicy } from '../domain/create-policy';
 import { type CreateJournal, keepsNothing } from '../domain/journal';
 import {
   type IntentEntry,
@@ -18,8 +19,9 @@ import { isUnknown } from '../domain/paid-log';
 import { type PaidRequest } from '../domain/request';
 import { msUntil, timeAfter } from '../service/time-left';
 import { type Account, credentialOf } from '../settings/accounts';
+import { clearOf } from './failures';
 import { type Acknowledgement } from './heartbeat';
-import { type AdmittedCall, type OpenedCall, NO_ACCOUNT } from './intent';
+import { type AdmittedCall, fingerprintOf, NO_ACCOUNT, type OpenedCall, type PaidSpec } from './intent';
 import { journalDown, openLog } from './key-log';
 import {
   type AnswerBase,
@@ -29,7 +31,7 @@ import {
   UNDER_INTENT,
   unsentAnswer,
 } from './paid-answers';
-import { type Caller, type MissingHere, type PaidDeps } from './paid-context';
+import { type Caller, type MissingHere, type PaidDeps, preferred, type Prepared } from './paid-context';
 import { type GatedCall, type StandingRefusal } from './refusal-gate';
 import { isTooLate, mayBeAlive, type SendWindow } from './send-window';
 import { type Reserved, spendBooksOf } from './spend-book';
@@ -317,4 +319,31 @@ function priceChangedAnswer(base: AnswerBase): RejectedCall {
     'price_changed',
     'It costs more now than when it was planned, or its price is no longer known. Nothing was sent. Plan it again.',
   );
+}
+
+/** Prepares account, body, price and fingerprint of a call, as far as this worker can. Writes and sends nothing. */
+export async function prepareCall(
+  deps: PaidDeps,
+  spec: PaidSpec,
+): Promise<Pick<OpenedCall, 'account' | 'prepared' | 'fingerprint' | 'policy'>> {
+  const account = deps.accounts.find(spec.account);
+  // An error here is a fault of a store or a mistake of ours: nothing was sent, and the answer reports it.
+  const prepared: Prepared =
+    account === undefined
+      ? { kind: 'missing', missing: NO_ACCOUNT, fileHashes: null }
+      : await spec.prepare(account).catch((error: unknown) => unprepared(account, error));
+  const fingerprint =
+    account === undefined || prepared.fileHashes === null
+      ? null
+      : fingerprintOf(spec.paid, account, prepared.fileHashes);
+  const policy = resolveCreatePolicy(deps.policy, account?.policy, preferred(prepared), spec.policy);
+  return { account, prepared, fingerprint, policy };
+}
+
+/** The fault of a store or of a file. */
+async function unprepared(account: Account, error: unknown): Promise<Prepared> {
+  throwBug(error);
+  const reason = error instanceof Error ? error.message : String(error);
+  const message = `The request could not be prepared on this worker: ${clearOf([await account.client.redactor()])(reason)}`;
+  return { kind: 'unavailable', message, fileHashes: new Map() };
 }

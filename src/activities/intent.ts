@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { throwBug } from '../domain/bug';
-import { type CreatePolicy, resolveCreatePolicy, type ResolvedCreatePolicy } from '../domain/create-policy';
+import { type CreatePolicy, type ResolvedCreatePolicy } from '../domain/create-policy';
 import { fingerprintText } from '../domain/fingerprint';
 import { type BindingStatus } from '../domain/journal';
 import {
@@ -14,17 +13,9 @@ import { type PendingCall } from '../domain/paid-call';
 import { type PaidRequest } from '../domain/request';
 import { type PaidFailure, type PaidSendOptions } from '../service/media-client';
 import { type Account } from '../settings/accounts';
-import { clearOf } from './failures';
 import { type KeyLog } from './key-log';
 import { type AnswerBase } from './paid-answers';
-import {
-  type Caller,
-  type MissingHere,
-  type PaidDeps,
-  preferred,
-  type Prepared,
-  type ReadyCall,
-} from './paid-context';
+import { type Caller, type MissingHere, type PaidDeps, type Prepared, type ReadyCall } from './paid-context';
 import { recordedEnd, type SendWindow } from './send-window';
 import { type Sender } from './sender';
 import { type Accepted } from './spans';
@@ -193,29 +184,8 @@ export const NO_ACCOUNT: MissingHere = {
   field: 'account',
 };
 
-/** Prepares account, body, price and fingerprint of a call, as far as this worker can. Writes and sends nothing. */
-export async function prepareCall(
-  deps: PaidDeps,
-  spec: PaidSpec,
-): Promise<Pick<OpenedCall, 'account' | 'prepared' | 'fingerprint' | 'policy'>> {
-  const account = deps.accounts.find(spec.account);
-  // An error here is a fault of a store or a mistake of ours: nothing was sent, and the answer reports it.
-  const prepared: Prepared =
-    account === undefined
-      ? { kind: 'missing', missing: NO_ACCOUNT, fileHashes: null }
-      : await spec.prepare(account).catch((error: unknown) => unprepared(account, error));
-  const fingerprint =
-    account === undefined || prepared.fileHashes === null
-      ? null
-      : fingerprintOf(spec.paid, account, prepared.fileHashes);
-  const policy = resolveCreatePolicy(deps.policy, account?.policy, preferred(prepared), spec.policy);
-  return { account, prepared, fingerprint, policy };
-}
-
-/** The fault of a store or of a file. */
-async function unprepared(account: Account, error: unknown): Promise<Prepared> {
-  throwBug(error);
-  const reason = error instanceof Error ? error.message : String(error);
-  const message = `The request could not be prepared on this worker: ${clearOf([await account.client.redactor()])(reason)}`;
-  return { kind: 'unavailable', message, fileHashes: new Map() };
+/** Whether the answer reports that nothing was sent. */
+export function saysUnsent({ answer, send }: SendOnceResult): boolean {
+  if (send !== null) return false;
+  return answer.outcome === 'rejected' || (answer.outcome === 'not_sent' && answer.cause !== 'fenced');
 }

@@ -13,7 +13,15 @@ import { INTERNAL_ERROR, NOT_RECORDED } from '../domain/names';
 import { type NotSent } from '../domain/paid-call';
 import { decide, indexOfSend, type Licence, answeringSend } from '../domain/paid-log';
 import { type Account } from '../settings/accounts';
-import { type Admission, admitCall, kept, payerRefusal, stopsBeforeSend, unannounced } from './admission';
+import {
+  type Admission,
+  admitCall,
+  kept,
+  payerRefusal,
+  prepareCall,
+  stopsBeforeSend,
+  unannounced,
+} from './admission';
 import { redactorsOf, reportMistake, sanitised } from './failures';
 import {
   type AdmittedCall,
@@ -23,7 +31,7 @@ import {
   type OpenedCall,
   type PaidSpec,
   type PostedCall,
-  prepareCall,
+  saysUnsent,
   type SendOnceResult,
   sentBy,
 } from './intent';
@@ -138,11 +146,6 @@ async function sendByLog(deps: PaidDeps, who: Caller, spec: PaidSpec): Promise<S
   // A later try proves nothing about an earlier one that may be alive: the reconciliation excludes it first.
   const provesNothing = who.isLater && !spec.retries && spec.recordedOnly !== true && saysUnsent(result);
   return provesNothing ? unanswered(base, spec.sender) : result;
-}
-
-function saysUnsent({ answer, send }: SendOnceResult): boolean {
-  if (send !== null) return false;
-  return answer.outcome === 'rejected' || (answer.outcome === 'not_sent' && answer.cause !== 'fenced');
 }
 
 /** Only a reconciliation, or a later try, knows the outcome of the call. */

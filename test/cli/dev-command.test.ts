@@ -80,7 +80,7 @@ describe('temporal-media dev', () => {
     const before = await readDevState(env['MEDIA_DATA_DIR'] ?? '');
     if (dev === undefined || before?.pids.worker === undefined) throw new Error('no dev is running');
     process.kill(before.pids.worker, 'SIGKILL');
-    await dev.untilLine('stderr', /The worker runs again/);
+    await dev.untilLine('stderr', /The worker is running again/);
     const after = await readDevState(env['MEDIA_DATA_DIR'] ?? '');
     expect(after?.pids).toEqual({ ...before.pids, worker: after?.pids.worker });
     expect(after?.pids.worker).not.toBe(before.pids.worker);

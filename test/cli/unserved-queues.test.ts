@@ -66,12 +66,12 @@ describe('what nobody serves is said at once', () => {
       const waiting = startCli([...video, '--id', id], env);
       const line = await waiting.untilLine('stderr', /no such function is exported/);
       expect(line).toMatch(
-        /try \d+ of the workflow's code, which fails: .*'generateVideo'.* add a MediaPlugin/,
+        /attempt \d+ of the workflow's code, which fails: .*'generateVideo'.* add a MediaPlugin/,
       );
       waiting.child.kill('SIGINT');
       await waiting.ended;
       const { reply } = await runJson(['status', id], env);
-      expect(reply.data?.['safe']).toMatch(/^Its workflow code fails: try \d+ .*add a MediaPlugin/);
+      expect(reply.data?.['safe']).toMatch(/^Its workflow code fails: attempt \d+ .*add a MediaPlugin/);
       await bench.server.client.workflow.getHandle(id).terminate();
     });
   });

@@ -16,7 +16,7 @@ const PLACES = [
   'activities/sender#withSender',
   'activities/paid-context#caller',
   'activities/paid-context#preferred',
-  'activities/unknown-sends#withSameKeyOf',
+  'activities/unknown-sends#keepFirstPurchase',
   'domain/log-entries#honouredKey',
   'domain/clocks#givenAt',
   'activities/admission#admitCall',

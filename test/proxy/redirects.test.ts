@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { loopback, type Loopback } from '../service/loopback-service';
 import { privateCa } from '../support/private-ca';
 
-const GETTER = join(__dirname, '..', '..', 'lib', 'service', 'get-without-credentials.js');
+const GETTER = join(__dirname, '..', '..', 'lib', 'service', 'connections.js');
 
 /** NODE_EXTRA_CA_CERTS is read when a process starts. */
 const SCRIPT = `

@@ -80,7 +80,7 @@ describe('status of a workflow that is not the one the shell thinks of', () => {
       return (raw.pendingWorkflowTask?.attempt ?? 1) > 1;
     });
     const found = await status(handle.workflowId);
-    expect(found?.['safe']).toMatch(/^Its workflow code fails: try \d+ .*temporal-media replay/);
+    expect(found?.['safe']).toMatch(/^Its workflow code fails: attempt \d+ .*temporal-media replay/);
     await handle.terminate();
     await bad.stop();
   });

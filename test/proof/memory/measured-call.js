@@ -51,7 +51,7 @@ async function image(client) {
     requested: 1,
     warnings: [],
     deadlineAt: performance.now() + 60_000,
-    journal: 'none',
+    journal: lib('domain/journal.js').NO_JOURNAL,
   });
   return kept.outcome === 'completed' ? 'completed' : `results_lost: ${kept.reason}`;
 }

@@ -1,7 +1,7 @@
 import { createNexusServiceClient } from '@temporalio/workflow';
-import { type MediaCampaignInput, mediaService } from '../../src/nexus';
+import { type MediaCampaignInput, mediaService } from '../../../src/nexus';
 
-export { releaseTrailer } from '../../examples/nexus-caller';
+export { releaseTrailer } from '../../../examples/nexus-caller';
 
 /** One operation with any input, as a caller without types may send it. */
 export async function callMedia(

@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { NexusOperationFailure, TimeoutFailure } from '@temporalio/common';
 import { Worker } from '@temporalio/worker';
-import { type VideoOutcome } from '../../src/domain';
-import { accepted } from '../support/accepted';
-import { storedManifest } from '../support/campaign';
-import { eventually } from '../support/eventually';
-import { type MediaStack } from '../support/media-stack';
-import { sharedStack } from '../support/shared-stack';
-import { connectTestServer, ownNamespace, type TestServer } from '../support/temporal';
-import { testBundle } from '../support/test-bundle';
+import { type VideoOutcome } from '../../../src/domain';
+import { accepted } from '../../support/accepted';
+import { storedManifest } from '../../support/campaign';
+import { eventually } from '../../support/eventually';
+import { type MediaStack } from '../../support/media-stack';
+import { sharedStack } from '../../support/shared-stack';
+import { connectTestServer, ownNamespace, type TestServer } from '../../support/temporal';
+import { testBundle } from '../../support/test-bundle';
 
 /** Callers in a namespace of their own, and the endpoint by which they reach the media workers. */
 interface Callers {

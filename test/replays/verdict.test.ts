@@ -49,7 +49,7 @@ const ADDED: readonly (readonly [
     'findVideoTask.found',
     5,
     'look the task up',
-    'workflows/await-video.ts',
+    'workflows/client-requests.ts',
     'return activity(ACTIVITY.findVideoTask',
   ],
   [
@@ -146,7 +146,7 @@ const KINDS: readonly Kind[] = [
         'findVideoTask.found',
         'look the task up',
         'findVideoTask',
-        'workflows/await-video.ts',
+        'workflows/client-requests.ts',
         'return activity(ACTIVITY.findVideoTask',
       ),
       renamed(
@@ -212,15 +212,15 @@ const KINDS: readonly Kind[] = [
       },
       {
         file: 'workflows/image-call.ts',
-        find: 'activity(ACTIVITY.generateImage, placement)({ ...given, request: input.request })',
+        find: 'activity(ACTIVITY.generateImage, placement)({ ...asked, request: input.request })',
         replace:
-          'Promise.resolve().then(() => activity(ACTIVITY.generateImage, placement)({ ...given, request: input.request }))',
+          'Promise.resolve().then(() => activity(ACTIVITY.generateImage, placement)({ ...asked, request: input.request }))',
       },
       {
         file: 'workflows/image-call.ts',
-        find: 'activity(ACTIVITY.editImage, placement)({ ...given, request: input.request as ImageEditRequest })',
+        find: 'activity(ACTIVITY.editImage, placement)({ ...asked, request: input.request as ImageEditRequest })',
         replace:
-          'Promise.resolve().then(() => activity(ACTIVITY.editImage, placement)({ ...given, request: input.request as ImageEditRequest }))',
+          'Promise.resolve().then(() => activity(ACTIVITY.editImage, placement)({ ...asked, request: input.request as ImageEditRequest }))',
       },
       { file: 'workflows/await-video.ts', find: 'firstPollAt: now,', replace: 'firstPollAt: now + 5000,' },
       {

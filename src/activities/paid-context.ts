@@ -21,6 +21,7 @@ import { type RefusalGate } from './refusal-gate';
  * What is known about a create with an unknown outcome, for searching the service's own records. Contains no prompt.
  */
 export interface SentCreate {
+  /** Kind of the paid call. */
   readonly operation: PaidRequest['operation'];
   /** Credential name and digest of the base address. */
   readonly account: string;

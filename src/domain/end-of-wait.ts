@@ -34,7 +34,9 @@ export type WatchVerdict =
 /** The end of a watch. */
 export interface WatchEnd {
   readonly kind: 'verdict';
+  /** Why the wait ended. */
   readonly verdict: WatchVerdict;
+  /** The state at its end. */
   readonly state: WatchState;
   /** The file of a completed video, if a delivery has fetched it. */
   readonly downloaded?: Downloaded;

@@ -7,6 +7,7 @@ export interface TaskIndexEntry {
   readonly v: 1;
   /** Temporal namespace in which the workflow ran. */
   readonly namespace: string;
+  /** Creation key of the call that created the task. */
   readonly creationKey: string;
   /** Which send of its key created it, from 0. */
   readonly sendAttempt: number;
@@ -14,6 +15,7 @@ export interface TaskIndexEntry {
   readonly workflowId: string | null;
   /** Null for a call outside of a workflow. */
   readonly runId: string | null;
+  /** The created task. */
   readonly video: VideoTask;
 }
 

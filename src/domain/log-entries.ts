@@ -64,6 +64,7 @@ interface SentRequest extends Written, JournalKey, OfSender {
 /** Written before a byte is sent. From here on, a request may be in flight. */
 export interface IntentEntry extends SentRequest {
   readonly kind: 'intent';
+  /** SHA-256 of the request body, in lowercase hexadecimal. */
   readonly bodyHash: string;
   /** Estimate by the price rules at that time; null means unknown, never free. */
   readonly estimate: Money | null;
@@ -82,6 +83,7 @@ export interface IntentEntry extends SentRequest {
  */
 export interface LostEntry extends SentRequest {
   readonly kind: 'lost';
+  /** Why the journal does not have the request. */
   readonly cause: string;
 }
 
@@ -91,7 +93,9 @@ export type RecordedAnswer = Exclude<CreateVideoAnswer | ImageCallAnswer, { outc
 /** A send's outcome, recorded by its sender, or `unconfirmed` if the sender can no longer be alive. */
 export interface AnswerEntry extends Written {
   readonly kind: 'answer';
+  /** Nonce of the send that was answered. */
   readonly nonce: string;
+  /** The outcome of that send. */
   readonly answer: RecordedAnswer;
   /**
    * ISO 8601 time until which the send with the unknown outcome may be in flight again under its idempotency key. No
@@ -116,8 +120,11 @@ export interface DecisionEntry extends Written {
   readonly kind: 'decision';
   /** Nonce of the send whose evidence was shown. */
   readonly about: string;
+  /** What was decided. */
   readonly decision: UnconfirmedDecision;
+  /** Who decided. */
   readonly by: string;
+  /** Why, in the words of that person. */
   readonly reason: string;
   /** The result of this decision; null after `resubmit`, which makes the key free again. */
   readonly answer: CreatedVideo | CompletedImages | RejectedCall | null;

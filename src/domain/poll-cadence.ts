@@ -30,7 +30,9 @@ export const PACE = {
 
 /** How long after its start a long wait is polled less often, and at what interval, in milliseconds. */
 export interface SlowPolling {
+  /** Milliseconds after which polling slows down. */
   readonly afterMs: number;
+  /** Milliseconds between two polls from then on. */
   readonly intervalMs: number;
 }
 

@@ -10,7 +10,9 @@ import { type TaskError, type VideoTask, videoTaskCheck } from './video-task';
  * workflow time.
  */
 export interface WatchState {
+  /** The task that is polled. */
   readonly video: VideoTask;
+  /** When the wait began, in milliseconds since the Unix epoch, as all times here. */
   readonly startedAt: number;
   /** When the caller's `waitFor` ends. */
   readonly deadlineAt: number;
@@ -18,6 +20,7 @@ export interface WatchState {
    * Time at which the execution expires, minus the time for a last poll; null if it never expires (architecture: Wait).
    */
   readonly hardEndAt: number | null;
+  /** When the next poll is due. */
   readonly dueAt: number;
   /** Never polled before this time, set by Retry-After; 0 when the service set none. */
   readonly notBefore: number;
@@ -31,9 +34,11 @@ export interface WatchState {
   readonly progress: number | null;
   /** When a record last differed from the one before; null before the first record. */
   readonly lastChangeAt: number | null;
+  /** Time of the last poll; null before the first. */
   readonly lastPollAt: number | null;
   /** Polls that the service answered, or that failed in transit. */
   readonly polls: number;
+  /** Number of consecutive polls that returned no record. */
   readonly errors: number;
   /** Null when the last poll returned a record. */
   readonly lastError: LastPollError | null;

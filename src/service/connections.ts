@@ -174,7 +174,9 @@ export type ConnectionPurpose = 'paid' | 'poll' | 'content' | 'media' | 'models'
 
 /** How the sockets of one kind of call are opened. */
 export interface ConnectionSettings {
+  /** What the connections are used for. */
   readonly purpose: ConnectionPurpose;
+  /** Most sockets to one origin. */
   readonly connections: number;
   /** Longest time to open a socket, TLS included. */
   readonly connectTimeoutMs: number;
@@ -188,6 +190,7 @@ export interface ConnectionSettings {
 
 /** The sockets that one kind of call of an account uses. */
 export interface Connection {
+  /** Sends the request with undici. */
   readonly dispatcher: Dispatcher;
   /** A proxy resolves names itself: a caller that filters addresses must check the name before the request. */
   readonly viaProxy: boolean;

@@ -80,6 +80,7 @@ export interface MediaConfig {
   readonly createsPerSecond: number | undefined;
   /** Workflows that stay in memory between two of their tasks; undefined for the SDK's own number. */
   readonly cachedWorkflows: number | undefined;
+  /** MEDIA_SERVE: what the worker serves. @default all parts */
   readonly serve: readonly ServedPart[];
   /** Whether the worker of the queue itself serves the Nexus service `media`. */
   readonly nexus: boolean;

@@ -40,6 +40,7 @@ import { neverStarted, raceTimer, type StartWait } from './timers';
 
 /** The request, and how long and under which policy {@link createOnce} tries to send the request. */
 export interface CreateOnceOptions {
+  /** The video to create. */
   readonly request: VideoRequest;
   /** Credential name, or `name@digest`. @default 'default' */
   readonly account?: string | undefined;

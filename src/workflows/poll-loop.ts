@@ -75,6 +75,7 @@ export class PollLoop<Watched extends Watch = Watch> {
     for (const group of this.groups.values()) group.stop();
   }
 
+  /** The current state of every open watch. */
   states(): WatchState[] {
     return [...this.groups.values()].flatMap((group) => group.watches.map(({ state }) => state));
   }

@@ -85,7 +85,9 @@ function atMostFree(entry: BookEntry, want: number, budget: number | null): numb
 
 /** One log of records in the create journal: numbered from 0, each written once. */
 export interface CampaignLog {
+  /** Temporal namespace of the campaign. */
   readonly namespace: string;
+  /** Name of the log within the namespace. */
   readonly name: string;
 }
 

@@ -154,6 +154,7 @@ export interface StagedArtifact {
   publish(mediaType: string): Promise<ArtifactRef>;
   /** Keeps refused bytes for inspection, as `<hash>.rejected`: never readable as an artifact. */
   reject(): Promise<ArtifactRef>;
+  /** Deletes the part and its bytes. */
   discard(): Promise<void>;
   /** Releases the part and keeps its bytes for the owner's next try. */
   close(): Promise<void>;

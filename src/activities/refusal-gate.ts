@@ -4,7 +4,7 @@ import { isPaid, type RecordedAnswer } from '../domain/log-entries';
 import { type RejectedCall, type StandingScope } from '../domain/paid-call';
 import { type PaidOperation } from '../domain/request';
 import { type TaskError } from '../domain/video-task';
-import { msUntil, timeAfter } from '../service/time-left';
+import { atMostFor, msUntil, timeAfter } from '../service/time-left';
 
 /** The parts of a refusal that decide its scope. */
 interface RefusalSigns {
@@ -164,7 +164,8 @@ export class RefusalGate {
     const probes = (): Promise<void>[] => circuits.flatMap(({ probe }) => probe ?? []);
     let hasEnded = true;
     // The first to wake may probe next, so nothing is awaited between this loop and the pass.
-    while (hasEnded && probes().length > 0) hasEnded = await within(LISTEN_MS, Promise.all(probes()));
+    while (hasEnded && probes().length > 0)
+      hasEnded = (await atMostFor(Promise.all(probes()), LISTEN_MS)) !== undefined;
     const now = this.now();
     for (const circuit of circuits) {
       if (circuit.key !== call.key) {
@@ -308,13 +309,4 @@ function refusalOf(
   since: string,
 ): Circuit['refusal'] {
   return { scope: standing ?? 'account', reason, httpStatus: httpStatus ?? null, message, since };
-}
-
-/** @returns whether the work has ended in this time */
-async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), ms)));
-  const ended = await Promise.race([work.then(() => true), late]);
-  clearTimeout(timer);
-  return ended;
 }

@@ -9,6 +9,7 @@ import {
 } from '../domain/create-heartbeat';
 import { type BindingStatus } from '../domain/journal';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
+import { atMostFor } from '../service/time-left';
 import { type Acknowledgement, startAcknowledgedHeartbeat } from './heartbeat';
 import { isLaterTry, type PaidDeps } from './paid-context';
 
@@ -99,13 +100,4 @@ export async function withSenders<T>(
   } finally {
     heartbeat.stop();
   }
-}
-
-/** Returns the result of the work, or undefined after `ms` milliseconds; the work continues. */
-async function atMostFor<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
-  return Promise.race([work, over]).finally(() => clearTimeout(timer));
 }

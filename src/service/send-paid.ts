@@ -10,7 +10,7 @@ import { type AcceptedReply, replyHeaders } from './read-replies';
 import { type BoundedBody, decodedBody, parseJsonBody } from './reply-body';
 import { asksToRetry, parseRetryAfter } from './reply-headers';
 import { readTaskError } from './task-error';
-import { countdown } from './time-left';
+import { atMostFor, countdown } from './time-left';
 import { toFormData, type WireJsonBody, type WireMultipartBody } from './wire-body';
 
 export interface PaidRoute<Accepted> {
@@ -35,7 +35,8 @@ export async function sendPaid<Accepted>(
   options: PaidSendOptions & { readonly deadlineMs: number },
 ): Promise<Accepted | PaidFailure> {
   const left = countdown(options.deadlineMs);
-  const credentials = await within(options.deadlineMs, credentialsOf(caller));
+  // A key source that hangs must not block a create indefinitely. Nothing was sent yet.
+  const credentials = await atMostFor(credentialsOf(caller), options.deadlineMs);
   if (credentials === undefined)
     return notSent('credential_unavailable', false, 'This worker has no usable key for the account.');
   const header = idempotencyHeader(options);
@@ -143,13 +144,4 @@ function idempotencyHeader({ policy, idempotencyKey }: PaidSendOptions): Record<
   const usable =
     /^[A-Za-z0-9_-]{1,64}$/.test(name) && !TAKEN.test(name) && /^[\x21-\x7e]{1,255}$/.test(idempotencyKey);
   return usable ? { [name.toLowerCase()]: idempotencyKey } : 'unusable';
-}
-
-/** Limits the wait for the key: a source that hangs must not block a create indefinitely. Nothing was sent yet. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

@@ -23,3 +23,12 @@ export function msUntil(time: string): number {
   // oxlint-disable-next-line house/no-wall-clock-durations -- the same clock, a moment later
   return Math.max(0, Date.parse(time) - Date.now());
 }
+
+/** Returns the result of the work, or undefined after `ms` milliseconds; the work continues. */
+export async function atMostFor<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}

@@ -216,5 +216,7 @@ describe('writeReport', () => {
     expect([first, second].filter(({ status }) => status === 'fulfilled')).not.toHaveLength(0);
     for (const one of [first, second])
       if (one?.status === 'rejected') expect(one.reason).toMatchObject({ code: 'busy' });
+    await writeFile(join(other.out, '.report', 'campaign.json'), '{"v":1,');
+    await expect(writeReport(other)).rejects.toMatchObject({ code: 'unreadable' });
   });
 });

@@ -142,7 +142,7 @@ export async function claimFolder(root: string, campaign: string): Promise<Repor
     await mkdir(join(root, STATE_FOLDER, 'tmp'), { recursive: true });
     const owner = await folder.read(OWNER);
     if (owner === null) await folder.write(OWNER, `${JSON.stringify({ v: 1, campaign })}\n`);
-    else if ((JSON.parse(owner) as { campaign?: unknown }).campaign !== campaign)
+    else if (parseJson<{ readonly campaign?: unknown }>(owner).campaign !== campaign)
       throw new ReportError('other_campaign', 'The folder is the report of another campaign.');
     return folder;
   } catch (error) {

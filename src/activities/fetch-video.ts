@@ -21,7 +21,7 @@ import {
   tooLarge,
 } from './fetch-body';
 
-/** One try of one execution: the state that all its locations share. */
+/** One download attempt of one execution: the state that its locations share. */
 export interface DownloadTry {
   readonly client: MediaClient;
   readonly artifacts: ArtifactStore;
@@ -29,19 +29,19 @@ export interface DownloadTry {
   readonly progress: DownloadProgress;
   readonly signal: AbortSignal;
   readonly now: () => number;
-  /** By the clock `now`. */
+  /** According to the clock `now`. */
   readonly endsAt: number;
   /** The server's time, in milliseconds since the Unix epoch. */
   readonly serverTime: () => number;
-  /** Aborted at `endsAt`, because the times of slow redirects and of several locations add up. */
+  /** Aborted at `endsAt`, because slow redirects and several locations add up. */
   readonly deadline: AbortSignal;
-  /** There is no earlier part to resume. */
+  /** Whether to ignore any part left by an earlier attempt. */
   readonly fresh?: boolean;
-  /** No try follows: what this one refuses is kept. */
+  /** Whether this is the last attempt. A file that it rejects is kept. */
   readonly last: boolean;
-  /** Set once this try has received a byte of a video. */
+  /** Set once this attempt has received a byte of a video. */
   flowed: boolean;
-  /** Set once this try has used bytes of an earlier one. */
+  /** Set once this attempt has used bytes from an earlier one. */
   resumed?: boolean;
 }
 
@@ -49,10 +49,10 @@ type Body = Extract<ContentFetchResult, { kind: 'body' }>;
 type Fetched = { readonly part: StagedArtifact } | { readonly problem: DownloadProblem };
 
 /**
- * Fetches one location into a part of this execution, and resumes where the last try stopped when the entity is
- * provably the same (failure model: Foreign bytes). The part is complete by its length; its content is not checked yet.
- * Storage errors are thrown.
- * @param location names the location in parts and heartbeats: never its address
+ * Fetches one location into a part that belongs to this execution. Resumes where the last attempt stopped if the entity
+ * is provably the same (failure model: Foreign bytes). The returned part has its full length, but its content is not
+ * checked yet. Throws storage errors.
+ * @param location names the location in parts and heartbeats, and is never its URL
  */
 async function fetchLocation(download: DownloadTry, location: string, url: URL): Promise<Fetched> {
   const resumed = await resumablePart(download, location);
@@ -73,7 +73,7 @@ async function fetchLocation(download: DownloadTry, location: string, url: URL):
       await forget(download, resumed);
       return takeWhole(download, location, result);
     }
-    // A 206 of another entity: none of its bytes belong here.
+    // A 206 for a different entity: none of its bytes belong to this part.
     result.body.destroy();
   } else if (result.kind !== 'refused' || result.status !== 416) {
     await resumed.close();
@@ -89,7 +89,7 @@ async function get(
 ): Promise<ContentFetchResult> {
   const { client, signal, deadline } = download;
   const result = await client.fetchContent({ ...request, signal: AbortSignal.any([signal, deadline]) });
-  // A body that is discarded may still emit an error, which needs a listener.
+  // A discarded body may still emit an error, which needs a listener.
   if (result.kind === 'body') result.body.on('error', () => undefined);
   return result;
 }
@@ -141,20 +141,20 @@ async function take(download: DownloadTry, part: StagedArtifact, result: Body): 
   return { problem };
 }
 
-/** Deletes a part and its progress. */
+/** Deletes a part and resets its progress. */
 export async function forget({ progress }: DownloadTry, part: StagedArtifact): Promise<void> {
   Object.assign(progress, { location: null, etag: null, length: null, position: 0 });
   await part.discard();
 }
 
-/** Deletes the part of this try if none will resume it. */
+/** Deletes this attempt's part if no later attempt will resume it. */
 export async function discardPart(download: DownloadTry): Promise<void> {
   const { owner, location, etag } = download.progress;
   if (location === null) return;
   await forget(download, await download.artifacts.stage(partOwner(owner, location, etag)));
 }
 
-/** Returns the part that the last try left for this location; undefined if it cannot be resumed. */
+/** Returns the part that the last attempt left for this location, or undefined if it cannot be resumed. */
 async function resumablePart(download: DownloadTry, location: string): Promise<StagedArtifact | undefined> {
   const { progress, artifacts } = download;
   if (progress.location !== location || progress.etag === null) return undefined;
@@ -180,7 +180,7 @@ function continues(
 
 function refusal(result: Body, bounds: DownloadBounds): DownloadProblem | undefined {
   if (result.contentEncoding !== null)
-    return { kind: 'no_picture', message: 'The body came in an encoding that was not requested.' };
+    return { kind: 'no_picture', message: 'The body has a content encoding that was not requested.' };
   return (result.contentLength ?? 0) > bounds.maxBytes ? tooLarge(bounds) : undefined;
 }
 
@@ -189,27 +189,27 @@ function lengthProblem(part: StagedArtifact, expected: number | null): DownloadP
   return { kind: 'network', message: `The body has ${part.position} of ${expected} bytes.` };
 }
 
-/** Names a location by its address, without the query, which may contain a signature. */
+/** Names a location after its URL without the query, which may contain a signature. */
 export function placeOf(url: URL): string {
   return digestOf(url.origin, url.pathname);
 }
 
-/** A video that is verified and stored. */
+/** A verified and stored video. */
 export interface DownloadedVideo {
   readonly artifact: ArtifactRef;
-  /** Facts from the file; null for a container that is only known by its first bytes. */
+  /** Facts from the file, or null for a container that is recognized only by its first bytes. */
   readonly facts: Extract<VideoCheck, { ok: true }>['facts'];
   readonly warnings: readonly string[];
 }
 
 export type TryResult = { readonly video: DownloadedVideo } | { readonly problem: DownloadProblem };
 
-/** Largest `data:` result that is decoded in memory, in bytes. */
+/** Maximum size of a `data:` result that is decoded in memory, in bytes. */
 const MAX_DATA_URL_BYTES = 64 * 1024 * 1024;
 
 /**
- * Tries the locations of a result once: the content endpoint, then the record's URLs. A location of the service
- * itself is left out when the service just asked to wait. Storage errors are thrown.
+ * Tries each of a result's locations once: the content endpoint, then the record's URLs. Skips locations at the service
+ * itself if the service has just asked to wait. Throws storage errors.
  */
 export async function tryLocations(
   download: DownloadTry,
@@ -227,14 +227,16 @@ export async function tryLocations(
     if ('video' in result) return result;
     problems.push(result.problem);
     if (download.signal.aborted || download.deadline.aborted || result.problem.kind === 'too_large') break;
-    // A part that can be resumed is worth more than another location.
+    // Resuming a part is better than trying another location.
     if (download.progress.location === nameOf(location) && download.progress.position > 0) break;
   }
   const [first, ...rest] = problems;
   if (first === undefined)
-    return { problem: { kind: 'missing', message: 'The record names no location for the result.' } };
+    return {
+      problem: { kind: 'missing', message: "The task's record does not contain a location for the result." },
+    };
   const unread = record.kind === 'record' ? [] : [unreadRecord(record)];
-  // A blocked location is final only once the results of the others are known.
+  // A blocked location is final only once the results for the other locations are known.
   const all = first.kind === 'blocked' ? ([first, ...rest, ...unread] as const) : ([first, ...rest] as const);
   return { problem: worstOf(all) };
 }
@@ -250,10 +252,10 @@ async function tryLocation(download: DownloadTry, location: ContentLocation): Pr
 const nameOf = (location: ContentLocation) =>
   location.kind === 'content' ? 'content' : placeOf(location.url);
 
-/** Checks the content of a complete body: only a video is published. */
+/** Checks the content of a complete body. Only a video is published. */
 async function verify(download: DownloadTry, part: StagedArtifact): Promise<TryResult> {
   const path = part.inspectPath();
-  if (path === undefined) throw new Error('This store cannot show its parts for inspection.');
+  if (path === undefined) throw new Error('This store does not allow its parts to be inspected.');
   const check = await checkVideo(path);
   if (check.ok) {
     const artifact = await part.publish(check.mediaType);
@@ -277,7 +279,7 @@ async function verify(download: DownloadTry, part: StagedArtifact): Promise<TryR
 async function takeDataUrl(download: DownloadTry, url: URL): Promise<Fetched> {
   const bytes = readDataUrl(url.href, MAX_DATA_URL_BYTES);
   if (bytes === undefined)
-    return { problem: { kind: 'missing', message: 'The data: URL of the record cannot be read.' } };
+    return { problem: { kind: 'missing', message: "The record's data: URL cannot be read." } };
   const part = await download.artifacts.stage(partOwner(download.progress.owner, 'data', null));
   await part.restart();
   const problem = notVideoProblem(bytes);
@@ -286,17 +288,17 @@ async function takeDataUrl(download: DownloadTry, url: URL): Promise<Fetched> {
   );
   if (problem === undefined) return { part };
   const rejected = await part.reject();
-  const message = `The data: URL of the record contains no video. ${problem.message}`;
+  const message = `The record's data: URL does not contain a video. ${problem.message}`;
   return { problem: { ...problem, message, rejected } };
 }
 
-/** A Retry-After of the record also applies to the content of the same service. */
+/** The record's Retry-After also applies to content from the same service. */
 function askedToWait(record: GetVideoResult): DownloadProblem | undefined {
   if (record.kind === 'record' || record.retryAfterMs === undefined) return undefined;
   const { retryAfterMs, httpStatus } = record;
   return {
     kind: record.error === 'rate_limited' ? 'rate_limited' : 'unavailable',
-    message: 'The service asks to wait.',
+    message: 'The service asked the worker to wait before the next request.',
     retryAfterMs,
     ...(httpStatus === undefined ? {} : { httpStatus }),
   };
@@ -306,21 +308,21 @@ function unreadRecord(record: Extract<GetVideoResult, { kind: 'error' }>): Downl
   const { httpStatus, retryAfterMs } = record;
   return {
     kind: 'unavailable',
-    message: 'The record of the task could not be read.',
+    message: "The task's record could not be read.",
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   };
 }
 
-/** Where a video may be, in the order in which the locations are tried (C4.1). */
+/** A location where a video may be found. Locations are tried in order (C4.1). */
 interface ContentLocation {
   readonly kind: 'content' | 'url' | 'data';
   readonly url: URL;
-  /** It has the service's own origin, so the Retry-After of the record applies to it. */
+  /** Whether it has the service's own origin, in which case the record's Retry-After applies to it. */
   readonly own: boolean;
 }
 
-/** The content endpoint first, then the record's URLs; a location is never tried twice. */
+/** Returns the content endpoint, then the record's URLs, without duplicates. */
 function contentLocations(
   client: MediaClient,
   taskId: string,

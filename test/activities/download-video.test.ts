@@ -240,7 +240,7 @@ describe('[C4.2] [C8.6] what cannot change is reported after three tries:', () =
     [
       'an encoded body',
       'not_video',
-      'The body came in an encoding that was not requested.',
+      'The body has a content encoding that was not requested.',
       status(200, 'x'.repeat(100), { 'content-encoding': 'gzip' }),
     ],
   ])('%s', async (_what, reason, message, answer) => {
@@ -256,7 +256,7 @@ describe('[C4.2] [C8.6] what cannot change is reported after three tries:', () =
     };
     expect((await harness.run()).result).toMatchObject({
       reason: 'not_video',
-      message: 'The data: URL of the record contains no video. The bytes are image/png, not video.',
+      message: "The record's data: URL does not contain a video. The bytes are image/png, not video.",
       tries: 3,
     });
   });

@@ -19,15 +19,15 @@ import { caller, type Caller, type PaidDeps, refuseUnsafeRetries } from '../paid
 import { type Sender, withSender, withSenders } from '../sender';
 import { type PageReader, READS_AT_ONCE, withoutPage } from './open-page';
 
-/** Most rows of one activity: they share its start-to-close timeout and its worker. */
+/** Maximum rows per activity: they share its start-to-close timeout and its worker. */
 const MAX_GROUP = 25;
 
-/** Most rows if nothing is sent: a lost worker then does no harm. */
+/** Maximum rows when nothing is sent. Losing the worker is then harmless. */
 const MAX_LOOKUPS = 500;
 
 /**
- * `media.createVideos`: creates rows of a campaign, each with its own key, log and index entry, exactly as
- * `media.createVideo` would alone. Answers are in the order of the rows, and no row affects another.
+ * Implements `media.createVideos`: creates a campaign's rows. Each row has its own key, log and index entry, exactly as
+ * with `media.createVideo`. Answers are in row order, and no row affects another.
  */
 export function createCreateVideos(
   deps: PaidDeps,
@@ -37,11 +37,11 @@ export function createCreateVideos(
     const { rows } = input;
     const sends = rows.some(({ recordedOnly, sameKey }) => recordedOnly !== true || sameKey !== undefined);
     const most = sends ? MAX_GROUP : MAX_LOOKUPS;
-    if (rows.length > most) throw new RangeError(`At most ${most} rows travel in one activity.`);
-    // A single attempt is not enough protection: a reset workflow sends its group again.
+    if (rows.length > most) throw new RangeError(`One activity can process at most ${most} rows.`);
+    // A single attempt is not enough protection: a workflow that is reset sends its group again.
     if (keepsNothing(deps.journal))
       return { answers: rows.map(() => withoutJournal(unreadBase(input.account))) };
-    // The rows share the start-to-close timeout, which no send may exceed.
+    // The rows share the start-to-close timeout, and every send must finish within it.
     const who = caller(input);
     return withSenders(deps, rows.length, async (senders) => {
       const answers: CreateVideoAnswer[] = [];
@@ -54,7 +54,7 @@ export function createCreateVideos(
             answers[index] = unsent ?? pendingAnswer(unreadBase(input.account));
           } else answers[index] = await createRow(deps, who, row, input, page, sender);
         } catch (error) {
-          // The other rows continue. The outcome of this one is read from the journal, as after a failed single create.
+          // The other rows continue. This row's outcome is read from the journal, as after a failed single create.
           answers[index] = reported(pendingAnswer(unreadBase(input.account)))(error);
         }
       });
@@ -79,7 +79,7 @@ async function createRow(
 ): Promise<CreateVideoAnswer> {
   const planned = page.rows[row.index];
   if (planned?.call.operation !== 'create_video') {
-    const message = 'The page of this campaign has no video at that index. Nothing was sent.';
+    const message = "This campaign's page does not have a video at that index. Nothing was sent.";
     return rejectedAnswer(unreadBase(input.account), 'invalid_request', message, { field: 'index' });
   }
   const { policy } = input;
@@ -102,7 +102,10 @@ async function createRow(
   );
 }
 
-/** `media.campaignImage`: the image call of one row, made exactly like `media.generateImage` or `media.editImage`. */
+/**
+ * Implements `media.campaignImage`: makes one row's image call, exactly like `media.generateImage` or
+ * `media.editImage`.
+ */
 export function createCampaignImage(
   deps: PaidDeps,
   pages: PageReader,
@@ -117,11 +120,11 @@ export function createCampaignImage(
       if (page === undefined) {
         const unsent = await withoutPage(deps, who, { creationKey, sender, recordedSince }, base);
         if (unsent !== undefined) return unsent;
-        throw retryLater({ class: 'page_unavailable', message: 'The page of the campaign cannot be read.' });
+        throw retryLater({ class: 'page_unavailable', message: "The campaign's page cannot be read." });
       }
       const row = page.rows[input.index];
       if (row === undefined || row.call.operation === 'create_video') {
-        const message = 'The page of this campaign has no image at that index. Nothing was sent.';
+        const message = "This campaign's page does not have an image at that index. Nothing was sent.";
         const refused = rejectedAnswer(base, 'invalid_request', message, { field: 'index' });
         return imageOutcome(refused, creationKey)!;
       }

@@ -32,14 +32,15 @@ interface OpenPageDeps {
 }
 
 /**
- * Implements `media.openPage`: returns what a batch must know about the rows of a page, and what the journal has of
- * them. Prompts, sources and model-specific fields stay in the artifact, because this answer enters a history.
+ * Implements `media.openPage`: returns what a batch needs to know about a page's rows, including what the journal has
+ * recorded about them. Prompts, sources and model-specific fields stay in the artifact, because this result becomes
+ * part of a history.
  */
 export function createOpenPage({ pages, journal }: OpenPageDeps) {
   return async ({ index, page, campaign, rows: packed, payer }: OpenPageInput): Promise<OpenedPage> => {
     const { rows } = await pages.page({ index, page });
     if (payer !== undefined) {
-      // Before the journal is read: from here on no other run of this batch sends anything.
+      // This must precede reading the journal: from here on, no other run of this batch sends anything.
       const { namespace, runId } = caller();
       if (!(await ownsBatch(journal, namespace, payer, runId))) return { specs: [], rows: [], closed: true };
     }
@@ -77,8 +78,8 @@ export function createOpenPage({ pages, journal }: OpenPageDeps) {
 }
 
 /**
- * Returns the videos that batches of this plan have bought: the key of a row may also have an earlier purchase with
- * another text. Indexes each by its id, because a process may have been killed right after it recorded the outcome.
+ * Returns the videos that this plan's batches have bought. A row's key may also have an earlier purchase with different
+ * text. Also indexes each video by its ID, because a process may have been killed right after it recorded the outcome.
  */
 async function createdOf(
   journal: CreateJournal,
@@ -119,18 +120,18 @@ function specOf({ call, account, estimate }: CampaignRow): RowSpec {
 
 export interface PageReader {
   /**
-   * Rejects with an `ArtifactError` when the store cannot read it, and with a `RangeError` for a page that the plan
-   * lacks.
+   * Rejects with an `ArtifactError` if the store cannot read the page, and with a `RangeError` if the plan does not
+   * contain it.
    */
   page(address: PageAddress): Promise<CampaignPage>;
 }
 
-/** Total characters of the pages in memory: some hundred pages of short prompts, dozens of long ones. */
+/** Maximum characters of all pages in memory: several hundred pages with short prompts, or dozens with long ones. */
 const KEPT_CHARACTERS = 8 * 1024 * 1024;
-/** Plan indexes in memory; one of a million rows takes about 1.5 MB. */
+/** Maximum plan indexes in memory. The index of a plan with a million rows takes about 1.5 MB. */
 const KEPT_INDEXES = 8;
 
-/** Reads pages of plans and caches recent ones, because every batch reads its pages again. */
+/** Reads plan pages and caches recent ones, because every batch reads its pages again. */
 export function createPageReader(artifacts: Pick<ArtifactStore, 'read'>): PageReader {
   const indexes = new LRUCache<string, PlanIndex>({
     max: KEPT_INDEXES,
@@ -139,7 +140,7 @@ export function createPageReader(artifacts: Pick<ArtifactStore, 'read'>): PageRe
   });
   const pages = new LRUCache<string, CampaignPage>({
     maxSize: KEPT_CHARACTERS,
-    // Every page may be cached, even one larger than the whole limit.
+    // Every page must fit in the cache, even if it is larger than the limit.
     sizeCalculation: (page) => Math.min(JSON.stringify(page).length, KEPT_CHARACTERS),
     fetchMethod: (sha256) => readJson<CampaignPage>(artifacts, sha256),
     ignoreFetchAbort: true,
@@ -156,7 +157,7 @@ export function createPageReader(artifacts: Pick<ArtifactStore, 'read'>): PageRe
 
 type Started = Pick<OpenedRow, 'started' | 'bought' | 'since'>;
 
-/** What was started of a row, and its video if there was only one create. */
+/** What was started for a row, and its video if there was only one create. */
 interface StartedRow {
   readonly started: Started;
   readonly created?: {
@@ -166,14 +167,14 @@ interface StartedRow {
   };
 }
 
-/** A started attempt of a row, with its sends; none if its sender was only fenced off. */
+/** A row's attempt that was started, with its sends. `sends` is empty if its sender was only fenced. */
 interface StartedAttempt {
   readonly attempt: number;
   readonly creationKey: string;
   readonly sends: readonly Send[];
 }
 
-/** Returns every started attempt of a row: attempts have no gaps, and each leaves an entry. */
+/** Returns every attempt that was started for a row. Attempt numbers have no gaps, and each attempt leaves an entry. */
 export async function attemptsOf(
   journal: CreateJournal,
   namespace: string,
@@ -190,8 +191,8 @@ export async function attemptsOf(
 }
 
 /**
- * Reads what another batch, or an earlier run without known results, started of a row.
- * @throws when the journal cannot be read: a bought row must not count as new
+ * Reads what another batch, or an earlier run without known results, has started for a row.
+ * @throws when the journal cannot be read: a row that was already bought must not count as new
  */
 export async function startedBefore(
   journal: CreateJournal,
@@ -220,7 +221,7 @@ export async function startedBefore(
   };
 }
 
-/** Returns the video of a row with exactly one accepted request and no decision about it. */
+/** Returns a row's video if exactly one request was accepted and no decision was made about it. */
 function onlyCreated(
   namespace: string,
   [first, ...others]: readonly StartedAttempt[],
@@ -233,7 +234,7 @@ function onlyCreated(
   return { key, video: { ...answer.answer, sent: false }, intent: sent };
 }
 
-/** Whether something may have been bought with this fingerprint under the first key of a row. */
+/** Whether something may have been bought with this fingerprint under a row's first key. */
 export async function isFirstText(
   journal: CreateJournal,
   key: JournalKey,
@@ -243,10 +244,13 @@ export async function isFirstText(
   return state.sends.some((send) => send.sent.fingerprint === fingerprint && mayHaveCost(send));
 }
 
-/** Rows that are read from the journal concurrently. */
+/** Number of rows read from the journal concurrently. */
 export const READS_AT_ONCE = 16;
 
-/** {@link startedBefore} of the needed rows of this campaign, by position; empty for the others. */
+/**
+ * Runs {@link startedBefore} for this campaign's needed rows. The result is indexed by position and empty for the other
+ * rows.
+ */
 async function startedOfRows(
   journal: CreateJournal,
   campaign: string,
@@ -261,11 +265,11 @@ async function startedOfRows(
   return started;
 }
 
-const UNREADABLE = 'The page of the campaign that holds this request cannot be read. Nothing was sent.';
+const UNREADABLE = 'The campaign page that contains this request cannot be read. Nothing was sent.';
 
 /**
- * Answers for a row whose request cannot be read, so nothing is sent now. Undefined when something may have been sent
- * under its key before, in this journal or another one: that is never called unsent (C4.4c).
+ * Answers for a row whose request cannot be read, so nothing is sent now. Returns undefined if something may have been
+ * sent under its key before, in this journal or another one: such a call must never be reported as unsent (C4.4c).
  */
 export async function withoutPage(
   deps: Pick<PaidDeps, 'journal'>,

@@ -25,17 +25,18 @@ import { startedBefore, isFirstText } from './open-page';
 
 interface ManifestBytesDeps {
   readonly artifacts: ArtifactStore;
-  /** Folders below which a manifest may be read. */
+  /** Folders from which a manifest may be read. */
   readonly inputRoots: readonly string[];
-  /** Of the campaign's account; filters the addresses that may be requested. */
+  /** The client of the campaign's account. It filters the addresses that may be requested. */
   readonly client: MediaClient | undefined;
   readonly signal: AbortSignal;
 }
 
 /**
- * Returns a function that reads the bytes of a manifest any number of times. An address is fetched once, through the
- * address filter of downloads, and kept as an artifact, so the validated bytes are the planned ones.
- * @throws ManifestUnreadableError if another try would not help, else a retryable failure
+ * Returns a function that reads a manifest's bytes any number of times. A URL is fetched only once, through the same
+ * address filter as downloads, and stored as an artifact. The plan is therefore made from the bytes that were
+ * validated.
+ * @throws ManifestUnreadableError if a retry would not help; otherwise a retryable failure
  */
 function manifestBytes(
   source: MediaSource,
@@ -67,7 +68,7 @@ async function readFile(path: string, roots: readonly string[]): Promise<AsyncIt
   const real = await realInputFile(path, roots);
   if (real === undefined)
     throw new ManifestUnreadableError(
-      'The worker reads files only below its MEDIA_INPUT_ROOTS, and there is no such manifest below them.',
+      'The worker reads files only from its MEDIA_INPUT_ROOTS, and they do not contain this manifest.',
     );
   try {
     // Without O_NONBLOCK, opening a pipe would wait for a writer indefinitely.
@@ -85,23 +86,25 @@ async function fetchManifest(
   { client, artifacts, signal }: ManifestBytesDeps,
 ): Promise<{ readonly sha256: string }> {
   if (client === undefined)
-    throw new ManifestUnreadableError('The worker has no credential of the name that the campaign gives.');
-  if (!URL.canParse(url))
-    throw new ManifestUnreadableError('The address of the manifest is not a valid URL.');
+    throw new ManifestUnreadableError(
+      'The worker has no credential with the name that the campaign specifies.',
+    );
+  if (!URL.canParse(url)) throw new ManifestUnreadableError("The manifest's URL is not valid.");
   const result = await client.fetchContent({ url: new URL(url), signal });
   switch (result.kind) {
     case 'blocked':
-      throw new ManifestUnreadableError(
-        `The address of the manifest may not be requested (${result.reason}).`,
-      );
+      throw new ManifestUnreadableError(`The manifest's URL is blocked (${result.reason}).`);
     case 'network':
-      if (result.retryable) throw notNow(`The manifest cannot be fetched now (${result.code}).`);
+      if (result.retryable)
+        throw notNow(
+          `The manifest cannot be fetched right now (${result.code}). Fetching it will be retried.`,
+        );
       throw new ManifestUnreadableError(`The manifest cannot be fetched (${result.code}).`);
     case 'refused': {
       const { status, retryAfterMs } = result;
       if (status === 408 || status === 429 || status >= 500)
-        throw notNow(`The address of the manifest answers with HTTP ${status}.`, status, retryAfterMs);
-      throw new ManifestUnreadableError(`The address of the manifest answers with HTTP ${status}.`);
+        throw notNow(`The manifest's URL returned HTTP ${status}.`, status, retryAfterMs);
+      throw new ManifestUnreadableError(`The manifest's URL returned HTTP ${status}.`);
     }
     case 'body':
       break;
@@ -109,7 +112,7 @@ async function fetchManifest(
   if (result.contentEncoding !== null) {
     result.body.destroy();
     throw new ManifestUnreadableError(
-      'The address of the manifest sends it compressed, although this was not requested.',
+      "The manifest's URL returned compressed content, although compression was not requested.",
     );
   }
   try {
@@ -118,7 +121,7 @@ async function fetchManifest(
     });
   } catch (error) {
     if (error instanceof ArtifactError) throw error;
-    throw notNow(`The connection was lost while the manifest was read (${systemCode(error)}).`);
+    throw notNow(`The connection was lost while the manifest was being read (${systemCode(error)}).`);
   }
 }
 
@@ -143,8 +146,8 @@ export interface PlanCampaignDeps {
 }
 
 /**
- * Accounts of other workers of the queue: a row for one of them is valid, and that worker buys it. Undefined while the
- * queue binding cannot be read.
+ * Returns the accounts of the queue's other workers. A row for such an account is valid, and one of those workers buys
+ * it. Returns undefined while the queue binding cannot be read.
  */
 async function othersOf({
   journal,
@@ -155,7 +158,7 @@ async function othersOf({
   return binding.bound ? (binding.accounts ?? []).map((name) => ({ name })) : undefined;
 }
 
-/** Checks once per account whether the store can sign addresses for it: they all have one origin. */
+/** Checks once per account whether the store can sign URLs for it. All of the store's URLs have the same origin. */
 function unaddressable(
   artifacts: ArtifactStore,
   accountOf: (name: string | undefined) => Account | undefined,
@@ -174,12 +177,12 @@ function unaddressable(
   };
 }
 
-/** Lifetime of an address that nobody uses. */
+/** Lifetime of a URL that is never used. */
 const PROBE_MS = 60_000;
 
 /**
- * Implements `media.planCampaign`. Reads, validates, joins and writes; sends nothing to the service. A repetition
- * writes the same bytes under the same names. Heartbeats contain counts only.
+ * Implements `media.planCampaign`: reads, validates and joins the inputs, and writes the plan. It sends nothing to the
+ * service. A repeated run writes the same bytes under the same names. Heartbeats contain only counts.
  */
 export function createPlanCampaign(deps: PlanCampaignDeps) {
   const { accounts, artifacts, models, inputRoots, journal, createsPerSecond } = deps;
@@ -199,11 +202,11 @@ export function createPlanCampaign(deps: PlanCampaignDeps) {
           throw retryLater({
             class: 'journal_not_bound',
             message:
-              'Which accounts the workers of this queue have cannot be read for now; the plan is made again.',
+              "The accounts of this queue's workers cannot be read right now. Planning will be retried.",
           });
         return accountNamed(others, name);
       };
-      // The manifest is fetched and validated by a worker that has the account.
+      // Only a worker that has the account may fetch and validate the manifest.
       if (accounts.find(input.account) === undefined && accountOf(input.account) !== undefined)
         retryOnAnotherWorker();
       const client = accounts.find(input.account)?.client;
@@ -241,7 +244,7 @@ export function createPlanCampaign(deps: PlanCampaignDeps) {
       });
       return { ...plan, ...(createsPerSecond !== undefined && { createsPerSecond }) };
     } catch (error) {
-      // Throws Temporal's own failure for a cancellation.
+      // Throws Temporal's own failure when the activity is canceled.
       if (signal.aborted) await context.cancelled;
       if (!(error instanceof ModelsDownError)) throw error;
       const { message, retryAfterMs } = error;
@@ -252,7 +255,7 @@ export function createPlanCampaign(deps: PlanCampaignDeps) {
   };
 }
 
-/** Copies a file that a row names into the store, from the first input root that has it. */
+/** Copies a row's file into the store, from the first input root that contains it. */
 async function inputFile(
   path: string,
   artifacts: ArtifactStore,

@@ -23,10 +23,12 @@ import { timeLeft } from '../send-window';
 import { freeOfSend, noteFree, type SendKey, withBoundJournal } from './budget-book';
 import { attemptsOf, type PageReader, READS_AT_ONCE } from './open-page';
 
-// Exported for callers that read the rows of a campaign: it knows which line of a row counts.
+// Exported for callers that read a campaign's rows: it knows which of a row's lines counts.
 export { latestResults as campaignRows } from '../../manifest/result-lines';
 
-/** Implements `media.foldResults`: one artifact names many segments, so that no history has to. */
+/**
+ * Implements `media.foldResults`: writes one artifact that lists many segments, so that no history has to list them.
+ */
 export function createFoldResults({ artifacts }: { readonly artifacts: Pick<ArtifactStore, 'putBuffer'> }) {
   return async ({ segments }: FoldResultsInput): Promise<{ readonly sha256: string }> => {
     const index: ResultsIndex = { v: 1, segments };
@@ -37,7 +39,7 @@ export function createFoldResults({ artifacts }: { readonly artifacts: Pick<Arti
 }
 
 /**
- * Implements `media.recordRows`: writes rows that ended as a segment, an artifact of JSON lines. A repetition writes
+ * Implements `media.recordRows`: writes finished rows as a segment, an artifact of JSON lines. A repeated call writes
  * the same bytes under the same name.
  */
 export function createRecordRows({ artifacts }: { readonly artifacts: Pick<ArtifactStore, 'putBuffer'> }) {
@@ -49,8 +51,8 @@ export function createRecordRows({ artifacts }: { readonly artifacts: Pick<Artif
 }
 
 /**
- * Implements `media.settleBatch`: computes the cost of a batch that can no longer report it. The batch is fenced first,
- * so nothing is sent meanwhile; then the requests in flight are awaited. Heartbeats contain counts only.
+ * Implements `media.settleBatch`: calculates the cost of a batch that can no longer report it. The batch is fenced
+ * first, so nothing is sent in the meantime. Requests in flight are then awaited. Heartbeats contain only counts.
  */
 export function createSettleBatch(
   deps: PaidDeps,
@@ -62,7 +64,7 @@ export function createSettleBatch(
       const payer = batchWorkflowId(campaign, batch);
       await fenceBatch(journal, namespace, payer);
       const record = (await journal.readRecord(batchLog(namespace, payer), 0)) as BatchRecord | null;
-      // The batch was never started. If its rows are written later, it sends nothing.
+      // The batch was never started. If its rows are written later, it still sends nothing.
       if (record === null) return { spent: 0, free: [] };
       const progress = { rows: 0, waiting: 0 };
       const beat = startHeartbeat(() => progress);
@@ -91,7 +93,7 @@ export function createSettleBatch(
     });
 }
 
-/** A send that the batch pays for. */
+/** A send that this batch pays for. */
 interface OwnSend {
   readonly key: SendKey;
   readonly send: Send;
@@ -99,7 +101,10 @@ interface OwnSend {
 
 const intentOf = ({ send }: OwnSend): IntentEntry => send.sent as IntentEntry;
 
-/** Creation keys of attempts that have cost nothing according to the results: the newest line counts. */
+/**
+ * Returns the creation keys whose attempts cost nothing according to the results. The newest line of each attempt
+ * counts.
+ */
 async function unpaidKeys(
   { artifacts }: Pick<PaidDeps, 'artifacts'>,
   segments: readonly string[],
@@ -113,12 +118,12 @@ async function unpaidKeys(
   return unpaid;
 }
 
-/** Tolerates the clock difference of two workers, in milliseconds. */
+/** Tolerated clock difference between two workers, in milliseconds. */
 const MARGIN_MS = 1_000;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
-/** Waits until each send has an answer, or its sender is certainly done, and returns them. */
+/** Waits until every send has an answer or its sender can no longer be running, then returns the sends. */
 async function outcomesOf(
   journal: CreateJournal,
   own: readonly OwnSend[],
@@ -138,14 +143,14 @@ async function outcomesOf(
     const again: OwnSend[] = [];
     await mapConcurrently(open, READS_AT_ONCE, async ({ key, send }) => {
       const { state } = await openLog(journal, key);
-      // A send that the journal has lost meanwhile still counts.
+      // A send still counts if the journal has lost it in the meantime.
       again.push({ key, send: state.sends[key.sendAttempt] ?? send });
     });
     waiting = again;
   }
 }
 
-/** Sums what the batch was charged, without what is known to have cost nothing. */
+/** Adds up the batch's charges, leaving out those that are known to have cost nothing. */
 async function costOf(
   journal: CreateJournal,
   payer: string,

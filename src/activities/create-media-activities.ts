@@ -39,40 +39,40 @@ import { pollInSpan } from './spans';
 import { createResolveUnconfirmed, createReviewJournal } from './unconfirmed-calls';
 import { createTellVideos, createWatchVideo, WatchRecovery } from './watchers';
 
-/** Dependencies of the activities. The caller closes the stores and clients that it passes. */
+/** The activities' dependencies. The caller closes the stores and clients that it passes. */
 export interface MediaActivityDeps {
-  /** Credentials, each with its service's client. */
+  /** Credentials, each with a client for its service. */
   readonly accounts: AccountRegistry;
   /** Where results and references are stored. */
   readonly artifacts: ArtifactStore;
-  /** `none` must be explicit. Only the retry policy then keeps a create from being sent twice. */
+  /** `none` must be explicit. In that case, only the retry policy prevents a create from being sent twice. */
   readonly journal: CreateJournal | 'none';
   /**
-   * Checks whether the journal is bound to the queue on which an activity runs.
+   * Checks whether the journal is bound to the activity's task queue.
    * @default reads the queue's binding with the worker's client, and binds a new queue
    */
   readonly standing?: CheckBinding;
-  /** What models allow and cost. */
+  /** Allowed values and prices of the models. */
   readonly models: ModelSource;
-  /** What the service's replies prove about a create. @default the strictest policy */
+  /** Determines what the service's replies prove about a create. @default the strictest policy */
   readonly policy?: CreatePolicy | undefined;
-  /** Settles creates with an unknown outcome without a person, if the service lists its tasks. @default none */
+  /** Resolves creates with an unknown outcome automatically, if the service lists its tasks. @default none */
   readonly taskRecords?: TaskRecords | undefined;
-  /** @default none: `{file}` sources are refused */
+  /** Folders from which `{file}` sources may be read. @default none: `{file}` sources are rejected */
   readonly inputRoots?: readonly string[];
-  /** Milliseconds between two probe requests for an account or a model that the service refuses. @default a minute */
+  /** Milliseconds between two probe requests for an account or a model that the service refuses. @default one minute */
   readonly refusalProbeMs?: number | undefined;
-  /** Rate limit of the create queue. If set, a campaign sends each create in its own activity. @default none */
+  /** The create queue's rate limit. If set, a campaign sends each create in its own activity. @default none */
   readonly createsPerSecond?: number | undefined;
-  /** Concurrent GETs of one poll tick. @default 64 */
+  /** Maximum concurrent GETs in one poll tick. @default 64 */
   readonly pollConcurrency?: number;
-  /** Runs the ticks of `media.pollVideos` elsewhere. @default in this thread, with the clients of `accounts` */
+  /** Runs `media.pollVideos` ticks elsewhere. @default in this thread, with the clients of `accounts` */
   readonly pollVideos?: ((input: PollVideosInput) => Promise<PollVideosResult>) | undefined;
-  /** How videos are polled if their input does not say it. @default 'own' */
+  /** How videos are polled if their input does not specify it. @default 'own' */
   readonly polling?: PollingMode | undefined;
-  /** Finds watchers that were closed externally. @default one for these activities @hidden */
+  /** Finds watchers that were closed externally. @default a new one for these activities @hidden */
   readonly recovery?: WatchRecovery | undefined;
-  /** Receives the metrics that docs/metrics.md describes. @default none are reported */
+  /** Receives the metrics described in docs/metrics.md. @default metrics are not reported */
   readonly metrics?: Metrics | undefined;
 }
 
@@ -147,7 +147,7 @@ function bareActivities(deps: MediaActivityDeps): MediaActivities {
     [ACTIVITY.tellVideos]: createTellVideos(metrics),
     [ACTIVITY.deliverVideos]: createDeliverVideos(downloads, metrics),
     [ACTIVITY.downloadVideo]: createDownloadVideo(downloads),
-    // A caller that does not set `waits` gets outcomes only.
+    // A caller that does not set `waits` receives only outcomes.
     [ACTIVITY.generateImage]: createImageCall(
       'generate_image',
       paid,
@@ -181,7 +181,9 @@ function then<Input, Result>(
 
 const givenNow = <Answer extends object>(answer: Answer): Answer => givenAt(answer, Date.now());
 
-/** Adds the worker's default to a task that was created: a workflow cannot read the worker's environment. */
+/**
+ * Adds the worker's default polling mode to a created task, because a workflow cannot read the worker's environment.
+ */
 function polledAs<Answer extends CreateVideoAnswer | null>(
   polling: PollingMode | undefined,
   answer: Answer,
@@ -191,7 +193,7 @@ function polledAs<Answer extends CreateVideoAnswer | null>(
 
 /**
  * Returns a tick for another worker's account to the queue in time, so the workflow sees only what no worker could
- * poll. Every other tick is counted, traced and logged here, because the poll thread cannot.
+ * poll. All other ticks are counted, traced and logged here, because the poll thread cannot do that.
  */
 function byItsWorker(
   pollVideos: MediaActivities[typeof ACTIVITY.pollVideos],
@@ -207,31 +209,31 @@ function byItsWorker(
     const { shortage } = result;
     if (shortage !== undefined) {
       log.warn(
-        `Polls wait for sockets: MEDIA_POLL_CONNECTIONS=${shortage.connections} is too few for the videos in flight and the ` +
-          `latency of the service. ${shortage.needed} would do. Until then videos are polled less often and finish later.`,
+        `Polls are waiting for sockets: MEDIA_POLL_CONNECTIONS=${shortage.connections} is too low for the number of videos in flight and the ` +
+          `service's latency. Set it to at least ${shortage.needed}. Until then, videos are polled less often and finish later.`,
       );
     }
     return result;
   };
 }
 
-/** Without a journal, nothing is proved and nothing needs a binding. */
+/** Without a journal, nothing can be proved and nothing needs a binding. */
 const nothingToBind: CheckBinding = async () => ({
   bound: true,
   journalId: '',
   boundSince: new Date(0).toISOString(),
 });
 
-/** Returns the id of this worker's store, for a client that reads its results there. */
+/** Returns the ID of this worker's store, for a client that reads its results there. */
 export function createArtifactStoreFacts(store: ArtifactStore): () => Promise<ArtifactStoreFacts> {
   return async () => ({ storeId: (await store.identity?.()) ?? null });
 }
 
-/** Finds a task id in this worker's journal. An unknown task is described by its id alone (architecture: Wait). */
+/** Finds a task ID in this worker's journal. An unknown task is described only by its ID (architecture: Wait). */
 export function createFindVideoTask(deps: {
   readonly accounts: AccountRegistry;
   readonly journal: CreateJournal;
-  /** How videos are polled if their input does not say it. @default 'own' */
+  /** How videos are polled if their input does not specify it. @default 'own' */
   readonly polling?: PollingMode | undefined;
 }): (input: FindVideoTaskInput) => Promise<FoundVideoTask> {
   const find = async ({ taskId, account }: FindVideoTaskInput): Promise<FoundVideoTask> => {
@@ -264,7 +266,7 @@ export function createFindVideoTask(deps: {
   };
 }
 
-/** Tries once, because the caller wants whatever state can be read right now. */
+/** Tries only once, because the caller wants whatever state can be read right now. */
 async function serviceView(accounts: AccountRegistry, { video }: FoundVideoTask): Promise<ServiceView> {
   const client = accounts.find(video.account)?.client;
   if (client === undefined) {

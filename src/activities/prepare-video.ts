@@ -19,21 +19,21 @@ import { fetchReference, missing, resolveSource, resolveStored, signedAddress } 
 
 type Body = WireJsonBody | WireMultipartBody;
 
-/** A reference whose bytes are known, or stay in the store because the service gets an address of them. */
+/** A reference whose bytes are known, or stay in the store because the service receives a URL for them. */
 interface FoundReference {
   readonly reference: VideoReference;
   readonly source: ResolvedReference['source'] | { readonly kind: 'stored'; readonly artifact: ArtifactRef };
-  /** How this model takes it; undefined if it does not. */
+  /** How the model accepts this reference, or undefined if it does not. */
   readonly mapping: ReferenceMapping | undefined;
 }
 
-/** Validates against the live configuration and builds the body. Sends nothing to the service. */
+/** Validates the request against the live configuration and builds the body. Sends nothing to the service. */
 export async function prepareVideo(
   request: VideoRequest,
   account: Account,
   deps: PaidDeps,
 ): Promise<Prepared> {
-  // First, because the code below relies on the shape that only types promise.
+  // Runs first, because the code below relies on a shape that only the types guarantee.
   const paid = { operation: 'create_video', request } as const;
   const [shapeIssue] = validateRequest(paid);
   if (shapeIssue !== undefined) return { kind: 'invalid', issue: shapeIssue, fileHashes: null };
@@ -79,7 +79,7 @@ export async function prepareVideo(
   };
 }
 
-/** References as they are sent, and as the hash names them: an address is a secret and differs at each send. */
+/** References as they are sent, and as the hash names them: a signed URL is a secret and differs with each send. */
 interface SendableReferences {
   readonly sent: readonly ResolvedReference[];
   readonly named: readonly ResolvedReference[];
@@ -87,8 +87,8 @@ interface SendableReferences {
 }
 
 /**
- * Fetches the bytes of URL references for a model that takes bytes, and has the store sign an address of each file for
- * a model that takes addresses. The send follows at once.
+ * Converts references to the form that the model accepts. Downloads URL references for a model that takes bytes, and
+ * has the store sign a URL for each file for a model that takes URLs. The send must follow immediately.
  */
 async function asTheModelTakesThem(
   references: readonly FoundReference[],
@@ -129,7 +129,10 @@ async function asTheModelTakesThem(
   return { sent, named, isSigned };
 }
 
-/** The hash of a body with signed addresses is that of the artifacts' names: the same request has the same hash. */
+/**
+ * Builds the body. If it contains signed URLs, its hash covers the artifacts' names instead, so that the same request
+ * always has the same hash.
+ */
 async function bodyOf(
   request: VideoRequest,
   model: VideoModel | undefined,

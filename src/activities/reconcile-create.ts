@@ -63,12 +63,12 @@ import {
   withSameKey,
 } from './unknown-sends';
 
-/** Least time between the two queries that prove an absence. */
+/** Minimum time between the two queries that prove absence. */
 const BETWEEN_QUERIES_MS = 60_000;
-/** Longest wait of the reconciliation. */
+/** Maximum time that reconciliation waits for one request. */
 const LONGEST_REQUEST_MS = MAX_REQUEST_SECONDS * 1000;
 
-/** A send whose fate is unknown according to the log. */
+/** A send whose outcome is unknown according to the log. */
 interface UnknownSend {
   readonly deps: PaidDeps;
   readonly log: KeyLog;
@@ -82,7 +82,7 @@ interface Inspection extends UnknownSend {
   readonly records: TaskRecords;
 }
 
-/** Checks the service's task records, if any, for a call of unknown fate. */
+/** Checks the service's task records, if there are any, for a call with an unknown outcome. */
 async function inspected(unknown: UnknownSend): Promise<CreateVideoAnswer> {
   const { deps, log, intent, unconfirmed, who } = unknown;
   const { taskRecords: records } = deps;
@@ -93,9 +93,9 @@ async function inspected(unknown: UnknownSend): Promise<CreateVideoAnswer> {
 }
 
 /**
- * Searches the service's own records for the task (failure model: The log). A found task is adopted. Only two queries
- * prove an absence: at least a minute apart, and the second after the service's longest request time. Then the policy
- * decides.
+ * Searches the service's own records for the task (failure model: The log). A task that is found is adopted. Absence is
+ * proved only by two queries at least a minute apart, the second of which must run after the service's longest request
+ * time. The policy then decides what to do.
  */
 async function inspectRecords(inspection: Inspection): Promise<CreateVideoAnswer> {
   const { unconfirmed, who } = inspection;
@@ -106,18 +106,18 @@ async function inspectRecords(inspection: Inspection): Promise<CreateVideoAnswer
   const absentSince = firstAbsence(unconfirmed.sendAttempt) ?? now;
   const proofAt = Math.max(absentSince + BETWEEN_QUERIES_MS, recordsCompleteAt(inspection, absentSince));
   if (now < proofAt) {
-    // The next attempt reads it from the heartbeat, on any worker.
+    // The next attempt reads this from the heartbeat, on any worker.
     heartbeat({ absentSince, sendAttempt: unconfirmed.sendAttempt });
     throw retryLater({
       class: 'waiting_for_records',
-      message: 'The records of the service show no such task yet; they are read again.',
+      message: "The service's records do not show this task yet. They will be read again.",
       delayMs: proofAt - now + 100,
     });
   }
   return onAbsent(inspection) === 'resend' ? resendAbsent(inspection) : unconfirmed;
 }
 
-/** The policy of the account decides what an absent record proves: a worker without the account must not send again. */
+/** The account's policy decides what a missing record proves, so a worker without the account must not send again. */
 function onAbsent({ deps, intent, policy }: Inspection): ResolvedCreatePolicy['onAbsent'] {
   const account = deps.accounts.find(intent.account);
   if (account !== undefined) return resolveCreatePolicy(deps.policy, account.policy, policy).onAbsent;
@@ -130,7 +130,7 @@ async function queryRecords({ records, deps, log, intent, unconfirmed }: Inspect
     const seen = await records.find(sentCreate(intent, unconfirmed));
     if (seen.found !== 'task') return seen.found === 'none' ? seen : { found: 'unknown' };
     if (!isUsableTaskId(seen.taskId)) return { found: 'unknown' };
-    // A task that belongs to another key is not this one, even if the records name it.
+    // A task that belongs to another key is not this call's task, even if the records name it.
     const owners = await deps.journal.findTask(seen.taskId);
     return owners.some((owner) => isForeign(owner, log.key, intent)) ? { found: 'unknown' } : seen;
   } catch (error) {
@@ -146,7 +146,10 @@ function sentCreate(intent: IntentEntry, { evidence }: UnconfirmedCall): SentCre
   return { operation, ...factsIn(intent), bodyHash, idempotencyKey, intentAt, sendWindowEnd, headers };
 }
 
-/** First absence of this very send: a decision between two attempts may have led to another one. */
+/**
+ * Returns when this exact send was first found to be absent. A decision between two attempts may have led to another
+ * send.
+ */
 function firstAbsence(of: number): number | undefined {
   const details = activityInfo().heartbeatDetails as
     | { absentSince?: unknown; sendAttempt?: unknown }
@@ -158,7 +161,7 @@ function firstAbsence(of: number): number | undefined {
 function recordsCompleteAt({ records, log, intent, unconfirmed }: Inspection, absentSince: number): number {
   const { repeatedUntil } = log.state.sends[unconfirmed.sendAttempt]?.answer ?? {};
   const windowEnd = Date.parse(repeatedUntil ?? unconfirmed.evidence.sendWindowEnd ?? intent.sendWindowEnd);
-  // The first query follows all possible sends; the clock of a sender may be slow.
+  // The first query runs after all possible sends. A sender's clock may be slow.
   const sentBy = Math.max(windowEnd, absentSince);
   return sentBy + Math.min(Math.max(0, records.longestRequestMs), LONGEST_REQUEST_MS);
 }
@@ -166,16 +169,16 @@ function recordsCompleteAt({ records, log, intent, unconfirmed }: Inspection, ab
 async function adoptFound(inspection: Inspection, taskId: string): Promise<CreateVideoAnswer> {
   const { deps, log, intent, unconfirmed } = inspection;
   const answer = adoptedAnswer(intent, unconfirmed.sendAttempt, taskId, 'unknown');
-  // Another key with an equal body has adopted it first.
+  // Another key whose request has the same body has already adopted it.
   if (!(await claimTask(deps.journal, log.key, intent, answer))) return unconfirmed;
-  const reason = 'found in the task records of the service';
+  const reason = "found in the service's task records";
   await decideByRecords(inspection, { decision: 'adopt', reason, answer });
   return answer;
 }
 
 async function resendAbsent(inspection: Inspection): Promise<CreateVideoAnswer> {
   const { sendAttempt, account, estimate } = inspection.unconfirmed;
-  const reason = 'two looks into the task records of the service found no such task';
+  const reason = "two searches of the service's task records did not find this task";
   await decideByRecords(inspection, { decision: 'resubmit', reason, answer: null });
   return {
     outcome: 'not_sent',
@@ -186,7 +189,7 @@ async function resendAbsent(inspection: Inspection): Promise<CreateVideoAnswer> 
     cause: 'absent_from_records',
     sendAttemptUsed: true,
     permanent: false,
-    message: 'The task records of the service show that nothing was accepted.',
+    message: "The service's task records show that nothing was accepted.",
   };
 }
 
@@ -198,15 +201,17 @@ async function decideByRecords(
   await recordDecision(deps.journal, log, decision, who.serverTime());
 }
 
-/** The answer of a sender that may be alive is checked often, so it is returned as soon as it is recorded. */
+/**
+ * The log is checked often while a sender may still be running, so its answer is returned as soon as it is recorded.
+ */
 const SENDER = {
-  message: 'A sender of this call may still be alive; its outcome is awaited.',
+  message: 'A sender for this call may still be running. Its outcome is awaited.',
   everyMs: 3_000,
 };
 const OF_ANOTHER_RUN = 'Another run has a record under this key.';
-const DECIDED = 'A person has decided about the send of unknown fate; the call goes on by that.';
+const DECIDED = 'A person has decided about the unconfirmed send. The call follows that decision.';
 
-/** A create activity that returned no answer, and the log of its key. */
+/** A create activity that returned no answer, with its key's log. */
 interface Unanswered {
   readonly deps: PaidDeps;
   readonly input: ReconcileCreateInput;
@@ -217,8 +222,9 @@ interface Unanswered {
 }
 
 /**
- * Determines the outcome of a create that returned no value (failure model: The log): the recorded outcome; "not sent",
- * proved by a fence that excludes its sender permanently; or unconfirmed, once no sender can be alive. Sends nothing.
+ * Determines the outcome of a create that returned no value (failure model: The log). The result is the recorded
+ * outcome; or "not sent", proved by a fence that permanently excludes the sender; or "unconfirmed", once no sender can
+ * still be running. Sends nothing.
  */
 export function createReconcileCreate(
   deps: PaidDeps,
@@ -229,7 +235,8 @@ export function createReconcileCreate(
     const named = unreadBase(account);
     if (keepsNothing(journal)) return { ...named, outcome: 'unconfirmed', evidence: evidence('no_journal') };
     const who = { ...caller(input), sender: trace.sender };
-    // If the queue was rebound to another journal since, this one proves nothing: read the binding again.
+    // If the queue has since been rebound to another journal, this journal proves nothing, so the binding is read
+    // again.
     const binding = await deps.checkBinding({ fresh: true });
     if (!binding.bound)
       throw retryLater({ class: 'journal_not_bound', message: binding.message, delayMs: 5_000 });
@@ -265,25 +272,25 @@ async function answerOf(call: Unanswered): Promise<CreateVideoAnswer> {
   return 'at' in licence ? ofAnotherSend(call, licence) : notSent(call);
 }
 
-/** Returns the outcome of a send of this activity. Only its own answer may say "not sent". */
+/** Returns the outcome of one of this activity's own sends. Only its own answer may say "not sent". */
 async function ofOwnSend(call: Unanswered, at: number): Promise<CreateVideoAnswer> {
   const { log, base, who, deps } = call;
   const { sends, open, bought } = log.state;
   const { sent, decision } = sends[at] as Send;
   if (bought !== null) {
     if (sent.fingerprint === null && bought !== at) return ofAnotherSend(call, { do: 'return', at: bought });
-    // What a corrected request bought is not the result of the refused one.
+    // The purchase made by a corrected request is not the result of the request that was refused.
     return recorded(call, answeringSend(log.state, at));
   }
   if (open === at) {
-    // Another request may have been bought since.
+    // Another request may have bought something in the meantime.
     return answerOf({ ...call, log: await afterSender(deps.journal, log, who.serverTime(), SENDER) });
   }
-  // Sent again by decision: the key is free, or another send has it.
+  // A decision allowed another send: the key is free, or another send has it.
   return decision?.decision === 'resubmit' ? unsentAnswer(base, 'decided', DECIDED) : recorded(call, at);
 }
 
-/** Another sender has the key: this activity did not send, and never will. */
+/** Handles a key that belongs to another sender: this activity did not send, and never will. */
 async function ofAnotherSend(
   call: Unanswered,
   { do: verdict, at }: Extract<Licence, { at: number }>,
@@ -293,19 +300,22 @@ async function ofAnotherSend(
   const { sent } = send;
   const isCompared = input.fingerprint !== undefined || sent.runId === who.runId || sent.kind === 'lost';
   const now = who.serverTime();
-  // A refusal frees the key for others. Giving up a sender that cannot be alive needs no comparison.
+  // A refusal frees the key for others. No comparison is needed to give up on a sender that can no longer be running.
   if (verdict === 'pending' && (isCompared || !mayBeAlive(log.state, now)))
     return answerOf({ ...call, log: await afterSender(deps.journal, log, now, SENDER) });
   if (verdict === 'return' && isCompared)
     return log.state.refused === at ? notSent(call) : recorded(call, at);
-  // Only the create itself can compare the requests: another activity requests it again.
+  // Only the create itself can compare the requests, so another activity requests it again.
   if (purchaseOf(send) === undefined && mayHaveUsedAnother(input.trace.scheduledAt, binding.boundSince))
     return unseen(call);
   await fenceOff(call);
   return unsentAnswer(base, RECORDED_BY_ANOTHER_RUN, OF_ANOTHER_RUN);
 }
 
-/** The log has no send of this activity. A fence proves that none follows, unless another journal may have one. */
+/**
+ * Handles a log without a send from this activity. A fence proves that none will follow, unless another journal may
+ * contain one.
+ */
 async function notSent(call: Unanswered): Promise<CreateVideoAnswer> {
   const { input, binding, base } = call;
   if (mayHaveUsedAnother(input.trace.scheduledAt, binding.boundSince)) return unseen(call);
@@ -317,7 +327,7 @@ async function fenceOff({ deps, log, who }: Unanswered): Promise<void> {
   if (!log.state.fenced.includes(who.sender)) await appendOrRetry(deps.journal, log, fenceOf(who));
 }
 
-/** This journal does not show what the activity may have sent with another one. */
+/** Handles a send that the activity may have made with another journal, which this journal does not show. */
 async function unseen(call: Unanswered): Promise<CreateVideoAnswer> {
   if (isDecided(call.log, call.input.trace)) return unsentAnswer(call.base, 'decided', DECIDED);
   return (await noted(call)).answer as CreateVideoAnswer;
@@ -331,8 +341,8 @@ function noted({ deps, log, input, who }: Omit<Unanswered, 'base'>): ReturnType<
 }
 
 /**
- * Returns the log with the task that the last heartbeat names. The id proves that the reply was read: the sender could
- * not record it, or finds the same task when it does, so nobody waits for it.
+ * Returns the log, including the task named by the last heartbeat. The task ID proves that the reply was read. Its
+ * sender either could not record it, or will find the same task when it does, so there is no need to wait for it.
  */
 async function withTaskOfHeartbeat(call: Omit<Unanswered, 'base'>): Promise<KeyLog> {
   const { deps, input, log: read } = call;
@@ -346,7 +356,7 @@ async function withTaskOfHeartbeat(call: Omit<Unanswered, 'base'>): Promise<KeyL
   const { sent, answer: known } = send;
   // A purchase counts even after a decision.
   if (known !== null && !isOpenAnswer(known.answer)) return log;
-  // The entry for a lost intent may not name its account.
+  // The entry for a lost intent may not contain its account.
   const account =
     sent.kind === 'intent' ? sent.account : deps.accounts.find(sent.account || input.account)?.name;
   if (account === undefined) return log;
@@ -357,12 +367,12 @@ async function withTaskOfHeartbeat(call: Omit<Unanswered, 'base'>): Promise<KeyL
 }
 
 const FROM_HEARTBEAT =
-  'The task is the one that the last heartbeat of its create named: the worker that read the reply did not record it.';
+  "The task was identified from its create's last heartbeat: the worker that read the reply did not record it.";
 
-/** Returns the recorded answer of a send. If its fate is unknown, checks the service's task records, if there are any. */
+/** Returns a send's recorded answer. If its outcome is unknown, checks the service's task records, if there are any. */
 async function recorded(call: Unanswered, at: number): Promise<CreateVideoAnswer> {
   const { deps, log, input, who } = call;
-  // A prune must know who relies on the send of another workflow.
+  // A prune must know which workflows rely on another workflow's send.
   if (!isNamed(log.entries, who))
     return answerOf({ ...call, log: await appendOrRetry(deps.journal, log, fenceOf(who)) });
   const { sent } = log.state.sends[at] as Send;

@@ -106,6 +106,6 @@ describe('sockets for polls', () => {
     const input = { account: ACCOUNT, byModel: [], budgetMs: 1, minIntervalMs: 1 };
     const poll = (tick: PollVideosInput) => activities[ACTIVITY.pollVideos](tick);
     expect(await environment.run(poll, input)).toEqual(result);
-    expect(lines).toEqual([expect.stringMatching(/MEDIA_POLL_CONNECTIONS=64 is too few.* 561 would do/)]);
+    expect(lines).toEqual([expect.stringMatching(/MEDIA_POLL_CONNECTIONS=64 is too low.* at least 561/)]);
   });
 });

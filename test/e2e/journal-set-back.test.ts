@@ -110,7 +110,7 @@ describe('a journal that was set back', () => {
     const refused = await queue.startWorker().catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(JournalBindingError);
     expect((refused as Error).message).toContain(
-      'contains no queue binding, because it was overwritten; delete it',
+      'does not contain a queue binding because it was overwritten; delete the schedule',
     );
   });
 

@@ -22,22 +22,24 @@ import { type ArtifactStore } from '../../stores/artifacts/artifact-store';
 import { anyPaidCall } from './paid-history';
 
 /**
- * The binding of a task queue is stored in a paused schedule without times, as its only argument. A write is dropped if another
- * worker has written since the schedule was read, so all workers of a queue agree. The schedule needs no worker, starts no
- * execution, and every client can read it (ADR 28).
+ * A task queue's binding is stored in a paused schedule without times, as its only argument. A write is dropped if
+ * another worker has written since the schedule was read, so all of a queue's workers agree. The schedule needs no
+ * worker, starts no executions, and can be read by every client (ADR 28).
  *
  * @module
  */
 
-/** The binding of a queue, as its schedule stores it. */
+/** A queue's binding, as stored in its schedule. */
 export interface FoundQueueBinding {
   readonly queueBinding: QueueBinding;
-  /** False if an operator has unpaused the schedule: the server later removes an idle one without times. */
+  /**
+   * False if an operator has unpaused the schedule. The server eventually removes an unpaused schedule without times.
+   */
   readonly isPaused: boolean;
   readonly raw: ScheduleDescription['raw'];
 }
 
-/** A client on the user's connection that stores bindings as plain JSON: without codec and interceptors. */
+/** Creates a client on the user's connection that stores bindings as plain JSON, without a codec or interceptors. */
 export function plainClient({ connection, options }: Pick<Client, 'connection' | 'options'>): Client {
   return new Client({ connection, namespace: options.namespace });
 }
@@ -49,10 +51,10 @@ export async function readQueueBinding(client: Client, taskQueue: string): Promi
     const [held] = (action.args ?? []) as readonly (QueueBinding | null | undefined)[];
     if (typeof held?.binding?.journalId !== 'string')
       throw new ValueError(
-        'the schedule contains no queue binding, because it was overwritten; delete it and start once with rebind',
+        'the schedule does not contain a queue binding because it was overwritten; delete the schedule and start a worker once with rebind',
       );
     const written = Math.max(millisecondsOf(raw.info?.createTime), millisecondsOf(raw.info?.updateTime));
-    if (written <= 0) throw new ValueError('The server does not say when the schedule was written.');
+    if (written <= 0) throw new ValueError('The server did not report when the schedule was written.');
     const boundSince = held.boundSince || new Date(written + BINDING_CACHE_MS).toISOString();
     return { queueBinding: { ...held, boundSince }, isPaused: raw.schedule?.state?.paused === true, raw };
   } catch (error) {
@@ -62,9 +64,9 @@ export async function readQueueBinding(client: Client, taskQueue: string): Promi
 }
 
 /**
- * Writes the binding, unless it has changed since it was read. Only reading it again shows which happened.
- * @param queueBinding an empty `boundSince` stands for {@link BINDING_CACHE_MS} after this write, in server time
- * @param found what was read before; null for an unbound queue
+ * Writes the binding, unless it has changed since it was read. Read it again to find out which of the two happened.
+ * @param queueBinding an empty `boundSince` means {@link BINDING_CACHE_MS} after this write, in server time
+ * @param found the binding that was read before; null for an unbound queue
  */
 export async function writeQueueBinding(
   client: Client,
@@ -75,7 +77,8 @@ export async function writeQueueBinding(
   const scheduleId = mediaJournalScheduleId(taskQueue);
   if (found === null) return create(client, taskQueue, scheduleId, queueBinding);
   const { schedule, conflictToken } = found.raw;
-  if (!conflictToken?.length) throw new ValueError('The server gives no conflict token for a schedule.');
+  if (!conflictToken?.length)
+    throw new ValueError('The server did not return a conflict token for the schedule.');
   const input = { payloads: [defaultPayloadConverter.toPayload(queueBinding)] };
   const action = { startWorkflow: { ...schedule?.action?.startWorkflow, input } };
   const state = { ...schedule?.state, paused: true };
@@ -88,7 +91,7 @@ export async function writeQueueBinding(
       requestId: randomUUID(),
     });
   } catch (error) {
-    // A newer scheduler reports the conflict; an older one returns success.
+    // A newer scheduler reports the conflict; an older one reports success.
     if (!isGrpcServiceError(error) || Number(error.code) !== FAILED_PRECONDITION) throw error;
   }
 }
@@ -116,13 +119,13 @@ async function create(
         workflowType: 'mediaJournal',
         taskQueue: `${baseTaskQueue(taskQueue)}/queue-binding`,
         args: [queueBinding],
-        // If an operator triggers it, it ends at once: no worker runs it.
+        // If an operator triggers it, the execution times out immediately: no worker runs it.
         workflowExecutionTimeout: '1s',
       },
       state: {
         paused: true,
         note:
-          `The binding of the task queue ${taskQueue}: which journal proves what was sent and paid for on it. ` +
+          `The binding of the task queue ${taskQueue}: identifies the journal that proves what was sent and paid for on it. ` +
           'Never delete it: workers would send nothing until an operator has checked the calls in flight.',
       },
       memo: STARTED_BY,
@@ -132,35 +135,39 @@ async function create(
   }
 }
 
-/** A worker whose journal is not that of its task queue buys nothing: two journals could buy twice. */
+/**
+ * Thrown when a worker's journal is not the one that its task queue is bound to. Such a worker buys nothing: with two
+ * journals, something could be bought twice.
+ */
 export class JournalBindingError extends Error {
   override readonly name = 'JournalBindingError';
 }
 
 /** The queue, its journal, and what a rebind may replace. */
 export interface BindJournalOptions {
-  /** Client of the namespace in which the workflows run. */
+  /** Client for the namespace in which the workflows run. */
   readonly client: Client;
-  /** Queue of the worker; those of its activities (`NAME/create`, …) have the same binding. */
+  /** The worker's queue. The queues of its activities (`NAME/create`, …) have the same binding. */
   readonly taskQueue: string;
   /** The journal to bind the queue to. */
   readonly journal: CreateJournal;
-  /** @default none: the store is not compared */
+  /** The worker's artifact store. @default none: the store is not compared */
   readonly artifacts?: ArtifactStore | undefined;
-  /** Names of the accounts that the worker serves, with their digests. @default none */
+  /** Names of the accounts that the worker serves, including their digests. @default none */
   readonly accounts?: readonly string[] | undefined;
-  /** Takes the queue over from another journal, which no worker may use any more. @default false */
+  /** Takes the queue over from another journal, which no worker may use any longer. @default false */
   readonly rebind?: boolean | undefined;
   /**
-   * Puts a new mark into the journal and the binding, so that an older copy of the journal is detected. @default false
+   * Writes a new mark to the journal and the binding, so that an older copy of the journal is detected. @default false
    */
   readonly mark?: boolean | undefined;
 }
 
 /**
  * Binds a task queue to this journal, or confirms that it is bound to it (architecture: Create). Paid activities do so
- * before they send. A worker does so before it polls, so one with another journal does not start.
- * @throws JournalBindingError when the queue belongs to another journal, host or artifact store, or that is unknown
+ * before they send. Workers do so before they poll, so a worker with another journal does not start.
+ * @throws JournalBindingError when the queue belongs to another journal, host or artifact store, or when that is
+ * unknown
  */
 export async function bindJournal(options: BindJournalOptions): Promise<QueueBinding> {
   const taskQueue = baseTaskQueue(options.taskQueue);
@@ -169,22 +176,22 @@ export async function bindJournal(options: BindJournalOptions): Promise<QueueBin
     ...(await options.journal.identity()),
     artifacts: (await options.artifacts?.identity?.()) ?? null,
     accounts: options.accounts ?? [],
-    // A rebind needs a mark too: it shows whether this write won.
+    // A rebind also needs a mark, because the mark shows whether this write won.
     mark: options.mark === true || options.rebind === true ? randomUUID() : null,
     ...(options.rebind === true && { rebind: true }),
   };
-  // First in the journal: a kill between the two writes leaves a superfluous mark, and never a missing one.
+  // The journal is written first: a kill between the two writes leaves an unused mark, but never a missing one.
   if (request.mark !== null) await options.journal.putMark(request.mark);
   return answered(taskQueue, () => bind(clients, taskQueue, options.journal, request));
 }
 
 interface Clients {
   readonly plain: Client;
-  /** The user's client: the workers of the queue may have written through its codec. */
+  /** The user's client, because the queue's workers may have written through its codec. */
   readonly histories: Client;
 }
 
-/** More conflicting writes than workers ever make between a read and a write. */
+/** More conflicting writes than workers could ever make between a read and a write. */
 const MOST_WRITES = 100;
 
 async function bind(
@@ -210,7 +217,7 @@ async function bind(
       found,
     );
   }
-  throw new Error('Other workers write it all the time.');
+  throw new Error('The queue binding could not be written, because other workers kept changing it.');
 }
 
 async function refuse(
@@ -230,7 +237,7 @@ async function refuse(
   if (earlier !== undefined) throw new JournalBindingError(bindingGone(taskQueue, earlier));
 }
 
-/** Whether this journal lacks the last mark of the queue: it was restored from an older copy. */
+/** Whether this journal lacks the queue's last mark, because it was restored from an older copy. */
 export async function isSetBack(
   queueBinding: QueueBinding | null,
   journal: Pick<CreateJournal, 'hasMark'>,
@@ -239,10 +246,10 @@ export async function isSetBack(
   return mark !== null && !(await journal.hasMark(mark));
 }
 
-/** Pauses between tries while the server does not answer, in milliseconds. */
+/** Pauses between attempts while the server does not respond, in milliseconds. */
 const PAUSES_MS = [200, 1_000, 3_000];
 
-/** Retries `ask`. @throws JournalBindingError with what could not be read, and why */
+/** Retries `ask`. @throws JournalBindingError that says what could not be read, and why */
 async function answered<T>(taskQueue: string, ask: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -261,57 +268,57 @@ function silent(taskQueue: string, error: unknown): string {
   const deeper = cause instanceof Error ? `: ${cause.message}` : '';
   return (
     `The queue binding ${mediaJournalScheduleId(taskQueue)} of the task queue "${taskQueue}" cannot be read: ${message}${deeper}. ` +
-    'Nothing is sent until it shows which journal the queue creates with. Check that the Temporal server answers and ' +
-    'lets this worker describe, create and update schedules; then try again.'
+    'Nothing is sent until the binding shows which journal the queue uses for creates. Check that the Temporal server is reachable and ' +
+    'allows this worker to describe, create and update schedules; then try again.'
   );
 }
 
 function bindingGone(taskQueue: string, earlier: string): string {
   return (
-    `The queue binding ${mediaJournalScheduleId(taskQueue)} of the task queue "${taskQueue}" was deleted, and paid calls were ` +
-    `made on this queue before (${earlier}). Which journal they were made with is unknown, so nothing is sent. ` +
-    'If this is the journal of the earlier workers, or no worker uses theirs any more, start once with rebind ' +
+    `The queue binding ${mediaJournalScheduleId(taskQueue)} of the task queue "${taskQueue}" was deleted, although paid calls were ` +
+    `made on this queue before (${earlier}). It is unknown which journal they used, so nothing is sent. ` +
+    'If this is the journal of the earlier workers, or no worker uses their journal any longer, start a worker once with rebind ' +
     '(temporal-media worker --rebind). Calls in flight then wait for a decision.'
   );
 }
 
 function setBack(taskQueue: string): string {
   return (
-    `The journal of this worker is an earlier copy of the one that the task queue "${taskQueue}" creates with: its queue binding ` +
-    `${mediaJournalScheduleId(taskQueue)} has a later mark. What was bought since the copy is not in it, so this worker sends ` +
-    'nothing. Put the journal itself back if it still exists. If it is lost, stop all workers of the queue and start once with ' +
-    'rebind (temporal-media worker --rebind): it first records what histories contain of those calls, and calls in flight then ' +
+    `This worker's journal is an older copy of the one that the task queue "${taskQueue}" uses for creates: its queue binding ` +
+    `${mediaJournalScheduleId(taskQueue)} has a later mark. Purchases made since the copy are missing from it, so this worker sends ` +
+    "nothing. If the original journal still exists, restore it. If it is lost, stop all of the queue's workers and start one once with " +
+    'rebind (temporal-media worker --rebind): it first records what the histories contain about those calls, and calls in flight then ' +
     'wait for a decision.'
   );
 }
 
-/** A container has a new host name at every start. */
+/** A container has a new host name after every start. */
 const SAME_VOLUME =
-  'where this is the same volume, seen from a new container, set MEDIA_HOST_ID to one name in all of them and start once with rebind; ';
+  'if this is the same volume seen from a new container, set MEDIA_HOST_ID to the same name in all containers and start a worker once with rebind; ';
 
 function refusal(taskQueue: string, difference: BindingDifference): string {
   const why =
     difference === 'artifacts'
-      ? 'A worker with another store does not find what was stored before, so this one sends nothing.'
-      : 'Two journals cannot keep a video from being bought twice, so this worker sends nothing.';
+      ? 'A worker with another store cannot find what was stored before, so this one sends nothing.'
+      : 'Two journals cannot prevent a video from being bought twice, so this worker sends nothing.';
   const same =
     difference === 'artifacts'
       ? 'point this worker at the same artifacts (MEDIA_ARTIFACTS, or a shared store); '
       : 'point this worker at the same journal (MEDIA_JOURNAL, or a shared store); ';
   return (
-    `The task queue "${taskQueue}" ${DIFFERS[difference]} Its queue binding ${mediaJournalScheduleId(taskQueue)} shows it. ` +
-    `${why} Remedies: ${difference === 'host' ? SAME_VOLUME : ''}${same}` +
-    'give it a task queue of its own (MEDIA_TASK_QUEUE); or, when no worker uses the other one any more, start once with ' +
+    `The task queue "${taskQueue}" ${DIFFERS[difference]} This is recorded in its queue binding ${mediaJournalScheduleId(taskQueue)}. ` +
+    `${why} Options: ${difference === 'host' ? SAME_VOLUME : ''}${same}` +
+    'give it its own task queue (MEDIA_TASK_QUEUE); or, if no worker uses the other one any longer, start a worker once with ' +
     'rebind (temporal-media worker --rebind).'
   );
 }
 
-/** Warns if the queue was served with accounts that this worker lacks; undefined otherwise. */
+/** Returns a warning if the queue was served with accounts that this worker lacks; undefined otherwise. */
 export function accountsOfOthers(accounts: readonly string[], own: readonly string[]): string | undefined {
   const others = accounts.filter((account) => !own.includes(account));
   if (others.length === 0) return undefined;
   return (
-    `The task queue also had workers for ${others.join(', ')}, and this one serves ${own.join(', ')} only. What belongs to those accounts ` +
-    'waits for a worker that serves them. Accounts that are still used need workers that have them: give this worker their accounts too (MEDIA_ACCOUNTS), or start others.'
+    `The task queue also had workers for ${others.join(', ')}, but this worker serves only ${own.join(', ')}. Work for those accounts ` +
+    'waits for a worker that serves them. If an account is still in use, some worker must serve it: give this worker their accounts too (MEDIA_ACCOUNTS), or start other workers.'
   );
 }

@@ -9,28 +9,30 @@ import { baseTaskQueue } from '../../domain/names';
 import { type ArtifactStore } from '../../stores/artifacts/artifact-store';
 import { bindJournal, JournalBindingError } from './bind-journal';
 
-/** Milliseconds between two marks of a queue on which money is spent: an undetected copy of the journal is no older. */
+/**
+ * Milliseconds between two marks on a queue that spends money. An undetected copy of the journal is at most this old.
+ */
 const MARKED_EVERY_MS = 3_600_000;
 
 const STORES_DOWN =
-  'The create journal or the artifact store of this worker cannot be read or written, and nothing is sent without them.';
+  "This worker's create journal or artifact store cannot be read or written, and nothing is sent without them.";
 
 interface CachedStatus {
-  /** When it was read, by both clocks. */
+  /** When it was read, according to both clocks. */
   readonly at: number;
   readonly wall: number;
   readonly status: Promise<BindingStatus>;
 }
 
-/** By both clocks: the wall clock may step, and the other stops while the machine is suspended. */
+/** Uses both clocks: the wall clock may step, and the other one stops while the machine is suspended. */
 function isRecent({ at, wall }: CachedStatus): boolean {
   // oxlint-disable-next-line house/no-wall-clock-durations -- counts while the machine is suspended
   return performance.now() - at < BINDING_CACHE_MS && Date.now() - wall < BINDING_CACHE_MS;
 }
 
 /**
- * Checks, before a paid activity sends, whether the journal of this worker is that of its queue. Binds a new queue.
- * Caches one answer per queue and process.
+ * Checks, before a paid activity sends, whether this worker's journal is the one that its queue is bound to. Binds a
+ * new queue. Caches one answer per queue and process.
  */
 export function bindingChecker(
   journal: CreateJournal,

@@ -12,23 +12,23 @@ import { activityKey } from '../../domain/creation-key';
 import { ACTIVITY, baseTaskQueue } from '../../domain/names';
 import { senderName } from '../../domain/paid-call';
 
-/** One paid call, as recorded in the history of its workflow. */
+/** A paid call, as recorded in its workflow's history. */
 export interface PaidCallSeen {
-  /** Null for an activity that no workflow has scheduled. */
+  /** Null for a standalone activity. */
   readonly workflowId: string | null;
   readonly runId: string;
   readonly activityId: string;
   readonly type: string;
   readonly creationKey: string;
-  /** Names its activity in the log of the key. */
+  /** Names its activity in the key's log. */
   readonly sender: string;
-  /** The intent that its last known heartbeat names; null where none is known. */
+  /** The intent named in its last known heartbeat, or null if no heartbeat named one. */
   readonly announced: string | null;
   /** ISO 8601. */
   readonly scheduledAt: string;
-  /** Input of its activity, or of the row of a group; null where it is not an object. */
+  /** The input of its activity, or of its row in a group; null if the input is not an object. */
   readonly input: Fields | null;
-  /** Its result; null while it is open, when its worker was lost, or if it cannot be read. */
+  /** Its result; null if the call is open, its worker was lost, or the result cannot be read. */
   readonly answer: Fields | null;
 }
 
@@ -36,7 +36,7 @@ type Events = NonNullable<
   Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>['events']
 >;
 
-/** A paid call whose history cannot be read here: it is unknown whether the journal lacks it. */
+/** Thrown for a paid call whose history cannot be read here: the journal may or may not contain it. */
 export class UnreadCallError extends Error {
   override readonly name = 'UnreadCallError';
   constructor(
@@ -53,16 +53,16 @@ export class UnreadCallError extends Error {
 }
 
 /**
- * Returns the paid calls of one run on a task queue that have left a record in a journal, or may have.
- * @throws UnreadCallError when the client cannot read a payload of one: another codec, external storage without its
- * driver
+ * Returns the paid calls on a task queue in one run that have left a record in a journal, or may have.
+ * @throws UnreadCallError when the client cannot read a call's payload, because it uses another codec or external
+ * storage whose driver is missing
  */
 async function paidCallsOf(
   client: Client,
   taskQueue: string,
   run: { readonly workflowId: string; readonly runId: string },
 ): Promise<readonly PaidCallSeen[]> {
-  // Pending activities first: one that ends meanwhile is then in the history.
+  // Pending activities are read first: an activity that ends in the meantime then appears in the history.
   const described = await client.workflowService.describeWorkflowExecution({
     namespace: client.options.namespace,
     execution: run,
@@ -90,7 +90,7 @@ async function paidCallsOf(
         input: scheduled.input?.payloads?.[0],
         result: end?.result,
         lastHeartbeat: end === undefined ? beats.get(activityId) : end.lastHeartbeat,
-        // A run that is ended from outside loses the heartbeats of its open calls.
+        // A run that is closed from outside loses the heartbeats of its open calls.
         lost: end === undefined ? !isOpen : end.lost,
       })),
     );
@@ -99,7 +99,7 @@ async function paidCallsOf(
 }
 
 /**
- * The paid calls of an activity that no workflow has scheduled, as {@link paidCallsOf}. @throws UnreadCallError
+ * Like {@link paidCallsOf}, for a standalone activity. @throws UnreadCallError
  * @param activity the activity, as the server described it
  */
 async function standaloneCallsOf(
@@ -119,7 +119,7 @@ async function standaloneCallsOf(
     input: input?.payloads?.[0],
     result: outcome?.result?.payloads?.[0],
     lastHeartbeat: info.heartbeatDetails?.payloads?.[0],
-    // The server keeps the last heartbeat of an ended activity too.
+    // The server also keeps the last heartbeat of an activity that has ended.
     lost: outcome != null && outcome.failure == null,
   });
 }
@@ -134,7 +134,7 @@ interface Scheduled extends Pick<PaidCallSeen, 'workflowId' | 'runId' | 'activit
   readonly lost: boolean;
 }
 
-/** Returns the calls of one activity: its own, or those of its rows. */
+/** Returns an activity's calls: its own, or those of its rows. */
 async function callsIn(client: Client, scheduled: Scheduled): Promise<readonly PaidCallSeen[]> {
   const { workflowId, runId, activityId, type, scheduledSeconds, lastHeartbeat } = scheduled;
   const read = reader(client, workflowId, activityId);
@@ -148,13 +148,13 @@ async function callsIn(client: Client, scheduled: Scheduled): Promise<readonly P
     const answers = asFields(result)?.['answers'];
     const answer = asFields(isRow ? (answers as readonly unknown[] | undefined)?.[index] : result);
     const announced = announcedIn(beat, isRow ? index : undefined);
-    // Nothing is sent before the server has acknowledged its intent (docs/adr/0015). Details in another form may name
-    // one.
+    // Nothing is sent before the server has acknowledged its intent (docs/adr/0015). Details in an unknown form may
+    // name an intent.
     const mayHaveSent = lastHeartbeat != null && (beat === null || announced !== null);
     if (!mayHaveLeft(answer, scheduled.lost || mayHaveSent)) return [];
     const given = own?.['creationKey'];
     const creationKey = typeof given === 'string' ? given : activityKey(workflowId, runId, activityId);
-    // A group has one sender, named in the input of its activity.
+    // A group has a single sender, which the activity's input names.
     const named = input?.['sender'];
     const sender = typeof named === 'string' ? named : senderName(runId, activityId);
     const scheduledAt = new Date(scheduledSeconds * 1000).toISOString();
@@ -171,7 +171,7 @@ const PAID: ReadonlySet<string> = new Set([
   ACTIVITY.campaignImage,
 ]);
 
-/** Outcomes after which a key may be used again: what was not bought needs no protection. */
+/** Outcomes after which a key may be used again: nothing was bought, so nothing needs protection. */
 const NOTHING_KEPT: ReadonlySet<unknown> = new Set([
   'not_sent',
   'rejected',
@@ -182,7 +182,7 @@ const NOTHING_KEPT: ReadonlySet<unknown> = new Set([
 
 /**
  * Whether a paid call has left a record in a journal, or may have.
- * @param lost whether it has no answer although a worker may have had it
+ * @param lost whether the call has no answer although a worker may have started it
  */
 export function mayHaveLeft(answer: PaidCallSeen['answer'], lost: boolean): boolean {
   return answer === null ? lost : !NOTHING_KEPT.has(answer['outcome']);
@@ -190,13 +190,13 @@ export function mayHaveLeft(answer: PaidCallSeen['answer'], lost: boolean): bool
 
 interface End {
   readonly result?: Payload | null | undefined;
-  /** The last heartbeat of its attempts; the history keeps it only if the activity timed out. */
+  /** The last heartbeat of its attempts. The history contains it only if the activity timed out. */
   readonly lastHeartbeat?: Payload | null | undefined;
-  /** Whether its last heartbeat is unknown: without a readable result it then counts as lost. */
+  /** Whether the last heartbeat is unknown. The call then counts as lost unless its result is readable. */
   readonly lost: boolean;
 }
 
-/** How activities ended, by the id of the event that scheduled them. */
+/** How activities ended, keyed by the ID of the event that scheduled them. */
 function endsOf(events: Events): ReadonlyMap<string, End> {
   const ends = new Map<string, End>();
   for (const event of events) {
@@ -211,7 +211,7 @@ function endsOf(events: Events): ReadonlyMap<string, End> {
   return ends;
 }
 
-/** Reads payloads of one activity as the worker that wrote them does. */
+/** Returns a function that reads an activity's payloads as the worker that wrote them does. */
 function reader(client: Client, workflowId: string | null, activityId: string) {
   const { namespace, loadedDataConverter } = client.options;
   const owner = workflowId === null ? {} : { workflowId };
@@ -233,12 +233,12 @@ export function asFields(value: unknown): Fields | null {
   return typeof value === 'object' && value !== null ? (value as Fields) : null;
 }
 
-/** Longest search of the histories for a paid call before a queue counts as new, in milliseconds. */
+/** Maximum time to search the histories for a paid call before a queue counts as new, in milliseconds. */
 const READ_FOR_MS = 20_000;
 
 /**
- * Returns the id of the workflow, or of the standalone activity, that paid on a queue before; undefined if none was
- * found in time.
+ * Returns the ID of a workflow or standalone activity that has already made a paid call on the queue, or undefined if
+ * none was found in time.
  */
 export async function anyPaidCall(client: Client, taskQueue: string): Promise<string | undefined> {
   const until = performance.now() + READ_FOR_MS;
@@ -247,16 +247,16 @@ export async function anyPaidCall(client: Client, taskQueue: string): Promise<st
     for await (const { workflowId, activityId } of seen) return workflowId ?? activityId;
     return undefined;
   } catch (error) {
-    // A call that cannot be read was made nevertheless.
+    // The call was made, even though it cannot be read.
     if (error instanceof UnreadCallError) return error.workflowId ?? error.activityId;
     throw error;
   }
 }
 
 /**
- * Paid calls on a queue, from the histories of its newest executions, and from activities without a workflow.
+ * Yields the paid calls on a queue, from the histories of its newest executions and from standalone activities.
  * @throws UnreadCallError
- * @param isEnough called after each execution, with the number of executions read; `true` ends the search
+ * @param isEnough called after each execution with the number of executions read so far; `true` ends the search
  */
 export async function* paidCallsOn(
   client: Client,

@@ -39,8 +39,8 @@ import { newestEntry } from '../spend-book';
 import { type PageReader, READS_AT_ONCE } from './open-page';
 
 /**
- * Runs `work` with the journal that the queue is bound to. If there is none, or something cannot be read or written,
- * the answer has the reason; the caller waits and shows it.
+ * Runs `work` with the journal that the queue is bound to. If there is no such journal, or something cannot be read or
+ * written, returns the reason. The caller waits and shows it.
  */
 export async function withBoundJournal<T>(
   deps: PaidDeps,
@@ -52,7 +52,7 @@ export async function withBoundJournal<T>(
     return binding.bound ? await work(deps.journal) : { unavailable: binding.message };
   } catch (error) {
     if (error instanceof CancelledFailure) throw error;
-    log.warn('The book of a campaign could not be kept', { cause: reasonOf(error) });
+    log.warn("A campaign's book could not be read or written", { cause: reasonOf(error) });
     return { unavailable: reasonOf(error) };
   }
 }
@@ -62,7 +62,7 @@ function reasonOf(error: unknown): string {
   return error instanceof ArtifactError ? STORE_DOWN : `${JOURNAL_DOWN} ${clearOf([])(journalFault(error))}`;
 }
 
-/** The records of a campaign cannot be used before a person has checked them. */
+/** Thrown when a person must check a campaign's records before they can be used. */
 class UnreadableBookError extends Error {
   override readonly name = 'UnreadableBookError';
 }
@@ -70,11 +70,11 @@ class UnreadableBookError extends Error {
 const NO_JOURNAL =
   'The worker has no create journal (journal: "none"), and a campaign keeps its books there. Nothing is bought.';
 const JOURNAL_DOWN =
-  'The book of the campaign, which is kept in the create journal, cannot be read or written. Nothing more is bought until it can.';
+  "The campaign's book in the create journal cannot be read or written. Nothing more is bought until it can.";
 const STORE_DOWN =
-  'Pages or results of the campaign cannot be read from the artifact store. Nothing more is bought until they can.';
+  "The campaign's pages or results cannot be read from the artifact store. Nothing more is bought until they can.";
 
-/** One send of a key. */
+/** A send under a creation key. */
 export interface SendKey extends JournalKey {
   /** Its index in the log, from 0. */
   readonly sendAttempt: number;
@@ -89,9 +89,9 @@ interface Closing {
 }
 
 /**
- * Records that the charges under these keys have cost nothing, and returns what this close deducts for them. The record
- * of each send is written once, so nothing is deducted twice. Only charges of closed batches are deducted: an open
- * batch leaves them out when it is settled.
+ * Records that the charges under these keys cost nothing, and returns the amount that this close deducts for them. Each
+ * send's record is written only once, so nothing is deducted twice. Only charges to closed batches are deducted: an
+ * open batch leaves them out when it is settled.
  */
 async function givenBack(
   journal: CreateJournal,
@@ -113,10 +113,7 @@ async function givenBack(
   return sum;
 }
 
-/**
- * Records that the charge of a send has cost nothing. Returns the record that exists then, its own or an
- * earlier one.
- */
+/** Records that a send's charge cost nothing. Returns the record that exists afterwards: its own or an earlier one. */
 export async function noteFree(
   journal: CreateJournal,
   key: SendKey,
@@ -138,8 +135,8 @@ export async function freeOfSend(
 }
 
 /**
- * Implements `media.keepBooks`: makes one move of the book of a campaign, but only if the caller knows its newest
- * entry. A retry finds the entry that it wrote.
+ * Implements `media.keepBooks`: makes one change to a campaign's book, but only if the caller knows its newest entry. A
+ * retry finds the entry that it wrote.
  */
 export function createKeepBooks(
   deps: PaidDeps,
@@ -187,7 +184,7 @@ class Bookkeeper {
     return { ...(await this.book.newest(n, before)), conflict: true };
   }
 
-  /** Returns the entry that the move writes, or the answer if it writes none. */
+  /** Returns the entry that the change writes, or the answer if it writes none. */
   private async entryAfter(
     book: BookEntry,
     move: Exclude<BookMove, { do: 'look' }>,
@@ -231,7 +228,7 @@ class Bookkeeper {
     return closed(book, batch, spent, deducted) ?? {};
   }
 
-  /** The result of this move, from the entry that it wrote. */
+  /** Returns the result of this change, based on the entry that it wrote. */
   private async made({ next }: BookRecord, newest: Newest): Promise<KeptBooks> {
     const { move } = this.input;
     if (move.do !== 'open') return newest;
@@ -240,7 +237,7 @@ class Bookkeeper {
     return { ...newest, opened: numbers.map(({ batch }) => batch) };
   }
 
-  /** Records the rows of a batch before it may be started, so that its successors can read them. */
+  /** Records a batch's rows before the batch may be started, so that its successors can read them. */
   private async noteRows(batch: number, rows: readonly RowSet[]): Promise<void> {
     const { nonce } = this;
     const log = batchLog(this.namespace, batchWorkflowId(this.input.campaign, batch));
@@ -250,7 +247,7 @@ class Bookkeeper {
     if (put !== 'lost') throw put.error;
   }
 
-  /** Cost of the rows of which nothing was bought yet. */
+  /** Cost of the rows for which nothing has been bought yet. */
   private async costOf(sets: readonly RowSet[]): Promise<number> {
     let cost = 0;
     for (const set of sets) {
@@ -266,7 +263,7 @@ function nextOf(n: number | null): number {
   return n === null ? 0 : n + 1;
 }
 
-/** The newest state of a book; `n` is null before the first entry. */
+/** A book's newest state; `n` is null before the first entry. */
 export interface Newest {
   readonly n: number | null;
   readonly book: BookEntry;
@@ -302,11 +299,11 @@ export class BudgetBookLog {
     return record;
   }
 
-  /** Writes entry n. Returns the entry that exists then: its own, or an earlier one. */
+  /** Writes entry n. Returns the entry that exists afterwards: its own or an earlier one. */
   async write(n: number, record: BookRecord): Promise<BookRecord> {
     const put = await this.journal.putRecord(this.log, n, record).catch((error: unknown) => ({ error }));
     if (put === 'won') return record;
-    // The write may have succeeded although its reply, or that of its own repetition, was lost.
+    // The write may have succeeded even though its reply, or the reply to a retry, was lost.
     const existing = await this.entry(n);
     if (existing !== null) return existing;
     throw put === 'lost' ? new UnreadableBookError(goneText(this.campaign, n)) : put.error;
@@ -318,4 +315,4 @@ export function bookOf({ closed, open, next }: BookEntry): BookEntry {
 }
 
 const goneText = (campaign: string, n: number): string =>
-  `Entry ${n} of the book of the campaign ${JSON.stringify(campaign)} is not in the create journal any more, or is not an entry of a book: the journal was replaced or set back. Nothing more is bought. Restore the journal. If it is lost, terminate the campaign, rebind the task queue (\`temporal-media worker --rebind\`), and start the campaign again under its id. An older book lacks what was spent since the copy: reduce the budget by that amount. Without any book, the budget starts with what the results have cost.`;
+  `Entry ${n} of the book of the campaign ${JSON.stringify(campaign)} is missing from the create journal or is not a book entry: the journal was replaced or restored from an older copy. Nothing more is bought. Restore the journal. If it is lost, terminate the campaign, rebind the task queue (\`temporal-media worker --rebind\`), and start the campaign again under its ID. An older book does not include what was spent since the copy was made: reduce the budget by that amount. Without a book, the budget starts with the cost of the results.`;

@@ -260,7 +260,7 @@ describe('media.keepBooks', () => {
     expect(await unavailable(opening(null), { deps: { checkBinding } })).toMatch(/another journal/);
     const deps = { journal: failing('readRecord', LOG.name) };
     expect(await unavailable(opening(null), { deps })).toMatch(/cannot be read or written/);
-    expect(await unavailable({ known: 3, move: { do: 'look' } })).toMatch(/replaced or set back/);
+    expect(await unavailable({ known: 3, move: { do: 'look' } })).toMatch(/replaced or restored/);
     const lost = { ...books.page(0), index: 'f'.repeat(64) };
     const move = { do: 'open', batches: [[lost]], fences: [], want: null } as const;
     expect(await unavailable({ budget: 1, move })).toMatch(/artifact store/);

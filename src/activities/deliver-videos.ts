@@ -22,12 +22,15 @@ import { discardPart, type DownloadTry } from './fetch-video';
 import { startHeartbeat } from './heartbeat';
 import { completeWatchWithRetries } from './watchers';
 
-/** Milliseconds after which a video is not started any more: it is answered, and fetches its file on any worker. */
+/**
+ * Milliseconds after which no more videos are started. A video that was not started is answered without a file, and
+ * then downloads it itself on any worker.
+ */
 const BEGIN_WITHIN_MS = 5_000;
 
 /**
- * `media.deliverVideos`: fetches finished videos with one try each, and completes the activity of each video as soon as
- * its file is stored (ADR 26). A video that has reached its deadline waits for no file.
+ * Implements `media.deliverVideos`: fetches finished videos with one attempt each, and completes each video's activity
+ * as soon as its file is stored (ADR 26). A video that has reached its deadline does not wait for its file.
  */
 export function createDeliverVideos(
   deps: DownloadDeps,
@@ -51,15 +54,15 @@ export function createDeliverVideos(
 }
 
 /**
- * `media.downloadVideos`: fetches videos of a batch with one try each, without a sidecar. On a shutdown of the worker
- * it returns what is stored; it throws only when it is cancelled.
+ * Implements `media.downloadVideos`: fetches a batch's videos with one attempt each, without sidecars. If the worker
+ * shuts down, returns what has been stored. Throws only when it is canceled.
  */
 export function createDownloadVideos(
   deps: DownloadDeps,
 ): (input: DownloadVideosInput) => Promise<DownloadVideosResult> {
   return async ({ videos }) => {
     if (videos.length > DELIVERY.videos)
-      throw new RangeError(`At most ${DELIVERY.videos} videos travel in one group.`);
+      throw new RangeError(`One group can contain at most ${DELIVERY.videos} videos.`);
     const { cancellationSignal: signal } = Context.current();
     const results: DownloadVideosResult['results'][number][] = videos.map(() => null);
     const rows = videos.map((video, index) => ({ index, video, until: Infinity }));
@@ -76,20 +79,20 @@ export function createDownloadVideos(
 
 interface Deliverable {
   readonly video: VideoTask;
-  /** When its try ends at the latest, in milliseconds since the Unix epoch by the server's time. */
+  /** When its attempt must have ended, in milliseconds since the Unix epoch according to the server's time. */
   readonly until: number;
 }
 
-/** Videos of one delivery that are fetched concurrently. */
+/** Number of videos in one delivery that are fetched concurrently. */
 const CONCURRENT = 8;
 
 /**
- * Tries each video once within the time of one activity attempt, and answers each as soon as its own try has ended. A
- * try is that of `media.downloadVideo`, with every check. The answer is the stored video, or the failed try, which
- * counts as the first one of the video's own download (C8.7). It is null if there was no try, or if the try shows
- * nothing about the file: it was cut off, or failed because of a fault of ours.
- * @param beginWithinMs a video whose try has not begun by then is answered without one
- * @throws the first error of `answer`, after all others have been answered
+ * Tries each video once within the time of one activity attempt, and answers each as soon as its own attempt has ended.
+ * An attempt makes every check that `media.downloadVideo` makes. The answer is either the stored video or the failed
+ * attempt, which counts as the first attempt of the video's own download (C8.7). It is null if there was no attempt, or
+ * if the attempt shows nothing about the file because it was cut short or failed through a fault of ours.
+ * @param beginWithinMs a video whose attempt has not begun by then is answered without one
+ * @throws the first error from `answer`, after all others have been answered
  */
 async function tryEach<Video extends Deliverable>(
   deps: DownloadDeps,
@@ -126,7 +129,7 @@ async function tryEach<Video extends Deliverable>(
   if (failed.length > 0) throw failed[0];
 }
 
-/** Opens the tries of one activity attempt. Must be called in the activity. */
+/** Opens the download attempts of one activity attempt. Must be called in the activity. */
 function openTries(deps: DownloadDeps): {
   /** Never throws. */
   of(video: Deliverable): Promise<FetchedVideo | FailedTry | null>;

@@ -26,7 +26,10 @@ export function reasonOf(kind: DownloadProblemKind): ContentUnavailableReason {
   return REASON[kind];
 }
 
-/** In order of precedence: the first decides the next step when several locations failed in one try. */
+/**
+ * In order of precedence: if several locations failed in one attempt, the first kind in this list decides the next
+ * step.
+ */
 const WEIGHT: readonly DownloadProblemKind[] = [
   'storage',
   'too_large',
@@ -49,7 +52,10 @@ export function isTransient(kind: DownloadProblemKind): boolean {
   return TRANSIENT.has(kind);
 }
 
-/** Returns the problem of a whole try: the one of highest precedence, with the longest requested wait. */
+/**
+ * Returns the problem of an entire attempt: the one with the highest precedence, combined with the longest requested
+ * wait.
+ */
 export function worstOf(problems: readonly [DownloadProblem, ...DownloadProblem[]]): DownloadProblem {
   const worst = problems.reduce((a, b) => (WEIGHT.indexOf(b.kind) < WEIGHT.indexOf(a.kind) ? b : a));
   const waits = problems.flatMap(({ retryAfterMs }) => (retryAfterMs === undefined ? [] : [retryAfterMs]));
@@ -64,10 +70,10 @@ export function worstOf(problems: readonly [DownloadProblem, ...DownloadProblem[
 type Refusal = Extract<ContentFetchResult, { kind: 'refused' }>;
 type Failure = Exclude<ContentFetchResult, { kind: 'body' }>;
 
-/** Error codes of a file or link that is permanently gone: `expired`, `link_expired`, `ExpiredToken`. */
+/** Error codes for a file or link that is permanently gone: `expired`, `link_expired`, `ExpiredToken`. */
 const EXPIRED_CODE = /expire/i;
 
-/** Classifies a failure to get a body from a location: a total function over status and origin. */
+/** Classifies a failure to fetch a body from a location. A total function of status and origin. */
 export function problemOf(failure: Failure): DownloadProblem {
   if (failure.kind === 'blocked') return { kind: 'blocked', message: blockedLocation(failure) };
   if (failure.kind === 'network')
@@ -80,7 +86,7 @@ function problemOfRefusal({ status, retryAfterMs, error, origin }: Refusal): Dow
   if (status === 206)
     return {
       kind: 'incomplete_file',
-      message: error.message ?? 'The service sent only a part of the file.',
+      message: error.message ?? 'The service sent only part of the file.',
       ...rest,
     };
   const gone = status === 410 || (status < 500 && EXPIRED_CODE.test(error.code ?? ''));
@@ -94,29 +100,40 @@ function problemOfRefusal({ status, retryAfterMs, error, origin }: Refusal): Dow
   if (status === 401 || status === 403)
     return {
       kind: 'credentials',
-      message: `The service refuses the download (HTTP ${status}): check the credentials and their rights. The task is kept.`,
+      message: `The service rejected the download (HTTP ${status}). Check the credentials and their permissions. The task is kept.`,
       ...rest,
     };
   if (status === 429)
-    return { kind: 'rate_limited', message: 'The service asks to wait (HTTP 429).', ...rest };
+    return {
+      kind: 'rate_limited',
+      message: 'The service asked the worker to wait before the next request (HTTP 429).',
+      ...rest,
+    };
   if (status >= 500 || status === 408 || status === 425)
     return { kind: 'unavailable', message: `The service is not available (HTTP ${status}).`, ...rest };
-  return { kind: 'missing', message: `The service has no content for this task (HTTP ${status}).`, ...rest };
+  return {
+    kind: 'missing',
+    message: `The service does not have content for this task (HTTP ${status}).`,
+    ...rest,
+  };
 }
 
-/** State of the activity when a try failed; times in milliseconds. */
+/** The activity's state when an attempt failed; times in milliseconds. */
 export interface DownloadState {
-  /** 1 for the first try. */
+  /** 1 for the first attempt. */
   readonly attempt: number;
-  /** Time that counts against the service: tries and pauses since the first try, or since the last received byte. */
+  /**
+   * Time that counts against the service: attempts and pauses since the first attempt, or since the last byte was
+   * received.
+   */
   readonly windowMs: number;
-  /** Consecutive tries that ended with this kind of problem, this one included. */
+  /** Consecutive attempts that ended with this kind of problem, including this one. */
   readonly sameFault: number;
-  /** Last try that the retry policy allows; undefined for no limit. */
+  /** Last attempt that the retry policy allows; undefined if it is unlimited. */
   readonly policyTries?: number;
-  /** The service still reports the result, and this try received no byte of it. */
+  /** Whether the service still reports the result, and this attempt received none of its bytes. */
   readonly lives?: boolean | undefined;
-  /** Tries by workers without the account, this one included: none of them made a request. */
+  /** Attempts by workers without the account, including this one. None of them made a request. */
   readonly elsewhere: number;
   /** Time until the server times out the activity. */
   readonly leftMs?: number;
@@ -124,15 +141,18 @@ export interface DownloadState {
 
 type DownloadDecision = { readonly retryInMs: number } | { readonly end: true };
 
-/** Faults that are final after a few tries: a whole damaged file, a link that reports its own expiry. */
+/**
+ * Faults that are final after a few attempts, such as a complete but damaged file, or a link that reports its own
+ * expiry.
+ */
 const FINAL_SOON: ReadonlySet<DownloadProblemKind> = new Set(['incomplete_file', 'no_picture', 'expired']);
 
-/** Least time in milliseconds between the start of a try and the end of the activity. */
+/** Minimum time between the start of an attempt and the end of the activity, in milliseconds. */
 const MARGIN_MS = 30_000;
 
 /**
- * Decides whether and when to try again (C4.2, C7.4, C8.6). Total and pure. The delay is never below Retry-After: when
- * that does not fit into the bounds, the tries end (C8.7).
+ * Decides whether and when to try again (C4.2, C7.4, C8.6). Total and pure. The delay is never shorter than
+ * Retry-After: if Retry-After does not fit within the bounds, there are no more attempts (C8.7).
  */
 export function decideDownload(
   problem: DownloadProblem,
@@ -141,7 +161,7 @@ export function decideDownload(
 ): DownloadDecision {
   const { kind, final } = problem;
   const { windowMs, sameFault, policyTries = Infinity } = state;
-  // A worker without the account does not end the tries: others try as long as the server allows.
+  // A worker without the account does not end the attempts: other workers may try for as long as the server allows.
   if (kind === 'account_not_configured') {
     const retryInMs = elsewhereDelay(state.elsewhere, bounds);
     const ends = state.attempt >= policyTries || closesBefore(retryInMs, state);
@@ -161,24 +181,24 @@ export function decideDownload(
   return closesBefore(retryInMs, state) ? { end: true } : { retryInMs };
 }
 
-/** Whether the server would end the activity before such a try can do anything. */
+/** Whether the server would end the activity before such an attempt could do anything. */
 function closesBefore(startsInMs: number, { leftMs = Infinity }: DownloadState): boolean {
   return startsInMs + MARGIN_MS > leftMs;
 }
 
-/** Milliseconds before the next try, never below Retry-After. */
+/** Returns the milliseconds before the next attempt, never less than Retry-After. */
 function delayAfter(problem: DownloadProblem, attempt: number, bounds: DownloadBounds): number {
   return Math.max(ownDelay(problem, attempt, bounds), problem.retryAfterMs ?? 0);
 }
 
-/** Short, because each try may reach a worker that has the account. */
+/** Returns a short delay, because each attempt may reach a worker that has the account. */
 function elsewhereDelay(times: number, { minDelayMs, maxDelayMs }: DownloadBounds): number {
   return Math.min(maxDelayMs, minDelayMs * 2 ** Math.min(Math.max(times - 1, 0), 2));
 }
 
 /**
- * Quick retries after a store fault. It may affect this worker alone (network cut, disk full), and a worker that fails
- * at once would otherwise take most of the work.
+ * Number of quick retries after a store fault. The fault may affect only this worker (network partition, full disk),
+ * and a worker that fails immediately would otherwise take most of the work.
  */
 const HANDED_ON = 6;
 

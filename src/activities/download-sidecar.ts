@@ -15,19 +15,19 @@ export interface SidecarInput {
   readonly prompt: string | undefined;
 }
 
-/** The JSON file beside a video: what the worker knows of it. */
+/** The JSON file beside a video, containing what the worker knows about it. */
 export interface VideoSidecar {
   readonly v: 1;
   readonly task: VideoTask;
   readonly artifact: ArtifactRef;
-  /** Facts from the file itself; null for a container that is only known by its first bytes. */
+  /** Facts from the file itself, or null for a container that is recognized only by its first bytes. */
   readonly media: DownloadedVideo['facts'];
   readonly reported: ReportedFacts;
-  /** The service's own words; null when it said none, which is not a cost of 0. */
+  /** The usage as reported by the service. Null if it reported none, which does not mean a cost of 0. */
   readonly usage: JsonValue;
   readonly warnings: readonly string[];
   readonly timings: DownloadTimings;
-  /** Only where the caller asked for it. */
+  /** Present only if the caller requested it. */
   readonly prompt?: string;
 }
 
@@ -39,7 +39,10 @@ export interface DownloadTimings {
   readonly tries: number;
 }
 
-/** Stores the facts of a video beside it (architecture: Stores): no key, no address, and the prompt only on request. */
+/**
+ * Stores a video's facts beside it (architecture: Stores). They never contain a key or a signed URL, and contain the
+ * prompt only on request.
+ */
 export async function storeSidecar(artifacts: ArtifactStore, input: SidecarInput): Promise<ArtifactRef> {
   const { video, downloaded, reported, usage, warnings, timings, prompt } = input;
   const { sha256, bytes, mediaType, uri } = downloaded.artifact;
@@ -59,10 +62,10 @@ export async function storeSidecar(artifacts: ArtifactStore, input: SidecarInput
   });
 }
 
-/** Containers round to whole frames, and sound may be slightly longer. */
+/** Tolerance, because containers round to whole frames and the audio may be slightly longer. */
 const DURATION_TOLERANCE_S = 0.75;
 
-/** Differences between the request, the service's report and the file. Never an error. */
+/** Returns the differences between the request, the service's report and the file. A difference is never an error. */
 export function factWarnings(
   video: VideoTask,
   reported: ReportedFacts,

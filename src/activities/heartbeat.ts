@@ -2,7 +2,7 @@ import { activityInfo, Context } from '@temporalio/activity';
 import { reportIfMistake } from './failures';
 
 export interface Heartbeat {
-  /** Passes the details to the SDK, which decides when they are sent. */
+  /** Passes the details to the SDK, which decides when to send them. */
   beat(): void;
   /** Stops the background heartbeats. */
   stop(): void;
@@ -11,10 +11,10 @@ export interface Heartbeat {
 const NO_HEARTBEAT: Heartbeat = { beat: () => undefined, stop: () => undefined };
 
 /**
- * Sends a heartbeat every half heartbeat timeout until `stop`: the server times out a worker that hangs or dies, not
- * one that waits. Work that ends earlier costs the server none. Does nothing without a heartbeat timeout. A failed
- * heartbeat never fails the activity.
- * @param details what the next attempt needs; called before every heartbeat
+ * Sends a heartbeat every half heartbeat timeout until `stop` is called, so the server times out a worker that hangs or
+ * dies, but not one that is waiting. Work that finishes sooner costs the server nothing. Does nothing without a
+ * heartbeat timeout. A failed heartbeat never fails the activity.
+ * @param details returns what the next attempt needs; called before every heartbeat
  */
 export function startHeartbeat(details: () => unknown = () => undefined): Heartbeat {
   const { heartbeatTimeoutMs } = activityInfo();
@@ -24,9 +24,9 @@ export function startHeartbeat(details: () => unknown = () => undefined): Heartb
     try {
       context.heartbeat(details());
     } catch (error) {
-      // Thrown in a timer, it would end the process.
+      // An error thrown in a timer would end the process.
       reportIfMistake(error);
-      // The next heartbeat tries again, and the server's heartbeat timeout applies.
+      // The next heartbeat is another chance, and the server's heartbeat timeout applies.
     }
   };
   const timer = setInterval(beat, Math.max(10, heartbeatTimeoutMs / 2));
@@ -34,36 +34,38 @@ export function startHeartbeat(details: () => unknown = () => undefined): Heartb
   return { beat, stop: () => clearInterval(timer) };
 }
 
-/** Reports to the server about an attempt before its request is sent (docs/adr/0015). */
+/** Reports an attempt to the server before its request is sent (docs/adr/0015). */
 interface AcknowledgedHeartbeat {
-  /** Sends the current details. `acknowledged`: the server has them, and nothing newer of this attempt. */
+  /** Sends the current details. `acknowledged`: the server has received them, and nothing newer from this attempt. */
   notify(): Promise<Acknowledgement>;
   /** Stops the background heartbeats. */
   stop(): void;
 }
 
 /**
- * `stopped`: the server has answered that the attempt must end (canceled, paused, timed out, its workflow closed).
- * `unacknowledged`: it is unknown what the server has.
+ * `stopped`: the server has responded that the attempt must end (canceled, paused, timed out, or its workflow closed).
+ * `unacknowledged`: it is unknown what the server has received.
  */
 export type Acknowledgement = 'acknowledged' | 'stopped' | 'unacknowledged';
 
-/** Longest wait for the server, in milliseconds; it is part of the time of the send. */
+/** Maximum wait for the server, in milliseconds. It counts toward the time of the send. */
 const ANSWER_MS = 4_000;
 
 interface AcknowledgedHeartbeatOptions {
-  /** Called when a heartbeat is sent. */
+  /** Called each time a heartbeat is sent. */
   readonly details: () => object;
-  /** Details of the SDK's own heartbeats: they may arrive late, so they must be true however old they are. */
+  /** Details for the SDK's own heartbeats. They may arrive late, so they must be true no matter how old they are. */
   readonly careful: () => object;
-  /** Whether the attempt has used all its time: background heartbeats then end, and the server times it out. */
+  /**
+   * Whether the attempt has used all of its time. Background heartbeats then stop, and the server times the attempt
+   * out.
+   */
   readonly isOver: () => boolean;
 }
 
 /**
- * Sends a heartbeat every half heartbeat timeout, and on every `notify`. The SDK sends its heartbeats some time later;
- * each of these is acknowledged before the next one is sent, so what the server has is never older than the last
- * report.
+ * Sends a heartbeat every half heartbeat timeout, and on every `notify`. The SDK delays its heartbeats. Here, each one
+ * is acknowledged before the next one is sent, so the server's state is never older than the last report.
  */
 export function startAcknowledgedHeartbeat({
   details,
@@ -81,7 +83,7 @@ export function startAcknowledgedHeartbeat({
       await send(details());
     } catch (error) {
       if (STOPS.has((error as Error).name)) return 'stopped';
-      // It may still be in flight, and arrive after a later one.
+      // It may still be in flight, and arrive after a later heartbeat.
       doubtful = true;
     }
     return doubtful ? 'unacknowledged' : 'acknowledged';
@@ -102,7 +104,7 @@ export function startAcknowledgedHeartbeat({
       if (isOver()) return;
       void notify();
       ticks += 1;
-      // The SDK gives up an attempt after the heartbeat timeout and five seconds without a heartbeat of its own.
+      // The SDK gives up an attempt five seconds after the heartbeat timeout unless it has sent a heartbeat itself.
       if (ticks % 2 === 0) context.heartbeat(careful());
     },
     Math.max(10, heartbeatTimeoutMs / 2),
@@ -111,7 +113,7 @@ export function startAcknowledgedHeartbeat({
   return { notify, stop: () => clearInterval(timer) };
 }
 
-/** Names of the client's errors for the server's answer that the attempt must end. */
+/** Names of the client errors that mean the server has responded that the attempt must end. */
 const STOPS: ReadonlySet<string> = new Set([
   'ActivityNotFoundError',
   'ActivityCancelledError',
@@ -121,7 +123,8 @@ const STOPS: ReadonlySet<string> = new Set([
 
 function senderOf(context: Context): (details: object) => Promise<void> {
   const client = clientOf(context);
-  // Only test environments have no client; they record a heartbeat at once. Those of a local activity reach no server.
+  // Only test environments have no client, and they record a heartbeat immediately. A local activity's heartbeats do
+  // not reach a server.
   if (client === undefined || context.info.isLocal) return async (details) => context.heartbeat(details);
   const { taskToken } = context.info;
   return (details) =>

@@ -1,6 +1,6 @@
 /**
- * Factory of the activities, for manually assembled workers. Needs the key and the stores; workflow code never imports
- * it.
+ * Factory for the activities, for manually assembled workers. Needs the key and the stores. Workflow code never imports
+ * this module.
  *
  * @module
  */

@@ -20,12 +20,12 @@ import { timeLeftOpen, timeLeftRepeated } from './send-window';
 
 const UNUSABLE = 'The create journal cannot be read or written, and nothing is sent without it.';
 
-/** An entry was written although its write failed. */
+/** An entry exists although its write failed. */
 export const UNSURE = new JournalRecordError(
-  'A record may not survive a loss of power: its write failed, although it can be read.',
+  'A record may not survive a power loss: it can be read, but its write failed.',
 );
 
-/** A retryable failure with the cause. The SDK logs it, once for each attempt. */
+/** Returns a retryable failure with the cause. The SDK logs it once per attempt. */
 export function journalUnavailable(error: unknown): ApplicationFailure {
   reportIfMistake(error);
   return ApplicationFailure.create({
@@ -41,7 +41,7 @@ export function orRetry(error: unknown): never {
 }
 
 /**
- * For a `catch`: returns the answer of a call that is not sent because of the journal. Logs the cause, because the SDK
+ * For a `catch`: returns the answer for a call that is not sent because of the journal. Logs the cause, because the SDK
  * does not log returned values.
  */
 export const journalDown =
@@ -60,14 +60,14 @@ export function warnUnrecorded(creationKey: string, fault: unknown): void {
   });
 }
 
-/** Attempts that have logged their line: hundreds of calls of one activity may fail for the same cause. */
+/** Attempts that have already logged their warning: hundreds of one activity's calls may fail for the same reason. */
 const WARNED = new WeakSet<Context>();
 
 function warnOnce(error: unknown, cause: string): void {
   const context = Context.current();
   if (WARNED.has(context)) return;
   WARNED.add(context);
-  // A journal may be a user's code: a mistake in it is reported, and the call waits as for any other fault.
+  // The journal may be a user's own code. A bug in it is reported, and the call waits as for any other fault.
   reportIfMistake(error);
   log.warn('The create journal cannot be read or written', { cause });
 }
@@ -89,17 +89,20 @@ export async function openLog(journal: CreateJournal, key: JournalKey): Promise<
   return { key, entries, state: stateOf(entries) };
 }
 
-/** The result of an append. `lost`: another entry has the position; `unsure`: ours has it, but may not be durable. */
+/**
+ * The result of an append. `lost`: another writer created that entry. `unsure`: our entry was created, but may not be
+ * durable.
+ */
 interface Appended {
   readonly is: 'won' | 'lost' | 'unsure';
-  /** Includes the new entry; after `lost`, the log as it is. */
+  /** Includes the new entry; after `lost`, the log as it is now. */
   readonly log: KeyLog;
 }
 
 /**
- * Appends an entry after those that were read. An ambiguous write is read back: our entry may be there although the
- * journal failed, and may not be durable.
- * @throws when it is unknown which entry has the position
+ * Appends an entry after those that were read. An ambiguous write is read back: our entry may have been created
+ * although the journal failed, and may not be durable.
+ * @throws when it is unknown which entry was created
  */
 export async function append(journal: CreateJournal, log: KeyLog, entry: LogEntry): Promise<Appended> {
   const { key, entries, state } = log;
@@ -116,27 +119,31 @@ export async function append(journal: CreateJournal, log: KeyLog, entry: LogEntr
 
 const textOf = (entry: LogEntry): string => JSON.stringify(canonical(entry));
 
-/** Whether the existing entry is the one that was written. Answers and decisions have no nonce. */
+/** Whether the existing entry is the one that was written. Answers and decisions do not have a nonce. */
 function isSame(existing: LogEntry, written: LogEntry): boolean {
   if (existing.kind === 'intent') return written.kind === 'intent' && existing.nonce === written.nonce;
   return textOf(existing) === textOf(written);
 }
 
-/** {@link append}, for an activity that is retried: an error makes it read the log again. */
+/** Like {@link append}, for an activity that is retried: an error makes it read the log again. */
 export async function appendOrRetry(journal: CreateJournal, log: KeyLog, entry: LogEntry): Promise<KeyLog> {
   const appended = await append(journal, log, entry).catch(orRetry);
   if (appended.is === 'unsure') orRetry(UNSURE);
   if (appended.is === 'lost')
-    throw retryLater({ class: 'overtaken', message: 'Another entry was written just now.', delayMs: 100 });
+    throw retryLater({
+      class: 'overtaken',
+      message: 'Another entry was written at the same time.',
+      delayMs: 100,
+    });
   return appended.log;
 }
 
 const RECORD_TRIES = 4;
 
 /**
- * Records the result of a send before it is reported. A failure of the journal cannot undo the send: with `recorded:
- * false` the caller reports that. If the journal has lost the intent meanwhile, the send is recorded first: an answer
- * alone proves nothing.
+ * Records a send's result before it is reported. A journal failure cannot undo the send, so the caller reports it if
+ * `recorded` is false. If the journal has lost the intent in the meantime, the send is recorded first, because an
+ * answer alone proves nothing.
  */
 export async function recordAnswer(
   journal: CreateJournal,
@@ -156,9 +163,9 @@ export async function recordAnswer(
         await forgetSettled(journal, appended.log, nonce);
         return { recorded: true, log: appended.log };
       }
-      // An unsure entry is read again: it may be gone.
+      // An unsure entry is read again, because it may be gone.
       now = appended.is === 'unsure' ? await openLog(journal, log.key) : appended.log;
-      // The write succeeded, and its reply was lost.
+      // The write succeeded, but its reply was lost.
       if (now.entries.some((other) => isSame(other, entry))) return { recorded: true, log: now };
     } catch (fault) {
       faults += 1;
@@ -168,7 +175,7 @@ export async function recordAnswer(
   }
 }
 
-/** The entry for a send whose intent this journal has lost. */
+/** Returns the entry for a send whose intent this journal has lost. */
 function lostEntryOf(sent: IntentEntry | LostEntry, at: string): LostEntry {
   const { v, nonce, namespace, creationKey, sender, operation, workflowId, runId, ancestors } = sent;
   const { activityId, attemptAt, fingerprint } = sent;
@@ -178,7 +185,7 @@ function lostEntryOf(sent: IntentEntry | LostEntry, at: string): LostEntry {
   return { v, kind: 'lost', nonce, namespace, creationKey, ...who, ...facts, cause: 'journal_changed', at };
 }
 
-/** {@link recordAnswer}, for an activity that is retried when the journal fails. */
+/** Like {@link recordAnswer}, for an activity that is retried when the journal fails. */
 export async function recordOrRetry(
   journal: CreateJournal,
   log: KeyLog,
@@ -190,9 +197,9 @@ export async function recordOrRetry(
 }
 
 /**
- * {@link giveUpOpen}, once the sender of the open intent can no longer be alive. It may have recorded its answer just
- * now: the caller decides by the returned log.
- * @throws while that sender may still record it
+ * Runs {@link giveUpOpen} once the open intent's sender can no longer be running. That sender may just have recorded
+ * its answer, so the caller decides based on the returned log.
+ * @throws while that sender may still record its answer
  */
 export async function afterSender(
   journal: CreateJournal,
@@ -209,7 +216,7 @@ function waitForSender(left: number, { message, everyMs }: { message: string; ev
   throw retryLater({ class: 'waiting_for_sender', message, delayMs: Math.min(everyMs, left + 100) });
 }
 
-/** Records that the sender of the open intent can no longer be alive: its fate is unknown. */
+/** Records that the open intent's sender can no longer be running and its outcome is unknown. */
 export function giveUpOpen(journal: CreateJournal, log: KeyLog): Promise<KeyLog> {
   const { sends, open } = log.state;
   const send = open === null ? undefined : sends[open];
@@ -218,14 +225,14 @@ export function giveUpOpen(journal: CreateJournal, log: KeyLog): Promise<KeyLog>
 }
 
 const REPEATED = {
-  message: 'The same request may be in flight once more under its idempotency key; its outcome is awaited.',
+  message: 'The same request may be in flight again under its idempotency key. Its outcome is awaited.',
   everyMs: 3_000,
 };
 
 /**
  * Records a decision and applies it.
  * @param now milliseconds since the Unix epoch
- * @throws while its request may be in flight again: the decision would hide what that one buys
+ * @throws while the request may be in flight again: the decision would hide what that request buys
  */
 export async function recordDecision(
   journal: CreateJournal,
@@ -241,7 +248,7 @@ export async function recordDecision(
   return longer;
 }
 
-/** Applies a decision. Repeated with every repetition of the decision. */
+/** Applies a decision. Runs again each time the decision is repeated. */
 export async function followDecision(
   journal: CreateJournal,
   log: KeyLog,
@@ -251,7 +258,7 @@ export async function followDecision(
   if (answer !== null) await indexCreated(journal, log.key, answer, sentOf(log, about));
 }
 
-/** The fate of a send is known: other calls with the same body no longer need to check it. */
+/** Marks a send's outcome as known: other calls with the same body no longer need to check it. */
 async function forgetSettled(
   journal: CreateJournal,
   { key, entries, state }: KeyLog,
@@ -268,15 +275,17 @@ export function sentOf({ state }: KeyLog, nonce: string): IntentEntry | LostEntr
 }
 
 /**
- * Removes the service's own text, which may repeat a prompt: a journal is a diagnostic. Kind, code and our message
- * stay.
+ * Removes the service's own text, which may repeat a prompt: a journal is used for diagnostics. Kind, code and our
+ * message stay.
  */
 function withoutForeignText(answer: RecordedAnswer): RecordedAnswer {
   if (!('error' in answer) || answer.error === undefined || isOpenAnswer(answer)) return answer;
   return { ...answer, error: { ...answer.error, message: null } };
 }
 
-/** Whether a task of the same account belongs to another creation key. Equal keys in two namespaces differ. */
+/**
+ * Whether a task in the same account belongs to another creation key. Equal keys in two namespaces are different keys.
+ */
 export function isForeign(
   owner: TaskIndexEntry,
   key: JournalKey,
@@ -287,8 +296,8 @@ export function isForeign(
 }
 
 /**
- * Claims a task for a creation key before it is adopted: two concurrent searches never get the same task. Returns false
- * if another key has it.
+ * Claims a task for a creation key before it is adopted, so that two concurrent searches never adopt the same task.
+ * Returns false if another key owns it.
  */
 export async function claimTask(
   journal: CreateJournal,
@@ -302,7 +311,7 @@ export async function claimTask(
   return !owners.some((owner) => isForeign(owner, key, sent));
 }
 
-/** Indexes a created task by its id. Repeated whenever the creation is read: a kill may have prevented it. */
+/** Indexes a created task by its ID. Repeated whenever the creation is read, because a kill may have prevented it. */
 export async function indexCreated(
   journal: CreateJournal,
   { namespace, creationKey }: JournalKey,
@@ -320,6 +329,6 @@ export async function indexCreated(
   const run = { workflowId: sent?.workflowId ?? null, runId: sent?.runId ?? null };
   await journal
     .indexTask({ v: 1, namespace, creationKey, sendAttempt, ...run, video })
-    // The index only shortens a search; the outcome itself is recorded.
+    // The index only shortens a search. The outcome itself is recorded.
     .catch(reported(undefined));
 }

@@ -29,27 +29,27 @@ import { timeAfter } from '../service/time-left';
 import { type MissingHere } from './paid-context';
 import { standingScope } from './refusal-gate';
 
-/** The common fields of every answer of a paid activity. */
+/** The fields that every answer from a paid activity contains. */
 export interface AnswerBase {
   readonly sendAttempt: number;
   readonly sent: boolean;
   readonly account: string | null;
   readonly estimate: Money | null;
-  /** An earlier send of unknown fate was sent again by decision. */
+  /** Set if an earlier unconfirmed send was sent again by decision. */
   readonly mayBeOwed?: true;
 }
 
-/** What is known of a call whose log was not read. */
+/** Returns the base for a call whose log was not read. */
 export function unreadBase(account: string | undefined): AnswerBase {
   return { sendAttempt: 0, sent: false, account: account ?? null, estimate: null };
 }
 
-/** Adds a warning to a purchase after a decision to send again. */
+/** Adds a warning to a purchase that follows a decision to send again. */
 export function warningsAfter(base: AnswerBase, warnings: readonly string[]): readonly string[] {
   return base.mayBeOwed === true ? [...warnings, EARLIER_SEND] : warnings;
 }
 const EARLIER_SEND =
-  'It was sent again by decision: the earlier send under this id may have been accepted and cost as well.';
+  'It was sent again by decision: the earlier send under this ID may also have been accepted and cost money.';
 
 export function rejectedAnswer(
   base: AnswerBase,
@@ -71,7 +71,10 @@ export function invalidAnswer(base: AnswerBase, issue: ValidationIssue): Rejecte
   return rejectedAnswer(base, 'invalid_request', issue.message, issue);
 }
 
-/** Nothing was sent. @param more whether and how long waiting helps; @default it may help, and no intent was recorded */
+/**
+ * Returns the answer for a call that was not sent. @param more whether and how long waiting helps; @default it may
+ * help, and no intent was recorded
+ */
 export function unsentAnswer(
   base: AnswerBase,
   cause: string,
@@ -90,10 +93,13 @@ export function unsentAnswer(
   };
 }
 
-/** Nothing was sent under the intent that was recorded. */
+/** Nothing was sent under the recorded intent. */
 export const UNDER_INTENT = { sendAttemptUsed: true } as const;
 
-/** This worker lacks something that another may have. Nothing was recorded, so the other one can take the call. */
+/**
+ * Returns the answer for a call that needs something this worker lacks but another may have. Nothing was recorded, so
+ * another worker can take the call.
+ */
 export function missingAnswer(base: AnswerBase, { cause, message, ...more }: MissingHere): NotSent {
   return unsentAnswer(base, cause, message, more);
 }
@@ -102,7 +108,7 @@ export function fencedAnswer(base: AnswerBase): NotSent {
   return unsentAnswer(base, 'fenced', 'The journal proves that nothing was sent.');
 }
 
-/** The send that an answer is about, which was compared with its request. */
+/** Identifies the send that an answer is about and that was compared with its request. */
 export function compared(send: Send['sent'] | null): Pick<PendingCall, 'announced' | 'fingerprint'> {
   return send === null ? {} : { announced: send.nonce, fingerprint: send.fingerprint };
 }
@@ -115,14 +121,15 @@ export function pendingAnswer(
 }
 
 /**
- * Another request owns the key.
- * @param held its send, for a caller that accounts for everything under its keys: adds its possible cost and its task
+ * Returns the answer when another request owns the key.
+ * @param held that request's send, for a caller that accounts for everything under its keys: the answer then includes
+ * its possible cost and its task
  */
 export function conflictAnswer(base: AnswerBase, held?: Send): RejectedCall {
   const conflict = rejectedAnswer(
     { ...base, sent: false },
     'creation_key_conflict',
-    'This creation key was used for another request before. Nothing was sent. Use another key, or repeat the first request unchanged.',
+    'This creation key was already used for another request. Nothing was sent. Use another key, or repeat the first request unchanged.',
     { field: 'creationKey' },
   );
   if (held === undefined || !mayHaveCost(held)) return conflict;
@@ -132,11 +139,11 @@ export function conflictAnswer(base: AnswerBase, held?: Send): RejectedCall {
     ...conflict,
     estimate: held.sent.kind === 'intent' ? held.sent.estimate : null,
     mayBeOwed: true,
-    message: `Another text was bought under this key before${task}, or may have been: it is on the books. This text is not bought by itself. Nothing was sent.`,
+    message: `Another text was bought under this key before${task}, or may have been. It is included in the books. This text is not bought automatically. Nothing was sent.`,
   };
 }
 
-/** The answer of a send without success, with the facts of its intent. */
+/** Returns the answer for a send that did not succeed, with the facts from its intent. */
 export function failureAnswer(
   failure: PaidFailure,
   base: AnswerBase,
@@ -157,7 +164,7 @@ export function failureAnswer(
       const standing = standingScope({ reason, httpStatus, error });
       const refused = { ...base, outcome: 'rejected', reason, httpStatus, error, message } as const;
       const rejected: RejectedCall = standing === undefined ? refused : { ...refused, standing };
-      // Also applies after this run: a later start of the same id may not send earlier either (C8.7).
+      // This also applies after this run: a later start with the same ID must not send earlier either (C8.7).
       return retryAfterMs === undefined ? rejected : { ...rejected, notBefore: timeAfter(retryAfterMs) };
     }
     case 'unconfirmed':
@@ -181,7 +188,7 @@ export function failureAnswer(
   }
 }
 
-/** The facts of a request that its log keeps: no text of it. */
+/** The facts about a request that its log stores. They contain none of its text. */
 type SentFacts = CallFacts & Pick<IntentEntry, 'account'>;
 
 export function factsIn({
@@ -195,9 +202,9 @@ export function factsIn({
 }
 
 /**
- * Returns the recorded answer of a send: what was bought, what was decided, what its sender recorded, or that its fate
+ * Returns a send's recorded answer: the purchase, the decision, the sender's own record, or the fact that the outcome
  * is unknown.
- * @param now milliseconds since the Unix epoch, for an answer that names a time
+ * @param now milliseconds since the Unix epoch, for an answer that contains a time
  */
 export function recordedAnswer(state: KeyState, at: number, now = Infinity): RecordedAnswer {
   const send = state.sends[at] as Send;
@@ -206,12 +213,15 @@ export function recordedAnswer(state: KeyState, at: number, now = Infinity): Rec
   return { ...current, sendAttempt: at, ...(owesBesides(state, at) && { mayBeOwed: true as const }) };
 }
 
-/** The fields of every answer about the next send of a key, before anything else is known about it. */
+/** Returns the fields of every answer about a key's next send, before anything else is known about it. */
 export function nextSend(state: KeyState): { readonly sendAttempt: number; readonly mayBeOwed?: true } {
   return { sendAttempt: state.sends.length, ...(owesBefore(state) && { mayBeOwed: true as const }) };
 }
 
-/** A send without an answer whose sender cannot be alive: its own entry is the evidence. */
+/**
+ * Returns the answer for a send without a recorded answer whose sender can no longer be running. The send's own entry
+ * is the evidence.
+ */
 export function unconfirmedBySend({ sent }: Pick<Send, 'sent'>, at: number, cause?: string): UnconfirmedCall {
   const facts = factsIn(sent);
   const common = { outcome: 'unconfirmed', sendAttempt: at, sent: true, account: sent.account } as const;
@@ -224,7 +234,7 @@ export function unconfirmedBySend({ sent }: Pick<Send, 'sent'>, at: number, caus
   return { ...common, estimate, evidence: evidence(cause ?? 'no_outcome_recorded', known) };
 }
 
-/** The answer of a create that made this task, with the facts that its log stores. */
+/** Returns the answer for the create that made this task, with the facts that its log stores. */
 export function adoptedAnswer(
   sent: IntentEntry | LostEntry,
   sendAttempt: number,
@@ -240,7 +250,7 @@ export function adoptedAnswer(
     account: sent.account,
     estimate,
     status,
-    warnings: ['The task was adopted: the reply of its create was never read.'],
+    warnings: ['The task was adopted, because the reply to its create was never read.'],
     video: { taskId, ...factsIn(sent), polling, createdAt: sent.at, source: 'journal' },
   };
 }

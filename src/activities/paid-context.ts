@@ -18,24 +18,24 @@ import { type PaidEvents } from './media-metrics';
 import { type RefusalGate } from './refusal-gate';
 
 /**
- * What is known about a create with an unknown outcome, for searching the service's own records. Contains no prompt.
+ * What is known about a create with an unknown outcome, for a search of the service's own records. Contains no prompt.
  */
 export interface SentCreate {
   /** Kind of the paid call. */
   readonly operation: PaidRequest['operation'];
   /** Credential name and digest of the base address. */
   readonly account: string;
-  /** Public model id; null if the journal does not say. */
+  /** Public model ID; null if the journal does not contain it. */
   readonly model: string | null;
-  /** Null where the request named none. */
+  /** Null if the request did not specify one. */
   readonly durationSeconds: number | null;
-  /** Null where the request named none. */
+  /** Null if the request did not specify one. */
   readonly resolution: string | null;
-  /** `none`, or kinds with counts; null for an image. */
+  /** `none`, or reference kinds with their counts; null for an image. */
   readonly referenceMode: string | null;
   /** SHA-256 of the request body. */
   readonly bodyHash: string;
-  /** The value for the header of the policy `idempotency`, whether or not it was sent. */
+  /** The value for the header of the `idempotency` policy, whether or not the header was sent. */
   readonly idempotencyKey: string;
   /** ISO 8601 time at which the create was sent. */
   readonly intentAt: string;
@@ -45,7 +45,9 @@ export interface SentCreate {
   readonly headers: { readonly [name: string]: string };
 }
 
-/** What the service's records show about one send. `unknown`: they could not be read, or are not complete yet. */
+/**
+ * What the service's records show about one send. `unknown`: the records could not be read, or are not complete yet.
+ */
 export type TaskRecord =
   | { readonly found: 'task'; readonly taskId: string }
   /** The records are complete and contain no such task. */
@@ -53,17 +55,20 @@ export type TaskRecord =
   | { readonly found: 'unknown' };
 
 /**
- * Settles creates with an unknown outcome without a person, if a service lists its tasks, for example in a console's
+ * Resolves creates with an unknown outcome automatically, if the service lists its tasks, for example in a console's
  * API, a bill or a gateway's log (failure model: The log). The service contract has no such endpoint.
  */
 export interface TaskRecords {
-  /** How long the service may work on a request before its record appears, in milliseconds; at most 10 minutes. */
+  /**
+   * How long the service may work on a request before the request's record appears, in milliseconds; at most 10
+   * minutes.
+   */
   readonly longestRequestMs: number;
-  /** Must return `task` only for a task of this exact send. An exception counts as `unknown`. */
+  /** Must return `task` only for a task that this exact send created. An exception counts as `unknown`. */
   find(sent: SentCreate): Promise<TaskRecord>;
 }
 
-/** What the paid activities need; see `createMediaActivities`. */
+/** The dependencies of paid activities; see `createMediaActivities`. */
 export interface PaidDeps {
   readonly accounts: AccountRegistry;
   readonly artifacts: ArtifactStore;
@@ -74,11 +79,11 @@ export interface PaidDeps {
    */
   readonly checkBinding: CheckBinding;
   readonly policy: CreatePolicy | undefined;
-  /** Shared by all paid calls of the process. */
+  /** Shared by all of the process's paid calls. */
   readonly gate: RefusalGate;
-  /** Searches the service's own records of tasks, if it has any. */
+  /** Searches the service's own task records, if it has any. */
   readonly taskRecords?: TaskRecords | undefined;
-  /** Folders below which `{file}` sources may be read. */
+  /** Folders from which `{file}` sources may be read. */
   readonly inputRoots: readonly string[];
   /** @default reports nothing */
   readonly events?: PaidEvents | undefined;
@@ -91,7 +96,7 @@ export interface Caller {
   readonly runId: string | null;
   readonly ancestors: readonly string[];
   readonly activityId: string;
-  /** Names the activity in the logs of the journal, in all of its tries. */
+  /** Names the activity in the journal's logs, the same in all of its attempts. */
   readonly sender: string;
   readonly attempt: number;
   /** When the server scheduled this attempt, ISO 8601. */
@@ -99,8 +104,8 @@ export interface Caller {
   /** When the server scheduled the activity, ISO 8601. */
   readonly scheduledAt: string;
   /**
-   * Whether an earlier try of the activity may have sent and may be alive: this is a retry, or the try after an
-   * operator's reset, which resets the attempt number.
+   * Whether an earlier attempt of the activity may have sent and may still be running. True for a retry, and for the
+   * first attempt after an operator's reset, which resets the attempt number.
    */
   readonly isLater: boolean;
   readonly isLastAttempt: boolean;
@@ -114,25 +119,25 @@ export interface Caller {
   readonly now: () => number;
 }
 
-/** Whether the running activity may have run before: see {@link Caller.isLater}. */
+/** Whether the current activity may have run before: see {@link Caller.isLater}. */
 export function isLaterTry(): boolean {
   const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
   return attempt > 1 || currentAttemptScheduledTimestampMs !== scheduledTimestampMs;
 }
 
-/** @param input of the call */
+/** @param input the call's input */
 export function caller({ ancestors = [], sender }: Ancestry & NamedSender = {}): Caller {
   const info = activityInfo();
   const scheduledAt = new Date(info.scheduledTimestampMs).toISOString();
   const attemptAt = new Date(info.currentAttemptScheduledTimestampMs).toISOString();
   const serverTime = attemptClock(info, () => performance.now());
-  // A policy without a limit would retry indefinitely.
+  // A policy without a maximum would retry indefinitely.
   const attempts = info.retryPolicy?.maximumAttempts || IMAGE_TIMEOUTS.maximumAttempts;
   const runId = info.workflowExecution?.runId ?? info.activityRunId ?? null;
   return {
     namespace: info.workflowNamespace ?? info.namespace,
     workflowId: info.workflowExecution?.workflowId ?? null,
-    // A standalone activity has its own run id.
+    // A standalone activity has its own run ID.
     runId,
     ancestors,
     activityId: info.activityId,
@@ -151,7 +156,8 @@ export function caller({ ancestors = [], sender }: Ancestry & NamedSender = {}):
 }
 
 /**
- * Without a journal, nothing keeps a second attempt from buying again, so only one is allowed (architecture: Create).
+ * Allows only a single attempt if there is no journal, because nothing else would keep a second attempt from buying
+ * again (architecture: Create).
  */
 export function refuseUnsafeRetries(journal: CreateJournal): void {
   if (!keepsNothing(journal)) return;
@@ -165,17 +171,19 @@ export type Prepared = ReadyCall | UnreadyCall;
 
 /** Why a call is not sent yet. */
 type UnreadyCall = {
-  /** See {@link ReadyCall}; null if a file cannot be read or the shape is wrong, so there is no fingerprint. */
+  /**
+   * See {@link ReadyCall}. Null if a file cannot be read or the shape is wrong, in which case there is no fingerprint.
+   */
   readonly fileHashes: ReadonlyMap<string, string> | null;
 } & (
   | { readonly kind: 'invalid'; readonly issue: ValidationIssue }
   /** The model configuration is unavailable. The call waits and is not sent (architecture: Models). */
   | { readonly kind: 'unavailable'; readonly message: string }
-  /** This worker lacks something that another may have: the call waits for that worker. */
+  /** This worker lacks something that another worker may have. The call waits for that worker. */
   | { readonly kind: 'missing'; readonly missing: MissingHere }
 );
 
-/** What a worker lacks, and why the call is rejected if no worker has it within the start limit. */
+/** What a worker lacks, and why the call is rejected if no worker has it before the start limit. */
 export interface MissingHere {
   /** Public name. */
   readonly cause: 'account_not_configured' | 'no_key' | 'artifact_missing';
@@ -189,31 +197,35 @@ export interface ReadyCall {
   readonly body: WireJsonBody | WireMultipartBody;
   readonly estimate: Money | null;
   readonly polling?: PollingProfile | undefined;
-  /** Milliseconds for the whole exchange. */
+  /** Milliseconds for the entire exchange. */
   readonly budgetMs: number;
-  /** The idempotency policy of the model's configuration; overrides that of the worker. */
+  /** The idempotency policy from the model's configuration. It overrides the worker's policy. */
   readonly idempotency?: IdempotencyPolicy | undefined;
   readonly warnings: readonly string[];
   /** Every `{file}` that could be read, for the fingerprint. */
   readonly fileHashes: ReadonlyMap<string, string>;
-  /** Its body has signed addresses, which differ at each send: it is never sent again under one key. */
+  /**
+   * Whether the body contains signed URLs, which differ with each send. Such a call is never sent again under the same
+   * idempotency key.
+   */
   readonly isSigned?: boolean;
 }
 
 /** Warning for a model that is not in the configuration: only the safe fields were allowed. */
-export const NOT_VALIDATED = 'The model is not in the configuration: its values were not validated.';
+export const NOT_VALIDATED =
+  "The model is not in the configuration, so the request's values were not validated.";
 
 export function isKnownModel(prepared: Prepared): boolean {
   return prepared.kind === 'ready' && !prepared.warnings.includes(NOT_VALIDATED);
 }
 
-/** For a body that could not be built although no field was named. */
+/** For a body that could not be built although no field was at fault. */
 export const UNSENDABLE: ValidationIssue = {
   field: 'request',
-  message: 'The request cannot be put into a body.',
+  message: 'The request could not be converted to a request body.',
 };
 
-/** The policy of the model's configuration; overrides the worker's policy, not the caller's. */
+/** Returns the policy from the model's configuration. It overrides the worker's policy, but not the caller's. */
 export function preferred(prepared: Prepared): CreatePolicy | undefined {
   return prepared.kind === 'ready' && prepared.idempotency !== undefined
     ? { idempotency: prepared.idempotency }

@@ -4,17 +4,17 @@ import { Worker } from 'node:worker_threads';
 import { type PollVideosInput, type PollVideosResult } from '../domain/poll-answers';
 import { type AccountAccess, type AccountSet } from '../settings/account-set';
 
-/** Start data of the thread. Accounts and keys come with each tick. */
+/** Data that the thread starts with. Accounts and keys arrive with each tick. */
 export interface PollThreadData {
-  /** Sockets of each account, and concurrent GETs of one tick. */
+  /** Number of sockets per account, and of concurrent GETs per tick. */
   readonly connections: number;
 }
 
 export interface PollJob {
   readonly id: number;
   /**
-   * What the account of the tick needs; without its key nothing is requested. Undefined if the worker does not have the
-   * account: the tick is answered with `account_not_configured`.
+   * The credentials of the tick's account, without which nothing can be requested. Undefined if the worker does not
+   * have the account: the tick then returns `account_not_configured`.
    */
   readonly access: AccountAccess | undefined;
   readonly input: PollVideosInput;
@@ -24,10 +24,10 @@ export type PollThreadReply =
   | { readonly id: number; readonly result: PollVideosResult }
   | { readonly id: number; readonly error: string };
 
-/** `media.pollVideos` in another thread. */
+/** Runs `media.pollVideos` in another thread. */
 export interface PollThread {
   readonly pollVideos: (input: PollVideosInput) => Promise<PollVideosResult>;
-  /** Ends the thread; open and later ticks fail. */
+  /** Ends the thread. Open and later ticks fail. */
   close(): Promise<void>;
 }
 
@@ -39,12 +39,12 @@ interface Waiting {
 }
 
 /**
- * Polls in a separate thread: one event loop cannot do thousands of GETs a second beside creates, downloads and
- * workflow tasks, and a GET is cheaper without Temporal's activity context (ADR 12). The thread starts with the first
- * tick and does not keep the process alive. If it dies, its ticks fail, Temporal retries them, and the next tick starts
- * another.
- * @param access called before each tick with the account that it names
- * @returns undefined if the code of the thread is not a file beside this one: bundled, or not compiled
+ * Polls in a separate thread. One event loop cannot handle thousands of GETs per second alongside creates, downloads
+ * and workflow tasks, and a GET is cheaper without Temporal's activity context (ADR 12). The thread starts with the
+ * first tick and does not keep the process alive. If it dies, its ticks fail, Temporal retries them, and the next tick
+ * starts a new thread.
+ * @param access called before each tick with the account that the tick names
+ * @returns undefined if the thread's code is not in a file beside this one, because it was bundled or not compiled
  */
 export function pollInThread(
   data: PollThreadData,
@@ -77,15 +77,15 @@ export function pollInThread(
       if ('result' in reply) tick?.resolve(reply.result);
       else tick?.reject(new Error(reply.error));
     });
-    started.on('error', (error) => ended(`The thread that polls failed: ${String(error)}`));
-    started.on('exit', () => ended('The thread that polls ended.'));
+    started.on('error', (error) => ended(`The polling thread failed: ${String(error)}`));
+    started.on('exit', () => ended('The polling thread exited.'));
     return started;
   }
 
   return {
     pollVideos: (input) =>
       new Promise((resolve, reject) => {
-        if (closed) throw new Error('The worker has ended: nothing is polled any more.');
+        if (closed) throw new Error('The worker has stopped, so nothing is polled any longer.');
         thread ??= start();
         const id = (ids += 1);
         waiting.set(id, { resolve, reject });
@@ -95,7 +95,7 @@ export function pollInThread(
       closed = true;
       const ending = thread;
       thread = undefined;
-      failAll('The worker has ended.');
+      failAll('The worker has stopped.');
       await ending?.terminate();
     },
   };

@@ -5,13 +5,13 @@ import { type Account } from '../settings/accounts';
 import { type PollJob, type PollThreadReply, type PollThreadData } from './poll-in-thread';
 import { createPollVideos } from './poll-videos';
 
-// Entry of the thread that pollInThread starts: receives ticks, posts answers.
+// Entry point of the thread that pollInThread starts. Receives ticks and posts answers.
 const { connections } = workerData as PollThreadData;
 const known = new Map<string, Account>();
-/** By account name: the newest key, so a changed one takes effect. */
+/** The newest key per account name, so that a changed key takes effect. */
 const keys = new Map<string, string>();
 let secrets: readonly string[] = [];
-/** By the name in the ticks; an account that the worker no longer has is removed. */
+/** Accounts by the name used in ticks. An account that the worker no longer has is removed. */
 const named = new Map<string, Account>();
 const pollVideos = createPollVideos({
   accounts: { find: (name) => named.get(name ?? ''), all: () => [...known.values()] },
@@ -20,7 +20,7 @@ const pollVideos = createPollVideos({
 
 function accountOf({ name, baseUrl, key, secrets: all }: AccountAccess): Account {
   keys.set(name, key);
-  // Every message contains a copy: redactors are made again only after a key has changed.
+  // Every message contains a copy. Redactors are rebuilt only after a key has changed.
   if (all.length !== secrets.length || all.some((secret, place) => secret !== secrets[place])) secrets = all;
   let account = known.get(name);
   if (account === undefined) {

@@ -3,20 +3,20 @@ import { type KeyState } from '../domain/paid-log';
 import { CREATE_TIMEOUTS } from '../domain/timeouts';
 import { type Caller } from './paid-context';
 
-/** When one send may start, and when it must have ended, in milliseconds of `performance.now`. */
+/** The time by which one send must start and the time by which it must end, in milliseconds of `performance.now`. */
 export interface SendWindow {
-  /** Time of the whole exchange, in milliseconds. */
+  /** Maximum duration of the entire exchange, in milliseconds. */
   readonly budgetMs: number;
   readonly sendBy: number;
   /** Includes everything that follows the reply. */
   readonly endsAt: number;
-  /** When it began, by the clock of its times and by the wall clock. */
+  /** When the window began, according to both `performance.now` and the wall clock. */
   readonly began: { readonly at: number; readonly wall: number };
 }
 
 /**
- * Returns the window of a send whose intent is written now. It follows from the time budget of the model, and never
- * exceeds the timeout of the activity.
+ * Returns the window for a send whose intent is being written now. It is based on the model's time budget, and never
+ * exceeds the activity's timeout.
  * @param afterMs time between the reply and the write of the outcome
  */
 export function sendWindow(
@@ -30,20 +30,20 @@ export function sendWindow(
 }
 
 /**
- * Whether a send may no longer start, by either clock: a step back of the wall clock must not extend the window, and
- * the other clock stops while the machine is suspended.
+ * Whether it is too late to start a send, according to either clock: setting the wall clock back must not extend the
+ * window, and the other clock stops while the machine is suspended.
  */
 export function isTooLate({ sendBy, began }: SendWindow): boolean {
   // oxlint-disable-next-line house/no-wall-clock-durations -- counts while the machine is suspended
   return performance.now() > sendBy || Date.now() > inWallTime(sendBy, began);
 }
 
-/** The time after which no sender of this window is alive. */
+/** Returns the time after which no sender in this window can still be running. */
 export function certainlyOverAt({ endsAt }: SendWindow): number {
   return endsAt + CREATE_TIMEOUTS.zombieMarginMs;
 }
 
-/** {@link certainlyOverAt} by the wall clock, for other workers: in milliseconds since the Unix epoch. */
+/** Returns {@link certainlyOverAt} as wall clock time, for other workers, in milliseconds since the Unix epoch. */
 export function recordedEnd(window: SendWindow): number {
   return inWallTime(certainlyOverAt(window), window.began);
 }
@@ -55,26 +55,26 @@ function inWallTime(time: number, { at, wall }: SendWindow['began']): number {
 type Window = Pick<IntentEntry, 'at' | 'sendWindowEnd'>;
 
 /**
- * Milliseconds in which the sender of an open intent may still record its answer; 0 or less when they have expired.
- * Never more than its whole window, because the clocks of two workers differ.
+ * Returns the milliseconds left for an open intent's sender to record its answer; 0 or less if its time has expired.
+ * Never more than the entire window, because two workers' clocks differ.
  */
 export function timeLeft({ at, sendWindowEnd }: Window, now: number): number {
   const end = Date.parse(sendWindowEnd);
   return Math.min(end - now, end - Date.parse(at));
 }
 
-/** {@link timeLeft} of the open send of a key; 0 if there is none. Only an intent can be open. */
+/** Returns {@link timeLeft} for a key's open send; 0 if there is none. Only an intent can be open. */
 export function timeLeftOpen({ sends, open }: KeyState, now: number): number {
   return open === null ? 0 : timeLeft(sends[open]?.sent as IntentEntry, now);
 }
 
-/** {@link timeLeft} of a send of unknown fate that is sent once more under its key; 0 if it is not. */
+/** Returns {@link timeLeft} for an unconfirmed send that is sent again under its key; 0 if it is not. */
 export function timeLeftRepeated({ answer }: Send, now: number): number {
   if (answer?.repeatedUntil === undefined) return 0;
   return timeLeft({ at: answer.at, sendWindowEnd: answer.repeatedUntil }, now);
 }
 
-/** Whether the sender of the open intent still has time. */
+/** Whether the open intent's sender still has time left. */
 export function mayBeAlive(state: KeyState, now: number): boolean {
   return timeLeftOpen(state, now) > 0;
 }

@@ -6,19 +6,22 @@ import { type PaidFailure, type PaidSendOptions } from '../service/media-client'
 import { countdown } from '../service/time-left';
 import { pollsByAnswer } from './media-metrics';
 
-/** What is known of a paid call before its send. */
+/** What is known about a paid call before it is sent. */
 interface SpannedSend {
   readonly operation: PaidOperation;
   readonly account: string;
   readonly model: string;
-  /** Whether the model is one of the configuration. */
+  /** Whether the model is in the configuration. */
   readonly isKnownModel: boolean;
   readonly sendAttempt: number;
 }
 
 export type Accepted = { readonly class: 'accepted'; readonly httpStatus: number; readonly taskId?: string };
 
-/** `media.create`: one paid request and its reply, without what follows. The tracer's own time counts for the call. */
+/**
+ * Wraps one paid request and its reply in a `media.create` span, without the work that follows. The tracer's own time
+ * counts toward the call.
+ */
 export function sendInSpan<Reply extends Accepted | PaidFailure>(
   { operation, account, model, isKnownModel, sendAttempt }: SpannedSend,
   options: PaidSendOptions & { readonly deadlineMs: number },
@@ -30,7 +33,7 @@ export function sendInSpan<Reply extends Accepted | PaidFailure>(
     attributes: () => ({
       'media.operation': operation,
       'media.account': account,
-      // Callers choose the names of models.
+      // Callers choose the model names.
       'media.model': isKnownModel ? model : OTHER,
       'media.send_attempt': sendAttempt,
     }),
@@ -40,7 +43,7 @@ export function sendInSpan<Reply extends Accepted | PaidFailure>(
         'media.outcome': OUTCOMES[reply.class],
         ...statusOf(reply),
         ...(reply.class === 'accepted' && { 'media.model': model }),
-        // The client accepts no id that contains a secret.
+        // The client rejects any ID that contains a secret.
         ...(reply.class === 'accepted' && reply.taskId !== undefined && { 'media.task_id': reply.taskId }),
       },
       error: reply.class === 'accepted' ? undefined : reasonOf(reply),
@@ -48,7 +51,7 @@ export function sendInSpan<Reply extends Accepted | PaidFailure>(
   });
 }
 
-/** The words of the metric of calls. */
+/** The values used by the metric for calls. */
 const OUTCOMES = {
   accepted: 'accepted',
   rejected: 'refused',
@@ -70,8 +73,8 @@ function reasonOf(reply: PaidFailure): string {
 }
 
 /**
- * `media.poll`: one tick, with its tasks by answer.
- * @param account name of the account that the worker has for the tick
+ * Wraps one tick in a `media.poll` span that counts its tasks by answer.
+ * @param account name of the worker's account for this tick
  */
 export function pollInSpan(
   account: string,
@@ -98,9 +101,9 @@ type Downloaded =
   | { readonly problem: { readonly kind: string; readonly httpStatus?: number } };
 
 /**
- * `media.download`: one try for a video.
- * @param attempt of the activity
- * @param state the state of the try, read when it has ended
+ * Wraps one attempt to download a video in a `media.download` span.
+ * @param attempt number of the activity attempt
+ * @param state the download's state, read when the attempt has ended
  */
 export function downloadInSpan<Result extends Downloaded>(
   { account, attempt }: { readonly account: string; readonly attempt: number },
@@ -132,18 +135,18 @@ function statusOf(reply: object): SpanAttributes {
     : {};
 }
 
-/** Values of a span: never a prompt, a key, an address or a text of the service. */
+/** Values of a span: never a prompt, a key, a signed URL or the service's text. */
 export interface SpanAttributes {
   readonly [name: string]: string | number | boolean;
 }
 
 export interface SpanEnd {
   readonly attributes: SpanAttributes;
-  /** Class of the error, which is one of few. @default there was none */
+  /** The error's class, one of a small set. @default there was no error */
   readonly error?: string | undefined;
 }
 
-/** A span around a piece of work. Its functions are called only where spans are made. */
+/** A span around a piece of work. Its functions are called only if spans are recorded. */
 export interface TracedWork<T> {
   readonly name: string;
   readonly attributes: () => SpanAttributes;
@@ -151,11 +154,11 @@ export interface TracedWork<T> {
   readonly end: (result: T) => SpanEnd;
 }
 
-/** An optional peer: without it there are no spans. */
+/** An optional peer dependency. Without it, there are no spans. */
 const api = installedApi();
 
 function installedApi(): typeof Otel | undefined {
-  // The call itself must be inside the `try`: bundlers leave out what is missing there.
+  // The `require` call must be inside the `try`, because bundlers omit what is missing there.
   try {
     return require('@opentelemetry/api') as typeof Otel;
   } catch (_error) {
@@ -165,8 +168,8 @@ function installedApi(): typeof Otel | undefined {
 
 /**
  * Does the work in a child span of the active one. Whatever the user's tracer does, the work runs exactly once and its
- * result or error is returned: a paid call must not fail, wait or repeat because of a span. Of an error only the fact
- * is recorded, because its text has not been cleaned here.
+ * result or error is returned: a paid call must not fail, wait or repeat because of a span. An error's text is not
+ * recorded, because it has not been sanitized here.
  */
 export function withSpan<T>({ name, attributes, work, end }: TracedWork<T>): Promise<T> {
   const span =
@@ -176,7 +179,7 @@ export function withSpan<T>({ name, attributes, work, end }: TracedWork<T>): Pro
   const run = () => (running ??= (async () => work())());
   attempt(() => void api.context.with(api.trace.setSpan(api.context.active(), span), run));
   const result = run();
-  // Before the caller continues: a parent ends after its children.
+  // Ends the span before the caller continues, so that a parent ends after its children.
   result.then(
     (value) => finish(span, () => end(value)),
     () => finish(span, () => ({ attributes: {}, error: 'exception' })),
@@ -195,10 +198,10 @@ function finish(span: Otel.Span, end: () => SpanEnd): void {
   attempt(() => span.end());
 }
 
-/** `SpanStatusCode.ERROR` of the API. */
+/** `SpanStatusCode.ERROR` in the API. */
 const ERROR: Otel.SpanStatusCode.ERROR = 2;
 
-/** A tracer that fails disturbs nothing. */
+/** Ignores a tracer's errors. */
 function attempt<T>(make: () => T): T | undefined {
   try {
     return make();

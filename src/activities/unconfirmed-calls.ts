@@ -39,15 +39,13 @@ import { adoptedAnswer, recordedAnswer, rejectedAnswer, unconfirmedBySend } from
 import { caller, type PaidDeps } from './paid-context';
 import { mayBeAlive } from './send-window';
 
-/** Creation keys of one scan of the journal; the activity may stop between two scans. */
+/** Creation keys per scan of the journal. The activity may stop between two scans. */
 const BATCH = 100;
-/** A page ends after this many entries, or after a time. */
+/** A page ends after this many entries or this much time. */
 const PAGE_ENTRIES = 200;
 const PAGE_MS = 15_000;
 
-/**
- * Lists one page of the calls of unknown fate, the tasks or the decisions of the caller's namespace. Changes nothing.
- */
+/** Lists one page of the unconfirmed calls, tasks or decisions in the caller's namespace. Changes nothing. */
 export function createReviewJournal(deps: {
   readonly journal: CreateJournal;
 }): (input: ReviewJournalInput) => Promise<ReviewJournalPage> {
@@ -98,7 +96,7 @@ export function createReviewJournal(deps: {
   };
 }
 
-/** The send of a key that waits for a decision, or may be in flight. */
+/** Returns an entry if this send waits for a decision or may be in flight. */
 function unconfirmedEntry(state: KeyState, at: number, now: number): readonly UnconfirmedEntry[] {
   const send = state.sends[at] as Send;
   if (!isUnknown(send) && state.open !== at) return [];
@@ -127,7 +125,7 @@ function unconfirmedEntry(state: KeyState, at: number, now: number): readonly Un
   ];
 }
 
-/** Includes a task that was adopted. */
+/** Includes adopted tasks. */
 function createdEntry(send: Send, sendAttempt: number): readonly CreatedEntry[] {
   const answer = purchaseOf(send);
   if (answer?.outcome !== 'created') return [];
@@ -145,9 +143,9 @@ function decidedEntry({ sent, decision }: Send, sendAttempt: number): readonly D
 }
 
 /**
- * Writes a person's decision about a paid call of unknown fate into the journal (failure model: The log). Sends nothing
- * paid: an adoption reads the record of the task from the service once, and a resubmission only frees the key for the
- * next start of the same id. A repeated decision authorizes one send.
+ * Records a person's decision about an unconfirmed paid call in the journal (failure model: The log). Sends nothing
+ * paid: an adoption reads the task's record from the service once, and a resubmission only frees the key for the next
+ * start with the same ID. A decision authorizes only one send, even if it is repeated.
  */
 export function createResolveUnconfirmed(
   deps: PaidDeps,
@@ -185,7 +183,7 @@ async function decided(call: ResolveUnconfirmedCall, deps: PaidDeps): Promise<Do
   if (issue !== undefined) return refused('invalid_decision', issue);
   const { journal } = deps;
   if (keepsNothing(journal))
-    return refused('no_journal', 'This worker keeps no journal to write a decision into.');
+    return refused('no_journal', 'This worker does not have a journal in which to record a decision.');
   const who = caller();
   const key: JournalKey = { namespace: who.namespace, creationKey: call.creationKey };
   const log = await openLog(journal, key).catch(orRetry);
@@ -193,7 +191,7 @@ async function decided(call: ResolveUnconfirmedCall, deps: PaidDeps): Promise<Do
   if ('resolved' in found) return found;
   const { at, repeated } = found;
   if (repeated !== undefined) {
-    // An attempt may have died right after it wrote the entry, so the rest is repeated.
+    // An attempt may have died right after it wrote the entry, so the remaining steps are repeated.
     await followDecision(journal, log, repeated);
     return { sendAttempt: at, answer: videoAnswer(repeated) };
   }
@@ -209,7 +207,10 @@ async function decided(call: ResolveUnconfirmedCall, deps: PaidDeps): Promise<Do
   return { sendAttempt: at, answer: made };
 }
 
-/** Returns the named send if it waits for a decision or already has this very one; else the reason why it does not. */
+/**
+ * Returns the named send if it waits for a decision, or if this exact decision is already recorded. Otherwise returns
+ * the reason for refusing.
+ */
 function findNamed(
   { state }: KeyLog,
   call: ResolveUnconfirmedCall,
@@ -219,7 +220,7 @@ function findNamed(
   const isWaiting = (send: Send, at: number) => isUnknown(send) || state.open === at;
   const at = sends.findIndex((send, index) => isNamed(send) && isWaiting(send, index));
   if (at !== -1) return { at };
-  // A late reply is more certain than the decision before it.
+  // A late reply is more certain than an earlier decision.
   const reply = bought === null ? undefined : sends[bought]?.answer?.answer;
   if (bought !== null && reply?.outcome === 'created')
     return refused('already_known', KNOWN, recordedAnswer(state, bought) as CreateVideoAnswer);
@@ -236,7 +237,10 @@ interface Decided {
   readonly decision: DecisionEntry;
 }
 
-/** The newest decision about one of these sends. Images that were fetched later are not a person's decision. */
+/**
+ * Finds the newest decision about one of these sends. Images that were fetched later do not count as a person's
+ * decision.
+ */
 function decisionIn(sends: readonly Send[], isMeant: (send: Send) => boolean): Decided | undefined {
   const at = sends.findLastIndex(
     (send) => isMeant(send) && send.decision !== null && send.decision.answer?.outcome !== 'completed',
@@ -247,7 +251,7 @@ function decisionIn(sends: readonly Send[], isMeant: (send: Send) => boolean): D
 const videoAnswer = ({ answer }: DecisionEntry): CreatedVideo | RejectedCall | null =>
   answer?.outcome === 'completed' ? null : answer;
 
-/** Whether this very decision is recorded: the attempt that wrote it may have died, or a reset repeats it. */
+/** Whether this exact decision is recorded: the attempt that wrote it may have died, or a reset repeats it. */
 function isRepeated({ decision, by, reason, answer }: DecisionEntry, call: ResolveUnconfirmedCall): boolean {
   if (decision !== call.decision || by !== call.by || reason !== call.reason) return false;
   return decision !== 'adopt' || (answer?.outcome === 'created' && answer.video.taskId === call.taskId);
@@ -255,17 +259,18 @@ function isRepeated({ decision, by, reason, answer }: DecisionEntry, call: Resol
 
 function decidedBefore({ at: sendAttempt, decision }: Decided): Refusal {
   const { about: sendId, by, at } = decision;
-  const message = `${by} decided ${decision.decision} at ${at}; a decision is final.`;
+  const message = `${by} decided ${decision.decision} at ${at}. A decision is final.`;
   const earlier = { sendId, sendAttempt, decision: decision.decision, by, at };
   return refused('already_decided', message, videoAnswer(decision), earlier);
 }
 
 const SENDER = {
-  message: 'A sender of this call may still be alive; nothing is decided before it is certainly done.',
+  message:
+    'A sender for this call may still be running. Nothing can be decided until it has certainly ended.',
   everyMs: 5_000,
 };
 
-/** The answer that a valid decision leads to. */
+/** The answer that results from a valid decision. */
 type Made = CreatedVideo | RejectedCall | null;
 
 interface Named {
@@ -284,18 +289,18 @@ async function answerOf(
   const { sent, answer } = named.send;
   const estimate = sent.kind === 'intent' ? sent.estimate : null;
   const base = { sendAttempt: named.at, sent: true, account: sent.account, estimate };
-  // Lost results prove a payment: no decision can undo it.
+  // Lost results prove that the call was paid for, which no decision can undo.
   if (answer?.answer.outcome === 'results_lost') {
-    const message = `It was paid for and its results were lost; ${input.by} declared that nothing more is done about it.`;
+    const message = `It was paid for and its results were lost. ${input.by} declared that nothing more will be done about it.`;
     return rejectedAnswer({ ...base, mayBeOwed: true }, 'declared_lost', message);
   }
-  const message = `Its fate was unknown; ${input.by} declared that nothing was accepted.`;
+  const message = `Its outcome was unknown. ${input.by} declared that nothing was accepted.`;
   return rejectedAnswer(base, 'declared_lost', message);
 }
 
 /**
- * Checks that the service knows the task and that no other key owns it: a mistyped id would be polled indefinitely, and
- * the paid task lost.
+ * Checks that the service knows the task and that no other key owns it. A mistyped ID would be polled indefinitely, and
+ * the paid task would be lost.
  */
 async function adoption(
   taskId: string,
@@ -304,8 +309,11 @@ async function adoption(
 ): Promise<CreatedVideo | Refusal> {
   const { journal } = deps;
   if (sent.operation !== 'create_video')
-    return refused('no_task_to_adopt', 'An image call makes no task. Declare it lost, or resubmit it.');
-  if (!isUsableTaskId(taskId)) return refused('invalid_decision', 'taskId is not a valid task id.');
+    return refused(
+      'no_task_to_adopt',
+      'An image call does not create a task. Declare it lost, or resubmit it.',
+    );
+  if (!isUsableTaskId(taskId)) return refused('invalid_decision', 'taskId is not a valid task ID.');
   const account = deps.accounts.find(sent.account);
   if (account === undefined) {
     retryOnAnotherWorker();
@@ -322,18 +330,18 @@ async function adoption(
     return seen.error === 'not_found' || seen.error === 'bad_request'
       ? refused(
           'task_unknown',
-          `The service does not know this task id${status}. Check the id and the account.`,
+          `The service does not recognize this task ID${status}. Check the ID and the account.`,
         )
       : refused(
           'service_unavailable',
-          `The service could not be asked for the task: ${seen.error}${status}. Try again.`,
+          `The task could not be read from the service: ${seen.error}${status}. Try again.`,
         );
   }
   const { reported, status } = seen.record;
   if (sent.model !== '' && reported?.model !== undefined && reported.model !== sent.model)
     return refused(
       'task_of_another_key',
-      'The service reports another model for this task than the create asked for.',
+      'The service reports a different model for this task than the create requested.',
     );
   const lookup =
     sent.model === '' ? undefined : await (account.models ?? deps.models).lookup(sent.model, 'video');
@@ -345,17 +353,16 @@ async function adoption(
 
 const MESSAGES = {
   adopt:
-    'The task is adopted: start the same id again, or resume the task, to get its video. Nothing is created again.',
-  declareLost: 'Declared lost: nothing is sent under this id any more. Use a new id to buy it.',
-  resubmit: 'Authorised: the next start of the same id sends once more, which may cost a second time.',
+    'The task was adopted. Start the same ID again, or resume the task, to get its video. Nothing is created again.',
+  declareLost: 'Declared lost: nothing more is sent under this ID. Use a new ID to buy it.',
+  resubmit: 'Authorized: the next start with the same ID sends once more, which may cost a second time.',
 } as const;
-const FOREIGN = 'The journal has this task under another id: it is the result of another create.';
-const ANOTHER =
-  'Another send than the one of this decision has an unknown fate by now. Read its evidence, then decide about that one.';
-const KNOWN = 'The journal knows what became of this call; there is nothing to decide.';
-const NOTHING = 'No paid call under this key has an unknown fate. Check the key and the namespace.';
+const FOREIGN = 'The journal lists this task under another ID: it is the result of another create.';
+const ANOTHER = 'A different send is now unconfirmed. Read its evidence, then decide about that one.';
+const KNOWN = 'The journal already contains the outcome of this call, so there is nothing to decide.';
+const NOTHING = 'No paid call under this key is unconfirmed. Check the key and the namespace.';
 
-/** Cleans the name and the reason of a decision for the journal, which is a diagnostic: people paste addresses. */
+/** Sanitizes a decision's name and reason for the journal, which is used for diagnostics: people paste signed URLs. */
 async function said(
   { by, reason }: ResolveUnconfirmedCall,
   { accounts }: PaidDeps,
@@ -368,7 +375,7 @@ async function said(
   return { by: clean(by).trim(), reason: clean(reason).trim() };
 }
 
-/** Removes control characters and changes of direction, which could forge lines in a list. */
+/** Removes control characters and bidirectional controls, which could forge lines in a list. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Bidi_Control}]+/gu, ' ').trim();
 }

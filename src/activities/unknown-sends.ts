@@ -29,7 +29,10 @@ import { type Caller, type PaidDeps } from './paid-context';
 import { mayBeAlive } from './send-window';
 import { type Sender } from './sender';
 
-/** Whether a heartbeat named an intent that this log lacks: it was written to another journal, or this one has lost it. */
+/**
+ * Whether a heartbeat named an intent that is missing from this log: the intent was written to another journal, or this
+ * journal has lost it.
+ */
 export function isUnseen(
   { entries }: KeyLog,
   { sender, announced }: Omit<SenderTrace, 'scheduledAt'>,
@@ -37,35 +40,35 @@ export function isUnseen(
   if (announced === null) return false;
   const intents = entries.filter((entry): entry is IntentEntry => entry.kind === 'intent');
   if (intents.some(({ nonce }) => nonce === announced)) return false;
-  // A careful heartbeat may have replaced the one that named an intent: if this sender has an intent, that is the one.
+  // A careful heartbeat may have replaced the one that named an intent. If this sender has an intent, it is that one.
   return !(announced.startsWith(PERHAPS) && intents.some((intent) => intent.sender === sender));
 }
 
 /**
- * Whether a worker with an earlier journal may have run the activity: it was scheduled before every worker knew the
- * binding of this journal, which then proves nothing about it.
+ * Whether a worker with an earlier journal may have run the activity, because it was scheduled before every worker knew
+ * this journal's binding. This journal then proves nothing about the activity.
  */
 export function mayHaveUsedAnother(scheduledAt: string, boundSince: string): boolean {
   // An unreadable time proves nothing.
   return !(Date.parse(scheduledAt) >= Date.parse(boundSince));
 }
 
-/** What is known of a send that no log has. */
+/** What is known about a send that is missing from every log. */
 type LostSend = Omit<LostEntry, 'v' | 'kind' | 'at' | 'nonce' | 'cause' | keyof JournalKey> &
   Pick<SenderTrace, 'announced'>;
 
-/** A send that no heartbeat named is identified by its sender. */
+/** Identifies a send by its announced intent, or by its sender if no heartbeat named an intent. */
 const nameOf = ({ sender, announced }: Pick<SenderTrace, 'sender' | 'announced'>): string =>
   announced ?? sender;
 
-/** Whether the lost send was recorded before, and a person has decided about it. */
+/** Whether the lost send was already recorded and a person has decided about it. */
 export function isDecided({ state }: KeyLog, trace: Pick<SenderTrace, 'sender' | 'announced'>): boolean {
   return state.sends.some(({ sent, decision }) => sent.nonce === nameOf(trace) && decision !== null);
 }
 
 /**
- * Records a lost send, which this journal did not see: nothing is sent under the key before a person has decided about
- * it. Also beside another send of unknown fate, because a decision is about one send.
+ * Records a lost send, which this journal did not see. Nothing is sent under the key until a person has decided about
+ * it. It is also recorded if another send is unconfirmed, because a decision applies to one send.
  */
 export async function recordLostSend(
   journal: CreateJournal,
@@ -76,7 +79,7 @@ export async function recordLostSend(
   const name = nameOf({ sender: sent.sender, announced });
   const before = sends.findLastIndex((send) => send.sent.nonce === name);
   const isNoted = before !== -1 && sends[before]?.decision === null;
-  // A sender that no heartbeat named may have sent once more since the decision about its first send.
+  // A sender that no heartbeat named may have sent again since the decision about its first send.
   const nonce = before === -1 || isNoted ? name : `${name}#${sends.length}`;
   const cause = causeOfUnseen(announced);
   const at = new Date().toISOString();
@@ -94,7 +97,7 @@ export interface KnownCall {
   readonly recordedSince?: string | undefined;
 }
 
-/** Whether neither an earlier try nor an earlier call can have sent. */
+/** Whether no earlier attempt and no earlier call can have sent. */
 export function isFirstTry(
   { isLater }: Pick<Caller, 'isLater'>,
   { sender: { announced }, sameKey, recordedSince }: KnownCall,
@@ -103,8 +106,8 @@ export function isFirstTry(
 }
 
 /**
- * Whether nothing that may have been accepted was sent under the key of a call, in this journal or another one.
- * @throws when the journal cannot be read: what it may contain is never called unsent (C4.4c)
+ * Whether nothing that may have been accepted was sent under a call's key, in this journal or another one.
+ * @throws when the journal cannot be read: what it may contain must never be reported as unsent (C4.4c)
  */
 export async function isUnsent(
   { journal }: Pick<PaidDeps, 'journal'>,
@@ -125,7 +128,7 @@ export async function isUnsent(
   );
 }
 
-/** A call of unknown fate, with the intent under whose key it was sent. */
+/** An unconfirmed call, with the intent under whose key it was sent. */
 interface UnknownCall {
   readonly at: number;
   readonly intent: IntentEntry;
@@ -133,8 +136,8 @@ interface UnknownCall {
 }
 
 /**
- * Returns the named call if sending it again under the same key may reveal its fate. It is not sent while another
- * sender may be alive: that one may prove that nothing was sent, and then the key would be free.
+ * Returns the named call if sending it again under the same key may reveal its outcome. It is not sent while another
+ * sender may still be running: that sender may prove that nothing was sent, which would free the key.
  */
 export function unknownCall({ state }: KeyLog, sendId: string, now: number): UnknownCall | undefined {
   const at = state.unknown ?? state.open;
@@ -148,14 +151,14 @@ export function unknownCall({ state }: KeyLog, sendId: string, now: number): Unk
   return unknown.sameKeyUntil === undefined ? undefined : { at, intent: send.sent, unknown };
 }
 
-/** Whether no other send of the key waits for a decision: the service may have accepted that one. */
+/** Whether no other send under the key is waiting for a decision: the service may have accepted that send. */
 export function isOnlyUnknown({ sends }: KeyState, at: number): boolean {
   return !sends.some((send, index) => index !== at && isUnknown(send));
 }
 
 /**
- * Adds the time until which the call may be sent again under its key. Never recorded, because the policy that vouches
- * for the key may be withdrawn.
+ * Adds the time until which the call may be sent again under its key. This time is never recorded, because the policy
+ * that vouches for the key may be withdrawn.
  */
 export function withSameKey(unknown: UnconfirmedCall, intent: IntentEntry, now: number): UnconfirmedCall {
   const until = sameKeyUntil(intent, unknown.evidence, now);
@@ -170,14 +173,15 @@ function withoutSameKey({ sameKeyUntil: _, ...unknown }: UnconfirmedCall): Uncon
 interface SameCall {
   readonly account: string;
   readonly bodyHash: string;
-  /** Milliseconds that the request may take. */
+  /** Maximum duration of the request, in milliseconds. */
   readonly budgetMs: number;
   readonly idempotency: IdempotencyPolicy;
 }
 
 /**
- * One key identifies one request: with another body or service it would be another purchase or a refusal. The same
- * applies after the window of the key, which even a slow request must not exceed.
+ * Whether the call is the same request within the key's window. A key identifies a single request: with another body or
+ * service, it would be another purchase or be refused. The same applies after the key's window, which even a slow
+ * request must not exceed.
  */
 export function isSameCall(
   { account, at, bodyHash, idempotency }: IntentEntry,
@@ -194,18 +198,18 @@ export function isSameCall(
   );
 }
 
-/** One more send of a call of unknown fate. */
+/** A repeated send of an unconfirmed call. */
 interface RepeatedSend {
   /** The call as it would be made now. */
   readonly call: SameCall;
-  /** When it has certainly ended, in milliseconds since the Unix epoch. */
+  /** When the send has certainly ended, in milliseconds since the Unix epoch. */
   readonly until: number;
   readonly post: () => Promise<RecordedAnswer>;
 }
 
 /**
- * Sends the call once more under its key (failure model: The log), with its own intent: one purchase, as long as the
- * service honors the key. Returns the purchase, or that it is still unknown; never a refusal.
+ * Sends the call again under its key (failure model: The log), using its own intent. This is a single purchase, as long
+ * as the service honors the key. Returns the purchase, or that the call is still unconfirmed, but never a refusal.
  */
 export async function sendSameKey(
   journal: CreateJournal,
@@ -216,8 +220,8 @@ export async function sendSameKey(
 ): Promise<RecordedAnswer> {
   const unsent = { ...unknown, sent: false };
   if (!isSameCall(intent, call, now())) return withoutSameKey(unsent);
-  // The position in the log is the permission, as for any send: an earlier decision stops this request, and a later one
-  // waits for it. The fate is recorded as unknown, so a late sender of this intent frees nothing.
+  // As for any send, winning the next entry in the log is the permission: an earlier decision stops this request, and a
+  // later one waits for it. The outcome is recorded as unknown, so that a late sender for this intent frees nothing.
   const renewed: AnswerEntry = {
     v: 1,
     kind: 'answer',
@@ -233,7 +237,7 @@ export async function sendSameKey(
     const existing = { ...recordedAnswer(log.state, answeringSend(log.state, at)), sent: false };
     return withSameKeyOf(existing, intent, now());
   }
-  // The write may have taken long.
+  // The write may have taken a long time.
   if (unknownCall(log, intent.nonce, now()) === undefined) return withoutSameKey(unsent);
   const answer = await post();
   switch (answer.outcome) {
@@ -250,7 +254,10 @@ export async function sendSameKey(
   }
 }
 
-/** The refusal concerns this send only: whether the earlier one was accepted is still unknown. */
+/**
+ * Returns an unconfirmed answer: the refusal applies only to this send, and it is still unknown whether the earlier one
+ * was accepted.
+ */
 function refusedUnderSameKey(
   unknown: UnconfirmedCall,
   { httpStatus, error, notBefore }: RejectedCall,
@@ -268,11 +275,11 @@ function refusedUnderSameKey(
 }
 
 const ONE_KEY =
-  'It was sent again under one idempotency key after a reply that was lost; the service is vouched to make one task of it.';
+  'It was sent again under the same idempotency key after a reply was lost. The service is expected to create only one task for that key.';
 
 /**
- * Records what the repeated send bought. A task that was recorded or adopted meanwhile counts instead; a different one
- * is reported, and can be found by its id.
+ * Records what the repeated send bought. If a task was recorded or adopted in the meantime, that task counts instead. A
+ * different task is reported, and can be found by its ID.
  */
 async function recordPurchase(
   journal: CreateJournal,
@@ -307,12 +314,12 @@ export async function keepFirstPurchase(
 
 function notHonoured(existing: CreatedVideo, other: CreatedVideo, creationKey: string): CreatedVideo {
   const ids = { creationKey, adopted: existing.video.taskId, other: other.video.taskId };
-  logger.error('A service answered two task ids for one idempotency key (idempotency_not_honoured)', ids);
-  const warning = `idempotency_not_honoured: the service answered two task ids for one idempotency key. ${ids.adopted} is adopted; ${ids.other} exists as well and may have cost. Withdraw "honoured" for this service and check its bill.`;
+  logger.error('The service returned two task IDs for one idempotency key (idempotency_not_honoured)', ids);
+  const warning = `idempotency_not_honoured: the service returned two task IDs for one idempotency key. ${ids.adopted} was adopted; ${ids.other} also exists and may have cost money. Remove "honoured" from the policy for this service and check its bill.`;
   return { ...existing, mayBeOwed: true, warnings: [...existing.warnings, warning] };
 }
 
-/** Adds to an unconfirmed answer the time until which it may be sent again under its key. */
+/** Adds the time until which an unconfirmed call may be sent again under its key. */
 export function withSameKeyOf(answer: RecordedAnswer, sent: Send['sent'], now: number): RecordedAnswer {
   return answer.outcome === 'unconfirmed' && sent.kind === 'intent' ? withSameKey(answer, sent, now) : answer;
 }

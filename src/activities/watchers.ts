@@ -34,17 +34,17 @@ import {
 import { reported, reportIfMistake } from './failures';
 
 /**
- * How a video joins its watcher and gets the answer of its watch: both through the client of the worker.
+ * Lets a video join its watcher and receive the result of its watch, both through the worker's client.
  *
  * @module
  */
 
-/** gRPC: this worker may not start workflows, and no attempt changes that. */
+/** gRPC code: this worker is not allowed to start workflows, and retrying does not change that. */
 const PERMISSION_DENIED = 7;
 
 /**
- * Joins the video to its watcher, and fails: until the next attempt the activity waits in the server, where the watcher
- * completes it (ADR 26). One attempt is short, so one that dies with its worker is repeated soon.
+ * Joins the video to its watcher, then fails deliberately. Until its next attempt, the activity waits in the server,
+ * where the watcher completes it (ADR 26). An attempt is short, so one that dies with its worker is soon repeated.
  */
 export function createWatchVideo(
   recovery: { begin(client: Client, taskQueue: string): void },
@@ -60,7 +60,7 @@ export function createWatchVideo(
       attempt === 1 ? 'joined' : await askFor(client, watcher, workflowExecution?.workflowId ?? '');
     metrics.record('watchJoins', 1, { result: found });
     if (found === 'unanswered')
-      throw ApplicationFailure.nonRetryable('The watcher does not answer.', 'WatcherStuck');
+      throw ApplicationFailure.nonRetryable('The watcher does not respond.', 'WatcherStuck');
     if (found !== 'kept') await join(joining, input);
     recovery.begin(client, watcher.taskQueue);
     throw waits(serverTime());
@@ -69,9 +69,9 @@ export function createWatchVideo(
 
 /** Time until the next attempt checks whether the watcher still has the video, in milliseconds. */
 const CHECK_AFTER_MS = 10 * 60_000;
-/** A server does not retry after schedule-to-close; the wait for this worker does not count. */
+/** The server does not retry after schedule-to-close, which also limits the time spent waiting for this worker. */
 const SHARE_OF_REST = 0.75;
-/** With less time left there is no further attempt: the video polls on its own. */
+/** If less time is left, there is no further attempt and the video polls on its own. */
 const LEAST_REST_MS = 3_000;
 
 function waits(now: number): ApplicationFailure {
@@ -79,17 +79,20 @@ function waits(now: number): ApplicationFailure {
   const restMs = scheduledTimestampMs + scheduleToCloseTimeoutMs - now;
   return ApplicationFailure.create({
     type: RETRY_LATER,
-    message: 'A watcher polls the task, and completes this activity.',
+    message: 'A watcher polls the task and completes this activity.',
     category: ApplicationFailureCategory.BENIGN,
     nonRetryable: restMs < LEAST_REST_MS,
     nextRetryDelay: Math.round(Math.min(CHECK_AFTER_MS, Math.max(1, restMs) * SHARE_OF_REST)),
   });
 }
 
-/** Longest wait for a watcher to answer, in milliseconds. */
+/** Maximum wait for a watcher's reply, in milliseconds. */
 const ANSWER_MS = 5_000;
 
-/** What a later attempt finds: the watcher should have the video. If it does not answer, the video polls on its own. */
+/**
+ * Checks, in a later attempt, whether the watcher still has the video. If the watcher does not respond, the video polls
+ * on its own.
+ */
 async function askFor(
   client: Client,
   { workflowId }: WatcherFacts,
@@ -99,7 +102,7 @@ async function askFor(
     const handle = client.workflow.getHandle(workflowId);
     return await client.withDeadline(Date.now() + ANSWER_MS, async () => {
       const { status } = await handle.describe();
-      // It was closed: the next run takes the video.
+      // The watcher was closed, so its next run takes over the video.
       if (!isOpen(status.name)) return 'rejoined';
       const state = await handle.query<WatchedState | null, [string]>(QUERY.watchState, videoId);
       return state === null ? 'rejoined' : 'kept';
@@ -113,10 +116,10 @@ async function join(joining: JoinedTogether, { watcher, state, takesFile }: Watc
   const { client } = Context.current();
   const { workflowExecution, activityId } = activityInfo();
   if (workflowExecution === undefined)
-    throw ApplicationFailure.nonRetryable('Only a workflow has a video watched.', INVALID_INPUT);
+    throw ApplicationFailure.nonRetryable('Only a workflow can have a video watched.', INVALID_INPUT);
   const waiter = { ...workflowExecution, activityId, ...(takesFile === true && { takesFile }) };
   const watch = { waiter, state };
-  // The watcher would skip it, so the video polls on its own at once.
+  // The watcher would skip it, so the video immediately polls on its own.
   const issue = joinedWatchCheck(watch, '');
   if (issue !== undefined) throw ApplicationFailure.nonRetryable(issue.message, INVALID_INPUT);
   try {
@@ -124,15 +127,18 @@ async function join(joining: JoinedTogether, { watcher, state, takesFile }: Watc
   } catch (error) {
     const { cause } = error as Error;
     if (isGrpcServiceError(cause) && Number(cause.code) === PERMISSION_DENIED)
-      throw ApplicationFailure.nonRetryable('This worker may not start a watcher.', 'PermissionDenied');
+      throw ApplicationFailure.nonRetryable(
+        'This worker is not allowed to start a watcher.',
+        'PermissionDenied',
+      );
     throw error;
   }
 }
 
-/** Most videos in one signal. */
+/** Maximum number of videos in one signal. */
 export const MAX_JOINS = 500;
 
-/** Joins videos to their watcher, and starts it if it does not run. Idempotent. */
+/** Joins videos to their watcher, starting it if it is not running. Idempotent. */
 export async function joinWatcher(
   client: Client,
   { workflowId, taskQueue, input }: WatcherFacts,
@@ -148,12 +154,16 @@ export async function joinWatcher(
     workflowIdConflictPolicy: 'USE_EXISTING',
     memo: STARTED_BY,
     staticSummary: 'Polls the tasks of many videos',
-    // Priority over a burst of starts, which must not delay its polls: a queue is otherwise served in order.
+    // Takes priority over a burst of starts, which must not delay polls. Without a priority, a queue is served in
+    // order.
     priority: { priorityKey: 1 },
   });
 }
 
-/** Milliseconds in which joins of one watcher are collected for one signal. Each join occupies a worker slot that long. */
+/**
+ * Milliseconds for which a watcher's joins are collected into one signal. Each join occupies a worker slot for this
+ * time.
+ */
 const TOGETHER_MS = 500;
 
 interface Collected {
@@ -161,13 +171,13 @@ interface Collected {
   readonly sent: Promise<void>;
 }
 
-/** Collects the joins of a watcher, because each signal costs it a workflow task. The first poll comes later anyway. */
+/** Collects a watcher's joins, because each signal costs it a workflow task. The first poll happens later anyway. */
 export class JoinedTogether {
   private readonly collecting = new Map<string, Collected>();
 
   constructor(private readonly togetherMs = TOGETHER_MS) {}
 
-  /** Resolves when the server has the join. */
+  /** Resolves when the server has received the join. */
   join(client: Client, watcher: WatcherFacts, join: JoinedWatch): Promise<void> {
     const key = `${client.options.namespace}\n${watcher.workflowId}`;
     let open = this.collecting.get(key);
@@ -190,8 +200,8 @@ export class JoinedTogether {
 const CONCURRENT = 10;
 
 /**
- * `media.tellVideos`: completes the activity of each video. If the server did not take an answer, the attempt fails
- * after the others, and the next one repeats all.
+ * Implements `media.tellVideos`: completes each video's activity. If the server did not accept an answer, the attempt
+ * fails after sending the others, and the next attempt repeats all of them.
  */
 export function createTellVideos(metrics: Metrics): (input: TellVideosInput) => Promise<void> {
   return async ({ told: results }) => {
@@ -209,8 +219,9 @@ export function createTellVideos(metrics: Metrics): (input: TellVideosInput) => 
 }
 
 /**
- * Completes the activity in which a video waits. If it no longer exists, it has ended, or the video joins again.
- * @throws when the server did not take the answer
+ * Completes the activity in which a video waits. If that activity no longer exists, it has ended or the video will join
+ * again.
+ * @throws when the server did not accept the answer
  */
 async function completeWatch(
   client: Client,
@@ -228,10 +239,13 @@ async function completeWatch(
   metrics.record('watchEnds', 1, { result });
 }
 
-/** Pauses between tries of an answer, in milliseconds: it must not wait for the slowest file of its delivery. */
+/**
+ * Pauses between attempts to send an answer, in milliseconds. An answer must not wait for the slowest file in its
+ * delivery.
+ */
 const AGAIN_MS = [1_000, 2_000, 4_000];
 
-/** {@link completeWatch} with a few retries. */
+/** Retries {@link completeWatch} a few times. */
 export async function completeWatchWithRetries(
   client: Client,
   metrics: Metrics,
@@ -248,32 +262,32 @@ export async function completeWatchWithRetries(
   await completeWatch(client, metrics, result);
 }
 
-/** Milliseconds between two searches of a process, give or take a quarter: shorter than the usual poll interval. */
+/** Milliseconds between two searches by a process, plus or minus a quarter. Shorter than the usual poll interval. */
 const EVERY_MS = 3_000;
 /**
- * With more processes each searches less often, so all of them search about once a second: by default a server answers
- * 10 such requests a second for a namespace.
+ * With more processes than this, each one searches less often, so that together they search about once per second. By
+ * default, a server answers 10 such requests per second for a namespace.
  */
 const AT_FULL_PACE = 3;
-/** `TASK_QUEUE_TYPE_ACTIVITY` of the Temporal API. */
+/** `TASK_QUEUE_TYPE_ACTIVITY` in the Temporal API. */
 const ACTIVITIES = 2;
 /** How far back a search for closed watchers goes, in milliseconds. */
 const WINDOW_MS = 10 * 60_000;
-/** Longest wait for the answer of a closed watcher, whose history a worker must replay. */
+/** Maximum wait for a closed watcher's reply, whose history a worker must replay, in milliseconds. */
 const CLOSED_ANSWER_MS = 10_000;
-/** Consecutive searches without an answer of the server after which searching ends until the next video joins. */
+/** Consecutive searches without a reply from the server after which searching stops until the next video joins. */
 const MAX_FAILURES = 30;
-/** Searches continue this long after the last video has joined, in milliseconds: visibility lags. */
+/** How long searches continue after the last video has joined, in milliseconds: visibility lags. */
 const LINGER_MS = 60_000;
 
 /**
- * Joins the videos of a watcher that was terminated or has failed to another run of it. While watchers of a queue are
- * open, every process with activities searches for closed ones; joining is idempotent. A video that this misses joins
- * again at its next attempt (ADR 26).
+ * Rejoins videos whose watcher was terminated or has failed, using another run of that watcher. While a queue has open
+ * watchers, every process with activities searches for closed ones. Joining is idempotent. A video that is missed here
+ * joins again at its next attempt (ADR 26).
  */
 export class WatchRecovery {
   private readonly searches = new Map<string, Search>();
-  /** Closed runs whose videos have joined again. */
+  /** Closed runs whose videos have rejoined. */
   private readonly done = new Set<string>();
   private closed = false;
 
@@ -282,12 +296,12 @@ export class WatchRecovery {
     private readonly everyMs = EVERY_MS,
   ) {}
 
-  /** Called when a worker starts: searches until no watcher of the queue is open. Never throws. */
+  /** Called when a worker starts: searches until the queue has no open watcher. Never throws. */
   resume(client: Client, taskQueue: string): void {
     this.searchUntil(client, taskQueue, 0);
   }
 
-  /** Called when a video joins: searches from now on. Never throws. */
+  /** Called when a video joins: starts or extends the search. Never throws. */
   begin(client: Client, taskQueue: string): void {
     this.searchUntil(client, taskQueue, performance.now() + LINGER_MS);
   }
@@ -313,7 +327,7 @@ export class WatchRecovery {
       const pause = await this.pause(client, taskQueue);
       if (!this.closed) search.timer = setTimeout(() => void searchAgain(failed), pause).unref();
     };
-    // Not at once: many processes may start together.
+    // The first search is delayed, because many processes may start at the same time.
     void scheduleSearch(0);
   }
 
@@ -332,12 +346,12 @@ export class WatchRecovery {
     for (const { timer } of this.searches.values()) clearTimeout(timer);
   }
 
-  /** @returns whether any watcher is open or was to be recovered */
+  /** @returns whether any watcher is open or needed recovery */
   private async searchOnce(client: Client, taskQueue: string): Promise<boolean> {
     const { namespace } = client.options;
     // oxlint-disable-next-line house/no-wall-clock-durations -- compared with times of the server
     const since = new Date(Date.now() - WINDOW_MS).toISOString();
-    // The raw service call: a client cannot list executions whose memo another codec wrote.
+    // The raw service call is used because a client cannot list executions whose memo was written with another codec.
     const { executions } = await client.workflowService.listWorkflowExecutions({
       namespace,
       query:
@@ -349,7 +363,7 @@ export class WatchRecovery {
     const left = closed.filter(({ execution }) => !this.done.has(execution?.runId ?? ''));
     for (const { execution } of left) {
       const { workflowId, runId } = execution ?? {};
-      // The next search queries it again if it does not answer.
+      // If it does not respond, the next search queries it again.
       if (workflowId && runId)
         await this.recover(client, { workflowId, runId, taskQueue }).catch(reported(undefined));
     }
@@ -372,7 +386,7 @@ export class WatchRecovery {
 }
 
 interface Search {
-  /** Milliseconds since 1970. */
+  /** Milliseconds of `performance.now`. */
   until: number;
   timer: NodeJS.Timeout | undefined;
 }

@@ -118,19 +118,19 @@ describe('polls in a thread of their own', () => {
     const dying = pollInThread(data, access, join(__dirname, 'support', 'dying-thread.js'));
     const tick = tickOf(['task_1']);
     const both = await Promise.allSettled([dying?.pollVideos(tick), dying?.pollVideos(tick)]);
-    const failed = { status: 'rejected', reason: new Error('The thread that polls ended.') };
+    const failed = { status: 'rejected', reason: new Error('The polling thread exited.') };
     expect(both).toEqual([failed, failed]);
-    await expect(dying?.pollVideos(tick)).rejects.toThrow('The thread that polls ended.');
+    await expect(dying?.pollVideos(tick)).rejects.toThrow('The polling thread exited.');
     await dying?.close();
   });
 
   it('end with their worker', async () => {
     await admin.addFaults([{ operation: 'poll', action: { type: 'delay', ms: 60_000 } }]);
     const open = thread.pollVideos(tickOf([await newTask()]));
-    const failed = expect(open).rejects.toThrow('The worker has ended.');
+    const failed = expect(open).rejects.toThrow('The worker has stopped.');
     await thread.close();
     await failed;
-    await expect(thread.pollVideos(tickOf(['task_1']))).rejects.toThrow('nothing is polled any more');
+    await expect(thread.pollVideos(tickOf(['task_1']))).rejects.toThrow('nothing is polled any longer');
     await admin.clearFaults();
   });
 

@@ -331,7 +331,9 @@ describe('a decision about a paid call of unknown fate', () => {
     await decide({});
     const bought = await create();
     expect(bought).toMatchObject({ outcome: 'created', mayBeOwed: true });
-    expect('warnings' in bought && bought.warnings).toContainEqual(expect.stringMatching(/cost as well/));
+    expect('warnings' in bought && bought.warnings).toContainEqual(
+      expect.stringMatching(/also have been accepted/),
+    );
   });
 
   it('[C1.8] results that were paid for and lost stay owed when they are declared lost', async () => {

@@ -25,10 +25,10 @@ import { type Sender, withSender } from './sender';
 type VideoCall = CreateVideoInput & Pick<PaidSpec, 'agreedPrice' | 'keepsBooks' | 'payer'>;
 
 /**
- * Sends at most one POST per intent of a creation key (architecture: Create), alone or as a row of a group. Every
- * outcome is a value; an error is thrown only before anything could be sent.
- * @param sender receives the task id as soon as the service replies, before it is recorded: best effort, the journal
- * keeps it
+ * Sends at most one POST per intent under a creation key (architecture: Create), alone or as a group's row. Every
+ * outcome is a value. Errors are thrown only before anything could be sent.
+ * @param sender receives the task ID as soon as the service replies, before it is recorded. This is best effort; the
+ * journal keeps the ID.
  */
 export async function createOneVideo(
   deps: PaidDeps,
@@ -40,7 +40,7 @@ export async function createOneVideo(
   if (answer.outcome === 'pending') return answer;
   const key = { namespace: who.namespace, creationKey: input.creationKey };
   await sender.inTime(indexCreated(deps.journal, key, answer, send));
-  // Not recorded, because it depends on the answering worker.
+  // Not recorded, because it depends on which worker answers.
   return answer.outcome === 'unconfirmed' && deps.taskRecords !== undefined
     ? { ...answer, inspectable: true, ...compared(send) }
     : (answer as CreateVideoAnswer);
@@ -92,11 +92,11 @@ function rawInputIssue(input: CreateVideoInput): CreateVideoAnswer | undefined {
   if (issue === undefined) return undefined;
   if (issue.field !== 'creationKey') return invalidAnswer(base, issue);
   const message =
-    'creationKey must be a text, such as the id of the row or order it serves. Nothing was sent.';
+    'creationKey must be a string, such as the ID of the row or order that it is for. Nothing was sent.';
   return rejectedAnswer(base, 'creation_key_required', message, { field: 'creationKey' });
 }
 
-/** `media.createVideo`: one create ({@link createOneVideo}). */
+/** Implements `media.createVideo`: makes one create ({@link createOneVideo}). */
 export function createCreateVideo(deps: PaidDeps): (input: CreateVideoInput) => Promise<CreateVideoAnswer> {
   return async (input) => {
     refuseUnsafeRetries(deps.journal);

@@ -7,13 +7,14 @@ import { createRedactor, type Redactor } from '../service/redact';
 import { type AccountRegistry } from '../settings/accounts';
 
 /**
- * Reports a bug in this package in a metric and in the log at ERROR. The log entry has the stack frames but not the
- * message, which may repeat a value. The SDK logs a failed activity only at WARN, and a returned value not at all.
+ * Reports a bug in this package as a metric and as an ERROR log entry. The entry contains the stack frames but not the
+ * message, which may repeat a value. The SDK logs a failed activity only as a WARN, and does not log a returned value
+ * at all.
  */
 export function reportMistake(error: unknown): void {
   const { name, stack } = error instanceof Error ? error : new Error('not an error');
   const frames = framesOf(stack);
-  const message = 'This is a mistake of temporal-media. Please report it with its stack';
+  const message = 'This is a bug in temporal-media. Please report it with its stack';
   if (asyncLocalStorage.getStore() === undefined) {
     // There is no logger outside an activity. Node prints a warning, and the host can listen for it.
     process.emitWarning(message, { type: name, detail: frames.join('\n') });
@@ -24,17 +25,19 @@ export function reportMistake(error: unknown): void {
   metricMeter.createCounter(counter, undefined, help).add(1);
 }
 
-/** {@link reportMistake}, if other errors already have an answer. */
+/** Runs {@link reportMistake} for a bug. Other errors already have an answer. */
 export function reportIfMistake(error: unknown): void {
   if (isBug(error)) reportMistake(error);
 }
 
-/** Returns the frames of a stack without its message, which may repeat a value. */
+/** Returns a stack's frames without its message, which may repeat a value. */
 export function framesOf(stack = ''): readonly string[] {
   return stack.split('\n').filter((line) => /^\s+at /.test(line));
 }
 
-/** Returns `otherwise`, and reports a bug: no call, paid or not, may fail because of it. */
+/**
+ * Returns a `catch` handler that returns this value and reports a bug: no call, paid or not, may fail because of it.
+ */
 export function reported<T>(value: T): (error: unknown) => T {
   return (error) => {
     reportIfMistake(error);
@@ -42,16 +45,19 @@ export function reported<T>(value: T): (error: unknown) => T {
   };
 }
 
-/** Tries of one activity by workers without the account. With two workers, all tries miss once in 64 times. */
+/**
+ * Number of attempts that workers without the account may make. With two workers, all of an activity's attempts miss
+ * once in 64 times.
+ */
 const TRIES = 6;
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 2_000;
 
 /**
  * Gives another worker on the queue a chance to serve an account that this one lacks, by throwing a retryable failure
- * for the first tries. Delays grow and vary, so nothing spins. Use only before a request, and not for paid calls, which
- * return what is missing.
- * @param withinMs time since the activity was scheduled after which a try is useless, in milliseconds
+ * during the first attempts. Delays grow and vary, to prevent a tight loop. Use this only before a request, and not for
+ * paid calls, which return what is missing.
+ * @param withinMs milliseconds since the activity was scheduled after which another attempt is useless
  */
 export function retryOnAnotherWorker(withinMs = Infinity): void {
   const { attempt, scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
@@ -60,14 +66,16 @@ export function retryOnAnotherWorker(withinMs = Infinity): void {
   if (attempt >= TRIES || sinceMs + pauseMs > withinMs) return;
   throw retryLater({
     class: 'account_not_configured',
-    message: 'This worker does not have the account: nothing was requested. Another worker gets its turn.',
+    message: 'This worker does not have the account, so nothing was requested. Another worker will try.',
     delayMs: Math.round(pauseMs),
   });
 }
 
-/** Failure types in histories. After serialisation only the type string remains. */
+/** Failure types in histories. After serialization, only the type string remains. */
 export const FAILURE = {
-  /** A temporary condition; the activity's own retry policy applies (details: class, httpStatus, delayMs, retryAfterMs). */
+  /**
+   * A temporary condition. The activity's own retry policy applies (details: class, httpStatus, delayMs, retryAfterMs).
+   */
   retryLater: RETRY_LATER,
   /** A paid activity without a journal must not be retried by its policy. */
   unsafeRetryPolicy: UNSAFE_RETRY_POLICY,
@@ -80,15 +88,19 @@ interface RetryLater {
   readonly class: string;
   readonly message: string;
   readonly httpStatus?: number | undefined;
-  /** Milliseconds; a lower bound that the server honors. */
+  /** Minimum delay in milliseconds, which the server honors. */
   readonly delayMs?: number | undefined;
-  /** How much of `delayMs` the service requested (Retry-After); the rest is our own backoff. @default nothing */
+  /**
+   * The part of `delayMs` that the service requested (Retry-After). The remainder is our own backoff. @default nothing
+   */
   readonly retryAfterMs?: number | undefined;
   /** An earlier send of the call may have cost money. */
   readonly mayBeOwed?: true | undefined;
 }
 
-/** Turns a temporary condition into a retryable failure. BENIGN: the failure is expected and not logged as an error. */
+/**
+ * Converts a temporary condition to a retryable failure. BENIGN: the failure is expected and not logged as an error.
+ */
 export function retryLater({
   class: word,
   message,
@@ -117,8 +129,8 @@ export function retryLater({
 }
 
 /**
- * Sanitizes a failure that is not ours, such as a store error. Its message and stack enter the history and the worker's
- * log, and may repeat an address, a key or a path. Failures with a meaning for the SDK are returned unchanged.
+ * Sanitizes a foreign failure, such as a store error. Its message and stack become part of the history and the worker's
+ * log, and may repeat a URL, a key or a path. Failures that are meaningful to the SDK are returned unchanged.
  */
 export async function sanitised(
   error: unknown,
@@ -144,10 +156,10 @@ export function unsafeRetryPolicy(attempt: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: FAILURE.unsafeRetryPolicy,
     message:
-      'This worker has no create journal (journal: "none"), so a paid activity may be attempted once only. Nothing was sent. ' +
+      'This worker has no create journal (journal: "none"), so a paid activity may have only one attempt. Nothing was sent. ' +
       'Set maximumAttempts to 1 in its retry policy, or give the worker a journal.',
     nonRetryable: true,
-    // Whether an earlier attempt has sent is unknown.
+    // It is unknown whether an earlier attempt has sent.
     details: [{ attempt }],
   });
 }
@@ -157,7 +169,7 @@ export async function redactorsOf(accounts: AccountRegistry): Promise<readonly R
   return Promise.all(accounts.all().map(({ client }) => client.redactor()));
 }
 
-/** Returns a function that removes known keys, signed addresses, and anything of the same form from a text. */
+/** Returns a function that removes known keys, signed URLs, and anything in the same form from a text. */
 export function clearOf(redactors: readonly Redactor[]): (text: string, max?: number) => string {
   const known = [...redactors, createRedactor([])];
   return (text, max) => known.reduce((rest, redactor) => redactor.text(rest, max), text);

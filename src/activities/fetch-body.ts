@@ -6,21 +6,21 @@ import { isPage, mayBeVideo, notVideo } from '../stores/artifacts/video-check';
 
 interface BodyOptions {
   readonly bounds: DownloadBounds;
-  /** Milliseconds that this try still has. */
+  /** Milliseconds left for this attempt. */
   readonly remainingMs: number;
   readonly signal: AbortSignal;
   readonly onBytes: (position: number) => void;
-  /** Removes keys and signed addresses from a page. */
+  /** Removes keys and signed URLs from a page. */
   readonly cleanPage: (bytes: Buffer) => Promise<Buffer>;
 }
 
-/** First bytes that show whether a body is a page or begins like a video. */
+/** Number of first bytes that show whether a body is a page or begins like a video. */
 const HEAD_BYTES = 64;
-/** Bytes that show a transport stream: three of its packets. */
+/** Number of bytes that identify a transport stream: three of its packets. */
 const LONG_HEAD_BYTES = 512;
-/** Bytes of a page that are kept for a person to inspect. */
+/** Number of a page's bytes that are kept for a person to inspect. */
 const KEPT_BYTES = 64 * 1024;
-/** Bytes read beyond those and not kept: a key cut in half would not be recognized. */
+/** Number of further bytes that are read but not kept: a key that was cut in half would not be recognized. */
 const CUT_BYTES = 4 * 1024;
 
 /** A body that is not a video, as far as it was read. */
@@ -31,8 +31,8 @@ interface Page {
 }
 
 /**
- * Streams a body into its part, which may already have the beginning. Returns undefined when the body has ended. If the
- * first bytes are not a video, it stops early and keeps in the part what it read.
+ * Streams a body into its part, which may already contain the beginning. Returns undefined when the body has ended. If
+ * the first bytes are not a video, stops early and keeps what was read in the part.
  */
 export async function readBody(
   body: Readable,
@@ -42,7 +42,7 @@ export async function readBody(
   const guard = new PaceGuard(body, bounds, remainingMs);
   const abort = () => body.destroy(new Error('cancelled'));
   signal.addEventListener('abort', abort, { once: true });
-  // The beginning of a resumed part was checked before.
+  // The beginning of a resumed part was already checked.
   let head = part.position === 0 ? Buffer.alloc(0) : undefined;
   let page: Page | undefined;
   try {
@@ -85,7 +85,7 @@ export async function readBody(
     body.destroy();
   }
 
-  /** A page is cleaned as a whole before any byte is written, because a key may span two chunks. */
+  /** Cleans a page as a whole before any byte is written, because a key may span two chunks. */
   async function keepPage(): Promise<DownloadProblem> {
     const { problem, chunks } = page!;
     await part.write(await keptOfPage(Buffer.concat(chunks), cleanPage));
@@ -93,14 +93,14 @@ export async function readBody(
   }
 }
 
-/** The part of a page that is kept, cleaned. */
+/** Returns the part of a page that is kept, cleaned. */
 export async function keptOfPage(page: Buffer, cleanPage: BodyOptions['cleanPage']): Promise<Buffer> {
   const cleaned = await cleanPage(page.subarray(0, KEPT_BYTES + CUT_BYTES));
   return cleaned.subarray(0, KEPT_BYTES);
 }
 
 /**
- * The problem with bytes that do not begin like a video. A page may be replaced by the video later; other bytes are
+ * Returns a problem if bytes do not begin like a video. A page may later be replaced by the video; other content is
  * final.
  */
 export function notVideoProblem(head: Buffer): DownloadProblem | undefined {
@@ -119,8 +119,8 @@ export const tooLarge = ({ maxBytes }: DownloadBounds): DownloadProblem => ({
 });
 
 /**
- * Ends a body that takes too long in total or brings too few bytes per minute: an idle timeout alone never ends a
- * trickle.
+ * Ends a body that takes too long in total or delivers too few bytes per minute. An idle timeout alone would never end
+ * a trickle.
  */
 class PaceGuard {
   verdict: string | undefined;
@@ -133,10 +133,7 @@ class PaceGuard {
       this.verdict = verdict;
       body.destroy(new Error(verdict));
     };
-    this.#deadline = setTimeout(
-      () => end('The download took too long for one try.'),
-      Math.max(0, remainingMs),
-    );
+    this.#deadline = setTimeout(() => end('The download attempt took too long.'), Math.max(0, remainingMs));
     this.#pace = setInterval(() => {
       if (this.#inWindow < bounds.minBytesPerRateWindow) end('The download was too slow.');
       this.#inWindow = 0;
@@ -153,25 +150,25 @@ class PaceGuard {
   }
 }
 
-/** Progress that a try passes to the next one in its heartbeat: no address, no path. */
+/** Progress that an attempt passes to the next one in its heartbeat. Contains no URLs or paths. */
 export interface DownloadProgress {
   readonly v: 1;
-  /** Digest of the activity execution: only that one resumes its part. */
+  /** Digest of the activity execution. Only this execution resumes its part. */
   readonly owner: string;
   /**
-   * Milliseconds that count against the service: all tries and the pauses after them since the last received byte,
-   * without the time in which no worker had the account.
+   * Milliseconds that count against the service: all attempts and the pauses after them since the last byte was
+   * received, except the time during which no worker had the account.
    */
   windowMs: number;
-  /** Digest of the location of the part's bytes. */
+  /** Digest of the location that the part's bytes came from. */
   location: string | null;
-  /** Strong ETag of the part's bytes; without one the part cannot be resumed. */
+  /** Strong ETag of the part's bytes. Without one, the part cannot be resumed. */
   etag: string | null;
-  /** Length of the whole file, when the service reported it. */
+  /** Length of the entire file, if the service reported it. */
   length: number | null;
   /** Bytes in the part. */
   position: number;
-  /** Tries by workers without the account. */
+  /** Attempts by workers without the account. */
   elsewhere: number;
   fault: DownloadProblemKind | null;
   sameFault: number;
@@ -196,7 +193,7 @@ export function freshProgress(owner: string, windowMs = 0): DownloadProgress {
   };
 }
 
-/** The last try's progress; undefined when there is none, or it belongs to another execution. */
+/** Returns the last attempt's progress, or undefined if there is none or it belongs to another execution. */
 export function readProgress(details: unknown, owner: string): DownloadProgress | undefined {
   if (typeof details !== 'object' || details === null) return undefined;
   const given = details as Partial<DownloadProgress>;
@@ -215,8 +212,8 @@ export function noteFault(progress: DownloadProgress, kind: DownloadProblemKind)
 }
 
 /**
- * Owner of a part: one execution, one location, one entity. Bytes of two entities are never mixed in one part (failure
- * model: Foreign bytes).
+ * Returns a part's owner: one execution, one location, one entity. Bytes from two entities are never mixed in one part
+ * (failure model: Foreign bytes).
  */
 export function partOwner(owner: string, location: string, etag: string | null): string {
   return digestOf(owner, location, etag ?? '');

@@ -49,7 +49,7 @@ import { resolveSource } from './sources';
 type Answer = Exclude<ImageCallAnswer, { outcome: 'pending' }>;
 type ImageInput = GenerateImageInput | EditImageInput;
 type ImageCallInput = Omit<ImageInput, 'request'> & {
-  /** Returns only what is recorded under the key; sends nothing. */
+  /** Returns only what is recorded under the key. Sends nothing. */
   readonly recordedOnly?: true;
   /** See {@link PaidSpec}. */
   readonly agreedPrice?: number | null;
@@ -57,7 +57,7 @@ type ImageCallInput = Omit<ImageInput, 'request'> & {
   readonly payer?: string;
 };
 
-/** `media.generateImage` and `media.editImage`: one image call ({@link callForImages}). */
+/** Implements `media.generateImage` and `media.editImage`: makes one image call ({@link callForImages}). */
 export function createImageCall(
   operation: 'generate_image' | 'edit_image',
   deps: PaidDeps,
@@ -77,22 +77,22 @@ function rawInputIssue(input: ImageInput, who: Caller): ImageOutcome | undefined
   const issue = shapeIssue(input, IMAGE_INPUT_SHAPE);
   if (issue !== undefined)
     return outcomes.refusedBeforeSend('invalid_request', issue.message, issue.field, issue.allowed);
-  // Without a workflow the id is the key.
+  // Without a workflow, the activity ID is the key.
   const own = who.workflowId === null ? who.activityId : '';
   const given: unknown = input.creationKey || own;
   // Helpers pass a key that belongs to the workflow in which they run.
   const refused =
     typeof given === 'string'
       ? givenKeyIssue(given, who.workflowId ?? undefined)
-      : 'creationKey must be a text. Nothing was sent.';
+      : 'creationKey must be a string. Nothing was sent.';
   return refused === undefined
     ? undefined
     : outcomes.refusedBeforeSend('creation_key_required', refused, 'creationKey');
 }
 
 /**
- * Makes one image call (contract 2.3, 2.4). The activity may be retried, because another intent is written
- * only after a proven refusal. Results are stored before the outcome is written; payloads contain no bytes.
+ * Makes one image call (contract 2.3, 2.4). The activity may be retried, because another intent is written only after a
+ * proven refusal. Results are stored before the outcome is written. Payloads contain no image bytes.
  */
 export async function callForImages(
   deps: PaidDeps,
@@ -102,7 +102,7 @@ export async function callForImages(
   sender: Sender,
 ): Promise<ImageOutcome | WaitingImage> {
   const { workflowId, runId, activityId } = who;
-  // Absent, null and empty are the same, as in workflows.
+  // Absent, null and empty keys are treated the same, as in workflows.
   const creationKey = input.creationKey || activityKey(workflowId, runId, activityId);
   const result = await sendOnce(deps, who, specOf(paid, creationKey, input, who, deps, sender));
   const answer =
@@ -114,8 +114,9 @@ export async function callForImages(
 }
 
 /**
- * Nothing was recorded, or a person must fix the cause of a standing refusal: time limits the wait, not the number of
- * tries. The same applies if the batch is closed: another batch gets the row.
+ * Whether the call waits: nothing was recorded, or a person must fix the cause of a standing refusal. Such a wait is
+ * limited by time, not by the number of attempts. A call also waits if its batch is closed, because another batch gets
+ * the row.
  */
 function isWaiting(answer: Answer): answer is WaitingImage {
   if (answer.outcome === 'rejected') return answer.standing !== undefined;
@@ -175,19 +176,26 @@ function specOf(
   };
 }
 
-/** Another sender may be alive: retries wait for its outcome, and the last one returns what is known. */
+/**
+ * Handles another sender that may still be running: retries wait for its outcome, and the last retry returns what is
+ * known.
+ */
 function afterOtherSender(send: IntentEntry | null, sendAttempt: number, who: Caller): Answer {
   const left = send === null ? 1000 : timeLeft(send, who.serverTime());
   if (send !== null && who.isLastAttempt) return unconfirmedBySend({ sent: send }, sendAttempt);
   throw retryLater({
     class: 'waiting_for_sender',
-    message: 'A sender of this call may still be alive; its outcome is awaited.',
-    // The first retries are quick, for a living sender. A later one waits until a dead one's time has expired.
+    message: 'A sender for this call may still be running. Its outcome is awaited.',
+    // The first retries are quick, in case the sender is still running. A later retry waits until the time of a dead
+    // sender has expired.
     delayMs: who.attempt <= 2 ? Math.min(Math.max(left, 0) + 100, 5_000) : Math.max(left, 0) + 100,
   });
 }
 
-/** Nothing was accepted: the server retries the activity; the last attempt returns an outcome instead of throwing. */
+/**
+ * Handles a call that was not accepted: the server retries the activity, and the last attempt returns an outcome
+ * instead of throwing.
+ */
 function answerOrRetry(answer: Answer, creationKey: string, who: Caller): ImageOutcome {
   if (answer.outcome === 'refused_for_now') {
     const { httpStatus, error, notBefore } = answer;
@@ -195,7 +203,7 @@ function answerOrRetry(answer: Answer, creationKey: string, who: Caller): ImageO
     if (!who.isLastAttempt && (delayMs ?? 0) <= IMAGE_TIMEOUTS.longestPauseMs) {
       throw retryLater({
         class: 'refused_for_now',
-        message: `The service refused for now with HTTP ${httpStatus}; nothing was accepted.`,
+        message: `The service temporarily refused with HTTP ${httpStatus}. Nothing was accepted.`,
         httpStatus,
         delayMs,
         retryAfterMs: delayMs,
@@ -203,7 +211,7 @@ function answerOrRetry(answer: Answer, creationKey: string, who: Caller): ImageO
       });
     }
     const message =
-      'The service refused for now and nothing was accepted. Start it again later under the same id.';
+      'The service temporarily refused, and nothing was accepted. Start it again later with the same ID.';
     const rejected = { ...rejectedAnswer(answer, 'retry_later', message), httpStatus, error };
     return finalOutcome(notBefore === null ? rejected : { ...rejected, notBefore }, creationKey);
   }
@@ -216,7 +224,7 @@ function answerOrRetry(answer: Answer, creationKey: string, who: Caller): ImageO
     const issue = field === undefined ? undefined : { field };
     return finalOutcome(rejectedAnswer(answer, reason, message, issue), creationKey);
   }
-  throw new Error(`An image call cannot end as ${answer.outcome}`);
+  throw new Error(`An image call cannot end with the outcome ${answer.outcome}`);
 }
 
 function finalOutcome(answer: Answer, creationKey: string): ImageOutcome {
@@ -225,7 +233,7 @@ function finalOutcome(answer: Answer, creationKey: string): ImageOutcome {
 
 /** Validates an image call against the live configuration and builds its body. Sends nothing to the service. */
 async function prepareImage(paid: PaidRequest, account: Account, deps: PaidDeps): Promise<Prepared> {
-  // First, because the code below relies on the shape that only types promise.
+  // Runs first, because the code below relies on a shape that only the types guarantee.
   const [shapeIssue] = validateRequest(paid);
   if (shapeIssue !== undefined) return { kind: 'invalid', issue: shapeIssue, fileHashes: null };
   const fileHashes = new Map<string, string>();
@@ -245,11 +253,11 @@ async function prepareImage(paid: PaidRequest, account: Account, deps: PaidDeps)
         continue;
       }
       if (resolved.kind === 'url') {
-        const message = 'An edit takes files: give {artifact} or {file}, not an address.';
+        const message = 'An edit requires files: specify {artifact} or {file} instead of a URL.';
         return { kind: 'invalid', issue: { field, message }, fileHashes: null };
       }
       if (!resolved.file.mediaType.startsWith('image/')) {
-        const message = 'An edit takes images only; by its bytes this file is not an image.';
+        const message = 'An edit accepts only images, and the content of this file is not an image.';
         return { kind: 'invalid', issue: { field, message }, fileHashes: null };
       }
       if ('file' in source) fileHashes.set(source.file, resolved.file.sha256);

@@ -20,41 +20,43 @@ import { recordedEnd, type SendWindow } from './send-window';
 import { type Sender } from './sender';
 import { type Accepted } from './spans';
 
-/** One paid call: what differs between the kinds of paid calls. */
+/** A paid call: the parts that differ between the kinds of paid calls. */
 export interface PaidSpec {
   readonly paid: PaidRequest;
   readonly creationKey: string;
   readonly facts: Pick<IntentEntry, 'durationSeconds' | 'resolution' | 'referenceMode'>;
   readonly account?: string | undefined;
   readonly policy?: CreatePolicy | undefined;
-  /** The campaign batch that pays: nothing is sent once it is closed. */
+  /** The campaign batch that pays. Nothing is sent once it is closed. */
   readonly payer?: string | undefined;
   /** Milliseconds of work between the reply and the write of its outcome. */
   readonly afterReplyMs: number;
-  /** Whether the activity reconciles itself: a retry may send again after a proven refusal. */
+  /** Whether the activity reconciles itself: a retry may then send again after a proven refusal. */
   readonly retries: boolean;
   readonly sender: Sender;
   readonly refuseWhileUnconfirmed?: boolean | undefined;
-  /** A person wants the request sent again after a refusal that another run received. */
+  /** Whether a person wants the request sent again after another run was refused. */
   readonly again?: boolean | undefined;
-  /** Returns only what is recorded; an open send stays open. */
+  /** Set to return only what is recorded. An open send stays open. */
   readonly recordedOnly?: true;
   /**
-   * ISO 8601 time at which a call was scheduled that may be lost together with its heartbeats; its records are
+   * When a call that may have been lost together with its heartbeats was scheduled (ISO 8601). Its records are
    * requested.
    */
   readonly recordedSince?: string | undefined;
-  /** The send of unknown fate that may be sent again under its idempotency key. */
+  /** The unconfirmed send that may be sent again under its idempotency key. */
   readonly sameKey?: string | undefined;
-  /** The agreed price in micro-units: nothing is sent if the call costs more by now. Null or absent: none was agreed. */
+  /**
+   * The agreed price in micro-units: nothing is sent if the call now costs more. Null or absent if no price was agreed.
+   */
   readonly agreedPrice?: number | null | undefined;
   /**
-   * The caller accounts for everything under its keys: if another request owns the key, the answer includes what that
-   * may cost.
+   * Set if the caller accounts for everything under its keys: if another request owns the key, the answer then includes
+   * what that request may cost.
    */
   readonly keepsBooks?: true;
   prepare(account: Account): Promise<Prepared>;
-  /** Completes a recorded answer with what can still be fetched without a send. */
+  /** Completes a recorded answer with results that can still be fetched without a send. */
   complete?(found: {
     readonly account: Account;
     readonly base: AnswerBase;
@@ -66,11 +68,11 @@ export interface PaidSpec {
   post(call: PostedCall): Promise<RecordedAnswer>;
 }
 
-/** A call whose intent the server knows. */
+/** A call whose intent is known to the server. */
 export interface PostedCall extends Pick<AdmittedCall, 'account' | 'ready' | 'base'> {
   readonly intent: IntentEntry;
   readonly window: SendWindow;
-  /** Sends in a span, within the time that is left for the request. */
+  /** Sends in a span, within the time left for the request. */
   readonly exchange: <Reply extends Accepted | PaidFailure>(
     send: (options: PaidSendOptions) => Promise<Reply>,
   ) => Promise<Reply>;
@@ -79,13 +81,13 @@ export interface PostedCall extends Pick<AdmittedCall, 'account' | 'ready' | 'ba
 /** The result of one execution. If it is pending, the caller decides how to wait for the other sender. */
 export interface SendOnceResult {
   readonly answer: RecordedAnswer | PendingCall;
-  /** The send that it is about; null if there was none, or if only another journal has it. */
+  /** The send that the answer is about, or null if there was none or only another journal contains it. */
   readonly send: Send['sent'] | null;
-  /** It was recorded before: this execution has sent nothing. */
+  /** Set if the answer was recorded before and this execution has sent nothing. */
   readonly isRecorded?: true;
 }
 
-/** A call whose log was read, on the way to its send. */
+/** A call whose log was read, before its send. */
 export interface OpenedCall {
   readonly deps: PaidDeps;
   readonly who: Caller;
@@ -99,25 +101,25 @@ export interface OpenedCall {
   readonly base: AnswerBase;
 }
 
-/** A call that may be sent: the account, the body and what its account admits. */
+/** A call that may be sent, with its account and its body. */
 export interface AdmittedCall extends OpenedCall {
   readonly account: Account;
   readonly ready: ReadyCall;
 }
 
-/** The sender, in the form that every entry about a send has. */
+/** Returns the sender's fields in the form that every entry about a send uses. */
 export function sentBy({ namespace, workflowId, runId, ancestors, activityId, sender, attemptAt }: Caller) {
   const above = ancestors.length > 0 ? { ancestors } : {};
   return { namespace, workflowId, runId, ...above, activityId, sender, attemptAt };
 }
 
-/** The entry that excludes a sender permanently. It names the workflows that may request its key again. */
+/** Returns the entry that permanently excludes a sender. It names the workflows that may request its key again. */
 export function fenceOf(who: Caller): FenceEntry {
   const { runId: _, attemptAt: __, ...names } = sentBy(who);
   return { v: 1, kind: 'fence', ...names, at: new Date().toISOString() };
 }
 
-/** The intent that is written before a send, at the beginning of its window. */
+/** Returns the intent that is written before a send, at the beginning of its window. */
 export function intentOf(
   { spec, account, ready, policy, who, fingerprint, binding, base }: AdmittedCall,
   window: SendWindow,
@@ -147,9 +149,9 @@ export function intentOf(
 }
 
 /**
- * The header value of the policy `idempotency`. One digest per send, because a send that a person authorized again is a
- * separate purchase; and per journal, because two deployments on one account may use the same creation keys. Later
- * sends under this intent use the recorded key.
+ * Returns the header value for the `idempotency` policy. It differs for each send, because a send that a person
+ * authorized again is a separate purchase. It also differs for each journal, because two deployments with the same
+ * account may use the same creation keys. Later sends under this intent use the recorded key.
  */
 export function idempotencyKey(
   journalId: string,
@@ -161,7 +163,10 @@ export function idempotencyKey(
   return createHash('sha256').update(parts.join('\n')).digest('hex');
 }
 
-/** Null if a file of the request could not be read: without its hash the same request would look like another. */
+/**
+ * Returns null if one of the request's files could not be read: without its hash, the same request would look like a
+ * different one.
+ */
 export function fingerprintOf(
   paid: PaidRequest,
   account: Pick<Account, 'name'>,
@@ -180,7 +185,7 @@ export const NO_ACCOUNT: MissingHere = {
   cause: 'account_not_configured',
   reason: 'account_not_configured',
   message:
-    'This worker has no such account, and nothing was sent. A worker that has it takes the call; name an account that the workers have, or start one with that credential and base address.',
+    'This worker does not have this account, and nothing was sent. A worker that has the account will take the call. Specify an account that the workers have, or start a worker with that credential and base URL.',
   field: 'account',
 };
 

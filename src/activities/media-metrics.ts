@@ -17,7 +17,7 @@ import { type PaidOperation } from '../domain/request';
 interface Watched {
   readonly account: string;
   polledAt: number;
-  /** Afterwards another worker polls the video, or none. */
+  /** After this time, another worker polls the video, or no worker does. */
   until: number;
 }
 
@@ -29,12 +29,11 @@ const SAMPLE_MS = 15_000;
 const MAX_WATCHED = 100_000;
 
 /**
- * Counts the polls of a worker from the answers of its ticks, whichever thread runs them. Every tick names the videos
- * in flight.
+ * Counts a worker's polls from its ticks' answers, whichever thread runs them. Every tick names the videos in flight.
  */
 export class PollMetrics {
   private readonly watched = new Map<string, Watched>();
-  /** Videos in flight by account; one at 0 stays, so that its gauge is set. */
+  /** Videos in flight by account. An account with 0 stays in the map so that its gauge is set. */
   private readonly inFlight = new Map<string, number>();
   private sampling: NodeJS.Timeout | undefined;
 
@@ -43,7 +42,7 @@ export class PollMetrics {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** @param account name of the account that the worker has for the tick */
+  /** @param account name of the worker's account for this tick */
   count(account: string, input: PollVideosInput, result: PollVideosResult): void {
     if (this.metrics === NO_METRICS) return;
     const ids = input.byModel.flatMap((batch) => batch.ids);
@@ -71,11 +70,11 @@ export class PollMetrics {
       }
     }
     this.report(account);
-    // A worker that no longer gets ticks has nothing in flight.
+    // A worker that no longer receives ticks has nothing in flight.
     if (this.watched.size > 0) this.sampling ??= setInterval(() => this.sample(), SAMPLE_MS).unref();
   }
 
-  /** Forgets videos that no recent tick has named. */
+  /** Removes videos that no recent tick has named. */
   sample(): void {
     const now = this.now();
     for (const [task, watched] of this.watched) if (watched.until < now) this.remove(task, watched);
@@ -95,7 +94,7 @@ export class PollMetrics {
   }
 }
 
-/** Counts the tasks of a tick by a word for their answer; a task that is not mentioned is unchanged. */
+/** Counts a tick's tasks by a label for their answer. A task without an answer is unchanged. */
 export function pollsByAnswer(
   { byModel }: PollVideosInput,
   { answers }: PollVideosResult,
@@ -116,48 +115,48 @@ function wordOf(answer: PollAnswer): string {
   return answer.error === 'rate_limited' && answer.unsent === true ? 'held' : answer.error;
 }
 
-/** One execution of a paid activity, as it is reported. */
+/** One execution of a paid activity, as reported. */
 interface ReportedCall {
   readonly operation: PaidOperation;
   readonly creationKey: string;
-  /** Undefined if this worker does not have the account: the caller's text must not become a label. */
+  /** Undefined if this worker does not have the account, because the caller's text must not become a label. */
   readonly account: string | undefined;
   readonly model: string;
-  /** Whether the model is one of the configuration. */
+  /** Whether the model is in the configuration. */
   readonly isKnownModel: boolean;
   readonly answer: RecordedAnswer;
-  /** An earlier execution has recorded and reported the answer. */
+  /** Whether an earlier execution has recorded and reported the answer. */
   readonly isRecorded: boolean;
-  /** The call was sent before under the same idempotency key: its estimate is already counted. */
+  /** Whether the call was sent before under the same idempotency key, in which case its estimate is already counted. */
   readonly isRepeated: boolean;
 }
 
-/** A try to download a video. */
+/** An attempt to download a video. */
 interface ReportedDownload {
   /** Undefined if this worker does not have the account. */
   readonly account: string | undefined;
   readonly taskId: string;
-  /** `downloaded`, or the kind of the problem. */
+  /** `downloaded`, or the kind of problem. */
   readonly result: string;
   readonly bytes?: number;
-  /** Set if no further try follows: why there is no video. */
+  /** Why there is no video. Set if no further attempt follows. */
   readonly givenUp?: string;
 }
 
 /**
- * Reports paid work to operators: metrics, and a log line for each sent call. A report fails nothing and delays
- * nothing: its line is written once the keys that it must not show are known.
+ * Reports paid work to operators: metrics, and a log line for each call that was sent. A report never fails or delays
+ * the work: its line is written once the keys that it must not show are known.
  */
 export interface PaidEvents {
   readonly metrics: Metrics;
   called(call: ReportedCall): void;
-  /** A sender was lost, and the fate of its call is unknown. */
+  /** Reports that a sender was lost and its call's outcome is unknown. */
   lost(creationKey: string, answer: UnconfirmedCall, account: string | undefined): void;
   downloaded(download: ReportedDownload): void;
   readonly gate: (account: string, scope: StandingScope, closed: number, reason: RejectReason | null) => void;
 }
 
-/** Log level of an event: ERROR if a paid result is missing, WARN if its fate is unknown. */
+/** An event's log level: ERROR if a paid result is missing, WARN if its outcome is unknown. */
 export type EventLevel = 'INFO' | 'WARN' | 'ERROR';
 
 const LEVELS: { readonly [outcome: string]: EventLevel } = {
@@ -168,7 +167,7 @@ const LEVELS: { readonly [outcome: string]: EventLevel } = {
 
 interface PaidEventsOptions {
   readonly metrics: Metrics;
-  /** Writes a line of the log. */
+  /** Writes a log line. */
   readonly log: (level: EventLevel, message: string, facts: { readonly [name: string]: unknown }) => void;
   /** Whether an id contains a secret and must not be shown. */
   readonly holdsSecret: () => Promise<(id: string) => boolean>;
@@ -180,7 +179,7 @@ interface EventFacts {
   readonly [name: string]: string | number;
 }
 
-/** Callers choose the names of models: no more of them become labels. */
+/** Maximum number of models that become labels, because callers choose the model names. */
 const MAX_MODELS = 100;
 
 export function createPaidEvents({ metrics, log, holdsSecret }: PaidEventsOptions): PaidEvents {
@@ -276,7 +275,7 @@ function outcomeOf(answer: RecordedAnswer): CallOutcome {
   }
 }
 
-/** A few public names; a status of the service as `http_429`. */
+/** Returns one of a small set of public names, with the service's status as in `http_429`. */
 function reasonOf(answer: RecordedAnswer): string {
   switch (answer.outcome) {
     case 'created':
@@ -300,7 +299,7 @@ interface MoneyLabels {
   readonly model: string;
 }
 
-/** Counts estimates, once for each send that costs or may cost. */
+/** Counts estimates, once for each send that costs money or may do so. */
 function countMoney(
   metrics: Metrics,
   { operation, answer, isRepeated }: ReportedCall,
@@ -324,7 +323,7 @@ function countMoney(
   metrics.record('imageCost', microUnits, { ...at, currency, state });
 }
 
-/** Undefined if nothing is owed: the call was not sent, or refused without validation. */
+/** Returns undefined if nothing is owed, because the call was not sent or was refused without validation. */
 function fateOf(answer: RecordedAnswer): 'accepted' | 'unconfirmed' | 'refused' | undefined {
   if (!answer.sent) return undefined;
   if (answer.outcome === 'rejected') return isValidated(answer) ? 'refused' : undefined;

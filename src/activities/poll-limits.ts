@@ -4,8 +4,8 @@ import { recordDigest } from '../service/get-video';
 import { type GetVideoResult } from '../service/media-client';
 
 /**
- * State that all ticks of a process share: the GETs in flight and late answers, the limits of each task and model, and
- * whether the sockets suffice.
+ * State shared by all of a process's ticks: the GETs in flight and late answers, the limits for each task and model,
+ * and whether there are enough sockets.
  *
  * @module
  */
@@ -27,17 +27,17 @@ export interface EndedPoll {
   readonly result: GetVideoResult;
 }
 
-/** One GET of a task. */
+/** A GET for one task. */
 export interface OpenPoll {
   readonly askedAt: number;
   readonly ended: Promise<EndedPoll>;
   /** Set when the GET has ended. */
   end?: EndedPoll;
-  /** Ticks that ended before this GET. */
+  /** Number of ticks that ended before this GET. */
   missedBy: number;
 }
 
-/** An answer that arrived after the end of its tick. */
+/** An answer that arrived after its tick had ended. */
 export interface KeptReply {
   readonly askedAt: number;
   readonly reply: PollReply;
@@ -47,20 +47,20 @@ interface Owed {
   readonly askedAt: number;
   readonly endedAt: number;
   readonly reply: PollReply;
-  /** Ticks that have not received it. */
+  /** Number of ticks that have not received it. */
   to: number;
 }
 
-/** Longer than any pause between two ticks of one task, so the next tick finds a missed answer. */
+/** Longer than any pause between two ticks for one task, so the next tick finds a missed answer. */
 const KEPT_MS = 120_000;
-/** As many tasks as one worker has in flight; their answers are small. */
+/** At least as many tasks as one worker has in flight. Their answers are small. */
 const MAX_KEPT = 20_000;
-/** Longest text of the service that is reported as the reason of a failed poll, in characters. */
+/** Maximum length of the service's text that is reported as a failed poll's reason, in characters. */
 const MAX_REASON = 200;
 
 /**
- * The GETs in flight, one for each task, and the answers that arrived between ticks. An answer is kept for as many
- * ticks as missed it, so the answers of a service that takes about an interval are not lost.
+ * The GETs in flight, one per task, and the answers that arrived between ticks. An answer is kept for as many ticks as
+ * missed it, so answers are not lost if the service takes about as long as an interval.
  */
 export class OpenPolls {
   private readonly open = new Map<string, OpenPoll>();
@@ -74,7 +74,7 @@ export class OpenPolls {
 
   begin(task: string, get: () => Promise<GetVideoResult>): OpenPoll {
     const askedAt = this.now();
-    // Also after a rejection: otherwise the task could never be polled again.
+    // This also runs after a rejection. Otherwise, the task could never be polled again.
     const closed = get().finally(() => this.open.delete(task));
     const ended = closed.then((result) => {
       const end = { askedAt, endedAt: this.now(), result };
@@ -87,14 +87,14 @@ export class OpenPolls {
     return poll;
   }
 
-  /** A tick ended before this GET did. */
+  /** Records that a tick ended before this GET did. */
   miss(task: string, poll: OpenPoll): void {
     poll.missedBy += 1;
-    // It ended just after the tick.
+    // The GET ended just after the tick.
     if (poll.end !== undefined) this.keep(task, poll.end, poll.missedBy);
   }
 
-  /** Takes the answer for a task that a tick has missed. */
+  /** Takes an answer for a task that an earlier tick missed. */
   take(task: string): KeptReply | undefined {
     const owed = this.kept.get(task);
     if (owed === undefined) return undefined;
@@ -112,7 +112,7 @@ export class OpenPolls {
   }
 
   private keep(task: string, { askedAt, endedAt, result }: EndedPoll, to: number): void {
-    // Reinserted at the end, so the first is always the oldest.
+    // Reinserted at the end, so the first entry is always the oldest.
     this.kept.delete(task);
     this.kept.set(task, { askedAt, endedAt, reply: replyOf(result), to });
     for (const [oldest, { endedAt: at }] of this.kept) {
@@ -133,7 +133,10 @@ export function replyOf(result: GetVideoResult): PollReply {
   };
 }
 
-/** Short, because every tick of a failing task sends it; empty if the service gave neither code nor text. */
+/**
+ * Kept short, because every tick with a failing task sends it. Empty if the service returned neither a code nor a
+ * message.
+ */
 function reasonOf(error: TaskError | undefined): { readonly reason?: TaskError } {
   if (error === undefined || (error.code === null && error.message === null)) return {};
   const { kind, code, message } = error;
@@ -149,8 +152,8 @@ function aged(reply: PollReply, ageMs: number): PollReply {
 }
 
 /**
- * Two limits of a whole process, whatever the workflows request: the shortest time between two polls of one task, and
- * the gate that the first 429 of an (account, model) closes until its Retry-After.
+ * Two limits for an entire process, whatever the workflows request: the minimum time between two polls of one task, and
+ * a gate that closes on the first 429 for an account and model until Retry-After expires.
  */
 export class PollGate {
   private readonly polls = new Map<string, LastPoll>();
@@ -158,20 +161,20 @@ export class PollGate {
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** Milliseconds until this task may be polled again. */
+  /** Returns the milliseconds until this task may be polled again. */
   floorWait(task: string, minIntervalMs: number): number {
     const last = this.polls.get(task);
     return last === undefined ? 0 : Math.max(0, last.at + minIntervalMs - this.now());
   }
 
-  /** When this process last polled a task, in milliseconds of `performance.now`; `-Infinity` for never. */
+  /** Returns when this process last polled a task, in milliseconds of `performance.now`; `-Infinity` if never. */
   lastPolled(task: string): number {
     return this.polls.get(task)?.at ?? -Infinity;
   }
 
   polled(task: string): void {
     const known = this.polls.get(task);
-    // Updated in place: thousands of new entries a second would be costly garbage.
+    // Updated in place: thousands of new entries per second would cause costly garbage collection.
     if (known !== undefined) {
       known.at = this.now();
       known.again = true;
@@ -181,7 +184,7 @@ export class PollGate {
     }
   }
 
-  /** Forgets the oldest entry that was not polled again since the last check. */
+  /** Removes the oldest entry that has not been polled again since the last check. */
   private forgetOne(): void {
     for (const [task, poll] of this.polls) {
       this.polls.delete(task);
@@ -196,7 +199,7 @@ export class PollGate {
     this.closedUntil.set(accountAndModel, Math.max(until, this.closedUntil.get(accountAndModel) ?? until));
   }
 
-  /** Milliseconds for which the model stays closed; 0 when it is open. */
+  /** Returns the milliseconds for which the model stays closed; 0 if it is open. */
   closedFor(accountAndModel: string): number {
     const until = this.closedUntil.get(accountAndModel);
     if (until === undefined) return 0;
@@ -215,16 +218,16 @@ interface LastPoll {
 /** More tasks than one worker has in flight. */
 const MAX_REMEMBERED = 100_000;
 
-/** Long enough for several ticks of every interval. */
+/** Long enough for several ticks at any interval. */
 const WINDOW_MS = 60_000;
-/** Shortest time between two warnings. */
+/** Minimum time between two warnings. */
 const QUIET_MS = 10 * 60_000;
-/** Share of tasks without a GET in time from which a shortage is reported. */
+/** Share of tasks without a timely GET at or above which a shortage is reported. */
 const NOTABLE = 0.1;
-/** Factor above the mean latency, because latencies vary. */
+/** Factor applied to the mean latency, because latencies vary. */
 const SPARE = 1.3;
 
-/** Checks whether the sockets for polls suffice for the tasks in flight at the latency of the service. */
+/** Checks whether there are enough polling sockets for the tasks in flight at the service's latency. */
 export class PollSockets {
   private since = -Infinity;
   private due = 0;
@@ -237,14 +240,14 @@ export class PollSockets {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Counts an ended GET. */
+  /** Counts a GET that has ended. */
   end(): void {
     this.ended += 1;
   }
 
   /**
-   * Ends a tick: counts the GETs that were due, and those that it could not send in time.
-   * @returns how many sockets would suffice, if the shortage lasts; at most once in ten minutes
+   * Ends a tick: counts the GETs that were due and those that it could not send in time.
+   * @returns how many sockets would be enough, if the shortage persists; at most once in ten minutes
    */
   endTick(tick: {
     readonly due: number;
@@ -268,7 +271,7 @@ export class PollSockets {
 
   private found(windowMs: number, intervalMs: number): PollShortage | undefined {
     if (this.ended === 0 || this.unreached < NOTABLE * this.due) return undefined;
-    // All sockets were busy all the time. A GET that is open for longer than an interval is not sent a second time.
+    // All sockets were busy the entire time. A GET that stays open longer than an interval is not sent a second time.
     const latencyMs = Math.min((this.connections * windowMs) / this.ended, intervalMs);
     const needed = Math.ceil((SPARE * this.due * latencyMs) / windowMs);
     return needed > this.connections ? { connections: this.connections, needed } : undefined;

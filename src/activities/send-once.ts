@@ -77,9 +77,9 @@ import {
 } from './unknown-sends';
 
 /**
- * Sends at most once (failure model: The log): reads the log and decides, prepares, appends the intent at the position
- * that was read, announces it, sends, appends the answer, and only then returns it. Every outcome is a value, and is
- * reported to operators.
+ * Sends at most once (failure model: The log): reads the log and decides, prepares, appends the intent as the next
+ * entry, announces it, sends, appends the answer, then returns it. Every outcome is a value and is reported to
+ * operators.
  */
 export async function sendOnce(deps: PaidDeps, who: Caller, spec: PaidSpec): Promise<SendOnceResult> {
   let isKnown = false;
@@ -92,7 +92,7 @@ export async function sendOnce(deps: PaidDeps, who: Caller, spec: PaidSpec): Pro
     afterMistake(deps, who, spec, error),
   );
   const { answer, isRecorded = false } = result;
-  // A lookup of records is not a call.
+  // A records lookup does not count as a call.
   if (answer.outcome === 'pending' || (spec.recordedOnly === true && !answer.sent)) return result;
   deps.events?.called({
     operation: spec.paid.operation,
@@ -108,9 +108,8 @@ export async function sendOnce(deps: PaidDeps, who: Caller, spec: PaidSpec): Pro
 }
 
 /**
- * After a mistake of ours: if nothing was sent under its key, the call ends, because a retry would repeat the mistake.
- * If something may have been sent, here or by an earlier execution, the attempt fails, and the journal shows the
- * outcome.
+ * Handles a bug. If nothing was sent under its key, the call ends, because a retry would hit the same bug. If something
+ * may have been sent, here or by an earlier execution, the attempt fails, and the journal shows the outcome.
  */
 async function afterMistake(
   deps: PaidDeps,
@@ -129,7 +128,7 @@ async function afterMistake(
 async function sendByLog(deps: PaidDeps, who: Caller, spec: PaidSpec): Promise<SendOnceResult> {
   const { binding, knownTask } = spec.sender;
   const named = unreadBase(spec.account);
-  // An earlier try may have sent: only the journal of the queue knows.
+  // An earlier attempt may have sent: only the queue's journal knows.
   const unread = (answer: NotSent): SendOnceResult =>
     who.isLater ? unanswered(named, spec.sender) : ended(answer);
   if (!binding.bound) return unread(unsentAnswer(named, 'journal_not_bound', binding.message));
@@ -139,16 +138,16 @@ async function sendByLog(deps: PaidDeps, who: Caller, spec: PaidSpec): Promise<S
   if ('outcome' in log) return unread(log);
   const account = call.account?.name ?? named.account;
   const base = { ...named, account, ...nextSend(log.state) };
-  // An earlier try has bought it and could not record it: the reconciliation does.
+  // An earlier attempt has bought it and could not record it; reconciliation will.
   if (knownTask !== null && log.state.bought === null) return unanswered(base, spec.sender);
   const opened = { deps, who, spec, binding, ...call, log, base };
   const result = (await fromRecords(opened)) ?? (await sendNew(opened));
-  // A later try proves nothing about an earlier one that may be alive: the reconciliation excludes it first.
+  // A later attempt proves nothing about an earlier one that may still be running; reconciliation excludes it first.
   const provesNothing = who.isLater && !spec.retries && spec.recordedOnly !== true && saysUnsent(result);
   return provesNothing ? unanswered(base, spec.sender) : result;
 }
 
-/** Only a reconciliation, or a later try, knows the outcome of the call. */
+/** Only a reconciliation, or a later attempt, knows the call's outcome. */
 const unanswered = (
   base: AnswerBase,
   { announced, knownTask }: { readonly announced: string | null; readonly knownTask?: string | null },
@@ -160,14 +159,14 @@ const ended = (answer: SendOnceResult['answer'], send: Send['sent'] | null = nul
   send,
 });
 
-/** What the log allows the call to do. */
+/** Returns what the log allows the call to do. */
 function licenceOf({ who, spec, fingerprint, log }: OpenedCall): Licence {
   const { sender, runId, attemptAt } = who;
   const { retries, again } = spec;
   return decide(log.state, { sender, runId, fingerprint, attemptAt, now: who.now(), retries, again });
 }
 
-/** Returns what the log says about the call; undefined if a send is allowed. */
+/** Returns what the log says about the call, or undefined if a send is allowed. */
 async function fromRecords(opened: OpenedCall): Promise<SendOnceResult | undefined> {
   const { who, spec, log, base } = opened;
   const again = spec.sameKey === undefined ? undefined : unknownCall(log, spec.sameKey, who.now());
@@ -193,7 +192,7 @@ function notRecorded({ deps, base }: OpenedCall): NotSent {
   return unsentAnswer(base, cause, 'Nothing is recorded under this key, and nothing was sent.');
 }
 
-/** Returns the answer if a send in the log decides. */
+/** Returns the answer that follows from a send in the log. */
 async function bySend(
   opened: OpenedCall,
   { do: verdict, at }: Extract<Licence, { at: number }>,
@@ -203,11 +202,10 @@ async function bySend(
   if (verdict === 'conflict') return ended(conflictAnswer(base, spec.keepsBooks === true ? send : undefined));
   if (verdict === 'pending') return inFlight(opened, at);
   const owing = mayHaveCost(send) ? { ...base, mayBeOwed: true as const } : base;
-  // The call was already paid for, or refused. Without its account the request cannot be compared with that of another
-  // run.
+  // Already paid for or refused. Without its account, it cannot be compared with another run's request.
   if (account === undefined && send.sent.runId !== who.runId)
     return ended(await kept(missingAnswer(owing, NO_ACCOUNT)));
-  // The refusal of another call expires soon.
+  // The refusal of another call will soon expire.
   const isRelied = mayHaveCost(send) || send.decision !== null;
   if (isRelied && !isNamed(log.entries, who)) return nameFirst(opened, owing);
   const recorded = { ...recordedAnswer(log.state, at, who.now()), sent: false };
@@ -221,8 +219,8 @@ async function bySend(
 }
 
 /**
- * Answers once the log names this workflow, which relies on the send of another one: a prune keeps it for a reset of
- * either. Decides again, because another entry may have been first.
+ * Answers only after the log names this workflow, which relies on another workflow's send: a prune then keeps it for a
+ * reset of either one. Decides again, because another entry may have come first.
  */
 async function nameFirst(opened: OpenedCall, owing: AnswerBase): Promise<SendOnceResult> {
   const { deps, who, log } = opened;
@@ -232,34 +230,34 @@ async function nameFirst(opened: OpenedCall, owing: AnswerBase): Promise<SendOnc
   return overtaken({ ...opened, log: appended.log });
 }
 
-/** A send is in flight. An activity that retries reconciles itself: once no sender can be alive, the fate is unknown. */
+/** Handles a send in flight. An activity that retries gives it up once no sender can still be running. */
 async function inFlight(opened: OpenedCall, at: number): Promise<SendOnceResult> {
   const { deps, who, spec, log, base, fingerprint } = opened;
   const { sent } = log.state.sends[at] as Send;
-  // Without its own fingerprint it was not compared.
+  // Without its own fingerprint, the request was not compared.
   const same = fingerprint === null ? { announced: sent.nonce } : compared(sent);
   if (!spec.retries || mayBeAlive(log.state, who.serverTime()))
     return ended(pendingAnswer({ ...base, sendAttempt: at }, same), sent);
   const known = await giveUpOpen(deps.journal, log);
   if (sent.sender !== who.sender) return overtaken({ ...opened, log: known });
   const { state } = known;
-  // Its sender may have recorded its answer just now.
+  // Its sender may just have recorded its answer.
   return ended(recordedAnswer(state, answeringSend(state, at), who.now()), sent);
 }
 
-/** If an earlier try may have sent under an intent that this log lacks, that send has an unknown fate. */
+/** If an earlier attempt may have sent under an intent that is missing from this log, that send is unconfirmed. */
 async function unseenSend(opened: OpenedCall): Promise<SendOnceResult | undefined> {
   const { deps, who, spec, binding, log, base, account, fingerprint } = opened;
   const announcement = { sender: who.sender, announced: spec.sender.announced ?? spec.sameKey ?? null };
   const since = spec.recordedSince ?? (who.isLater ? who.scheduledAt : undefined);
-  // One send that waits or is in flight is enough if no other one is known.
+  // One send that is waiting or in flight is enough if no other send is known.
   const isHeld = log.state.open !== null || log.state.unknown !== null;
   const isTooOld = !isHeld && since !== undefined && mayHaveUsedAnother(since, binding.boundSince);
   const isUnseenSend = isUnseen(log, announcement);
   if (!isUnseenSend && !isTooOld) return undefined;
   const trace = isUnseenSend ? announcement : { ...announcement, announced: null };
   const isDecidedSince = isDecided(log, trace);
-  // An activity that retries follows the decision. For any other, the next call does.
+  // An activity that retries follows the decision. Otherwise, the next call does.
   if (isDecidedSince && spec.retries) return undefined;
   if (account === undefined || isDecidedSince) return unanswered(base, trace);
   const { operation, request } = spec.paid;
@@ -268,7 +266,7 @@ async function unseenSend(opened: OpenedCall): Promise<SendOnceResult | undefine
   return ended(noted.answer);
 }
 
-/** Sends a call of unknown fate once more under its idempotency key, if it is the same call. */
+/** Sends an unconfirmed call again under its idempotency key, if it is the same call. */
 async function sendAgain(
   opened: OpenedCall,
   unknown: NonNullable<ReturnType<typeof unknownCall>>,
@@ -292,13 +290,13 @@ function windowFor(who: Caller, spec: PaidSpec, budgetMs: number): SendWindow {
   return sendWindow(who, { budgetMs, afterMs: spec.afterReplyMs });
 }
 
-/** Sends a call under a new intent, and records its result. */
+/** Sends a call under a new intent and records its result. */
 async function sendNew(opened: OpenedCall): Promise<SendOnceResult> {
   const refused = await admitCall(opened);
   if ('outcome' in refused) return ended(refused);
   const { admission, call } = refused;
   const { deps, who, spec, log, base, ready } = call;
-  // Only now: admission may have waited for a slow store.
+  // Opened only now, because admission may have waited for a slow store.
   const window = windowFor(who, spec, ready.budgetMs);
   const intent = intentOf(call, window);
   const appended = await append(deps.journal, log, intent).catch(journalDown(base));
@@ -312,12 +310,12 @@ async function sendNew(opened: OpenedCall): Promise<SendOnceResult> {
   return recorded(call, admission, appended.log, intent, admission.answered(answer));
 }
 
-/** "Not sent", unless this is a later try: it proves nothing about an earlier one that may be alive. */
+/** Returns "not sent", unless this is a later attempt: an earlier one may still be running. */
 function unlessLater({ who, base }: OpenedCall, answer: NotSent): SendOnceResult {
   return who.isLater ? unanswered(base, { announced: null }) : ended(answer);
 }
 
-/** The position in the log was the permission: a call that lost it answers from the log, and sends nothing. */
+/** Handles a lost race: another entry was first, so this call answers from the log and sends nothing. */
 async function overtaken(opened: OpenedCall): Promise<SendOnceResult> {
   const { log, base } = opened;
   const licence = licenceOf(opened);
@@ -326,10 +324,10 @@ async function overtaken(opened: OpenedCall): Promise<SendOnceResult> {
   return unlessLater(opened, unsent);
 }
 
-/** By now it may be sent again. */
-const OVERTAKEN = 'Another call of this id began first, and this one has sent nothing.';
+/** The call may be sent again by now. */
+const OVERTAKEN = 'Another call with this ID began first, and this one has sent nothing.';
 
-/** Sends nothing when too little time or no money is left, or when the server has not acknowledged the intent. */
+/** Sends nothing if too little time or no money is left, or if the server has not acknowledged the intent. */
 async function sendUnder(
   { deps, who, spec, policy, base, account, ready }: AdmittedCall,
   intent: IntentEntry,
@@ -342,7 +340,7 @@ async function sendUnder(
   const acknowledgement = await spec.sender
     .announce(intent.nonce)
     .catch(otherwise('unacknowledged' as const));
-  // A process that was suspended meanwhile continues long after the server gave up its attempt.
+  // A process that was suspended in the meantime continues long after the server gave up its attempt.
   const unsent = unannounced(base, acknowledgement) ?? stopsBeforeSend(base, who, window);
   if (unsent !== undefined) return unsent;
   const { paid } = spec;
@@ -353,7 +351,7 @@ async function sendUnder(
   const exchange: PostedCall['exchange'] = (send) => sendInSpan(spanned, options, send);
   const call = { account, ready, intent, base: { ...base, sent: true }, window, exchange };
   return spec.post(call).catch((error: unknown) => {
-    // Whether anything was sent is unknown, and an answer must be recorded.
+    // It is unknown whether anything was sent, and an answer must be recorded.
     reportMistake(error);
     return unconfirmedBySend({ sent: intent }, base.sendAttempt, INTERNAL_ERROR);
   });
@@ -362,7 +360,7 @@ async function sendUnder(
 const TOO_SLOW = { recorded: false, fault: Object.assign(new Error(), { code: 'ETIMEDOUT' }) } as const;
 
 /**
- * Records the answer of a send before it is reported. A purchase or decision that was recorded meanwhile counts
+ * Records a send's answer before it is reported. If a purchase or decision was recorded in the meantime, that counts
  * instead.
  */
 async function recorded(
@@ -380,20 +378,20 @@ async function recorded(
     const { state } = written.log;
     const own = indexOfSend(state, nonce);
     const at = answeringSend(state, own);
-    // A purchase counts beside a decision, a refusal does not.
+    // A purchase counts in addition to a decision; a refusal does not.
     const counts = at === own && (isPaid(answer) || state.sends[own]?.decision === null);
     const effective = counts ? answer : recordedAnswer(state, at);
     await admission.settle(answer, effective);
-    // Of two tasks under one idempotency key, the first that was recorded counts.
+    // If there are two tasks under one idempotency key, the one that was recorded first counts.
     if (state.bought === own && isPaid(answer))
       return ended(await keepFirstPurchase(deps.journal, written.log, answer), intent);
-    // Bought twice by decision: this task can be found by its id, too.
+    // Bought twice by decision: this task can also be found by its ID.
     if (!counts) await indexCreated(deps.journal, log.key, answer, intent);
     return ended(withSameKeyOf(effective, intent, who.now()), intent);
   }
   warnUnrecorded(spec.creationKey, written.fault);
-  // A purchase is returned even if the journal fails. Everything else waits for it, because another call may have
-  // bought.
+  // A purchase is returned even if the journal fails. Everything else waits for the journal, because another call may
+  // have bought something.
   if (isPaid(answer) || answer.outcome === 'results_lost') return ended(answer, intent);
   return ended(pendingAnswer(base, { ...compared(intent), unrecorded: { nonce, answer } }), intent);
 }

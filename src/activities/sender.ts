@@ -13,23 +13,23 @@ import { atMostFor } from '../service/time-left';
 import { type Acknowledgement, startAcknowledgedHeartbeat } from './heartbeat';
 import { isLaterTry, type PaidDeps } from './paid-context';
 
-/** One try of one paid call, with its heartbeats to the server. */
+/** One attempt of one paid call, with its heartbeats to the server. */
 export interface Sender {
   readonly binding: BindingStatus;
-  /** The intent that the last heartbeat of an earlier try named; null if there was none. */
+  /** The intent that an earlier attempt's last heartbeat named; null if it named none. */
   readonly announced: string | null;
-  /** The task that the last heartbeat named as bought. */
+  /** The task that the last heartbeat reported as bought. */
   readonly knownTask: string | null;
-  /** Reports the intent of the next request to the server. Nothing may be sent unless it was `acknowledged`. */
+  /** Reports the next request's intent to the server. Nothing may be sent unless it was `acknowledged`. */
   announce(nonce: string): Promise<Acknowledgement>;
-  /** Reports the id of the task. It is read if the attempt is lost. */
+  /** Reports the task's ID, which is read if the attempt is lost. */
   created(taskId: string): void;
   /**
-   * Extends the time of the attempt, in milliseconds of `performance.now`. After it heartbeats end, and the server
-   * times the attempt out.
+   * Extends the attempt until this time, in milliseconds of `performance.now`. After that, heartbeats stop and the
+   * server times out the attempt.
    */
   lastsUntil(time: number): void;
-  /** Waits for work that must not delay an answer: undefined once the time of the attempt has expired. */
+  /** Waits for work that must not delay an answer. Returns undefined once the attempt's time has expired. */
   inTime<T>(work: Promise<T>): Promise<T | undefined>;
 }
 
@@ -39,8 +39,8 @@ export async function withSender<T>(deps: PaidDeps, work: (sender: Sender) => Pr
 }
 
 /**
- * {@link withSender} for the rows of a group, by index: they share one heartbeat.
- * @param rows their number; undefined for a single call
+ * Like {@link withSender}, for the rows of a group by index. They share one heartbeat.
+ * @param rows number of rows; undefined for a single call
  */
 export async function withSenders<T>(
   deps: PaidDeps,
@@ -52,7 +52,7 @@ export async function withSenders<T>(
     const index = rows === undefined ? undefined : row;
     return { intent: announcedIn(before, index), taskId: taskIdIn(before, index) };
   });
-  // What an earlier try announced is reported until this one announces something.
+  // What an earlier attempt announced is reported until this one announces something.
   const reported = lastHeartbeat.map((own) => ({ ...own }));
   const details = (unknown: string | null): SenderHeartbeat | GroupHeartbeat => {
     const intents = reported.map(({ intent }) => intent ?? unknown);
@@ -65,7 +65,7 @@ export async function withSenders<T>(
   const perhaps = `${PERHAPS}${randomUUID()}`;
   let lasts = performance.now() + CREATE_TIMEOUTS.prepareMs;
   let isBound = false;
-  // Binding a new queue may take long: heartbeats keep the server from timing out its first call.
+  // Binding a new queue may take a long time. Heartbeats keep the server from timing out the queue's first call.
   const heartbeat = startAcknowledgedHeartbeat({
     details: () => details(null),
     // Nothing is sent until the journal is known.
@@ -73,7 +73,7 @@ export async function withSenders<T>(
     isOver: () => performance.now() > lasts,
   });
   try {
-    // A later try checks again: a worker that missed a rebind would send with the earlier journal.
+    // A later attempt checks again: a worker that missed a rebind would send with the earlier journal.
     const binding = await deps.checkBinding({ fresh: isLaterTry() });
     isBound = binding.bound;
     lasts = performance.now() + CREATE_TIMEOUTS.prepareMs;

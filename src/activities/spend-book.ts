@@ -6,18 +6,18 @@ import { reported } from './failures';
 
 /** An estimate that counts against the limit until it is given back. */
 export interface Reserved {
-  /** Micro-units that are spent or reserved in the window, including this estimate. */
+  /** Micro-units spent or reserved in the window, including this estimate. */
   readonly sum: number;
   /**
-   * Call if the paid call was refused or not sent. If the journal fails, the estimate counts until the window ends.
-   * Never rejects.
+   * Call this if the paid call was refused or not sent. If the journal fails, the estimate counts until the window
+   * ends. Never rejects.
    */
   giveBack(): Promise<void>;
 }
 
-/** The limit of the window is reached. */
+/** Returned when the window's limit has been reached. */
 interface LimitReached {
-  /** Micro-units that are spent or reserved in the window. */
+  /** Micro-units spent or reserved in the window. */
   readonly spent: number;
   /** When the window ends, in milliseconds since the Unix epoch. */
   readonly endsAt: number;
@@ -25,14 +25,14 @@ interface LimitReached {
 
 const BOOKS = new WeakMap<CreateJournal, SpendBooks>();
 
-/** The books of a journal, shared by all paid calls of the process. */
+/** Returns a journal's books, which all of the process's paid calls share. */
 export function spendBooksOf(journal: CreateJournal): SpendBooks {
   let books = BOOKS.get(journal);
   if (books === undefined) BOOKS.set(journal, (books = new SpendBooks(journal)));
   return books;
 }
 
-/** What the accounts of a journal have spent, by window. */
+/** What the accounts using a journal have spent, by window. */
 export class SpendBooks {
   private readonly books = new Map<string, SpendBook>();
 
@@ -43,8 +43,8 @@ export class SpendBooks {
   ) {}
 
   /**
-   * Reserves an estimate of a credential in the current window. @throws when the journal fails: then nothing may be
-   * sent
+   * Reserves a credential's estimate in the current window. @throws when the journal fails, in which case nothing may
+   * be sent
    */
   async reserve(credential: string, limit: SpendLimit, microUnits: number): Promise<Reserved | LimitReached> {
     const { id, endsAt } = spendWindow(limit.per, this.now());
@@ -77,12 +77,12 @@ interface PendingSum {
 }
 
 /**
- * A log of sums in the journal, of which the newest counts. Only one writer wins an entry, and each adds to the
+ * A log of sums in the journal, of which the newest counts. Only one writer can create an entry, and each adds to the
  * previous one, so no sum exceeds the limit, however many workers write. Calls that arrive during a write share the
  * next entry.
  */
 class SpendBook {
-  /** Newest entry that is known; null before the first. */
+  /** Newest known entry; null before the first entry. */
   private newest: { readonly n: number; readonly spent: number } | null = null;
   private pending: PendingSum[] = [];
   private writing = false;
@@ -97,7 +97,7 @@ class SpendBook {
     return this.newest?.spent ?? 0;
   }
 
-  /** Returns false if the sum would exceed the limit; nothing is added then. */
+  /** Returns false, and adds nothing, if the sum would exceed the limit. */
   add(microUnits: number, limit: number): Promise<boolean> {
     const added = new Promise<boolean>((done, fail) => {
       this.pending.push({ microUnits, limit, done, fail });
@@ -144,7 +144,7 @@ class SpendBook {
     this.newest = { n, spent: entry.spent };
   }
 
-  /** Returns false if another writer was first. */
+  /** Returns false if another writer created the entry first. */
   private async put(spent: number): Promise<boolean> {
     const n = (this.newest?.n ?? -1) + 1;
     const record: SpendRecord = {
@@ -155,7 +155,7 @@ class SpendBook {
       spent,
     };
     const put = await this.journal.putRecord(this.log, n, record).catch((error: unknown) => ({ error }));
-    // The write may have succeeded although its reply was lost.
+    // The write may have succeeded even though its reply was lost.
     const existing = put === 'won' ? record : await this.entry(n);
     if (existing === null) throw put === 'lost' || put === 'won' ? new Error(GONE) : put.error;
     this.newest = { n, spent: existing.spent };
@@ -169,10 +169,12 @@ class SpendBook {
   }
 }
 
-const GONE = 'The journal does not hold what an account has spent any more: it was replaced or set back.';
+const GONE =
+  'The journal no longer contains what an account has spent: it was replaced or restored from an older copy.';
 
 /**
- * Returns the number of the newest entry of a log without gaps, by doubling and bisection; null if it is empty.
+ * Finds the number of the newest entry in a log without gaps by doubling and bisection. Returns null if the log is
+ * empty.
  * @param known number of an entry that existed
  */
 export async function newestEntry(

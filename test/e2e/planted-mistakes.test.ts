@@ -51,7 +51,7 @@ const PLACES = [
   'activities/fetch-body#digestOf',
   'stores/artifacts/video-check#checkVideo',
 ];
-const MISTAKE = 'This is a mistake of temporal-media';
+const MISTAKE = 'This is a bug in temporal-media';
 
 const stack = sharedStack({ sandbox: { timing: { queuedMs: 0, runningMs: 100 } } }, async () => undefined);
 

@@ -37,12 +37,12 @@ import { isTooLate, mayBeAlive, type SendWindow } from './send-window';
 import { type Reserved, spendBooksOf } from './spend-book';
 
 /**
- * Returns "not sent" for a shutdown, a cancellation or a late start before the send; later nothing is cut off (failure
- * model: row 12).
+ * Returns "not sent" for a shutdown, a cancellation or a late start before the send. Nothing is interrupted after that
+ * (failure model: row 12).
  */
 export function stopsBeforeSend(base: AnswerBase, who: Caller, window: SendWindow): NotSent | undefined {
   const { budgetMs } = window;
-  // No retry of this run gets more time.
+  // No retry in this run gets more time.
   if (who.startToCloseMs < budgetMs) {
     const final = { ...UNDER_INTENT, permanent: true };
     return unsentAnswer(base, 'execution_expires', tooShort(who, budgetMs), final);
@@ -56,28 +56,31 @@ export function stopsBeforeSend(base: AnswerBase, who: Caller, window: SendWindo
 const TOO_LATE = 'Preparing the request took too long, and nothing was sent.';
 const STOPPED = 'The worker stopped before the request was sent.';
 
-/** For what comes before and after the request, in milliseconds. */
+/** Time before and after the request, in milliseconds. */
 const LEAST_MARGIN_MS = 20_000;
 
 function tooShort({ startToCloseMs, scheduleToCloseMs }: Caller, budgetMs: number): string {
   const [given, needed, least] = [startToCloseMs, budgetMs, budgetMs + LEAST_MARGIN_MS].map(
     (ms) => `${ms / 1000} s`,
   );
-  // The server limits both timeouts to the rest of an execution: where they differ, the activity's own one is too
+  // The server caps both timeouts at the time left for the execution. If they differ, the activity's own timeout is too
   // short.
   return startToCloseMs < scheduleToCloseMs || scheduleToCloseMs === 0
     ? `startToCloseTimeout of this activity is ${given}, but the service may take ${needed} to answer, so nothing was sent. Set startToCloseTimeout to ${least} or more.`
-    : `The workflow would expire before the service had ${needed} to answer, so nothing was sent. Give it a longer execution or run timeout, and an activity of your own at least ${least} of scheduleToCloseTimeout.`;
+    : `The workflow would expire before the service had ${needed} to answer, so nothing was sent. Give the workflow a longer execution or run timeout, and give your own activity a scheduleToCloseTimeout of at least ${least}.`;
 }
 
 const NO_KEY: MissingHere = {
   cause: 'no_key',
   reason: 'credentials',
   message:
-    'This worker has no key for the account (MEDIA_API_KEY, MEDIA_API_KEY_FILE or its keyFile in MEDIA_ACCOUNTS), and nothing was sent. Give the worker a key: the call goes on by itself.',
+    "This worker has no key for the account (MEDIA_API_KEY, MEDIA_API_KEY_FILE or the account's keyFile in MEDIA_ACCOUNTS), and nothing was sent. Give the worker a key. The call then continues automatically.",
 };
 
-/** Milliseconds that a worker delays its refusal of a call that it cannot serve: a fast refusal would attract all calls. */
+/**
+ * How long a worker delays its refusal of a call that it cannot serve, in milliseconds. A fast refusal would attract
+ * all calls.
+ */
 const UNSERVED_MS = 1_000;
 
 export async function kept<Answer>(answer: Answer): Promise<Answer> {
@@ -85,7 +88,10 @@ export async function kept<Answer>(answer: Answer): Promise<Answer> {
   return answer;
 }
 
-/** A request is not sent unless the server knows its intent: if the journal were lost, no trace would remain. */
+/**
+ * Returns why a request is not sent: the server does not know its intent, so no trace would remain if the journal were
+ * lost.
+ */
 export function unannounced(base: AnswerBase, acknowledgement: Acknowledgement): NotSent | undefined {
   if (acknowledgement === 'acknowledged') return undefined;
   return acknowledgement === 'stopped'
@@ -93,13 +99,14 @@ export function unannounced(base: AnswerBase, acknowledgement: Acknowledgement):
     : unsentAnswer(base, 'server_not_notified', NOT_ACKNOWLEDGED, UNDER_INTENT);
 }
 
-const CANCELLED = 'The call was cancelled or paused before the request was sent.';
-const NOT_ACKNOWLEDGED = 'The Temporal server did not answer before the request, and nothing was sent.';
+const CANCELLED = 'The call was canceled or paused before the request was sent.';
+const NOT_ACKNOWLEDGED =
+  'The Temporal server did not acknowledge the call before the request, and nothing was sent.';
 
 /**
- * Returns why a request whose intent is written may not be paid from the budget of a batch; undefined if it may. The
- * close of a batch writes its fence before it reads the intents, so it sees every request that passes this check. The
- * owner is recorded first, so the close also finds the run of a request that may still be sent.
+ * Returns why a request whose intent is written must not be paid from a batch's budget, or undefined if it may. Closing
+ * a batch writes its fence before the intents are read, so the close sees every request that passes this check. The
+ * owner is recorded first, so that the close also finds the run of a request that may still be sent.
  */
 export async function payerRefusal(
   journal: CreateJournal,
@@ -119,11 +126,14 @@ export async function payerRefusal(
 }
 
 const CLOSED =
-  'The batch of the campaign that was to pay for this is closed, and nothing was sent. Its campaign gives the row to another batch.';
+  'The campaign batch that was to pay for this call is closed, and nothing was sent. The campaign gives the row to another batch.';
 const NOT_THE_OWNER =
-  'Another run of this batch of the campaign spends its money, and nothing was sent: a batch that was reset does not know what was spent before. Its campaign gives the row to another batch.';
+  'Another run of this campaign batch spends its budget, and nothing was sent: a batch that was reset does not know what was spent before. The campaign gives the row to another batch.';
 
-/** Whether this run may spend the money of a batch: the first run that opens one of its pages or sends for it. */
+/**
+ * Whether this run may spend a batch's budget. Only the first run that opens one of the batch's pages or sends for it
+ * may do so.
+ */
 export async function ownsBatch(
   journal: CreateJournal,
   namespace: string,
@@ -139,7 +149,7 @@ export async function ownsBatch(
   return (await journal.putRecord(log, 0, record)) === 'won' || (await read())?.run === run;
 }
 
-/** Permanently stops sends out of a batch's money. */
+/** Permanently stops sends that a batch would pay for. */
 export async function fenceBatch(journal: CreateJournal, namespace: string, payer: string): Promise<void> {
   const log = fenceLog(namespace, payer);
   if ((await journal.readRecord(log, 0)) !== null) return;
@@ -151,17 +161,20 @@ export async function fenceBatch(journal: CreateJournal, namespace: string, paye
   });
 }
 
-/** What an account allows to be sent. The result must be reported in every case. */
+/** What an account allows to be sent. Its result must always be reported. */
 export interface Admission {
-  /** Adds to a refusal in effect when it is tried again. */
+  /** Adds the time of the next retry to a refusal in effect. */
   answered<Answer extends RecordedAnswer>(answer: Answer): Answer;
   /** Reports that nothing is sent and no intent was written. */
   unused(): Promise<void>;
-  /** Gives the estimate back if the answer, and what is recorded instead, prove that nothing was charged. */
+  /**
+   * Returns the estimate to the budget if the answer, and whatever was recorded instead, prove that nothing was
+   * charged.
+   */
   settle(...answers: readonly RecordedAnswer[]): Promise<void>;
 }
 
-/** Returns why the call is not sent now, or what it is sent with. Writes nothing until all checks have passed. */
+/** Returns why the call is not sent now, or what is needed to send it. Writes nothing until all checks have passed. */
 export async function admitCall(
   opened: OpenedCall,
 ): Promise<NotSent | RejectedCall | { readonly admission: Admission; readonly call: AdmittedCall }> {
@@ -187,18 +200,18 @@ function costsMore(estimate: Money | null, agreed: number | null | undefined): b
   return typeof agreed === 'number' && (estimate === null || estimate.microUnits > agreed);
 }
 
-/** A call with the same body under another key has an unknown fate: a person decides whether to buy it again. */
+/** Finds an unconfirmed call with the same body under another key. A person decides whether to buy it again. */
 async function openElsewhere(call: AdmittedCall): Promise<NotSent | RejectedCall | undefined> {
   if (call.spec.refuseWhileUnconfirmed !== true) return undefined;
   const { base, deps, log, account, who } = call;
   const sent = { bodyHash: call.ready.body.bodyHash, account: account.name };
   const open = await otherOpenCall(deps.journal, log.key, sent, who.now()).catch(journalDown(base));
   if (open === undefined || 'outcome' in open) return open;
-  const message = `The same request was sent under the id ${JSON.stringify(open.creationKey)} and its fate is unknown: it may have been accepted and cost money. Nothing was sent now. Settle that one first (adopt, declare lost or resubmit).`;
+  const message = `The same request was sent under the ID ${JSON.stringify(open.creationKey)} and its outcome is unknown: it may have been accepted and cost money. Nothing was sent now. Settle that call first (adopt, declare lost or resubmit).`;
   return rejectedAnswer(base, 'unconfirmed_open', message, { field: 'creationKey' });
 }
 
-/** Finds a call of unknown fate with the same body to the same account, under another key of the namespace. */
+/** Finds an unconfirmed call with the same body and account, under another key in the namespace. */
 export async function otherOpenCall(
   journal: CreateJournal,
   { namespace, creationKey }: JournalKey,
@@ -217,7 +230,7 @@ export async function otherOpenCall(
   return undefined;
 }
 
-/** Waits until the rate limit of the account permits a call; returns an answer if that takes too long. */
+/** Waits until the account's rate limit permits a call. Returns an answer if that takes too long. */
 async function acquirePermit({ rate }: Account, base: AnswerBase): Promise<NotSent | undefined> {
   if (rate === undefined) return undefined;
   const permit = rate.take();
@@ -228,11 +241,13 @@ async function acquirePermit({ rate }: Account, base: AnswerBase): Promise<NotSe
     return undefined;
   }
   const heldUntil = timeAfter(permit.heldForMs);
-  const message = `The rate of the account ${base.account ?? ''} (createsPerSecond) allows no more for now, and nothing was sent. It is tried again at ${heldUntil}.`;
+  const message = `The rate limit of the account ${base.account ?? ''} (createsPerSecond) does not allow another call yet, and nothing was sent. The call will be retried at ${heldUntil}.`;
   return unsentAnswer(base, 'account_rate', message, { heldUntil });
 }
 
-/** Checks the standing refusals and the spend limit of the account. Returns the answer of a call that is held back. */
+/**
+ * Checks the account's standing refusals and its spend limit. If either one holds the call back, returns its answer.
+ */
 async function admit(
   { gate, journal, events }: Pick<PaidDeps, 'gate' | 'journal' | 'events'>,
   account: Account,
@@ -240,7 +255,7 @@ async function admit(
   call: string,
   base: AnswerBase,
 ): Promise<Admission | NotSent | RejectedCall> {
-  // A client returns the same redactor until a key changes. A change in another account costs one extra probe.
+  // A client returns the same redactor until a key changes. A change in another account only costs an extra probe.
   const key = await account.client.redactor();
   const gated: GatedCall = { call, account: account.name, operation, model: request.model, key };
   const pass = await gate.enter(gated);
@@ -262,7 +277,7 @@ async function admit(
   };
 }
 
-/** Reserves the estimate of a call. A call without a known price is not sent. @throws when the journal fails */
+/** Reserves a call's estimate. A call without a known price is not sent. @throws when the journal fails */
 async function reserve(
   { journal, events }: Pick<PaidDeps, 'journal' | 'events'>,
   { name, spendLimit }: Account,
@@ -272,18 +287,18 @@ async function reserve(
   const { estimate } = base;
   const limit = `${formatMoney(spendLimit)} per ${spendLimit.per}`;
   const mend =
-    'Nothing was sent. Correct spendLimit of the account, or the prices of the model configuration.';
+    "Nothing was sent. Correct the account's spendLimit, or the prices in the model configuration.";
   if (keepsNothing(journal))
-    return rejectedAnswer(base, 'spend_limit', `Without a journal no spend limit can be kept. ${mend}`);
+    return rejectedAnswer(base, 'spend_limit', `A spend limit cannot be enforced without a journal. ${mend}`);
   if (estimate === null || estimate.currency !== spendLimit.currency) {
-    const unknown = `The account ${name} may spend ${limit}, and the price of this call is not known in ${spendLimit.currency}.`;
+    const unknown = `The account ${name} may spend ${limit}, but the price of this call in ${spendLimit.currency} is not known.`;
     return rejectedAnswer(base, 'spend_limit', `${unknown} ${mend}`);
   }
   if (estimate.microUnits > spendLimit.microUnits) {
-    const above = `This call is estimated at ${formatMoney(estimate)}, and the account ${name} may spend ${limit} in all.`;
+    const above = `This call is estimated at ${formatMoney(estimate)}, but the account ${name} may spend only ${limit}.`;
     return rejectedAnswer(base, 'spend_limit', `${above} ${mend}`);
   }
-  // By credential only: a corrected base address must not restart the limit.
+  // Only the credential is used, so that a corrected base URL does not restart the limit.
   const asked = await spendBooksOf(journal).reserve(credentialOf(name), spendLimit, estimate.microUnits);
   const window = { account: name, currency: spendLimit.currency, per: spendLimit.per };
   events?.metrics.record('spend', 'sum' in asked ? asked.sum : asked.spent, window);
@@ -292,27 +307,33 @@ async function reserve(
   const { spent, endsAt } = asked;
   const spentText = formatMoney({ microUnits: spent, currency: spendLimit.currency });
   const ends = new Date(endsAt).toISOString();
-  // A person may raise the limit before the window ends, and refused calls give their estimates back.
+  // A person may raise the limit before the window ends, and refused calls return their estimates to the budget.
   const heldUntil = timeAfter(Math.min(msUntil(ends), LONGEST_HOLD_MS));
-  const message = `The account ${name} may spend ${limit}, of which ${spentText} is spent or reserved. Nothing was sent. The next ${spendLimit.per} begins at ${ends}; it is tried again at ${heldUntil}.`;
+  const message = `The account ${name} may spend ${limit}, of which ${spentText} is spent or reserved. Nothing was sent. The next ${spendLimit.per} begins at ${ends}. The call will be retried at ${heldUntil}.`;
   return unsentAnswer(base, 'spend_limit', message, { reason: 'spend_limit', heldUntil });
 }
 
-/** Longest time between two tries of a call that the spend limit holds back, in milliseconds. */
+/** Maximum time between two attempts of a call that the spend limit holds back, in milliseconds. */
 const LONGEST_HOLD_MS = 60 * 60_000;
 
-/** The answer while a standing refusal is in effect: nothing was recorded, and the call returns at the next probe. */
+/**
+ * Returns the answer while a standing refusal is in effect: nothing was recorded, and the call returns at the next
+ * probe.
+ */
 export function heldAnswer(base: AnswerBase, refusal: StandingRefusal, model: string): NotSent {
   const { scope, reason, httpStatus, message, since, probeInMs } = refusal;
   const heldUntil = timeAfter(probeInMs);
   const account = `the account ${base.account ?? ''}`;
   const whose = scope === 'account' ? account : `the model ${JSON.stringify(model)} for ${account}`;
   const status = httpStatus === null ? '' : ` with HTTP ${httpStatus}`;
-  const text = `Since ${since} the service refuses calls of ${whose}${status}: ${message} Nothing was sent. One request at a time asks whether it still does, the next at ${heldUntil}.`;
+  const text = `Since ${since} the service has rejected calls from ${whose}${status}: ${message} Nothing was sent. A single request checks from time to time whether it still does. The next check is at ${heldUntil}.`;
   return unsentAnswer(base, 'refusal_stands', text, { reason, heldUntil });
 }
 
-/** The live configuration may change while a campaign runs for days, and its budget counts with the planned prices. */
+/**
+ * Returns the answer for a call that has become more expensive. The live configuration may change while a campaign runs
+ * for days, and the campaign's budget is based on the planned prices.
+ */
 function priceChangedAnswer(base: AnswerBase): RejectedCall {
   return rejectedAnswer(
     { ...base, sent: false },
@@ -321,13 +342,13 @@ function priceChangedAnswer(base: AnswerBase): RejectedCall {
   );
 }
 
-/** Prepares account, body, price and fingerprint of a call, as far as this worker can. Writes and sends nothing. */
+/** Prepares a call's account, body, price and fingerprint, as far as this worker can. Writes and sends nothing. */
 export async function prepareCall(
   deps: PaidDeps,
   spec: PaidSpec,
 ): Promise<Pick<OpenedCall, 'account' | 'prepared' | 'fingerprint' | 'policy'>> {
   const account = deps.accounts.find(spec.account);
-  // An error here is a fault of a store or a mistake of ours: nothing was sent, and the answer reports it.
+  // An error here is a store fault or a bug of ours. Nothing was sent, and the answer reports it.
   const prepared: Prepared =
     account === undefined
       ? { kind: 'missing', missing: NO_ACCOUNT, fileHashes: null }
@@ -340,7 +361,7 @@ export async function prepareCall(
   return { account, prepared, fingerprint, policy };
 }
 
-/** The fault of a store or of a file. */
+/** Reports a store fault or a file fault. */
 async function unprepared(account: Account, error: unknown): Promise<Prepared> {
   throwBug(error);
   const reason = error instanceof Error ? error.message : String(error);

@@ -29,10 +29,10 @@ import { type PaidEvents } from './media-metrics';
 import { downloadInSpan } from './spans';
 
 export interface DownloadDeps {
-  /** The client of exactly this account; undefined when the worker does not have it. */
+  /** Returns the client for exactly this account, or undefined if the worker does not have it. */
   readonly accounts: (account: string) => MediaClient | undefined;
   readonly artifacts: ArtifactStore;
-  /** Milliseconds of a clock that never steps. @default `performance.now` */
+  /** Returns milliseconds from a clock that never steps. @default `performance.now` */
   readonly now?: () => number;
   /** Narrower bounds, for tests and small workers. */
   readonly bounds?: Partial<DownloadBounds>;
@@ -41,10 +41,10 @@ export interface DownloadDeps {
 }
 
 /**
- * `media.downloadVideo`: fetches, verifies and stores the video of a completed task (architecture: Download). Each attempt
- * tries the locations of the result once; a try that a watcher has made is the first one. It throws only to be retried
- * (BENIGN, never before Retry-After) or when it is cancelled; the last try returns `content_unavailable`. It never creates
- * anything.
+ * Implements `media.downloadVideo`: fetches, verifies and stores a completed task's video (architecture: Download).
+ * Each attempt tries each of the result's locations once. If a watcher has already made an attempt, that one counts as
+ * the first. Throws only to be retried (BENIGN, never before Retry-After) or when it is canceled. The last attempt
+ * returns `content_unavailable`. Never creates anything.
  */
 export function createDownloadVideo(
   deps: DownloadDeps,
@@ -91,7 +91,7 @@ export function createDownloadVideo(
         return finished;
       }
       if (download.signal.aborted) return await cancelled(download);
-      // A connection that breaks after some bytes still makes progress; the number of tries stays bounded.
+      // A connection that breaks after some bytes still makes progress. The number of attempts stays bounded.
       if (download.flowed && result.problem.kind === 'network') spent().windowMs = 0;
       const { kind } = result.problem;
       try {
@@ -103,7 +103,7 @@ export function createDownloadVideo(
         throw retry;
       }
     } catch (error) {
-      // The state from which the next attempt continues.
+      // Reports the state from which the next attempt continues.
       beat.beat();
       throw error;
     } finally {
@@ -116,12 +116,12 @@ export function createDownloadVideo(
 function progressOf(info: Info): DownloadProgress {
   const { workflowExecution, activityId } = info;
   const owner = digestOf(workflowExecution?.workflowId ?? '', workflowExecution?.runId ?? '', activityId);
-  // Without state of an earlier try, all time since the activity was scheduled counts.
+  // Without an earlier attempt's state, all of the time since the activity was scheduled counts.
   const windowMs = Math.max(0, info.currentAttemptScheduledTimestampMs - info.scheduledTimestampMs);
   return readProgress(info.heartbeatDetails, owner) ?? freshProgress(owner, windowMs);
 }
 
-/** Returns the progress with the time until now. */
+/** Returns a function that updates the progress with the time spent so far. */
 function stopwatch(progress: DownloadProgress, now: () => number): () => DownloadProgress {
   let counted = now();
   return () => {
@@ -165,10 +165,10 @@ function settle(
   const { kind, message, httpStatus, retryAfterMs, rejected = null } = problem;
   const status = httpStatus === undefined ? {} : { httpStatus };
   if ('retryInMs' in decision) {
-    // Jitter, so that the tries of many videos do not return to one worker together.
+    // Jitter, so that the attempts for many videos do not all return to one worker at the same time.
     const jitter = isElsewhere || kind === 'storage' ? 0.5 + Math.random() : 1;
     const delayMs = Math.round(decision.retryInMs * jitter);
-    // Time without a worker that has the account is not counted against the service.
+    // Time during which no worker has the account does not count against the service.
     progress.windowMs = isElsewhere ? 0 : progress.windowMs + delayMs;
     throw retryLater({ class: kind, message, delayMs, retryAfterMs, ...status });
   }
@@ -183,7 +183,7 @@ function settle(
 }
 
 /**
- * Never returns. On a shutdown of the worker the part is kept for the next attempt; on any other cancellation it is
+ * Never returns. If the worker shuts down, the part is kept for the next attempt; on any other cancellation, it is
  * deleted.
  */
 async function cancelled(download: DownloadTry): Promise<never> {
@@ -203,7 +203,7 @@ interface Finished {
   readonly startedAt: Date;
 }
 
-/** Adds the sidecar of a stored video. */
+/** Adds a stored video's sidecar. */
 export async function withSidecar(
   { artifacts }: Pick<DownloadDeps, 'artifacts'>,
   { video, sidecarPrompt }: DownloadVideoInput,
@@ -224,22 +224,22 @@ export async function withSidecar(
     },
     prompt: sidecarPrompt,
   }).catch(reported(null));
-  // The video is stored and paid for: a failed sidecar must not lose it.
+  // The video is stored and paid for, so a failed sidecar must not lose it.
   const warnings =
-    sidecar === null ? [...facts.warnings, 'The side-car could not be stored.'] : facts.warnings;
+    sidecar === null ? [...facts.warnings, 'The sidecar could not be stored.'] : facts.warnings;
   return { outcome: 'downloaded', sidecar, ...facts, warnings };
 }
 
-/** A verified and stored video, with what its record said at that time. */
+/** A verified and stored video, with its record at that time. */
 export interface FetchedVideo {
   readonly video: DownloadedVideo;
   readonly record: GetVideoResult;
 }
 
-/** Milliseconds before startToClose at which a try stops. */
+/** Milliseconds before startToClose at which an attempt stops. */
 const CLOSE_MARGIN_MS = 10_000;
 
-/** Milliseconds that the tries of one activity attempt may take. */
+/** Returns the milliseconds that an activity attempt has for its downloads. */
 export function tryBudget(info: Info, bounds: DownloadBounds): number {
   return Math.min(
     bounds.tryDeadlineMs,
@@ -247,20 +247,20 @@ export function tryBudget(info: Info, bounds: DownloadBounds): number {
   );
 }
 
-/** Whether the worker shuts down, as opposed to a cancelled download. */
+/** Whether the worker is shutting down, as opposed to a canceled download. */
 export function isShutdown({ aborted, reason }: AbortSignal): boolean {
   return aborted && (reason as { message?: unknown } | undefined)?.message === 'WORKER_SHUTDOWN';
 }
 
 export const NO_DOWNLOAD_ACCOUNT: DownloadProblem = {
   kind: 'account_not_configured',
-  message: 'This worker does not have the account of the task: nothing was requested. The task is kept.',
+  message: "This worker does not have the task's account, so nothing was requested. The task is kept.",
 };
 
 /**
- * Makes one try for a video, alone or in a group: reads its record, then tries every location of its result. A storage
- * error is a problem, too.
- * @param attempt of the activity
+ * Makes one attempt to download a video, alone or in a group: reads its record, then tries each of its result's
+ * locations. A storage error is also returned as a problem.
+ * @param attempt number of the activity attempt
  */
 export async function downloadOnce(
   download: DownloadTry,
@@ -276,22 +276,22 @@ async function tryOnce(download: DownloadTry, taskId: string): Promise<TriedVide
   const record = await download.client.getVideo(taskId, { signal: download.signal, purpose: 'content' });
   const result = await locations(download, taskId, record);
   if ('video' in result) return { video: result.video, record };
-  // A service that does not answer has not denied the result: this runs for completed tasks only.
+  // A service that does not answer has not denied the result, because this runs only for completed tasks.
   const isKept = record.kind === 'record' ? record.record.phase === 'completed' : isAway(record.error);
   const problem = expired(result.problem, record, download.serverTime());
   return { problem, lives: isKept && !download.flowed };
 }
 
-/** Clocks differ by less, in milliseconds. */
+/** Tolerated clock difference, in milliseconds. */
 const CLOCK_MARGIN_MS = 60_000;
 
-/** A result that is missing after the expiry that its record names is permanently gone. */
+/** Marks a missing result as permanently gone if its record's expiry has passed. */
 function expired(problem: DownloadProblem, record: GetVideoResult, now: number): DownloadProblem {
   const until = record.kind === 'record' ? record.record.expiresAt : undefined;
   if (until === undefined || (problem.kind !== 'missing' && problem.kind !== 'expired')) return problem;
   if (now < Date.parse(until) + CLOCK_MARGIN_MS) return problem;
   const status = problem.httpStatus === undefined ? '' : ` (HTTP ${problem.httpStatus})`;
-  const message = `The service kept the result until ${until} and no longer has it${status}.`;
+  const message = `The service kept the result only until ${until} and no longer has it${status}.`;
   return { ...problem, kind: 'expired', final: true, message };
 }
 
@@ -302,7 +302,7 @@ async function locations(download: DownloadTry, taskId: string, record: GetVideo
   try {
     return await tryLocations(download, taskId, record);
   } catch (error) {
-    // An error without a code comes from neither the store nor the system: it is a mistake of ours.
+    // An error without a code does not originate from the store or the system, so it is a bug of ours.
     if (typeof (error as { code?: unknown }).code !== 'string') throw error;
     return { problem: { kind: 'storage', message: toArtifactError(error).message } };
   }
@@ -310,11 +310,11 @@ async function locations(download: DownloadTry, taskId: string, record: GetVideo
 
 type Facts = Omit<Downloaded, 'outcome' | 'sidecar'>;
 
-/** Facts of a stored video: its file, what the service reported, and where the two differ. */
+/** Returns a stored video's facts: its file, what the service reported, and where the two differ. */
 export function deliveredFacts(task: VideoTask, { video, record }: FetchedVideo): Facts {
   const { reported = {}, usage } = record.kind === 'record' ? record.record : {};
   const warnings = [...video.warnings, ...factWarnings(task, reported, video.facts)];
   if (record.kind === 'error')
-    warnings.push('The record could not be read: reported facts and usage are unknown.');
+    warnings.push('The record could not be read, so the reported facts and the usage are unknown.');
   return { artifact: video.artifact, reported, ...(usage === undefined ? {} : { usage }), warnings };
 }

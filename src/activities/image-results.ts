@@ -23,29 +23,29 @@ export interface ImageStorage {
   readonly base: AnswerBase;
   readonly client: MediaClient;
   readonly artifacts: ArtifactStore;
-  /** How many results were requested; a difference is reported, never hidden. */
+  /** Number of results requested. A difference is reported, never hidden. */
   readonly requested: number;
   readonly warnings: readonly string[];
   /**
-   * Time, in milliseconds of `performance.now`, by which everything must be stored or given up; the outcome is written
+   * Time by which everything must be stored or given up, in milliseconds of `performance.now`. The outcome is written
    * after it.
    */
   readonly deadlineAt: number;
-  /** The journal of the answer; only with one can results that are lost now be fetched later. */
+  /** The answer's journal. Only with a journal can results that are lost now be fetched later. */
   readonly journal: CreateJournal;
-  /** Results that are stored already, by index: they are not fetched again. */
+  /** Results that are already stored, by index. They are not fetched again. */
   readonly before?: readonly (ArtifactRef | null)[];
 }
 
-/** A result that could not be kept: a public reason, and a sentence where there is more to say. */
+/** A result that could not be stored: a public reason, and an explanation if there is one. */
 interface Lost {
   readonly lost: string;
   readonly why?: string;
 }
 
-/** Largest single result, in bytes. */
+/** Maximum size of a single result, in bytes. */
 export const MAX_IMAGE_BYTES = 256 * 1024 * 1024;
-/** Most results of one reply that are read. Services make far fewer, and the answer lists every one. */
+/** Maximum number of results read from one reply. Services return far fewer, and the answer lists each of them. */
 export const MAX_RESULTS = 1_000;
 const AT_ONCE = 8;
 const FETCH_TRIES = 6;
@@ -53,8 +53,8 @@ const FETCH_DELAY_MS = 500;
 const FETCH_MAX_DELAY_MS = 20_000;
 
 /**
- * Fetches or decodes every result at once, inside the call (C2.5.3), and stores it. A result that cannot be kept makes
- * the whole call `results_lost`: it is paid and never sent again automatically (architecture: Images).
+ * Immediately fetches or decodes every result within the call (C2.5.3), and stores it. A result that cannot be stored
+ * makes the entire call `results_lost`: it is paid for and never sent again automatically (architecture: Images).
  */
 export async function storeImages(
   reply: Pick<ImagesAccepted, 'items' | 'created' | 'usage'>,
@@ -76,11 +76,11 @@ export async function storeImages(
       ...(usage === undefined ? {} : { usage }),
       reason,
       message: [
-        `The reply was read and the call is paid, but ${lost.length + unseen} of ${reply.items.length} results could not be kept (${reason}).`,
+        `The reply was read and the call is paid for, but ${lost.length + unseen} of ${reply.items.length} results could not be stored (${reason}).`,
         ...new Set(lost.flatMap(({ why }) => why ?? [])),
         sealedLinks === undefined
           ? 'It is not sent again.'
-          : 'Start the same id again to fetch what is missing while the links of the service live: it is not sent again.',
+          : "Start the same ID again while the service's links are valid, to fetch the missing results. The call is not sent again.",
       ].join(' '),
       ...(sealedLinks === undefined ? {} : { sealedLinks }),
     };
@@ -88,7 +88,7 @@ export async function storeImages(
   const difference =
     kept.length === keep.requested
       ? []
-      : [`${keep.requested} results were requested and ${kept.length} came.`];
+      : [`${keep.requested} results were requested, but ${kept.length} were returned.`];
   return {
     ...keep.base,
     outcome: 'completed',
@@ -99,7 +99,7 @@ export async function storeImages(
   };
 }
 
-/** Keeps the results in their order, with limited concurrency. */
+/** Stores the results in order, with limited concurrency. */
 async function keepAll(
   items: readonly ImageItem[],
   keep: ImageStorage,
@@ -111,7 +111,7 @@ async function keepAll(
   return kept;
 }
 
-/** Seals the links of all lost results, by index; undefined if one has none, or there is no journal. */
+/** Seals the links of all lost results, by index. Returns undefined if a result has no link, or there is no journal. */
 async function sealLinks(
   items: readonly ImageItem[],
   kept: readonly (ArtifactRef | Lost)[],
@@ -119,7 +119,7 @@ async function sealLinks(
 ): Promise<string | undefined> {
   const links = items.map((item, index) => ('lost' in kept[index]! ? linkOf(item) : null));
   if (keepsNothing(journal) || links.includes(undefined)) return undefined;
-  // The call is paid: a failure of the journal loses the links, but must not lose the answer.
+  // The call is paid for: a journal failure loses the links, but must not lose the answer.
   const key = await journal.sealingKey().catch(reported(undefined));
   return key === undefined ? undefined : sealText(JSON.stringify(links), key);
 }
@@ -142,7 +142,7 @@ async function keepOne(
   const check = checkImage(bytes);
   if (!check.ok) return { lost: check.reason };
   try {
-    // The media type comes from the bytes.
+    // The media type is determined from the bytes.
     return await artifacts.putBuffer(bytes, { mediaType: check.mediaType });
   } catch (error) {
     return reported<Lost>({ lost: 'storage' })(error);
@@ -167,7 +167,7 @@ async function fetchImage(url: string, client: MediaClient, deadlineAt: number):
     } else if (result.kind === 'refused') {
       lost = `http_${result.status}`;
       delay = Math.max(delay, result.retryAfterMs ?? 0);
-      // A repeated request does not change a denied access, and a wait of hours is too long here.
+      // Repeating a request does not change an access denial, and waiting for hours is too long here.
       if (result.status === 401 || result.status === 403 || delay > FETCH_MAX_DELAY_MS) break;
     } else lost = result.code;
     if (performance.now() + delay >= deadlineAt) break;
@@ -177,7 +177,7 @@ async function fetchImage(url: string, client: MediaClient, deadlineAt: number):
 }
 
 const GONE =
-  'The service has an address for the result, and nothing under it: it may have been deleted, or the address needs a header or an account that the worker does not have. Ask the service for the result of this call with its request id; it is paid.';
+  "The service returned a URL for the result, but there is nothing at that URL: the result may have been deleted, or the URL requires a header or an account that the worker does not have. Use the request ID to ask the service for this call's result. The call is paid for.";
 
 interface LostImages {
   readonly log: KeyLog;
@@ -186,8 +186,8 @@ interface LostImages {
 }
 
 /**
- * Fetches the results that a paid image call could not keep, from the links of its reply; buys nothing. A complete
- * result is adopted permanently, so it remains when the links expire. Undefined if there are no links.
+ * Fetches the results that a paid image call could not store, using the links in its reply. Buys nothing. A complete
+ * result is adopted permanently, so it remains after the links expire. Returns undefined if there are no links.
  */
 export async function fetchLostImages(
   { log, send, recorded }: LostImages,
@@ -208,16 +208,19 @@ export async function fetchLostImages(
   return found.outcome === 'completed' ? adopt(journal, log, send, found) : found;
 }
 
-/** A decision that was made meanwhile wins in the journal; the caller gets the images nevertheless. */
+/**
+ * Adopts the images. If a decision was made in the meantime, that decision wins in the journal, but the caller still
+ * receives the images.
+ */
 async function adopt(
   journal: CreateJournal,
   log: KeyLog,
   { sent }: Send,
   answer: CompletedImages,
 ): Promise<CompletedImages> {
-  const reason = 'The results that were lost have been fetched after all.';
+  const reason = 'The lost results have now been fetched.';
   const decision = { about: sent.nonce, decision: 'adopt', by: 'worker', reason, answer } as const;
-  // The images are stored under their hashes: if this write fails, the next start fetches them again.
+  // The images are stored under their hashes. If this write fails, the next start fetches them again.
   await recordDecision(journal, log, decision, Date.now()).catch(reported(undefined));
   return answer;
 }
@@ -227,7 +230,7 @@ const IV = 12;
 const TAG = 16;
 const HEAD = IV + TAG;
 
-/** Encrypts a text with this random key, as Base64. Signed URLs are stored in no other form. */
+/** Encrypts text with this random key and returns it as Base64. Signed URLs are stored only in this form. */
 export function sealText(text: string, key: Uint8Array): string {
   const iv = randomBytes(IV);
   const cipher = createCipheriv(CIPHER, key, iv);
@@ -235,7 +238,7 @@ export function sealText(text: string, key: Uint8Array): string {
   return Buffer.concat([iv, cipher.getAuthTag(), body]).toString('base64');
 }
 
-/** Decrypts a sealed text; undefined when it was sealed with another key or is not sealed text. */
+/** Decrypts sealed text. Returns undefined if it was sealed with another key or is not sealed text. */
 export function openSealed(sealed: string, key: Uint8Array): string | undefined {
   const bytes = Buffer.from(sealed, 'base64');
   try {

@@ -19,18 +19,18 @@ import { type OpenPoll, OpenPolls, PollGate, type PollReply, PollSockets, replyO
 
 interface PollDeps {
   readonly accounts: AccountRegistry;
-  /** Concurrent GETs of one tick. @default 64 */
+  /** Maximum concurrent GETs per tick. @default 64 */
   readonly pollConcurrency?: number;
 }
 
 const DEFAULT_POLL_CONCURRENCY = 64;
-/** Tasks of one tick whose answer contains the service's text of their error. */
+/** Maximum number of tasks per tick whose answer contains the service's error text. */
 const MAX_REASONS = 50;
 
 interface PollTarget {
   readonly index: number;
   readonly taskId: string;
-  /** Account and task id. */
+  /** Account and task ID. */
   readonly task: string;
   readonly model: string;
   readonly seen: string;
@@ -39,8 +39,9 @@ interface PollTarget {
 }
 
 /**
- * Runs one tick: a GET per task; returns what changed (architecture: Wait). Never throws because of a service reply. A
- * task without an answer when the budget ends is `late`: its GET continues, and the next tick takes its answer.
+ * Runs one tick: sends a GET per task and returns what changed (architecture: Wait). Never throws because of a service
+ * reply. A task without an answer when the time budget ends is `late`: its GET continues, and the next tick takes its
+ * answer.
  */
 export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Promise<PollVideosResult> {
   const gate = new PollGate();
@@ -62,7 +63,7 @@ export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Pr
     socketsOf.set(account.name, sockets);
     const tick = new Tick(input, account.client, { gate, polls, sockets });
     const open = targets.filter((target) => !tick.endsAtOnce(target));
-    // The longest waiting first: a tick that is cut short must not always leave out the same tasks.
+    // The tasks that have waited longest go first: a tick that is cut short must not always skip the same tasks.
     open.sort((a, b) => a.dueAt - b.dueAt || gate.lastPolled(a.task) - gate.lastPolled(b.task));
     await mapConcurrently(open, Math.min(connections, open.length), (target) =>
       tick.poll(target).catch((error: unknown) => tick.mistaken(target, error)),
@@ -74,7 +75,7 @@ export function createPollVideos(deps: PollDeps): (input: PollVideosInput) => Pr
   };
 }
 
-/** State that all ticks of a process share. */
+/** State shared by all of a process's ticks. */
 interface Shared {
   readonly gate: PollGate;
   readonly polls: OpenPolls;
@@ -83,7 +84,7 @@ interface Shared {
 
 class Tick {
   readonly answers: PollAnswer[] = [];
-  /** Tasks that were not polled before the tick ended. */
+  /** Number of tasks that were not polled before the tick ended. */
   unreached = 0;
   private readonly startedAt = performance.now();
   private readonly endsAt: number;
@@ -113,7 +114,7 @@ class Tick {
     this.endNow();
   }
 
-  /** Answers from a final record that arrived after an earlier tick; no GET is needed. */
+  /** Answers from a final record that arrived after an earlier tick, so no GET is needed. */
   endsAtOnce(target: PollTarget): boolean {
     return this.polls.keepsFinal(target.task) && this.answerKept(target);
   }
@@ -131,18 +132,18 @@ class Tick {
     const end = poll === undefined ? 'late' : await Promise.race([poll.ended, this.ended]);
     if (end !== 'late') this.answer(target, end.askedAt, replyOf(end.result));
     else {
-      // Take the answer of an earlier GET before this one is registered as missed.
+      // Take an earlier GET's answer before this one is registered as missed.
       const isAnswered = this.answerKept(target);
       if (poll !== undefined) this.polls.miss(target.task, poll);
       if (!isAnswered) this.answers.push({ index, error: 'late', unsent: true });
     }
   }
 
-  /** A mistake in the poll of one task must not stop the polls of the others. */
+  /** Handles a bug in polling one task, which must not stop the polls of the others. */
   mistaken({ index }: PollTarget, error: unknown): void {
     if (!isBug(error)) throw error;
     reportMistake(error);
-    const message = 'A mistake of temporal-media: its stack is in the log of the worker.';
+    const message = "This is a bug in temporal-media. Its stack is in the worker's log.";
     const reason = { kind: 'unknown', code: INTERNAL_ERROR, message } as const;
     this.answers.push({ index, error: 'unreadable', reason });
   }
@@ -161,7 +162,7 @@ class Tick {
     else if (ago > 0) this.answers.push({ index, unchanged: true, askedMsAgo: ago });
   }
 
-  /** If a service fails for all tasks, the text of some errors is enough. */
+  /** Keeps the text of only some errors, which is enough if a service fails for all tasks. */
   private shortened<Reply extends { readonly reason?: TaskError }>(reply: Reply): Omit<Reply, 'reason'> {
     if (reply.reason === undefined || (this.reasons += 1) <= MAX_REASONS) return reply;
     const { reason: _reason, ...rest } = reply;
@@ -169,8 +170,8 @@ class Tick {
   }
 
   /**
-   * Starts or joins the GET of a task: one at a time, never sooner than the minimum interval. Undefined if the tick
-   * ends first.
+   * Starts or joins a task's GET: one at a time, and never sooner than the minimum interval. Returns undefined if the
+   * tick ends first.
    */
   private async pollOf(target: PollTarget): Promise<OpenPoll | undefined> {
     const { task, taskId, model } = target;
@@ -190,7 +191,7 @@ class Tick {
     return this.polls.begin(task, async () => {
       const result = await this.client.getVideo(taskId);
       this.sockets.end();
-      // Without Retry-After the gate stays closed for the rest of this tick only.
+      // Without Retry-After, the gate stays closed only until this tick ends.
       if (result.kind === 'error' && result.error === 'rate_limited')
         this.gate.close(
           this.gated(model),
@@ -224,14 +225,17 @@ function flatten({ account, byModel }: PollVideosInput, dueOf: (task: string) =>
   return targets;
 }
 
-/** GETs of one step are sent together: a timer for each would cost a fifth of a poll, and 10 ms do not matter. */
+/**
+ * GETs in the same step are sent together: a timer for each one would cost a fifth of a poll, and 10 ms do not matter.
+ */
 const STEP_MS = 20;
 
 /**
- * When a task of a tick is polled, by the clock of its arguments. Without a spread: at once. With one: an
- * interval of its group after its last poll, give or take half a step, within the part of the tick that the spread
- * names. This absorbs ticks that come too early or too late, and distributes the ticks of many groups evenly.
- * @param lastPolledAt `-Infinity` for never
+ * Returns when a tick polls a task, according to the clock of its arguments. Without a spread, it is polled
+ * immediately. With a spread, it is polled one of its group's intervals after its last poll, plus or minus half a step,
+ * within the part of the tick that the spread specifies. This absorbs ticks that are too early or too late, and
+ * distributes many groups' ticks evenly.
+ * @param lastPolledAt `-Infinity` if never
  */
 export function dueAt(
   task: string,
@@ -242,14 +246,15 @@ export function dueAt(
   if (spread === undefined) return tickAt;
   const { everyMs, overMs } = spread;
   const next = lastPolledAt + everyMs;
-  // New, or polled by another worker meanwhile: its own offset, which is the same on every worker.
+  // A new task, or one that another worker polled in the meantime, uses its own offset, which is the same on every
+  // worker.
   const desired = next < tickAt - everyMs / 2 ? tickAt + Math.floor(placeOf(task) * overMs) : next;
-  // Rounded to common steps of the clock: always rounding up would lengthen the interval.
+  // Rounded to common clock steps. Always rounding up would lengthen the interval.
   const step = Math.round(desired / STEP_MS) * STEP_MS;
   return Math.min(Math.max(step, tickAt), tickAt + overMs);
 }
 
-/** From 0 to below 1, always the same for a task. */
+/** Returns a number from 0 to below 1 that is always the same for a task. */
 function placeOf(task: string): number {
   return parseInt(hash('sha256', task, 'hex').slice(0, 8), 16) / 2 ** 32;
 }

@@ -6,22 +6,26 @@ import { type PaidOperation } from '../domain/request';
 import { type TaskError } from '../domain/video-task';
 import { atMostFor, msUntil, timeAfter } from '../service/time-left';
 
-/** The parts of a refusal that decide its scope. */
+/** The parts of a refusal that determine its scope. */
 interface RefusalSigns {
   readonly reason: RejectReason;
   readonly httpStatus: number;
   readonly error: TaskError;
 }
 
-/** A disabled or unknown model in the codes and messages of services. Errors about its parameters do not match. */
+/**
+ * Match a disabled or unknown model in the services' codes and messages. Errors about the model's parameters do not
+ * match.
+ */
 const MODEL_CODE =
   /^(?:.*\.)?(?:model_?(?:not_?found|does_?not_?exist|not_?exists?|disabled)|(?:unknown|no_?such|disabled)_?model)$/i;
 const MODEL_WORDS =
   /\bmodel\b\W{1,3}(?:[\w./:-]{1,80}\W{1,3})?(?:is )?(?:not found|does not exist|disabled|switched off)\b|\b(?:unknown|no such|disabled) (?:(?:image|video) )?model\b/i;
 
 /**
- * Returns the scope in which a proven refusal stands until a person fixes its cause: the account (its key, its balance)
- * or one model of it (disabled, unknown, or no such path). Undefined if it concerns this request only.
+ * Returns the scope in which a proven refusal remains in effect until a person fixes its cause: the account (its key or
+ * balance), or one of its models (disabled, unknown, or without such a path). Returns undefined if the refusal applies
+ * only to this request.
  */
 export function standingScope({ reason, httpStatus, error }: RefusalSigns): StandingScope | undefined {
   if (reason !== 'credentials' && reason !== 'quota' && reason !== 'invalid_request') return undefined;
@@ -31,8 +35,8 @@ export function standingScope({ reason, httpStatus, error }: RefusalSigns): Stan
 }
 
 /**
- * Whether a refusal with a scope may concern its request only: a firewall answers 403 or 404 because of a prompt, and a
- * service 403 for forbidden content. One other call shows which it is.
+ * Whether a refusal with a scope may apply only to its own request: a firewall returns 403 or 404 because of a prompt,
+ * and a service returns 403 for forbidden content. One other call shows which it is.
  */
 function mayBeOfOneRequest({ reason, httpStatus, error }: Partial<RefusalSigns>): boolean {
   const isVague = httpStatus === 403 || httpStatus === 404 || httpStatus === 405;
@@ -42,15 +46,15 @@ function mayBeOfOneRequest({ reason, httpStatus, error }: Partial<RefusalSigns>)
 const namesModel = ({ code, message }: TaskError): boolean =>
   MODEL_CODE.test(code ?? '') || MODEL_WORDS.test(message ?? '');
 
-/** Identifies calls that one refusal affects: all of an account, or those of one operation and model. */
+/** Identifies calls that the same refusal affects: all of an account's calls, or those for one operation and model. */
 export interface GatedCall {
-  /** Its creation key: all sends under it are one call. */
+  /** The call's creation key. All sends under it are one call. */
   readonly call: string;
-  /** Resolved name of the account. */
+  /** The account's resolved name. */
   readonly account: string;
   readonly operation: PaidOperation;
   readonly model: string;
-  /** The same object as long as the account has the same key: a refusal of another key no longer counts. */
+  /** The same object for as long as the account's key is unchanged. A refusal for another key no longer counts. */
   readonly key: object;
 }
 
@@ -60,47 +64,47 @@ export interface StandingRefusal {
   readonly reason: RejectReason;
   readonly httpStatus: number | null;
   readonly message: string;
-  /** ISO 8601: when it took effect. */
+  /** When the refusal took effect (ISO 8601). */
   readonly since: string;
   /** Milliseconds until the next request checks whether it is still in effect. */
   readonly probeInMs: number;
 }
 
-/** Permission to send. The result must be reported in every case. */
+/** Permission to send. The result must always be reported. */
 export interface Pass {
-  /** Adds to a refusal in effect when it is tried again. */
+  /** Adds the time of the next retry to a refusal in effect. */
   answered<Answer extends RecordedAnswer>(answer: Answer): Answer;
   /** Reports that the call was not sent. */
   unused(): void;
 }
 
-/** The circuit breaker of one account, or of one operation and model of it. */
+/** The circuit breaker for an account, or for one of its operations and models. */
 interface Circuit {
   readonly account: string;
   readonly scope: StandingScope;
   refusal: Omit<StandingRefusal, 'probeInMs'> | null;
-  /** By the clock of the gate. */
+  /** According to the gate's clock. */
   probeAt: number;
   /** When a call last showed that no refusal is in effect. */
   provenAt: number;
   /** When the last accepted call entered. */
   acceptedAt: number;
-  /** Calls that were refused since then, perhaps each because of its own request. */
+  /** Calls that have been refused since then, each perhaps only because of its own request. */
   readonly doubts: Set<string>;
   /** The key to which this state applies. */
   key: object | null;
-  /** The probe in flight, for which other calls wait. */
+  /** The probe in flight, which other calls wait for. */
   probe: Promise<void> | null;
 }
 
 export interface RefusalGateOptions {
-  /** Milliseconds between two probes of a refused account or model. @default a minute */
+  /** Milliseconds between two probes of a refused account or model. @default one minute */
   readonly probeMs?: number | undefined;
-  /** Milliseconds of a clock that never steps. @default `performance.now` */
+  /** Returns milliseconds from a clock that never steps. @default `performance.now` */
   readonly now?: () => number;
   /**
-   * Called when a standing refusal takes effect, with its reason, or ends.
-   * @param inEffect standing refusals of this account, in this scope
+   * Called when a standing refusal takes effect, with its reason, or when one ends.
+   * @param inEffect number of standing refusals for this account in this scope
    */
   readonly onChange?:
     | ((account: string, scope: StandingScope, inEffect: number, reason: RejectReason | null) => void)
@@ -108,37 +112,39 @@ export interface RefusalGateOptions {
 }
 
 const PROBE_MS = 60_000;
-/** Longest time without a probe, whatever Retry-After says: a person may fix the cause at any time. */
+/** Maximum time without a probe, whatever Retry-After says, because a person may fix the cause at any time. */
 const LONGEST_MS = 15 * 60_000;
 /** Time without a success after which one call probes before the others follow. */
 const PROVEN_FOR_MS = 60_000;
-/** Longest wait for a probe, in milliseconds. Refusals are fast; during a slower answer the service is working. */
+/** Maximum wait for a probe, in milliseconds. Refusals are fast; if the reply is slower, the service is working. */
 const LISTEN_MS = 2_000;
 /**
- * Milliseconds after which a call returns whose refusal may concern its request only: by then others have shown which
- * it is.
+ * Milliseconds after which a call returns if its refusal may apply only to its own request. By then, other calls have
+ * shown whether it does.
  */
 const DOUBT_MS = 5_000;
-/** Refusals of one call that are final if the account has accepted others, even if none has come since. */
+/**
+ * Number of refusals after which a call is final if the account has accepted others, even if none was accepted since.
+ */
 const OWN_REFUSALS = 5;
-/** Calls in doubt that lead to the longest wait for the next probe. */
+/** Number of doubtful calls that leads to the longest wait for the next probe. */
 const MOST_DOUBTS = 8;
-/** Calls whose refusals are remembered. */
+/** Number of calls whose refusals are remembered. */
 const REMEMBERED = 10_000;
 
 /**
- * Limits refused calls of a whole process: a refusal of an account (key, balance) or of one of its models (disabled,
- * unknown) must not be repeated for every row of a manifest. The first such refusal holds back all similar calls; once
- * a minute one real request checks whether it still stands. If nothing is known, one call goes first and the others
- * wait briefly.
+ * Limits refused calls across an entire process: a refusal for an account (key, balance) or one of its models
+ * (disabled, unknown) must not be repeated for every row in a manifest. The first such refusal holds back all similar
+ * calls. Once a minute, a single real request checks whether the refusal is still in effect. If nothing is known yet,
+ * one call goes first and the others wait briefly.
  *
- * A firewall also answers 403 or 404 because of a prompt. Such a refusal holds back nobody until a second one confirms
- * it, and then for a second at first. If a call is refused again after others were accepted, the refusal concerns the
- * call itself and is final. So does the fifth one if there are no others left to accept.
+ * A firewall also returns 403 or 404 because of a prompt. Such a refusal holds nothing back until a second one confirms
+ * it, and then only for a second at first. If a call is refused again after others were accepted, the refusal applies
+ * to the call itself and is final. The fifth refusal is also final if there are no other calls left to accept.
  */
 export class RefusalGate {
   private readonly circuits = new Map<string, Circuit>();
-  /** Refusals that may be about their requests alone, by circuit and call. */
+  /** Refusals that may apply only to their own requests, by circuit and call. */
   private readonly refusals = new LRUCache<string, { readonly at: number; readonly times: number }>({
     max: REMEMBERED,
   });
@@ -159,7 +165,7 @@ export class RefusalGate {
       this.circuit(account, account, 'account'),
       this.circuit(`${account} ${operation} ${model}`, account, 'model'),
     ];
-    // A probe that hangs on its journal or disk gives no result.
+    // A probe that hangs on its journal or disk never returns a result.
     for (const circuit of circuits) if (this.now() >= circuit.probeAt + LONGEST_MS) circuit.probe = null;
     const probes = (): Promise<void>[] => circuits.flatMap(({ probe }) => probe ?? []);
     let hasEnded = true;
@@ -242,7 +248,7 @@ export class RefusalGate {
     answer: Answer,
   ): Answer {
     const [account, model] = circuits as [Circuit, Circuit];
-    // A call that never arrived, or whose fate is unknown, shows nothing.
+    // A call that never arrived, or whose outcome is unknown, shows nothing.
     if (answer.outcome === 'not_sent' || answer.outcome === 'unconfirmed') return answer;
     const now = this.now();
     const refused = standingOf(answer);
@@ -255,17 +261,17 @@ export class RefusalGate {
     }
     const circuit = refused.standing === 'account' ? account : model;
     if (this.isOwn(circuit, call, refused, now)) {
-      // It shows nothing about the account: the next call probes.
+      // This shows nothing about the account, so the next call probes.
       circuit.probeAt = now;
       return ofItsOwn(refused) as Answer;
     }
-    // The refused call waits as long as the service requires (C8.7), whatever other calls show meanwhile.
+    // The refused call waits as long as the service requires (C8.7), whatever other calls show in the meantime.
     const askedMs = refused.notBefore === undefined ? 0 : msUntil(refused.notBefore);
     const holdMs = this.trip(circuit, call, refused, now, Math.min(askedMs, LONGEST_MS));
     return { ...answer, heldUntil: timeAfter(Math.max(holdMs, askedMs)) };
   }
 
-  /** Whether the account accepts others, so this refusal concerns its request. */
+  /** Whether the account accepts other calls, so that this refusal applies only to its own request. */
   private isOwn(circuit: Circuit, call: string, refused: RejectedCall, now: number): boolean {
     if (!mayBeOfOneRequest(refused)) return false;
     const place = JSON.stringify([circuit.account, circuit.scope, call]);
@@ -274,7 +280,7 @@ export class RefusalGate {
     return at < circuit.acceptedAt || (circuit.acceptedAt > -Infinity && times + 1 >= OWN_REFUSALS);
   }
 
-  /** Opens a circuit if this refusal is enough for it. @returns milliseconds until the refused call may return */
+  /** Opens a circuit if this refusal is sufficient. @returns milliseconds until the refused call may return */
   private trip(circuit: Circuit, call: string, refused: RejectedCall, now: number, askedMs: number): number {
     const isDoubtful = mayBeOfOneRequest(refused);
     if (isDoubtful && circuit.doubts.size < MOST_DOUBTS) circuit.doubts.add(call);
@@ -294,9 +300,9 @@ export class RefusalGate {
   }
 }
 
-/** The refusal of a call while others are accepted: waiting does not help. */
+/** Returns the refusal of a call while others are accepted. Waiting does not help. */
 function ofItsOwn({ standing: _, ...refused }: RejectedCall): RejectedCall {
-  const message = `${refused.message} Other calls of the account are accepted meanwhile: it is about this request.`;
+  const message = `${refused.message} The account's other calls are being accepted, so the refusal applies to this request.`;
   return { ...refused, message };
 }
 

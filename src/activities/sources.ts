@@ -19,16 +19,16 @@ import { SNIFF_BYTES, sniffMedia } from '../stores/artifacts/media-type';
 import { ingestFile } from '../stores/artifacts/user-files';
 import { type MissingHere } from './paid-context';
 
-/** A store that may sign addresses of its artifacts. */
+/** A store that may be able to sign URLs for its artifacts. */
 type SigningStore = Pick<ArtifactStore, 'presign'>;
 
-/** An address from which the service can fetch an artifact, or why there is none. */
+/** A URL from which the service can fetch an artifact, or the reason why there is none. */
 type SignedAddress =
-  /** A secret: it goes into the body of one request and nowhere else. */
+  /** A secret: it is used only in the body of one request. */
   { readonly url: string } | { readonly refused: string };
 
 /**
- * Has the store sign an address for a service with this base address.
+ * Has the store sign a URL for a service with this base URL.
  * @throws ArtifactError if the store does not have the artifact, or fails
  */
 export async function signedAddress(
@@ -40,19 +40,22 @@ export async function signedAddress(
   if (store.presign === undefined) return { refused: GIVES_NONE };
   const url = await store.presign(artifact, { expiresMs });
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    return { refused: 'The artifact store signs no http or https address: correct its presign.' };
+    return {
+      refused:
+        "The artifact store's presign did not return an http or https URL. Correct its implementation.",
+    };
   return isWithinReach(new URL(url), new URL(service)) ? { url } : { refused: OUT_OF_REACH };
 }
 
-/** For a store that signs no addresses. */
+/** For a store that cannot sign URLs. */
 export const GIVES_NONE =
-  'This model takes references as URLs only, and the artifact store of the worker gives none. Set MEDIA_ARTIFACTS to a bucket (s3://bucket/prefix) that the service can reach, or give {url}.';
+  "This model accepts references only as URLs, and the worker's artifact store does not provide URLs. Set MEDIA_ARTIFACTS to a bucket (s3://bucket/prefix) that the service can reach, or specify {url}.";
 const OUT_OF_REACH =
-  'This model takes references as URLs only, and the service cannot reach the addresses that the artifact store of the worker signs: they name this machine or its private network. Set AWS_ENDPOINT_URL_S3 where the workers run to the public address of the bucket (in a store of your own, correct presign), or give {url}.';
+  "This model accepts references only as URLs, but the service cannot reach the URLs that the worker's artifact store signs, because they point to this machine or its private network. Set AWS_ENDPOINT_URL_S3 where the workers run to the bucket's public URL (in your own store, correct presign), or specify {url}.";
 
 /**
- * Returns which of these models cannot get references from a store that signs addresses, and why, for the log of a
- * starting worker. Undefined if they can, if none takes addresses, and while nothing is stored.
+ * Returns which of these models cannot receive references from a store that signs URLs, and why, for a starting
+ * worker's log. Returns undefined if all of them can, if none accepts URLs, or while nothing is stored.
  */
 export async function outOfReach(
   store: SigningStore & Pick<ArtifactStore, 'list'>,
@@ -69,20 +72,20 @@ export async function outOfReach(
   return 'refused' in address ? `${takers.map(({ id }) => id).join(', ')}: ${address.refused}` : undefined;
 }
 
-/** A source as the service client sends it: an address that the service fetches itself, or bytes. */
+/** A source as the service client sends it: a URL that the service fetches itself, or bytes. */
 type ResolvedSource =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'file'; readonly file: WireFile };
 
 type SourceResult = ResolvedSource | { readonly kind: 'issue'; readonly issue: ValidationIssue };
 
-/** Bytes in the store of this worker; the service gets an address of them. */
+/** Bytes in this worker's store, for which the service receives a URL. */
 interface StoredSource {
   readonly kind: 'stored';
   readonly artifact: ArtifactRef;
 }
 
-/** The bytes are not in the store of this worker, or its store fails: another worker may have them. */
+/** The bytes are missing from this worker's store, or the store fails. Another worker may have them. */
 interface MissingSource {
   readonly kind: 'missing';
   readonly missing: MissingHere;
@@ -94,8 +97,8 @@ interface SourceDeps {
 }
 
 /**
- * Resolves an artifact or a file below the input roots to its bytes. A file is first copied into the store, so exactly
- * the hashed and recorded bytes are sent; no path leaves this function.
+ * Resolves an artifact, or a file in one of the input roots, to its bytes. A file is first copied into the store, so
+ * that exactly the bytes that were hashed and recorded are sent. This function never returns a path of the caller's.
  */
 export async function resolveSource(
   source: MediaSource,
@@ -109,7 +112,7 @@ export async function resolveSource(
   });
 }
 
-/** As {@link resolveSource}, for a model that takes addresses: the bytes stay in the store. */
+/** Like {@link resolveSource}, for a model that accepts URLs: the bytes stay in the store. */
 export async function resolveStored(
   source: MediaSource,
   field: string,
@@ -138,12 +141,12 @@ async function resolved<Found>(
 }
 
 const NOT_STORED =
-  "The artifact is not in this worker's store, and nothing was sent. Store the file in the artifact store that the workers use (MEDIA_ARTIFACTS); all workers of a queue need the same one.";
+  "The artifact is not in this worker's store, and nothing was sent. Store the file in the artifact store that the workers use (MEDIA_ARTIFACTS). All of a queue's workers need the same store.";
 
-/** Faults of the file itself: the same on every worker. */
+/** Faults in the file itself, which are the same on every worker. */
 const OF_THE_FILE: ReadonlySet<ArtifactErrorCode> = new Set(['not_media', 'not_readable', 'too_large']);
 
-/** The call waits for a worker whose store works and has the bytes. */
+/** Returns the result for a call that waits for a worker whose store works and has the bytes. */
 export function missing(field: string, message: string): MissingSource {
   return {
     kind: 'missing',
@@ -159,15 +162,15 @@ async function storeInputFile(
   const real = await realInputFile(file, inputRoots);
   if (real === undefined) {
     const message =
-      'The worker reads files only below its MEDIA_INPUT_ROOTS, and there is no such file below them.';
+      'The worker reads files only from its MEDIA_INPUT_ROOTS, and they do not contain this file.';
     return { issue: { field, message } };
   }
   return (await ingestFile(artifacts, real)).artifact;
 }
 
 /**
- * Returns the real path of a file below one of the input roots. "Outside" and "missing" give the same answer, so a
- * request cannot find out which files a worker has.
+ * Returns the real path of a file in one of the input roots. "Outside" and "missing" give the same answer, so a request
+ * cannot find out which files a worker has.
  */
 export async function realInputFile(
   file: string,
@@ -185,14 +188,14 @@ function isBelow(file: string, root: string): boolean {
   return path !== '' && !path.startsWith('..') && !isAbsolute(path);
 }
 
-/** A reference is sent inside a JSON body; a larger one must be served by URL. */
+/** Maximum size of a reference, because it is sent in a JSON body. A larger one must be provided as a URL. */
 export const MAX_REFERENCE_BYTES = 64 * 1024 * 1024;
-/** An activity has 10 s besides the exchange, and the send needs some of them. */
+/** An activity has 10 s in addition to the exchange, and the send needs some of that time. */
 const FETCH_MS = 8_000;
 
 /**
- * Fetches the bytes of a reference URL through the address filter of downloads (architecture: Requests), and stores
- * them by hash.
+ * Fetches a reference URL's bytes through the address filter for downloads (architecture: Requests), and stores them by
+ * hash.
  */
 export async function fetchReference(
   url: string,
@@ -203,9 +206,11 @@ export async function fetchReference(
   const refused = (message: string): SourceResult => ({ kind: 'issue', issue: { field, message } });
   const bytes = isDataUrl(url) ? readDataUrl(url, MAX_REFERENCE_BYTES) : await download(url, client);
   if (bytes === undefined)
-    return refused('The reference could not be fetched: this model wants its bytes, not its address.');
+    return refused(
+      'The reference could not be fetched. This model needs the file itself, so the worker must be able to download it.',
+    );
   const media = sniffMedia(bytes.subarray(0, SNIFF_BYTES));
-  if (media === undefined) return refused('By its bytes the reference is not an image, video or audio.');
+  if (media === undefined) return refused('The content of the reference is not an image, video or audio.');
   const artifact = await artifacts.putBuffer(bytes, { mediaType: media.mediaType });
   const file = {
     source: { data: bytes },
@@ -229,8 +234,8 @@ async function download(url: string, client: MediaClient): Promise<Buffer | unde
 }
 
 /**
- * Reads a whole body; undefined if it is too large, breaks off, or is incomplete when the signal aborts. An idle timer
- * alone would never end a body of one byte a minute.
+ * Reads an entire body. Returns undefined if the body is too large, breaks off, or is incomplete when the signal
+ * aborts. An idle timer alone would never end a body that sends one byte per minute.
  */
 export async function readBounded(
   body: Readable,

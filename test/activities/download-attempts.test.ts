@@ -184,7 +184,7 @@ describe('a worker without the account', () => {
   it('says so, and asks for another worker soon, each time at another moment', async () => {
     const random = jest.spyOn(Math, 'random').mockReturnValue(0);
     const told = {
-      message: 'This worker does not have the account of the task: nothing was requested. The task is kept.',
+      message: "This worker does not have the task's account, so nothing was requested. The task is kept.",
     };
     await expect(harness.attempt(1, elsewhere)).rejects.toMatchObject({
       ...retried,
@@ -222,7 +222,7 @@ describe('a part of another execution', () => {
 });
 
 describe('a video that came', () => {
-  it('is not lost because its side-car could not be stored', async () => {
+  it('is not lost because its sidecar could not be stored', async () => {
     harness.content = fileAnswer(mp4);
     jest.spyOn(harness.store, 'putBuffer').mockRejectedValue(new Error('no room'));
     harness.recordStatus = 500;
@@ -233,8 +233,8 @@ describe('a video that came', () => {
       sidecar: null,
       artifact: { sha256: sha256(mp4) },
       warnings: [
-        'The record could not be read: reported facts and usage are unknown.',
-        'The side-car could not be stored.',
+        'The record could not be read, so the reported facts and the usage are unknown.',
+        'The sidecar could not be stored.',
       ],
     });
     expect(result).not.toHaveProperty('usage');
@@ -282,7 +282,7 @@ describe('the record of the task', () => {
 
 describe('a result that its record says is kept no longer', () => {
   const until = Date.parse('2026-01-01T00:00:00Z');
-  const over = 'The service kept the result until 2026-01-01T00:00:00.000Z and no longer has it';
+  const over = 'The service kept the result only until 2026-01-01T00:00:00.000Z and no longer has it';
   beforeEach(() => {
     harness.record = { status: 'completed', expires_at: until / 1000 };
   });

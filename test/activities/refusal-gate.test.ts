@@ -152,8 +152,8 @@ describe('a refusal that stands', () => {
   });
 
   it.each([
-    ['account', 'of the account default@1 with HTTP 401: No.'],
-    ['model', 'of the model "m" for the account default@1 with HTTP 404: No.'],
+    ['account', 'the account default@1 with HTTP 401: No.'],
+    ['model', 'the model "m" for the account default@1 with HTTP 404: No.'],
   ] as const)(
     'of the %s is answer with whose calls it holds back, since when and until when',
     async (scope, whose) => {
@@ -162,7 +162,7 @@ describe('a refusal that stands', () => {
       const answer = heldAnswer({ ...base, sent: false }, held as StandingRefusal, 'm');
       expect(answer).toMatchObject({ outcome: 'not_sent', sent: false, sendAttemptUsed: false });
       expect(answer.message).toBe(
-        `Since ${wall(0)} the service refuses calls ${whose} Nothing was sent. One request at a time asks whether it still does, the next at ${wall(60_000)}.`,
+        `Since ${wall(0)} the service has rejected calls from ${whose} Nothing was sent. A single request checks from time to time whether it still does. The next check is at ${wall(60_000)}.`,
       );
     },
   );

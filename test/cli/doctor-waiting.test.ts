@@ -7,7 +7,7 @@ import { runCli } from './support/run-cli';
 
 const HELD: FoundWait = {
   workflowId: 'order-1',
-  why: 'The service refuses calls of the account default@1: No. Nothing was sent.',
+  why: 'The service has rejected calls from the account default@1: No. Nothing was sent.',
   until: Date.parse('2026-05-01T10:00:00.000Z'),
   reason: 'credentials',
   account: 'default@1',
@@ -77,7 +77,9 @@ describe('what doctor says of calls that wait', () => {
         const { stdout } = await runCli(['status', image.workflowId], stack.env);
         return /Note: .*waits/.test(stdout) && stdout;
       });
-      expect(waits).toMatch(/Since 20.* refuses calls of the account default@.*HTTP 402.*the next at 20/);
+      expect(waits).toMatch(
+        /Since 20.* has rejected calls from the account default@.*HTTP 402.*next check is at 20/,
+      );
       const both = await runDoctor(stack.env);
       expect(both.checks['waiting']?.message).toMatch(
         /^2 of the 2 newest .*Since 20.*no quota or balance.*the next at 20/,

@@ -59,7 +59,7 @@ describe('an image response', () => {
     const outcome = await bench.generate({ prompt: `a boat [results:${results}]`, n });
     if (outcome.outcome !== 'completed') throw new Error(JSON.stringify(outcome));
     expect(outcome.images).toHaveLength(results);
-    expect(outcome.warnings.join()).toContain(`${n} results were requested and ${results} came`);
+    expect(outcome.warnings.join()).toContain(`${n} results were requested, but ${results} were returned`);
   });
 
   test('[C2.5.2] no result at all is a paid call that lost its results, and is not sent again', async () => {

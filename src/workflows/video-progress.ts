@@ -11,12 +11,12 @@ import { onQuery, waitsQuery } from './handlers';
 import { type PollLoop } from './poll-loop';
 import { forgetOutcome, recordFacts } from './workflow-metadata';
 
-/** A full account name; an untyped caller may pass anything as the account of a task. */
+/** A full account name. An untyped caller may pass anything as a task's account. */
 const ACCOUNT = /^[\w.-]{1,64}@[0-9a-f]{8}$/;
 
 /**
- * Counts a video's outcome. Images are counted when their call is answered. Issues no command and does nothing during a
- * replay. A retried workflow task or a reset run is counted again.
+ * Counts a video's outcome. Images are counted when their call is answered. Issues no commands and does nothing during
+ * replay. A workflow task that is retried or a run that is reset is counted again.
  */
 export function countEndedVideo(outcome: VideoOutcome | ImageOutcome): void {
   const video = 'video' in outcome ? outcome.video : null;
@@ -37,7 +37,7 @@ function add<Key extends keyof typeof ENDED_VIDEO_METRICS>(
 }
 
 /**
- * The query `video_state`: a video workflow's current state. Answered while the workflow runs, and later from its
+ * The query `video_state`: a video workflow's current state. Answered while the workflow runs, and afterwards from its
  * history.
  */
 export const videoStateQuery = defineQuery<VideoState>(QUERY.videoState);
@@ -49,7 +49,7 @@ interface Facts extends Pick<
   readonly deadlineAt: number | null;
   readonly wait: CallWait | null;
   readonly loop: Pick<PollLoop, 'nextTickAt'> | null;
-  /** Workflow id of the watcher while it polls this video. */
+  /** Workflow ID of the watcher while it polls this video. */
   readonly watcher: string | null;
   /** Current state while this workflow's own loop polls. With a watcher, the state before the watcher took over. */
   readonly watch: Watch | null;
@@ -58,9 +58,9 @@ interface Facts extends Pick<
 }
 
 /**
- * The state behind the query `video_state`, the details panel of the UI and the search attributes. The workflow sets it
+ * The state behind the query `video_state`, the UI's details panel and the search attributes. The workflow updates it
  * while it runs. The query and the panel issue no commands, so histories replay whatever they show. Search attributes
- * issue one for each change, in workflows that were started with some.
+ * issue one command per change, but only in workflows that were started with some.
  */
 export class VideoProgress {
   private facts: Facts = {
@@ -79,7 +79,7 @@ export class VideoProgress {
     evidence: null,
   };
 
-  /** Call it before the first await, so that queries are answered from the first workflow task on. */
+  /** Must be called before the first await, so that queries are answered from the first workflow task on. */
   answerQueries(): void {
     onQuery(videoStateQuery, () => this.state());
     onQuery(waitsQuery, () => (this.facts.wait === null ? [] : [this.facts.wait]));
@@ -145,8 +145,8 @@ export async function trackVideo(
 }
 
 /**
- * Null also for a time outside the range of `Date`, because an absurd pause requested by the service must not fail a
- * workflow.
+ * Also returns null for a time outside the range of `Date`, because an absurdly long pause requested by the service
+ * must not fail a workflow.
  */
 function iso(time: number | null): string | null {
   const date = new Date(time ?? NaN);

@@ -8,15 +8,15 @@ import { rowCreationKey } from '../../domain/creation-key';
 import { type CreatedVideo } from '../../domain/paid-call';
 import { type WatchState } from '../../domain/watch-state';
 
-/** The rows of one page that belong to this batch. */
+/** The rows on one page that belong to this batch. */
 export class OpenSet {
   opened: OpenedPage | null = null;
   opening = false;
   private created = new Map<number, CreatedVideo>();
-  /** Whether rows that were bought before have been started. */
+  /** Whether the rows that were already bought have been started. */
   sought = false;
   private readonly rows: readonly number[];
-  /** Index into `rows` of the first row that was not started; rows that were bought before start ahead of it. */
+  /** Index into `rows` of the first row that was not started. Rows that were already bought start ahead of it. */
   private next = 0;
   private readonly ahead = new Set<number>();
   /** Rows whose results are in a segment. */
@@ -31,7 +31,7 @@ export class OpenSet {
     this.created = new Map(created);
   }
 
-  /** The video of a row that was started before. Returned only once, because it is large. */
+  /** Returns the video of a row that was started earlier. It is returned only once, because it is large. */
   takeCreated(row: number): CreatedVideo | undefined {
     const created = this.created.get(row);
     this.created.delete(row);
@@ -76,9 +76,9 @@ export class OpenSet {
   }
 
   /**
-   * Rows without a result; those that the journal may know are in separate sets.
-   * @param isStarted whether a row that was started here may be bought
-   * @param polledAt when they may have been polled last, in workflow time
+   * Returns the rows without a result. Rows that may be in the journal are in separate sets.
+   * @param isStarted whether a row that was started here may have been bought
+   * @param polledAt when they may last have been polled, in workflow time
    */
   left(isStarted: (row: number) => boolean, polledAt: number): RowSet[] {
     const left = this.rows.filter((row) => !this.reported.has(row));
@@ -92,7 +92,7 @@ export class OpenSet {
   }
 }
 
-/** The pages of a batch, in the order of its row sets. */
+/** A batch's pages, in the order of its row sets. */
 export class BatchPages {
   readonly all: readonly OpenSet[];
 
@@ -125,7 +125,10 @@ export class BatchPages {
   }
 }
 
-/** One row in flight. Mutable: a batch has hundreds of them and one thread. Times are workflow time in milliseconds. */
+/**
+ * A row in flight. It is mutable, because a batch has hundreds of them and one thread. Times are workflow time in
+ * milliseconds.
+ */
 export interface Row {
   readonly set: OpenSet;
   readonly index: number;
@@ -137,14 +140,14 @@ export interface Row {
   notBefore: number;
   /** Money taken for this attempt, in micro-units. */
   cost: number;
-  /** The last attempt that was found in the journal; -1 when there is none. */
+  /** The last attempt found in the journal; -1 if there is none. */
   started: number;
   create: CreateOnceState | null;
   created: Pick<CreatedVideo, 'video' | 'estimate' | 'warnings' | 'mayBeOwed'> | null;
   watch: { readonly state: WatchState } | null;
-  /** Finished attempts, including those of earlier plans. */
+  /** Finished attempts, including those from earlier plans. */
   ledger: readonly LedgerLine[];
-  /** Result of the previous attempt, for the case that no other follows. */
+  /** The previous attempt's result, in case no other attempt follows. */
   last: CampaignRowResult | null;
 }
 
@@ -169,12 +172,14 @@ export function newRow(set: OpenSet, index: number, now: number): Row {
   };
 }
 
-/** When its last started attempt was sent, in milliseconds: a hand-back gives no video more time. */
+/**
+ * Returns when the row's last started attempt was sent, in milliseconds: a hand-back does not give a video more time.
+ */
 export function sinceOf({ since }: Pick<OpenedRow, 'since'>): number | undefined {
   return since === undefined ? undefined : Date.parse(since);
 }
 
-/** Whether this attempt was started before: it is looked up, and nothing is sent for it. */
+/** Whether this attempt was started earlier. It is then looked up, and nothing is sent for it. */
 export function isStarted({ attempt, started }: Pick<Row, 'attempt' | 'started'>): boolean {
   return attempt <= started;
 }
@@ -183,12 +188,12 @@ export function creationKeyOf(campaign: string, row: Row): string {
   return rowCreationKey(campaign, row.opened, row.attempt);
 }
 
-/** Whether an earlier plan has this attempt on the books. */
+/** Whether an earlier plan has this attempt in the books. */
 export function isBought(campaign: string, row: Row): boolean {
   return isBooked(row.ledger, creationKeyOf(campaign, row));
 }
 
-/** Money that this attempt takes from the budget of its batch. */
+/** Returns the money that this attempt takes from its batch's budget. */
 export function costOf(campaign: string, row: Row): number {
   return isBought(campaign, row) ? 0 : (row.spec.estimate ?? 0);
 }
@@ -207,7 +212,10 @@ export function factsOf(campaign: string, row: Row): RowFacts {
   };
 }
 
-/** Calls of one model by one account share a limit, because the capacity of the service limits them. */
+/**
+ * Returns the key for a row's limit. Calls to the same model by the same account share a limit, because the service's
+ * capacity limits them.
+ */
 export function limitKeyOf(row: Row): string {
   return `${row.spec.account ?? ''} ${row.spec.model}`;
 }

@@ -31,7 +31,7 @@ import { searchableChild } from '../workflow-metadata';
 import { type BudgetBook } from './budget-book';
 import { type campaignBatch } from './campaign-batch';
 
-/** A batch that was opened in the book and is not closed in it. */
+/** A batch that was opened in the book and has not been closed there. */
 interface OpenBatch {
   readonly batch: number;
   readonly rows: readonly RowSet[];
@@ -39,13 +39,13 @@ interface OpenBatch {
   slots: number;
   report: BatchReport | null;
   reportedAt: number;
-  /** When it last reported or received orders. */
+  /** When it last sent a report or received orders. */
   acknowledgedAt: number;
-  /** The last orders that it was sent, as text. */
+  /** The last orders that were sent to it, as text. */
   sentOrders: string;
   ordersInFlight: boolean;
   handBack: boolean;
-  /** `gone`: it ended without a result. */
+  /** `gone`: the batch ended without a result. */
   end: BatchResult | 'gone' | null;
   closing: boolean;
 }
@@ -67,7 +67,7 @@ function openBatch(batch: number, rows: readonly RowSet[], now: number): OpenBat
   };
 }
 
-/** Rows that are in flight or may be soon, by its last report: rows that wait for money leave their slots to others. */
+/** Rows in flight, or soon to be, by the last report. Rows waiting for money leave their slots to others. */
 function leftOf({ report, size }: Pick<OpenBatch, 'report' | 'size'>): number {
   if (report === null) return size;
   return report.needs === null ? report.inFlight + report.waiting : report.inFlight;
@@ -77,21 +77,21 @@ function waitingOf({ report, size }: Pick<OpenBatch, 'report' | 'size'>): number
   return report === null ? size : report.waiting;
 }
 
-/** Whether a report has every ended row of the last one: after a reset by hand, a batch may report fewer. */
+/** Whether a report contains all of the last report's ended rows. After a manual reset, a batch may report fewer. */
 function isWholeReport(report: BatchReport, before: Pick<OpenBatch, 'report'>): boolean {
   return without(before.report?.ended ?? [], report.ended).length === 0;
 }
 
-/** Rows without a reported result of a batch that is gone: any may be bought, and have been polled until now. */
+/** Returns a lost batch's rows without a reported result. They may have been bought, and polled until now. */
 function leftByGone({ rows, report }: Pick<OpenBatch, 'rows' | 'report'>, now: number): RowSet[] {
   return without(rows, report?.ended ?? []).map((set) => ({ ...set, started: now }));
 }
 
-/** A batch that is silent for this long is sent its orders again, which detects one that is gone. In milliseconds. */
+/** A batch that is silent for this long is sent its orders again, to detect whether it is gone. In milliseconds. */
 const SILENT_MS = 150_000;
-/** How long the result of a batch that closed may take to arrive, in milliseconds. */
+/** Maximum time for a closed batch's result to arrive, in milliseconds. */
 const RESULT_MS = 5_000;
-/** Share of its rows up to which a batch may be ordered to hand back its last rows. */
+/** Maximum share of its rows that a batch may have left when it is ordered to hand back its last rows. */
 const FEW_LEFT = 0.3;
 
 export interface DesiredState {
@@ -102,11 +102,11 @@ export interface DesiredState {
   readonly rowPrice: number;
   readonly paused: boolean;
   readonly stop: 'budget' | 'cancel' | null;
-  /** The campaign is about to continue as new: everything is handed back. */
+  /** Whether the campaign is about to continue as new, so that everything is handed back. */
   readonly leaves: boolean;
 }
 
-/** The open batches: gives them rows of the queue, slots, money and orders, and closes them in the book. */
+/** The open batches. Gives them rows from the queue, slots, money and orders, and closes them in the book. */
 export class BatchWindow {
   private readonly open = new Map<number, OpenBatch>();
   private readonly settling = new Set<number>();
@@ -120,24 +120,24 @@ export class BatchWindow {
     private readonly queue: RowQueue,
     private readonly books: BudgetBook,
     private limits: LimitShares,
-    /** Number of the last orders; it rises even after a reset of the campaign: workflow time never goes back. */
+    /** Number of the last orders. It increases even after a reset of the campaign: workflow time never goes back. */
     private n: number,
     private readonly onChange: () => void,
     private readonly onClosed: (results: SegmentTotals) => void,
   ) {}
 
-  /** Handles a report, which replaces the earlier ones of its batch. A batch that is not in this window has to end. */
+  /** Handles a report, which replaces the batch's earlier ones. A batch that is not in this window must end. */
   onReport(report: BatchReport, now: number): void {
     const open = this.open.get(report.batch);
     if (report.campaignRun !== this.campaignRun || open === undefined) return this.retire(report.batch);
-    // After its end its last report is final: rows without a result in it go to another batch.
+    // Once a batch has ended, its last report is final: rows without a result in it go to another batch.
     if (open.end !== null || (open.report !== null && report.n <= open.report.n)) return;
     if (!isWholeReport(report, open)) return;
     Object.assign(open, { report, reportedAt: now, acknowledgedAt: now });
     this.limits = { ...this.limits, ...report.limits };
   }
 
-  /** One round: closes ended batches, opens new ones where there is room, and sends orders to every batch. */
+  /** Runs one round: closes batches that have ended, opens new ones if there is room, and sends orders to all. */
   advance(now: number, desired: DesiredState): void {
     for (const batch of this.books.foreign()) void this.settleForeign(batch);
     for (const open of this.open.values()) {
@@ -155,7 +155,7 @@ export class BatchWindow {
     for (const open of this.open.values()) this.sendOrders(open, now, desired);
   }
 
-  /** Whether no batch is open, and no batch of another run is left to settle. */
+  /** Whether no batch is open, and no other run's batch still needs to be settled. */
   isIdle(): boolean {
     return this.open.size === 0 && !this.opening && this.settling.size === 0 && !this.books.isMoving();
   }
@@ -187,7 +187,7 @@ export class BatchWindow {
     return [...this.open.values()];
   }
 
-  /** When to check a silent batch, in workflow time; one that is sent orders or ends wakes the campaign by itself. */
+  /** Returns when to check a silent batch, in workflow time. A batch that ends wakes the campaign itself. */
   nextAt(): number {
     const silent = this.all().filter(({ ordersInFlight, end }) => !ordersInFlight && end === null);
     return Math.min(...silent.map(({ acknowledgedAt }) => acknowledgedAt + SILENT_MS));
@@ -199,30 +199,30 @@ export class BatchWindow {
 
   private share(concurrency: number): void {
     const batches = [...this.open.values()];
-    // A batch that waits for money leaves its slots to others, and reserves none for when the money arrives.
+    // A batch that waits for money leaves its slots to others, and keeps none in reserve for when the money arrives.
     for (const open of batches) if (open.report?.needs) open.slots = Math.min(open.slots, leftOf(open));
     const holders = batches.map((open) => ({ slots: open.slots, left: leftOf(open) }));
     shareSlots(holders, concurrency).forEach((slots, at) => ((batches[at] as OpenBatch).slots = slots));
   }
 
-  /** Whether rows of the queue should go into a batch now, in addition to `taken` rows that are about to. */
+  /** Whether rows from the queue should be put in a batch now, in addition to `taken` rows that are about to be. */
   private needsRows({ paused, stop, budget, rowPrice, concurrency }: DesiredState, taken = 0): boolean {
     if (this.opening || !this.books.known || this.books.isMoving() || this.queue.size() === 0) return false;
-    // Bought rows are polled at once: they need no slot of other rows.
+    // Rows that were already bought are polled immediately, and do not need a slot from other rows.
     if (this.queue.hasStarted()) return true;
     if (paused && stop !== 'cancel') return false;
     if (this.open.size === 0 && taken === 0) return true;
-    // Rows of open batches without a slot: while there are enough, no slot waits for another batch to start.
+    // Rows in open batches that have no slot. As long as there are enough, no slot waits for another batch to start.
     const atHand = this.all().reduce((sum, open) => sum + leftOf(open), taken) - concurrency;
     if (atHand >= FEW_AT_HAND) return false;
     if (budget === null || stop !== null) return true;
-    // Open batches may give money back: without any, another batch would skip its rows at once.
+    // Open batches may give money back. Without any money, another batch would immediately skip its rows.
     return (
       (this.books.free() ?? 0) >= (taken + 1) * rowPrice && this.all().every(({ report }) => !report?.needs)
     );
   }
 
-  /** Orders the batch with the fewest rows left to hand them back: a poll loop for so few rows costs too much. */
+  /** Orders the batch with the fewest rows left to hand them back: polling so few rows costs too much. */
   private shedStragglers(): void {
     if (this.all().some(({ handBack, end }) => handBack || end !== null)) return;
     const few = this.all().filter((open) => waitingOf(open) === 0 && leftOf(open) <= FEW_LEFT * open.size);
@@ -230,7 +230,7 @@ export class BatchWindow {
     if (fewest !== undefined) (fewest as OpenBatch).handBack = true;
   }
 
-  /** Opens as many batches as needed in one move, because each move waits for the journal. */
+  /** Opens as many batches as needed in one change, because each change waits for the journal. */
   private async openMore(desired: DesiredState): Promise<void> {
     const batches = this.takeBatches(desired);
     this.opening = true;
@@ -241,7 +241,7 @@ export class BatchWindow {
       want: desired.stop === null ? null : 0,
     });
     this.opening = false;
-    // Another run has written to the book: the next round settles the batches that are not of this window.
+    // Another run has written to the book. The next round settles the batches that are not in this window.
     if (opened === undefined) return this.queue.handBack(batches.flat());
     const added = opened.map((batch, place) => openBatch(batch, batches[place] ?? [], Date.now()));
     for (const open of added) this.open.set(open.batch, open);
@@ -297,7 +297,7 @@ export class BatchWindow {
       );
     } catch (error) {
       throwBug(error);
-      // A workflow with this id runs, from a book that was lost: its number is skipped.
+      // A workflow with this ID is already running, opened from a book that was lost. Its number is skipped.
       this.ended(open, 'gone');
     }
     open.ordersInFlight = false;
@@ -305,7 +305,7 @@ export class BatchWindow {
   }
 
   private ended(open: OpenBatch, end: BatchResult | 'gone'): void {
-    // A batch that another run has closed, or that was reset by hand, does not know what it has cost and reported.
+    // A batch that another run has closed, or that was reset manually, does not know what it has cost and reported.
     const knows = end !== 'gone' && end.why !== 'closed' && isWholeReport(end.report, open);
     if (open.end === null && knows) open.report = end.report;
     open.end ??= knows ? end : 'gone';
@@ -322,7 +322,7 @@ export class BatchWindow {
     this.onChange();
   }
 
-  /** Replaces a batch's grant by its actual cost, from its own report or from the journal. */
+  /** Replaces a batch's grant with its actual cost, from its own report or from the journal. */
   private async bookCost(
     batch: number,
     end: BatchResult | 'gone',
@@ -338,7 +338,7 @@ export class BatchWindow {
     }
   }
 
-  /** Settles a batch of a run that a reset or termination has undone: it sends no more, and its cost is counted. */
+  /** Settles a batch whose run a reset or termination has undone: it sends nothing more, and its cost is counted. */
   private async settleForeign(batch: number): Promise<void> {
     if (this.settling.has(batch)) return;
     this.settling.add(batch);
@@ -358,7 +358,7 @@ export class BatchWindow {
     void this.signal(open.batch, orders).then(async (wasDelivered) => {
       if (wasDelivered) open.acknowledgedAt = Date.now();
       else {
-        // The batch closed. Its result may still arrive; after a reset none does, and the journal knows what it bought.
+        // The batch has closed. Its result may still arrive; if not, the journal shows what it bought.
         await condition(() => open.end !== null, RESULT_MS);
         open.end ??= 'gone';
       }
@@ -373,7 +373,7 @@ export class BatchWindow {
     return { n: this.n, slots: open.slots, createsPerSecond, granted, paused, stop, handBack };
   }
 
-  /** Orders a batch that this campaign does not know to hand back; its result is not awaited. */
+  /** Orders a batch that does not belong to this campaign run to hand back. Its result is not awaited. */
   private retire(batch: unknown): void {
     if (typeof batch !== 'number' || !Number.isInteger(batch) || batch < 0) return;
     const nothing = { slots: 0, createsPerSecond: null, granted: 0, paused: true, stop: null } as const;

@@ -16,17 +16,17 @@ import { Alarm } from '../timers';
 import { BatchPages, costOf, isBought, limitKeyOf, newRow, type OpenSet, type Row } from './batch-rows';
 import { BatchResults } from './result-segments';
 
-/** Whether a paid call was refused because the budget of the batch is closed, or another run owns the batch. */
+/** Whether a paid call was refused because the batch's budget is closed, or because another run owns the batch. */
 export function isBatchClosed(answer: object): boolean {
   return 'cause' in answer && answer.cause === BATCH_CLOSED;
 }
 
-/** A segment is reported within this time, in milliseconds. */
+/** Maximum time before a segment is reported, in milliseconds. */
 const SEGMENT_REPORT_MS = 15_000;
-/** How long a wait is reported after its end, in milliseconds: the next attempt may renew it. */
+/** How long a wait is still reported after it has ended, in milliseconds, because the next attempt may renew it. */
 const HELD_FOR_MS = 60_000;
 
-/** The state that the parts of a batch share: rows, orders, money and limits. */
+/** The state that a batch's parts share: rows, orders, money and limits. */
 export class BatchWork {
   readonly payer: string;
   readonly size: number;
@@ -39,9 +39,9 @@ export class BatchWork {
   private readonly limits = new Map<string, AdaptiveLimit>();
   private held: CallWait | null = null;
   orders: BatchOrders;
-  /** Its budget was closed, or another run owns the batch: it sends nothing more. */
+  /** Whether its budget was closed or another run owns the batch. It then sends nothing more. */
   closed = false;
-  /** When it started to hand back, in workflow time; null before. */
+  /** When it started to hand back, in workflow time; null until then. */
   leavingSince: number | null = null;
   endedSinceReport = 0;
 
@@ -62,7 +62,7 @@ export class BatchWork {
     this.alarm = new Alarm(wake);
   }
 
-  /** Newer orders replace all earlier ones. */
+  /** Replaces the orders, if these are newer. */
   order(orders: BatchOrders): void {
     if (orders.n <= this.orders.n) return;
     const { granted } = this.orders;
@@ -81,7 +81,7 @@ export class BatchWork {
     return row;
   }
 
-  /** Ends a row; its result goes into the next segment. */
+  /** Ends a row and adds its result to the next segment. */
   end(row: Row, result: CampaignRowResult): void {
     this.rows.delete(row);
     this.endedSinceReport += 1;
@@ -90,7 +90,9 @@ export class BatchWork {
     this.results.add({ set, index, result, was: opened.was, estimate, endedAt: Date.now() });
   }
 
-  /** Records a wait of a row, and reports it unless others already wait. Null: the service accepts rows again. */
+  /**
+   * Records a row's wait, and reports it unless other rows are already waiting. Null: the service accepts rows again.
+   */
   hold(wait: CallWait | null): void {
     const isNews = wait !== null && this.heldNow(Date.now()) === null;
     this.held = wait;
@@ -111,7 +113,7 @@ export class BatchWork {
   }
 
   mayBuy(): boolean {
-    // After the stop `budget` only bought rows continue: all others have ended.
+    // After the stop order `budget`, only rows that were already bought continue. All others have ended.
     const { paused, stop } = this.orders;
     return !paused && stop !== 'cancel' && !this.isLeaving();
   }
@@ -132,8 +134,8 @@ export class BatchWork {
   }
 
   /**
-   * Whether another call of the row's account and model may start; else the alarm is set for when it may.
-   * @param open calls of them that are under way
+   * Whether another call for the row's account and model may start. If not, sets the alarm for when it may.
+   * @param open number of their calls in progress
    */
   hasRoom(row: Row, open: number, now: number): boolean {
     const limit = this.limitOf(row);
@@ -142,7 +144,9 @@ export class BatchWork {
     return false;
   }
 
-  /** Takes the money of an attempt; a row that waited for the service already has it. @returns whether there was enough */
+  /**
+   * Takes the money for an attempt. A row that waited for the service already has it. @returns whether there was enough
+   */
   takeMoney(row: Row): boolean {
     if (row.create !== null || row.cost > 0) return true;
     const cost = costOf(this.input.campaign, row);
@@ -151,7 +155,7 @@ export class BatchWork {
     return true;
   }
 
-  /** The share of its slots that the service accepts, per (account, model); 1 where it accepts all. */
+  /** Returns the share of slots that the service accepts, per account and model; 1 if it accepts all of them. */
   limitShares(): LimitShares {
     const shares: { [accountModel: string]: number } = {};
     for (const [key, limit] of this.limits) shares[key] = Math.round(limit.share() * 100) / 100;
@@ -165,19 +169,19 @@ export class BatchWork {
     return count;
   }
 
-  /** Rows at the service, and rows that have ended and are in no segment yet. */
+  /** Returns the number of rows at the service, plus rows that have ended but are not in a segment yet. */
   settling(): number {
     return this.inFlight() + this.results.unwritten();
   }
 
-  /** Rows that are not at the service and have no result. */
+  /** Returns the number of rows that are not at the service and have no result. */
   waiting(): number {
     let count = this.pages.unstarted();
     for (const { phase } of this.rows) if (phase === 'waiting') count += 1;
     return count;
   }
 
-  /** Gives back the money of rows that wait for the service and have bought nothing. */
+  /** Gives back the money of rows that are waiting for the service and have bought nothing. */
   dropReserved(): void {
     for (const row of this.rows)
       if (row.phase === 'waiting' && row.create?.unknown === undefined) {
@@ -188,20 +192,20 @@ export class BatchWork {
 }
 
 /**
- * The money of a batch, in integer micro-units. The book grants an amount; the batch takes from it before each send and
- * gives back what provably bought nothing. Without a budget there is no limit.
+ * A batch's money, in integer micro-units. The book grants an amount. The batch takes from it before each send, and
+ * gives back the amount for calls that provably bought nothing. Without a budget, there is no limit.
  */
 class BatchBudget {
-  /** Creation keys of attempts that cost nothing, although the journal records them as bought. */
+  /** Creation keys of attempts that cost nothing even though the journal records them as bought. */
   readonly free = new Set<string>();
-  /** What its rows have taken. */
+  /** Total that its rows have taken. */
   taken = 0;
   /** Smallest estimate that recently did not fit. */
   private lacked = 0;
 
   constructor(public granted: number | null) {}
 
-  /** Takes `cost` from the grant. @returns whether it fitted */
+  /** Takes `cost` from the grant. @returns whether it fit */
   take(cost: number): boolean {
     if (this.granted !== null && cost > 0 && this.taken + cost > this.granted) {
       this.lacked = Math.min(this.needs() ?? cost, cost);
@@ -215,25 +219,28 @@ class BatchBudget {
     this.taken -= cost;
   }
 
-  /** Estimate of the cheapest row that waits for money; null when none does. */
+  /** Returns the estimate of the cheapest row that is waiting for money; null if none is. */
   needs(): number | null {
     const { granted, taken, lacked } = this;
     return granted !== null && lacked > 0 && taken + lacked > granted ? lacked : null;
   }
 }
 
-/** Minimum between two reports, delay of the first, maximum for a batch that may still buy, in milliseconds. */
+/**
+ * Minimum time between two reports, delay before the first, and maximum time for a batch that may still buy, in
+ * milliseconds.
+ */
 const PACE_MS = 1_000;
 const FIRST_MS = 3_000;
 const SIGN_OF_LIFE_MS = 120_000;
 
-/** Sends the reports of a batch to its campaign: every report is the whole state of the batch. */
+/** Sends a batch's reports to its campaign. Every report contains the batch's complete state. */
 class BatchParent {
   private lastAt: number;
   private dueAt: number;
   private sending = false;
   private n = 0;
-  /** The last report could not be delivered: nothing more is started. */
+  /** Whether the last report could not be delivered. Nothing more is then started. */
   gone = false;
 
   constructor(
@@ -245,14 +252,14 @@ class BatchParent {
     this.dueAt = now + FIRST_MS;
   }
 
-  /** Requests a report, at the latest `withinMs` milliseconds after the last one. */
+  /** Requests a report, to be sent no later than `withinMs` milliseconds after the last one. */
   notify(withinMs = PACE_MS): void {
     this.dueAt = Math.min(this.dueAt, this.lastAt + withinMs);
   }
 
   /**
-   * Sends a report when one is due.
-   * @param buys whether the batch may still buy: then a report is due at least every two minutes
+   * Sends a report if one is due.
+   * @param buys whether the batch may still buy, in which case a report is due at least every two minutes
    * @returns when the next report is due, in workflow time
    */
   report(now: number, buys: boolean, make: (n: number) => BatchReport): number {
@@ -271,7 +278,10 @@ class BatchParent {
     return this.sending;
   }
 
-  /** A number above all earlier ones, also those of a run that a reset has undone: workflow time never goes back. */
+  /**
+   * Returns a number above all earlier ones, including those from a run that a reset has undone, because workflow time
+   * never goes back.
+   */
   nextNumber(now: number): number {
     return Math.max(this.n + 1, now);
   }
@@ -281,7 +291,7 @@ class BatchParent {
       await getExternalWorkflowHandle(this.campaign).signal(SIGNAL.campaignReport, report);
     } catch (error) {
       throwBug(error);
-      // The signal fails when no workflow runs under that id: the campaign was terminated, but not this batch.
+      // The signal fails if no workflow is running under that ID: the campaign was terminated, but this batch was not.
       this.gone = true;
     }
     this.sending = false;

@@ -13,25 +13,30 @@ import { type CallWait } from '../../domain/video-state';
 import { activity } from '../proxies';
 import { failedByHand } from '../timers';
 
-/** Pause in milliseconds before the book is read again, doubled each time: each attempt adds to the history. */
+/**
+ * Pause before the book is read again, in milliseconds. It doubles each time, because each attempt adds to the history.
+ */
 const AGAIN_MS = 10_000;
 const LONGEST_PAUSE_MS = 5 * 60_000;
 
 export interface BudgetBookState {
-  /** Number of the newest entry that is known; null for none. */
+  /** Number of the newest known entry, or null if there is none. */
   readonly n: number | null;
   readonly book: BookEntry;
 }
 
-/** The campaign's access to its book: one move at a time, each computed from the newest entry in the journal. */
+/** The campaign's access to its book. It makes one change at a time, each based on the newest entry in the journal. */
 export class BudgetBook {
   private n: number | null;
   private book: BookEntry;
-  /** Batches that this campaign has opened. Others belong to runs that a reset or a termination has undone. */
+  /**
+   * Batches that this campaign has opened. Other batches belong to runs that were undone by a reset or ended by a
+   * termination.
+   */
   private readonly mine = new Set<number>();
   private moves: Promise<unknown> = Promise.resolve();
   private underWay = 0;
-  /** Why the book could not be read; null while it can. */
+  /** Why the book could not be read, or null if it can be. */
   held: CallWait | null = null;
   known: boolean;
 
@@ -50,7 +55,7 @@ export class BudgetBook {
     return this.underWay > 0;
   }
 
-  /** Micro-units that are granted to no batch; null without a budget. */
+  /** Micro-units that are not granted to any batch; null without a budget. */
   free(): number | null {
     return freeOf(this.book, this.budget());
   }
@@ -67,12 +72,12 @@ export class BudgetBook {
     return isClosed(this.book, batch);
   }
 
-  /** Open batches of earlier runs, which may still send. */
+  /** Returns the open batches from earlier runs, which may still send. */
   foreign(): number[] {
     return this.book.open.flatMap(([batch]) => (this.mine.has(batch) ? [] : [batch]));
   }
 
-  /** Makes one move, after all earlier ones, as soon as the journal can be read. */
+  /** Makes one change, after all earlier ones, as soon as the journal can be read. */
   move(move: BookMove): Promise<KeptBooks> {
     this.underWay += 1;
     const made = this.moves.then(() => this.make(move));
@@ -80,7 +85,7 @@ export class BudgetBook {
     return made;
   }
 
-  /** Counts the cost of a batch that no longer reports: it sends nothing from here on. */
+  /** Counts the cost of a batch that no longer reports. From here on, the batch sends nothing. */
   settle(batch: number, segments: readonly string[]): Promise<SettledBatch> {
     const { campaign } = this.input;
     const input: SettleBatchInput = { campaign, batch, segments };
@@ -127,7 +132,7 @@ export class BudgetBook {
         const until = Date.now() + pauseMs;
         this.held = { why: answer.unavailable, until, reason: null, account: null };
         this.onChange();
-        await sleep(pauseMs, { summary: 'before the book is asked for again' });
+        await sleep(pauseMs, { summary: 'before the book is read again' });
       } catch (error) {
         await failedByHand(error);
       }

@@ -37,7 +37,7 @@ function batchState({ rows }: BatchWork): BatchState {
   return { active: [...rows].slice(0, SHOWN_ROWS).map(activeRow) };
 }
 
-/** A row for display: no prompt, and a percentage only where the service sent one. */
+/** Returns a row for display, without its prompt. It includes a percentage only if the service reported one. */
 function activeRow({ opened, phase, created, watch, startedAt }: Row): ActiveRow {
   const progress = watch?.state.progress ?? null;
   return {
@@ -71,7 +71,7 @@ function batchReport(batch: BatchWork, n: number): BatchReport {
   };
 }
 
-/** Micro-units that the rows of this batch may still need beyond its grant. */
+/** Returns the micro-units that this batch's rows may still need beyond its grant. */
 function lacking({ rows, pages, budget, input }: BatchWork): number {
   let needed = 0;
   for (const row of rows)
@@ -85,8 +85,8 @@ function lacking({ rows, pages, budget, input }: BatchWork): number {
 }
 
 /**
- * The result of a batch.
- * @param polledAt when its rows may have been polled last, in workflow time
+ * Returns a batch's result.
+ * @param polledAt when its rows may last have been polled, in workflow time
  */
 function batchResult(batch: BatchWork, polledAt: number): BatchResult {
   const started = new Map<object, Set<number>>();
@@ -107,17 +107,17 @@ function batchResult(batch: BatchWork, polledAt: number): BatchResult {
   };
 }
 
-/** Whether this batch may have started a row: the next batch finds it in the journal and pays nothing for it. */
+/** Whether this batch may have started a row. The next batch then finds it in the journal and pays nothing for it. */
 function isPaid(row: Row): boolean {
   return row.phase !== 'waiting' || isStarted(row) || row.create?.unknown !== undefined;
 }
 
-/** How long a batch that hands back waits for open downloads, in milliseconds; the next batch starts them again. */
+/** How long a batch that hands back waits for open downloads, in milliseconds. The next batch starts them again. */
 const DOWNLOAD_GRACE_MS = 15_000;
-/** The share of a batch's rows that has to end before it reports again: their slots may go to other batches. */
+/** The share of a batch's rows that must end before it reports again, because their slots may go to other batches. */
 const STEP = 1 / 40;
 
-/** The loop of one batch. Signals and completed activities change its state, and each of them wakes {@link run}. */
+/** A batch's loop. Signals and completed activities change its state, and each of them wakes {@link run}. */
 class Batch {
   readonly work: BatchWork;
   private readonly watches: Watches;
@@ -125,7 +125,7 @@ class Batch {
   private readonly imageCalls: ImageCalls;
   private dirty = true;
   private openedAt: HistorySize | null = null;
-  /** The stop order when the journal last confirmed that this run owns the batch. */
+  /** The stop order at the time when the journal last confirmed that this run owns the batch. */
   private confirmedStop: BatchOrders['stop'];
   private confirming = false;
   private reportedFew = false;
@@ -163,7 +163,7 @@ class Batch {
       if (!work.isLeaving()) this.adoptStarted(now);
       if (this.mayEndUnbought()) endUnbought(work, now);
     }
-    // After an outage finished videos are downloaded first, because links expire. Creates come last.
+    // After an outage, finished videos are downloaded first, because links expire. Creates come last.
     if (!work.isLeaving() || work.isBuying()) this.watches.download();
     const needs = budget.needs();
     if (!work.isLeaving()) {
@@ -183,14 +183,14 @@ class Batch {
       this.reportedFew = true;
       parent.notify();
     }
-    // Nothing in flight could give money back: the budget may be spent.
+    // Nothing in flight could give money back, so the budget may be spent.
     const isStarved = work.budget.needs() !== null && work.settling() === 0;
     if (isStarved && !this.reportedStarved) parent.notify();
     this.reportedStarved = isStarved;
     if (waiting === 0 && work.endedSinceReport >= Math.max(1, size * STEP)) parent.notify();
     const dueAt = work.results.dueAt();
     if (dueAt !== null) alarm.at(dueAt);
-    // The result reports the rest, unless open creates delay it: they may wait a day for a worker.
+    // The result contains the remaining news, unless open creates delay it: they may wait a day for a worker.
     if (work.isLeaving() && !work.isBuying()) return;
     const buys = waiting > 0 && !work.orders.paused;
     const nextAt = parent.report(now, buys, (n) => {
@@ -207,7 +207,7 @@ class Batch {
   }
 
   private fullness(): number {
-    // Opening the pages does not count: the next batch would have to open them again, and so on for ever.
+    // Opening the pages does not count: the next batch would have to open them again, and this would never end.
     return this.openedAt === null ? 0 : fullnessSince(this.openedAt, this.work.input.settings.eventsPerRun);
   }
 
@@ -226,7 +226,7 @@ class Batch {
       if (opened.closed === true) this.work.close();
       else open.open(opened);
     } catch (error) {
-      // The next round of the loop opens the page again. A cancelled batch ends without it.
+      // The loop's next round opens the page again. A canceled batch ends without it.
       await failedByHand(error).catch(unlessCancelled);
     } finally {
       open.opening = false;
@@ -242,9 +242,9 @@ class Batch {
   }
 
   /**
-   * Whether rows may end as not bought: only after the journal has confirmed, since the stop was ordered, that no other
-   * run of this batch has bought them. A batch that was reset by hand gets its orders again and does not know what it
-   * sent.
+   * Whether rows may end as not bought. This requires that the journal has confirmed, after the stop was ordered, that
+   * no other run of this batch has bought them. A batch that was reset manually receives its orders again and does not
+   * know what it sent.
    */
   private mayEndUnbought(): boolean {
     const { orders, pages } = this.work;
@@ -269,14 +269,15 @@ class Batch {
     }
   }
 
-  /** Starts all rows that were started before, ahead of the others, because they are paid for. */
+  /** Starts all rows that were started earlier before any others, because they are paid for. */
   private adoptStarted(now: number): void {
     for (const set of this.work.pages.all) {
       if (set.sought) continue;
       set.sought = true;
       for (const index of set.unstarted()) {
         const { started, bought = 0, changed } = set.row(index).opened;
-        // A row with a changed text is looked up only for attempts that are not on the books, to enter them.
+        // A row whose text has changed is looked up only for attempts that are missing from the books, in order to
+        // record them.
         if (started === undefined || (changed === true && bought === 0)) continue;
         const row = this.work.begin(set, index, now);
         const created = set.takeCreated(index);
@@ -296,7 +297,7 @@ class Batch {
       work.alarm.at(graceEndsAt);
       return false;
     }
-    // No poll starts from here on; wait for a tick that is in progress.
+    // No polls start from here on. Wait for a tick that is in progress.
     if (!this.watches.stop()) return false;
     work.dropReserved();
     return true;
@@ -307,7 +308,7 @@ const campaignOrdersSignal = defineSignal<[BatchOrders]>(SIGNAL.campaignOrders);
 const batchStateQuery = defineQuery<BatchState>(QUERY.batchState);
 
 /**
- * Processes up to 1,250 rows of a campaign: creates, polls, downloads and records results, with one poll loop for all.
+ * Processes up to 1,250 of a campaign's rows: creates, polls, downloads and records results, with a single poll loop.
  * Started by `runCampaign`, to which it returns the unfinished rows. It never continues as new.
  */
 export async function campaignBatch(input: BatchInput): Promise<BatchResult> {

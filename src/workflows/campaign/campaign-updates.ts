@@ -12,27 +12,30 @@ import { fits, NO_INPUT, onUpdate } from '../handlers';
 import { activity } from '../proxies';
 import { batchSettings, type Campaign } from './campaign';
 
-/** The Update `pause`: starts no more rows; those that were sent go on. */
+/** The Update `pause`: starts no more rows. Rows that were already sent continue. */
 export const pauseUpdate = defineUpdate<CampaignUpdateResult, []>(UPDATE.pause);
 /** The Update `resume`: ends a pause. */
 export const resumeUpdate = defineUpdate<CampaignUpdateResult, []>(UPDATE.resume);
-/** The Update `cancel`: ends the campaign in order. Rows that were not sent end as cancelled. */
+/** The Update `cancel`: ends the campaign in an orderly way. Rows that were not sent end with outcome `cancelled`. */
 export const cancelUpdate = defineUpdate<CampaignUpdateResult, []>(UPDATE.cancel);
-/** The Update `setConcurrency`: changes how many rows are in work at once. */
+/** The Update `setConcurrency`: changes how many rows are in progress at the same time. */
 export const setConcurrencyUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['setConcurrency']]>(
   UPDATE.setConcurrency,
 );
-/** The Update `raiseBudget`: sets a higher limit of cost for the campaign. */
+/** The Update `raiseBudget`: raises the campaign's spending limit. */
 export const raiseBudgetUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['raiseBudget']]>(
   UPDATE.raiseBudget,
 );
-/** The Update `resumeRows`: retries or resumes rows of this run that ended without success. */
+/** The Update `resumeRows`: retries or resumes this run's rows that ended without success. */
 export const resumeRowsUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['resumeRows']]>(
   UPDATE.resumeRows,
 );
-/** The Update `adopt`: a row that was set aside has this task; the row waits for it and buys nothing. */
+/** The Update `adopt`: assigns this task to a row that was set aside. The row waits for the task and buys nothing. */
 export const adoptRowUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['adopt']]>(UPDATE.adopt);
-/** The Update `declareLost`: nothing was accepted for a row that was set aside. Nothing is sent again under its key. */
+/**
+ * The Update `declareLost`: a person found that nothing was accepted for a row that was set aside. Nothing is sent
+ * again under its key.
+ */
 export const declareRowLostUpdate = defineUpdate<CampaignUpdateResult, [CampaignUpdates['declareLost']]>(
   UPDATE.declareLost,
 );
@@ -40,9 +43,9 @@ export const declareRowLostUpdate = defineUpdate<CampaignUpdateResult, [Campaign
 const yes = (message: string): CampaignUpdateResult => ({ accepted: true, message });
 const no = (message: string): CampaignUpdateResult => ({ accepted: false, message });
 
-const CANCELLED = 'It was cancelled. Run it again under the same id.';
+const CANCELLED = 'The campaign was canceled. Run it again under the same ID.';
 
-/** Sets the Update handlers of a running campaign. Call it before the first await. */
+/** Sets a running campaign's Update handlers. Must be called before the first await. */
 export function acceptUpdates(campaign: Campaign): void {
   const simple = (update: typeof pauseUpdate, run: () => CampaignUpdateResult) =>
     onUpdate(update, NO_INPUT, () => {
@@ -53,17 +56,17 @@ export function acceptUpdates(campaign: Campaign): void {
   simple(pauseUpdate, () => {
     campaign.paused = true;
     campaign.readBookNow();
-    return yes('Nothing more is created. What runs is collected.');
+    return yes('No more rows are created. Rows in progress are collected.');
   });
   simple(resumeUpdate, () => {
     if (campaign.stop === 'cancel') return no(CANCELLED);
     campaign.paused = false;
-    return yes('Rows are created again.');
+    return yes('Rows are being created again.');
   });
   simple(cancelUpdate, () => {
     campaign.cancel();
     return yes(
-      'Nothing more is created: rows that are not bought end. What runs is paid for and is collected.',
+      'No more rows are created. Rows that were not bought end, and rows in progress, which are paid for, are collected.',
     );
   });
   const { setConcurrency: concurrency, raiseBudget: budget, resumeRows: rows, ...decisions } = UPDATE_CHECKS;
@@ -82,22 +85,23 @@ function setConcurrency(
 ): CampaignUpdateResult {
   campaign.concurrency = concurrency;
   campaign.wake();
-  return yes(`At most ${concurrency} in flight.`);
+  return yes(`At most ${concurrency} rows are in flight.`);
 }
 
 function raiseBudget(campaign: Campaign, { budget }: CampaignUpdates['raiseBudget']): CampaignUpdateResult {
   const had = campaign.budget;
   if (had === null) return no('The campaign has no budget.');
-  if (budget.currency !== had.currency) return no(`The budget is in ${had.currency}.`);
-  if (budget.microUnits <= had.microUnits) return no('The new budget must be larger than the old one.');
+  if (budget.currency !== had.currency)
+    return no(`The campaign's budget is in ${had.currency}. Specify the new budget in that currency.`);
+  if (budget.microUnits <= had.microUnits) return no('The new budget must be larger than the current one.');
   campaign.budget = budget;
-  // Rows skipped for lack of money are resumed, including those that batches have not reported yet.
+  // Rows that were skipped for lack of money are resumed, including those that batches have not reported yet.
   const counts = campaign.allResults().counts;
   const skipped = campaign.stop === 'budget' || (counts.skipped_budget ?? 0) > 0;
   if (campaign.stop === 'budget') campaign.stop = null;
   if (skipped) campaign.addSelection({ rows: 'again', outcomes: ['skipped_budget'] });
   campaign.wake();
-  return yes('The budget is raised.');
+  return yes('The budget was raised.');
 }
 
 function resumeRows(campaign: Campaign, { select }: CampaignUpdates['resumeRows']): CampaignUpdateResult {
@@ -105,12 +109,12 @@ function resumeRows(campaign: Campaign, { select }: CampaignUpdates['resumeRows'
   const outcomes = ('outcomes' in select ? select.outcomes : undefined) ?? RETRIED_BY_DEFAULT;
   const { counts } = campaign.allResults();
   const rows = outcomes.reduce((sum, outcome) => sum + (counts[outcome] ?? 0), 0);
-  if (rows === 0) return { ...no('No row ended with one of these outcomes, so that none is resumed.'), rows };
+  if (rows === 0) return { ...no('No row ended with one of these outcomes, so no rows are resumed.'), rows };
   campaign.addSelection(select);
-  return { ...yes('These rows are resumed.'), rows };
+  return { ...yes('These rows are being resumed.'), rows };
 }
 
-/** The decision counts once it is in the journal; then the row is resumed under its existing key. */
+/** Records a decision. It counts once it is in the journal, and the row is then resumed under its existing key. */
 async function decide(
   campaign: Campaign,
   decision: UnconfirmedDecision,
@@ -119,7 +123,7 @@ async function decide(
   const { workflowId } = workflowInfo();
   const { key, creationKey, sendId, by, reason, taskId } = input;
   if (!creationKey.startsWith(campaignKeyPrefix(workflowId)))
-    return no('creationKey must be that of a row of this campaign.');
+    return no('creationKey must belong to a row in this campaign.');
   const resolve = activity(ACTIVITY.resolveUnconfirmed, {
     taskQueue: batchSettings(campaign.input).queues.create,
     summary: decision,
@@ -133,13 +137,13 @@ async function decide(
       by,
       reason,
     });
-    // If it was decided before or its outcome is known by now, the row is resumed all the same.
+    // If the call was already decided or its outcome is now known, the row is still resumed.
     const settled = result.resolved || result.answer !== null;
     if (!settled) return no(result.message);
     campaign.addSelection({ rows: 'again', outcomes: ['unconfirmed', 'results_lost'], keys: [key] });
-    return result.resolved ? yes('Decided. The row is resumed.') : no(result.message);
+    return result.resolved ? yes('The decision was recorded. The row is being resumed.') : no(result.message);
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    return no('No worker could carry the decision out in time. It may be in the journal: send it again.');
+    return no('No worker could apply the decision in time. It may already be in the journal. Send it again.');
   }
 }

@@ -40,12 +40,12 @@ export function batchSettings(input: CampaignInput): BatchSettings {
   };
 }
 
-/** An index replaces segments once there are this many. */
+/** Number of segments at which an index replaces them. */
 const FOLD_AT = 100;
-/** How often the book is read, in milliseconds: another run of this campaign may have written since. */
+/** How often the book is read, in milliseconds, because another run of this campaign may have written to it. */
 const BOOK_READ_MS = 150_000;
 
-/** State and decisions of a campaign: its plans, its money and its batches. */
+/** A campaign's state and decisions: its plans, its money and its batches. */
 export class Campaign {
   readonly queue: RowQueue;
   readonly books: BudgetBook;
@@ -58,10 +58,10 @@ export class Campaign {
   private folding = false;
   private hasClosed = false;
   private nextReadAt: number;
-  /** A plan is being made for rows that are resumed. */
+  /** Whether rows that are being resumed are currently being planned. */
   planning = false;
   plan: CampaignPlan | null;
-  /** Results of closed batches. */
+  /** Results from closed batches. */
   results: ResultsRef;
   concurrency: number;
   budget: CampaignCarried['budget'];
@@ -121,7 +121,7 @@ export class Campaign {
     this.dirty = true;
   }
 
-  /** Handles a report signal of a batch. It only enqueues; the loop processes the report. */
+  /** Handles a batch's report signal. It only enqueues the report, which the loop then processes. */
   onReport(report: BatchReport): void {
     this.reports.push(report);
     this.wake();
@@ -152,31 +152,31 @@ export class Campaign {
     }
   }
 
-  /** Replaces the remaining segments by an index. */
+  /** Replaces the remaining segments with an index. */
   async finish(): Promise<void> {
     if (this.results.segments.length > 0) await this.fold();
   }
 
-  /** Resumes rows once no earlier selection is in progress: the same row is never in two plans. */
+  /** Resumes rows once no earlier selection is in progress, so that the same row is never in two plans. */
   addSelection(select: RowSelection): void {
     const text = JSON.stringify(select);
     if (this.selections.every((other) => JSON.stringify(other) !== text)) this.selections.push(select);
     this.wake();
   }
 
-  /** Stops buying; what runs is collected. */
+  /** Stops buying. Rows in progress are collected. */
   cancel(): void {
     this.stopFor('cancel');
     this.readBookNow();
   }
 
-  /** Reads the book now, to find batches of a run that a reset has undone. */
+  /** Reads the book now, to find batches from a run that a reset has undone. */
   readBookNow(): void {
     this.nextReadAt = 0;
     this.wake();
   }
 
-  /** Adds a plan that was not refused: its rows go into the queue. */
+  /** Adds a plan that was not refused. Its rows are added to the queue. */
   addPlan(plan: CampaignPlan, select: RowSelection): void {
     this.plan = plan;
     const { generation, planned } = plan;
@@ -192,14 +192,14 @@ export class Campaign {
     if (takesSkipped(select)) this.cheapestSkipped = null;
   }
 
-  /** Results so far: of closed batches, and from the reports of open ones. */
+  /** Returns the results so far: from closed batches, and from the reports of open ones. */
   allResults(): ResultsRef {
     return this.window
       .all()
       .reduce((sum, { report }) => (report === null ? sum : withSegments(sum, report.results)), this.results);
   }
 
-  /** Rows of the plans of this campaign that have no result yet. */
+  /** Returns the number of rows in this campaign's plans that have no result yet. */
   remaining(): number {
     return this.queue.size() + this.window.remaining();
   }
@@ -208,7 +208,8 @@ export class Campaign {
     const [selection] = this.selections;
     if (selection === undefined || this.planning) return false;
     if (this.queue.size() === 0 && this.window.isIdle()) return true;
-    // Rows skipped for lack of money are planned at the end: batches may still skip more of them.
+    // Rows that were skipped for lack of money are planned at the end, because batches may skip more of them until
+    // then.
     if (isOfSkipped(selection)) return false;
     // A row whose earlier result counts would be in two plans, and that result would be replaced twice.
     return !this.queue.hasReplacing() && !this.window.hasReplacing();
@@ -263,7 +264,7 @@ export class Campaign {
       this.nextReadAt = now + BOOK_READ_MS;
       void this.books.move({ do: 'look' });
     }
-    // The end of a move wakes the loop, which then reads the book if that is due.
+    // The end of a change wakes the loop, which then reads the book if that is due.
     this.alarm.at(Math.min(this.nextReadAt > now ? this.nextReadAt : Infinity, this.window.nextAt()));
   }
 
@@ -282,7 +283,7 @@ export class Campaign {
     this.wake();
   }
 
-  /** @returns whether there is another round to plan */
+  /** @returns whether another round needs to be planned */
   private hasAnotherRound(): boolean {
     if (this.selections.length > 0) return true;
     const free = this.books.free();
@@ -308,7 +309,7 @@ function isOfSkipped(select: RowSelection): boolean {
   return select.rows !== 'missing' && select.outcomes?.includes('skipped_budget') === true;
 }
 
-/** State of a campaign across a continue-as-new, with no batch open. Times are workflow time in milliseconds. */
+/** A campaign's state across a continue-as-new, when no batch is open. Times are workflow time in milliseconds. */
 interface CampaignCarried {
   readonly v: 1;
   readonly startedAt: number;
@@ -317,7 +318,7 @@ interface CampaignCarried {
   readonly queue: RowQueueState;
   readonly planned: number;
   readonly books: BudgetBookState;
-  /** Micro-units on the books of earlier runs under this id, with which a book starts. */
+  /** Micro-units in the books of earlier runs under this ID, with which a book starts. */
   readonly before: number;
   readonly limits: LimitShares;
   readonly ordersN: number;
@@ -326,9 +327,9 @@ interface CampaignCarried {
   readonly paused: boolean;
   readonly stop: 'budget' | 'cancel' | null;
   readonly selections: readonly RowSelection[];
-  /** Estimate of the cheapest row that was skipped for lack of money, in micro-units; null when none was. */
+  /** Estimate of the cheapest row that was skipped for lack of money, in micro-units; null if none was skipped. */
   readonly cheapestSkipped: number | null;
-  /** Skipped rows and free money when skipped rows were last resumed; null before that. */
+  /** Skipped rows and free money when skipped rows were last resumed; null if they never were. */
   readonly round: SkippedRound | null;
   readonly rate: readonly (readonly [at: number, ended: number])[];
   readonly notes: readonly string[];

@@ -22,7 +22,7 @@ import { raceTimer } from '../timers';
 import { creationKeyOf, isStarted, type Row } from './batch-rows';
 import { type BatchWork, isBatchClosed } from './batch-work';
 
-/** One row's create: settled, to be tried again at `until`, looked up and not bought, or no longer allowed. */
+/** A row's next step: settled, to be retried at `until`, looked up and not bought, or no longer allowed. */
 type RowStep =
   | Exclude<CreateStep, { do: 'reconcile' }>
   | { readonly do: 'absent' }
@@ -30,13 +30,13 @@ type RowStep =
 
 export interface RowAnswer {
   readonly step: RowStep;
-  /** The answer behind the step: a refusal for now names the time before which nothing may be sent. */
+  /** The answer that led to the step. A temporary refusal contains the time before which nothing may be sent. */
   readonly answer: CreateVideoAnswer;
 }
 
 /**
- * Sends one group of creates, each row by the rules of create-once, with a log of its own. A lost group is reconciled
- * row by row, so that only rows whose log has an intent stay unconfirmed. Never throws.
+ * Sends one group of creates. Each row follows the rules of create-once and has its own log. A lost group is reconciled
+ * row by row, so that only rows whose log contains an intent stay unconfirmed. Never throws.
  * @param onRow called once for each row, as soon as its step is known
  */
 export async function createRows(
@@ -47,14 +47,14 @@ export async function createRows(
   const states = rows.map(
     (row) => row.create ?? inThisRun(beginCreate(creationKeyOf(campaign, row), Date.now())),
   );
-  // In the input, so that it is the same in a run that was reset after the creates.
+  // Part of the input, so that it stays the same in a run that was reset after the creates.
   const sender = { sender: uuid4(), scheduledAt: new Date().toISOString() };
   const answers = await sendGroup(rows, states, settings, { payer, sender: sender.sender });
   const open: Promise<void>[] = [];
-  // Promises only where something is awaited (docs/adr/0011).
+  // Create promises only where something is awaited (docs/adr/0011).
   const known = rows.map((row, index) => {
     const state = states[index] as CreateOnceState;
-    // A worker of another version may answer fewer rows: the outcome of the others is unknown.
+    // A worker with another version may answer fewer rows. The outcome of the others is unknown.
     const got = 'lost' in answers ? answers.lost : (answers.all[index] ?? UNANSWERED);
     const step = 'outcome' in got ? stepOf(row, state, got, false) : undefined;
     if (step === undefined)
@@ -65,7 +65,7 @@ export async function createRows(
       );
     return step;
   });
-  // All reconciliations are scheduled before the first row continues: histories have their commands in this order.
+  // All reconciliations are scheduled before the first row continues: histories contain their commands in this order.
   rows.forEach((row, index) => {
     const step = known[index];
     if (step !== undefined) onRow(row, step);
@@ -108,16 +108,16 @@ async function sendGroup(
   );
   const first = await raceTimer<{ all: readonly CreateVideoAnswer[] } | { lost: NoValue }>(sent, {
     limitMs: createScheduleToCloseMs(DEFAULT_START_LIMIT_MS) + CREATE_TIMEOUTS.raceMarginMs,
-    // Then the reconciliation reads the journal, which knows how long each sender may take.
+    // The reconciliation then reads the journal, which shows how long each sender may take.
     afterCancelMs: CREATE_TIMEOUTS.httpBudgetMs + CREATE_TIMEOUTS.raceMarginMs,
     summary: 'limit of the creates',
   });
-  // The SDK keeps the arguments of an activity until the run ends (docs/adr/0011).
+  // The SDK keeps an activity's arguments until the run ends (docs/adr/0011).
   asked.length = 0;
   return first === 'lost' ? { lost: NO_ANSWER } : first;
 }
 
-/** The step that follows an answer; undefined when it has to be reconciled first. */
+/** Returns the step that follows an answer, or undefined if the answer must be reconciled first. */
 function stepOf(
   row: Row,
   state: CreateOnceState,
@@ -153,7 +153,7 @@ async function reconciled(
     facts: { model, durationSeconds, resolution, referenceMode },
   };
   const found = await reconcileCreate(state, options, got, trace);
-  // The evidence of the send itself says more than a reconciliation that found nothing.
+  // The send's own evidence says more than a reconciliation that found nothing.
   const keepsOwn = 'outcome' in got && got.outcome === 'unconfirmed' && found.outcome === 'unconfirmed';
   const step = stepOf(row, state, keepsOwn ? got : found, true);
   if (step === undefined) throw new Error('media.reconcileCreate answered "pending"');
@@ -161,7 +161,7 @@ async function reconciled(
 }
 
 /**
- * Whether the journal says that an attempt which was started before bought nothing. A worker that could not read the
+ * Whether the journal shows that an attempt that was started earlier bought nothing. A worker that could not read the
  * journal proves nothing.
  */
 function isAbsent(row: Row, answer: CreateVideoAnswer): boolean {

@@ -5,17 +5,17 @@ import { countEndedVideo } from '../video-progress';
 import { creationKeyOf, factsOf, isStarted, type Row } from './batch-rows';
 import { type BatchWork } from './batch-work';
 
-/** Pause before another attempt, in milliseconds: doubled each time, up to the longest. */
+/** Pause before another attempt, in milliseconds. It doubles each time, up to the maximum. */
 const FIRST_PAUSE_MS = 15_000;
 const LONGEST_PAUSE_MS = 5 * 60_000;
 
-/** Ends an attempt: the row ends, or waits for another attempt under a key of its own. */
+/** Ends an attempt: the row ends, or waits for another attempt under a new key. */
 export function endOrRetry(batch: BatchWork, row: Row, outcome: VideoOutcome | ImageOutcome): void {
   const now = Date.now();
   const result = rowResult(factsOf(batch.input.campaign, row), outcome, now);
   const made = row.attempt - (row.opened.attempt ?? 0) + 1;
   if (row.spec.operation === 'create_video') countEndedVideo(outcome);
-  // Under a budget, an attempt without a price would not be counted.
+  // If there is a budget, an attempt without a price would not be counted.
   const priced = batch.budget.granted === null || row.spec.estimate !== null;
   const goesOn = row.attempt < row.started;
   const isOver = !priced || !mayHaveAnotherAttempt(result) || made >= batch.input.settings.maxAttempts;
@@ -29,7 +29,7 @@ export function endOrRetry(batch: BatchWork, row: Row, outcome: VideoOutcome | I
   Object.assign(row, {
     phase: 'waiting',
     attempt: row.attempt + 1,
-    // The next attempt was started before: it is looked up at once.
+    // The next attempt was started earlier, so it is looked up immediately.
     notBefore: goesOn ? 0 : Math.max(now + pause, notBeforeOf(outcome)),
     cost: 0,
     create: null,
@@ -40,19 +40,19 @@ export function endOrRetry(batch: BatchWork, row: Row, outcome: VideoOutcome | I
   });
 }
 
-/** Whether it cost nothing although the journal records it as bought, by this batch or another. */
+/** Whether the call cost nothing even though the journal records it as bought, by this batch or another one. */
 function isFreeAfterAll(outcome: VideoOutcome | ImageOutcome): boolean {
   if (outcome.outcome === 'rejected') return outcome.reason === 'declared_lost';
   return outcome.outcome === 'failed';
 }
 
-/** Whether another text of this row was bought under its keys, by a campaign that ended before it had a result. */
+/** Whether a different text was bought under this row's keys, by a campaign that ended before it had a result. */
 function isHeldByAnother(row: Row, { outcome, reason, ledger }: CampaignRowResult): boolean {
   const isConflict = outcome === 'rejected' && reason === 'creation_key_conflict';
   return isConflict && isStarted(row) && ledger.some(({ state }) => state !== 'none');
 }
 
-/** The time that the service asked for, never shortened. */
+/** Returns the time that the service requested, which is never shortened. */
 function notBeforeOf(outcome: VideoOutcome | ImageOutcome): number {
   return outcome.outcome === 'rejected' && outcome.notBefore !== undefined
     ? Date.parse(outcome.notBefore)

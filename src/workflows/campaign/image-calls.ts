@@ -12,10 +12,10 @@ import { type BatchWork, isBatchClosed } from './batch-work';
 import { endOrRetry } from './end-row';
 import { buyOrKeep } from './unbought-rows';
 
-/** Maximum open image calls of one batch: each takes a minute and an activity slot of the worker. */
+/** Maximum open image calls per batch. Each takes a minute and occupies one of the worker's activity slots. */
 const OPEN_IMAGE_CALLS = 25;
 
-/** Runs image rows: they are set aside when their page is read, then get one activity each. */
+/** Runs image rows. They are set aside when their page is read, then get one activity each. */
 export class ImageCalls {
   private open = 0;
 
@@ -42,7 +42,7 @@ export class ImageCalls {
     return this.batch.hasRoom(row, this.batch.inFlight(limitKeyOf(row)), now) && this.batch.takeMoney(row);
   }
 
-  /** Lets a row without a result wait with its money and position, or returns the outcome that ends it. */
+  /** Lets a row without a result keep waiting with its money and its slot, or returns the outcome that ends it. */
   private waitOrEnd(row: Row, got: WaitingImage): ImageOutcome | undefined {
     const { batch } = this;
     const state = row.create ?? inThisRun(beginCreate(creationKeyOf(batch.input.campaign, row), Date.now()));
@@ -83,14 +83,14 @@ export class ImageCalls {
   }
 }
 
-/** Whether a call that was started before bought nothing. */
+/** Whether a call that was started earlier bought nothing. */
 function isAbsent(outcome: ImageOutcome): boolean {
   return outcome.outcome === 'rejected' && ['not_sent', 'retry_later'].includes(outcome.reason);
 }
 
 const NO_ROOM: readonly string[] = ['capacity', 'retry_later'];
 
-/** Runs one image row: a plain activity with its own retries, as for single images. Never throws. */
+/** Runs one image row as a plain activity with its own retries, as for single images. Never throws. */
 function generateImageOf(row: Row, { input, payer }: BatchWork): Promise<ImageOutcome | WaitingImage> {
   const { campaign, settings } = input;
   const { account, policy, queues } = settings;

@@ -19,12 +19,12 @@ export function noResults(): ResultsRef {
 
 /**
  * Writes an index of segments, so that one hash replaces many.
- * @returns a function that replaces them in the results, which may have got more segments meanwhile
+ * @returns a function that replaces the segments in the results, which may contain more segments by then
  */
 export async function foldSegments(
   segments: readonly string[],
 ): Promise<(results: ResultsRef) => ResultsRef> {
-  const fold = activity(ACTIVITY.foldResults, { summary: `name ${segments.length} segments` });
+  const fold = activity(ACTIVITY.foldResults, { summary: `index ${segments.length} segments` });
   for (;;)
     try {
       const { sha256 } = await fold({ segments });
@@ -47,9 +47,12 @@ interface EndedRow {
   readonly endedAt: number;
 }
 
-/** Maximum rows of one segment; keeps the input of its activity far below the limit of a payload. */
+/** Maximum rows per segment. Keeps the activity's input far below the payload limit. */
 const SEGMENT_ROWS = 200;
-/** Rows, or age of the oldest row, at which a segment is written; less with few rows, which a person may watch. */
+/**
+ * Number of rows, or age of the oldest row, at which a segment is written. Smaller if there are few rows, which a
+ * person may be watching.
+ */
 const FLUSH_ROWS = 100;
 const FLUSH_MS = 15_000;
 const FLUSH_FEW_MS = 3_000;
@@ -85,7 +88,7 @@ export class BatchResults {
     }, unlessCancelled);
   }
 
-  /** When the oldest row must be written, in workflow time; null when none waits. */
+  /** Returns when the oldest row must be written, in workflow time; null if no row is waiting. */
   dueAt(): number | null {
     const oldest = this.ended[0];
     return this.writing > 0 || oldest === undefined ? null : oldest.endedAt + this.flushMs;
@@ -105,7 +108,7 @@ export class BatchResults {
     for (;;)
       try {
         const { sha256 } = await record({ rows: results });
-        // The SDK keeps the arguments of an activity until the run ends (docs/adr/0011).
+        // The SDK keeps an activity's arguments until the run ends (docs/adr/0011).
         results.length = 0;
         for (const { set, index } of rows) set.markReported(index);
         this.totals = addSegments(this.totals, { segments: [sha256], ...totalsOf(rows) });

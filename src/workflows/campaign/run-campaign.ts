@@ -35,7 +35,7 @@ import { AUTO_UPGRADE, recordFacts } from '../workflow-metadata';
 import { Campaign } from './campaign';
 import { acceptUpdates } from './campaign-updates';
 
-const SPENT = 'The budget is spent: rows that were not bought are skipped.';
+const SPENT = 'The budget is spent. Rows that were not bought are skipped.';
 
 function campaignState(campaign: Campaign, phase: CampaignState['phase']): CampaignState {
   const { plan, window, concurrency, paused } = campaign;
@@ -77,13 +77,16 @@ function campaignState(campaign: Campaign, phase: CampaignState['phase']): Campa
   };
 }
 
-/** Why rows are not sent, each reason once. Answer of the query `waits`. */
+/** Returns why rows are not being sent, each reason only once. Answers the query `waits`. */
 function campaignWaits({ window, books }: Campaign): readonly CallWait[] {
   const waits = [books.held, ...window.all().map(({ report }) => report?.held ?? null)];
   return [...new Map(waits.flatMap((held) => (held === null ? [] : [[held.why, held] as const]))).values()];
 }
 
-/** The four parts of a budget. Costs that are not in the results, and grants without a report, are reserved. */
+/**
+ * Splits a budget into its four parts. Costs that are not in the results yet, and grants without a report, count as
+ * reserved.
+ */
 function budgetState({ budget, books, window }: Campaign, money: MoneyTotals): BudgetState | null {
   if (budget === null) return null;
   const total = budget.microUnits;
@@ -99,16 +102,16 @@ function budgetState({ budget, books, window }: Campaign, money: MoneyTotals): B
 
 const iso = (time: number) => new Date(time).toISOString();
 
-/** The query `campaign_state`: counts, budget, and rows in work of a campaign. */
+/** The query `campaign_state`: a campaign's counts, its budget, and its rows in progress. */
 export const campaignStateQuery = defineQuery<CampaignState>(QUERY.campaignState);
 const PLAN_FAILED = 'The manifest could not be planned: no worker could read it in time.';
 
 const campaignReportSignal = defineSignal<[BatchReport]>(SIGNAL.campaignReport);
 
 /**
- * Buys every row of a manifest once, waits for all of them and keeps the results. The workflow id is the id of the
- * campaign and part of every creation key: the same id never buys a row twice. It returns a value when it ends by
- * itself, unless its input is invalid or its first plan fails.
+ * Buys each of a manifest's rows once, waits for all of them and stores the results. The workflow ID is the campaign's
+ * ID and part of every creation key: the same ID never buys a row twice. When it ends on its own, it returns a value
+ * unless its input is invalid or its first plan fails.
  */
 export async function runCampaign(input: CampaignInput): Promise<CampaignResult> {
   requireInput(input, CAMPAIGN_SHAPE);
@@ -121,7 +124,7 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
   const root = CancellationScope.current();
   if (root.consideredCancelled) campaign.cancel();
   void root.cancelRequested.catch(() => campaign.cancel());
-  // A cancellation does not stop the collection of what is bought.
+  // A cancellation does not stop the collection of what was bought.
   return CancellationScope.nonCancellable(async () => {
     for (;;) {
       const selection = campaign.isNextSelectionFree() ? campaign.selections.shift() : undefined;
@@ -141,7 +144,7 @@ export async function runCampaign(input: CampaignInput): Promise<CampaignResult>
       phase = 'done';
       await campaign.finish();
       await condition(allHandlersFinished);
-      // An Update may have added a selection meanwhile.
+      // An Update may have added a selection in the meantime.
       if (campaign.selections.length === 0 && campaign.plan !== null)
         return end(campaign, campaign.stop === 'cancel' ? 'cancelled' : 'completed', campaign.plan);
     }
@@ -167,18 +170,18 @@ function end(campaign: Campaign, outcome: CampaignResult['outcome'], plan: Campa
   };
 }
 
-/** Plans beside the running batches, which go on meanwhile: a large manifest takes a minute to read. */
+/** Plans while the batches keep running, because reading a large manifest takes a minute. */
 async function planConcurrently(campaign: Campaign, select: RowSelection): Promise<void> {
   campaign.planning = true;
   const plan = await makePlan(campaign, select);
   campaign.planning = false;
-  // A plan that failed or was refused becomes a note; the campaign continues.
+  // A plan that failed or was refused becomes a note. The campaign continues.
   if (plan === null || plan.refused !== undefined) campaign.notes.push(plan?.refused?.message ?? PLAN_FAILED);
   else campaign.addPlan(plan, select);
   campaign.wake();
 }
 
-/** Null when no worker could make it. */
+/** Returns null if no worker could make the plan. */
 async function makePlan(campaign: Campaign, select: RowSelection): Promise<CampaignPlan | null> {
   const { input } = campaign;
   const results = campaign.allResults();

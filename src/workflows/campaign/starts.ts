@@ -9,15 +9,20 @@ import { endOrRetry } from './end-row';
 import { buyOrKeep } from './unbought-rows';
 import { type Watches } from './watches';
 
-/** Fewer creates than this wait up to `GROUP_WAIT_MS` for more, so that they share an activity. */
+/** If fewer creates than this are ready, they wait up to `GROUP_WAIT_MS` for more, so that they share an activity. */
 const MIN_GROUP = 10;
 const GROUP_WAIT_MS = 2_000;
-/** Rows of a batch per open group: enough for 150 creates a second, with few waiting at a cancellation. */
+/** Rows in a batch per open group: enough for 150 creates per second, with few waiting at a cancellation. */
 const ROWS_PER_GROUP = 300;
-/** Under a cap, open creates are those of this time (ms): enough to use it, with few waiting at a cancellation. */
+/**
+ * Under a rate limit, the open creates cover this many milliseconds: enough to use the limit, with few waiting at a
+ * cancellation.
+ */
 const CAPPED_MS = 2_000;
 
-/** Takes rows from pages and sends their creates, few groups at a time: the service's answers pace the starts. */
+/**
+ * Takes rows from pages and sends their creates, a few groups at a time, so that the service's answers pace the starts.
+ */
 export class Starts {
   private sending = 0;
   private isLookingUp = false;
@@ -106,7 +111,8 @@ export class Starts {
       if (row.spec.operation !== 'create_video' || picked.length >= most) continue;
       if (fits(row)) picked.push(row);
     }
-    // Rows that cannot start now are set aside, so that other models and cheaper rows continue; but not the whole batch.
+    // Rows that cannot start now are set aside, so that other models and cheaper rows continue. This must not use up
+    // the whole batch.
     while (picked.length < most && waiting < Math.max(ROWS_PER_ACTIVITY.create, batch.orders.slots)) {
       const next = batch.pages.nextRow();
       if (next === undefined) break;
@@ -160,22 +166,22 @@ export class Starts {
     }
   }
 
-  /** An attempt that was started before bought nothing: another one follows it, or it was the last. */
+  /** Handles an attempt that was started earlier but bought nothing: another one follows it, or it was the last. */
   private onAbsent(row: Row, { sendAttempt, account, estimate, mayBeOwed }: RowAnswer['answer']): void {
     if (row.attempt >= row.started) return buyOrKeep(this.batch, row);
     const key = creationKeyOf(this.batch.input.campaign, row);
     const common = { sendAttempt, sent: false, account, estimate, ...(mayBeOwed === true && { mayBeOwed }) };
-    const message = 'It was refused for now, and tried again.';
+    const message = 'It was temporarily refused and then retried.';
     const refused = { ...common, outcome: 'rejected', reason: 'retry_later', message } as const;
     endOrRetry(this.batch, row, outcomes.rejected(refused, key, 0));
   }
 }
 
-/** Whether this is a video that was started before and still has to be looked up in the journal. */
+/** Whether this is a video that was started earlier and still needs to be looked up in the journal. */
 function isLookedUp(row: Row): boolean {
   const isVideo = row.spec.operation === 'create_video';
   return row.phase === 'waiting' && isVideo && isStarted(row) && row.create?.unknown === undefined;
 }
 
 const CHANGED =
-  'It was bought before with another text, and is not bought again by itself. Ask for changed rows to be bought again, or give the row another id.';
+  'It was bought before with another text, and is not bought again automatically. Request that changed rows are bought again, or give the row another ID.';

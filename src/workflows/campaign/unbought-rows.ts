@@ -6,12 +6,12 @@ import { type BatchWork } from './batch-work';
 import { endOrRetry } from './end-row';
 
 /**
- * Ends rows that are not bought when the budget is spent or the campaign is cancelled. Without money, bought rows
- * continue; after a cancellation, only those that were bought and have no result yet.
+ * Ends rows that were not bought when the budget is spent or the campaign is canceled. If the budget is spent, rows
+ * that were already bought continue. After a cancellation, only those that have no result yet do.
  */
 export function endUnbought(batch: BatchWork, now: number): void {
   const { stop } = batch.orders;
-  // A batch that hands back returns unfinished rows: the next one looks them up in the journal.
+  // A batch that hands back returns unfinished rows: the next batch looks them up in the journal.
   if (stop === null || batch.isLeaving()) return;
   const ends = (row: Row) =>
     stop === 'cancel'
@@ -24,7 +24,10 @@ export function endUnbought(batch: BatchWork, now: number): void {
   }
 }
 
-/** Whether attempts were bought that are in no results: they are collected, whatever the row's earlier outcome. */
+/**
+ * Whether attempts were bought that are missing from all results. They are collected, whatever the row's earlier
+ * outcome.
+ */
 function hasUncountedCost({ opened }: Row): boolean {
   return (opened.bought ?? 0) > 0;
 }
@@ -32,26 +35,26 @@ function hasUncountedCost({ opened }: Row): boolean {
 function end(batch: BatchWork, row: Row, stop: 'budget' | 'cancel', now: number): void {
   const { was } = row.opened;
   const unknown = row.create?.unknown;
-  // It was sent and its outcome is unknown: a stop order does not make it unbought.
+  // It was sent and its outcome is unknown, so a stop order does not make it unbought.
   if (unknown !== undefined)
     return endOrRetry(batch, row, outcomes.unconfirmed(unknown, creationKeyOf(batch.input.campaign, row)));
   batch.budget.giveBack(row.cost);
   if (row.last !== null) return batch.end(row, row.last);
   const unbought = (outcome: RowOutcome, message: string) =>
     batch.end(row, unboughtResult(factsOf(batch.input.campaign, row), outcome, message, now));
-  if (was !== undefined) unbought(was.outcome, 'It was not resumed.');
-  else if (stop === 'cancel') unbought('cancelled', 'The campaign was cancelled.');
+  if (was !== undefined) unbought(was.outcome, 'The row was not resumed.');
+  else if (stop === 'cancel') unbought('cancelled', 'The campaign was canceled.');
   else unbought('skipped_budget', 'The budget was spent.');
 }
 
 /**
- * Buys the last attempt that was started before when the journal has nothing of it. An attempt on the books is never
- * bought again, even if the journal has lost it: its row keeps its earlier outcome.
+ * Buys the last attempt that was started before if the journal contains nothing about it. An attempt in the books is
+ * never bought again, even if the journal has lost it: its row keeps its earlier outcome.
  */
 export function buyOrKeep(batch: BatchWork, row: Row): void {
   const { was } = row.opened;
   if (was === undefined || !isBought(batch.input.campaign, row)) {
-    // Drop the state of the lookups: the money for it is not taken yet.
+    // Drop the state from the lookups, because the money for this attempt has not been taken yet.
     Object.assign(row, { phase: 'waiting', started: -1, create: null });
     return;
   }
@@ -59,4 +62,4 @@ export function buyOrKeep(batch: BatchWork, row: Row): void {
 }
 
 const FORGOTTEN =
-  'It was bought before, and the journal no longer knows of it: it is not bought again by itself. Ask the service for its task, or give the row another id.';
+  'It was bought before, but the journal no longer contains it, so it is not bought again automatically. Ask the service for its task, or give the row another ID.';

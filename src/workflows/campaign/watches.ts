@@ -25,7 +25,7 @@ interface FinishedRow {
   readonly record: PolledRecord;
 }
 
-/** Rows whose task exists: one loop polls them all, then they are downloaded in groups. */
+/** The rows whose task exists. One loop polls all of them, and they are then downloaded in groups. */
 export class Watches {
   private readonly loop: PollLoop<WatchedRow>;
   private readonly queue: FinishedRow[] = [];
@@ -43,7 +43,7 @@ export class Watches {
     });
   }
 
-  /** Starts to watch a task that was created, now or before. */
+  /** Starts watching a task, whether it was created just now or earlier. */
   begin(row: Row, created: CreatedVideo, now: number): void {
     const video = this.shared.task(created.video);
     row.created = {
@@ -57,14 +57,14 @@ export class Watches {
     const since = (isHandedBack ? sinceOf(row.opened) : undefined) ?? now;
     const deadlineAt = since + this.batch.input.settings.waitForMs;
     const { firstPollSeconds, minSeconds } = video.polling;
-    // A task that was bought before may be ready, and another batch may just have polled it.
+    // A task that was bought earlier may be ready, and another batch may have just polled it.
     const firstPollAt = created.sent
       ? now + firstPollSeconds * 1000
       : Math.max(now, (polledAt ?? now) + minSeconds * 1000);
     this.watch(row, beginWatch({ video, now, deadlineAt, firstPollAt, lastStatus: created.status }));
   }
 
-  /** Whether all recent polls failed: the service is unavailable, and nothing new is bought meanwhile. */
+  /** Whether all recent polls failed: the service is then unavailable, and nothing new is bought in the meantime. */
   serviceIsAway(): boolean {
     const states = this.loop.states().filter(({ lastPollAt, errors }) => lastPollAt !== null || errors > 0);
     return states.length > 0 && states.every(({ errors }) => errors > 0);
@@ -85,13 +85,13 @@ export class Watches {
     }
   }
 
-  /** Stops the loop, at the end of its tick when one is in progress. @returns whether it has stopped */
+  /** Stops the loop, at the end of its tick if one is in progress. @returns whether it has stopped */
   stop(): boolean {
     this.loop.stop();
     return this.open === 0;
   }
 
-  /** When a row was polled last, in workflow time; 0 before that. */
+  /** Returns when a row was last polled, in workflow time; 0 if there was no poll yet. */
   lastTickAt(): number {
     return this.loop.lastTick().lastTickAt;
   }
@@ -123,8 +123,8 @@ export class Watches {
   }
 
   /**
-   * One try for each row, all in one activity; then an activity for each that needs more, never before the time that
-   * the service asked for. Other deliveries need not wait for those.
+   * Makes one attempt for each row, all in one activity. Rows that need more attempts then get an activity each, which
+   * never starts before the time that the service requested. Other deliveries do not have to wait for these.
    */
   private async fetch(finished: readonly FinishedRow[]): Promise<void> {
     const { download } = this.batch.input.settings.queues;
@@ -143,7 +143,7 @@ export class Watches {
       const open: Promise<void>[] = [];
       finished.forEach((one, index) => {
         const tried = tries?.[index] ?? null;
-        // Promises only where something is awaited (docs/adr/0011).
+        // Create promises only where something is awaited (docs/adr/0011).
         if (tried !== null && 'outcome' in tried) end(one, tried);
         else {
           const { video } = one.state;
@@ -162,13 +162,13 @@ export class Watches {
 const originOf = ({ created }: Row): WaitOrigin => ({ creationKey: null, created });
 
 /**
- * Values that most rows of a batch have in common, each kept once: activity results are decoded separately for every
- * row, and a batch holds hundreds of them. There are as many as a campaign has models, accounts and prices.
+ * Stores each value that most of a batch's rows share only once. Activity results are decoded separately for every row,
+ * and a batch contains hundreds of rows. There are as many values as a campaign has models, accounts and prices.
  */
 class SharedValues {
   private readonly known = new Map<string, unknown>();
 
-  /** The first value that was passed with the same JSON. */
+  /** Returns the first value that was passed with the same JSON. */
   of<T extends string | object | null>(value: T): T {
     if (value === null) return value;
     const key = JSON.stringify(value);
@@ -177,7 +177,7 @@ class SharedValues {
   }
 
   task(video: VideoTask): VideoTask {
-    // Fields are listed one by one: a copy by a spread takes 50% more memory.
+    // Fields are listed individually: copying with a spread takes 50% more memory.
     return {
       taskId: video.taskId,
       model: this.of(video.model),
@@ -192,7 +192,10 @@ class SharedValues {
   }
 }
 
-/** One try for each of several videos, in one activity. Null where that is not known, or no worker could finish it. */
+/**
+ * Makes one attempt for each of several videos, in one activity. An entry is null if its result is unknown. Returns
+ * null if no worker could finish the activity.
+ */
 async function tryEach(
   videos: readonly VideoTask[],
   taskQueue: string,
@@ -205,7 +208,7 @@ async function tryEach(
     if (!(error instanceof ActivityFailure)) throw error;
     return null;
   } finally {
-    // The SDK keeps the arguments of an activity until the run ends (docs/adr/0011).
+    // The SDK keeps an activity's arguments until the run ends (docs/adr/0011).
     asked.length = 0;
   }
 }

@@ -25,7 +25,7 @@ import { executionExpiresAt } from './timers';
 export type Decided =
   | { readonly kind: 'settled'; readonly answer: SettledCreate }
   /**
-   * A person authorized another send after this one. The journal is read again first, because a late task id may have
+   * A person authorized another send after this one. The journal is read again first, because a late task ID may have
    * been recorded.
    */
   | { readonly kind: 'resubmit' };
@@ -36,7 +36,7 @@ interface AwaitDecisionOptions {
 }
 
 /**
- * Waits until a person decides about an unconfirmed create (failure model: The log, issue of the input
+ * Waits until a person decides about an unconfirmed create (failure model: The log; requested by the input
  * `onUnconfirmed`). The decision counts once it is in the journal. If the workflow is canceled or about to expire, the
  * result stays unconfirmed.
  */
@@ -46,7 +46,7 @@ export async function awaitDecision(
   options: AwaitDecisionOptions,
 ): Promise<Decided> {
   const decided = await decide(unconfirmed, decisions, options);
-  const late = 'Its fate is known by now, or another decision was carried out.';
+  const late = 'The outcome is now known, or another decision was applied.';
   decisions.close(() => notResolved(options.creationKey, 'already_decided', late));
   // Every Update gets a reply before this workflow may end.
   await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
@@ -71,7 +71,7 @@ async function decide(
     const result = await carryOut(open, options);
     open.settle(result);
     if (result.answer !== null && isSettled(result.answer)) return { kind: 'settled', answer: result.answer };
-    // A decision that was recorded elsewhere counts like one that arrived here.
+    // A decision that was recorded elsewhere has the same effect as one that arrived here.
     const decided = result.resolved ? result : result.stands;
     if (decided?.decision === 'resubmit') return { kind: 'resubmit' };
   }
@@ -89,7 +89,7 @@ async function carryOut(
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     const message =
-      'No worker could carry the decision out in time. It may be in the journal: send it again.';
+      'No worker could apply the decision in time. It may already be in the journal. Send it again.';
     return notResolved(creationKey, 'service_unavailable', message);
   }
 }
@@ -107,24 +107,19 @@ function notResolved(
   return { resolved: false, reason, creationKey, answer: null, message };
 }
 
-/** Null if nothing expires. Waiting past the end of the execution would cause a timeout without an outcome. */
+/** Returns null if nothing expires. Waiting past the end of the execution would cause a timeout without an outcome. */
 function timeLeft(): number | null {
   const expiresAt = executionExpiresAt();
   return expiresAt === null ? null : Math.max(1, expiresAt - POLL_TIMEOUTS.expiryMarginMs - Date.now());
 }
 
-/**
- * The Update `adopt`: the create with the unknown outcome made this task. The workflow waits for the task and buys
- * nothing.
- */
+/** The Update `adopt`: the unconfirmed create made this task. The workflow waits for the task and buys nothing. */
 export const adoptUpdate = defineUpdate<ResolveUnconfirmedResult, [VideoUpdates['adopt']]>(UPDATE.adopt);
 /** The Update `declareLost`: a person found that nothing was accepted. Nothing is sent again under this key. */
 export const declareLostUpdate = defineUpdate<ResolveUnconfirmedResult, [VideoUpdates['declareLost']]>(
   UPDATE.declareLost,
 );
-/**
- * The Update `resubmit`: sends the create again. This buys a second time if the first create was accepted after all.
- */
+/** The Update `resubmit`: sends the create again. If the first create was in fact accepted, this buys a second time. */
 export const resubmitUpdate = defineUpdate<ResolveUnconfirmedResult, [VideoUpdates['resubmit']]>(
   UPDATE.resubmit,
 );
@@ -137,13 +132,13 @@ interface OpenDecision {
 
 /**
  * Accepts decisions about an unconfirmed create (architecture: Names). The handlers only validate and enqueue; the
- * workflow applies the decisions. While there is nothing to decide, Updates are refused and leave no event.
+ * workflow applies the decisions. While there is nothing to decide, Updates are rejected and leave no event.
  */
 export class Decisions {
   private readonly queue: OpenDecision[] = [];
   private waiting = false;
 
-  /** Call it before the first await: an Update may arrive with the first workflow task. */
+  /** Must be called before the first await, because an Update may arrive with the first workflow task. */
   accept(): void {
     const updates = { adopt: adoptUpdate, declareLost: declareLostUpdate, resubmit: resubmitUpdate };
     for (const [decision, update] of Object.entries(updates) as [UnconfirmedDecision, typeof adoptUpdate][])
@@ -154,7 +149,7 @@ export class Decisions {
       );
   }
 
-  /** Returns the next decision; undefined if none arrived in time. Throws if the workflow is canceled. */
+  /** Returns the next decision, or undefined if none arrived in time. Throws if the workflow is canceled. */
   async next(withinMs: number | null): Promise<OpenDecision | undefined> {
     this.waiting = true;
     const there = (): boolean => this.queue.length > 0;
@@ -167,7 +162,7 @@ export class Decisions {
     return this.queue.shift();
   }
 
-  /** Refuses later Updates and settles open ones once nothing is left to decide. */
+  /** Rejects later Updates and settles open ones once nothing is left to decide. */
   close(settle: () => ResolveUnconfirmedResult): void {
     this.waiting = false;
     for (const open of this.queue.splice(0)) open.settle(settle());
@@ -176,7 +171,7 @@ export class Decisions {
   private issueOf(given: GivenDecision): string | undefined {
     return this.waiting
       ? decisionIssue(given)
-      : 'There is nothing to decide: no create of this workflow waits with an unknown fate.';
+      : 'There is nothing to decide: this workflow is not waiting for an unconfirmed create.';
   }
 
   private async enqueue(
@@ -196,7 +191,7 @@ export class Decisions {
         result = settled;
       },
     });
-    // Canceling the workflow does not undo an accepted Update. Its sender still gets the result.
+    // Canceling the workflow does not undo an accepted Update. Its sender still receives the result.
     await CancellationScope.nonCancellable(() => condition(() => result !== undefined));
     return result as unknown as ResolveUnconfirmedResult;
   }

@@ -41,8 +41,8 @@ import { trackVideo, type VideoProgress } from './video-progress';
 import { PINNED } from './workflow-metadata';
 
 /**
- * Fetches and verifies a finished video's file. Null if no worker could finish, or if time ran out.
- * @param endsAt when the caller is about to expire, in workflow time; null for never
+ * Fetches and verifies a finished video's file. Returns null if no worker could finish, or if time ran out.
+ * @param endsAt when the caller is about to expire, in workflow time; null if it does not expire
  */
 export async function downloadVideo(
   input: DownloadVideoInput,
@@ -61,18 +61,18 @@ export async function downloadVideo(
   }
 }
 
-/** Runs a video's next poll earlier. Sent to the video's workflow, or to its watcher with that workflow's id. */
+/** Runs a video's next poll earlier. Sent to the video's workflow, or to its watcher with that workflow's ID. */
 export const nudgeSignal = defineSignal<[workflowId?: string]>(SIGNAL.nudge);
 
 type WaitInput = GenerateVideoInput | AwaitVideoInput;
 
 interface WaitStart extends WaitOrigin {
   readonly video: VideoTask;
-  /** Workflow time: the deadline never depends on a worker's clock (architecture: Wait). */
+  /** Workflow time: the deadline must not depend on a worker's clock (architecture: Wait). */
   readonly now: number;
   readonly firstPollAt: number;
   readonly lastStatus?: string;
-  /** The worker's default for an input that names no polling. */
+  /** The worker's default for an input that does not specify polling. */
   readonly polling: PollingMode | undefined;
 }
 
@@ -121,7 +121,7 @@ function factsOf({ carried: { creationKey, created }, watch }: OpenWait) {
   return { phase: 'watching', creationKey, video, estimate, deadlineAt, wait: null, watch } as const;
 }
 
-/** Has a watcher poll the task. Undefined if no watcher does; the video then polls on its own. */
+/** Has a watcher poll the task. Returns undefined if no watcher does; the video then polls on its own. */
 async function byWatcher(wait: OpenWait): Promise<WatchEnd | undefined> {
   const { input, progress, watch } = wait;
   const { taskQueue } = workflowInfo();
@@ -173,8 +173,9 @@ const cancelledAt = (state: WatchState): WatchEnd => ({
 });
 
 /**
- * Has a task watched by a watcher: one activity that stays open until the watcher completes it. The activity's timeouts
- * are the durable deadline, so nothing depends on the watcher being alive (ADR 26). Undefined if the activity failed.
+ * Has a watcher watch the task, using one activity that stays open until the watcher completes it. The activity's
+ * timeouts are the durable deadline, so nothing depends on the watcher being alive (ADR 26). Returns undefined if the
+ * activity failed.
  */
 async function askWatcher(
   state: WatchState,
@@ -196,14 +197,17 @@ async function askWatcher(
   }
 }
 
-/** After the deadline, the watcher has two intervals for the last poll; before the execution expires, it has one. */
+/**
+ * Returns the latest time for an answer. After the deadline, the watcher has two intervals for the last poll; before
+ * the execution expires, it has one.
+ */
 function latestAnswer({ deadlineAt, hardEndAt, video }: WatchState): number {
   const interval = video.polling.maxSeconds * 1000;
   const end = hardEndAt === null ? Infinity : hardEndAt + interval;
   return Math.min(deadlineAt + 2 * interval, end, Date.now() + WATCH_TIMEOUTS.longestMs);
 }
 
-/** The watcher may be gone, and then has nothing to forget. */
+/** Notifies the watcher that the video has left. If the watcher is gone, there is nothing to do. */
 async function leave({ workflowId: watcherId }: WatcherFacts): Promise<void> {
   const { workflowId, runId } = workflowInfo();
   await CancellationScope.nonCancellable(() =>
@@ -217,7 +221,7 @@ async function nudgeWatcher({ workflowId: watcherId }: WatcherFacts): Promise<vo
     .catch(otherwise(undefined));
 }
 
-/** Whether a watcher may fetch the file the way this video wants it. A prompt is never passed to another workflow. */
+/** Whether a watcher may fetch the file as this video requires. A prompt is never passed to another workflow. */
 function takesDelivery(input: WaitInput): Pick<Waiter, 'takesFile'> {
   const { poll, download } = queuesOf(input.queues);
   return download === deliveryQueue(poll) && promptToKeep(input) === undefined ? { takesFile: true } : {};
@@ -241,19 +245,19 @@ function slowPolling({ slowPolling: asked }: WaitInput): SlowPolling | undefined
 
 /**
  * Returns the latest time at which a wait may still end normally: one interval, one poll and a margin before the
- * execution or this run expires (architecture: Wait). Null if nothing expires. Workflow time in milliseconds.
+ * execution or this run expires (architecture: Wait). Returns null if nothing expires. Workflow time in milliseconds.
  */
 function hardEnd(polling: PollingProfile): number | null {
   const expiresAt = executionExpiresAt();
   if (expiresAt === null) return null;
   const interval = polling.maxSeconds * 1000;
-  // The start-to-close timeout of a tick is its budget, at most the interval, plus `overBudgetMs`.
+  // The start-to-close timeout of a tick is its budget, which is at most the interval, plus `overBudgetMs`.
   return expiresAt - (interval + interval + POLL_TIMEOUTS.overBudgetMs + POLL_TIMEOUTS.expiryMarginMs);
 }
 
 /**
- * Waits for an existing task and downloads its result. Only polls and downloads: never validates, never creates
- * (architecture: Wait). The wait starts when this workflow starts.
+ * Waits for an existing task and downloads its result. It only polls and downloads, and never validates or creates
+ * anything (architecture: Wait). The wait starts when this workflow starts.
  */
 export async function awaitVideo(input: AwaitVideoInput): Promise<VideoOutcome> {
   return trackVideo(async (progress) => {
@@ -263,7 +267,7 @@ export async function awaitVideo(input: AwaitVideoInput): Promise<VideoOutcome> 
   });
 }
 
-/** Returns the wait from here on, also after a continue-as-new, or the outcome if there is nothing to wait for. */
+/** Returns the wait from here on, including after a continue-as-new, or the outcome if there is nothing to wait for. */
 async function find(input: AwaitVideoInput, progress: VideoProgress): Promise<CarriedWait | VideoOutcome> {
   requireInput(input, AWAIT_VIDEO_SHAPE);
   if (input.carried?.phase === 'watching') return input.carried;
@@ -271,7 +275,7 @@ async function find(input: AwaitVideoInput, progress: VideoProgress): Promise<Ca
   let video: VideoTask;
   let creationKey: string | null = null;
   let polling: PollingMode | undefined;
-  // Nothing is created here: the first phase is `watching`.
+  // Nothing is created here, so the first phase is `watching`.
   progress.update({ phase: 'watching', taskId: input.video.taskId });
   if ('account' in input.video) {
     // An untyped caller may pass fewer fields than a `VideoTask` has.
@@ -287,12 +291,12 @@ async function find(input: AwaitVideoInput, progress: VideoProgress): Promise<Ca
     } catch (error) {
       if (isCancellation(error)) return outcomes.cancelled(null, null, billing(null, 'needs_review'));
       if (!(error instanceof ActivityFailure)) throw error;
-      // No worker could read the journal, but the id and the credential are enough to poll.
+      // No worker could read the journal, but the ID and the credential are enough to poll.
       video = videoTaskById(input.video.taskId, input.account ?? DEFAULT_CREDENTIAL);
     }
   }
-  // Any number of workflows may wait for the same task, on any worker. Together they must poll it no faster than one
-  // would.
+  // Any number of workflows may wait for the same task, on any worker. Together, they must not poll it faster than a
+  // single one would.
   const start = { video, now, firstPollAt: now, creationKey, created: null };
   return beginWait(input, { ...start, polling: polling ?? 'shared' });
 }

@@ -38,17 +38,19 @@ import { queuesOf } from './handlers';
 import { activity, createScheduleToCloseMs } from './proxies';
 import { neverStarted, raceTimer, type StartWait } from './timers';
 
-/** The request, and how long and under which policy {@link createOnce} tries to send the request. */
+/** The request, how long {@link createOnce} tries to send it, and under which policy. */
 export interface CreateOnceOptions {
   /** The video to create. */
   readonly request: VideoRequest;
   /** Credential name, or `name@digest`. @default 'default' */
   readonly account?: string | undefined;
-  /** What the service's replies prove about the create. @default the worker's policy */
+  /** Determines what the service's replies prove about the create. @default the worker's policy */
   readonly policy?: CreatePolicy | undefined;
-  /** Sends nothing while a create with the same body and another key has an unknown outcome. @default false */
+  /**
+   * Whether to send nothing while a create with the same body and another key has an unknown outcome. @default false
+   */
   readonly refuseWhileUnconfirmed?: boolean | undefined;
-  /** Sends again after a refusal under this key. Set this only at a person's request. @default false */
+  /** Whether to send again after a refusal under this key. Set this only at a person's request. @default false */
   readonly again?: boolean | undefined;
   /** Milliseconds that the create may wait before it is sent, counted from `state.startedAt`. */
   readonly startLimitMs: number;
@@ -56,7 +58,7 @@ export interface CreateOnceOptions {
   readonly taskQueue?: string | undefined;
   /** Called on every state change; feeds the queries. */
   readonly onState?: (state: CreateOnceState, wait: CallWait | null) => void;
-  /** Called after every wait. True ends this run here, and the next run continues from the state. */
+  /** Called after every wait. If it returns true, this run ends here and the next run continues from the state. */
   readonly shouldHandOver?: () => boolean;
 }
 
@@ -71,9 +73,9 @@ export type CreateOnceResult =
   | { readonly kind: 'cancelled'; readonly mayBeOwed: boolean };
 
 /**
- * Creates one video at most once per creation key (C4.4a, architecture: Create). The domain decides. This function
- * issues the commands: the create activity raced by a timer, the reconciliation, and durable timers between proven
- * refusals.
+ * Creates one video at most once per creation key (C4.4a, architecture: Create). The domain makes the decisions. This
+ * function issues the commands: the create activity, raced by a timer; the reconciliation; and durable timers between
+ * proven refusals.
  */
 export async function createOnce(
   start: CreateOnceState,
@@ -103,7 +105,7 @@ export async function createOnce(
         return { kind: 'cancelled', mayBeOwed: settled.mayBeOwed === true };
       return { kind: 'settled', answer: settled, sends: state.sends + (settled.sent ? 1 : 0) };
     }
-    if (step.do === 'reconcile') throw new Error('media.reconcileCreate answered "pending"');
+    if (step.do === 'reconcile') throw new Error('media.reconcileCreate must not return "pending"');
     state = step.state;
     options.onState?.(state, callWait(step, answer));
     const wait = step.until - Date.now();
@@ -123,14 +125,15 @@ type Placed = CreateOnceOptions & { readonly taskQueue: string };
 
 /**
  * Ends a create that was canceled before this run sent anything that counts. Another run may have recorded a task under
- * the key, so the create activity reads the record without sending, and the outcome names the task as money that may be
- * owed. Every run does this, even one that has read the log: a reset run replays its commands, and the run before it
- * may have bought since.
+ * the key, so the create activity reads the record without sending, and the outcome reports the task as money that may
+ * be owed. Every run does this, even one that has read the log: a reset run replays its commands, and the earlier run
+ * may have bought something in the meantime.
  */
 async function endCancelled(state: CreateOnceState, options: Placed): Promise<CreateOnceResult> {
-  // What was sent may have been accepted despite the cancellation.
+  // A request that was sent may have been accepted despite the cancellation.
   if (state.unknown !== undefined) return { kind: 'settled', answer: state.unknown, sends: state.sends };
-  // No separate start limit: the wait for a worker is the same as after any cancellation (ADR 5), about a minute.
+  // There is no separate start limit: the wait for a worker is the same as after any cancellation (ADR 5), about a
+  // minute.
   const asking = { ...options, startLimitMs: 0, recordedOnly: true as const };
   return CancellationScope.nonCancellable(async () => {
     const asked = await raceCreate(state, asking);
@@ -153,8 +156,7 @@ function stepContext(options: Placed, reconciled: boolean): StepContext {
 
 /**
  * Runs one create, and one reconciliation if the create returned no value. A cancellation drops a create that no worker
- * has yet, settles one that has not been sent as not sent, and lets one that was sent finish. The reconciliation cannot
- * be canceled.
+ * has yet, settles an unsent one as not sent, and lets one that was sent finish. The reconciliation cannot be canceled.
  */
 async function sendOnce(
   state: CreateOnceState,
@@ -180,7 +182,7 @@ async function raceCreate(
   const create = activity(ACTIVITY.createVideo, {
     taskQueue: options.taskQueue,
     startLimitMs,
-    summary: options.recordedOnly === true ? 'what is recorded' : createSummary(state),
+    summary: options.recordedOnly === true ? 'look up the record' : createSummary(state),
   });
   const wait = { since: Date.now(), limitMs: startLimitMs };
   const answered = create({
@@ -199,7 +201,7 @@ async function raceCreate(
   );
   const first = await raceTimer<{ answer: CreateVideoAnswer } | NoValue>(answered, {
     limitMs: createScheduleToCloseMs(startLimitMs) + CREATE_TIMEOUTS.raceMarginMs,
-    // Then the reconciliation reads the journal, which knows how long this sender may take.
+    // The reconciliation then reads the journal, which shows how long this sender may take.
     afterCancelMs: CREATE_TIMEOUTS.httpBudgetMs + CREATE_TIMEOUTS.raceMarginMs,
     summary: 'limit of the create',
   });
@@ -209,11 +211,12 @@ async function raceCreate(
 
 function createSummary({ sends, tries }: CreateOnceState): string {
   const before = Math.max(sends, tries);
-  return before === 0 ? 'create' : `create, try ${before + 1}`;
+  return before === 0 ? 'create' : `create, attempt ${before + 1}`;
 }
 
 /**
- * Returns the remaining start limit; at least a minute, so that sending again after a long wait still finds a worker.
+ * Returns the remaining start limit. It is at least a minute, so that sending again after a long wait still finds a
+ * worker.
  */
 function remainingStart(state: CreateOnceState, options: CreateOnceOptions): number {
   return Math.max(60_000, state.startedAt + options.startLimitMs - Date.now());
@@ -232,9 +235,9 @@ function reconcileOptions({ request, taskQueue, account, policy }: Placed): Reco
 /** How an activity ended without a value. `cause` is part of the evidence that a person reads. */
 export interface NoValue {
   readonly cause: string;
-  /** No worker ever had the activity, and the server no longer starts it (failure model: row 2). */
+  /** Whether no worker ever had the activity and the server no longer starts it (failure model: row 2). */
   readonly neverStarted: boolean;
-  /** Details of the last heartbeat; null if the server reported none. */
+  /** Details of the last heartbeat, or null if the server reported none. */
   readonly heartbeat: unknown;
 }
 
@@ -257,8 +260,8 @@ export function noValue(error: unknown, wait: StartWait): NoValue {
 
 /**
  * Returns what is known about a create that returned no answer or left its send open. If no worker had the activity and
- * none can still get it, the server proves that nothing was sent, no matter which journal the queue is bound to later.
- * @param index of a row in its group
+ * none can get it any more, the server proves that nothing was sent, whichever journal the queue is bound to later.
+ * @param index index of a row in its group
  */
 export function senderTrace(
   got: NoValue | CreateVideoAnswer,
@@ -282,7 +285,7 @@ interface ReconcileOptions {
   readonly taskQueue: string;
   readonly account: string | undefined;
   readonly policy: CreatePolicy | undefined;
-  /** Facts for the evidence when no worker could read the journal. */
+  /** Facts for the evidence if no worker could read the journal. */
   readonly facts: CallFacts;
 }
 
@@ -299,7 +302,7 @@ function saidIn(got: CreateVideoAnswer): Pick<ReconcileCreateInput, 'fingerprint
 
 /**
  * Reconciles a create that left its send open (failure model: The log).
- * @param got why the create returned nothing, or its answer: another send is in flight, or has an unknown outcome
+ * @param got why the create returned nothing, or an answer that another send is in flight or has an unknown outcome
  */
 export async function reconcileCreate(
   { creationKey }: Pick<CreateOnceState, 'creationKey'>,
@@ -310,8 +313,8 @@ export async function reconcileCreate(
   const lost = 'outcome' in got ? null : got;
   const reconcile = activity(ACTIVITY.reconcileCreate, {
     taskQueue,
-    // If no worker took the create, do not wait that long for one again. After a possible send, the limit for unsent
-    // creates does not apply: a recorded task id must not be abandoned because no worker is available.
+    // If no worker took the create, do not wait long for a worker again. After a possible send, the limit for unsent
+    // creates does not apply: a recorded task ID must not be abandoned because no worker is available.
     startLimitMs: lost?.neverStarted === true ? 60_000 : DEFAULT_START_LIMIT_MS,
     summary: 'reconcile',
   });

@@ -7,22 +7,23 @@ import { type Ancestry } from '../domain/paid-call';
 type OwnKey = { readonly key: string } | { readonly refused: string };
 
 /**
- * Returns the caller's key, else one derived from this run. Absent, null and empty mean the same, because untyped
- * callers use all three. Any other value that is not a string is refused, because all such callers would share one key.
+ * Returns the caller's key, or one derived from this run if there is none. Absent, null and empty mean the same,
+ * because untyped callers use all three. Any other value that is not a string is rejected, because all such callers
+ * would share one key.
  */
 export function creationKey(given: unknown): OwnKey {
   if (given === undefined || given === null || given === '') return ownCreationKey(takeOrdinal());
-  if (typeof given !== 'string') return { refused: 'creationKey must be a text. Nothing was sent.' };
+  if (typeof given !== 'string') return { refused: 'creationKey must be a string. Nothing was sent.' };
   // `executeVideo` passes a key derived from the calling workflow to its child.
   const refused = givenKeyIssue(given, workflowInfo().parent?.workflowId);
   return refused === undefined ? { key: given } : { refused };
 }
 
 /**
- * workflowId + R + ordinal (architecture: Create). R is the original run id, which a reset keeps and a fresh start or
- * cron run renews. For a workflow retry it is the first run id, so that the retry adopts what the first attempt bought.
- * With a cron schedule or after a continue-as-new, the first run id belongs to another iteration, so the caller must
- * give a key.
+ * Derives a key from the workflow ID, R and the ordinal (architecture: Create). R is the original run ID, which a reset
+ * keeps and a fresh start or cron run renews. For a workflow retry it is the first run ID, so that the retry adopts
+ * what the first attempt bought. With a cron schedule or after a continue-as-new, the first run ID belongs to another
+ * iteration, so the caller must provide a key.
  */
 function ownCreationKey(ordinal: number): OwnKey {
   const info = workflowInfo();
@@ -60,7 +61,7 @@ export function ancestry(): Ancestry {
 }
 
 const KEY_REQUIRED =
-  'No creation key can be derived for this run: it is a later retry, or one behind a cron schedule or a continue-as-new. Nothing was sent. Give a creationKey, such as the id of the row or order it serves.';
+  'No creation key can be derived for this run: it is a later retry, or it follows a cron schedule or a continue-as-new. Nothing was sent. Specify a creationKey, such as the ID of the row or order that it is for.';
 
 /** One symbol for all copies of this package in a bundle. A workflow has its own globals, even in a shared context. */
 const NEXT_ORDINAL = Symbol.for('temporal-media.next-ordinal');

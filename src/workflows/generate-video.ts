@@ -15,7 +15,7 @@ import { PINNED } from './workflow-metadata';
 
 /**
  * Creates one video at most once, waits for it, then downloads and verifies it (contract 2 to 4). Returns an outcome
- * unless it is terminated or times out. Once the task was created, every outcome names it.
+ * unless it is terminated or times out. Once the task was created, every outcome contains its ID.
  */
 export async function generateVideo(input: GenerateVideoInput): Promise<VideoOutcome> {
   return trackVideo(async (progress) => {
@@ -26,13 +26,15 @@ export async function generateVideo(input: GenerateVideoInput): Promise<VideoOut
 }
 
 /**
- * Returns the wait for the created video, also after a continue-as-new, or the outcome if there is nothing to wait for.
+ * Returns the wait for the created video, including after a continue-as-new, or the outcome if there is nothing to wait
+ * for.
  */
 async function create(
   input: GenerateVideoInput,
   progress: VideoProgress,
 ): Promise<CarriedWait | VideoOutcome> {
-  // The activity validates the request's contents, because changed rules must not change how old histories replay.
+  // The activity validates the request's contents, because a change of the rules must not change how old histories
+  // replay.
   const issue = inputIssue(input, GENERATE_VIDEO_SHAPE);
   if (issue !== undefined)
     return outcomes.refusedBeforeSend('invalid_request', issue.message, issue.field, issue.allowed);

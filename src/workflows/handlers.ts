@@ -28,12 +28,12 @@ export function taskQueueIssue(named: unknown): string | undefined {
 }
 
 const NO_TASK_QUEUE =
-  'taskQueue is missing: nothing was sent. Name the task queue of your media workers (their MEDIA_TASK_QUEUE); where this workflow runs on them itself, it is workflowInfo().taskQueue.';
+  'taskQueue is missing: nothing was sent. Specify the task queue of your media workers (their MEDIA_TASK_QUEUE). If this workflow itself runs on them, use workflowInfo().taskQueue.';
 
 /**
  * Returns what is wrong with a workflow's input, which any caller may have stored and passed back. An exception in
- * workflow code would fail the workflow task again and again. Only a run that continues another one has our state in
- * `carried`.
+ * workflow code would fail the workflow task repeatedly. Only in a run that continues another one does `carried`
+ * contain our own state.
  */
 export function inputIssue(input: unknown, shape: Shape): ValidationIssue | undefined {
   const continues = workflowInfo().continuedFromExecutionRunId !== undefined;
@@ -46,12 +46,15 @@ export function requireInput(input: unknown, shape: Shape): void {
   if (issue !== undefined) throw ApplicationFailure.nonRetryable(issue.message, INVALID_INPUT);
 }
 
-/** Query of every workflow that buys. Only a worker's process knows why it refuses calls, and its answers say so. */
+/**
+ * Query of every workflow that buys. Only a worker's process knows why it rejects calls, and its answers contain the
+ * reason.
+ */
 export const waitsQuery = defineQuery<readonly CallWait[]>(QUERY.waits);
 
 /**
- * The only `setHandler` calls. Any client may send any message to any workflow, and an exception in a handler fails the
- * workflow task again and again. Invalid messages therefore never reach the code behind a handler.
+ * Contains the only `setHandler` calls. Any client may send any message to any workflow, and an exception in a handler
+ * fails the workflow task repeatedly. Invalid messages therefore never reach the code behind a handler.
  *
  * @module
  */
@@ -67,7 +70,7 @@ export function fits(check: Check): Refuse {
 /** For a message without input. Arguments are ignored. */
 export const NO_INPUT: Refuse = () => undefined;
 
-/** Handles a signal. An invalid one is skipped and its name logged, because a signal has no reply. */
+/** Handles a signal. An invalid signal is skipped and its name is logged, because a signal has no reply. */
 export function onSignal<Args extends unknown[]>(
   signal: SignalDefinition<Args>,
   refuse: Refuse,
@@ -76,7 +79,7 @@ export function onSignal<Args extends unknown[]>(
   setHandler(signal, (...args: Args) => {
     const issue = refuse(...args);
     if (issue === undefined) return handle(...args);
-    log.warn('Skipped a malformed signal', { signal: signal.name, issue });
+    log.warn('A malformed signal was skipped', { signal: signal.name, issue });
   });
 }
 
@@ -84,11 +87,11 @@ export function onSignal<Args extends unknown[]>(
 export function thatFit<Item>(items: readonly Item[], check: Check<Item>): Item[] {
   const fitting = items.filter((item) => check(item, '') === undefined);
   const skipped = items.length - fitting.length;
-  if (skipped > 0) log.warn('Skipped malformed items of a signal', { skipped });
+  if (skipped > 0) log.warn('Malformed items in a signal were skipped', { skipped });
   return fitting;
 }
 
-/** Handles an Update. An invalid one is refused with the reason, and leaves no event. */
+/** Handles an Update. An invalid Update is rejected with the reason, and leaves no event. */
 export function onUpdate<Result, Args extends unknown[]>(
   update: ReturnType<typeof defineUpdate<Result, Args>>,
   refuse: Refuse,

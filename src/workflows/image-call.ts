@@ -46,8 +46,8 @@ export type ImagePlace = ({ readonly taskQueue: string } | { readonly refused: s
 };
 
 /**
- * Runs one image activity under its own key. A cancellation drops a call that no worker has yet and lets a sent one
- * finish, because an aborted exchange is charged anyway. Never throws: a lost worker results in `unconfirmed`.
+ * Runs one image activity under its own key. A cancellation drops a call that no worker has yet, but lets a call that
+ * was sent finish, because an aborted exchange is charged anyway. Never throws: a lost worker results in `unconfirmed`.
  */
 export async function imageCall(
   operation: 'generate_image' | 'edit_image',
@@ -111,7 +111,10 @@ export function isWaitingImage(got: ImageOutcome | WaitingImage): got is Waiting
   return 'sent' in got;
 }
 
-/** Returns what follows an image call without a result: a wait by the rules of create-once, or the call's outcome. */
+/**
+ * Returns what follows an image call without a result: a wait according to the rules of create-once, or the call's
+ * outcome.
+ */
 export function afterImage(
   state: CreateOnceState,
   got: WaitingImage,
@@ -126,7 +129,7 @@ export function afterImage(
   });
   if (step.do === 'wait') return step;
   if (step.do !== 'settle' || step.answer.outcome !== 'rejected')
-    throw new Error(`An image call cannot go on with ${step.do}`);
+    throw new Error(`An image call cannot continue with ${step.do}`);
   const refused = { ...step.answer, ...(state.mayBeOwed === true && { mayBeOwed: true as const }) };
   return outcomes.rejected(refused, state.creationKey, refused.sent ? 1 : 0);
 }
@@ -135,7 +138,7 @@ function owedState(state: CreateOnceState): 'none' | 'needs_review' {
   return mayOwe(state) ? 'needs_review' : 'none';
 }
 
-/** Schedules one image activity. With `recordedSince`, a field of its input, nothing is sent. */
+/** Schedules one image activity. If `recordedSince`, a field of its input, is set, nothing is sent. */
 export type RunImage = (
   startLimitMs: number,
   summary: string,
@@ -147,7 +150,7 @@ interface AwaitedImage {
   readonly taskQueue: string;
   readonly startLimitMs: number;
   readonly summary: string;
-  /** Facts for the evidence when no worker answers. */
+  /** Facts for the evidence if no worker answers. */
   readonly facts: { readonly model: string; readonly account: string | null };
 }
 
@@ -168,16 +171,16 @@ export async function imageOf(run: RunImage, awaited: AwaitedImage): Promise<Ima
   }
 }
 
-/** Reads the journal when the server cannot say whether a worker ever had a call. Sends nothing. */
+/** Reads the journal if the server cannot say whether a worker ever had a call. Sends nothing. */
 async function recordedImage(
   run: RunImage,
   awaited: AwaitedImage,
   { since }: StartWait,
 ): Promise<ImageOutcome> {
-  // As after a possible send of a video: a call that may be paid for is not abandoned because no worker is available.
+  // As after a possible send of a video, a call that may be paid for is not abandoned because no worker is available.
   const limitMs = DEFAULT_START_LIMIT_MS;
   try {
-    const found = await raced(run(limitMs, 'what is recorded', new Date(since).toISOString()), limitMs);
+    const found = await raced(run(limitMs, 'look up the record', new Date(since).toISOString()), limitMs);
     if (found === 'lost' || isWaitingImage(found)) return unconfirmedImage('worker_lost', awaited);
     const isUnsent = found.outcome === 'rejected' && found.reason === 'not_sent';
     return isUnsent ? { ...found, message: noWorker(awaited.taskQueue) } : found;
@@ -271,7 +274,7 @@ export async function editImage(input: EditImageWorkflowInput): Promise<ImageOut
   return shownImageCall('edit_image', input);
 }
 
-/** Only for this package's own workflows. The details panel of a caller's workflow belongs to the caller. */
+/** Used only by this package's own workflows. The details panel of a caller's workflow belongs to the caller. */
 async function shownImageCall(
   operation: 'generate_image' | 'edit_image',
   input: GenerateImageWorkflowInput | EditImageWorkflowInput,

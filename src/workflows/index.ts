@@ -1,5 +1,5 @@
 /**
- * Workflows, and helpers for your own workflows. For workflow bundles only: this module loads in the deterministic
+ * Workflows, and helpers for your own workflows. For workflow bundles only: this module is loaded in the deterministic
  * sandbox and imports only the domain and @temporalio/workflow.
  *
  * @module

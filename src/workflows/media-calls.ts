@@ -24,16 +24,16 @@ import { imageCall, type ImagePlace } from './image-call';
 /** Options of {@link executeVideo}: child workflow options, with a required task queue. */
 export type ExecuteVideoOptions = Omit<ChildWorkflowOptions, 'args' | 'taskQueue'> & {
   /**
-   * Task queue of the media workers (`MEDIA_TASK_QUEUE`); `workflowInfo().taskQueue` if the caller runs on the media
-   * workers.
+   * Task queue of the media workers (`MEDIA_TASK_QUEUE`). If the caller itself runs on the media workers, use
+   * `workflowInfo().taskQueue`.
    */
   readonly taskQueue: string;
 };
 
 /**
- * Runs `generateVideo` as a child of the calling workflow, with a creation key derived from the caller's own ids. A
+ * Runs `generateVideo` as a child of the calling workflow, with a creation key derived from the caller's own IDs. A
  * caller that is reset or retried therefore adopts the video that it already bought (failure model: What Temporal runs
- * again). The child's id begins with the caller's workflow type. If the caller ends, the child keeps running
+ * again). The child's ID begins with the caller's workflow type. If the caller ends, the child keeps running
  * (`ABANDON`), because stopping it would save no money.
  */
 export async function executeVideo(
@@ -54,7 +54,7 @@ export async function executeVideo(
 
 /**
  * Continues to wait for an existing video by running `awaitVideo` as a child of the calling workflow. Takes the `video`
- * of a `still_running` outcome, or only a task id. Creates nothing. Each call waits for `waitFor` again.
+ * from a `still_running` outcome, or only a task ID. Creates nothing. Each call starts a new wait of length `waitFor`.
  */
 export async function resumeVideo(
   video: AwaitVideoInput['video'],
@@ -69,15 +69,16 @@ export async function resumeVideo(
   });
 }
 
-/** The server allows 1,000 bytes in an id, whatever characters the caller's name contains. */
+/** The server allows 1,000 bytes in an ID, whatever characters the caller's name contains. */
 const MAX_NAME = 250;
 
 function childOptions(options: ExecuteVideoOptions): ExecuteVideoOptions {
   return {
-    // A paid video is finished and kept even if its caller ends; the caller's retry adopts it.
+    // A paid video is finished and kept even if its caller ends. The caller's retry adopts it.
     parentClosePolicy: ParentClosePolicy.ABANDON,
-    // Identifies the caller by its type. The caller's id is not in its history, which may be replayed under any id. The
-    // id must not be one that a reset caller would request again, because the running child would refuse it.
+    // Identifies the caller by its type. The caller's ID is not in its history, which may be replayed under any ID. The
+    // child's ID must not be one that a reset caller would request again, because the server would reject the duplicate
+    // of the running child.
     workflowId: `${workflowInfo().workflowType.slice(0, MAX_NAME)}/video/${uuid4()}`,
     ...options,
     memo: { ...options.memo, ...STARTED_BY },
@@ -121,10 +122,10 @@ const FINAL: ReadonlySet<string> = new Set(['failed', 'rejected', 'unconfirmed',
 
 /**
  * Returns the outcome if it is a success. Throws on any other outcome, so that a workflow that ignores outcomes fails
- * instead of completing. The failure's details contain the outcome, including the id of a task that is still running.
+ * instead of completing. The failure's details contain the outcome, including the ID of a task that is still running.
  *
  * @throws ApplicationFailure with the outcome's name as `type`, such as `still_running`, and the outcome as its only
- * detail. Not retryable if retrying the workflow would end the same way unless a person acts first.
+ * detail. It is not retryable if retrying the workflow would end the same way unless a person acts first.
  */
 export function orThrow<Of extends Outcome>(outcome: Of): Completed<Of> {
   if (isCompleted(outcome)) return outcome;
@@ -132,7 +133,7 @@ export function orThrow<Of extends Outcome>(outcome: Of): Completed<Of> {
   const detail = detailOf(outcome);
   throw ApplicationFailure.create({
     type,
-    message: `${type}${detail === '' ? '' : `/${detail}`}: the outcome, with the id of its task where there is one, is in the details.`,
+    message: `${type}${detail === '' ? '' : `/${detail}`}: the details contain the outcome, including the task's ID if there is one.`,
     nonRetryable: FINAL.has(type),
     details: [outcome],
   });

@@ -16,25 +16,25 @@ export interface PollLoopOptions<Watched extends Watch = Watch> {
   /** The pace for this kind of poller. @default `PACE.own` */
   readonly pace?: PollPace;
   /**
-   * Called once for each watch when it has ended. All watches share this function, because one each would use more
-   * memory (ADR 11).
+   * Called once for each watch, after it has ended. All watches share this function, because one function per watch
+   * would use more memory (ADR 11).
    */
   readonly onEnd: (watch: Watched, end: PollEnd) => void;
   /** Task queue of `media.pollVideos`. @default the poll queue for the workflow's own queue */
   readonly taskQueue?: string | undefined;
-  /** @default a long wait is polled as often as a short one */
+  /** Reduces the polling rate of a long wait. @default a long wait is polled as often as a short one */
   readonly slow?: SlowPolling | undefined;
   /** The last tick of an earlier run. @default none: every group starts fresh */
   readonly lastTick?: LastTick | undefined;
   /** Called after every tick, once states and `nextTickAt` have changed. */
   readonly onTick?: () => void;
-  /** Called after every tick: true stops the loop, and every open watch ends as `handover`. */
+  /** Called after every tick. If it returns true, the loop stops and every open watch ends as `handover`. */
   readonly shouldHandOver?: () => boolean;
 }
 
 /**
  * Polls any number of tasks with one timer and one activity per group (architecture: Wait). A group is one account and
- * one cadence band. The domain's `PollGroup` decides; this class only issues the commands.
+ * one cadence band. The domain's `PollGroup` makes the decisions; this class only issues the commands.
  */
 export class PollLoop<Watched extends Watch = Watch> {
   private readonly groups = new Map<string, RunningGroup<Watched>>();
@@ -43,8 +43,8 @@ export class PollLoop<Watched extends Watch = Watch> {
   constructor(private readonly options: PollLoopOptions<Watched>) {}
 
   /**
-   * Watches one task until its verdict or a hand-over, regardless of cancellation. Uses no promise, because the SDK
-   * keeps a formatted stack for every open one, about 10 kB per watched task (docs/adr/0011).
+   * Watches one task until its verdict or a handover, regardless of cancellation. Uses no promise, because the SDK
+   * keeps a formatted stack for every open promise, about 10 kB per watched task (docs/adr/0011).
    */
   add(watch: Watched): void {
     const key = keyOf(watch);
@@ -75,7 +75,7 @@ export class PollLoop<Watched extends Watch = Watch> {
     for (const group of this.groups.values()) group.stop();
   }
 
-  /** The current state of every open watch. */
+  /** Returns the current state of every open watch. */
   states(): WatchState[] {
     return [...this.groups.values()].flatMap((group) => group.watches.map(({ state }) => state));
   }
@@ -172,9 +172,9 @@ class RunningGroup<Watched extends Watch> {
   }
 
   /**
-   * Waits until the group is due, and returns the time. A new watch, a removed one and a stop are checked immediately.
-   * A timer that has fired is due whatever the clock says: after a worker was killed, a query runs the workflow's code
-   * with the previous task's clock, and a second timer would be a command that a replay never makes.
+   * Waits until the group is due, and returns the time. A new watch, a removed watch and a stop are checked
+   * immediately. A timer that has fired is due whatever the clock says: after a worker was killed, a query runs the
+   * workflow's code with the previous task's clock, and a second timer would be a command that a replay never makes.
    */
   private async untilNextTick(): Promise<number> {
     for (;;) {
@@ -190,9 +190,9 @@ class RunningGroup<Watched extends Watch> {
   }
 
   /**
-   * Whether a timer for this time has become too late. Otherwise a group that keeps its pace leaves its timer alone. A
-   * timer that is replaced less than a second before it is due may fire a second late, because a Temporal server reads
-   * timers that far ahead.
+   * Whether a timer for this time would now fire too late. A group that keeps its pace otherwise leaves its timer
+   * unchanged. A timer that is replaced less than a second before it is due may fire a second late, because a Temporal
+   * server reads timers that far ahead.
    */
   private mustWakeBefore(at: number): boolean {
     if (!this.cadence.pace.keepsPace) return true;

@@ -16,7 +16,7 @@ interface StartLimit {
   readonly startLimitMs: number;
 }
 
-/** Never retried, not even after a timeout: `update-options` cannot make it run again (failure model: The log). */
+/** Never retried, not even after a timeout. `update-options` cannot make it run again (failure model: The log). */
 const ONCE: NonNullable<ActivityOptions['retry']> = {
   maximumAttempts: 1,
   nonRetryableErrorTypes: ['TemporalTimeout:StartToClose', 'TemporalTimeout:Heartbeat'],
@@ -53,13 +53,16 @@ const imageOptions = ({ startLimitMs }: StartLimit): ActivityOptions => ({
   },
 });
 
-/** Total time for all attempts with their pauses, each of which respects a Retry-After of up to 15 minutes. */
+/**
+ * Returns the total time for all attempts and the pauses between them. Each pause honors a Retry-After of up to 15
+ * minutes.
+ */
 export function imageScheduleToCloseMs(startLimitMs: number): number {
   const attempt = IMAGE_TIMEOUTS.startToCloseMs + IMAGE_TIMEOUTS.longestPauseMs;
   return startLimitMs + IMAGE_TIMEOUTS.maximumAttempts * attempt;
 }
 
-/** These activities buy nothing, write files named by hash, and are retried until they succeed. */
+/** These activities buy nothing, write files named after their hashes, and are retried until they succeed. */
 const PAGES: ActivityOptions = {
   startToCloseTimeout: '1 minute',
   retry: { initialInterval: '1s', maximumInterval: '1 minute' },
@@ -72,7 +75,7 @@ const BOOKS: ActivityOptions = {
   retry: { initialInterval: '1s', maximumInterval: '15s' },
 };
 
-/** Every retry policy and timeout that reaches a history, by activity. */
+/** Every retry policy and timeout that appears in a history, by activity. */
 const OPTIONS = {
   [ACTIVITY.createVideo]: createOptions,
   [ACTIVITY.createVideos]: createOptions,
@@ -102,15 +105,16 @@ const OPTIONS = {
   }): ActivityOptions => ({
     startToCloseTimeout: tick.budgetMs + POLL_TIMEOUTS.overBudgetMs,
     scheduleToCloseTimeout: POLL_TIMEOUTS.scheduleToCloseMs,
-    // Retries of the whole tick also respect the cadence's minimum, even if it exceeds the usual maximum: a maximum
-    // below the initial interval would make the command invalid and the workflow hang.
+    // Retries of the entire tick also respect the cadence's minimum, even if it exceeds the usual maximum: a maximum
+    // below the initial interval would make the command invalid and block the workflow.
     retry: {
       initialInterval: tick.minIntervalMs,
       backoffCoefficient: 1.5,
       maximumInterval: Math.max(15_000, tick.minIntervalMs),
     },
   }),
-  // Open until the watcher completes it; retries write no events, and the activity itself sets the time between them.
+  // Stays open until the watcher completes it. Retries write no events, and the activity itself sets the time between
+  // them.
   [ACTIVITY.watchVideo]: ({ limitMs }: { readonly limitMs: number }): ActivityOptions => ({
     startToCloseTimeout: Math.min(WATCH_TIMEOUTS.startToCloseMs, limitMs),
     scheduleToCloseTimeout: limitMs,
@@ -141,14 +145,14 @@ const OPTIONS = {
     startToCloseTimeout: DOWNLOAD_TIMEOUTS.startToCloseMs,
     scheduleToCloseTimeout: DOWNLOAD_TIMEOUTS.scheduleToCloseMs,
     heartbeatTimeout: DOWNLOAD_TIMEOUTS.heartbeatMs,
-    // Nothing is bought here, and an execution that is about to expire cannot wait for a heartbeat
-    // (architecture: Wait).
+    // Nothing is bought here, and an execution that is about to expire cannot wait for a heartbeat (architecture:
+    // Wait).
     cancellationType: ActivityCancellationType.TRY_CANCEL,
     retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '1 minute' },
   },
   [ACTIVITY.resolveUnconfirmed]: {
     startToCloseTimeout: '1 minute',
-    // The activity waits for a sender that may still be alive. An image call's sender takes the longest.
+    // The activity waits for a sender that may still be running. An image call's sender takes the longest.
     scheduleToCloseTimeout: RECONCILE_TIMEOUTS.settleMs,
     allowEagerDispatch: false,
     retry: { initialInterval: '1s', maximumInterval: '30s' },
@@ -158,7 +162,7 @@ const OPTIONS = {
     scheduleToCloseTimeout: '5 minutes',
     retry: { initialInterval: '1s', maximumInterval: '30s' },
   },
-  // Reading a whole manifest and all its results takes minutes for a million rows.
+  // Reading an entire manifest and all of its results takes minutes for a million rows.
   [ACTIVITY.planCampaign]: {
     startToCloseTimeout: '2 hours',
     heartbeatTimeout: '1 minute',
@@ -189,7 +193,10 @@ type Placement<Name extends keyof Called> = {
   readonly summary?: string;
 } & ((typeof OPTIONS)[Name] extends (limits: infer Limits) => ActivityOptions ? Limits : unknown);
 
-/** Returns a plain function that runs the activity with the limits for its name. The only call of `proxyActivities`. */
+/**
+ * Returns a plain function that runs the activity with the limits for its name. This is the only call to
+ * `proxyActivities`.
+ */
 export function activity<Name extends keyof Called>(name: Name, placement: Placement<Name>): Called[Name] {
   const { taskQueue, summary } = placement;
   const options = OPTIONS[name] as ActivityOptions | ((limits: Placement<Name>) => ActivityOptions);

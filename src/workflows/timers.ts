@@ -27,13 +27,13 @@ export function neverStarted(cause: unknown, { since, limitMs }: StartWait): boo
 }
 
 /**
- * Whether no worker had the last attempt of an activity and the failure shows no earlier one. The limit applies to
- * every attempt. An attempt that started leaves its heartbeat and its failure, but an operator's reset removes both and
+ * Whether no worker had an activity's last attempt and the failure shows no earlier attempt. The limit applies to every
+ * attempt. An attempt that started leaves its heartbeat and its failure, but an operator's reset removes both and
  * restarts the limit.
  */
 export function isUntaken(cause: unknown): boolean {
   if (!(cause instanceof TimeoutFailure) || cause.timeoutType !== 'SCHEDULE_TO_START') return false;
-  // The converter drops a timeout's cause; only the server's original failure has it.
+  // The converter drops a timeout's cause. Only the server's original failure contains it.
   return cause.lastHeartbeatDetails == null && cause.failure?.cause == null;
 }
 
@@ -48,14 +48,14 @@ export class Alarm {
 
   constructor(private readonly wake: () => void) {}
 
-  /** Workflow time, but never earlier than a timer that has fired: see `PollLoop`. */
+  /** Returns workflow time, but never a time earlier than a timer that has fired: see `PollLoop`. */
   now(): number {
     return Math.max(Date.now(), this.firedAt);
   }
 
-  /** Workflow time in milliseconds. */
+  /** Requests a wake-up. @param time workflow time in milliseconds */
   at(time: number): void {
-    // A resolution of one second is enough, and lets close times share a timer.
+    // A resolution of one second is enough, and lets nearby times share a timer.
     const rounded = Math.ceil(time / 1000) * 1000;
     if (rounded >= this.nextAt) return;
     this.nextAt = rounded;
@@ -73,9 +73,12 @@ export class Alarm {
 
 /** In milliseconds. */
 interface RaceLimits {
-  /** Longest time that the server may take. */
+  /** Maximum time that the server may take. */
   readonly limitMs: number;
-  /** Limit once the caller is canceled. The server drops what no worker has, so only one attempt can continue. */
+  /**
+   * Limit once the caller is canceled. The server drops activities that no worker has, so only one attempt can
+   * continue.
+   */
   readonly afterCancelMs: number;
   readonly summary: string;
 }
@@ -83,7 +86,7 @@ interface RaceLimits {
 /**
  * Resolves to the work's result, or to `lost` if this workflow's own timer fires first. Some operator commands leave an
  * activity without any timeout (failure model: What Temporal runs again). The timers outlive the caller's cancellation,
- * because the work is still awaited. `afterCancelMs` avoids waiting a day for a worker that was killed while its
+ * because the work is still awaited. `afterCancelMs` prevents waiting a day for a worker that was killed while its
  * activity was paused.
  */
 export async function raceTimer<T>(work: Promise<T>, limits: RaceLimits): Promise<T | 'lost'> {
@@ -110,7 +113,7 @@ export async function raceTimer<T>(work: Promise<T>, limits: RaceLimits): Promis
   return first === undefined ? work : first.value;
 }
 
-/** Like `CancellationScope.withTimeout`, with the same commands in the same order, but with a summary on its timer. */
+/** Like `CancellationScope.withTimeout`, with the same commands in the same order, but with a summary for its timer. */
 export async function withTimeLimit<T>(limitMs: number, summary: string, work: () => Promise<T>): Promise<T> {
   const limited = new CancellationScope({ cancellable: true });
   return limited.run(async () => {

@@ -44,8 +44,8 @@ const watchStateQuery = defineQuery<WatchedState | null, [workflowId: string]>(Q
 const watchSnapshotQuery = defineQuery<WatcherContents>(QUERY.watchSnapshot);
 
 /**
- * Polls many videos' tasks with one loop, and completes the activity with which each video waits (ADR 26). The first
- * video that joins starts it, and it ends when no video is left. It buys and stores nothing.
+ * Polls many videos' tasks with one loop, and completes the activity in which each video waits (ADR 26). The first
+ * video that joins starts it, and it ends when no videos are left. It buys and stores nothing.
  */
 export async function watchVideos(input: WatchVideosInput): Promise<void> {
   requireInput(input, WATCH_VIDEOS_SHAPE);
@@ -58,18 +58,18 @@ export async function watchVideos(input: WatchVideosInput): Promise<void> {
   onQuery(watchStateQuery, (workflowId) => watches.stateOf(workflowId));
   const { carried: _carried, ...started } = input;
   onQuery(watchSnapshotQuery, () => ({ ...watches.snapshot(), input: started }));
-  // A cancellation would stop polling videos that nobody has canceled.
+  // A cancellation would stop polling for videos that nobody has canceled.
   await CancellationScope.nonCancellable(() => watches.run());
 }
 
-/** Answers per activity. */
+/** Maximum number of answers per activity. */
 const MAX_ANSWERS = 100;
 /** A replay of this many events takes about a second. */
 const EVENTS_PER_RUN = 3_000;
 
 type OpenWatch = { state: WatchState } & Pick<JoinedWatch, 'waiter'>;
 
-/** Videos by workflow id: one workflow waits for one task at a time. */
+/** The watched videos by workflow ID. A workflow waits for one task at a time. */
 class SharedWatches {
   private readonly loop: PollLoop<OpenWatch>;
   private readonly open = new Map<string, OpenWatch>();
@@ -98,7 +98,7 @@ class SharedWatches {
   async run(): Promise<void> {
     while (!this.isEmpty()) {
       if (this.untold.length > 0 && this.answering.length === 0) void this.answerVideos();
-      // Answers in transit are carried over too, and delivered without their files. Delivering an answer twice does no
+      // Answers in transit are also carried over, and delivered without their files. Delivering an answer twice does no
       // harm.
       if (this.handedOver) return continueAsNew({ ...this.input, carried: this.snapshot() });
       this.deliver();
@@ -167,7 +167,7 @@ class SharedWatches {
   }
 
   /**
-   * Starts deliveries. Beyond their limit, and if one fails, videos only get the answer and fetch their files
+   * Starts deliveries. If there are too many, or if one fails, videos receive only the answer and fetch their files
    * themselves.
    */
   private deliver(): void {
@@ -192,7 +192,7 @@ class SharedWatches {
     }
   }
 
-  /** Answers that are not known to have reached their videos. */
+  /** Returns the answers that are not known to have reached their videos. */
   private answers(): readonly WatchResult[] {
     return [...this.answering, ...this.untold, ...this.finished, ...[...this.delivering].flat()];
   }
@@ -205,7 +205,10 @@ class SharedWatches {
   private async answerVideos(): Promise<void> {
     this.answering = this.untold.splice(0, MAX_ANSWERS);
     const { pollQueue: taskQueue } = this.input;
-    const tellVideos = activity(ACTIVITY.tellVideos, { taskQueue, summary: `tell ${this.answering.length}` });
+    const tellVideos = activity(ACTIVITY.tellVideos, {
+      taskQueue,
+      summary: `answer ${this.answering.length}`,
+    });
     try {
       await tellVideos({ told: this.answering });
     } catch (error) {

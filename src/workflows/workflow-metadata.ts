@@ -11,8 +11,8 @@ import { SEARCH_ATTRIBUTE, SEARCH_ATTRIBUTES, type SearchFacts, searchPairs } fr
 const keyOf = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
 
 /**
- * Whether this execution was started with one of our search attributes. Only then are they certainly registered in the
- * namespace. An unregistered one would fail the workflow task indefinitely.
+ * Whether this execution was started with one of our search attributes. Only then is it certain that they are
+ * registered in the namespace. An unregistered one would fail the workflow task indefinitely.
  */
 function isSearchable(): boolean {
   const { typedSearchAttributes } = workflowInfo();
@@ -20,7 +20,7 @@ function isSearchable(): boolean {
 }
 
 /**
- * Withdraws the outcome after a person has decided about a call with an unknown outcome, because the workflow keeps
+ * Removes the outcome after a person has decided about a call with an unknown outcome, because the workflow keeps
  * running.
  */
 export function forgetOutcome(): void {
@@ -49,8 +49,8 @@ function pairsOf(facts: SearchFacts) {
 }
 
 /**
- * How workflows behave in a worker deployment with versions (docs/operations.md, "New versions"). Without versions, a
- * server refuses every workflow task that names a behavior.
+ * How workflows behave in a versioned worker deployment (docs/operations.md, "New versions"). Without versioning, a
+ * server rejects every workflow task that specifies a behavior.
  */
 const behaving = (versioningBehavior: VersioningBehavior) => (): WorkflowDefinitionOptions =>
   workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior } : {};

@@ -51,7 +51,7 @@ describe('every timer and every activity has a summary', () => {
         'create',
         'limit of the create',
         'wait before the next create',
-        'create, try 2',
+        'create, attempt 2',
         'next poll of 1 video',
         'poll 1 video',
         'download',

@@ -156,7 +156,7 @@ async function reconciled(
   // The send's own evidence says more than a reconciliation that found nothing.
   const keepsOwn = 'outcome' in got && got.outcome === 'unconfirmed' && found.outcome === 'unconfirmed';
   const step = stepOf(row, state, keepsOwn ? got : found, true);
-  if (step === undefined) throw new Error('media.reconcileCreate answered "pending"');
+  if (step === undefined) throw new Error('media.reconcileCreate must not return "pending"');
   return step;
 }
 

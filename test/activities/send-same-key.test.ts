@@ -97,7 +97,7 @@ describe('a create that is sent again under its key', () => {
   it('[C4.4a] carries the recorded key, and is one purchase under one intent', async () => {
     const bought = await ask('second', await sendId());
     expect(bought).toMatchObject({ outcome: 'created', sendAttempt: 0, sent: true });
-    expect((bought as CreatedVideo).warnings).toContainEqual(expect.stringMatching(/one idempotency key/));
+    expect((bought as CreatedVideo).warnings).toContainEqual(expect.stringMatching(/same idempotency key/));
     expect(bought).not.toHaveProperty('mayBeOwed');
     const [first, again] = keys();
     expect(again).toBe(first);
@@ -244,7 +244,7 @@ describe('a create that is sent again under its key', () => {
     expect(await ask('second', nonce)).toMatchObject({ outcome: 'unconfirmed', sent: true });
     expect(decided).toMatchObject({
       nonRetryable: false,
-      message: expect.stringContaining('in flight once more') as unknown,
+      message: expect.stringContaining('in flight again') as unknown,
     });
     expect(await bench.state()).toMatchObject({ unknown: 0, refused: null });
   });

@@ -225,7 +225,7 @@ describe('a campaign of which a part is lost', () => {
       const again = await startCampaign(media, rows, { ...many, budget }, handle.workflowId);
       const result = await again.result();
       const { notes } = await campaignStateOf(again);
-      expect(notes).toEqual(['The budget is spent: rows that were not bought are skipped.']);
+      expect(notes).toEqual(['The budget is spent. Rows that were not bought are skipped.']);
       expect(result.counts).toEqual({ completed: 12, skipped_budget: 28 });
       await expectExact(media, rows, result);
     },

@@ -76,7 +76,7 @@ describe('what a worker lacks', () => {
       sends: 0,
       billing: { state: 'none' },
     });
-    expect((outcome as { message: string }).message).toContain('no such account');
+    expect((outcome as { message: string }).message).toContain('does not have this account');
     expect(await accepted(stack, 'for nobody')).toBe(0);
   });
 });

@@ -44,7 +44,7 @@ describe('an image call whose worker is killed', () => {
     const handle = server.client.workflow.getHandle(started.workflowId);
     await eventually('the successor at work', async () => {
       const [pending] = (await handle.describe()).raw.pendingActivities ?? [];
-      return (pending?.attempt ?? 0) > 2 && pending?.lastFailure?.message?.includes('may still be alive');
+      return (pending?.attempt ?? 0) > 2 && pending?.lastFailure?.message?.includes('may still be running');
     });
     await handle.terminate('the rest is minutes of waiting');
     expect(await received(await stack(), prompt)).toBe(1);

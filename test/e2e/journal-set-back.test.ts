@@ -28,7 +28,7 @@ describe('a journal that was set back', () => {
 
     const refused = await queue.startWorker().catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(JournalBindingError);
-    for (const told of ['earlier copy', queue.bindingId, '--rebind'])
+    for (const told of ['older copy', queue.bindingId, '--rebind'])
       expect((refused as Error).message).toContain(told);
     expect((refused as Error).message).not.toContain(queue.journal);
 
@@ -62,7 +62,7 @@ describe('a journal that was set back', () => {
     const byHand = await handMadeWorker(queue.stack, { journal }, undefined, queue.taskQueue);
     const answer = await byHand.runUntil(queue.order('bought'));
     expect(answer).toMatchObject({ outcome: 'rejected', reason: 'not_sent', billing: { state: 'none' } });
-    expect((answer as { message: string }).message).toContain('earlier copy');
+    expect((answer as { message: string }).message).toContain('older copy');
     expect(await accepted(queue.stack, queue.key('bought'))).toBe(1);
   });
 

@@ -97,7 +97,7 @@ describe('a mistake of our own', () => {
       'the mistake, met and told',
       async () => said.some((one) => 'hit' in one) && log.includes(MISTAKE),
     );
-    expect(log).toMatch(/\[ERROR\].*This is a mistake/);
+    expect(log).toMatch(/\[ERROR\].*This is a bug/);
     expect(log).toContain('mistaken-worker.js');
     await plant(null);
     const outcome = (await started.result()) as VideoOutcome & { readonly reason?: string };

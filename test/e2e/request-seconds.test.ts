@@ -187,7 +187,7 @@ describe('a worker that is gone in the middle of a slow create', () => {
       // What the server gives to a worker that stands still comes back after half a minute.
       const waits = async () => {
         const [pending] = (await handle.describe()).raw.pendingActivities ?? [];
-        return pending?.lastFailure?.message?.includes('may still be alive');
+        return pending?.lastFailure?.message?.includes('may still be running');
       };
       await eventually('the wait for its sender', waits, 120_000);
       worker.signal('SIGCONT');

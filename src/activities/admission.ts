@@ -326,7 +326,7 @@ export function heldAnswer(base: AnswerBase, refusal: StandingRefusal, model: st
   const account = `the account ${base.account ?? ''}`;
   const whose = scope === 'account' ? account : `the model ${JSON.stringify(model)} for ${account}`;
   const status = httpStatus === null ? '' : ` with HTTP ${httpStatus}`;
-  const text = `Since ${since} the service has rejected calls from ${whose}${status}: ${message} Nothing was sent. A single request checks from time to time whether it still does. The next check is at ${heldUntil}.`;
+  const text = `Since ${since} the service has rejected calls from ${whose}${status}: ${message} Nothing was sent. From time to time, a single request checks whether calls are still rejected. The next check is at ${heldUntil}.`;
   return unsentAnswer(base, 'refusal_stands', text, { reason, heldUntil });
 }
 
@@ -338,7 +338,7 @@ function priceChangedAnswer(base: AnswerBase): RejectedCall {
   return rejectedAnswer(
     { ...base, sent: false },
     'price_changed',
-    'It costs more now than when it was planned, or its price is no longer known. Nothing was sent. Plan it again.',
+    'The call costs more now than when it was planned, or its price is no longer known. Nothing was sent. Plan it again.',
   );
 }
 

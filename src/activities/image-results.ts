@@ -79,7 +79,7 @@ export async function storeImages(
         `The reply was read and the call is paid for, but ${lost.length + unseen} of ${reply.items.length} results could not be stored (${reason}).`,
         ...new Set(lost.flatMap(({ why }) => why ?? [])),
         sealedLinks === undefined
-          ? 'It is not sent again.'
+          ? 'The call is not sent again.'
           : "Start the same ID again while the service's links are valid, to fetch the missing results. The call is not sent again.",
       ].join(' '),
       ...(sealedLinks === undefined ? {} : { sealedLinks }),

@@ -49,7 +49,7 @@ export function warningsAfter(base: AnswerBase, warnings: readonly string[]): re
   return base.mayBeOwed === true ? [...warnings, EARLIER_SEND] : warnings;
 }
 const EARLIER_SEND =
-  'It was sent again by decision: the earlier send under this ID may also have been accepted and cost money.';
+  'The call was sent again by decision: the earlier send under this ID may also have been accepted and cost money.';
 
 export function rejectedAnswer(
   base: AnswerBase,
@@ -139,7 +139,7 @@ export function conflictAnswer(base: AnswerBase, held?: Send): RejectedCall {
     ...conflict,
     estimate: held.sent.kind === 'intent' ? held.sent.estimate : null,
     mayBeOwed: true,
-    message: `Another text was bought under this key before${task}, or may have been. It is included in the books. This text is not bought automatically. Nothing was sent.`,
+    message: `A call with a different text was or may have been bought under this key before${task}. Its cost is included in the books. The new text is not bought automatically. Nothing was sent.`,
   };
 }
 

@@ -325,7 +325,7 @@ async function overtaken(opened: OpenedCall): Promise<SendOnceResult> {
 }
 
 /** The call may be sent again by now. */
-const OVERTAKEN = 'Another call with this ID began first, and this one has sent nothing.';
+const OVERTAKEN = 'Another call with this ID started first. This call has sent nothing.';
 
 /** Sends nothing if too little time or no money is left, or if the server has not acknowledged the intent. */
 async function sendUnder(

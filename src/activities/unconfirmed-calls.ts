@@ -291,10 +291,10 @@ async function answerOf(
   const base = { sendAttempt: named.at, sent: true, account: sent.account, estimate };
   // Lost results prove that the call was paid for, which no decision can undo.
   if (answer?.answer.outcome === 'results_lost') {
-    const message = `It was paid for and its results were lost. ${input.by} declared that nothing more will be done about it.`;
+    const message = `The call was paid for, but its results were lost. ${input.by} declared that nothing more will be done about it.`;
     return rejectedAnswer({ ...base, mayBeOwed: true }, 'declared_lost', message);
   }
-  const message = `Its outcome was unknown. ${input.by} declared that nothing was accepted.`;
+  const message = `The outcome of the call was unknown. ${input.by} declared that nothing was accepted.`;
   return rejectedAnswer(base, 'declared_lost', message);
 }
 

@@ -275,7 +275,7 @@ function refusedUnderSameKey(
 }
 
 const ONE_KEY =
-  'It was sent again under the same idempotency key after a reply was lost. The service is expected to create only one task for that key.';
+  'The call was sent again under the same idempotency key after a reply was lost. The service is expected to create only one task for that key.';
 
 /**
  * Records what the repeated send bought. If a task was recorded or adopted in the meantime, that task counts instead. A

@@ -116,7 +116,7 @@ async function join(joining: JoinedTogether, { watcher, state, takesFile }: Watc
   const { client } = Context.current();
   const { workflowExecution, activityId } = activityInfo();
   if (workflowExecution === undefined)
-    throw ApplicationFailure.nonRetryable('Only a workflow can have a video watched.', INVALID_INPUT);
+    throw ApplicationFailure.nonRetryable('media.watchVideo must be called from a workflow.', INVALID_INPUT);
   const waiter = { ...workflowExecution, activityId, ...(takesFile === true && { takesFile }) };
   const watch = { waiter, state };
   // The watcher would skip it, so the video immediately polls on its own.

@@ -162,7 +162,7 @@ describe('a refusal that stands', () => {
       const answer = heldAnswer({ ...base, sent: false }, held as StandingRefusal, 'm');
       expect(answer).toMatchObject({ outcome: 'not_sent', sent: false, sendAttemptUsed: false });
       expect(answer.message).toBe(
-        `Since ${wall(0)} the service has rejected calls from ${whose} Nothing was sent. A single request checks from time to time whether it still does. The next check is at ${wall(60_000)}.`,
+        `Since ${wall(0)} the service has rejected calls from ${whose} Nothing was sent. From time to time, a single request checks whether calls are still rejected. The next check is at ${wall(60_000)}.`,
       );
     },
   );

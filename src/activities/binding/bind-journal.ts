@@ -125,7 +125,7 @@ async function create(
       state: {
         paused: true,
         note:
-          `The binding of the task queue ${taskQueue}: identifies the journal that proves what was sent and paid for on it. ` +
+          `The queue binding of the task queue ${taskQueue}. It identifies the journal that records what was sent and paid for on this queue. ` +
           'Never delete it: workers would send nothing until an operator has checked the calls in flight.',
       },
       memo: STARTED_BY,

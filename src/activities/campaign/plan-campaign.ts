@@ -96,9 +96,7 @@ async function fetchManifest(
       throw new ManifestUnreadableError(`The manifest's URL is blocked (${result.reason}).`);
     case 'network':
       if (result.retryable)
-        throw notNow(
-          `The manifest cannot be fetched right now (${result.code}). Fetching it will be retried.`,
-        );
+        throw notNow(`The manifest cannot be fetched right now (${result.code}). The worker will retry.`);
       throw new ManifestUnreadableError(`The manifest cannot be fetched (${result.code}).`);
     case 'refused': {
       const { status, retryAfterMs } = result;

@@ -56,17 +56,17 @@ export function acceptUpdates(campaign: Campaign): void {
   simple(pauseUpdate, () => {
     campaign.paused = true;
     campaign.readBookNow();
-    return yes('No more rows are created. Rows in progress are collected.');
+    return yes('Nothing more will be bought. Results in progress will be collected.');
   });
   simple(resumeUpdate, () => {
     if (campaign.stop === 'cancel') return no(CANCELLED);
     campaign.paused = false;
-    return yes('Rows are being created again.');
+    return yes('The campaign has resumed.');
   });
   simple(cancelUpdate, () => {
     campaign.cancel();
     return yes(
-      'No more rows are created. Rows that were not bought end, and rows in progress, which are paid for, are collected.',
+      'Nothing more will be bought: rows that were not bought end, and rows in progress, which are paid for, are collected.',
     );
   });
   const { setConcurrency: concurrency, raiseBudget: budget, resumeRows: rows, ...decisions } = UPDATE_CHECKS;

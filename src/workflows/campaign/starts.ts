@@ -171,7 +171,7 @@ export class Starts {
     if (row.attempt >= row.started) return buyOrKeep(this.batch, row);
     const key = creationKeyOf(this.batch.input.campaign, row);
     const common = { sendAttempt, sent: false, account, estimate, ...(mayBeOwed === true && { mayBeOwed }) };
-    const message = 'It was temporarily refused and then retried.';
+    const message = 'The call was temporarily refused and then retried.';
     const refused = { ...common, outcome: 'rejected', reason: 'retry_later', message } as const;
     endOrRetry(this.batch, row, outcomes.rejected(refused, key, 0));
   }
@@ -184,4 +184,4 @@ function isLookedUp(row: Row): boolean {
 }
 
 const CHANGED =
-  'It was bought before with another text, and is not bought again automatically. Request that changed rows are bought again, or give the row another ID.';
+  'The row was already bought with a different text, so it is not bought again automatically. Request that changed rows be bought again, or give the row another ID.';

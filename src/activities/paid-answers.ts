@@ -139,7 +139,7 @@ export function conflictAnswer(base: AnswerBase, held?: Send): RejectedCall {
     ...conflict,
     estimate: held.sent.kind === 'intent' ? held.sent.estimate : null,
     mayBeOwed: true,
-    message: `A call with a different text was or may have been bought under this key before${task}. Its cost is included in the books. The new text is not bought automatically. Nothing was sent.`,
+    message: `A different text may already have been bought under this key${task}. Its cost is included in the books. The new text is not bought automatically. Nothing was sent.`,
   };
 }
 

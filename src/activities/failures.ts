@@ -47,7 +47,7 @@ export function reported<T>(value: T): (error: unknown) => T {
 
 /**
  * Number of attempts that workers without the account may make. With two workers, all of an activity's attempts miss
- * once in 64 times.
+ * the right one once in 64 times.
  */
 const TRIES = 6;
 const FIRST_PAUSE_MS = 200;

@@ -186,8 +186,8 @@ function afterOtherSender(send: IntentEntry | null, sendAttempt: number, who: Ca
   throw retryLater({
     class: 'waiting_for_sender',
     message: 'A sender for this call may still be running. Its outcome is awaited.',
-    // The first retries are quick, in case the sender is still running. A later retry waits until the time of a dead
-    // sender has expired.
+    // The first retries are quick, in case the sender is still running. A later retry waits until a dead
+    // sender's time has expired.
     delayMs: who.attempt <= 2 ? Math.min(Math.max(left, 0) + 100, 5_000) : Math.max(left, 0) + 100,
   });
 }

@@ -169,7 +169,7 @@ interface PaidEventsOptions {
   readonly metrics: Metrics;
   /** Writes a log line. */
   readonly log: (level: EventLevel, message: string, facts: { readonly [name: string]: unknown }) => void;
-  /** Whether an id contains a secret and must not be shown. */
+  /** Whether an ID contains a secret and must not be shown. */
   readonly holdsSecret: () => Promise<(id: string) => boolean>;
 }
 

@@ -41,7 +41,7 @@ export interface SentCreate {
   readonly intentAt: string;
   /** ISO 8601 time until which the create may have been in flight. */
   readonly sendWindowEnd: string;
-  /** Allow-listed reply headers, such as a request id; empty without a reply. */
+  /** Allow-listed reply headers, such as a request ID; empty without a reply. */
   readonly headers: { readonly [name: string]: string };
 }
 

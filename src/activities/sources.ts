@@ -98,7 +98,7 @@ interface SourceDeps {
 
 /**
  * Resolves an artifact, or a file in one of the input roots, to its bytes. A file is first copied into the store, so
- * that exactly the bytes that were hashed and recorded are sent. This function never returns a path of the caller's.
+ * that exactly the bytes that were hashed and recorded are sent. The caller's path is never returned.
  */
 export async function resolveSource(
   source: MediaSource,

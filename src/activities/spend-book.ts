@@ -32,7 +32,7 @@ export function spendBooksOf(journal: CreateJournal): SpendBooks {
   return books;
 }
 
-/** What the accounts using a journal have spent, by window. */
+/** The amounts that a journal's accounts have spent, by window. */
 export class SpendBooks {
   private readonly books = new Map<string, SpendBook>();
 

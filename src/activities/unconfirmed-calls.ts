@@ -143,9 +143,9 @@ function decidedEntry({ sent, decision }: Send, sendAttempt: number): readonly D
 }
 
 /**
- * Records a person's decision about an unconfirmed paid call in the journal (failure model: The log). Sends nothing
- * paid: an adoption reads the task's record from the service once, and a resubmission only frees the key for the next
- * start with the same ID. A decision authorizes only one send, even if it is repeated.
+ * Records a person's decision about an unconfirmed paid call in the journal (failure model: The log). Makes no paid
+ * request: an adoption reads the task's record from the service once, and a resubmission only frees the key for the
+ * next start with the same ID. A decision authorizes only one send, even if it is repeated.
  */
 export function createResolveUnconfirmed(
   deps: PaidDeps,
@@ -362,7 +362,7 @@ const ANOTHER = 'A different send is now unconfirmed. Read its evidence, then de
 const KNOWN = 'The journal already contains the outcome of this call, so there is nothing to decide.';
 const NOTHING = 'No paid call under this key is unconfirmed. Check the key and the namespace.';
 
-/** Sanitizes a decision's name and reason for the journal, which is used for diagnostics: people paste signed URLs. */
+/** Sanitizes the name and reason in a decision for the journal, which is used for diagnostics: people paste URLs. */
 async function said(
   { by, reason }: ResolveUnconfirmedCall,
   { accounts }: PaidDeps,

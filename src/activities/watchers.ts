@@ -69,7 +69,7 @@ export function createWatchVideo(
 
 /** Time until the next attempt checks whether the watcher still has the video, in milliseconds. */
 const CHECK_AFTER_MS = 10 * 60_000;
-/** The server does not retry after schedule-to-close, which also limits the time spent waiting for this worker. */
+/** Share of the remaining time before the next attempt: the server does not retry after schedule-to-close. */
 const SHARE_OF_REST = 0.75;
 /** If less time is left, there is no further attempt and the video polls on its own. */
 const LEAST_REST_MS = 3_000;
@@ -273,7 +273,7 @@ const AT_FULL_PACE = 3;
 const ACTIVITIES = 2;
 /** How far back a search for closed watchers goes, in milliseconds. */
 const WINDOW_MS = 10 * 60_000;
-/** Maximum wait for a closed watcher's reply, whose history a worker must replay, in milliseconds. */
+/** Maximum wait for a reply from a closed watcher, whose history a worker must replay, in milliseconds. */
 const CLOSED_ANSWER_MS = 10_000;
 /** Consecutive searches without a reply from the server after which searching stops until the next video joins. */
 const MAX_FAILURES = 30;

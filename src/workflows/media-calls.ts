@@ -85,7 +85,7 @@ function childOptions(options: ExecuteVideoOptions): ExecuteVideoOptions {
   };
 }
 
-/** Image calls from a workflow: plain activities with keys derived from the caller's ids. */
+/** Image calls from a workflow: plain activities with keys derived from the caller's IDs. */
 export interface MediaCalls {
   /** Buys images. Never throws because of the service: the outcome reports what happened. */
   generateImage(request: ImageGenerationRequest, options?: ImageCallOptions): Promise<ImageOutcome>;

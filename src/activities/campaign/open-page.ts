@@ -167,7 +167,7 @@ interface StartedRow {
   };
 }
 
-/** A row's attempt that was started, with its sends. `sends` is empty if its sender was only fenced. */
+/** A started attempt for a row, with its sends. `sends` is empty if its sender was only fenced. */
 interface StartedAttempt {
   readonly attempt: number;
   readonly creationKey: string;
@@ -248,7 +248,7 @@ export async function isFirstText(
 export const READS_AT_ONCE = 16;
 
 /**
- * Runs {@link startedBefore} for this campaign's needed rows. The result is indexed by position and empty for the other
+ * Runs {@link startedBefore} for the rows that are needed. The result is indexed by position and empty for the other
  * rows.
  */
 async function startedOfRows(

@@ -37,7 +37,7 @@ const BATCH_BYTES = 8_000_000;
  * endlessly.
  */
 const LEAST_BATCH_EVENTS = 50;
-/** While image calls are open, a batch's history may exceed its limit by this factor. */
+/** While image calls are open, a batch's history may grow to this multiple of its limit. */
 const WITH_IMAGE_CALLS = 1.5;
 
 export interface HistorySize {

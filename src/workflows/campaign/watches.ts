@@ -162,8 +162,9 @@ export class Watches {
 const originOf = ({ created }: Row): WaitOrigin => ({ creationKey: null, created });
 
 /**
- * Stores each value that most of a batch's rows share only once. Activity results are decoded separately for every row,
- * and a batch contains hundreds of rows. There are as many values as a campaign has models, accounts and prices.
+ * Keeps a single copy of each value that most of a batch's rows share. Activity results are decoded separately for
+ * every row, and a batch contains hundreds of rows. There are as many values as a campaign has models, accounts and
+ * prices.
  */
 class SharedValues {
   private readonly known = new Map<string, unknown>();

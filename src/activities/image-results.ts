@@ -111,7 +111,7 @@ async function keepAll(
   return kept;
 }
 
-/** Seals the links of all lost results, by index. Returns undefined if a result has no link, or there is no journal. */
+/** Seals the links of all lost results, by index. Returns undefined if a result has no link, or without a journal. */
 async function sealLinks(
   items: readonly ImageItem[],
   kept: readonly (ArtifactRef | Lost)[],

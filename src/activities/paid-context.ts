@@ -156,8 +156,8 @@ export function caller({ ancestors = [], sender }: Ancestry & NamedSender = {}):
 }
 
 /**
- * Allows only a single attempt if there is no journal, because nothing else would keep a second attempt from buying
- * again (architecture: Create).
+ * Allows only a single attempt without a journal, because nothing else would keep a second attempt from buying again
+ * (architecture: Create).
  */
 export function refuseUnsafeRetries(journal: CreateJournal): void {
   if (!keepsNothing(journal)) return;

@@ -71,7 +71,7 @@ export function createWatchVideo(
 const CHECK_AFTER_MS = 10 * 60_000;
 /** Share of the remaining time before the next attempt: the server does not retry after schedule-to-close. */
 const SHARE_OF_REST = 0.75;
-/** If less time is left, there is no further attempt and the video polls on its own. */
+/** If less time is left, the activity is not retried and the video polls on its own. */
 const LEAST_REST_MS = 3_000;
 
 function waits(now: number): ApplicationFailure {

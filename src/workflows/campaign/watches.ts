@@ -91,7 +91,7 @@ export class Watches {
     return this.open === 0;
   }
 
-  /** Returns when a row was last polled, in workflow time; 0 if there was no poll yet. */
+  /** Returns when a row was last polled, in workflow time; 0 before the first poll. */
   lastTickAt(): number {
     return this.loop.lastTick().lastTickAt;
   }

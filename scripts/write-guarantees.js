@@ -58,7 +58,7 @@ function figuresOf({ suite, figures = [], zero = [] }, results) {
 }
 
 function section({ promise, how, assumes, proofs }, results) {
-  const basis = assumes.length === 0 ? '' : ` Rests on ${assumes.join(', ')}.`;
+  const basis = assumes.length === 0 ? '' : ` Assumes ${assumes.join(', ')}.`;
   return `### ${promise}
 
 ${how}${basis}
@@ -69,10 +69,12 @@ ${proofs.map((proof) => `- ${fileLink(proof.test)}${figuresOf(proof, results)}`)
 function page({ promises, cannot, rows }, results) {
   return `# Guarantees
 
-Each promise with what its tests counted; \`npm run guarantees\` writes this page from \`proof\`, and a test compares. **Bold** is what was
-looked for and must not happen; \`proof/results\` has each of these counts. The counts are those of \`npm run verify:deep\`, which runs
-before a release; \`(change)\` marks those of \`npm run verify:long\`. A test without numbers has one size. A1 to A6 are the assumptions in
+This page lists each promise and what its tests counted. \`npm run guarantees\` writes it from \`proof\`, and a test compares them. **Bold**
+numbers count events that must not happen (all counts are in \`proof/results\`). A1 to A6 are the assumptions in
 [created-once.md](created-once.md).
+
+The counts are from \`npm run verify:deep\`, which runs before a release, or from \`npm run verify:long\` where marked \`(change)\`. A test
+without numbers has only one size.
 
 ## Promises
 
@@ -84,7 +86,7 @@ ${cannot.map(({ what, why }) => `- **${what}** ${why}`).join('\n')}
 
 ## Every point of failure
 
-The tests of each row of the [failure model](failure-model.md#every-point-of-failure).
+These tests cover the rows of the [failure model](failure-model.md#every-point-of-failure).
 
 ${rows.map(({ row, where }) => `- ${row}: ${where.map(fileLink).join(', ')}`).join('\n')}
 `;

@@ -120,20 +120,23 @@ function page() {
   const ms = (value) => number(value, 1);
   const text = `# Scale
 
-This page shows what a day of videos costs, and what reaches its limit first. \`node scripts/write-scale.js\` computes every number from what
-[\`npm run bench\`](measured.md) measured on one machine with two cores and the embedded server. With PostgreSQL persistence
-the server takes 1.6 to 2.9 times as much. A video here takes ${SECONDS} seconds and is polled every 4 seconds, ${POLLS} times. The busiest
-hour has ${PEAK} times the average load; cores, rates and videos in flight are for that hour. Polls cause nearly all of the cost: half the
-video time, or twice the interval, halves the cost.
+This page shows what a day of videos costs, and which limit is reached first. \`node scripts/write-scale.js\` computes every number from the
+[benchmarks](measured.md) on one machine with two cores and the embedded server. With PostgreSQL persistence the server needs 1.6 to 2.9
+times as much.
+
+Each video takes ${SECONDS} seconds and is polled every 4 seconds, ${POLLS} times. The busiest hour has ${PEAK} times the average load; cores, rates and videos
+in flight are for that hour. Polls cause nearly all of the cost, so halving the video time or doubling the interval
+halves the cost.
 
 ## Demand
 
-${markdownTable([['videos a day', 'a second', 'in the busiest hour', 'in flight then', 'polls a second then'], ...demand()]).join('\n')}
+${markdownTable([['videos a day', 'a second', 'a second, busiest', 'in flight, busiest', 'polls a second, busiest'], ...demand()]).join('\n')}
 
 ## Temporal and workers
 
-A single video has its own workflow (${number(cost.single.actions)} actions, ${ms(cost.single.serverMs)} ms of server time and ${ms(cost.single.workerMs)} ms of worker time: \`detection-lag\`,
-\`growth\`). A [campaign](campaigns.md) shares its timers and activities (${number(cost.campaign.actions, 2)} actions, ${ms(cost.campaign.serverMs)} and ${ms(cost.campaign.workerMs)} ms: \`campaign-scale\`, \`campaign-rows\`).
+A single video has its own workflow. It takes ${number(cost.single.actions)} actions, ${ms(cost.single.serverMs)} ms of server time and ${ms(cost.single.workerMs)} ms of worker time
+(\`detection-lag\`, \`growth\`). The videos of a [campaign](campaigns.md) share timers and activities, so each takes ${number(cost.campaign.actions, 2)} actions,
+${ms(cost.campaign.serverMs)} ms of server time and ${ms(cost.campaign.workerMs)} ms of worker time (\`campaign-scale\`, \`campaign-rows\`).
 
 ${markdownTable([
   [
@@ -148,19 +151,19 @@ ${markdownTable([
   ...temporal(cost),
 ]).join('\n')}
 
-A worker with 10,000 campaign videos in flight needs ${number(cost.memoryMiB)} MiB of memory. For poll sockets there is
-[a formula](operations.md#sockets-for-polls).
+A worker with 10,000 campaign videos in flight needs ${number(cost.memoryMiB)} MiB of memory.
+[Operations](operations.md#sockets-for-polls) has the formula for poll sockets.
 
 ## Journal and artifacts
 
-A create is sent after its intent is stored, and reported after its answer is stored. The median time for both, with one caller on the
-same machine (\`journal\`): files ${ms(files.journalMs.p50)} ms${s3 === undefined ? '' : `, a bucket ${ms(s3.journalMs.p50)} ms`}${postgres === undefined ? '' : `, PostgreSQL ${ms(postgres.journalMs.p50)} ms`}. A network adds its own time to each request.
+A create is sent after its intent is stored, and reported after its answer is stored. With one caller on the same machine, the median time
+to store both is ${ms(files.journalMs.p50)} ms in files${s3 === undefined ? '' : `, ${ms(s3.journalMs.p50)} ms in a bucket`}${postgres === undefined ? '' : `, ${ms(postgres.journalMs.p50)} ms in PostgreSQL`} (\`journal\`). A network adds its own latency to each request.
 ${
   bucket === undefined
     ? ''
     : `
-With the journal in PostgreSQL and artifacts in a bucket, a campaign video takes ${number(bucket.requests, 1)} requests to the bucket and ${number(bucket.statements, 1)} statements
-(\`many-hosts\`, the maximum of its runs). The journal gets 6 records per video, about 6 KB. The bucket stores the bytes of your videos.
+With the journal in PostgreSQL and artifacts in a bucket, a campaign video takes up to ${number(bucket.requests, 1)} requests to the bucket and ${number(bucket.statements, 1)} SQL
+statements (\`many-hosts\`, the maximum of its runs). The journal stores 6 records per video, about 6 KB, and the bucket stores your videos.
 
 ${markdownTable([
   ['videos a day', 'bucket requests a day', 'a second, busiest', 'statements a day', 'a second, busiest'],
@@ -168,15 +171,16 @@ ${markdownTable([
 ]).join('\n')}
 `
 }
-## What is full first
+## Which limit is reached first
 
-| Videos a day | First                                                                                                                                       | What moves it                                                                                              |
-| ------------ | ------------------------------------------------------------------------------------------------------------------------------------------- | ---------------------------------------------------------------------------------------------------------- |
-| 10,000       | nothing: one worker and the embedded server are mostly idle                                                                                 | a second worker is for failures, not for load                                                              |
-| 100,000      | as singles, the embedded server in the busiest hour (a server in one process, one disk)                                                        | campaigns; or a Temporal server with its own database                                                 |
-| 1,000,000    | as singles, the server's cores and its database; as campaigns, one worker (${number(cost.videosPerSecond)} videos a second on these two cores, \`campaign-throughput\`) | campaigns; more workers, pools for creates, polls and downloads ([pools](operations.md#pools-of-workers)) |
+- **10,000 videos a day**: none. One worker and the embedded server are mostly idle, and a second worker only helps with failures.
+- **100,000 videos a day**: single videos saturate the embedded server (one process, one disk) in the busiest hour. Use campaigns, or a
+  Temporal server with its own database.
+- **1,000,000 videos a day**: single videos saturate the server's cores and its database, and campaigns saturate one worker
+  (${number(cost.videosPerSecond)} videos a second on these two cores, \`campaign-throughput\`). Use campaigns, and more workers in
+  [pools](operations.md#pools-of-workers) for creates, polls and downloads.
 
-Beyond that, the service's own rate is the first limit. \`MEDIA_CREATES_PER_SECOND\` and the accounts' rates keep you within it.
+Beyond that, the service's own rate limits you. \`MEDIA_CREATES_PER_SECOND\` and the accounts' rates keep you within it.
 `;
   return formatText(PAGE, text);
 }

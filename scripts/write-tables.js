@@ -20,8 +20,8 @@ const outcomesOf = (code) =>
 
 const ERRORS = `# Exit codes and error types
 
-Every command ends with one of these codes. Unless it succeeds, it also reports a type: on stderr for people, and as \`error.type\` of the
-object that \`-o json\` and \`-o jsonl\` print. For an outcome of a request, [failures.md](failures.md) says what it means and what to do.
+Every command ends with one of these exit codes. Unless it succeeds, it also prints an error type on stderr, or in \`error.type\` of the object
+that \`-o json\` and \`-o jsonl\` print. [failures.md](failures.md) explains each outcome of a request and what to do.
 
 <!-- prettier-ignore -->
 ${table(
@@ -29,7 +29,8 @@ ${table(
   EXIT_MEANINGS.map(([code, meaning]) => [code, meaning, outcomesOf(code)]),
 )}
 
-Types of the commands. Each is printed with what to do (\`error.hint\`); \`COMMAND_ERRORS\` (\`packages/cli/src/shared/exit-codes.ts\`) has all.
+These are the commands' own error types. A command prints each with a hint (\`error.hint\`); the hints are in \`COMMAND_ERRORS\`
+(\`packages/cli/src/shared/exit-codes.ts\`).
 
 <!-- prettier-ignore -->
 ${table(

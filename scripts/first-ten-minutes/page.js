@@ -3,10 +3,10 @@
 const HEAD = `# The first ten minutes
 
 This is a recorded session for readers who have never used Temporal. \`npm run first-ten-minutes\` types these commands into
-real terminals and writes this page. A test types them again and compares the screens. Ids, times and ports differ from run
+real terminals and writes this page, and a test repeats them and compares the screens. Ids, times and ports differ from run
 to run.
 
-The package is installed (\`npm install temporal-media …\`, see the [README](../README.md)).
+The session begins with the package installed (see the [README](../README.md#install)).
 `;
 
 /** The page of a recording: what was said, then the screen. */

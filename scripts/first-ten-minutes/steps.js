@@ -6,7 +6,7 @@
  */
 const STEPS = [
   {
-    say: 'Nothing is running yet. `doctor` shows what is missing and what to do about it.',
+    say: 'Nothing is running yet. `doctor` shows what is missing and how to fix it.',
     type: 'temporal-media doctor',
   },
   {
@@ -16,7 +16,7 @@ const STEPS = [
     until: /--out out/,
   },
   {
-    say: 'In another terminal, in the same directory, run `doctor` again. A video could be made now.',
+    say: 'In another terminal, in the same directory, run `doctor` again. Now it reports that a video can be made.',
     type: 'temporal-media doctor',
   },
   {
@@ -24,7 +24,7 @@ const STEPS = [
     type: 'temporal-media models ls',
   },
   {
-    say: 'See what would be sent and what it would cost. Nothing is sent.',
+    say: 'See what would be sent and what it would cost. `--dry-run` sends nothing.',
     type: 'temporal-media video --model cine-1 --prompt "a lighthouse at dusk" --duration 4 --dry-run',
   },
   {
@@ -49,18 +49,18 @@ const STEPS = [
     press: 'C-c',
   },
   {
-    say: 'See what is happening and what is safe to do. The task id works in place of the workflow id.',
+    say: 'See what is happening and what is safe to do. You can also pass the task id instead of the workflow id.',
     type: 'temporal-media status lighthouse',
   },
   {
-    say: 'Now the machine crashes: the server, the sandbox, the worker and `dev` are killed with SIGKILL. Start `dev` again.',
+    say: 'Simulate a crash: SIGKILL ends the server, the sandbox, the worker and `dev`. Then start `dev` again.',
     kill: true,
     window: 'dev',
     type: 'temporal-media dev',
     until: /--out out/,
   },
   {
-    say: 'The wait continues until the file is saved. Nothing was created again.',
+    say: 'The wait continues until the file is saved. No second video was created.',
     type: 'temporal-media resume lighthouse --out out',
   },
   {
@@ -78,7 +78,7 @@ const STEPS = [
     say: 'For scripts, `--json` prints one JSON object.',
     type: 'temporal-media status boat --json | head -c 300; echo',
   },
-  { say: 'Each result has a JSON file with its facts beside it.', type: 'ls out' },
+  { say: 'Beside each result is a JSON file that describes it.', type: 'ls out' },
   {
     say: 'Ctrl-C in the first terminal stops everything. The next `dev` continues where it stopped.',
     window: 'dev',

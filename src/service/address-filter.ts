@@ -3,36 +3,36 @@ import { type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { buildConnector } from 'undici';
 
-/** Code of the error with which a connection to a forbidden address ends. */
+/** The error code when a connection leads to a forbidden address. */
 export const ADDRESS_BLOCKED = 'MEDIA_ADDRESS_BLOCKED';
 
 /** Blocks result URLs that lead into private networks (architecture: Download, failure model: Foreign bytes). */
 export interface AddressFilter {
-  /** False when the host is a literal of a forbidden address; a name is checked when it is resolved. */
+  /** False when the host is a literal IP address that is forbidden. Host names are checked when they are resolved. */
   allowsLiteral(url: URL): boolean;
-  /** For a host that a proxy resolves: false when this machine can resolve it and any address is forbidden. */
+  /** For hosts that a proxy resolves: false if the name resolves here and any of its addresses is forbidden. */
   allowsHost(url: URL): Promise<boolean>;
-  /** Opens direct sockets; checks the address at the lookup and again at the connected peer. */
+  /** Opens direct sockets. Checks the address during the DNS lookup and again on the connected socket. */
   connector(timeoutMs: number): buildConnector.connector;
 }
 
-/** The range that IANA assigns to hosts: all other IPv6 is reserved, local, or embeds another address. */
+/** The only range that IANA assigns to hosts. Other IPv6 addresses are reserved, local, or embed another address. */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
-/** NAT64: connects to the embedded IPv4 address (RFC 6052). */
+/** NAT64: traffic goes to the embedded IPv4 address (RFC 6052). */
 const NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
-/** In a public range, but serves the secrets of the virtual machine inside the cloud of one large provider. */
+/** A public address, but inside Azure it serves secrets of the virtual machine. */
 const WIRE_SERVER = ipaddr.IPv4.parse('168.63.129.16');
 
 /**
- * Whether an IP address is public unicast. False for text that is not an address, and for an address that is bound to
- * an interface of this machine (`%eth0`).
+ * Whether an IP address is public unicast. False for text that is not an address and for addresses with a zone index
+ * (`%eth0`).
  */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text) || text.includes('%')) return false;
   const address = ipaddr.process(text);
   if (address instanceof ipaddr.IPv4) return isPublicIpv4(address);
-  // A network without IPv4 maps every IPv4 host to such an address: public hosts stay reachable there.
+  // IPv6-only networks map every IPv4 host to a NAT64 address. Public hosts must stay reachable there.
   if (address.match(NAT64)) return isPublicIpv4(new ipaddr.IPv4(address.toByteArray().slice(12)));
   return address.match(GLOBAL_IPV6) && address.range() === 'unicast';
 }
@@ -41,7 +41,7 @@ function isPublicIpv4(address: ipaddr.IPv4): boolean {
   return address.range() === 'unicast' && !address.match(WIRE_SERVER, 32);
 }
 
-/** `allowedOrigins` are exact and may have any address. Entries that are not URLs are ignored. */
+/** Creates a filter. `allowedOrigins` match exactly and may have any address. Entries that are not URLs are ignored. */
 export function createAddressFilter(allowedOrigins: readonly string[]): AddressFilter {
   const allowed = new Set(allowedOrigins.map(originOf));
   return {
@@ -65,8 +65,9 @@ export function createAddressFilter(allowedOrigins: readonly string[]): AddressF
 }
 
 /**
- * Whether a service can reach an address, by the names of both: not one on this machine or in a private network, unless
- * the service is as near. A name with a dot may resolve elsewhere to another host, so it counts as public.
+ * Whether a service can probably reach an address, judging by host names alone. An address on this machine or in a
+ * private network is reachable only if the service is there too. Names with a dot count as public, because they may
+ * resolve to a different host elsewhere.
  */
 export function isWithinReach(address: URL, service: URL): boolean {
   return distanceOf(address) >= distanceOf(service);
@@ -96,10 +97,10 @@ function originOf(text: string): string | undefined {
 }
 
 function blocked(): Error {
-  return Object.assign(new Error('The address is not a public one.'), { code: ADDRESS_BLOCKED });
+  return Object.assign(new Error('The address is not public.'), { code: ADDRESS_BLOCKED });
 }
 
-/** Fails if any of the addresses is forbidden, because the socket chooses one of them itself. */
+/** Fails if any of the addresses is forbidden, because the socket picks one of them. */
 const publicLookup: LookupFunction = (hostname, options, callback) => {
   dnsLookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
     if (error !== null) return callback(error, '', 0);

@@ -14,7 +14,7 @@ import { networkCode } from './errors';
 import { proxyFor } from './proxy-environment';
 import { contentLength, type HeaderValues } from './reply-headers';
 
-/** Forwards every event. undici's own decorator fails at a second response start, such as one after a 103. */
+/** Forwards every event. undici's own decorator fails on a second response start, such as after a 103. */
 export class PassingHandler implements Dispatcher.DispatchHandler {
   constructor(protected readonly inner: Dispatcher.DispatchHandler) {}
 
@@ -44,23 +44,23 @@ export class PassingHandler implements Dispatcher.DispatchHandler {
 }
 
 /**
- * Completes a reply whose body has arrived in full. When a reader is slower than its socket, undici pauses at the last
- * byte and reports a connection that closes after it as lost (7.30, unless the reply announces the close): a video
- * would be downloaded again, and paid images would be lost. Decided by Content-Length alone (RFC 9112, 6.3).
+ * Completes a reply whose body has fully arrived. When a reader is slower than its socket, undici 7.30 pauses at the
+ * last byte. If the connection then closes, undici reports it as lost, unless the reply announced the close. A video
+ * would be downloaded again, and paid images would be lost. Only Content-Length decides (RFC 9112, 6.3).
  */
 const wholeReply: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
   dispatch(options, new WholeReplyHandler(handler));
 
-/** Codes of a close by the other side, not by this client. */
+/** Error codes when the peer closed the connection, not this client. */
 const CLOSED: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET']);
 
 class WholeReplyHandler extends PassingHandler {
-  /** Bytes of the body that have not arrived. */
+  /** Body bytes that have not arrived yet. */
   #left = Infinity;
 
   override onResponseStart(...event: Parameters<PassingHandler['onResponseStart']>): void {
     const [, statusCode, headers] = event;
-    // An interim reply has no body, whatever its headers.
+    // An interim reply has no body, whatever its headers say.
     this.#left = statusCode < 200 ? Infinity : lengthOf(headers);
     super.onResponseStart(...event);
   }
@@ -77,16 +77,16 @@ class WholeReplyHandler extends PassingHandler {
   }
 }
 
-/** Infinity without Content-Length, or with a transfer coding, which overrides it. */
+/** The Content-Length. Infinity if it is missing or overridden by a transfer coding. */
 function lengthOf(headers: HeaderValues): number {
   return headers['transfer-encoding'] === undefined ? (contentLength(headers) ?? Infinity) : Infinity;
 }
 
 /**
- * Ends a request that gets interim replies (1xx) but no reply: each interim reply restarts undici's timer, so that a
- * slow sequence of them could keep a GET open indefinitely. undici's timer still ends the wait after the last one, so
- * that a request waits for at most twice its limit. Needs no timer.
- * @param headersTimeoutMs for requests without their own `headersTimeout`
+ * Aborts a request that receives only interim replies (1xx). Each one restarts undici's timer, so a slow sequence of
+ * them could keep a GET open indefinitely. undici's timer still runs after the last one, so a request waits for at most
+ * twice its limit, and no extra timer is needed.
+ * @param headersTimeoutMs used for requests without their own `headersTimeout`
  */
 export function interimLimit(headersTimeoutMs: number): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) =>
@@ -104,7 +104,7 @@ class InterimLimitHandler extends PassingHandler {
   }
 
   override onRequestStart(...event: Parameters<PassingHandler['onRequestStart']>): void {
-    // Excludes the wait for a free socket.
+    // The wait for a free socket does not count.
     this.#startedAt = performance.now();
     super.onRequestStart(...event);
   }
@@ -117,7 +117,7 @@ class InterimLimitHandler extends PassingHandler {
   }
 }
 
-/** Longest wait for a connection or tunnel, for headers and inside a body; a caller's signal limits the total time. */
+/** Timeouts for connecting, for headers and for pauses inside a body. The caller's signal limits the total time. */
 const CONNECTION = {
   purpose: 'models',
   connections: 1,
@@ -126,7 +126,7 @@ const CONNECTION = {
   bodyTimeoutMs: 30_000,
 } as const;
 
-/** The body of a reply, or why there is none. Never includes the address, which may be private. */
+/** A reply's body, or the reason for not having one. Never includes the address, which may be private. */
 export type PlainReply =
   | { readonly body: NonNullable<Response['body']> }
   | { readonly refused: 'downgraded' }
@@ -137,15 +137,15 @@ export type PlainGet = (
   init?: Pick<RequestInit, 'signal' | 'headers'>,
 ) => Promise<PlainReply>;
 
-/** Redirects that are followed, as browsers do. */
+/** The most redirects to follow, as in browsers. */
 const MAX_REDIRECTS = 20;
 
 export const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * GETs an address without credentials: the key of the service is never sent. Uses the proxies of `env` by the same
- * rules as calls of the service. Follows redirects to other addresses, but refuses one from https to http before
- * anything is sent there. Rejects like `fetch` when there is no reply.
+ * Returns a function that GETs an address without credentials, so the service's key is never sent. It applies the proxy
+ * settings in `env` as calls to the service do. It follows redirects to other addresses but refuses to go from https to
+ * http. Rejects like `fetch` when there is no reply.
  */
 export function getterWithoutCredentials(env: NodeJS.ProcessEnv): PlainGet {
   const connections = environmentConnections(env);
@@ -165,47 +165,47 @@ export function getterWithoutCredentials(env: NodeJS.ProcessEnv): PlainGet {
       if (url.protocol === 'https:' && next.protocol !== 'https:') return { refused: 'downgraded' };
       url = next;
     }
-    throw new Error('The address redirects too often.');
+    throw new Error('The address redirects too many times.');
   };
 }
 
-/** Each purpose has its own sockets: a slow download never delays a poll. */
+/** Each purpose has its own sockets, so a slow download never delays a poll. */
 export type ConnectionPurpose = 'paid' | 'poll' | 'content' | 'media' | 'models';
 
-/** How the sockets of one kind of call are opened. */
+/** Settings for opening the sockets of one kind of call. */
 export interface ConnectionSettings {
   /** What the connections are used for. */
   readonly purpose: ConnectionPurpose;
-  /** Most sockets to one origin. */
+  /** Maximum number of sockets to one origin. */
   readonly connections: number;
   /** Longest time to open a socket, TLS included. */
   readonly connectTimeoutMs: number;
-  /** 0 when the caller limits the time itself. */
+  /** Longest wait for the reply's headers; 0 when the caller sets its own limit. */
   readonly headersTimeoutMs: number;
-  /** Longest pause inside a body; 0 when the caller limits the time itself. */
+  /** Longest pause inside a body; 0 when the caller sets its own limit. */
   readonly bodyTimeoutMs: number;
-  /** Opens direct sockets; used for `media` to check the address that a name resolves to. */
+  /** Opens direct sockets. For `media`, it checks the address that a name resolves to. */
   readonly connector?: buildConnector.connector;
 }
 
-/** The sockets that one kind of call of an account uses. */
+/** The sockets for one kind of call with one account. */
 export interface Connection {
   /** Sends the request with undici. */
   readonly dispatcher: Dispatcher;
-  /** A proxy resolves names itself: a caller that filters addresses must check the name before the request. */
+  /** The proxy resolves host names, so a caller that filters addresses must check the name before the request. */
   readonly viaProxy: boolean;
 }
 
-/** Opens a connection to one origin; replaceable for proxies and tests. May throw for an invalid proxy address. */
+/** Opens a connection to one origin. Tests and proxy setups can replace it. May throw for an invalid proxy address. */
 export type ConnectionFactory = (origin: URL, settings: ConnectionSettings) => Connection;
 
 /**
- * Direct sockets, or a tunnel through the proxy of the environment. HTTP/1.1 without pipelining and without retry or
- * redirect interceptors: a request leaves once or not at all (failure model: What a client can prove, assumption A3).
+ * Opens direct sockets, or a tunnel if the environment sets a proxy. Uses HTTP/1.1 without pipelining, retries or
+ * redirects, so a request is sent once or not at all (failure model: What a client can prove, assumption A3).
  */
 export function environmentConnections(env: NodeJS.ProcessEnv = process.env): ConnectionFactory {
   return (origin, settings) => {
-    // Polls do without `wholeReply`: they are short and always read fast enough.
+    // Poll replies do not need `wholeReply`: they are short and always read fast enough.
     const kept = (dispatcher: Dispatcher): Dispatcher =>
       settings.purpose === 'poll' ? dispatcher : dispatcher.compose(wholeReply);
     const common = {
@@ -227,15 +227,15 @@ export function environmentConnections(env: NodeJS.ProcessEnv = process.env): Co
   };
 }
 
-/** Options of a connection besides its proxy. */
+/** Connection options other than the proxy. */
 type TunnelOptions = { readonly connections: number; readonly connectTimeoutMs: number } & Pick<
   ProxyAgent.Options,
   'pipelining' | 'allowH2' | 'headersTimeout' | 'bodyTimeout'
 >;
 
 /**
- * Connections inside tunnels (CONNECT) through a proxy, also for http: only inside a tunnel does the send marker prove
- * that nothing was sent (failure model: row 21). Throws for an invalid proxy address; the error may include it.
+ * Tunnels all connections through a proxy (CONNECT), even for http. Only inside a tunnel does the send marker prove
+ * that nothing was sent (failure model: row 21). Throws for an invalid proxy address, which the error may include.
  */
 function proxyTunnel(proxy: string, { connectTimeoutMs: timeout, ...options }: TunnelOptions): Dispatcher {
   const uri = new URL(proxy);
@@ -247,20 +247,20 @@ function proxyTunnel(proxy: string, { connectTimeoutMs: timeout, ...options }: T
     proxyTls: { timeout },
     requestTls: { timeout },
     ...(token === undefined ? {} : { token }),
-    // The rest of a time budget may be a fraction, which undici rejects here.
+    // The time left may be fractional, which undici rejects here.
     clientFactory: (origin, connection) =>
       new ProxyPool(origin, { ...connection, headersTimeout: Math.ceil(timeout) }),
   });
 }
 
-/** undici drops credentials that have only a user or only a password; proxies with tokens require exactly these. */
+/** undici drops credentials with only a user name or only a password, but token-based proxies need exactly those. */
 function basicToken({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;
   const text = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   return `Basic ${Buffer.from(text).toString('base64')}`;
 }
 
-/** Codes of undici for one CONNECT, and what they mean for the tunnel. */
+/** undici's error codes for a failed CONNECT, mapped to codes that describe the tunnel. */
 const TUNNEL_CODES: { readonly [code: string]: string } = {
   UND_ERR_SOCKET: 'UND_ERR_PRX_CLOSED',
   UND_ERR_INFO: 'UND_ERR_PRX_CLOSED',
@@ -268,8 +268,8 @@ const TUNNEL_CODES: { readonly [code: string]: string } = {
 };
 
 /**
- * Sockets to the proxy. Replaces the error codes of a proxy that closes the connection on CONNECT: undici attributes
- * the original ones to an expired keep-alive socket and would retry without a pause. Retries are up to the caller.
+ * Sockets to the proxy. Replaces the error code when a proxy closes the connection on CONNECT: undici would mistake the
+ * original code for an expired keep-alive socket and retry immediately. Retries are up to the caller.
  */
 class ProxyPool extends Pool {
   override connect(options: ConnectTo): Promise<Dispatcher.ConnectData>;
@@ -278,7 +278,9 @@ class ProxyPool extends Pool {
     if (callback !== undefined) return super.connect(options, callback);
     return super.connect(options).catch((error: unknown) => {
       const code = TUNNEL_CODES[networkCode(error)];
-      throw code === undefined ? error : Object.assign(new Error('The proxy opened no tunnel.'), { code });
+      throw code === undefined
+        ? error
+        : Object.assign(new Error('The proxy did not open a tunnel.'), { code });
     });
   }
 }

@@ -17,7 +17,7 @@ import { MAX_REPLY_BYTES, parseJsonBody, readBoundedBody } from './reply-body';
 import { type ContentHeaders, contentHeaders, parseRetryAfter } from './reply-headers';
 import { readTaskError } from './task-error';
 
-/** The connection of one hop. `release` closes what was opened for it. */
+/** The connection for one hop. `release` closes the sockets that were opened for it. */
 export interface HopConnection {
   readonly dispatcher: Dispatcher;
   readonly viaProxy: boolean;
@@ -35,7 +35,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const ERROR_BODY = { maxBytes: MAX_REPLY_BYTES.downloadError, withinMs: 10_000 };
 
 /**
- * A GET that follows redirects hop by hop: it checks every hop, sends the key to the service's own origin only, never
+ * Sends a GET and follows redirects hop by hop. Checks every hop, sends the key only to the service's own origin, never
  * sends a cookie, and never follows a redirect from https to http. Never throws.
  */
 export async function fetchContent(
@@ -90,7 +90,7 @@ async function takeHop(
       bodyTimeout: request.bodyIdleTimeoutMs ?? DEFAULT_TIMEOUT_MS,
       ...(request.signal === undefined ? {} : { signal: request.signal }),
     });
-    // Prevents an unhandled error when the caller drops the body early; a reader still gets every error.
+    // Prevents an unhandled error when the caller drops the body early. A reader still gets every error.
     reply.body.once('close', connection.release).on('error', () => undefined);
     return await readHop(caller, credentials, reply, { hops, ranged: request.range !== undefined });
   } catch (error) {
@@ -123,7 +123,7 @@ async function readHop(
     return { kind: 'refused', status, error: { kind: 'unknown', code: null, message }, origin };
   }
   if (status === 200 || status === 206) {
-    // The ETag is written into heartbeats unchanged.
+    // Heartbeats record the ETag unchanged, so it must not contain a secret.
     const etag = headers.etag !== null && redactor.holdsSecret(headers.etag) ? null : headers.etag;
     return { kind: 'body', status: ranged ? status : 200, ...headers, etag, body: reply.body, origin, hops };
   }
@@ -139,7 +139,7 @@ async function readHop(
   };
 }
 
-/** Some servers answer every request with a range, also with that of the whole file. */
+/** Whether a 206 contains the whole file: some servers answer every request with a range. */
 function isWhole({ contentRange }: ContentHeaders): boolean {
   if (contentRange?.from !== 0) return false;
   return contentRange.total === null || contentRange.to + 1 === contentRange.total;
@@ -150,7 +150,7 @@ function partialMessage({ contentRange }: ContentHeaders): string {
     contentRange === null
       ? 'a part of the file'
       : `bytes ${contentRange.from} to ${contentRange.to} of ${contentRange.total ?? 'an unknown number'}`;
-  return `The service sent only ${part} although the whole file was requested.`;
+  return `The service sent only ${part}, although the whole file was requested.`;
 }
 
 function requestHeaders(
@@ -162,7 +162,7 @@ function requestHeaders(
     credentials === undefined
       ? { 'accept-encoding': 'identity', 'user-agent': caller.userAgent }
       : apiHeaders(caller, credentials);
-  // Without a strong ETag the rest may belong to another file (failure model: Foreign bytes).
+  // Without a strong ETag, the remaining bytes may belong to another file (failure model: Foreign bytes).
   if (range !== undefined && /^"[^"]*"$/.test(range.etag))
     Object.assign(headers, { range: `bytes=${range.from}-`, 'if-range': range.etag });
   return headers;
@@ -181,10 +181,10 @@ function nextUrl(location: string, from: URL): URL | BlockedReason {
 }
 
 /**
- * Rewrites a link to a loopback name with the service's port to the host name in the configuration; returns any other
- * address unchanged. A service in a container or behind a tunnel may call itself `127.0.0.1` although it is configured
- * as `localhost`. The rewritten link has the origin that receives the key anyway, so that no other service on this
- * machine is contacted or gets the key (C5.3).
+ * Rewrites a loopback link with the service's port to the configured host name, and returns other addresses unchanged.
+ * A service in a container or behind a tunnel may call itself `127.0.0.1` although it is configured as `localhost`. The
+ * rewritten link has the origin that receives the key anyway, so the key never goes to another service on this machine
+ * (C5.3).
  */
 export function underOwnName(url: URL, own: URL): URL {
   const same = url.protocol === own.protocol && url.port === own.port;

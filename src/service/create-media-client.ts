@@ -24,7 +24,7 @@ import { type PaidRoute, sendPaid } from './send-paid';
 const TIMEOUTS: ClientTimeouts = { paidHttpMs: 60_000, pollHeadersMs: 10_000, pollBodyMs: 10_000 };
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** A client of one service with one credential. Opens its sockets lazily. Throws for a wrong base address. */
+/** Creates a client for one service and one credential. Opens sockets lazily. Throws for an invalid base address. */
 export function createMediaClient(options: MediaClientOptions): MediaClient {
   const baseUrl = normaliseBaseUrl(options.baseUrl);
   const origin = new URL(new URL(baseUrl).origin);
@@ -63,7 +63,7 @@ export function createMediaClient(options: MediaClientOptions): MediaClient {
       return getVideo(caller, pool, taskId, timeouts.pollBodyMs, signal);
     },
     contentUrl: (taskId) => {
-      if (!isUsableTaskId(taskId)) throw new Error('This is not a task id of a service.');
+      if (!isUsableTaskId(taskId)) throw new Error('This task ID cannot be part of a URL path.');
       return apiUrl(baseUrl, 'videos', taskId, 'content');
     },
     cleanPage: async (page) => (await redactor()).page(page),
@@ -111,7 +111,7 @@ class ClientConnections {
 
   hop(url: URL, ownOrigin: boolean): HopConnection {
     if (ownOrigin) return { ...this.content(), release: () => undefined };
-    // Each fetch opens its own socket, so that a checked address is trusted for one fetch only.
+    // Each fetch opens its own socket, so a checked address is trusted for one fetch only.
     return this.open('media', new URL(url.origin), 1, 30_000, 30_000);
   }
 
@@ -152,7 +152,7 @@ const VIDEO_ROUTE: PaidRoute<VideoAccepted> = {
   read: readVideoReply,
   unreadable: 'reply_without_id',
   wantsForm:
-    'If this service takes creates as multipart/form-data only, set "createForm": "multipart" for the model in MEDIA_MODELS.',
+    'If this service accepts creates only as multipart/form-data, set "createForm": "multipart" for the model in MEDIA_MODELS.',
 };
 
 function imageRoute(operation: 'generations' | 'edits', baseUrl: string): PaidRoute<ImagesAccepted> {
@@ -167,7 +167,7 @@ function imageRoute(operation: 'generations' | 'edits', baseUrl: string): PaidRo
   };
 }
 
-/** The same object as long as `others` returns the same one. */
+/** Joins both lists. Returns the same array for as long as `others` does. */
 function joined(
   own: readonly string[],
   others: (() => readonly string[]) | undefined,

@@ -4,17 +4,17 @@ import { type ConnectionFactory } from './connections';
 import { createRedactor, type Redactor } from './redact';
 
 /**
- * The base address of a service in one spelling, without a trailing slash: scheme and host in lower case, no default
- * port, a path prefix kept, one trailing `/v1` dropped because people paste it. Throws an Error, which never includes
- * the text, for anything but a plain http(s) address.
+ * Normalizes a service's base address: lowercase scheme and host, no default port, no trailing slash. Keeps a path
+ * prefix but drops one trailing `/v1`, because people paste it. Throws for anything but a plain http(s) address; the
+ * error never includes the text.
  */
 export function normaliseBaseUrl(text: string): string {
   const url = parse(text.trim());
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw new Error('The base address must start with https:// or http://.');
   if (url.username !== '' || url.password !== '')
-    throw new Error('The base address must not hold a user name or a password.');
-  if (/[?#]/.test(text)) throw new Error('The base address must not have a query or a fragment.');
+    throw new Error('The base address must not contain a user name or a password.');
+  if (/[?#]/.test(text)) throw new Error('The base address must not contain a query or a fragment.');
   const path = withoutTrailingSlashes(withoutTrailingSlashes(url.pathname).replace(/\/v1$/i, ''));
   return `${url.origin}${path}`;
 }
@@ -24,7 +24,7 @@ function parse(text: string): URL {
     return new URL(text);
   } catch (error) {
     throwBug(error);
-    throw new Error('The base address is not a URL; it looks like https://host or https://host/prefix.');
+    throw new Error('The base address is not a URL. Use the form https://host or https://host/prefix.');
   }
 }
 
@@ -35,8 +35,8 @@ function withoutTrailingSlashes(path: string): string {
 }
 
 /**
- * `name@digest` (architecture: Requests): the digest of the address identifies the service, so that after a change of
- * the environment the wrong service is never polled. `baseUrl` may have any spelling.
+ * Returns `name@digest` (architecture: Requests). The digest of the address identifies the service, so a changed
+ * environment never causes polls of the wrong service. `baseUrl` need not be normalized.
  */
 export function accountName(credential: string, baseUrl: string): string {
   const digest = createHash('sha256').update(normaliseBaseUrl(baseUrl)).digest('hex').slice(0, 8);
@@ -44,14 +44,14 @@ export function accountName(credential: string, baseUrl: string): string {
 }
 
 /**
- * A path below `/v1` of a normalised base address; each segment is percent-encoded (failure model: row 33). Throws for
- * a segment that cannot be encoded as one path segment.
+ * Builds a URL below `/v1` of a normalized base address and percent-encodes each segment (failure model: row 33).
+ * Throws for text that cannot be encoded as one path segment.
  */
 export function apiUrl(baseUrl: string, ...segments: readonly string[]): URL {
   return new URL(`${baseUrl}/v1/${segments.map(pathSegment).join('/')}`);
 }
 
-/** A percent-encoded path segment. @throws as {@link apiUrl} does */
+/** Percent-encodes one path segment. @throws as {@link apiUrl} does */
 export function pathSegment(segment: string): string {
   if (segment === '' || segment === '.' || segment === '..')
     throw new Error('A path segment must not be empty, "." or "..".');
@@ -59,7 +59,7 @@ export function pathSegment(segment: string): string {
     return encodeURIComponent(segment);
   } catch (error) {
     throwBug(error);
-    throw new Error('A path segment must be well-formed text.');
+    throw new Error('A path segment must be well-formed Unicode.');
   }
 }
 
@@ -70,26 +70,26 @@ export interface ApiCaller {
   readonly userAgent: string;
   readonly now: () => number;
   readonly connectionFactory: ConnectionFactory;
-  /** Secrets to redact besides the key: passwords of proxies, keys of other accounts. The same object while unchanged. */
+  /** Other secrets to redact: proxy passwords and other accounts' keys. Returns the same array until it changes. */
   readonly secrets: () => readonly string[];
 }
 
-/** Value of the key for a service that needs no key: no request carries one. */
+/** The key setting for a service that needs no key. No request carries it. */
 export const NO_KEY = 'none';
 
-/** The secrets to redact for a key; `NO_KEY` is not a secret. */
+/** The secrets to redact for a key. `NO_KEY` is not a secret. */
 export function keySecrets(key: string): readonly string[] {
   return key === NO_KEY || key === '' ? [] : [key];
 }
 
-/** A key that can be sent, and the redactor that removes it. Used for one call. */
+/** A usable key and the redactor that removes it, for one call. */
 export interface Credentials {
   /** Undefined for a service without keys. */
   readonly authorization: string | undefined;
   readonly redactor: Redactor;
 }
 
-/** Undefined when there is no usable key: it is empty, or not valid in a header. Never throws. */
+/** Reads the key for a call. Undefined if it is empty or not valid in a header. Never throws. */
 export async function credentialsOf(caller: ApiCaller): Promise<Credentials | undefined> {
   return readCredentials(caller).catch(otherwise(undefined));
 }
@@ -109,7 +109,7 @@ interface MadeRedactor {
 
 const REDACTORS = new WeakMap<ApiCaller, MadeRedactor>();
 
-/** Reused for every call with the same key: compiling its patterns costs more than redacting the texts of a poll. */
+/** Reused for every call with the same key: compiling the patterns costs more than redacting one poll's texts. */
 function redactorOf(caller: ApiCaller, key: string | undefined): Redactor {
   const made = REDACTORS.get(caller);
   const secrets = caller.secrets();
@@ -119,13 +119,13 @@ function redactorOf(caller: ApiCaller, key: string | undefined): Redactor {
   return redactor;
 }
 
-/** For a reply of any host: removes the key of the last call, because another host may have learnt it. */
+/** Returns a redactor for replies from any host. It removes the last key, which another host may have learned. */
 export function redactorFor(caller: ApiCaller): Redactor {
   const made = REDACTORS.get(caller);
   return made === undefined ? createRedactor(caller.secrets()) : redactorOf(caller, made.key);
 }
 
-/** Headers of a request to the service: they include the key, unless the service needs none. */
+/** Headers for a request to the service. They include the key, unless the service needs none. */
 export function apiHeaders(
   caller: Pick<ApiCaller, 'userAgent'>,
   { authorization }: Pick<Credentials, 'authorization'>,
@@ -137,7 +137,7 @@ export function apiHeaders(
   };
 }
 
-/** Whether a request to this URL carries the key: only the service's own origin receives it, also after a redirect. */
+/** Whether a request to this URL carries the key. Only the service's own origin receives it, even after a redirect. */
 export function receivesKey({ baseUrl }: Pick<ApiCaller, 'baseUrl'>, url: URL): boolean {
   return url.origin === new URL(baseUrl).origin;
 }

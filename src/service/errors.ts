@@ -8,7 +8,7 @@ import { type RejectReason } from '../domain/failure-table';
 import { type PollErrorClass } from '../domain/poll-answers';
 import { type ErrorKind } from '../domain/video-task';
 
-/** A network error before a request was sent: a public cause, and whether a later try can succeed. */
+/** A network error before a request was sent. `permanent` means that a later attempt cannot succeed either. */
 export interface UnsentCause {
   readonly cause: string;
   readonly permanent: boolean;
@@ -17,7 +17,7 @@ export interface UnsentCause {
 
 const CAUSES: readonly (readonly [RegExp, string, string])[] = [
   [/^ECONNREFUSED$/, 'connection_refused', 'The service refused the connection.'],
-  [/^(?:ENOTFOUND|EAI_)/, 'host_not_found', 'The host name of the service could not be resolved.'],
+  [/^(?:ENOTFOUND|EAI_)/, 'host_not_found', "The service's host name could not be resolved."],
   [
     /^(?:UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/,
     'connect_timeout',
@@ -26,26 +26,26 @@ const CAUSES: readonly (readonly [RegExp, string, string])[] = [
   [
     /^(?:EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN|EADDRNOTAVAIL)$/,
     'host_unreachable',
-    'The service cannot be reached.',
+    'The service is unreachable from this machine. Check the network, the VPN and the firewall.',
   ],
   [/^UND_ERR_PRX/, 'proxy_refused', 'The proxy did not open a tunnel to the service.'],
-  [/^(?:ERR_SSL_|ERR_TLS_|EPROTO$)/, 'tls_failed', 'No secure connection to the service could be made.'],
+  [/^(?:ERR_SSL_|ERR_TLS_|EPROTO$)/, 'tls_failed', 'The TLS handshake with the service failed.'],
   [
     /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/,
     'connection_reset',
-    'The connection ended before anything was sent.',
+    'The connection was closed before anything was sent.',
   ],
 ];
 
 const CERTIFICATE =
   /^(?:CERT_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|UNABLE_TO_|ERR_TLS_CERT_ALTNAME_INVALID$|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$)/;
 
-/** For errors with an unset marker only: codes alone prove nothing (failure model: What a client can prove). */
+/** Call only if the send marker is unset: codes alone prove nothing (failure model: What a client can prove). */
 export function unsentCause(error: unknown): UnsentCause {
   const code = networkCode(error);
   if (CERTIFICATE.test(code)) {
     const message =
-      'The certificate of the service is not trusted; NODE_EXTRA_CA_CERTS names additional ones.';
+      "The service's certificate is not trusted. To trust a private CA, set NODE_EXTRA_CA_CERTS to its file.";
     return { cause: 'certificate_not_trusted', permanent: true, message };
   }
   const isTunnelRefusal = error instanceof Error && /^Proxy response \(\d+\)/.test(error.message);
@@ -53,11 +53,11 @@ export function unsentCause(error: unknown): UnsentCause {
   return {
     cause: found?.[1] ?? 'connection_failed',
     permanent: false,
-    message: found?.[2] ?? 'No connection to the service could be made.',
+    message: found?.[2] ?? 'The connection to the service failed.',
   };
 }
 
-/** The code of a network error, also from inside an AggregateError or a cause; `unknown` when it has none. */
+/** A network error's code, or the code of its cause or first inner error. `unknown` if there is no code. */
 export function networkCode(error: unknown): string {
   if (typeof error !== 'object' || error === null) return 'unknown';
   const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown };
@@ -66,17 +66,17 @@ export function networkCode(error: unknown): string {
   return cause === undefined ? 'unknown' : networkCode(cause);
 }
 
-/** A function, because the value changes during a call. */
+/** A function, so that TypeScript does not assume that the value stays the same during a call. */
 export function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }
 
 interface ErrorSignals {
-  /** Every code found, most specific first: names and numbers as text. */
+  /** Every code found, most specific first. Numbers are converted to text. */
   readonly codes: readonly string[];
-  /** Generic class names such as `invalid_request_error`: gateways add them to every error. */
+  /** Generic class names such as `invalid_request_error`, which gateways add to every error. */
   readonly types: readonly string[];
-  /** Free text: only whole signal words in it match. */
+  /** Free text, in which only whole signal words match. */
   readonly text: string;
   readonly httpStatus?: number | undefined;
 }
@@ -85,7 +85,7 @@ export type KindSignal = { readonly kind: ErrorKind } & (
   | {
       /** Matched against codes and types. */
       readonly code: RegExp;
-      /** A code that matches, for the test of this table. */
+      /** A matching example, for this table's test. */
       readonly like: string;
     }
   | {
@@ -102,11 +102,11 @@ export type KindSignal = { readonly kind: ErrorKind } & (
 );
 
 /**
- * The only table of error signals (test/fixtures/wire): the first entry that matches determines the kind. A new code is
- * one entry here, next to those of its kind, with an example.
+ * The only table of error signals (test/fixtures/wire). The first matching entry determines the kind. For a new code,
+ * add one entry with an example here, next to the other entries of its kind.
  */
 export const KIND_SIGNALS: readonly KindSignal[] = [
-  // Moderation comes first, because it also arrives inside 500 and 503.
+  // Moderation must match first, because services also report it in 500 and 503 replies.
   { kind: 'moderation', code: /moderat/i, like: 'moderation_blocked' },
   { kind: 'moderation', code: /sentinel_?block/i, like: 'sentinel_block' },
   { kind: 'moderation', code: /sensitive_?content/i, like: 'InputImageSensitiveContentDetected' },
@@ -135,7 +135,7 @@ export const KIND_SIGNALS: readonly KindSignal[] = [
   },
   { kind: 'moderation', word: /\bDataInspectionFailed\b/i, like: 'got DataInspectionFailed' },
   { kind: 'moderation', word: /\bSAFETY\.\w+\b/i, like: 'stopped by SAFETY.INPUT' },
-  // Before quota, which matches every other `insufficient` code.
+  // Must precede quota, which matches every other `insufficient` code.
   { kind: 'capacity', code: /insufficient_?(?:capacity|resource)/i, like: 'insufficient_capacity' },
   { kind: 'quota', code: /quota/i, like: 'QuotaExceeded' },
   {
@@ -192,8 +192,8 @@ export const KIND_SIGNALS: readonly KindSignal[] = [
   { kind: 'capacity', status: 425 },
   { kind: 'capacity', status: 429 },
   { kind: 'capacity', status: 503 },
-  // The status takes precedence over a generic type, which gateways add to every error. Some services send it as their
-  // only code.
+  // Generic types rank below the statuses above, because gateways add them to every error. Some services send
+  // `invalid_request_error` as their only code.
   { kind: 'invalid', code: /^invalid_request_error$/i, like: 'invalid_request_error' },
   { kind: 'invalid', type: /invalid_request_error/i, like: 'upstream_invalid_request_error' },
   { kind: 'invalid', status: 400 },
@@ -203,7 +203,7 @@ export const KIND_SIGNALS: readonly KindSignal[] = [
   { kind: 'invalid', status: 422 },
 ];
 
-/** Total: an error without a known signal is `unknown`. */
+/** Determines an error's kind. An error without a known signal is `unknown`. */
 export function errorKind(signals: ErrorSignals): ErrorKind {
   return KIND_SIGNALS.find((signal) => fits(signal, signals))?.kind ?? 'unknown';
 }
@@ -215,7 +215,7 @@ function fits(signal: KindSignal, { codes, types, text, httpStatus }: ErrorSigna
   return signal.status === httpStatus;
 }
 
-/** Maps the HTTP status of a GET to its meaning (contract 7, failure model: Refusals that are sent again). Total. */
+/** Maps a GET's HTTP status to its meaning (contract 7, failure model: Refusals that are sent again). */
 export function meaningOfGet(status: number): PollErrorClass | 'record' {
   if (status >= 200 && status < 300) return 'record';
   switch (status) {
@@ -247,28 +247,28 @@ const REJECTED: {
 } = {
   rejected_invalid: [
     'invalid_request',
-    'The service refused the request, possibly before a task existed (parsing or capability validation). Check model, type, duration, resolution, aspect ratio, size, quality, count and references, then send a corrected request.',
+    'The service rejected the request, possibly before a task existed (parsing or capability validation). Check model, type, duration, resolution, aspect ratio, size, quality, count and references, then send a corrected request.',
   ],
   rejected_credentials: [
     'credentials',
-    'The service did not accept the credentials or their access. Check the key and its permissions.',
+    'The service did not accept the credentials, or they lack access. Check the key and its permissions.',
   ],
-  rejected_quota: ['quota', 'The account has no quota or balance left for this call. A person must look.'],
+  rejected_quota: [
+    'quota',
+    'The account has no quota or balance left for this call. Top up or raise the quota.',
+  ],
   rejected_moderation: [
     'moderation',
-    'The service refused the content. The same request will be refused again; change the prompt or the references.',
+    'The service refused the content. The same request will be refused again. Change the prompt or the references.',
   ],
-  rejected_capacity: [
-    'capacity',
-    'The service has no capacity for this call now. It can be tried again later.',
-  ],
+  rejected_capacity: ['capacity', 'The service has no capacity for this call right now. Try again later.'],
   rejected_service_error: [
     'service_error',
-    'The service answered with an error that the policy treats as a refusal. It may have failed before a task existed; that is not by itself a fault of the provider.',
+    "The service returned an error that the policy treats as a refusal. The error may have occurred before a task existed and is not necessarily the provider's fault.",
   ],
 };
 
-/** Maps HTTP status, body and policy of a reply to a paid call to its meaning (failure model: rows 23 to 37). */
+/** Maps a paid call's reply (status and body) to its meaning under the policy (failure model: rows 23 to 37). */
 export function meaningOfPaid(reply: PaidReply, policy: ResolvedCreatePolicy): PaidMeaning {
   const replyClass = classifyPaidReply(reply, policy);
   if (replyClass === 'accepted' || replyClass === 'refused_for_now' || replyClass === 'unconfirmed')

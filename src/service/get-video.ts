@@ -15,10 +15,10 @@ import { parseRetryAfter } from './reply-headers';
 import { readTaskError } from './task-error';
 import { readVideoRecord } from './video-record';
 
-/** How much of a page or text is searched for an error, in bytes. */
+/** How many bytes of a page or text are searched for an error. */
 const MAX_ERROR_TEXT = 16_384;
 
-/** One GET of a task record: no body, no redirect, no retry. Never throws. */
+/** Sends one GET for a task record, without redirects or retries. Never throws. */
 export async function getVideo(
   caller: ApiCaller,
   pool: () => Dispatcher,
@@ -42,7 +42,7 @@ export async function getVideo(
   }
 }
 
-/** For each caller and key: a redactor with another key removes other texts. */
+/** Keyed by redactor, because redactors for different keys remove different texts. */
 const READINGS = new WeakMap<Redactor, RecentReadings>();
 
 function readingsOf(redactor: Redactor): RecentReadings {
@@ -53,7 +53,7 @@ function readingsOf(redactor: Redactor): RecentReadings {
 
 const PLACES = new WeakMap<ApiCaller, { readonly origin: string; readonly tasks: string }>();
 
-/** Origin and path of a task's record; cached, because only the last segment changes from poll to poll. */
+/** The origin and path of a task's record. Cached, because only the last segment changes between polls. */
 function addressOf(caller: ApiCaller, taskId: string): { readonly origin: string; readonly path: string } {
   let place = PLACES.get(caller);
   if (place === undefined) {
@@ -84,7 +84,7 @@ function readReply(
     readings?.keep(taskId, whole, reading.record.phase, digest);
     return { kind: 'record', httpStatus: status, digest, ...reading };
   }
-  // The network truncated the reply, not the service: the next poll may get all of it.
+  // The network truncated the reply, so the next poll may get all of it.
   if (meaning === 'record' && (body.end === 'broken' || body.end === 'too_late'))
     return { kind: 'error', error: 'network', httpStatus: status };
   const retryAfterMs = parseRetryAfter(reply.headers, caller.now());
@@ -125,34 +125,34 @@ function textOf(bytes: Buffer | undefined): string | undefined {
   return bytes?.subarray(0, MAX_ERROR_TEXT).toString('utf8');
 }
 
-/** Most tasks whose last reply is kept, and longest such body in bytes: one with embedded images is read each time. */
+/** The most tasks to remember, and the longest body in bytes. Longer bodies are parsed each time. */
 const MOST_TASKS = 50_000;
 const LONGEST = 2_048;
 
-/** A body before decoding; `encoding` is its Content-Encoding, `''` for none. */
+/** A body before decoding. `encoding` is its Content-Encoding, or `''`. */
 interface EncodedBody {
   readonly bytes: Buffer;
   readonly encoding: string;
 }
 
 /**
- * The last reply of each running task. Most polls return the same bytes as the previous one, and hashing them costs a
- * tenth of reading them. Only hashes are kept: a record may have a signed address, and tens of thousands of records
- * would dominate the memory of a polling thread (docs/adr/0014).
+ * Remembers each running task's last reply. Most polls return the same bytes as the poll before, and hashing them costs
+ * a tenth of parsing them. Stores only hashes: a record may contain a signed address, and tens of thousands of records
+ * would dominate a polling thread's memory (docs/adr/0014).
  */
 export class RecentReadings {
   readonly #byTask = new LRUCache<string, { readonly hash: string; readonly digest: string }>({
     max: MOST_TASKS,
   });
 
-  /** Digest of the record in this body; undefined when the previous body differs or was not kept. */
+  /** The digest of the record in this body; undefined if the last body was different or is not remembered. */
   find(taskId: string, body: EncodedBody): string | undefined {
     const last = this.#byTask.get(taskId);
     return last !== undefined && last.hash === hashOf(body) ? last.digest : undefined;
   }
 
   keep(taskId: string, body: EncodedBody, phase: PolledRecord['phase'], digest: string): void {
-    // An ended task is not polled again.
+    // A task that has ended is not polled again.
     if (ENDED.has(phase) || body.bytes.length > LONGEST) this.#byTask.delete(taskId);
     else this.#byTask.set(taskId, { hash: hashOf(body), digest });
   }
@@ -165,8 +165,8 @@ function hashOf({ bytes, encoding }: EncodedBody): string {
 }
 
 /**
- * A reply with the same bytes as the previous one: its digest is known, and it is read only when a caller accesses its
- * fields, because that caller does not have the record yet.
+ * A reply with the same bytes as the previous one. The digest is known, so the record is parsed only if a caller that
+ * does not have it yet accesses its fields.
  */
 class SameReading implements VideoReading {
   readonly kind = 'record';
@@ -197,12 +197,13 @@ class SameReading implements VideoReading {
 
   private reading(): VideoReading {
     this.#reading ??= this.read();
-    if (this.#reading === undefined) throw new Error('A reply that held a record holds none');
+    if (this.#reading === undefined)
+      throw new Error('The reply contained a record before but cannot be read as one now');
     return this.#reading;
   }
 }
 
-/** Eight characters are enough to detect a changed record; every tick transfers them. */
+/** A short hash of a record. Eight characters are enough to detect a change, and every tick transfers them. */
 export function recordDigest(record: PolledRecord): string {
   return hash('sha256', JSON.stringify(record), 'base64url').slice(0, 8);
 }

@@ -9,45 +9,45 @@ import { type Redactor } from './redact';
 import { type ContentHeaders } from './reply-headers';
 import { type WireJsonBody, type WireMultipartBody } from './wire-body';
 
-/** Says why the location of a result was not requested, and how to allow it. Of an address it shows only the origin. */
+/** Explains why a result was not requested and how to allow it. Shows only the origin of an address. */
 export function blockedLocation(hop: BlockedHop): string {
   if (hop.reason !== 'address')
-    return `The worker may not request the location of the result (${hop.reason}).`;
-  return `The result lies at ${hop.origin}, which is neither the service (${hop.service}) nor a public address: nothing was sent there. If you trust it, add that origin to MEDIA_ALLOWED_MEDIA_ORIGINS of the worker and restart it.`;
+    return `The worker does not request the result's URL, because it is not allowed (${hop.reason}).`;
+  return `The result is at ${hop.origin}, which is neither the service (${hop.service}) nor a public address. Nothing was sent there. If you trust this origin, add it to the worker's MEDIA_ALLOWED_MEDIA_ORIGINS and restart the worker.`;
 }
 
-/** Limits of one call, in milliseconds. */
+/** Time limits for one call, in milliseconds. */
 export interface ClientTimeouts {
-  /** Total time of a paid call, from the call to the last byte of the reply. @default 60000 */
+  /** Total time for a paid call, up to the last byte of the reply. @default 60000 */
   readonly paidHttpMs: number;
-  /** @default 10000 */
+  /** Longest wait for a poll's headers. @default 10000 */
   readonly pollHeadersMs: number;
-  /** Longest pause inside a record, and the time within which the whole record must arrive. @default 10000 */
+  /** Time for a whole record to arrive, and the longest pause inside it. @default 10000 */
   readonly pollBodyMs: number;
 }
 
-/** The address and the key of an account, and how its calls are sent. */
+/** An account's address and key, and the settings for its calls. */
 export interface MediaClientOptions {
-  /** As the user gives it; the client normalises it with `normaliseBaseUrl`. */
+  /** In any spelling; the client normalizes it with `normaliseBaseUrl`. */
   readonly baseUrl: string;
-  /** Called before every call, so that a changed key needs no restart; the client never stores the key. */
+  /** Invoked before every call, so a changed key needs no restart. The client never stores the key. */
   readonly apiKey: () => string | Promise<string>;
   /**
-   * Keys of other accounts of this process, which are redacted too: a service may echo them. Returns the same object as
-   * long as they are the same. @default none
+   * Keys of this process's other accounts, which a service may echo. They are redacted too. Returns the same array
+   * until a key changes. @default none
    */
   readonly otherSecrets?: () => readonly string[];
-  /** Limits in milliseconds. @default those of {@link ClientTimeouts} */
+  /** Time limits in milliseconds. @default see {@link ClientTimeouts} */
   readonly timeouts?: Partial<ClientTimeouts>;
-  /** Exact origins outside the public address space, besides the service's own, from which results may be fetched. */
+  /** Exact non-public origins from which results may be fetched. The service's own origin is always allowed. */
   readonly allowedMediaOrigins?: readonly string[];
-  /** Header of every request to the service. @default 'temporal-media' */
+  /** The User-Agent of every request to the service. @default 'temporal-media' */
   readonly userAgent?: string;
-  /** Milliseconds since the Unix epoch; for Retry-After dates. */
+  /** Returns milliseconds since the Unix epoch, for Retry-After dates. */
   readonly now?: () => number;
-  /** Largest number of sockets of the poll and the content pool. @default 64 and 32 */
+  /** Maximum number of sockets in the poll pool and the content pool. @default 64 and 32 */
   readonly connections?: { readonly poll?: number; readonly content?: number };
-  /** How sockets are opened. @default direct, or through HTTPS_PROXY / HTTP_PROXY unless NO_PROXY says otherwise */
+  /** Opens sockets. @default direct, or through HTTPS_PROXY / HTTP_PROXY unless NO_PROXY excludes the host */
   readonly connectionFactory?: ConnectionFactory;
 }
 
@@ -57,55 +57,55 @@ interface GetVideoOptions {
   readonly purpose?: 'poll' | 'content';
 }
 
-/** The five operations of the contract over HTTP. Independent of Temporal, without state and without retries. */
+/** The contract's five operations over HTTP. Stateless, without retries, and independent of Temporal. */
 export interface MediaClient {
-  /** Normalised; `accountName` is computed from it. */
+  /** The normalized base address, from which `accountName` is computed. */
   readonly baseUrl: string;
-  /** POST /v1/videos, sent at most once. Never throws for a failure of the network or the service. */
+  /** POST /v1/videos, sent at most once. Never throws for a network or service failure. */
   createVideo(body: WireJsonBody | WireMultipartBody, options: PaidSendOptions): Promise<VideoSendResult>;
   /** POST /v1/images/generations, sent at most once. */
   generateImage(body: WireJsonBody, options: PaidSendOptions): Promise<ImageSendResult>;
-  /** POST /v1/images/edits, sent at most once; files are streamed from their location. */
+  /** POST /v1/images/edits, sent at most once. Files are streamed from where they are stored. */
   editImage(body: WireMultipartBody, options: PaidSendOptions): Promise<ImageSendResult>;
-  /** GET /v1/videos/{task_id}: one try. A non-2xx reply with a full record is a record (test/fixtures/wire). */
+  /** One GET /v1/videos/{task_id}. A non-2xx reply with a full record counts as a record (test/fixtures/wire). */
   getVideo(taskId: string, options?: GetVideoOptions): Promise<GetVideoResult>;
-  /** Address of GET /v1/videos/{task_id}/content. Throws for an id that cannot be part of a path. */
+  /** The URL of GET /v1/videos/{task_id}/content. Throws for an ID that cannot be part of a path. */
   contentUrl(taskId: string): URL;
-  /** Removes keys, cookies and signed addresses from a body that is a page, so that it may be kept. */
+  /** Removes keys, cookies and signed addresses from an HTML page so that it can be stored. */
   cleanPage(page: Buffer): Promise<Buffer>;
-  /** Removes the key and the passwords of proxies from the description of a failure. */
+  /** Returns a redactor that removes the key and proxy passwords from failure descriptions. */
   redactor(): Promise<Redactor>;
-  /** One GET with its redirects; the key goes to the service's own origin only. */
+  /** Sends one GET and follows its redirects. The key goes only to the service's own origin. */
   fetchContent(request: ContentFetchRequest): Promise<ContentFetchResult>;
-  /** Ends every open GET. Paid calls are never aborted; they run to their end. */
+  /** Aborts every open GET. Paid calls are never aborted. */
   close(): Promise<void>;
 }
 
-// Exported because these types are part of the client's signature.
+// Re-exported, because these types are part of the client's signature.
 
 export { type WireFile, type WireJsonBody, type WireMultipartBody } from './wire-body';
 
 export interface PaidSendOptions {
   readonly policy: ResolvedCreatePolicy;
-  /** Sent in the header that the policy `idempotency` names; not sent when the policy is `off`. */
+  /** Sent in the header that the policy's `idempotency` names. Not sent when that is `off`. */
   readonly idempotencyKey?: string;
-  /** Called once, just before the first byte may leave this machine; an error that it throws is ignored. */
+  /** Called once, just before the first byte may leave this machine. Errors that it throws are ignored. */
   readonly onSend?: () => void;
-  /** Total time in milliseconds, from the call to the last byte of the reply. @default the client's `paidHttpMs` */
+  /** Total time in milliseconds, up to the last byte of the reply. @default the client's `paidHttpMs` */
   readonly deadlineMs?: number;
 }
 
-/** Allow-listed reply headers, such as a request id: cleaned and capped. */
+/** Allow-listed reply headers such as a request ID, redacted and truncated. */
 export type ReplyHeaders = { readonly [name: string]: string };
 
-/** All results of one paid send other than success (failure model: rows 20 to 37). Returned, never thrown. */
+/** How a paid send can fail (failure model: rows 20 to 37). Returned, never thrown. */
 export type PaidFailure =
   | {
-      /** Class N: provably no byte of the request left this machine (rows 20, 21). */
+      /** Class N: no byte of the request can have left this machine (rows 20, 21). */
       readonly class: 'not_sent';
-      /** Public cause such as `connection_refused`, `host_not_found`, `certificate_not_trusted`. */
+      /** A public cause such as `connection_refused`, `host_not_found` or `certificate_not_trusted`. */
       readonly cause: string;
-      /** True when a later try cannot succeed either. */
+      /** True if a later attempt cannot succeed either. */
       readonly permanent: boolean;
       readonly message: string;
     }
@@ -113,7 +113,7 @@ export type PaidFailure =
       /** Class R, temporary (rows 27, 28, 31). */
       readonly class: 'refused_for_now';
       readonly httpStatus: number;
-      /** Lower bound in milliseconds, never clamped. */
+      /** The shortest wait in milliseconds, never reduced. */
       readonly retryAfterMs?: number;
       readonly error: TaskError;
     }
@@ -122,31 +122,31 @@ export type PaidFailure =
       readonly class: 'rejected';
       readonly reason: RejectReason;
       readonly httpStatus: number;
-      /** Lower bound in milliseconds, if the service sent one. */
+      /** The shortest wait in milliseconds, if the service sent one. */
       readonly retryAfterMs?: number;
       readonly error: TaskError;
       readonly message: string;
     }
   | {
-      /** Class U: the request may have been accepted; it is never sent again automatically (C4.4c). */
+      /** Class U: the service may have accepted the request, so it is never sent again automatically (C4.4c). */
       readonly class: 'unconfirmed';
-      /** Public cause such as `connection_lost_after_send`, `timeout_after_send`, `http_502`, `reply_without_id`. */
+      /** A public cause such as `connection_lost_after_send`, `http_502` or `reply_without_id`. */
       readonly cause: string;
       readonly httpStatus?: number;
-      /** Lower bound in milliseconds, if the service sent one. */
+      /** The shortest wait in milliseconds, if the service sent one. */
       readonly retryAfterMs?: number;
       readonly headers: ReplyHeaders;
       readonly error?: TaskError;
-      /** SHA-256 of a reply body that could not be read as a result of the call. */
+      /** SHA-256 of a 2xx body that could not be read as a result. */
       readonly replyHash?: string;
     };
 
-/** The service returned a usable id: a task exists (class C), whatever its status is. */
+/** The service returned a usable ID, so a task exists (class C), whatever its status is. */
 export interface VideoAccepted {
   readonly class: 'accepted';
   readonly taskId: string;
   readonly httpStatus: number;
-  /** The service's status value, lower case; empty when the reply has none. */
+  /** The service's status value in lower case; empty if the reply has none. */
   readonly status: string;
   readonly phase: TaskPhase;
   readonly headers: ReplyHeaders;
@@ -154,14 +154,14 @@ export interface VideoAccepted {
 
 export type VideoSendResult = VideoAccepted | PaidFailure;
 
-/** One item of `data`, in order. */
+/** One item of the reply's `data` array. */
 export type ImageItem =
   /** Absolute, or a `data:` URL. */
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'b64'; readonly data: Buffer }
   | { readonly kind: 'unreadable'; readonly reason: string };
 
-/** The reply has a `data` array: the call is paid for. */
+/** The reply has a `data` array, so the call was charged. */
 export interface ImagesAccepted {
   readonly class: 'accepted';
   readonly httpStatus: number;
@@ -174,21 +174,21 @@ export interface ImagesAccepted {
 
 type ImageSendResult = ImagesAccepted | PaidFailure;
 
-/** A task record, read tolerantly (contract 2.2). */
+/** A parsed task record of any shape (contract 2.2). */
 export interface VideoReading {
-  /** The record's id; used for comparison only, it never replaces the one of the create reply. */
+  /** The record's ID, for comparison only. It never replaces the ID from the create reply. */
   readonly id?: string | undefined;
   readonly record: PolledRecord;
-  /** Result URLs, most likely first: absolute `http(s):` or `data:`. Never passed to workflow code. */
+  /** Absolute `http(s):` or `data:` URLs of the result, most likely first. Never passed to workflow code. */
   readonly resultUrls: readonly string[];
 }
 
-/** Result of one GET of a task. Returned, never thrown. */
+/** The result of one GET for a task. Returned, never thrown. */
 export type GetVideoResult =
   | ({
       readonly kind: 'record';
       readonly httpStatus: number;
-      /** Differs when the record has changed; present where it is known without parsing the reply. */
+      /** Changes when the record changes. Set where it is known without parsing the reply. */
       readonly digest?: string;
     } & VideoReading)
   | {
@@ -196,26 +196,26 @@ export type GetVideoResult =
       /** `late` when the caller's signal ended the wait. */
       readonly error: PollErrorClass;
       readonly httpStatus?: number;
-      /** Lower bound in milliseconds, never clamped. */
+      /** The shortest wait in milliseconds, never reduced. */
       readonly retryAfterMs?: number;
       readonly taskError?: TaskError;
     };
 
 export interface ContentFetchRequest {
   readonly url: URL;
-  /** Resumes a download: only with the strong ETag of the bytes that are present (failure model: Foreign bytes). */
+  /** Resumes a download. Requires the strong ETag of the bytes on disk (failure model: Foreign bytes). */
   readonly range?: { readonly from: number; readonly etag: string };
   readonly signal?: AbortSignal;
-  /** @default 30000 */
+  /** Longest wait for headers, in milliseconds. @default 30000 */
   readonly headersTimeoutMs?: number;
-  /** Longest pause inside the body, in milliseconds; the caller adds its own total deadline. @default 30000 */
+  /** Longest pause inside the body, in milliseconds. The caller enforces the total deadline. @default 30000 */
   readonly bodyIdleTimeoutMs?: number;
 }
 
-/** Why a hop was not followed, independently of its address: nothing was sent there. */
+/** Reasons other than the address for not following a hop. Nothing was sent there. */
 export type BlockedReason = 'scheme' | 'userinfo' | 'downgrade' | 'location' | 'too_many_redirects';
 
-/** A hop that was not followed. `address`: `origin` is not `service`, not public and not allowed. */
+/** A hop that was not followed. `address` means that `origin` is neither the service, nor public, nor allowed. */
 type BlockedHop =
   | { readonly kind: 'blocked'; readonly reason: BlockedReason }
   | {
@@ -228,9 +228,9 @@ type BlockedHop =
 export type ContentFetchResult =
   | (ContentHeaders & {
       readonly kind: 'body';
-      /** 206 only when a range was requested; the caller checks `contentRange` and `etag` before it appends. */
+      /** 206 only if a range was requested. The caller checks `contentRange` and `etag` before it appends. */
       readonly status: 200 | 206;
-      /** The caller reads it to its end or destroys it. */
+      /** The caller must read it to the end or destroy it. */
       readonly body: Readable;
       /** `service` is the account's own origin. */
       readonly origin: 'service' | 'other';
@@ -239,16 +239,16 @@ export type ContentFetchResult =
   | {
       readonly kind: 'refused';
       readonly status: number;
-      /** Lower bound in milliseconds, never clamped. */
+      /** The shortest wait in milliseconds, never reduced. */
       readonly retryAfterMs?: number;
       readonly error: TaskError;
-      /** Which host refused: a 401 of another host does not concern the service's key. */
+      /** Which host refused. A 401 from another host says nothing about the service's key. */
       readonly origin: 'service' | 'other';
     }
   | BlockedHop
   | {
       readonly kind: 'network';
-      /** System or undici error code, `aborted` when the caller's signal ended it, or `unknown`. */
+      /** A system or undici error code, `aborted` when the caller's signal ended the request, or `unknown`. */
       readonly code: string;
       readonly retryable: boolean;
     };

@@ -11,13 +11,13 @@ export interface PaidCall {
   readonly headers: { readonly [name: string]: string };
   readonly body: string | FormData;
   readonly maxReplyBytes: number;
-  /** Milliseconds left for the whole exchange. */
+  /** Time for the whole exchange, in milliseconds. */
   readonly budgetMs: number;
   readonly connectionFactory: ConnectionFactory;
   readonly onSend?: () => void;
 }
 
-/** Result of one exchange. Only the marker separates `not_sent` from `lost` (failure model: What a client can prove). */
+/** The send marker alone separates `not_sent` from `lost` (failure model: What a client can prove). */
 export type PaidExchange =
   | ({ readonly kind: 'not_sent' } & UnsentCause)
   | {
@@ -31,10 +31,10 @@ export type PaidExchange =
       readonly body: BoundedBody;
     };
 
-/** Set just before the first byte of a request may leave. Blocks the send when no time is `left`, or after `close`. */
+/** Set just before the first byte of a request may leave. Blocks the send if no time is `left` or after `close`. */
 class SendMarker {
   sent = false;
-  /** Read from the clocks, because timers fire late in a process that was suspended while it connected (row 10). */
+  /** Computed from the clocks, because timers fire late if the process was suspended while connecting (row 10). */
   tooLate = false;
   private closed = false;
 
@@ -53,7 +53,7 @@ class SendMarker {
   private start(controller: Dispatcher.DispatchController): boolean {
     this.tooLate = this.left() <= 0;
     if (this.closed || this.tooLate) {
-      controller.abort(new Error('The time for this call was over before it was sent.'));
+      controller.abort(new Error("This call's time expired before it was sent."));
       return false;
     }
     this.sent = true;
@@ -61,7 +61,7 @@ class SendMarker {
       this.onSend();
     } catch (error) {
       throwBug(error);
-      // An error of the callback must not interrupt the send.
+      // An error in the callback must not interrupt the send.
     }
     return true;
   }
@@ -81,8 +81,8 @@ class MarkingHandler extends PassingHandler {
 }
 
 /**
- * Sends one request on its own connection and reads the reply, within the budget. No retry, no redirect, no
- * cancellation signal: after the send, only the reply or the time limit ends it. Never throws.
+ * Sends one request on its own connection and reads the reply within the time budget. Never retries, follows redirects
+ * or accepts cancellation: after the send, only the reply or the time limit ends the exchange. Never throws.
  */
 export async function exchangeOnce(call: PaidCall): Promise<PaidExchange> {
   const endsAt = performance.now() + call.budgetMs;
@@ -99,7 +99,7 @@ export async function exchangeOnce(call: PaidCall): Promise<PaidExchange> {
     }).dispatcher;
   } catch (error) {
     throwBug(error);
-    const message = 'The proxy address of this worker is not usable.';
+    const message = "This worker's proxy address is invalid. Check HTTPS_PROXY and HTTP_PROXY.";
     return { kind: 'not_sent', cause: 'proxy_misconfigured', permanent: true, message };
   }
   let timer: NodeJS.Timeout | undefined;
@@ -114,7 +114,7 @@ export async function exchangeOnce(call: PaidCall): Promise<PaidExchange> {
       headers: { ...call.headers },
       body: call.body,
     });
-    // The request may still fail after it lost the race, when its client is destroyed.
+    // If the timer wins the race, destroying the client still rejects the request.
     request.catch(() => undefined);
     const reply = await Promise.race([request, expired]);
     if (reply === 'expired') return marker.sent ? { kind: 'lost', cause: 'timeout_after_send' } : TOO_LATE;
@@ -140,10 +140,10 @@ const TOO_LATE: PaidExchange = {
   kind: 'not_sent',
   cause: 'connect_timeout',
   permanent: false,
-  message: 'The time for this call was over before it could be sent.',
+  message: "This call's time expired before it could be sent.",
 };
 
-/** A length mismatch before there is a reply: the head has two different lengths, or could not be parsed. */
+/** Errors in a reply's head: it was too large, or its lengths contradict each other. */
 const GARBLED: ReadonlySet<string> = new Set([
   'UND_ERR_HEADERS_OVERFLOW',
   'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { throwBug } from '../domain/bug';
 
-/** The proxy for an origin from HTTPS_PROXY, HTTP_PROXY and NO_PROXY, lower case first; undefined means direct. */
+/** Returns the proxy that the environment sets for an origin; lowercase names win. Undefined means direct. */
 export function proxyFor(origin: URL, env: NodeJS.ProcessEnv): string | undefined {
   const http = setting(env, 'http_proxy');
   const proxy = origin.protocol === 'https:' ? (setting(env, 'https_proxy') ?? http) : http;
@@ -9,10 +9,10 @@ export function proxyFor(origin: URL, env: NodeJS.ProcessEnv): string | undefine
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`;
 }
 
-/** The passwords of the proxies in the environment, as written there and decoded; never shown. */
+/** The proxy passwords in the environment, both as written and decoded, so that they can be redacted. */
 export function proxySecrets(env: NodeJS.ProcessEnv): string[] {
   const userInfos = ['http_proxy', 'https_proxy', 'all_proxy'].flatMap((name) => {
-    // Splits at the last @ instead of parsing a URL: a password may have characters that a URL does not allow.
+    // Splits at the last @ instead of parsing a URL, because a password may contain characters that URLs do not allow.
     const userInfo = /^(?:[^/@]*:\/\/)?(.+)@/.exec(setting(env, name) ?? '')?.[1];
     return userInfo === undefined ? [] : [userInfo];
   });
@@ -20,7 +20,7 @@ export function proxySecrets(env: NodeJS.ProcessEnv): string[] {
   return [...new Set([...parts, ...parts.map(uriDecoded)])];
 }
 
-/** As a URL means it; unchanged where that cannot be read. */
+/** Percent-decodes text. Returns it unchanged if it cannot be decoded. */
 export function uriDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -36,8 +36,8 @@ function setting(env: NodeJS.ProcessEnv, name: string): string | undefined {
 }
 
 /**
- * Entries: `*`, `host`, `.suffix`, `*.suffix`, each with an optional `:port`; a plain host includes its subdomains. A
- * range such as `10.0.0.0/8` includes hosts that are addresses; names are not resolved for it.
+ * Whether NO_PROXY exempts an origin. Entries are `*`, `host`, `.suffix` or `*.suffix`, each with an optional `:port`.
+ * A plain host includes its subdomains. A range such as `10.0.0.0/8` matches only IP addresses; names are not resolved.
  */
 function isExempt(origin: URL, noProxy: string): boolean {
   const host = origin.hostname

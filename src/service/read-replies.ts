@@ -14,7 +14,7 @@ export interface AcceptedReply {
   readonly redactor: Redactor;
 }
 
-/** Largest image that is decoded, in bytes. */
+/** The largest image to decode, in bytes. */
 const MAX_IMAGE = 192 * 1024 * 1024;
 
 export interface ImageReply {
@@ -24,8 +24,8 @@ export interface ImageReply {
 }
 
 /**
- * Reads the image response (contract 2.5): both kinds of items whatever was requested, in order, none omitted.
- * Undefined when there is no `data` array: then the result of a paid call is unknown.
+ * Reads an image reply (contract 2.5). Returns every item in order and accepts both URLs and Base64, whatever was
+ * requested. Undefined if there is no `data` array; the paid call's result is then unknown.
  */
 export function readImageReply(
   json: JsonValue | undefined,
@@ -60,12 +60,12 @@ function readItem(item: JsonValue, baseUrl: string): ImageItem {
     : { kind: 'url', url: resolved };
 }
 
-/** Reads the create reply: an id that cannot be part of a path is invalid (row 33). */
+/** Reads a create reply. An ID that cannot be part of a path is invalid (row 33). */
 export function readVideoReply(json: JsonValue | undefined, reply: AcceptedReply): VideoAccepted | undefined {
   const record = findRecord(json, {});
   const taskId = record && taskIdIn(record);
   if (taskId === undefined) return undefined;
-  // Histories and paths contain the id unchanged: an id with content that they must not have is invalid.
+  // Histories and paths contain the ID unchanged, so an ID that contains a secret or a sentence is invalid.
   if (reply.redactor.holdsSecret(taskId) || isSentence(taskId)) return undefined;
   const status = statusValue(asText(field(record, 'status')) ?? '');
   return {
@@ -78,7 +78,7 @@ export function readVideoReply(json: JsonValue | undefined, reply: AcceptedReply
   };
 }
 
-/** Headers that identify a request in the logs of a service and contain no secrets. */
+/** Headers that identify a request in the service's logs and contain no secrets. */
 const ALLOWED: readonly string[] = [
   'x-request-id',
   'request-id',
@@ -92,11 +92,11 @@ const ALLOWED: readonly string[] = [
   'retry-after',
 ];
 
-/** Times have more words than a name, so they are not redacted as names. */
+/** Times have more words than names, so `Redactor.name` would remove them. */
 const TIME = /^(?:[A-Z][a-z]{2,8}, )?[\w: .-]{1,40}$/;
 const TIMES: ReadonlySet<string> = new Set(['date', 'retry-after']);
 
-/** The allow-listed headers of a reply, cleaned and capped. */
+/** Returns a reply's allow-listed headers, redacted and truncated. */
 export function replyHeaders(headers: HeaderValues, redactor: Redactor): ReplyHeaders {
   const kept: Record<string, string> = {};
   for (const name of ALLOWED) {
@@ -110,45 +110,45 @@ export function replyHeaders(headers: HeaderValues, redactor: Redactor): ReplyHe
   return kept;
 }
 
-/** Gateways wrap the reply that they receive, as an object or as text, and some of them twice. */
+/** Gateways wrap upstream replies as an object or as text, sometimes twice. */
 const MAX_DEPTH = 8;
 const MAX_VALUES = 500;
 const MAX_TEXT = 16_384;
 
-/** Fields under which gateways put the reply that they received. */
+/** Fields in which gateways put the upstream reply. */
 const ENVELOPES: ReadonlySet<string> = new Set(['data', 'result', 'response']);
 
-/** Names of the task id, the contract's first. */
+/** Names of the task ID field, with the contract's name first. */
 const ID_FIELDS = ['id', 'task_id', 'taskId'] as const;
 
-/** Status values that bodies without a record use, too: `{"status": "success", "data": …}`. */
+/** Status values that also occur in bodies without a record, such as `{"status": "success", "data": …}`. */
 const OF_REPLIES = /^(?:error|fail|failure|unknown|success|succeeded|ok)$/;
 
 interface Place {
   readonly value: JsonRecord;
   readonly depth: number;
-  /** The reply itself, or what only envelopes are around. */
+  /** Whether this is the reply itself or is nested only in envelopes. */
   readonly isOuter: boolean;
 }
 
 interface RecordQuery {
-  /** The task that was polled; a create has none yet. */
+  /** The polled task's ID. Creates have none yet. */
   readonly taskId?: string;
-  /** The reply has the HTTP status of an error, so that it contains a record only when that is certain. */
+  /** Whether the reply has an error status. Such a reply counts as a record only if that is certain. */
   readonly isError?: boolean;
 }
 
 /**
- * Finds the record of a task in a reply, wherever it is: the reply itself, in an envelope, or inside an error or text
- * (test/fixtures/wire). The only reader for creates and polls. It prefers the record with the id of the task, then the
- * outermost one, because a service behind a gateway may use another id.
+ * Finds a task's record in a reply: the reply itself, or nested in an envelope, an error or text (test/fixtures/wire).
+ * Creates and polls both use this function. It prefers the record with the task's ID, then the outermost record,
+ * because a service behind a gateway may use a different ID.
  */
 export function findRecord(
   reply: JsonValue | undefined,
   { taskId, isError = false }: RecordQuery,
 ): JsonRecord | undefined {
   const top = asObject(reply);
-  // Most replies are the record itself. The status of a create's reply may be that of an envelope.
+  // Most replies are the record itself. In a create reply, the status may belong to an envelope.
   if (top !== undefined && isKnown(top) && isNamed(top, taskId) && (taskId !== undefined || isDecisive(top)))
     return top;
   const places = placesIn(reply);
@@ -163,7 +163,7 @@ export function findRecord(
   return failedWithin(places, taskId) ?? (isError ? undefined : outer);
 }
 
-/** The id of the task in its record; undefined when none can be part of a path (failure model: row 33). */
+/** The task ID in a record; undefined if it has no ID that can be part of a path (failure model: row 33). */
 function taskIdIn(record: JsonRecord): string | undefined {
   return ID_FIELDS.map((name) => {
     const value = field(record, name);
@@ -173,8 +173,9 @@ function taskIdIn(record: JsonRecord): string | undefined {
 }
 
 /**
- * The record in the reply to a create: with an id and a known status, else the outermost object with an id. Two tasks
- * side by side are none: one was ordered. Ids inside an error are those of requests.
+ * Finds the record in a create reply: an object with an ID and a known status, or else the outermost object with an ID.
+ * Undefined if there are two tasks at the same level, because only one was requested. IDs inside an error are request
+ * IDs.
  */
 function createdRecord(own: readonly Place[], places: readonly Place[]): JsonRecord | undefined {
   const reply = places.find(({ depth }) => depth === 0)?.value;
@@ -190,7 +191,7 @@ function createdRecord(own: readonly Place[], places: readonly Place[]): JsonRec
   return named.some(isOther) ? undefined : first.value;
 }
 
-/** The outermost record of a poll's reply, with or without a known status. An envelope has a status, but no id. */
+/** The outermost record in a poll's reply, with or without a known status. Envelopes have a status but no ID. */
 function outermost(places: readonly Place[], taskId: string, isError: boolean): JsonRecord | undefined {
   const outer = places.filter(({ isOuter }) => isOuter).map(({ value }) => value);
   const isTask = (value: JsonRecord) => idsIn(value).length > 0 || isMarked(value);
@@ -211,8 +212,8 @@ function outermost(places: readonly Place[], taskId: string, isError: boolean): 
 }
 
 /**
- * The only record in the reply, if it is failed and has fields that error bodies lack. This excludes the video of
- * another task, an error body, and a failed attempt inside the record of a task that continues.
+ * The only record in the reply, if it has failed and has fields that error bodies lack. This excludes another task's
+ * video, an error body, and a failed attempt inside the record of a running task.
  */
 function failedWithin(places: readonly Place[], taskId: string): JsonRecord | undefined {
   const [only, ...others] = places.map(({ value }) => value).filter((value) => isKnown(value));
@@ -225,12 +226,12 @@ function failedWithin(places: readonly Place[], taskId: string): JsonRecord | un
   return isOfTask ? undefined : only;
 }
 
-/** Whether it has the id of this task; of a create, any id. */
+/** Whether the object has this task's ID, or any ID if no task is given. */
 function isNamed(value: JsonRecord, taskId?: string): boolean {
   return taskId === undefined ? taskIdIn(value) !== undefined : idsIn(value).includes(taskId);
 }
 
-/** Whether it has fields that records have and error bodies do not. */
+/** Whether the object has fields that records have and error bodies lack. */
 function isMarked(value: JsonRecord): boolean {
   return (
     /^video(?:$|[._])/i.test(asText(field(value, 'object')) ?? '') ||
@@ -238,7 +239,7 @@ function isMarked(value: JsonRecord): boolean {
   );
 }
 
-/** Whether its status value is one that only records use. */
+/** Whether only records use this status value. */
 const isDecisive = (value: JsonRecord) => !OF_REPLIES.test(wordIn(value));
 
 const idsIn = (value: JsonRecord | undefined) =>
@@ -273,7 +274,7 @@ function insideOf({ value, depth, isOuter }: Inner): Inner[] {
   const inner = (one: JsonValue, outer: boolean): Inner => ({ value: one, depth: depth + 1, isOuter: outer });
   if (typeof value === 'string') return jsonIn(value).map((one) => inner(one, false));
   if (Array.isArray(value))
-    // A list may be that of other things than tasks.
+    // A list need not be a list of tasks.
     return value
       .slice(0, MAX_VALUES)
       .map((one: JsonValue) => inner(one, isOuter && value.length === 1 && idsIn(asObject(one)).length > 0));
@@ -282,7 +283,7 @@ function insideOf({ value, depth, isOuter }: Inner): Inner[] {
     .map(([name, one]) => inner(one, isOuter && ENVELOPES.has(name)));
 }
 
-/** The JSON object in a text, with or without text of a gateway around it. */
+/** The JSON object in a text, even with a gateway's text around it. */
 function jsonIn(text: string): JsonValue[] {
   const from = text.indexOf('{');
   const to = text.lastIndexOf('}');

@@ -1,56 +1,56 @@
 import { throwBug } from '../domain/bug';
 
-/** Removes from external text everything that must never be stored or shown (contract 5.4). */
+/** Removes everything from external text that must never be stored or shown (contract 5.4). */
 export interface Redactor {
-  /** One line, at most `maxLength` characters (default 500), without keys, addresses, paths and data. */
+  /** Returns one line of at most `maxLength` characters (default 500) without keys, addresses, paths or data. */
   text(value: string, maxLength?: number): string;
   /**
-   * A code, a status value, a name or a fact, for stores that must not contain error texts (architecture: Stores). A
-   * sentence, which may be an echoed prompt, becomes `[text]`. At most `maxLength` characters (default 100).
+   * Cleans a code, a status value or a name for stores that must not contain error texts (architecture: Stores). A
+   * sentence becomes `[text]`, because it may be an echoed prompt. At most `maxLength` characters (default 100).
    */
   name(value: string, maxLength?: number): string;
-  /** Scheme, host and port of a URL; no other part of it is ever shown. */
+  /** Returns a URL's scheme, host and port. No other part is ever shown. */
   url(value: string): string;
-  /** A page with all its bytes, except for the secrets of this worker, cookies, signatures and signed addresses. */
+  /** Returns a page without this worker's secrets, cookies, signatures and signed addresses. Keeps all other bytes. */
   page(bytes: Buffer): Buffer;
   /**
-   * Whether a value contains a secret of this worker, or an address with a query: for values that must not be altered
-   * (an id, an ETag). A secret as short as a word must be the whole value: `vid` in `video_9f` is not an echoed key,
-   * and a paid task must not be lost for it.
+   * Whether a value that must not be altered (an ID, an ETag) contains one of this worker's secrets or an address with
+   * a query. A secret as short as a word must be the whole value: `vid` in `video_9f` is not an echoed key, and a paid
+   * task must not be lost over it.
    */
   holdsSecret(value: string): boolean;
 }
 
 const MAX_LENGTH = 500;
-/** Keys of test services are words that may also occur in ids; real keys are longer than this. */
+/** Test services use words as keys, and these may also occur in IDs. Real keys are longer than this. */
 const LONGEST_WORD = 11;
 const MAX_NAME = 100;
-/** Largest number of cached names; further names are redacted each time. */
+/** The most names to cache. Further names are redacted each time. */
 const KEPT_NAMES = 1_000;
 /** Status values and public model names have at most this many words; prompts usually have more. */
 const MAX_NAME_WORDS = 4;
-/** In scripts without blanks between words, a text longer than this, in characters, counts as a sentence. */
+/** In scripts without spaces between words, a text with more characters than this counts as a sentence. */
 const MAX_FOREIGN_NAME = 16;
-/** Longest text that the patterns process, in characters. */
+/** The longest text that the patterns process, in characters. */
 const MAX_INPUT = 16_384;
 
-/** The end of the label before a key in a sentence or a record. */
+/** The end of a label that precedes a secret in a sentence or a record. */
 const LABEL = String.raw`((?:api|access)[ _-]?key|token|secret|signature|password|credential|x-amz-[\w-]{1,40}|sig)`;
 /** A verb between label and value, as in `Incorrect API key provided: …`. */
 const VERB = String.raw`(?:\s+(?:provided|given|is|was))?`;
 const VALUE = String.raw`[^\s"'<>,;&]`;
 
-/** Keys of well-known services have fixed prefixes and are recognised without a label. */
+/** Keys of well-known services have fixed prefixes, so they are recognized without a label. */
 const WELL_KNOWN =
   /\b(?:AIza[\w-]{10,}|gsk_\w{6,}|A[KS]IA[A-Z0-9]{12,}|gh[oprsu]_\w{16,}|github_pat_\w{16,}|xox[a-z]-[\w-]{6,})/g;
 
 type Replacement = string | ((match: string, ...groups: (string | undefined)[]) => string);
 
 /**
- * What `text` replaces, in this order. A new kind of secret is one entry here. One that may be a single word of at most
- * 40 letters and digits belongs into WELL_KNOWN, which the fast path applies; one that occurs in pages, into
- * PAGE_PATTERNS too. The time of a pattern must be linear in its text: one that could begin again and again within a
- * run of characters takes the whole run, and a function decides.
+ * The replacements that `text` makes, in this order. For a new kind of secret, add one entry here. If it can be a
+ * single word of at most 40 letters and digits, add it to WELL_KNOWN, which the fast path applies. If it occurs in
+ * pages, add it to PAGE_PATTERNS too. Patterns must run in linear time: a pattern that could restart within a run of
+ * characters matches the whole run and lets a function decide.
  */
 const PATTERNS: readonly (readonly [RegExp, Replacement])[] = [
   [/\bdata:[a-z0-9.+/;=-]{0,100},[^\s"'<>]*/gi, '[data]'],
@@ -58,7 +58,7 @@ const PATTERNS: readonly (readonly [RegExp, Replacement])[] = [
   [/\bbearer\s+[^\s"'<>,;]{6,}/gi, '[removed]'],
   [/\bhttps?%3a%2f%2f[^\s"'<>]*/gi, '[address]'],
   [new RegExp(`${LABEL}(["']?${VERB}\\s*[:=]\\s*["']?)${VALUE}+`, 'gi'), '$1$2[removed]'],
-  // Without `:` or `=` between them, a value must have a digit: "the password is required" stays.
+  // Without `:` or `=` before it, a value must contain a digit, so "the password is required" is kept.
   [new RegExp(`${LABEL}(${VERB}\\s+["'(]?)(?=${VALUE}{0,200}\\d)${VALUE}{6,}`, 'gi'), '$1$2[removed]'],
   [WELL_KNOWN, '[removed]'],
   [/\bsk-[\w-]{6,}/g, '[removed]'],
@@ -90,7 +90,7 @@ const PAGE_PATTERNS: readonly (readonly [RegExp, Replacement])[] = [
   [/((?:signature|x-amz-[\w-]{1,40}|sig)["']?\s*[:=]\s*["']?)[^\s"'<>,;&]+/gi, '$1[removed]'],
 ];
 
-/** A redactor that also removes the secrets of this worker, which it keeps in memory only. */
+/** Creates a redactor that also removes this worker's secrets, which it keeps only in memory. */
 export function createRedactor(secrets: Iterable<string>): Redactor {
   const usable = [...secrets].filter((secret) => secret.length >= 3);
   const known = patternOf(usable.flatMap(formsOf));
@@ -98,7 +98,7 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
   const withoutSecrets = (value: string): string =>
     known === undefined ? value : value.replace(known, '[removed]');
   const text = (value: string, maxLength = MAX_LENGTH): string => {
-    // Fast path for the status values and codes of every poll: no other pattern can match one short word.
+    // A fast path for the status values and codes in every poll: no other pattern can match one short word.
     if (/^\w{1,40}$/.test(value))
       return capped(withoutSecrets(value.replace(WELL_KNOWN, '[removed]')), maxLength);
     const clean = withoutSecrets(bounded(value))
@@ -112,7 +112,7 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
     const clean = text(value, maxLength);
     return isSentence(clean) ? '[text]' : clean;
   };
-  /** Cache: every poll has names of models, resolutions and states, and there are few of them. */
+  /** Cached, because polls repeat the same few models, resolutions and states. */
   const names = new Map<string, string>();
 
   return {
@@ -129,7 +129,7 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
     },
     url: (value) => capped(withoutSecrets(originOf(value)), MAX_LENGTH),
     page: (bytes) => {
-      // Latin-1 preserves every byte, whatever the encoding of the page is.
+      // Latin-1 preserves every byte, whatever the page's encoding.
       const page = withoutSecrets(bytes.toString('latin1'));
       return Buffer.from(replaced(page, PAGE_PATTERNS), 'latin1');
     },
@@ -147,13 +147,13 @@ function namesMoreThanPlace(value: string): boolean {
 
 function replaced(text: string, patterns: readonly (readonly [RegExp, Replacement])[]): string {
   return patterns.reduce(
-    // The overloads of `replace` take either.
+    // The cast is safe: `replace` has an overload for each type.
     (rest, [pattern, replacement]) => rest.replace(pattern, replacement as string),
     text,
   );
 }
 
-/** Whether a text has more words than a name: it may be an echoed prompt (C5.4c). */
+/** Whether a text has more words than a name and may therefore be an echoed prompt (C5.4c). */
 export function isSentence(value: string): boolean {
   return (
     value.split(' ').length > MAX_NAME_WORDS ||
@@ -161,14 +161,14 @@ export function isSentence(value: string): boolean {
   );
 }
 
-/** Ignores case: status values are in lower case, encodings in either. */
+/** Matches any of the forms and ignores case: status values are in lower case, encodings may use either. */
 function patternOf(forms: readonly string[]): RegExp | undefined {
   if (forms.length === 0) return undefined;
   const longestFirst = [...forms].sort((a, b) => b.length - a.length);
   return new RegExp(longestFirst.map((form) => form.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|'), 'gi');
 }
 
-/** The forms in which a service may echo a key: unchanged, in a URL, in JSON, in hex, in Base64 after other bytes. */
+/** The forms in which a service may echo a key: unchanged, URL-encoded, in JSON, in hex, or within Base64. */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const each = (form: (byte: string) => string): string =>
@@ -188,10 +188,10 @@ function formsOf(secret: string): string[] {
   return [...new Set(all)].filter((form) => form.length >= 3);
 }
 
-/** Base64 of a secret among other bytes: its three alignments, without the letters that also depend on those bytes. */
+/** A secret in Base64 among other bytes: all three alignments, without the letters that depend on the other bytes. */
 function base64Forms(bytes: Buffer): string[] {
   const whole = bytes.toString('base64').replace(/={1,2}$/, '');
-  // The rest of a short secret would be too short and would match everywhere.
+  // What remains of a short secret would match everywhere.
   if (bytes.length < 8) return [whole];
   return [
     whole,
@@ -224,7 +224,7 @@ function originOf(value: string): string {
   }
 }
 
-/** Truncates a long text before its last, possibly incomplete word, which may be a part of a key. */
+/** Truncates a long text before its last word, which may be incomplete and part of a key. */
 function bounded(value: string): string {
   if (value.length <= MAX_INPUT) return value;
   let end = MAX_INPUT;

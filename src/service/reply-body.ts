@@ -15,12 +15,12 @@ export interface CollectedReply {
   readonly body: BoundedBody;
 }
 
-/** Bodies up to this size, in bytes, are collected in memory; the rest of a longer one is read as a stream. */
+/** Bodies of up to this many bytes are collected in memory. The remainder of a longer body is read as a stream. */
 const SHORT = 64 * 1024;
 
 /**
- * Sends a request and collects its reply without a stream: with thousands of short polls a second, a stream for each
- * reply would double the cost. Rejects when no reply begins; a failure inside the body is reported in `body.end`.
+ * Sends a request and collects its reply without a stream, which would double the cost of thousands of short polls per
+ * second. Rejects if no reply begins. A failure inside the body is reported in `body.end`.
  */
 export function collectReply(
   dispatcher: Dispatcher,
@@ -71,7 +71,7 @@ class CollectingHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: HeaderValues): void {
-    // An interim reply.
+    // Ignores interim replies (1xx).
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
@@ -114,7 +114,7 @@ class CollectingHandler implements Dispatcher.DispatchHandler {
     this.resolve({ status: this.#status, headers: this.#headers, body: { bytes, end } });
   }
 
-  /** Reads the rest as a stream, which pauses the socket while bytes are written to disk. */
+  /** Reads the remaining body as a stream, which pauses the socket while bytes are written to disk. */
   #readOn(controller: Dispatcher.DispatchController): void {
     clearTimeout(this.#timer);
     const long = new Readable({
@@ -138,7 +138,7 @@ class CollectingHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Largest reply that is read, in bytes. A record may contain a `data:` URL of the result. */
+/** The largest replies to read, in bytes. A record may contain its result as a `data:` URL. */
 export const MAX_REPLY_BYTES = {
   record: 16 * 1024 * 1024,
   videoCreate: 1024 * 1024,
@@ -146,17 +146,17 @@ export const MAX_REPLY_BYTES = {
   downloadError: 64 * 1024,
 } as const;
 
-/** Most bytes of a reply in memory, until `whole` reads all of it. */
+/** The most bytes of a reply to keep in memory before `whole` reads all of it. */
 const IN_MEMORY = 4 * 1024 * 1024;
-/** Bytes to keep of an incomplete reply: enough for a person to identify it. */
+/** How many bytes of an incomplete reply to keep: enough for a person to identify it. */
 const BEGINNING = 1024 * 1024;
 
 /**
- * Collects a reply of unknown length. Beyond a few megabytes it writes to an unlinked file, so that an endless reply
- * uses disk instead of memory. Without a usable disk the reply stays in memory, because a paid reply must not be lost.
+ * Collects a reply of unknown length. Beyond a few megabytes it writes to an unlinked file, so an endless reply uses
+ * disk instead of memory. If the disk is unusable, the reply stays in memory, because a paid reply must not be lost.
  */
 export class ReplyBytes {
-  /** One block, which doubles: tiny chunks as objects of their own would take a hundred times their size. */
+  /** One block that doubles when full. As separate objects, tiny chunks would take a hundred times their size. */
   #block = Buffer.alloc(0);
   #held = 0;
   #file: FileHandle | undefined;
@@ -167,18 +167,18 @@ export class ReplyBytes {
     return this.#onDisk + this.#held;
   }
 
-  /** Stores a copy; undefined when the next chunk may be added without waiting. */
+  /** Stores a copy. Returns undefined if the next chunk may be added without waiting. */
   add(chunk: Uint8Array): Promise<void> | undefined {
     this.#keep(chunk);
     return this.#held >= IN_MEMORY && this.#diskWorks ? this.#flush() : undefined;
   }
 
-  /** All bytes. Rejects when the disk cannot be read. */
+  /** Returns all bytes. Rejects if the disk cannot be read. */
   async whole(): Promise<Buffer> {
     return this.#first(this.size);
   }
 
-  /** All bytes when they are in memory, else the first ones. Rejects when the disk cannot be read. */
+  /** Returns all bytes if they are in memory, or else the first ones. Rejects if the disk cannot be read. */
   async beginning(): Promise<Buffer> {
     return this.#first(this.#onDisk === 0 ? this.size : BEGINNING);
   }
@@ -221,7 +221,7 @@ export class ReplyBytes {
     const fromDisk = Math.min(length, this.#onDisk);
     for (let done = 0; done < fromDisk;) {
       const read = await this.#file?.read(bytes, done, fromDisk - done, done);
-      if (!read?.bytesRead) throw new Error('The disk lost a part of the reply.');
+      if (!read?.bytesRead) throw new Error('The temporary file is missing part of the reply.');
       done += read.bytesRead;
     }
     this.#inMemory().copy(bytes, fromDisk);
@@ -234,7 +234,7 @@ async function writeAll(file: FileHandle, bytes: Buffer, position: number): Prom
     done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
 }
 
-/** An open, unlinked file: the system removes it with the process, however the process ends. */
+/** Opens an unlinked file. The operating system removes it when the process ends, however it ends. */
 async function namelessFile(): Promise<FileHandle> {
   const path = join(tmpdir(), `.temporal-media-${randomUUID()}`);
   const handle = await open(path, 'wx+', 0o600);
@@ -247,21 +247,21 @@ async function namelessFile(): Promise<FileHandle> {
   }
 }
 
-/** The part of a reply's body that could be read. Returned, never thrown. */
+/** As much of a reply's body as could be read. Returned, never thrown. */
 export interface BoundedBody {
-  /** The bytes read, at most the limit. For a long incomplete body, its beginning. */
+  /** The bytes read, up to the limit. For a long incomplete body, only its beginning. */
   readonly bytes: Buffer;
-  /** `complete`, or why the rest is missing. */
+  /** `complete`, or the reason for an incomplete body. */
   readonly end: 'complete' | 'too_large' | 'too_late' | 'broken';
 }
 
 interface BodyLimits {
   readonly maxBytes: number;
-  /** Time in milliseconds from now within which the whole body must arrive. */
+  /** Time in milliseconds for the whole body to arrive. */
   readonly withinMs: number;
 }
 
-/** Reads a body up to a size and a time limit; drops the rest and destroys the stream. */
+/** Reads a body up to a size and a time limit, then destroys the stream. */
 export async function readBoundedBody(body: Readable, limits: BodyLimits): Promise<BoundedBody> {
   const kept = new ReplyBytes();
   let late = false;
@@ -285,21 +285,21 @@ export async function readBoundedBody(body: Readable, limits: BodyLimits): Promi
     return await cut(late ? 'too_late' : 'broken');
   } finally {
     clearTimeout(timer);
-    // A destroyed body still emits the error of its socket; nothing handles it.
+    // A destroyed body still emits its socket's error, which would otherwise be unhandled.
     body.on('error', () => undefined).destroy();
     await kept.close();
   }
 }
 
-/** Deepest nesting that is read; real replies have less than ten levels. */
+/** The deepest nesting to accept. Real replies have fewer than ten levels. */
 const MAX_DEPTH = 64;
-/** Most values that are read; real replies have less than a thousand. Objects take far more memory than their text. */
+/** The most values to accept. Real replies have fewer than a thousand. Objects take far more memory than their text. */
 const MAX_VALUES = 100_000;
 const COMMA = 0x2c;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** The JSON value of a body, with or without a byte order mark; undefined when invalid, too deep or too large. */
+/** Parses a JSON body with or without a byte order mark. Undefined if it is invalid, too deep or too large. */
 export function parseJsonBody(bytes: Buffer): JsonValue | undefined {
   if (isTooMuch(bytes)) return undefined;
   try {
@@ -311,7 +311,7 @@ export function parseJsonBody(bytes: Buffer): JsonValue | undefined {
   }
 }
 
-/** Counts brackets and commas outside strings; skips strings as a whole, so that 256 MiB of Base64 cost little. */
+/** Counts brackets and commas outside strings. Skips whole strings, so 256 MiB of Base64 costs little. */
 function isTooMuch(bytes: Buffer): boolean {
   let depth = 0;
   let values = 0;
@@ -334,7 +334,7 @@ function isTooMuch(bytes: Buffer): boolean {
   return false;
 }
 
-/** Index of the quote that closes the string opened at `start`; -1 when there is none, which is invalid JSON. */
+/** The index of the quote that closes the string opened at `start`, or -1 for invalid JSON. */
 function endOfString(bytes: Buffer, start: number): number {
   for (let at = bytes.indexOf(QUOTE, start + 1); at >= 0; at = bytes.indexOf(QUOTE, at + 1)) {
     let slashes = 0;
@@ -344,13 +344,13 @@ function endOfString(bytes: Buffer, start: number): number {
   return -1;
 }
 
-/** Largest ratio of decompressed to compressed size: replies have about 10, a decompression bomb has 1000. */
+/** The largest allowed compression ratio. Replies have about 10, decompression bombs about 1000. */
 const MAX_RATIO = 32;
 const ALWAYS_ALLOWED = 256 * 1024;
 
 /**
- * Decodes a small API reply. Requests ask for no encoding, but some gateways compress anyway, and a paid reply must not
- * be lost for that reason. Undefined for an unknown encoding, more than `maxBytes`, or a decompression bomb.
+ * Decompresses a small API reply. Requests ask for no encoding, but some gateways compress anyway, and a paid reply
+ * must not be lost because of that. Undefined for an unknown encoding, more than `maxBytes`, or a decompression bomb.
  */
 export function decodedBody(bytes: Buffer, encoding: string, maxBytes: number): Buffer | undefined {
   const plausible = Math.max(ALWAYS_ALLOWED, bytes.length * MAX_RATIO);

@@ -1,17 +1,17 @@
-/** Header values as undici returns them: a repeated header is an array. */
+/** Header values as undici returns them. A repeated header is an array. */
 export type HeaderValues = { readonly [name: string]: string | readonly string[] | undefined };
 
-/** `retry-after`, `retry-after-ms` and variants of gateways such as `x-provider-retry-after` (test/fixtures/wire). */
+/** Matches `retry-after`, `retry-after-ms` and variants such as `x-provider-retry-after` (test/fixtures/wire). */
 const NAME = /^(?:[a-z0-9-]{1,60}-)?retry-after(-ms|-seconds)?$/;
 const NUMBERS = /^\d+(?:\.\d+)?(?:\s*,\s*\d+(?:\.\d+)?)*$/;
-/** Latest time that a Date can represent. */
+/** The latest time that a Date can represent. */
 const END_OF_TIME = 8_640_000_000_000_000;
 
 /**
- * The wait that the service asks for, in milliseconds from now; undefined without a valid value. A date is relative to
- * the `Date` of the reply, so that a clock difference does not change the wait, and without one to `nowMs`. Zero and a
- * date in the past are valid and give 0; a negative number, an exponent, empty or any other text is invalid. Of several
- * values the longest counts. A valid value is only reduced so that a Date can represent the end of the wait.
+ * Returns how long the service asks us to wait, in milliseconds from now; undefined without a valid value. A date is
+ * relative to the reply's `Date` header, so clock differences do not matter, or to `nowMs` without that header. Zero
+ * and past dates are valid and give 0. Negative numbers, exponents and other text are invalid. Of several values, the
+ * longest wait counts. It is only reduced if a Date could not represent its end.
  */
 export function parseRetryAfter(headers: HeaderValues, nowMs: number): number | undefined {
   const sentAt = repliedAt(headers, nowMs) ?? nowMs;
@@ -22,7 +22,7 @@ export function parseRetryAfter(headers: HeaderValues, nowMs: number): number | 
   return waits.length === 0 ? undefined : Math.min(longest, END_OF_TIME - nowMs);
 }
 
-/** Whether the service asks for another try, also when the time is unreadable. */
+/** Whether the service asks for another attempt, even if the time is unreadable. */
 export function asksToRetry(headers: HeaderValues): boolean {
   return valuesIn(headers).some(({ text }) => text !== '');
 }
@@ -36,7 +36,7 @@ function valuesIn(headers: HeaderValues): { readonly text: string; readonly mill
   });
 }
 
-/** The first value of a repeated `Date` header: a proxy appends its own. */
+/** The `Date` header. If it is repeated, the first value counts, because proxies append their own. */
 function repliedAt(headers: HeaderValues, nowMs: number): number | undefined {
   const [, value] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'date') ?? [];
   const text = typeof value === 'string' ? value : value?.[0];
@@ -65,7 +65,7 @@ const RFC_850 = new RegExp(`^${LONG_DAY}, (\\d{2})-${MONTH}-(\\d{2}) ${TIME} gmt
 /** `Sun Nov  6 08:49:37 1994` */
 const ASCTIME = new RegExp(`^${DAY} ${MONTH} ([ \\d]\\d) ${TIME} (\\d{4})$`, 'i');
 
-/** An HTTP date in any of the three grammars of RFC 9110, as milliseconds since the Unix epoch. */
+/** Parses an HTTP date in any of RFC 9110's three formats into milliseconds since the Unix epoch. */
 export function dateMs(text: string, nowMs: number): number | undefined {
   const imf = IMF_FIXDATE.exec(text);
   if (imf !== null) return utc(imf[3], imf[2], imf[1], imf.slice(4, 7));
@@ -76,7 +76,7 @@ export function dateMs(text: string, nowMs: number): number | undefined {
   return undefined;
 }
 
-/** A two-digit year more than 50 years ahead means the most recent year with these digits (RFC 9110, 5.6.7). */
+/** Expands a two-digit year. More than 50 years ahead means the last past year with those digits (RFC 9110, 5.6.7). */
 function fullYear(twoDigits: number, nowMs: number): number {
   const thisYear = new Date(nowMs).getUTCFullYear();
   const year = Math.floor(thisYear / 100) * 100 + twoDigits;
@@ -94,23 +94,23 @@ function utc(
   if (hours > 23 || minutes > 59 || seconds > 60) return undefined;
   const date = new Date(0);
   date.setUTCFullYear(Number(year), MONTHS.indexOf(String(month).toLowerCase()), Number(day));
-  // Date changes a day that the month does not have.
+  // Date rolls over a day that the month does not have.
   if (date.getUTCDate() !== Number(day)) return undefined;
   return date.setUTCHours(hours, minutes, seconds);
 }
 
-/** The headers of a media body; no value is trusted until it is checked against the bytes. */
+/** The headers of a media body. Do not trust a value before checking it against the bytes. */
 export interface ContentHeaders {
   readonly contentType: string | null;
   readonly contentLength: number | null;
   readonly contentRange: { readonly from: number; readonly to: number; readonly total: number | null } | null;
   /** Strong ETags only. */
   readonly etag: string | null;
-  /** Null for identity; any other encoding was not requested, and the caller must refuse it. */
+  /** Null for identity. Other encodings were not requested, so the caller must refuse them. */
   readonly contentEncoding: string | null;
 }
 
-/** Only characters that are usual in ETags: the value is written into heartbeats, which must not hold text or URLs. */
+/** Allows only characters that are usual in ETags: heartbeats record the value and must not contain text or URLs. */
 const STRONG_ETAG = /^"[\w.:;,+/=~-]{0,255}"$/;
 
 export function contentHeaders(headers: HeaderValues): ContentHeaders {
@@ -126,7 +126,7 @@ export function contentHeaders(headers: HeaderValues): ContentHeaders {
   };
 }
 
-/** Bytes of the body; null when the header is absent, repeated or not a plain number. */
+/** The body's length in bytes; null if the header is absent, repeated or not a plain number. */
 export function contentLength(headers: HeaderValues): number | null {
   const length = single(headers['content-length']);
   return length !== undefined && /^\d{1,15}$/.test(length) ? Number(length) : null;

@@ -23,7 +23,7 @@ import {
   type WirePart,
 } from './wire-body';
 
-/** A reference with its bytes, or with an address that the service fetches itself. */
+/** A reference with its bytes or with a URL that the service fetches. */
 export interface ResolvedReference {
   readonly kind: ReferenceKind;
   readonly field?: string;
@@ -33,8 +33,8 @@ export interface ResolvedReference {
 }
 
 /**
- * Adds the references to the fields or the file parts of a video create. Field and form (a part, Base64, `data:` URL or
- * address) come from the model's configuration only; nothing is guessed.
+ * Adds references to a video create's fields or file parts. The model configuration alone determines the field and the
+ * form (a part, Base64, `data:` URL or address).
  */
 async function addReferences(
   fields: WireFields,
@@ -66,13 +66,13 @@ async function addReferences(
 function place(fields: WireFields, mapping: ReferenceMapping, list: JsonValue[]): ValidationIssue[] {
   const max = mapping.shape === 'string' ? 1 : mapping.max;
   if (max !== undefined && list.length > max) {
-    const message = `The model takes at most ${max} ${mapping.kind} under ${mapping.field}.`;
+    const message = `The model takes at most ${max} references of kind ${mapping.kind} in ${mapping.field}.`;
     return [{ field: 'references', message }];
   }
   const there = fields[mapping.field];
   if (mapping.shape === 'array' && Array.isArray(there)) there.push(...list);
   else if (there !== undefined)
-    return [{ field: 'references', message: `${mapping.field} cannot hold references of several kinds.` }];
+    return [{ field: 'references', message: `${mapping.field} cannot contain references of several kinds.` }];
   else fields[mapping.field] = mapping.shape === 'array' ? list : (list[0] ?? null);
   return [];
 }
@@ -86,14 +86,15 @@ function mappingOf(
     reference.field === undefined ? ofKind : ofKind.filter(({ field }) => field === reference.field);
   if (fitting.length === 1 && fitting[0] !== undefined) return { found: fitting[0] };
   if (ofKind.length === 0) {
-    const message = `The model configuration (MEDIA_MODELS) names no field for a reference of kind ${reference.kind}.`;
+    const message = `The model configuration (MEDIA_MODELS) does not define a field for references of kind ${reference.kind}.`;
     return { issue: { message } };
   }
-  const message = 'The model has several fields for this kind, or not this one: name one of them as field.';
+  const message =
+    'The model does not have this field, or has several for this kind. Set field to an allowed one.';
   return { issue: { message, allowed: ofKind.map(({ field }) => field) } };
 }
 
-/** The reference in the form that the model requires; undefined when the source cannot provide it. */
+/** Converts a reference to the form that the model requires. Undefined if its source cannot provide that form. */
 async function referenceValue(
   { source }: ResolvedReference,
   { form }: ReferenceMapping,
@@ -114,16 +115,16 @@ function wrongForm(index: number, { form }: ReferenceMapping): ValidationIssue {
     field: `references[${index}].source`,
     message:
       form === 'url'
-        ? 'The model takes references as URLs only; a file cannot be sent to it.'
-        : 'The model takes the bytes of a reference, and this source does not provide them.',
+        ? 'The model takes references only as URLs, so a file cannot be sent.'
+        : "The model needs the reference's bytes, but this source does not provide them.",
     allowed: form === 'url' ? ['url'] : ['artifact', 'file'],
   };
 }
 
 /**
- * The body of POST /v1/videos: JSON, or a form when the model's configuration requires one. The only place that maps
- * options of a video to wire names: `seconds` or `duration` by the configuration. Options that are not given are
- * omitted.
+ * Builds the body of POST /v1/videos: JSON, or a form if the model's configuration requires one. Only this function
+ * maps video options to wire names; the configuration decides between `seconds` and `duration`. Omits options that are
+ * not set.
  */
 export async function wireVideoBody(
   request: VideoRequest,
@@ -146,7 +147,7 @@ export async function wireVideoBody(
   return { ok: true, body: model?.createForm === 'multipart' ? formBody(fields, files) : jsonBody(fields) };
 }
 
-/** Text parts first, then files; a list becomes one part per value, with the exact name from the configuration. */
+/** Puts text parts before files. A list becomes one part per value, with the exact name from the configuration. */
 function formBody(fields: WireFields, files: readonly WirePart[]): WireMultipartBody {
   const texts = Object.entries(fields).flatMap(([name, value]) =>
     Array.isArray(value) ? value.map((one) => textPart(name, one)) : [textPart(name, value)],
@@ -154,7 +155,7 @@ function formBody(fields: WireFields, files: readonly WirePart[]): WireMultipart
   return multipartBody([...texts, ...files]);
 }
 
-/** The JSON of POST /v1/images/generations: only the fields of the widely used images API. */
+/** Builds the JSON of POST /v1/images/generations with only the fields of the widely used images API. */
 export function wireGenerationBody(request: ImageGenerationRequest): WireBuild<WireJsonBody> {
   const fields = imageFields(request);
   const issues = addRawFields(fields, request.fields);
@@ -165,8 +166,9 @@ export function wireGenerationBody(request: ImageGenerationRequest): WireBuild<W
 const FILE_FIELDS: ReadonlySet<string> = new Set(['image', 'image[]', 'mask']);
 
 /**
- * The parts of POST /v1/images/edits (contract 2.4): text parts with `model` first, then `image` for one file or
- * `image[]` for several in the caller's order, then `mask`. File names are generic, media types come from the bytes.
+ * Builds the parts of POST /v1/images/edits (contract 2.4): text parts with `model` first, then `image` for one file or
+ * `image[]` for several in the caller's order, then `mask`. File names are generic; media types are detected from the
+ * bytes.
  */
 export function wireEditBody(
   request: ImageEditRequest,
@@ -177,7 +179,10 @@ export function wireEditBody(
   const issues: ValidationIssue[] = addRawFields(fields, request.fields);
   for (const name of Object.keys(request.fields ?? {})) {
     if (FILE_FIELDS.has(name))
-      issues.push({ field: `fields.${name}`, message: `${name} is a file: give it as images or mask.` });
+      issues.push({
+        field: `fields.${name}`,
+        message: `${name} is a file. Pass it as images or mask instead.`,
+      });
   }
   if (images.length === 0)
     issues.push({ field: 'images', message: 'An edit needs at least one image file.' });
@@ -192,7 +197,7 @@ export function wireEditBody(
   return { ok: true, body: multipartBody(parts) };
 }
 
-/** Model, prompt and the given options of an image call, in the order in which they are sent. */
+/** An image call's model, prompt and options, in the order in which they are sent. */
 function imageFields(request: ImageGenerationRequest): WireFields {
   const { model, prompt, size, quality, n, responseFormat: response_format } = request;
   return { model, prompt, ...given({ size, quality, n, response_format }) };

@@ -16,18 +16,19 @@ import { toFormData, type WireJsonBody, type WireMultipartBody } from './wire-bo
 export interface PaidRoute<Accepted> {
   readonly segments: readonly string[];
   readonly maxReplyBytes: number;
-  /** Reads a 2xx body (undefined: no JSON). Without a result the call is unconfirmed with `unreadable` as the cause. */
+  /** Reads a 2xx body; `json` is undefined if it is not JSON. Without a result, the call is unconfirmed. */
   readonly read: (json: JsonValue | undefined, reply: AcceptedReply) => Accepted | undefined;
+  /** The cause if `read` returns no result. */
   readonly unreadable: string;
-  /** Added to the message when the service seems to require a form instead of JSON. */
+  /** Added to the message if the service seems to require a form instead of JSON. */
   readonly wantsForm?: string | undefined;
 }
 
-/** Header names that a policy must not use for its idempotency key. */
+/** Header names that a policy must not use for the idempotency key. */
 const TAKEN =
   /^(?:authorization|cookie|host|connection|content-.*|transfer-encoding|accept.*|user-agent|expect|te|trailer|upgrade|proxy-.*)$/i;
 
-/** Makes one paid call: sends it at most once, never throws for a failure of the network or the service. */
+/** Makes one paid call. Sends it at most once and never throws for a network or service failure. */
 export async function sendPaid<Accepted>(
   caller: ApiCaller,
   route: PaidRoute<Accepted>,
@@ -41,13 +42,13 @@ export async function sendPaid<Accepted>(
     return notSent('credential_unavailable', false, 'This worker has no usable key for the account.');
   const header = idempotencyHeader(options);
   if (header === 'unusable')
-    return notSent('invalid_policy', true, 'The policy names an idempotency header that cannot be sent.');
+    return notSent('invalid_policy', true, "The policy's idempotency header or key cannot be sent.");
   let content;
   try {
     content = body.kind === 'json' ? body.text : await toFormData(body);
   } catch (error) {
     throwBug(error);
-    return notSent('file_unreadable', false, 'A file of the request can no longer be read.');
+    return notSent('file_unreadable', false, "One of the request's files can no longer be read.");
   }
   const exchange = await exchangeOnce({
     url: apiUrl(caller.baseUrl, ...route.segments),
@@ -115,8 +116,8 @@ function conclude<Accepted>(
 }
 
 /**
- * Whether a refusal concerns JSON as such: by its status, by its text, or because it reports fields as missing that
- * every create has.
+ * Whether the service seems to refuse JSON: its status or text says so, or it reports fields as missing that every
+ * create has.
  */
 function asksForForm(status: number, text: string): boolean {
   const misses = /\b(?:required|missing)\b/i.test(text) && /\b(?:prompt|model)\b/i.test(text);

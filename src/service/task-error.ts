@@ -4,12 +4,12 @@ import { type TaskError } from '../domain/video-task';
 import { errorKind } from './errors';
 import { type Redactor } from './redact';
 
-/** Longest code that is kept, in characters. */
+/** The longest code to keep, in characters. */
 const MAX_CODE = 100;
-/** Deepest nesting of errors that is read: gateways wrap the errors that they receive. */
+/** The deepest nesting of errors to read. Gateways wrap upstream errors. */
 const MAX_DEPTH = 4;
 
-/** Fields of an error, in the order in which they count; each also in camel case, `failCode` for `fail_code`. */
+/** Error fields, most important first. Each may also be in camel case: `failCode` for `fail_code`. */
 const CODE_FIELDS = ['code', 'failure_code', 'fail_code', 'error_code', 'reason'];
 const TYPE_FIELDS = ['type', 'error_type'];
 const TEXT_FIELDS = [
@@ -26,18 +26,18 @@ const TEXT_FIELDS = [
   'title',
   'error_description',
 ];
-/** Fields in which an error may contain another one. */
+/** Fields in which an error may contain another error. */
 const INNER_FIELDS = ['error', 'errors', 'detail', 'data', 'failure', 'last_error'];
-/** Fields that records have for other things, too: read only of a record whose other fields say nothing. */
+/** Fields that records also use for other purposes. They count only if the record's other fields contain no error. */
 const GENERAL_FIELDS = ['code', 'message', 'detail', 'reason'];
-/** The fields that only the error of a record has. */
+/** The fields that records use only for errors. */
 const RECORD_FIELDS = [...INNER_FIELDS, ...CODE_FIELDS, 'error_type', ...TEXT_FIELDS].filter(
   (name) => ![...GENERAL_FIELDS, 'data', 'msg', 'title'].includes(name),
 );
-/** Values of `code` in flat bodies without an error. */
+/** Values of `code` in flat bodies that do not report an error. */
 const NO_CODE = /^(?:0|20[01]|ok|succe(?:ss|ed|eded)|null|none)$/i;
 
-/** Whether the `code` of a flat body is that of an error. */
+/** Whether a flat body's `code` denotes an error. */
 export function isErrorCode(code: JsonValue | undefined): boolean {
   const text = asText(code);
   return text !== undefined && !NO_CODE.test(text);
@@ -47,13 +47,13 @@ interface Found {
   readonly codes: string[];
   readonly types: string[];
   readonly texts: string[];
-  /** Signals for the kind that are not in a code field. */
+  /** Signals for the error's kind that are not in a code field. */
   readonly hints: string[];
 }
 
 /**
- * Reads an error of any shape (test/fixtures/wire): `error` of a record, or the body of an HTTP reply as JSON value or
- * text. Never throws; an unreadable error is `unknown` with nulls. `httpStatus` is a last resort.
+ * Reads an error of any shape (test/fixtures/wire): a record's `error`, or an HTTP reply's body as a JSON value or
+ * text. Never throws. An unreadable error is `unknown` with nulls. `httpStatus` counts only as a last resort.
  */
 export function readTaskError(
   value: JsonValue | undefined,
@@ -63,7 +63,7 @@ export function readTaskError(
   return errorIn(value, redactor, { httpStatus });
 }
 
-/** Reads the error of a failed task's record. Its status value counts where nothing else says why: `nsfw`. */
+/** Reads the error from a failed task's record. A status such as `nsfw` counts if no other field gives a reason. */
 export function readRecordError(record: JsonRecord, status: string, redactor: Redactor): TaskError {
   const read = (names: readonly string[]) => {
     const given = names.flatMap((name) => {
@@ -84,7 +84,7 @@ function errorIn(
   const found: Found = { codes: [], types: [], texts: [], hints: hint === undefined ? [] : [hint] };
   collect(value, found, 0);
   const text = found.texts.join(' ').slice(0, 4096);
-  // The code of the wrapped error is more specific than a status that a gateway repeats.
+  // A wrapped error's code is more specific than a status that a gateway repeats.
   const code = found.codes.find((one) => !/^[45]\d\d$/.test(one)) ?? found.codes[0] ?? found.types[0];
   const message = found.texts[0] === undefined ? '' : redactor.text(found.texts[0]);
   return {
@@ -119,7 +119,7 @@ function collectText(text: string, found: Found, depth: number): void {
     found.hints.push(trimmed);
 }
 
-/** `{detail: [{loc, msg, type}]}` of a validation framework, or a plain list of errors. */
+/** Reads a plain list of errors or a validation framework's `{detail: [{loc, msg, type}]}`. */
 function collectList(list: readonly JsonValue[], found: Found, depth: number): void {
   const places: string[] = [];
   for (const item of list.slice(0, 10)) {
@@ -140,7 +140,7 @@ function collectList(list: readonly JsonValue[], found: Found, depth: number): v
 }
 
 function collectObject(record: JsonRecord | undefined, found: Found, depth: number): void {
-  // The inner error is the more specific one.
+  // Inner errors come first, because they are more specific.
   for (const name of INNER_FIELDS) {
     const inner = spelled(record, name);
     // As text, `detail` is a message (see TEXT_FIELDS) and `data` may be anything.
@@ -160,7 +160,7 @@ function collectObject(record: JsonRecord | undefined, found: Found, depth: numb
   }
 }
 
-/** `reason` and `type` sometimes hold a sentence. */
+/** Whether a text can be a code: `reason` and `type` sometimes contain a sentence. */
 function looksLikeCode(text: string): boolean {
   return text.length <= MAX_CODE && !/\s/.test(text.trim());
 }
@@ -174,7 +174,7 @@ function tryParse(text: string): JsonValue | undefined {
   }
 }
 
-/** Reads single values of external JSON tolerantly: numbers as strings and strings as numbers, null = absent. */
+/** An object in external JSON. Its readers accept numbers as strings and strings as numbers; null counts as absent. */
 
 export type JsonRecord = { readonly [name: string]: JsonValue };
 
@@ -182,18 +182,18 @@ export function asObject(value: JsonValue | undefined): JsonRecord | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
 }
 
-/** Reads own fields only, so that `__proto__` and `constructor` of Object are never read by accident. */
+/** Reads own fields only, so it never returns Object's `__proto__` or `constructor`. */
 export function field(record: JsonRecord | undefined, name: string): JsonValue | undefined {
   return record !== undefined && Object.hasOwn(record, name) ? (record[name] ?? undefined) : undefined;
 }
 
-/** A field in snake case, or else in camel case. */
+/** Reads a field by its snake-case name, or else by its camel-case name. */
 function spelled(record: JsonRecord | undefined, name: string): JsonValue | undefined {
   const inCamelCase = name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
   return field(record, name) ?? field(record, inCamelCase);
 }
 
-/** A non-empty text, or a number as text. */
+/** Returns non-empty text, or a number as text. */
 export function asText(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
@@ -201,7 +201,7 @@ export function asText(value: JsonValue | undefined): string | undefined {
 
 const PLAIN_NUMBER = /^-?\d{1,15}(?:\.\d{1,15})?$/;
 
-/** A finite number, or a text that is exactly one in plain digits. */
+/** Returns a finite number. Also accepts text that is a number in plain digits. */
 export function asNumber(value: JsonValue | undefined): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
   return typeof value === 'string' && PLAIN_NUMBER.test(value) ? Number(value) : undefined;

@@ -1,24 +1,24 @@
 import { isoOf } from '../domain/clocks';
 
 /**
- * Starts the time of a paid call. The returned function says how many milliseconds are left before its first byte, by
- * whichever clock has gone further: the wall clock may step, and the other one stands still while the machine is
- * suspended.
+ * Starts a paid call's countdown. The returned function gives the milliseconds left for sending the first byte, using
+ * whichever clock has advanced further: the wall clock may be adjusted, and the monotonic clock stops while the machine
+ * is suspended.
  */
 export function countdown(ms: number): () => number {
   const began = { at: performance.now(), wall: Date.now() };
   return () => {
-    // oxlint-disable-next-line house/no-wall-clock-durations -- counts while the machine is suspended
+    // oxlint-disable-next-line house/no-wall-clock-durations -- keeps counting while the machine is suspended
     return ms - Math.max(performance.now() - began.at, Date.now() - began.wall);
   };
 }
 
-/** The time after this many milliseconds, as answers and records contain it (ISO 8601). */
+/** The ISO 8601 time this many milliseconds from now, in the format of answers and records. */
 export function timeAfter(ms: number): string {
   return isoOf(Date.now() + ms);
 }
 
-/** Milliseconds until a time that this worker has just written; 0 where it has passed. */
+/** Milliseconds until a time that this worker has just written; 0 if it has passed. */
 export function msUntil(time: string): number {
   // oxlint-disable-next-line house/no-wall-clock-durations -- the same clock, a moment later
   return Math.max(0, Date.parse(time) - Date.now());

@@ -7,7 +7,7 @@ import { asNumber, asObject, asText, field, type JsonRecord, readRecordError } f
 
 /**
  * All status values that services of this family are known to send (test/fixtures/wire), in lower case with
- * underscores. Other values determine nothing (C2.2.2). A new value is one entry here.
+ * underscores. Other values have no effect (C2.2.2). To support a new value, add one entry.
  */
 export const STATUS_VALUES: { readonly [word: string]: Exclude<TaskPhase, 'unknown'> } = {
   queued: 'queued',
@@ -44,13 +44,13 @@ export const STATUS_VALUES: { readonly [word: string]: Exclude<TaskPhase, 'unkno
   nsfw: 'failed',
 };
 
-/** A Map, because a service may send `constructor`. */
+/** A Map, because a service may send `constructor` as a status. */
 const PHASE_OF: ReadonlyMap<string, TaskPhase> = new Map(Object.entries(STATUS_VALUES));
 
-/** Longest status value that is reported, in characters. */
+/** The longest status value to report, in characters. */
 const MAX_WORD = 64;
 
-/** A status value as it is reported: lower case, trimmed, without control characters, capped. */
+/** Prepares a status value for reports: lower case, trimmed, truncated, without control characters. */
 export function statusValue(value: string): string {
   return value
     .slice(0, MAX_WORD * 4)
@@ -60,14 +60,14 @@ export function statusValue(value: string): string {
     .slice(0, MAX_WORD);
 }
 
-/** Phase of a status value; `unknown` is reported and is not final. Blanks and dashes count as underscores. */
+/** A status value's phase. `unknown` is reported but not final. Spaces and dashes count as underscores. */
 export function phaseOf(word: string): TaskPhase {
   return PHASE_OF.get(word.replace(/[ -]/g, '_')) ?? 'unknown';
 }
 
 /**
- * Fields in which services of this family return the result, most likely first (test/fixtures/wire). A new name is one
- * entry here; a dot separates nested fields.
+ * Fields in which services of this family return the result, most likely first (test/fixtures/wire). A dot separates
+ * nested fields. To support a new name, add one entry.
  */
 export const RESULT_URL_PLACES: readonly string[] = [
   'url',
@@ -87,13 +87,13 @@ export const RESULT_URL_PLACES: readonly string[] = [
 ];
 
 const MAX_URLS = 16;
-/** Longest URL that is accepted; a `data:` URL, which contains the whole file, may be longer. */
+/** The longest URL to accept. A `data:` URL may be longer, because it contains the whole file. */
 const MAX_LENGTH = 16_384;
-/** Directories of the server's disk: a path below them is not an address (test/fixtures/wire). */
+/** Directories on a server's disk. A path below them is not a URL path (test/fixtures/wire). */
 const DISK =
   /^\/(?:tmp|var|home|root|mnt|srv|opt|usr|etc|data|app|workspace|work|users|private|volumes|storage|nfs)\//i;
 
-/** Result URLs of a record, absolute or `data:`, most likely first, without repeats. `baseUrl` is normalised. */
+/** A record's result URLs, absolute or `data:`, most likely first, without duplicates. `baseUrl` must be normalized. */
 export function resultUrlsOf(record: JsonRecord, baseUrl: string): string[] {
   const urls = RESULT_URL_PLACES.flatMap((place) => textsAt(record, place))
     .map((text) => resolveResultUrl(text, baseUrl))
@@ -102,8 +102,8 @@ export function resultUrlsOf(record: JsonRecord, baseUrl: string): string[] {
 }
 
 /**
- * Makes an address of a reply absolute: a path of the API is relative to the base address, other paths are relative to
- * its origin. Undefined for text that is not an address, such as a path on the server's disk.
+ * Makes a reply's address absolute. API paths are relative to the base address; other paths are relative to its origin.
+ * Undefined for text that is not an address, such as a path on the server's disk.
  */
 export function resolveResultUrl(text: string, baseUrl: string): string | undefined {
   const value = text.trim();
@@ -131,7 +131,7 @@ function textsAt(record: JsonRecord, place: string): string[] {
   return textsOf(value);
 }
 
-/** The texts in a text, a list of texts, or objects with a `url`. */
+/** Collects the texts from a text, a list of texts, or objects with a `url`. */
 function textsOf(value: JsonValue | undefined): string[] {
   if (typeof value === 'string') return value.trim() === '' ? [] : [value];
   if (Array.isArray(value))
@@ -140,32 +140,32 @@ function textsOf(value: JsonValue | undefined): string[] {
   return typeof url === 'string' ? textsOf(url) : [];
 }
 
-/** Largest `usage` that is kept, in characters of JSON: it is written into histories. */
+/** The largest `usage` to keep, in JSON characters, because it is written into histories. */
 const MAX_USAGE = 4096;
 const MAX_FACT = 200;
-/** Unix times above this are milliseconds; in seconds, it is a time in the year 5138. */
+/** Larger Unix times must be in milliseconds: as seconds, this would be the year 5138. */
 const LARGEST_SECONDS = 1e11;
 const EARLIEST = Date.UTC(2001, 8, 9);
 const LATEST = Date.UTC(2200, 0, 1);
 
-/** Fields with which a service reports that moderation withholds a result, and the value that says so. */
+/** Fields that report a result withheld by moderation, and the value that means so. */
 const WITHHELD: { readonly [name: string]: boolean } = {
   respect_moderation: false,
   moderation_blocked: true,
 };
 
-/** Fields of the actual duration, most exact first; numbers may arrive as texts. */
+/** Fields with the actual duration, most exact first. Their values may be numbers or text. */
 const DURATION_FIELDS = ['actual_duration', 'duration_seconds', 'duration', 'seconds'] as const;
 
 export interface ReadContext {
-  /** Normalised base address, for relative result URLs. */
+  /** The normalized base address, for relative result URLs. */
   readonly baseUrl: string;
   readonly redactor: Redactor;
 }
 
 /**
- * Reads a task record of any shape (contract 2.2). Unknown fields are ignored, null is absent, and no value is made up:
- * without a number there is no progress, without a status value the phase is `unknown` and the status is empty.
+ * Reads a task record of any shape (contract 2.2). Ignores unknown fields, treats null as absent and never invents a
+ * value: without a number there is no progress, and without a status the phase is `unknown` and the status empty.
  */
 export function readVideoRecord(found: JsonRecord, { baseUrl, redactor }: ReadContext): VideoReading {
   const status = statusValue(asText(field(found, 'status')) ?? '');
@@ -189,13 +189,13 @@ export function readVideoRecord(found: JsonRecord, { baseUrl, redactor }: ReadCo
   return { ...(typeof id === 'string' && id !== '' ? { id } : {}), record, resultUrls };
 }
 
-/** The flag of a record, or of its `video`, that says that moderation withholds the result. */
+/** The flag in a record, or in its `video`, which shows that moderation withholds the result. */
 function withheldBy(record: JsonRecord): string | undefined {
   const places = [record, asObject(field(record, 'video'))];
   return Object.keys(WITHHELD).find((name) => places.some((place) => field(place, name) === WITHHELD[name]));
 }
 
-/** Only a finite number from 0 to 100, or the text of one. */
+/** The progress, if it is a number from 0 to 100 or such a number as text. */
 function progressOf(record: JsonRecord): number | undefined {
   const progress = asNumber(field(record, 'progress'));
   if (progress === undefined || progress < 0 || progress > 100) return undefined;
@@ -203,8 +203,8 @@ function progressOf(record: JsonRecord): number | undefined {
 }
 
 /**
- * Time at which the result expires: Unix time in seconds or milliseconds, or an ISO 8601 date. An expiry before the
- * creation or completion of the task is ignored.
+ * When the result expires. Accepts Unix time in seconds or milliseconds, or an ISO 8601 date. Ignores an expiry that
+ * precedes the task's creation or completion.
  */
 function expiryOf(record: JsonRecord): string | undefined {
   const at = timeOf(field(record, 'expires_at'));
@@ -212,7 +212,7 @@ function expiryOf(record: JsonRecord): string | undefined {
   return at === undefined || (doneAt !== undefined && at <= doneAt) ? undefined : new Date(at).toISOString();
 }
 
-/** Milliseconds since the Unix epoch; undefined outside the plausible range. */
+/** Converts a time to milliseconds since the Unix epoch. Undefined outside the plausible range. */
 function timeOf(value: JsonValue | undefined): number | undefined {
   const number = asNumber(value);
   const text = number === undefined && typeof value === 'string' ? value.trim() : '';
@@ -223,8 +223,8 @@ function timeOf(value: JsonValue | undefined): number | undefined {
 }
 
 /**
- * Keeps a small enough `usage`; absent never means free. Its texts are redacted, because sidecars and records of
- * submissions must not contain keys or signed URLs.
+ * Returns `usage` if it is small enough. A missing `usage` never means free. Redacts its texts, because sidecars and
+ * journal entries must not contain keys or signed URLs.
  */
 export function readUsage(record: JsonRecord | undefined, redactor: Redactor): JsonValue | undefined {
   const usage = field(record, 'usage');
@@ -243,7 +243,7 @@ function cleaned(value: JsonValue, redactor: Redactor): JsonValue {
   );
 }
 
-/** The properties of the result that the service reports; never mixed with the requested ones. */
+/** The result's properties as the service reports them, never mixed with the requested ones. */
 function reportedFacts(record: JsonRecord, redactor: Redactor): ReportedFacts | undefined {
   const model = asText(field(record, 'model'));
   const resolution = asText(field(record, 'resolution'));

@@ -5,7 +5,7 @@ import { type JsonValue } from '../domain/json';
 import { type ValidationIssue } from '../domain/shape';
 import { CREATE_FIELDS, holdsLocalPath } from '../domain/validate-request';
 
-/** The JSON body of a video create or an image generation. */
+/** The JSON body of a video create or image generation. */
 export interface WireJsonBody {
   readonly kind: 'json';
   readonly json: { readonly [name: string]: JsonValue };
@@ -15,10 +15,10 @@ export interface WireJsonBody {
   readonly bodyHash: string;
 }
 
-/** Bytes that the worker can read: a file on this machine, or a buffer. The path never leaves the worker. */
+/** Bytes that the worker can read: a local file or a buffer. The path never leaves the worker. */
 type WireFileSource = { readonly path: string } | { readonly data: Uint8Array };
 
-/** A file that is ready to be sent; the media type is detected from its bytes. */
+/** A file that is ready to send. Its media type was detected from its bytes. */
 export interface WireFile {
   readonly source: WireFileSource;
   readonly mediaType: string;
@@ -31,26 +31,26 @@ export type WirePart =
   | { readonly kind: 'text'; readonly name: string; readonly value: string }
   | { readonly kind: 'file'; readonly name: string; readonly fileName: string; readonly file: WireFile };
 
-/** A multipart body: text parts first, files in the caller's order (contract 2.4). */
+/** A multipart body: text parts first, then files in the caller's order (contract 2.4). */
 export interface WireMultipartBody {
   readonly kind: 'multipart';
   readonly parts: readonly WirePart[];
-  /** Lowercase hexadecimal SHA-256 over part names, values and file hashes, without boundary and paths. */
+  /** Lowercase hexadecimal SHA-256 of part names, values and file hashes, without the boundary and paths. */
   readonly bodyHash: string;
 }
 
-/** A body, or why none could be built; nothing was sent. */
+/** A body, or the reasons why it could not be built. Nothing was sent. */
 export type WireBuild<Body> =
   | { readonly ok: true; readonly body: Body }
   | { readonly ok: false; readonly issues: readonly ValidationIssue[] };
 
-/** Fields of one request by their wire names, in the order in which they are sent. */
+/** A request's fields by wire name, in the order in which they are sent. */
 export type WireFields = Record<string, JsonValue>;
 
-/** Wire fields that a request sets with its own options; as raw fields they could contradict them. */
+/** Wire fields that have options of their own in a request. Raw fields must not contradict those options. */
 const OWN_FIELDS: ReadonlySet<string> = new Set([...CREATE_FIELDS, 'size', 'n']);
 
-/** Merges the caller's raw fields; refuses to replace a field and to add a local path (architecture: Models). */
+/** Merges the caller's raw fields. Refuses to replace a field or to add a local path (architecture: Models). */
 export function addRawFields(
   fields: WireFields,
   raw: { readonly [name: string]: JsonValue } | undefined,
@@ -61,7 +61,7 @@ export function addRawFields(
     if (name === '' || name === '__proto__') {
       issues.push({ field: 'fields', message: 'A field needs a name.' });
     } else if (OWN_FIELDS.has(name) || Object.hasOwn(fields, name)) {
-      issues.push({ field: place, message: `${name} is set by the request itself; leave it out of fields.` });
+      issues.push({ field: place, message: `The request already sets ${name}. Remove it from fields.` });
     } else if (holdsLocalPath(value)) {
       issues.push({ field: place, message: LOCAL_PATH });
     } else if (value !== null) {
@@ -72,7 +72,7 @@ export function addRawFields(
 }
 
 const LOCAL_PATH =
-  'A local path never goes into a request; give the file as {file} or {artifact} where the model takes references.';
+  'A local path is never sent. Pass the file as {file} or {artifact} where the model takes references.';
 
 export function jsonBody(fields: WireFields): WireJsonBody {
   const text = JSON.stringify(fields);
@@ -94,12 +94,12 @@ const EXTENSIONS: { readonly [mediaType: string]: string } = {
   'audio/wav': 'wav',
 };
 
-/** A field as one part; a value that is not text is sent as JSON. */
+/** Creates one part for a field. A value that is not text is sent as JSON. */
 export function textPart(name: string, value: JsonValue): WirePart {
   return { kind: 'text', name, value: typeof value === 'string' ? value : JSON.stringify(value) };
 }
 
-/** The file name is generic, because the user's file names are private. */
+/** Creates one part for a file. The file name is generic, because the user's file names are private. */
 export function filePart(name: string, stem: string, file: WireFile): WirePart {
   return { kind: 'file', name, fileName: `${stem}.${EXTENSIONS[file.mediaType] ?? 'bin'}`, file };
 }
@@ -108,7 +108,7 @@ export function multipartBody(parts: readonly WirePart[]): WireMultipartBody {
   return { kind: 'multipart', parts, bodyHash: hashOf(parts) };
 }
 
-/** One line per part in canonical JSON, so that the hash does not depend on the boundary. */
+/** Hashes one line of JSON per part, so the hash does not depend on the boundary. */
 function hashOf(parts: readonly WirePart[]): string {
   const lines = parts.map((part) => {
     if (part.kind === 'text') return JSON.stringify([part.name, part.value]);
@@ -117,7 +117,7 @@ function hashOf(parts: readonly WirePart[]): string {
   return createHash('sha256').update(lines.join('\n')).digest('hex');
 }
 
-/** A form that streams its files from their location: 300 MB use no memory. */
+/** Creates a form that streams its files from disk, so 300 MB take no memory. */
 export async function toFormData(body: WireMultipartBody): Promise<FormData> {
   const form = new FormData();
   for (const part of body.parts) {

@@ -216,13 +216,13 @@ describe('[C4.2] [C8.6] what cannot change is reported after three tries:', () =
     [
       'a part that was not requested',
       'incomplete_file',
-      'The service sent only bytes 0 to 99 of 200 although the whole file was requested.',
+      'The service sent only bytes 0 to 99 of 200, although the whole file was requested.',
       status206('bytes 0-99/200', () => mp4.subarray(0, 100)),
     ],
     [
       'a part that does not say which',
       'incomplete_file',
-      'The service sent only a part of the file although the whole file was requested.',
+      'The service sent only a part of the file, although the whole file was requested.',
       status206('bytes', () => mp4.subarray(0, 100)),
     ],
     [

@@ -75,7 +75,7 @@ describe('a name that the socket resolves', () => {
     resolving(addresses);
     for (const all of [true, false]) {
       const [error, address, family] = await lookup(all);
-      expect(error).toMatchObject({ code: ADDRESS_BLOCKED, message: 'The address is not a public one.' });
+      expect(error).toMatchObject({ code: ADDRESS_BLOCKED, message: 'The address is not public.' });
       expect([address, family]).toEqual(['', 0]);
     }
   });
@@ -105,7 +105,7 @@ describe('the peer of a socket', () => {
       socket.emit('connect');
       expect(await opening).toEqual({
         code: ADDRESS_BLOCKED,
-        message: 'The address is not a public one.',
+        message: 'The address is not public.',
         socket: null,
       });
       expect(socket.destroyed).toBe(true);

@@ -23,15 +23,15 @@ describe('the base address', () => {
   });
 
   it.each([
-    ['', 'is not a URL; it looks like https://host'],
+    ['', 'is not a URL. Use the form https://host'],
     ['h.example', 'is not a URL'],
     ['ftp://h', 'must start with https:// or http://'],
-    ['https://u:secret@h', 'must not hold a user name or a password'],
-    ['https://secret@h', 'must not hold a user name or a password'],
-    ['https://:secret@h', 'must not hold a user name or a password'],
-    ['https://h?a=secret', 'must not have a query or a fragment'],
-    ['https://h#secret', 'must not have a query or a fragment'],
-    ['https://h?', 'must not have a query or a fragment'],
+    ['https://u:secret@h', 'must not contain a user name or a password'],
+    ['https://secret@h', 'must not contain a user name or a password'],
+    ['https://:secret@h', 'must not contain a user name or a password'],
+    ['https://h?a=secret', 'must not contain a query or a fragment'],
+    ['https://h#secret', 'must not contain a query or a fragment'],
+    ['https://h?', 'must not contain a query or a fragment'],
   ])('%j is refused without being repeated', (text, why) => {
     expect(() => normaliseBaseUrl(text)).toThrow(Error);
     expect(() => normaliseBaseUrl(text)).toThrow(why);
@@ -75,7 +75,7 @@ describe('the base address', () => {
         new Error('A path segment must not be empty, "." or "..".'),
       );
     expect(() => apiUrl('https://h', 'videos', '\ud800')).toThrow(
-      new Error('A path segment must be well-formed text.'),
+      new Error('A path segment must be well-formed Unicode.'),
     );
   });
 });

@@ -147,11 +147,11 @@ describe('what a reply to a paid call proves', () => {
     meaningOfPaid({ status, kind: 'unknown', hasRetryAfter: false, readable: false, ...own }, policy);
 
   it.each([
-    [400, 'invalid', 'invalid_request', /^The service refused the request, possibly before a task existed/],
-    [401, 'unknown', 'credentials', /^The service did not accept the credentials .* Check the key/],
-    [402, 'unknown', 'quota', /no quota or balance left .* A person must look\.$/],
-    [400, 'moderation', 'moderation', /^The service refused the content\. .*refused again; change/],
-    [400, 'capacity', 'capacity', /no capacity for this call now\. It can be tried again later\.$/],
+    [400, 'invalid', 'invalid_request', /^The service rejected the request, possibly before a task existed/],
+    [401, 'unknown', 'credentials', /^The service did not accept the credentials, .* Check the key/],
+    [402, 'unknown', 'quota', /no quota or balance left .* Top up or raise the quota\.$/],
+    [400, 'moderation', 'moderation', /^The service refused the content\. .*refused again\. Change/],
+    [400, 'capacity', 'capacity', /no capacity for this call right now\. Try again later\.$/],
   ] as const)('[C7.1] %i with an error of kind %s is %s, and its message says what to do', (...one) => {
     const [status, kind, reason, message] = one;
     expect(paid(status, { kind })).toEqual({
@@ -165,7 +165,7 @@ describe('what a reply to a paid call proves', () => {
     expect(paid(500, {}, resolveCreatePolicy({ on500: 'fail' }))).toEqual({
       class: 'rejected',
       reason: 'service_error',
-      message: expect.stringMatching(/^The service answered with an error that the policy treats/) as string,
+      message: expect.stringMatching(/^The service returned an error that the policy treats/) as string,
     });
   });
 

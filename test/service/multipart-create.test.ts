@@ -104,7 +104,7 @@ describe('a server that takes no JSON', () => {
     const refused = await client.createVideo(jsonBody(), send());
     expect(refused).toMatchObject({ class: 'rejected', reason: 'invalid_request' });
     expect(refused.class === 'rejected' && refused.message).toMatch(
-      /^The service refused the request.* If this service takes creates as .*"createForm": "multipart"/,
+      /^The service rejected the request.* If this service accepts creates only as .*"createForm": "multipart"/,
     );
     const form = await client.createVideo(await bodyOf(model), send());
     expect(form.class === 'rejected' && form.message).not.toContain('createForm');

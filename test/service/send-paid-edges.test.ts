@@ -56,7 +56,7 @@ describe('what a policy may name for its header', () => {
       class: 'not_sent',
       cause: 'invalid_policy',
       permanent: true,
-      message: 'The policy names an idempotency header that cannot be sent.',
+      message: "The policy's idempotency header or key cannot be sent.",
     });
     expect(seen).toHaveLength(0);
   });
@@ -109,7 +109,7 @@ describe('a call that cannot be made', () => {
       class: 'not_sent',
       cause: 'file_unreadable',
       permanent: false,
-      message: 'A file of the request can no longer be read.',
+      message: "One of the request's files can no longer be read.",
     });
     expect(service.seen).toHaveLength(0);
     await service.close();

@@ -8,7 +8,7 @@ import { type ArtifactRef } from '../../domain/request';
 import { ensureFolder, publishIfAbsent, removeIfThere, writeSynced } from '../files/durable-files';
 import { ifAbsent, systemCode, systemFault } from '../files/system-errors';
 
-/** Passes the bytes on and fails at the end, with `hash_mismatch`, when they do not have this SHA-256. */
+/** Passes the bytes through. Fails at the end with `hash_mismatch` if they do not have this SHA-256. */
 export function verifiedStream(source: Readable, sha256: string): Readable {
   const hash = createHash('sha256');
   const check = new Transform({
@@ -18,97 +18,97 @@ export function verifiedStream(source: Readable, sha256: string): Readable {
     },
     flush(done: TransformCallback) {
       const same = hash.digest('hex') === sha256;
-      done(same ? null : new ArtifactError('hash_mismatch', `Artifact ${sha256} is damaged in the store.`));
+      done(same ? null : new ArtifactError('hash_mismatch', `Artifact ${sha256} is corrupted in the store.`));
     },
   });
   source.once('error', (error) => check.destroy(toArtifactError(error)));
-  // pipeline closes the source when the reader closes the result, and passes errors on to the reader.
+  // pipeline closes the source when the reader closes the result and forwards errors to the reader.
   pipeline(source, check, () => undefined);
   return check;
 }
 
-/** Facts about bytes to store: the media type detected from the bytes, never a claimed one. */
+/** Facts about the bytes to store. The media type must be detected from the bytes, not taken from a header. */
 export interface PutOptions {
   /** For example `video/mp4`. */
   readonly mediaType: string;
 }
 
 /**
- * A store of bytes (architecture: Stores): named by their SHA-256, written once, never changed.
- * Every method rejects with an {@link ArtifactError}; no message contains a path, a bucket or a key.
+ * Stores bytes under their SHA-256 (architecture: Stores). They are written once and never change.
+ * Every method rejects with an {@link ArtifactError}. No message contains a path, a bucket or a key.
  */
 export interface ArtifactStore {
-  /** The kind of store, for messages: `file`, `s3`, or a word of your own. Not private, because it enters histories. */
+  /** The kind of store for messages: `file`, `s3`, or your own word. It enters histories, so it must not be private. */
   readonly kind: string;
 
   /**
-   * Opens a part that belongs to one activity execution. The same owner gets its own bytes back (resume), and no
-   * other owner continues them. An earlier stage of the same owner that is still open loses its part.
+   * Opens a part that belongs to one activity execution. The same owner can resume its bytes; no other owner can. If
+   * the owner has an earlier stage open, that stage loses its part.
    */
   stage(owner: string, options?: StageOptions): Promise<StagedArtifact>;
 
-  /** The bytes of an artifact; the stream fails at its end with `hash_mismatch` when they do not match the hash. */
+  /** Reads an artifact. The stream fails at its end with `hash_mismatch` if the bytes do not match the hash. */
   read(ref: { readonly sha256: string }): Promise<Readable>;
 
-  /** Size in bytes, or null when the store does not have it. */
+  /** Returns the size in bytes, or null if the store does not have the artifact. */
   has(sha256: string): Promise<number | null>;
 
   /**
-   * Path of a local file with the bytes of an artifact, for `fs.openAsBlob` and programs such as ffmpeg: read it, never
-   * write it. A store that is not local gives a verified copy, which stays for at least an hour. The path never enters an
+   * Returns the path of a local file with the artifact's bytes, for `fs.openAsBlob` and programs such as ffmpeg. Never
+   * write to it. A remote store returns a verified copy, which stays for at least an hour. The path never enters an
    * output.
    */
   localPath(ref: { readonly sha256: string }): Promise<string>;
 
   /**
-   * An address from which anybody can read the artifact for this long, in milliseconds; left out by a store that cannot
-   * give one. It is a secret: whoever has it can read, so that it belongs in no log, history or message.
+   * Returns an address from which anyone can read the artifact for `expiresMs` milliseconds. Omit it if the store
+   * cannot sign addresses. The address is a secret: keep it out of logs, histories and messages.
    */
   presign?(ref: { readonly sha256: string }, options: { readonly expiresMs: number }): Promise<string>;
 
   /**
-   * At most `limit` artifacts whose hash comes after `after`, in the order of their hashes; from the first one when it is
-   * null. Those that are stored or removed meanwhile may be left out.
+   * Lists up to `limit` artifacts with hashes greater than `after`, in hash order; null starts at the first. Artifacts
+   * that are stored or removed during the call may be missing.
    */
   list(after: string | null, limit: number): Promise<readonly StoredArtifact[]>;
 
-  /** Removes an artifact, if it is there. */
+  /** Removes an artifact if it exists. */
   remove(sha256: string): Promise<void>;
 
-  /** Stores bytes that are in memory. Bytes that the store already has are not written again. */
+  /** Stores bytes from memory. Does not write bytes again that the store already has. */
   putBuffer(bytes: Uint8Array, options: PutOptions): Promise<ArtifactRef>;
 
-  /** Stores the bytes of a stream: all of them, or nothing. Bytes that the store already has are not written again. */
+  /** Stores all bytes of a stream, or nothing. Does not write bytes again that the store already has. */
   putStream(source: AsyncIterable<Uint8Array>, options: PutOptions): Promise<ArtifactRef>;
 
   /**
-   * Writes an artifact to a file of the user: durable, complete or absent.
-   * Never overwrites other content under that name: `destination_occupied`.
+   * Writes an artifact to a user's file durably: the file is complete or absent.
+   * Rejects with `destination_occupied` instead of overwriting other content.
    */
   fetchTo(ref: ArtifactRef, destination: string): Promise<'written' | 'already_there'>;
 
-  /** The id of the store, the same from every machine; left out by a store that has none. */
+  /** Returns the store's ID, which is the same from every machine. Omit it if the store has none. */
   identity?(): Promise<string>;
 
-  /** Deletes local parts that no activity continues any more; left out by a store without local parts. */
+  /** Deletes local parts that no activity will resume. Omit it if the store has no local parts. */
   removeStaleParts?(): Promise<unknown>;
 
-  /** Removes old refused bytes; left out by a store that keeps none. */
+  /** Removes old refused bytes. Omit it if the store does not keep them. */
   pruneRejected?(options: PruneRejected): Promise<PrunedBytes>;
 
-  /** Rejects with `not_writable` or `no_space` when nothing can be stored now. */
+  /** Rejects with `not_writable` or `no_space` if the store cannot store anything right now. */
   checkWritable(): Promise<void>;
 }
 
-/** Which refused bytes are removed. */
+/** Which refused bytes to remove. */
 export interface PruneRejected {
-  /** Milliseconds since the Unix epoch: bytes that were refused since are kept. */
+  /** Milliseconds since the Unix epoch. Bytes refused at or after this time are kept. */
   readonly before: number;
-  /** Counts without removing. */
+  /** Whether to count without removing. */
   readonly dryRun: boolean;
 }
 
-/** What was removed; with `dryRun`, what would be. */
+/** What was removed, or would be removed with `dryRun`. */
 export interface PrunedBytes {
   /** Number of files or objects. */
   readonly removed: number;
@@ -116,82 +116,82 @@ export interface PrunedBytes {
   readonly removedBytes: number;
 }
 
-/** An artifact as {@link ArtifactStore.list} finds it. */
+/** An artifact in the result of {@link ArtifactStore.list}. */
 export interface StoredArtifact {
-  /** Lowercase hexadecimal. */
+  /** Lowercase hexadecimal SHA-256. */
   readonly sha256: string;
   /** Size in bytes. */
   readonly bytes: number;
-  /** ISO 8601 time at which these bytes were last stored, at most a day too early. */
+  /** ISO 8601 time when these bytes were last stored. May be up to a day too early. */
   readonly storedAt: string;
 }
 
 /**
- * A day: bytes that are stored again later than this after the last time are marked as stored now, so that nobody takes
- * them for old.
+ * One day. If the same bytes are stored again after this time, the store renews `storedAt`, so that they do not look
+ * old.
  */
 export const STORED_AGAIN_MS = 86_400_000;
 
 /** Options of {@link ArtifactStore.stage}. */
 export interface StageOptions {
-  /** The owner is new, so that its earlier parts are not searched for. @default false */
+  /** Whether the owner is new, so a search for its earlier parts is unnecessary. @default false */
   readonly fresh?: boolean;
 }
 
-/** Bytes that are not an artifact yet. After `publish`, `reject` or `discard` only `close` may be called. */
+/** Bytes that are not an artifact yet. After `publish`, `reject` or `discard`, only `close` may be called. */
 export interface StagedArtifact {
   /** Number of bytes in the part. */
   readonly position: number;
-  /** Appends bytes. Rejects with `superseded` after another execution of the owner took the part over. */
+  /** Appends bytes. Rejects with `superseded` after another execution of the owner has taken over the part. */
   write(chunk: Uint8Array): Promise<void>;
   /** Drops all bytes and starts at 0. */
   restart(): Promise<void>;
-  /** Local path of the part, in a store that has one, for checks that need random access. */
+  /** Returns the part's local path, if the store has one, for checks that need random access. */
   inspectPath(): string | undefined;
-  /** Lowercase hexadecimal SHA-256 of the bytes so far. */
+  /** Returns the lowercase hexadecimal SHA-256 of the bytes so far. */
   sha256(): string;
-  /** Makes the bytes durable and visible under their hash; existing bytes are not written again, or only to renew `storedAt`. */
+  /** Makes the bytes durable and visible under their hash. May write existing bytes again only to renew `storedAt`. */
   publish(mediaType: string): Promise<ArtifactRef>;
-  /** Keeps refused bytes for inspection, as `<hash>.rejected`: never readable as an artifact. */
+  /** Keeps refused bytes for inspection as `<hash>.rejected`, which cannot be read as an artifact. */
   reject(): Promise<ArtifactRef>;
   /** Deletes the part and its bytes. */
   discard(): Promise<void>;
-  /** Releases the part and keeps its bytes for the owner's next try. */
+  /** Releases the part and keeps its bytes for the owner's next attempt. */
   close(): Promise<void>;
 }
 
-/** Why a store refused; public values. */
+/** Why a store operation failed. These values are public. */
 export type ArtifactErrorCode =
-  /** The store has no such artifact. */
+  /** The store does not have this artifact. */
   | 'not_found'
   /** The stored bytes do not match their hash. */
   | 'hash_mismatch'
-  /** The destination holds other content. */
+  /** The destination contains other content. */
   | 'destination_occupied'
-  /** The part was taken over by a later execution of the same owner, or is closed. */
+  /** The part is closed, or a later execution of the same owner took it over. */
   | 'superseded'
-  /** The device or the quota is full. */
+  /** The device is full or the quota is used up. */
   | 'no_space'
-  /** Missing permission, read-only or missing directory. */
+  /** The directory is missing, read-only or not permitted. */
   | 'not_writable'
-  /** Not an image, video or audio according to the bytes. */
+  /** The bytes are not an image, a video or audio. */
   | 'not_media'
   /** Not a regular file, or not readable. */
   | 'not_readable'
   /** Larger than allowed. */
   | 'too_large'
-  /** Any other fault of the storage. */
+  /** Any other storage failure. */
   | 'storage';
 
-/** Error of a store. Neither the message nor anything serialised with it contains a path, bucket or key. */
+/** A store's error. Neither the message nor anything serialized with it contains a path, a bucket or a key. */
 export class ArtifactError extends Error {
   override readonly name = 'ArtifactError';
 
   constructor(
-    /** Stable; what a program decides by. */
+    /** A stable code for programs. */
     readonly code: ArtifactErrorCode,
     message: string,
-    /** What to do, where it depends on the kind of store. @default what to do with a folder */
+    /** What to do, if that depends on the kind of store. @default advice for a folder */
     readonly hint?: string,
   ) {
     super(message);
@@ -204,10 +204,10 @@ export function isHash(name: string): boolean {
   return SHA256.test(name);
 }
 
-/** @throws ArtifactError `not_found` for what can be no artifact, so that no other name becomes a path or a key. */
+/** @throws ArtifactError `not_found` for text that is not a hash, so that it never becomes a path or a key. */
 export function assertHash(sha256: string): void {
   if (!isHash(sha256))
-    throw new ArtifactError('not_found', 'Not the SHA-256 of an artifact: 64 lowercase hexadecimal digits.');
+    throw new ArtifactError('not_found', "An artifact's SHA-256 must have 64 lowercase hexadecimal digits.");
 }
 
 export function notFound(sha256: string): ArtifactError {
@@ -218,8 +218,8 @@ const SPACE: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 const ACCESS: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST']);
 
 /**
- * Turns a system error into an {@link ArtifactError}: system messages contain paths, this message only the call and the
- * error code.
+ * Converts a system error to an {@link ArtifactError}. System messages contain paths; the new message contains only the
+ * system call and the error code.
  */
 export function toArtifactError(error: unknown, place = 'The artifact store'): ArtifactError {
   if (error instanceof ArtifactError) return error;
@@ -230,22 +230,22 @@ export function toArtifactError(error: unknown, place = 'The artifact store'): A
   return new ArtifactError('storage', `${place} failed (${fault}).`);
 }
 
-/** Name of the record that holds the id of a store. */
+/** The name of the record with the store's ID. */
 export const IDENTITY_NAME = 'store.json';
 
-/** A record with a new id. */
+/** Creates a record with a new ID. */
 export function newIdentity(): string {
   return `${JSON.stringify({ v: 1, storeId: randomUUID() })}\n`;
 }
 
-/** The id in such a record. @throws ArtifactError `storage` when it holds none */
+/** Reads the ID in such a record. @throws ArtifactError `storage` if it does not contain one */
 export function parseStoreIdentity(text: string): string {
   const storeId = identityIn(text);
   if (storeId !== undefined) return storeId;
-  throw new ArtifactError('storage', `The ${IDENTITY_NAME} of the artifact store does not hold its name.`);
+  throw new ArtifactError('storage', `The artifact store's ${IDENTITY_NAME} does not contain a store ID.`);
 }
 
-/** The id of the store in this folder, created by the first caller; the same from every machine that sees the folder. */
+/** Returns the ID of the store in this folder. The first caller creates it; every machine sees the same ID. */
 export async function storeIdentity(root: string): Promise<string> {
   const file = join(root, IDENTITY_NAME);
   return (await readIdentity(file)) ?? makeIdentity(root, file);
@@ -260,10 +260,13 @@ async function makeIdentity(root: string, file: string): Promise<string> {
   } finally {
     await removeIfThere(draft);
   }
-  // The first process to publish a name wins.
+  // The first process to publish an ID wins.
   const storeId = await readIdentity(file);
   if (storeId === undefined)
-    throw new ArtifactError('storage', `The ${IDENTITY_NAME} of the artifact store is gone.`);
+    throw new ArtifactError(
+      'storage',
+      `The artifact store's ${IDENTITY_NAME} was deleted while it was being created.`,
+    );
   return storeId;
 }
 

@@ -1,6 +1,6 @@
 import { type FileHandle } from 'node:fs/promises';
 
-/** Random access to the bytes of a file that does not change meanwhile. */
+/** Random access to a file that does not change during the reads. */
 export interface ByteSource {
   read(
     into: Buffer,
@@ -10,10 +10,10 @@ export interface ByteSource {
   ): Promise<{ readonly bytesRead: number }>;
 }
 
-/** A file up to this size is read at once: its checks read about a dozen positions. */
+/** Files up to this size are read as a whole, because checks would read about a dozen parts of them. */
 const SMALL = 512 * 1024;
 
-/** The bytes of an open file: those of a small file in memory, those of a larger one on demand. */
+/** Returns an open file's bytes. Small files are read into memory, larger ones on demand. */
 export async function bytesOf(handle: FileHandle, size: number): Promise<ByteSource> {
   if (size > SMALL) return handle;
   const bytes = await readRange(handle, 0, size);
@@ -25,7 +25,7 @@ export async function bytesOf(handle: FileHandle, size: number): Promise<ByteSou
   };
 }
 
-/** The bytes from a position on; fewer where the file ends. */
+/** Reads bytes from a position. Returns fewer if the file ends. */
 export async function readRange(source: ByteSource, position: number, length: number): Promise<Buffer> {
   const bytes = Buffer.alloc(length);
   let done = 0;
@@ -37,7 +37,7 @@ export async function readRange(source: ByteSource, position: number, length: nu
   return bytes.subarray(0, done);
 }
 
-/** One read serves headers that are close together: a hostile file may consist of headers only. */
+/** Serves nearby headers from one read, because a hostile file may consist only of headers. */
 export class HeaderReader {
   readonly #window = Buffer.alloc(4096);
   #start = 0;
@@ -45,7 +45,7 @@ export class HeaderReader {
 
   constructor(private readonly bytes: ByteSource) {}
 
-  /** Up to 16 bytes; fewer at the file's end. */
+  /** Returns up to 16 bytes, fewer at the end of the file. */
   async at(position: number): Promise<Buffer> {
     const from = position - this.#start;
     if (from >= 0 && from + 16 <= this.#length) return this.#window.subarray(from, from + 16);
@@ -55,5 +55,5 @@ export class HeaderReader {
   }
 }
 
-/** What a container other than MP4 says about itself: whether it has a picture, or is cut. */
+/** The result of checking a container other than MP4. `cut` means that the file is truncated. */
 export type ContainerCheck = 'has_picture' | 'no_picture' | 'cut';

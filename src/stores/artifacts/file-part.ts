@@ -16,17 +16,17 @@ import { ArtifactError, type StagedArtifact, toArtifactError } from './artifact-
 export interface PartTargets {
   final(sha256: string): string;
   rejected(sha256: string): string;
-  /** Says that the final name had these bytes already. @default nothing to do */
+  /** Called if the final file already had these bytes. @default does nothing */
   storedAgain?(sha256: string): Promise<void>;
 }
 
 const COPY_CHUNK = 1024 * 1024;
-/** Bytes after which a sync starts: what is on the disk before the end need not be waited for at the end. */
+/** Starts a sync after this many bytes, so the final sync has less to write. */
 const SYNC_EVERY = 32 * 1024 * 1024;
 
 /**
- * A part of a file store. Each stage has a file of its own: an earlier stage that is still running (an activity
- * attempt that was given up) writes into a file that no longer has a name.
+ * A part in a file store. Each stage has its own file. If an abandoned activity attempt is still running, it writes to
+ * a file that no longer has a name.
  */
 export class FilePart implements StagedArtifact {
   #hash: Hash = createHash('sha256');
@@ -36,7 +36,7 @@ export class FilePart implements StagedArtifact {
   #sync: Promise<void> | undefined;
   #syncedTo = 0;
   #syncError: ArtifactError | undefined;
-  /** Set when the file holds bytes that are not in the hash. */
+  /** Set if the file contains bytes that are not in the hash. */
   #writeError: ArtifactError | undefined;
 
   private constructor(
@@ -45,7 +45,7 @@ export class FilePart implements StagedArtifact {
     private readonly targets: PartTargets,
   ) {}
 
-  /** @param previous part of the same owner to continue from; its bytes are hashed again. */
+  /** @param previous the same owner's earlier part to resume from; its bytes are hashed again */
   static async create(path: string, targets: PartTargets, previous?: string): Promise<FilePart> {
     const part = new FilePart(await open(path, 'wx+', 0o600), path, targets);
     try {
@@ -64,7 +64,7 @@ export class FilePart implements StagedArtifact {
   async write(chunk: Uint8Array): Promise<void> {
     this.#assertOpen();
     const written = this.#writeToFile(chunk);
-    // Hashed while the bytes are written; bytes of a failed write are not in the hash.
+    // Hashes a copy during the write, so that a failed write does not change the hash.
     const hash = this.#hash.copy().update(chunk);
     await written;
     this.#hash = hash;
@@ -73,8 +73,8 @@ export class FilePart implements StagedArtifact {
   }
 
   /**
-   * One sync at a time, during the download. A failure is kept: the system reports it once, and a later sync would
-   * succeed.
+   * Runs one sync at a time during the download. Remembers a failure, because the system reports it only once and a
+   * later sync would succeed.
    */
   #beginSync(): void {
     if (this.#sync !== undefined || this.#position - this.#syncedTo < SYNC_EVERY) return;
@@ -99,7 +99,7 @@ export class FilePart implements StagedArtifact {
       }
     } catch (error) {
       const failure = toArtifactError(error);
-      // A full disk may accept part of a chunk: bytes that are not in the hash must not be in the file.
+      // A full disk may accept part of a chunk. The file must not contain bytes that are not in the hash.
       await this.handle.truncate(this.#position).catch((error: unknown) => {
         throwBug(error);
         this.#writeError = failure;
@@ -108,7 +108,7 @@ export class FilePart implements StagedArtifact {
     }
   }
 
-  /** Makes the bytes durable. @throws the error of any sync, also of one that began earlier */
+  /** Makes the bytes durable. @throws the error of any sync, including earlier ones */
   async #synced(): Promise<void> {
     await this.#sync;
     const failed = this.#syncError ?? this.#writeError;
@@ -137,8 +137,8 @@ export class FilePart implements StagedArtifact {
   }
 
   /**
-   * Makes the bytes durable where they are, for a copy that is made from the file.
-   * @throws ArtifactError `superseded` for a part that is closed; the error of any write or sync
+   * Makes the bytes durable in place, so that the file can be copied.
+   * @throws ArtifactError `superseded` if the part is closed; the error of any write or sync
    */
   async settle(): Promise<void> {
     this.#assertOpen();
@@ -173,7 +173,7 @@ export class FilePart implements StagedArtifact {
     if (!this.#open) return;
     this.#open = false;
     try {
-      // A later try resumes from these bytes, so they must survive a power cut.
+      // A later attempt resumes from these bytes, so they must survive a power failure.
       if (!this.#finished) await this.#synced();
     } catch (error) {
       throw toArtifactError(error);
@@ -194,19 +194,19 @@ export class FilePart implements StagedArtifact {
     try {
       await this.#synced();
       if (!(await publish())) {
-        // Same name, same bytes, unless the stored file was damaged: then this one replaces it.
+        // The same name means the same bytes, unless the stored file is damaged. Then this file replaces it.
         if (!(await isIntact(final, this.#position, sha256))) {
           await rename(this.path, final);
           await syncFolderIfItCan(dirname(final));
         } else {
           await storedAgain?.(sha256);
-          // Until then it may have been removed as an old one.
+          // The stored file may have been removed as old in the meantime.
           if (!(await publish())) await removeIfThere(this.path);
         }
       }
     } catch (error) {
       if (systemCode(error) === 'ENOENT')
-        throw new ArtifactError('superseded', 'Another try of this download took its part over.');
+        throw new ArtifactError('superseded', 'Another attempt at this download took over its part.');
       throw toArtifactError(error);
     }
     this.#finished = true;

@@ -27,9 +27,9 @@ import { fetchToFile } from './user-files';
 
 /**
  * Artifacts in a directory (architecture: Stores): `<root>/sha256/<h[0:2]>/<hash>`, parts in `<root>/parts/`, refused
- * bytes as `<root>/rejected/<hash>.rejected`. `<hash>.stored` beside a file tells when its bytes were last stored again:
- * the file itself is never touched, because an upload of it that is under way would fail. Files are 0600, directories
- * 0700; all names are made here, none comes from a service.
+ * bytes as `<root>/rejected/<hash>.rejected`. `<hash>.stored` beside a file records when its bytes were last stored
+ * again. The file itself is never touched, because a running upload of it would fail. Files have mode 0600, directories
+ * 0700. Names never come from a service.
  */
 export class FileArtifactStore implements ArtifactStore {
   readonly kind = 'file';
@@ -115,7 +115,7 @@ export class FileArtifactStore implements ArtifactStore {
     }
   }
 
-  /** Does all that a result needs: writes, flushes, publishes, reads and removes a file. Leaves nothing behind. */
+  /** Writes, flushes, publishes, reads and removes a file, as storing a result would. */
   async checkWritable(): Promise<void> {
     const probe = await this.putBuffer(randomBytes(32), { mediaType: 'application/octet-stream' });
     try {
@@ -127,7 +127,7 @@ export class FileArtifactStore implements ArtifactStore {
     }
   }
 
-  /** Deletes parts that were not modified for this long: their activities were terminated. @returns how many. */
+  /** Deletes parts that were not modified for this long, because their activities ended abruptly. @returns how many */
   async removeStaleParts(olderThanMs = STALE_PART_MS, now = Date.now()): Promise<number> {
     return this.#parts.removeStale(olderThanMs, now);
   }
@@ -148,7 +148,7 @@ export class FileArtifactStore implements ArtifactStore {
   async #storedAgain(sha256: string): Promise<void> {
     const stored = await this.#stored(sha256);
     if (stored === null || Date.now() - Date.parse(stored.storedAt) < STORED_AGAIN_MS) return;
-    // Written and not only touched: the clock of the file system counts.
+    // A write, unlike setting the time, uses the file system's clock.
     await writeFile(this.#note(sha256), '\n', { mode: 0o600 });
   }
 
@@ -175,7 +175,7 @@ async function statOf(path: string): Promise<Stats | null> {
   }
 }
 
-/** The names in a folder, in order; none where it does not exist. */
+/** The names in a folder, sorted; empty if the folder does not exist. */
 async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return (await readdir(folder)).sort();

@@ -3,7 +3,7 @@ import { type ReferenceKind } from '../../domain/request';
 import { roleOf } from './mp4-boxes';
 import { tsFormOf } from './mpeg-ts';
 
-/** Kind of bytes, by their magic numbers. */
+/** A media type detected from magic numbers. */
 interface SniffedMedia {
   readonly kind: ReferenceKind;
   readonly mediaType: string;
@@ -11,7 +11,7 @@ interface SniffedMedia {
   readonly extension: string;
 }
 
-/** Bytes that {@link sniffMedia} and {@link describePage} need. */
+/** How many bytes {@link sniffMedia} and {@link describePage} need. */
 export const SNIFF_BYTES = 4096;
 
 interface Magic extends SniffedMedia {
@@ -24,13 +24,13 @@ const ascii = (head: Buffer, offset: number, text: string) =>
 const bytes = (head: Buffer, ...expected: number[]) => expected.every((byte, index) => head[index] === byte);
 
 /**
- * Whether bytes begin like an MP4, QuickTime or HEIF file: with a box that such files have at their top level. Its size
- * is a number and no text; one of text would be taken for a part of a sentence.
+ * Whether bytes begin like an MP4, QuickTime or HEIF file, with a known top-level box. The bytes must be binary,
+ * because ordinary text can contain a box type.
  */
 export const isIsoFile = (head: Buffer) =>
   roleOf(head.toString('latin1', 4, 8)) !== undefined && isBinary(head.toString('latin1'));
 
-/** Brands of the file: the main one first. Undefined where no box with them is within these bytes. */
+/** The file's brands, major brand first. Undefined if these bytes do not contain the brand box. */
 function brandsOf(head: Buffer): readonly string[] | undefined {
   for (let at = 0; at + 12 <= head.length;) {
     const size = head.readUInt32BE(at);
@@ -46,28 +46,28 @@ function brandsOf(head: Buffer): readonly string[] | undefined {
 }
 
 const STILL_BRANDS = new Set(['avif', 'heic', 'heix', 'mif1', 'jpx ', 'jp2 ']);
-/** An image sequence has a track of pictures. */
+/** Brands of image sequences, which have a picture track. */
 const SEQUENCE_BRANDS = new Set(['avis', 'msf1', 'hevc', 'hevx']);
 const MP4_AUDIO_BRANDS = new Set(['M4A ', 'M4B ', 'F4A ', 'F4B ']);
 
-/** What the brands of an ISO file say it is. */
+/** The kind of an ISO file according to its brands. */
 function isoKind(head: Buffer): 'mp4' | 'quicktime' | 'audio' | 'still' | undefined {
   if (!isIsoFile(head)) return undefined;
   const [brand, ...others] = brandsOf(head) ?? [];
-  // A QuickTime file of the old kind has no brand.
+  // Old QuickTime files have no brand.
   if (brand === undefined) return ascii(head, 4, 'ftyp') ? undefined : 'quicktime';
   if (brand === 'qt  ') return 'quicktime';
   if (MP4_AUDIO_BRANDS.has(brand)) return 'audio';
   return STILL_BRANDS.has(brand) && !others.some((one) => SEQUENCE_BRANDS.has(one)) ? 'still' : 'mp4';
 }
 
-/** What no text has; ESC is left out, because terminals write it. */
+/** Whether text contains control characters that never occur in text. ESC is allowed, because terminals write it. */
 // eslint-disable-next-line no-control-regex
 const isBinary = (text: string) => /[\u0000-\u0008\u000e-\u001a]/.test(text);
 
 const isMatroska = (head: Buffer) => bytes(head, 0x1a, 0x45, 0xdf, 0xa3);
 
-/** An MPEG layer III frame header with no reserved value; layer I would also match a UTF-16 text. */
+/** Whether bytes begin with an MPEG layer III frame header. Layer I would also match UTF-16 text. */
 const isMpegAudioFrame = (head: Buffer) =>
   head.length >= 4 &&
   head[0] === 0xff &&
@@ -84,7 +84,7 @@ const magic = (mediaType: string, extension: string, matches: Magic['matches']):
   matches,
 });
 
-/** Own small table: the packages with larger ones are ESM only. */
+/** A small table of our own, because the packages with larger tables are ESM-only. */
 const TABLE: readonly Magic[] = [
   magic('video/mp4', 'mp4', (head) => isoKind(head) === 'mp4'),
   magic('video/quicktime', 'mov', (head) => isoKind(head) === 'quicktime'),
@@ -100,24 +100,24 @@ const TABLE: readonly Magic[] = [
   magic('audio/ogg', 'ogg', (head) => ascii(head, 0, 'OggS')),
   magic('audio/flac', 'flac', (head) => ascii(head, 0, 'fLaC')),
   magic('audio/mp4', 'm4a', (head) => isoKind(head) === 'audio'),
-  // ADTS: sync word with layer 00, which MPEG audio frames never have.
+  // ADTS: a sync word with layer 00, which MPEG audio frames never have.
   magic('audio/aac', 'aac', (head) => head[0] === 0xff && (head[1]! & 0xf6) === 0xf0),
   magic('audio/mpeg', 'mp3', (head) => ascii(head, 0, 'ID3') || isMpegAudioFrame(head)),
 ];
 
-/** Media type of bytes by their beginning, whatever a header or a file name claims; undefined when it is not known. */
+/** Detects the media type from the first bytes, whatever a header or file name claims. Undefined if unknown. */
 export function sniffMedia(head: Uint8Array): SniffedMedia | undefined {
   const view = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
   const found = TABLE.find(({ matches }) => matches(view));
   return found && { kind: found.kind, mediaType: found.mediaType, extension: found.extension };
 }
 
-/** Describes bytes that are not media, for messages: a page of JSON or HTML instead of a file is common. */
+/** Describes bytes that are not media for messages. Services often return JSON or HTML instead of a file. */
 export function describePage(head: Uint8Array): 'empty' | 'json' | 'html' | 'text' | 'unknown' {
   if (head.length === 0) return 'empty';
   const begin = Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, SNIFF_BYTES));
   const text = begin.toString('utf8');
-  // A byte order mark counts as a blank.
+  // trimStart also removes a byte order mark.
   const start = text.trimStart();
   if (/^[{[]/.test(start)) return 'json';
   if (/^<(!doctype|html|head|body|\?xml|error|!--)/i.test(start)) return 'html';
@@ -125,14 +125,14 @@ export function describePage(head: Uint8Array): 'empty' | 'json' | 'html' | 'tex
   return isBinary(text) || /\ufffd[^\ufffd]/.test(text) ? 'unknown' : 'text';
 }
 
-/** File extension of the media type of an artifact, without a dot; `bin` for an unknown one. */
+/** Returns a media type's file extension without a dot, or `bin` if it is unknown. */
 export function extensionOf(mediaType: string): string {
   const bare = mediaType.replace(/;.*/s, '');
   if (bare === 'application/json') return 'json';
   return TABLE.find((one) => one.mediaType === bare)?.extension ?? 'bin';
 }
 
-/** Largest accepted image, in pixels: a header may claim more than any viewer can decode. */
+/** The largest accepted image, in pixels. A header may claim more than any viewer can decode. */
 export const MAX_IMAGE_PIXELS = 100_000_000;
 
 type ImageCheck =
@@ -143,18 +143,18 @@ type ImageCheck =
       readonly message: string;
     };
 
-/** Media type and size of an image from its bytes alone. Reads the header; decodes nothing. */
+/** Returns an image's media type and size. Reads only the header and decodes nothing. */
 export function checkImage(head: Uint8Array): ImageCheck {
   const refused = (reason: 'not_image' | 'unreadable' | 'too_large', message: string) =>
     ({ ok: false, reason, message }) as const;
   const media = sniffMedia(head);
-  if (media?.kind !== 'image') return refused('not_image', 'The bytes are not an image.');
+  if (media?.kind !== 'image') return refused('not_image', 'The content is not an image.');
   const size = measure(head);
   if (size === undefined)
-    return refused('unreadable', `The header of this ${media.mediaType} cannot be read.`);
+    return refused('unreadable', `The image header of this ${media.mediaType} file cannot be read.`);
   const { width, height } = size;
   if (width * height > MAX_IMAGE_PIXELS) {
-    const message = `The header claims ${width}x${height} pixels, more than ${MAX_IMAGE_PIXELS}.`;
+    const message = `The image has ${width}x${height} pixels according to its header, but the limit is ${MAX_IMAGE_PIXELS} pixels.`;
     return refused('too_large', message);
   }
   return { ok: true, mediaType: media.mediaType, width, height };
@@ -165,7 +165,7 @@ function measure(head: Uint8Array): { width: number; height: number } | undefine
     const { width, height } = imageSize(head);
     return width > 0 && height > 0 ? { width, height } : undefined;
   } catch (_error) {
-    // The library throws a TypeError for what is no image.
+    // The library throws a TypeError if the bytes are not an image.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 import { type ByteSource, HeaderReader } from './byte-source';
 
-/** One box of an ISO base media file; offsets in bytes from the beginning of what is walked. */
+/** A box of an ISO base media file. Offsets count in bytes from the start of the walked file or buffer. */
 export interface Mp4Box {
   readonly type: string;
   readonly start: number;
@@ -11,15 +11,14 @@ export interface Mp4Box {
 interface BoxesOfFile {
   readonly boxes: readonly Mp4Box[];
   /**
-   * What follows the boxes: `nothing`; `part_of_box`, because a header is cut or the last box ends behind the file;
-   * bytes that are `no_box`, such as zeros; or `more_boxes` than may be read.
+   * What follows the boxes: `nothing`; `part_of_box` if a header is truncated or the last box extends past the end of
+   * the file; `no_box` for other bytes such as zeros; or `more_boxes` than the limit.
    */
   readonly rest: 'nothing' | 'part_of_box' | 'no_box' | 'more_boxes';
 }
 
 /**
- * The boxes at the top level of a file, and what is in them: `samples`; `nothing` that the picture needs; or `structure`,
- * which is never a sample.
+ * Top-level box types and their content: `samples`, `structure` (never samples), or `nothing` that the picture needs.
  */
 const TOP_LEVEL: ReadonlyMap<string, 'samples' | 'nothing' | 'structure'> = new Map([
   ...['mdat', 'imda'].map((type) => [type, 'samples'] as const),
@@ -31,10 +30,10 @@ const TOP_LEVEL: ReadonlyMap<string, 'samples' | 'nothing' | 'structure'> = new 
   ),
 ]);
 
-/** What is in a box at the top level; undefined for one of an unknown type. */
+/** The role of a top-level box; undefined for unknown types. */
 export const roleOf = (type: string) => TOP_LEVEL.get(type);
 
-/** Walks the boxes at the top level of a file. Reads their headers, never what is in them. */
+/** Walks a file's top-level boxes. Reads only their headers. */
 export async function boxesOfFile(bytes: ByteSource, size: number, most: number): Promise<BoxesOfFile> {
   const boxes: Mp4Box[] = [];
   const headers = new HeaderReader(bytes);
@@ -51,20 +50,20 @@ export async function boxesOfFile(bytes: ByteSource, size: number, most: number)
 }
 
 /**
- * The boxes in a part of a buffer. Throws {@link DamagedMp4} when they do not fill it; fewer than 8 bytes at the end
- * are padding.
+ * Yields the boxes in a part of a buffer. Throws {@link DamagedMp4} if they do not fill it. Fewer than 8 bytes at the
+ * end count as padding.
  */
 export function* boxesIn(bytes: Buffer, from = 0, to = bytes.length): Generator<Mp4Box> {
   for (let position = from; position + 8 <= to;) {
     const box = boxAt(bytes.subarray(position, Math.min(position + 16, to)), position, to);
-    // A size of 0, "to the end", is for the top level only.
+    // A size of 0, "to the end", is allowed only at the top level.
     if (typeof box === 'string' || box.end > to || bytes.readUInt32BE(position) === 0) throw new DamagedMp4();
     yield box;
     position = box.end;
   }
 }
 
-/** Thrown where a file is not a whole video, or larger than this check reads. */
+/** Thrown if a file is not a complete video or exceeds this check's limits. */
 export class Mp4Refusal extends Error {
   constructor(
     readonly reason: 'not_video' | 'incomplete_file' | 'too_large',
@@ -74,14 +73,14 @@ export class Mp4Refusal extends Error {
   }
 }
 
-/** Thrown where the bytes of a table or box end too early, or are no box. */
+/** Thrown if a table or box ends too early or is not a box. */
 export class DamagedMp4 extends Mp4Refusal {
   constructor() {
-    super('incomplete_file', 'The sample tables cannot be read: the file is damaged.');
+    super('incomplete_file', 'The sample tables cannot be read. The file is damaged.');
   }
 }
 
-/** Numbers of a table; a table that ends too early is damaged. */
+/** Readers for numbers in a table. They throw {@link DamagedMp4} if the table ends too early. */
 export const uint8 = (bytes: Buffer, at: number) => bytes.readUInt8(within(bytes, at, 1));
 export const uint16 = (bytes: Buffer, at: number) => bytes.readUInt16BE(within(bytes, at, 2));
 export const uint32 = (bytes: Buffer, at: number) => bytes.readUInt32BE(within(bytes, at, 4));
@@ -92,18 +91,18 @@ function within(bytes: Buffer, at: number, length: number): number {
   return at;
 }
 
-/** What muxers do not write into the four characters of a type: bytes with it are not a box. */
+/** Characters that muxers never use in a box type. Bytes that contain them are not a box. */
 const NOT_IN_TYPE = /[^\x20-\x7e\xa9]/;
 
 const MAX_OFFSET = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
- * Whether less than a header may be the beginning of one. The box of a fragment has less than 16 MiB, and no box but the
- * last has a size of 0; the media data of a fragment is missed by its samples.
+ * Whether a truncated header may be the start of a box. A fragment's box is smaller than 16 MiB, so its first byte is
+ * 0, and only the last box has size 0. If a fragment's media data is missing, its samples show that.
  */
 const beginsBox = (header: Buffer) => header[0] === 0 && (header.length < 4 || header.readUInt32BE(0) !== 0);
 
-/** The box whose header these bytes are; a box without a size extends to `end`. */
+/** Parses a box header. A box without a size extends to `end`. */
 function boxAt(header: Buffer, start: number, end: number): Mp4Box | 'part_of_box' | 'no_box' {
   if (header.length < 8) return beginsBox(header) ? 'part_of_box' : 'no_box';
   const type = header.toString('latin1', 4, 8);

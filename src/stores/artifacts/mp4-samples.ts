@@ -5,19 +5,19 @@ export interface VideoTrackFacts {
   readonly durationSeconds: number;
   readonly width: number;
   readonly height: number;
-  /** Frames per second, rounded to 3 digits; absent when the duration is 0. */
+  /** Frames per second, rounded to 3 decimals; absent if the duration is 0. */
   readonly fps?: number;
-  /** RFC 6381 name, such as `avc1.42e01e`; its first four letters alone when the file does not say more. */
+  /** RFC 6381 name, such as `avc1.42e01e`; only the first four characters if the file gives no details. */
   readonly codec: string;
 }
 
-/** A part of a file; parts are in its order and do not overlap. */
+/** A byte range in a file. Ranges are sorted and do not overlap. */
 export interface Range {
   readonly start: number;
   end: number;
 }
 
-/** Where the samples of a file belong, and where they may be: wherever there is no other structure. */
+/** Where samples belong (media data), and where they can be (anywhere outside other structure). */
 export interface Places {
   readonly media: readonly Range[];
   readonly possible: readonly Range[];
@@ -26,11 +26,11 @@ export interface Places {
 const MAX_TRACKS = 1000;
 
 /**
- * Checks that every sample of every track is in the file: parsers report the full duration of a file that lost half its
- * samples. Its methods throw {@link Mp4Refusal}.
+ * Checks that the file contains every sample of every track. Parsers report the full duration even if a file has lost
+ * half its samples. The methods throw {@link Mp4Refusal}.
  */
 export class SampleCheck {
-  /** Whether a sample is in the file, but not in a box of media data. */
+  /** Whether a sample is in the file but outside the media data boxes. */
   hasStray = false;
   readonly #picture: Mp4Track;
   readonly #known = new Set<number>();
@@ -41,7 +41,7 @@ export class SampleCheck {
   #total = 0;
   #outside = 0;
 
-  /** @param moov body of the index */
+  /** @param moov the body of the `moov` box */
   constructor(
     moov: Buffer,
     private readonly places: Places,
@@ -52,14 +52,11 @@ export class SampleCheck {
     const tracks: Mp4Track[] = [];
     for (const track of tracksOf(moov))
       if (tracks.push(track) > MAX_TRACKS)
-        throw new Mp4Refusal(
-          'too_large',
-          `The file has more than ${MAX_TRACKS} tracks, the limit of this check.`,
-        );
+        throw new Mp4Refusal('too_large', `The file has more tracks than the limit of ${MAX_TRACKS}.`);
     const picture = tracks.find(({ isPicture }) => isPicture);
     if (picture === undefined) throw new Mp4Refusal('not_video', 'The file has no picture track.');
     if (!tracks.every(placesEverySample))
-      throw incomplete('The tables of a track do not say where all its samples are.');
+      throw incomplete("A track's tables do not locate all of its samples.");
     this.#picture = picture;
     this.#shown = { frames: picture.sampleCount, ticks: picture.ticks };
     for (const track of tracks) {
@@ -68,7 +65,7 @@ export class SampleCheck {
     }
   }
 
-  /** @param start of the fragment's box in the file */
+  /** @param start the offset of the fragment's box in the file */
   add(start: number, moof: Buffer): void {
     this.#checkClaims(moof);
     for (const run of fragmentSamples(moof, start, this.#defaults)) {
@@ -82,22 +79,22 @@ export class SampleCheck {
 
   facts(): VideoTrackFacts {
     if (this.#outside > 0)
-      throw incomplete(`${this.#outside} of ${this.#total} samples are not in the file.`);
+      throw incomplete(`${this.#outside} of ${this.#total} samples are missing from the file.`);
     if (this.#shown.frames === 0) throw incomplete('The picture track has no frames.');
     return factsOf(this.#picture, this.#shown);
   }
 
-  /** The tables must have the bytes for what they claim, and the file for that. */
+  /** Checks that the tables are large enough for their claims, and the file for the claimed samples. */
   #checkClaims(body: Buffer): void {
     const claims = claimsIn(body);
     this.#claimed += claims.samples;
-    // Each sample takes at least one byte; twelve bytes of a table can claim a million samples.
+    // Each sample takes at least one byte, but twelve bytes of a table can claim a million samples.
     if (this.#claimed > this.#room)
-      throw incomplete(`Not all of ${this.#claimed} samples fit into the file.`);
+      throw incomplete(`The tables list ${this.#claimed} samples, more than the file has room for.`);
     if (!claims.fit) throw new DamagedMp4();
   }
 
-  /** Sound has thousands of samples a second: those of one length, and those of a whole chunk, are placed at once. */
+  /** Places same-length samples and whole chunks in one step, because audio has thousands of samples per second. */
   #placeChunk({ sampleBytes, hasOneLength }: Mp4Track, { offset, from, to }: Chunk): void {
     if (hasOneLength) return this.#place({ offset, bytes: sampleBytes(from), count: to - from });
     let end = offset;
@@ -128,15 +125,15 @@ const CONTAINERS: ReadonlySet<string> = new Set('moov trak edts mdia minf stbl m
 const MAX_DEPTH = 8;
 
 interface Claims {
-  /** Samples that tables state: eight bytes can state four billion. */
+  /** How many samples the tables claim. Eight bytes can claim four billion. */
   readonly samples: number;
-  /** Whether each table has the bytes for what it counts. */
+  /** Whether each table is large enough for its count. */
   readonly fit: boolean;
 }
 
 /**
- * What the tables in a `moov` or `moof` box claim. Throws {@link DamagedMp4} when the boxes in it do not fill it: at a
- * wrong size a parser leaves out what follows, a sound track for example, and reports the rest as if it were all.
+ * Returns the claims of all tables in a `moov` or `moof` box. Throws {@link DamagedMp4} if the inner boxes do not fill
+ * it: at a wrong size, a parser would silently skip everything after it, such as an audio track.
  */
 export function claimsIn(body: Buffer): Claims {
   const claims = { samples: 0, fit: true };
@@ -156,7 +153,7 @@ function addClaims(body: Buffer, depth: number, claims: { samples: number; fit: 
   }
 }
 
-/** Data of the user may hold anything; a table in it must be true none the less. */
+/** User data may contain anything, but the claims of tables in it must still be true. */
 function addUserClaims(body: Buffer, depth: number, claims: { samples: number; fit: boolean }): void {
   try {
     addClaims(body, depth, claims);
@@ -166,31 +163,31 @@ function addUserClaims(body: Buffer, depth: number, claims: { samples: number; f
 }
 
 /**
- * Whether the chunk tables of a track locate every sample: with too few entries a parser guesses where the rest is,
- * and a guess is usually within the file.
+ * Whether a track's chunk tables locate every sample. If entries are missing, a parser guesses the remaining locations,
+ * and the guesses are usually within the file.
  */
 export function placesEverySample({
   sampleCount,
   chunkRuns,
 }: Pick<Mp4Track, 'sampleCount' | 'chunkRuns'>): boolean {
   let placed = 0;
-  // The last run ends with the last chunk, so that no earlier run goes further.
+  // The last run ends with the last chunk, so earlier runs cannot extend beyond it.
   for (const { first, next, samplesEach } of chunkRuns()) {
     if (first < 1 || next < first) return false;
     placed += (next - first) * samplesEach;
   }
-  // A last chunk that claims too many samples is harmless; chunks of a track without samples are not.
+  // A last chunk that claims too many samples is harmless. Chunks in a track without samples are not.
   return sampleCount === 0 ? placed === 0 : placed >= sampleCount;
 }
 
-/** Samples of one length in a row. */
+/** Consecutive samples of the same length. */
 interface SampleRun {
   readonly offset: number;
   readonly bytes: number;
   readonly count: number;
 }
 
-/** The samples of a track in one chunk: those from `from` on, and before `to`. */
+/** One chunk of a track, with samples `from` (inclusive) to `to` (exclusive). */
 interface Chunk {
   readonly offset: number;
   readonly from: number;
@@ -207,7 +204,7 @@ function* chunksOf(track: Mp4Track): Generator<Chunk> {
     }
 }
 
-/** How many samples of a run are within the first range that it touches. Hostile runs touch thousands of ranges. */
+/** Counts a run's samples in the first range that it touches. Hostile runs can touch thousands of ranges. */
 function countWithin(ranges: readonly Range[], { offset, bytes, count }: SampleRun): number {
   let [low, high] = [0, ranges.length];
   while (low < high) {
@@ -240,7 +237,7 @@ function factsOf(
 
 const round = (value: number) => Math.round(value * 1000) / 1000;
 
-/** Length of a picture's sample entry without the boxes in it. */
+/** The length of a picture sample entry without its inner boxes. */
 const PICTURE_HEADER = 86;
 
 function pictureOf(sampleEntry: Buffer): Pick<VideoTrackFacts, 'width' | 'height' | 'codec'> {
@@ -252,7 +249,7 @@ function pictureOf(sampleEntry: Buffer): Pick<VideoTrackFacts, 'width' | 'height
   };
 }
 
-/** Profile and level, from the first configuration of the decoder; undefined where there is none, or a cut one. */
+/** Profile and level from the first decoder configuration; undefined if it is missing or truncated. */
 function detailsOf(type: string, sampleEntry: Buffer): string | undefined {
   const codec = CODECS[type.slice(0, 3)];
   if (codec === undefined) return undefined;
@@ -261,7 +258,7 @@ function detailsOf(type: string, sampleEntry: Buffer): string | undefined {
       if (box.type === codec.box)
         return codec.details(sampleEntry.subarray(box.start + box.headerBytes, box.end));
   } catch (_error) {
-    // The rest of the file is checked by its tables, whatever it says of its codec.
+    // Codec details are optional: the tables show whether the file is complete.
   }
   return undefined;
 }
@@ -275,7 +272,7 @@ const AVC = {
 };
 const HEVC = { box: 'hvcC', details: hevcDetails };
 
-/** By the first three letters of a sample entry (ISO/IEC 14496-15 annex E; the AV1 and VP9 bindings). */
+/** Keyed by the first three characters of a sample entry (ISO/IEC 14496-15 annex E; the AV1 and VP9 bindings). */
 const CODECS: { readonly [letters: string]: { box: string; details: (bytes: Buffer) => string } } = {
   avc: AVC,
   hvc: HEVC,

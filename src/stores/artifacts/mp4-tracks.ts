@@ -1,39 +1,39 @@
 import { boxesIn, DamagedMp4, type Mp4Box, uint16, uint32, uint64, uint8 } from './mp4-boxes';
 
-// The tables are read in place, each within its own box: no list is as long as a count claims to be.
+// Reads tables in place and within their boxes, so a false count never allocates a list.
 
 export interface Mp4Track {
   readonly id: number;
-  /** Ticks of a second. */
+  /** Ticks per second. */
   readonly timescale: number;
-  /** Ticks by the header of the track. */
+  /** Duration in ticks according to the media header. */
   readonly duration: number;
-  /** Whether it is a track of pictures, by its handler: video, or an image sequence. */
+  /** Whether its handler is for video or an image sequence. */
   readonly isPicture: boolean;
-  /** Its first sample entry, header included. */
+  /** The first sample entry, including its header. */
   readonly sampleEntry: Buffer;
-  /** Ticks of its samples by their own table. */
+  /** Duration in ticks according to the sample table. */
   readonly ticks: number;
   readonly sampleCount: number;
-  /** Whether all its samples have the same length. */
+  /** Whether all samples have the same length. */
   readonly hasOneLength: boolean;
-  /** Length in bytes of the sample with this number, counted from 0. */
+  /** Returns a sample's length in bytes. Samples count from 0. */
   readonly sampleBytes: (index: number) => number;
-  /** Where the chunk with this number begins, counted from 0. */
+  /** Returns a chunk's offset in the file. Chunks count from 0. */
   chunkStart(index: number): number;
-  /** Chunks in a row that hold equally many samples, as the file states them. */
+  /** Consecutive chunks with the same number of samples, as the file lists them. */
   chunkRuns(): Iterable<ChunkRun>;
 }
 
 export interface ChunkRun {
   /** First chunk, counted from 1. */
   readonly first: number;
-  /** First chunk of the next run; of the last run, the number of chunks plus 1. */
+  /** First chunk of the next run. For the last run, the number of chunks plus 1. */
   readonly next: number;
   readonly samplesEach: number;
 }
 
-/** Samples of one length in a row: where they are in the file, and how long each is shown. */
+/** Consecutive samples of the same length, with their offset in the file and the duration of each. */
 interface FragmentSamples {
   readonly trackId: number;
   readonly offset: number;
@@ -123,7 +123,7 @@ function chunksOf(tables: Buffer): Chunks {
   };
 }
 
-/** Ticks of all samples but the last, which lasts as long as its track. */
+/** Ticks of all samples except the last, which lasts until its track ends. */
 function ticksBeforeLast(tables: Buffer, sampleCount: number): number {
   const times = required(tables, 'stts');
   let [left, ticks] = [sampleCount - 1, 0];
@@ -148,7 +148,7 @@ interface FragmentDefaults {
 
 export const hasFragments = (moov: Buffer): boolean => child(moov, 'mvex') !== undefined;
 
-/** What fragments of each track use where they do not say otherwise. */
+/** The default values for each track's fragments. */
 export function fragmentDefaultsOf(moov: Buffer): ReadonlyMap<number, FragmentDefaults> {
   const defaults = new Map<number, FragmentDefaults>();
   const extending = child(moov, 'mvex');
@@ -163,8 +163,8 @@ export function fragmentDefaultsOf(moov: Buffer): ReadonlyMap<number, FragmentDe
 }
 
 /**
- * The samples of a `moof` box, in their order.
- * @param start of the box in its file
+ * Yields the samples of a `moof` box in order.
+ * @param start the offset of the box in its file
  */
 export function* fragmentSamples(
   moof: Buffer,
@@ -184,7 +184,7 @@ export function* fragmentSamples(
 
 interface FragmentHeader extends FragmentDefaults {
   readonly trackId: number;
-  /** Offsets of runs count from here. */
+  /** The offset from which run offsets count. */
   readonly base: number;
 }
 
@@ -195,7 +195,7 @@ function fragmentHeader(
 ): FragmentHeader {
   const flags = uint32(header, 0);
   const trackId = uint32(header, 4);
-  // Without either, offsets count from the end of the data of the track before.
+  // Without either flag, offsets count from the end of the previous track's data.
   const base = flags & 1 ? uint64(header, 8) : flags & 0x20000 ? start : end;
   const ticksAt = 8 + (flags & 1 ? 8 : 0) + (flags & 2 ? 4 : 0);
   const bytesAt = ticksAt + (flags & 8 ? 4 : 0);
@@ -208,7 +208,7 @@ function fragmentHeader(
   };
 }
 
-/** @returns where the run ends */
+/** @returns the offset at which the run ends */
 function* runSamples(run: Buffer, own: FragmentHeader, next: number): Generator<FragmentSamples, number> {
   const flags = uint32(run, 0);
   const count = uint32(run, 4);
@@ -231,13 +231,13 @@ function* runSamples(run: Buffer, own: FragmentHeader, next: number): Generator<
   return offset;
 }
 
-/** Each of four fields of a sample is there, or is left out of a whole run. */
+/** Each of the four fields is present for all samples of a run or for none. */
 const runEntryBytes = (flags: number) =>
   [0x100, 0x200, 0x400, 0x800].reduce((sum, flag) => sum + (flags & flag ? 4 : 0), 0);
 
 interface Claim {
   readonly count: number;
-  /** Bytes that the table must have for that. */
+  /** The size in bytes that the table needs for this count. */
   readonly bytes: number;
   /** Whether the entries are samples. */
   readonly samples?: true;
@@ -250,7 +250,7 @@ const entries =
     return { count, bytes: countAt + 4 + count * bytesEach };
   };
 
-/** Tables that state how many entries they have. */
+/** Tables that state their number of entries. */
 const TABLES = {
   stts: entries(8),
   ctts: entries(8),
@@ -261,7 +261,7 @@ const TABLES = {
   stsh: entries(8),
   elst: (body) => entries(body[0] === 1 ? 20 : 12)(body),
   sbgp: (body) => entries(8, body[0] === 1 ? 12 : 8)(body),
-  // An entry of its own length states that length in four bytes; others have at least one byte.
+  // Variable-length entries state their length in four bytes; others have at least one byte.
   sgpd: (body) =>
     body[0] === 0 ? entries(1, 8)(body) : entries(body[0] === 1 ? uint32(body, 8) || 4 : 1, 12)(body),
   sidx: (body) => {
@@ -281,7 +281,7 @@ const TABLES = {
 
 const TABLE_OF: ReadonlyMap<string, (body: Buffer) => Claim> = new Map(Object.entries(TABLES));
 
-/** What a box claims to count; undefined for a box that is no table. */
+/** A table's claim; undefined if the box is not a table. */
 export const claimOf = (type: string, body: Buffer): Claim | undefined => TABLE_OF.get(type)?.(body);
 
 const bodyOf = (around: Buffer, box: Mp4Box) => around.subarray(box.start + box.headerBytes, box.end);

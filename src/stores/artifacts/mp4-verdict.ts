@@ -4,19 +4,19 @@ import { boxesOfFile, DamagedMp4, type Mp4Box, Mp4Refusal, roleOf } from './mp4-
 import { type Places, type Range, SampleCheck, type VideoTrackFacts } from './mp4-samples';
 import { hasFragments } from './mp4-tracks';
 
-/** `warning` says why the end of a file was not verified. */
+/** `warning` is the reason why the end of the file was not verified. */
 type Mp4Check =
   | ({ readonly ok: true; readonly warning?: string } & VideoTrackFacts)
   | { readonly ok: false; readonly reason: Mp4Refusal['reason']; readonly message: string };
 
-/** Bounds of what is read: the index of days of sound and pictures, and the fragments of hours. */
+/** Read limits: enough for the index of days of video, or for hours of fragments. */
 const MAX_INDEX_BYTES = 64 * 1024 * 1024;
 const MAX_BOXES = 100_000;
 
 /**
- * Whether a file is a whole MP4 or QuickTime file (architecture: Download): it has a picture track, and every sample of
- * each track is in the file. A file with more than that, such as bytes behind its last box, is kept with a warning.
- * Damage inside the media data is not detected: that needs a decoder. Rejects only when the file cannot be read.
+ * Checks whether a file is a complete MP4 or QuickTime file (architecture: Download): it has a picture track, and it
+ * contains every sample of each track. Extra bytes after the last box only cause a warning. Damage inside the media
+ * data is not detected, because that needs a decoder. Rejects only if the file cannot be read.
  */
 export async function checkMp4(path: string): Promise<Mp4Check> {
   const handle = await open(path, 'r');
@@ -28,7 +28,7 @@ export async function checkMp4(path: string): Promise<Mp4Check> {
   }
 }
 
-/** {@link checkMp4} of an open file. Reads `moov` and `moof` only; media data stays on disk. */
+/** {@link checkMp4} for an open file. Reads only `moov` and `moof`; media data stays on disk. */
 export async function checkMp4Bytes(bytes: ByteSource, size: number): Promise<Mp4Check> {
   try {
     return await checkFile(bytes, { ...(await boxesOfFile(bytes, size, MAX_BOXES)), size });
@@ -46,9 +46,9 @@ async function checkFile(bytes: ByteSource, file: Mp4File): Promise<Mp4Check> {
   if (boxes[0] === undefined || roleOf(boxes[0].type) === undefined)
     throw new Mp4Refusal(
       'not_video',
-      size === 0 ? 'The file is empty.' : 'The bytes do not begin like an MP4 file.',
+      size === 0 ? 'The file is empty.' : 'The content does not start like an MP4 file.',
     );
-  // A muxer may write a first index and then the whole one: the last one counts.
+  // A muxer may write a preliminary index and then the full one, so the last one counts.
   const index = boxes.findLast(({ type }) => type === 'moov');
   if (index === undefined || index.end > size)
     throw new Mp4Refusal('incomplete_file', cutMessage(file) ?? 'The file has no moov box.');
@@ -65,49 +65,53 @@ async function checkFile(bytes: ByteSource, file: Mp4File): Promise<Mp4Check> {
   const facts = samples.facts();
   const why =
     left < 0
-      ? `The index of the file is longer than the ${MAX_INDEX_BYTES} bytes that are read`
+      ? `The file's index is longer than the ${MAX_INDEX_BYTES} bytes that this check reads`
       : samples.hasStray
-        ? 'Some samples are not in a box of media data'
+        ? 'Some samples are outside the media data boxes'
         : unread;
-  return { ok: true, ...facts, ...(why !== undefined && { warning: `${why}: its end was not verified.` }) };
+  return {
+    ok: true,
+    ...facts,
+    ...(why !== undefined && { warning: `${why}, so the end of the file was not verified.` }),
+  };
 }
 
 /**
- * Why the end of a file was not read although no sample is lost there. Throws {@link Mp4Refusal} where fragments may have
- * followed: only the index of fragments (mfra) is always the last box.
+ * Explains why the end of a file was not read, although no known sample is missing. Throws {@link Mp4Refusal} if more
+ * fragments may have followed: only the fragment index (mfra) is always the last box.
  */
 function unreadEnd(file: Mp4File, isFragmented: boolean): string | undefined {
   const { boxes, rest, size } = file;
   const { type, start, end } = boxes.at(-1)!;
   if (rest === 'nothing') return undefined;
-  if (rest === 'more_boxes') return `The file has more than the ${MAX_BOXES} boxes that are read`;
-  // Text behind the last box is read as a box of an unknown type.
+  if (rest === 'more_boxes') return `The file has more than the ${MAX_BOXES} boxes that this check reads`;
+  // Text after the last box looks like a box of an unknown type.
   const hasIndex = boxes.some((box) => box.type === 'mfra');
   const isBox = end <= size || roleOf(type) !== undefined;
   if (isFragmented && rest === 'part_of_box' && isBox && !hasIndex)
     throw new Mp4Refusal('incomplete_file', cutMessage(file)!);
-  if (end > size && isBox) return `The last box (${type}) needs ${end} bytes, the file has ${size}`;
-  return `The bytes behind the last box of the file (${size - (end > size ? start : end)}) are not a box`;
+  if (end > size && isBox)
+    return `The last box (${type}) ends at byte ${end}, but the file has only ${size} bytes`;
+  return `The file's last bytes (${size - (end > size ? start : end)}) are not a box`;
 }
 
-/** Says why a walk did not reach the end of the file; undefined when it did. */
+/** Explains why the walk did not reach the end of the file. Undefined if it did. */
 function cutMessage({ boxes, rest, size }: Mp4File): string | undefined {
   const { type, end } = boxes.at(-1)!;
-  if (end > size) return `The box ${type} needs ${end} bytes, the file has ${size}.`;
-  if (rest === 'more_boxes')
-    return `The file has more than ${MAX_BOXES} boxes, and no moov among those that are read.`;
+  if (end > size) return `The ${type} box ends at byte ${end}, but the file has only ${size} bytes.`;
+  if (rest === 'more_boxes') return `The first ${MAX_BOXES} boxes of the file do not include a moov box.`;
   return rest === 'nothing'
     ? undefined
-    : `At byte ${end} there is no complete box: the file is cut or damaged.`;
+    : `The file is truncated or damaged: byte ${end} does not start a complete box.`;
 }
 
-/** The body of a box that is wholly in the file. */
+/** Reads the body of a box that is fully inside the file. */
 async function bodyOf(bytes: ByteSource, { type, start, headerBytes, end }: Mp4Box): Promise<Buffer> {
   const length = end - start - headerBytes;
   if (length > MAX_INDEX_BYTES)
     throw new Mp4Refusal(
       'too_large',
-      `The box ${type} has ${length} bytes, more than the ${MAX_INDEX_BYTES} that this check reads.`,
+      `The ${type} box has ${length} bytes, but this check reads at most ${MAX_INDEX_BYTES}.`,
     );
   const body = await readRange(bytes, start + headerBytes, length);
   if (body.length < length) throw new DamagedMp4();

@@ -2,30 +2,30 @@ import { type ByteSource, type ContainerCheck, readRange } from './byte-source';
 
 const TS_SYNC = 0x47;
 const PACKET = 188;
-/** Lengths of a packet in a file, and the bytes before it: plain, with a time stamp (M2TS), with a checksum. */
+/** The packet forms in a file: plain, preceded by a timestamp (M2TS), or followed by a checksum. */
 const FORMS = [
   { step: 188, before: 0 },
   { step: 192, before: 4 },
   { step: 204, before: 0 },
 ] as const;
-/** The tables are repeated several times a second. */
+/** How many bytes to search. The tables repeat several times per second. */
 const SEARCHED = 4 * 1024 * 1024;
 
-/** Stream types of pictures: MPEG-1 to 4, H.264, HEVC, VVC, JPEG 2000, AVS, Dirac, VC-1. */
+/** Video stream types: MPEG-1 to 4, H.264, HEVC, VVC, JPEG 2000, AVS, Dirac, VC-1. */
 const PICTURE_TYPES: ReadonlySet<number> = new Set([
   ...[0x01, 0x02, 0x10, 0x1b, 0x1f, 0x20, 0x21, 0x24, 0x33, 0x42, 0xd1, 0xd2, 0xd4, 0xea],
 ]);
-/** Registrations of pictures in private streams (0x06). */
+/** Registration descriptors of video in private streams (0x06). */
 const REGISTERED = /AV01|HEVC|VVC1|VC-1|drac/;
 
-/** How the packets of a transport stream lie in a file; undefined for other bytes. */
+/** The packet form of a transport stream; undefined for other bytes. */
 export function tsFormOf(head: Buffer): (typeof FORMS)[number] | undefined {
   return FORMS.find(({ step, before }) =>
     [0, 1, 2].every((index) => head[before + index * step] === TS_SYNC),
   );
 }
 
-/** Whether a transport stream has a picture, by its tables, and whether its last packet is cut. */
+/** Checks whether a transport stream's tables list video and whether its last packet is truncated. */
 export async function checkMpegTs(bytes: ByteSource, size: number): Promise<ContainerCheck> {
   const begin = await readRange(bytes, 0, Math.min(size, SEARCHED));
   const form = tsFormOf(begin);
@@ -46,7 +46,7 @@ export async function checkMpegTs(bytes: ByteSource, size: number): Promise<Cont
   return 'no_picture';
 }
 
-/** The section that begins in a packet, without its checksum, as far as the packet has it. */
+/** The section that starts in a packet, without its checksum, as far as the packet contains it. */
 function sectionIn(packet: Buffer): Buffer | undefined {
   const begins = (packet[1]! & 0x40) !== 0;
   const hasPayload = (packet[3]! & 0x10) !== 0;
@@ -57,7 +57,7 @@ function sectionIn(packet: Buffer): Buffer | undefined {
   return section.subarray(0, Math.max(0, (section.readUInt16BE(1) & 0xfff) + 3 - 4));
 }
 
-/** Where the program association table says that the maps of programs are. */
+/** The PIDs of the program map tables that the program association table lists. */
 function* mapsIn(section: Buffer): Generator<number> {
   for (let at = 8; at + 4 <= section.length; at += 4)
     if (section.readUInt16BE(at) !== 0) yield section.readUInt16BE(at + 2) & 0x1fff;

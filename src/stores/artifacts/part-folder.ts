@@ -17,14 +17,14 @@ import { FilePart, type PartTargets } from './file-part';
 
 const NO_PARTS = { all: [], resumable: undefined } as const;
 
-/** The parts of a store, as files of this host in one folder; their owners find them again. */
+/** A store's parts as local files in one folder, where their owners find them again. */
 export class PartFolder {
   constructor(
     private readonly folder: string,
     private readonly targets: PartTargets,
   ) {}
 
-  /** Opens a part of this owner, with the bytes of its longest earlier part. */
+  /** Opens a part for this owner and resumes from its longest earlier part. */
   async stage(owner: string, { fresh = false }: StageOptions = {}): Promise<FilePart> {
     const key = createHash('sha256').update(owner).digest('hex').slice(0, 32);
     try {
@@ -40,12 +40,12 @@ export class PartFolder {
     }
   }
 
-  /** Opens a part that nobody continues. */
+  /** Opens a part that is never resumed. */
   stageOnce(purpose: string): Promise<FilePart> {
     return this.stage(`${purpose}/${randomBytes(16).toString('hex')}`, { fresh: true });
   }
 
-  /** Rejects when no part can be written and flushed now. */
+  /** Rejects if a part cannot be written and flushed right now. */
   async checkWritable(): Promise<void> {
     const probe = await this.stageOnce('probe');
     try {
@@ -56,13 +56,13 @@ export class PartFolder {
     }
   }
 
-  /** Deletes parts that were not modified for this long: their activities were terminated. @returns how many. */
+  /** Deletes parts that were not modified for this long, because their activities ended abruptly. @returns how many */
   async removeStale(olderThanMs: number, now: number): Promise<number> {
     return (await removeFiles(this.folder, (_name, touched) => now - touched >= olderThanMs)).removed;
   }
 }
 
-/** Removes files of a folder by their names and the times of their last change; none where there is no folder. */
+/** Removes a folder's files by name and modification time. Does nothing if the folder does not exist. */
 export async function removeFiles(
   folder: string,
   isOld: (name: string, touched: number) => boolean,
@@ -84,7 +84,7 @@ export async function removeFiles(
   return counts;
 }
 
-/** Publishes all bytes of a source through a part, or drops the part. */
+/** Writes all bytes of a source to a part and publishes it, or discards the part. */
 export async function writeWhole(
   part: StagedArtifact,
   source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -99,26 +99,26 @@ export async function writeWhole(
   }
 }
 
-/** A week: no activity that could still continue its part is older. */
+/** One week. No activity that could resume its part is older. */
 export const STALE_PART_MS = 7 * 86_400_000;
 
-/** Tolerance, in seconds, for a clock that was set while the machine ran. */
+/** Tolerance in seconds for clock adjustments since the machine started. */
 const SAME_BOOT_S = 60;
 
 /**
- * When this machine started, in seconds: after a power cut a part may hold zeros that no check finds, so it is not
- * resumed.
+ * When this machine started, in seconds. Parts from before are not resumed: after a power failure they may contain
+ * zeros that no check finds.
  */
 function bootSecond(): number {
   return Math.round(Date.now() / 1000 - uptime());
 }
 
-/** A new name for a part of the owner with this key. */
+/** Creates a name for a part whose owner has this key. */
 function partName(key: string): string {
   return `${key}.${bootSecond()}.${randomBytes(6).toString('hex')}.part`;
 }
 
-/** All parts of an owner, and the longest one that was written since this machine started. */
+/** Finds all parts of an owner and the longest one that was written since this machine started. */
 async function findParts(
   directory: string,
   key: string,

@@ -24,9 +24,9 @@ interface IngestOptions {
 const DEFAULT_MAX_BYTES = 8 * 1024 ** 3;
 
 /**
- * Reads a user's file into the store. Refuses bytes that are not an image, video or audio (`not_media`), whatever the
- * file's name: a request must not be a way to send any file of the worker to the service (C2.4.6). The caller resolves
- * and allows the path; a link in its last step is not followed. Errors contain no path.
+ * Copies a user's file into the store. Refuses bytes that are not an image, a video or audio (`not_media`), whatever
+ * the file's name, so a request cannot send arbitrary files from the worker to the service (C2.4.6). The caller
+ * resolves and allows the path. A symbolic link as its last component is not followed. Errors do not contain the path.
  */
 export async function ingestFile(
   store: Pick<ArtifactStore, 'putStream'>,
@@ -37,12 +37,12 @@ export async function ingestFile(
   try {
     const { size } = await handle.stat();
     if (size > maxBytes)
-      throw new ArtifactError('too_large', `The file has ${size} bytes, more than ${maxBytes}.`);
+      throw new ArtifactError('too_large', `The file has ${size} bytes, but the limit is ${maxBytes}.`);
     const head = Buffer.alloc(Math.min(SNIFF_BYTES, size));
     if (size > 0) await handle.read(head, 0, head.length, 0);
     const media = sniffMedia(head);
     if (media === undefined)
-      throw new ArtifactError('not_media', 'The content of the file is not an image, a video or audio.');
+      throw new ArtifactError('not_media', "The file's content is not an image, a video or audio.");
     const artifact = await store.putStream(bounded(handle, maxBytes), { mediaType: media.mediaType });
     return { artifact, kind: media.kind };
   } finally {
@@ -50,7 +50,7 @@ export async function ingestFile(
   }
 }
 
-/** Without O_NONBLOCK, opening a pipe would wait for a writer for ever. */
+/** Opens a regular file. Without O_NONBLOCK, opening a pipe would wait indefinitely for a writer. */
 async function openRegular(path: string): Promise<FileHandle> {
   let handle: FileHandle;
   try {
@@ -60,22 +60,23 @@ async function openRegular(path: string): Promise<FileHandle> {
   }
   if ((await handle.stat()).isFile()) return handle;
   await handle.close();
-  throw new ArtifactError('not_readable', 'Only a regular file can be read.');
+  throw new ArtifactError('not_readable', 'The path is not a regular file. Only regular files can be used.');
 }
 
-/** Limits the bytes: a file may grow while it is read. */
+/** Limits the bytes, because the file may grow while it is read. */
 async function* bounded(handle: FileHandle, maxBytes: number): AsyncGenerator<Uint8Array> {
   let total = 0;
   for await (const chunk of handle.createReadStream({ start: 0, autoClose: false })) {
     total += (chunk as Uint8Array).length;
-    if (total > maxBytes) throw new ArtifactError('too_large', `The file has more than ${maxBytes} bytes.`);
+    if (total > maxBytes)
+      throw new ArtifactError('too_large', `The file has more than the allowed ${maxBytes} bytes.`);
     yield chunk as Uint8Array;
   }
 }
 
 const PLACE = 'The destination';
 
-/** Writes verified bytes to a user's file: a `.part`, a sync, then the name if it is free. Never overwrites. */
+/** Writes verified bytes to a `.part` file, syncs it and renames it to the user's file. Never overwrites a file. */
 export async function fetchToFile(
   ref: ArtifactRef,
   destination: string,
@@ -88,7 +89,7 @@ export async function fetchToFile(
     await ensureFolder(dirname(destination), 0o777);
     await writeSynced(part, source as AsyncIterable<Uint8Array>, 0o666);
     if (await publishIfAbsent(part, destination)) return 'written';
-    // Another process was faster: accepted when it is the same content.
+    // Another process was faster. That is fine if it wrote the same content.
     if (await holdsSame(ref, destination)) return 'already_there';
     throw occupied();
   } catch (error) {
@@ -99,10 +100,10 @@ export async function fetchToFile(
   }
 }
 
-/** True when the file exists with this content, false when it is absent; throws for other content. */
+/** True if the file exists with this content, false if it is absent. Throws if it has other content. */
 async function holdsSame(ref: ArtifactRef, destination: string): Promise<boolean> {
   try {
-    // Checks for a pipe or a directory first: opening a pipe would wait for ever.
+    // Excludes pipes and directories first: opening a pipe would wait indefinitely.
     if (!(await stat(destination)).isFile()) throw occupied();
     if (!(await isIntact(destination, ref.bytes, ref.sha256))) throw occupied();
     return true;
@@ -113,5 +114,5 @@ async function holdsSame(ref: ArtifactRef, destination: string): Promise<boolean
 }
 
 function occupied(): ArtifactError {
-  return new ArtifactError('destination_occupied', 'The destination exists and holds something else.');
+  return new ArtifactError('destination_occupied', 'The destination already exists with other content.');
 }

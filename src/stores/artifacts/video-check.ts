@@ -9,13 +9,13 @@ export type VideoCheck =
   | {
       readonly ok: true;
       readonly mediaType: string;
-      /** Null for a container whose tables are not read. */
+      /** Null for containers whose tables this check does not read. */
       readonly facts: VideoTrackFacts | null;
       readonly warnings: readonly string[];
     }
   | {
       readonly ok: false;
-      /** `too_large` is a limit of this check: nothing is known about the file. */
+      /** `too_large` means that the file exceeds this check's limits, so it was not checked. */
       readonly reason: 'not_video' | 'incomplete_file' | 'too_large';
       readonly message: string;
     };
@@ -28,8 +28,8 @@ const OTHERS: ReadonlyMap<string, (bytes: ByteSource, size: number) => Promise<C
 ]);
 
 /**
- * Whether a file is video by its bytes. A file with a picture track is kept, unless samples are lost: MP4 and QuickTime
- * are checked to their end; other containers are kept with a warning unless they show that they are cut.
+ * Checks whether a file's bytes are video. Accepts a file with a picture track unless samples are missing. MP4 and
+ * QuickTime files are checked to the end. Other containers are accepted with a warning unless they are truncated.
  */
 export async function checkVideo(path: string): Promise<VideoCheck> {
   const handle = await open(path, 'r');
@@ -49,7 +49,7 @@ async function checkBytes(bytes: ByteSource, size: number): Promise<VideoCheck> 
     if (!check.ok) return check;
     const { ok: _ok, warning, ...facts } = check;
     const warnings = warning === undefined ? [] : [warning];
-    // Whatever its brand says, it has pictures.
+    // The file has a picture track, whatever its brand says.
     const isNamed = mediaType.startsWith('video/');
     return { ok: true, mediaType: isNamed ? mediaType : 'video/mp4', facts, warnings };
   }
@@ -57,42 +57,45 @@ async function checkBytes(bytes: ByteSource, size: number): Promise<VideoCheck> 
   if (container === undefined) return { ok: false, reason: 'not_video', message: notVideo(head) };
   switch (await container(bytes, size)) {
     case 'cut':
-      return { ok: false, reason: 'incomplete_file', message: `The ${mediaType} file is cut.` };
+      return { ok: false, reason: 'incomplete_file', message: `The ${mediaType} file is truncated.` };
     case 'no_picture':
       return { ok: false, reason: 'not_video', message: `The ${mediaType} file has no picture track.` };
     default: {
-      const warnings = [`The file is ${mediaType}, not MP4: its end was not verified.`];
+      const warnings = [`The file is ${mediaType}, not MP4, so its end was not verified.`];
       return { ok: true, mediaType, facts: null, warnings };
     }
   }
 }
 
-/** Whether bytes begin like a file that may have pictures: {@link checkVideo} decides. */
+/** Whether bytes start like a file that may have a picture track. {@link checkVideo} decides. */
 export function mayBeVideo(head: Buffer): boolean {
   return isIsoFile(head) || sniffMedia(head)?.kind === 'video';
 }
 
-/** One sentence about bytes that are not video. */
+/** Describes bytes that are not video in one sentence. */
 export function notVideo(head: Uint8Array): string {
   const media = sniffMedia(head);
-  if (media !== undefined) return `The bytes are ${media.mediaType}, not video.`;
+  if (media !== undefined) return `The content is ${media.mediaType}, not video.`;
   const page = describePage(head);
   if (page === 'empty') return 'The body is empty.';
-  return page === 'unknown' ? 'The bytes are not a known video format.' : `The body is ${page}, not video.`;
+  return page === 'unknown' ? 'The content is not a known video format.' : `The body is ${page}, not video.`;
 }
 
-/** Whether bytes are text, such as the page of an error: the service may send the video later. */
+/** Whether bytes are text, such as an error page. The service may send the video later. */
 export function isPage(head: Uint8Array): boolean {
   return sniffMedia(head) === undefined && describePage(head) !== 'unknown';
 }
 
-/** Streams with pictures: video, and DV with its sound. */
+/** Video streams: plain video, and DV with interleaved audio. */
 const PICTURE_STREAMS: ReadonlySet<string> = new Set(['vids', 'iavs']);
 const MAX_HEADER_BYTES = 1024 * 1024;
-/** Each part of a large file has a gigabyte or two. */
+/** The most parts to read. In a large file, each part has one or two gigabytes. */
 const MAX_PARTS = 10_000;
 
-/** Whether an AVI file has a picture stream, and whether a part of it ends behind the file; a recording that was interrupted has no length. */
+/**
+ * Checks whether an AVI file has a video stream and whether one of its parts extends past the end of the file.
+ * Interrupted recordings do not state a length.
+ */
 async function checkAvi(bytes: ByteSource, size: number): Promise<ContainerCheck> {
   const headers = new HeaderReader(bytes);
   for (let part = 0, at = 0; at < size && part < MAX_PARTS; part += 1) {
@@ -101,7 +104,7 @@ async function checkAvi(bytes: ByteSource, size: number): Promise<ContainerCheck
     const length = head.readUInt32LE(4);
     if (length === 0 || length === 0xffffffff) break;
     at += 8 + length + (length % 2);
-    // The byte that makes an odd length even may be left out.
+    // The padding byte after an odd length may be missing.
     if (at - (length % 2) > size) return 'cut';
   }
   const list = await headers.at(12);
@@ -130,7 +133,7 @@ const TRACKS = 0x1654ae6b;
 const TRACK_ENTRY = 0xae;
 const TRACK_TYPE = 0x83;
 const PICTURE = 1;
-/** Elements of a segment, and of a cluster whose size is unknown; bytes that are none of them are not read on. */
+/** Elements of a segment or of a cluster with an unknown size. The walk stops at any other bytes. */
 const KNOWN: ReadonlySet<number> = new Set([
   SEGMENT,
   TRACKS,
@@ -144,8 +147,8 @@ const MAX_ELEMENTS = 1_000_000;
 const MAX_TRACKS_BYTES = 1024 * 1024;
 
 /**
- * What the elements of a Matroska or WebM file say: whether there is a picture track, and whether an element ends behind
- * the file. Live recordings do not state the length of their segment, so that their elements are walked.
+ * Checks whether a Matroska or WebM file has a picture track and whether an element extends past the end of the file.
+ * Live recordings do not state their segment's length, so this walks their elements.
  */
 async function checkMatroska(bytes: ByteSource, size: number): Promise<ContainerCheck> {
   const headers = new HeaderReader(bytes);
@@ -159,7 +162,7 @@ async function checkMatroska(bytes: ByteSource, size: number): Promise<Container
     if (element.length !== undefined && body + element.length > size) return 'cut';
     if (element.id === TRACKS && element.length !== undefined && element.length <= MAX_TRACKS_BYTES)
       hasPicture ||= namesPicture(await readRange(bytes, body, element.length));
-    // A segment, and what has no known length, is entered.
+    // Enter segments and elements of unknown length; skip all others.
     const isEntered = element.length === undefined || element.id === SEGMENT;
     position = isEntered ? body : body + element.length;
     if (element.id === SEGMENT && element.length !== undefined && hasPicture) break;
@@ -188,11 +191,11 @@ function* elementsOf(bytes: Buffer): Generator<{ readonly id: number; readonly b
 interface ElementHeader {
   readonly id: number;
   readonly headerBytes: number;
-  /** Undefined when it is not known. */
+  /** Undefined if the file does not state it. */
   readonly length: number | undefined;
 }
 
-/** The header of an element; undefined where these bytes are not a whole one. */
+/** Parses an element header. Undefined if these bytes are not a complete header. */
 function elementIn(head: Buffer): ElementHeader | undefined {
   const idBytes = widthOf(head[0]);
   const lengthBytes = widthOf(head[idBytes]);
@@ -204,5 +207,5 @@ function elementIn(head: Buffer): ElementHeader | undefined {
   return { id: head.readUIntBE(0, idBytes), headerBytes, length: isUnknown ? undefined : Number(length) };
 }
 
-/** Bytes of a number, by the zeros before the first one in it; 9 where that byte is 0 or not there. */
+/** A number's width in bytes, from the leading zero bits of its first byte; 9 if that byte is 0 or missing. */
 const widthOf = (first: number | undefined) => Math.clz32(first ?? 0) - 23;

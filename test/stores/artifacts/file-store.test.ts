@@ -244,7 +244,7 @@ describe('file store', () => {
     await expect(store.has(sha256)).rejects.toThrow(failed);
     await expect(store.removeStaleParts()).rejects.toThrow(failed);
     await expect(store.identity()).rejects.toThrow(
-      'The store.json of the artifact store does not hold its name.',
+      "The artifact store's store.json does not contain a store ID.",
     );
     const below = new FileArtifactStore(join(root, 'parts', 'below'));
     await expect(below.identity()).rejects.toThrow(failed);
@@ -258,7 +258,7 @@ describe('file store', () => {
       new ArtifactError('not_found', `The artifact store does not have ${sha256}.`),
     );
     await expect(store.has('ab')).rejects.toThrow(
-      new ArtifactError('not_found', 'Not the SHA-256 of an artifact: 64 lowercase hexadecimal digits.'),
+      new ArtifactError('not_found', "An artifact's SHA-256 must have 64 lowercase hexadecimal digits."),
     );
   });
 

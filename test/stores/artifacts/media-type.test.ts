@@ -86,7 +86,7 @@ describe('image check', () => {
     expect(checkImage(claiming(10_001, 10_000))).toEqual({
       ok: false,
       reason: 'too_large',
-      message: 'The header claims 10001x10000 pixels, more than 100000000.',
+      message: 'The image has 10001x10000 pixels according to its header, but the limit is 100000000 pixels.',
     });
     expect(checkImage(claiming(10_000, 10_000))).toMatchObject({ ok: true, width: 10_000, height: 10_000 });
   });
@@ -103,13 +103,13 @@ describe('image check', () => {
     expect(checkImage(Buffer.from('<html>'))).toEqual({
       ok: false,
       reason: 'not_image',
-      message: 'The bytes are not an image.',
+      message: 'The content is not an image.',
     });
     expect(checkImage(box('ftyp', Buffer.from('isom')))).toMatchObject({ ok: false, reason: 'not_image' });
     expect(checkImage(makePng(1, 1).subarray(0, 12))).toEqual({
       ok: false,
       reason: 'unreadable',
-      message: 'The header of this image/png cannot be read.',
+      message: 'The image header of this image/png file cannot be read.',
     });
   });
 });

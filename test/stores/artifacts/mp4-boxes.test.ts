@@ -88,33 +88,33 @@ describe('a walk over the boxes of a file', () => {
       'another first box',
       [box('abcd'), FTYP, MOOV, MDAT],
       'not_video',
-      'The bytes do not begin like an MP4 file.',
+      'The content does not start like an MP4 file.',
     ],
-    ['no box at all', [Buffer.from('hello')], 'not_video', 'The bytes do not begin like an MP4 file.'],
+    ['no box at all', [Buffer.from('hello')], 'not_video', 'The content does not start like an MP4 file.'],
     ['no moov', [FTYP, MDAT], 'incomplete_file', 'The file has no moov box.'],
     [
       'no moov before it is cut',
       [FTYP, MDAT.subarray(0, -1)],
       'incomplete_file',
-      `The box mdat needs ${FTYP.length + MDAT.length} bytes, the file has ${FTYP.length + MDAT.length - 1}.`,
+      `The mdat box ends at byte ${FTYP.length + MDAT.length}, but the file has only ${FTYP.length + MDAT.length - 1} bytes.`,
     ],
     [
       'no moov before bytes that are no box',
       [FTYP, MDAT, Buffer.alloc(9)],
       'incomplete_file',
-      `At byte ${FTYP.length + MDAT.length} there is no complete box: the file is cut or damaged.`,
+      `The file is truncated or damaged: byte ${FTYP.length + MDAT.length} does not start a complete box.`,
     ],
     [
       'half a moov',
       [FTYP, MDAT, box('moov', Buffer.alloc(20), 29)],
       'incomplete_file',
-      `The box moov needs ${FTYP.length + MDAT.length + 29} bytes, the file has ${FTYP.length + MDAT.length + 28}.`,
+      `The moov box ends at byte ${FTYP.length + MDAT.length + 29}, but the file has only ${FTYP.length + MDAT.length + 28} bytes.`,
     ],
     [
       'no moov in a hundred thousand boxes',
       [FTYP, ...Array.from({ length: 100_000 }, () => box('free'))],
       'incomplete_file',
-      'The file has more than 100000 boxes, and no moov among those that are read.',
+      'The first 100000 boxes of the file do not include a moov box.',
     ],
   ])('refuses a file with %s', async (_, parts, reason, message) => {
     expect(await check(...parts)).toEqual({ ok: false, reason, message });
@@ -181,7 +181,7 @@ describe('the entries that a table claims', () => {
   it('are damaged where the table ends before their number', () => {
     const cut = () => claimsIn(box('trun', Buffer.alloc(7, 1)));
     expect(cut).toThrow(DamagedMp4);
-    expect(cut).toThrow('The sample tables cannot be read: the file is damaged.');
+    expect(cut).toThrow('The sample tables cannot be read. The file is damaged.');
   });
 });
 

@@ -80,7 +80,7 @@ describe('[C4.3] the samples of a file', () => {
     expect(await claims(whole.length)).toEqual({
       ok: false,
       reason: 'incomplete_file',
-      message: `Not all of ${whole.length} samples fit into the file.`,
+      message: `The tables list ${whole.length} samples, more than the file has room for.`,
     });
     expect(await claims(end - start - 8)).not.toMatchObject({
       message: expect.stringContaining('fit') as string,
@@ -92,7 +92,7 @@ describe('[C4.3] the samples of a file', () => {
     expect(result).toEqual({
       ok: false,
       reason: 'incomplete_file',
-      message: '1 of 20 samples are not in the file.',
+      message: '1 of 20 samples are missing from the file.',
     });
   });
 
@@ -109,7 +109,7 @@ describe('[C4.3] the samples of a file', () => {
     expect(await check(longer)).toEqual({
       ok: false,
       reason: 'incomplete_file',
-      message: '1 of 20 samples are not in the file.',
+      message: '1 of 20 samples are missing from the file.',
     });
   });
 
@@ -133,13 +133,13 @@ describe('[C4.3] the samples of a file', () => {
       'claim more than the file has bytes',
       () => changed('stsz', 8, 1_500_001),
       'incomplete_file',
-      'Not all of 1500001 samples fit into the file.',
+      'The tables list 1500001 samples, more than the file has room for.',
     ],
     [
       'are in tables of garbage',
       () => Buffer.concat([part('ftyp'), box('moov', Buffer.alloc(300, 7)), part('mdat')]),
       'incomplete_file',
-      'The sample tables cannot be read: the file is damaged.',
+      'The sample tables cannot be read. The file is damaged.',
     ],
   ])('that %s are not looked at', async (_, bytes, reason, message) => {
     expect(await check(bytes())).toEqual({ ok: false, reason, message });
@@ -154,7 +154,7 @@ describe('[C4.3] the samples of a file', () => {
     expect(await check(Buffer.concat([head, moov]), head.length + limit + 9)).toEqual({
       ok: false,
       reason: 'too_large',
-      message: 'The box moov has 67108865 bytes, more than the 67108864 that this check reads.',
+      message: 'The moov box has 67108865 bytes, but this check reads at most 67108864.',
     });
   });
 
@@ -187,7 +187,7 @@ describe('[C4.3] the samples of a file', () => {
     async (type) => {
       expect(await check(elsewhere(type))).toMatchObject({
         ok: true,
-        warning: 'Some samples are not in a box of media data: its end was not verified.',
+        warning: 'Some samples are outside the media data boxes, so the end of the file was not verified.',
       });
     },
   );
@@ -215,7 +215,7 @@ describe('[C4.3] the samples of a file', () => {
     });
     expect(await check(wrong.subarray(0, end - 1))).toMatchObject({
       reason: 'incomplete_file',
-      message: '1 of 20 samples are not in the file.',
+      message: '1 of 20 samples are missing from the file.',
     });
   });
 
@@ -233,7 +233,7 @@ describe('[C4.3] the samples of a file', () => {
     const lost = {
       ok: false,
       reason: 'incomplete_file',
-      message: 'The tables of a track do not say where all its samples are.',
+      message: "A track's tables do not locate all of its samples.",
     };
     expect(await check(changed('stsz', 8, 0))).toEqual(lost);
     // A second track, the same with another number, and no sample in its chunks.
@@ -263,7 +263,7 @@ describe('[C4.3] the samples of a file', () => {
     expect(await check(bytes)).toEqual({
       ok: false,
       reason: 'incomplete_file',
-      message: 'The sample tables cannot be read: the file is damaged.',
+      message: 'The sample tables cannot be read. The file is damaged.',
     });
   });
 
@@ -295,7 +295,7 @@ describe('[C4.3] the samples of a file', () => {
     expect(await checkMp4Bytes(early, bytes.length)).toEqual({
       ok: false,
       reason: 'incomplete_file',
-      message: 'The sample tables cannot be read: the file is damaged.',
+      message: 'The sample tables cannot be read. The file is damaged.',
     });
   });
 

@@ -73,8 +73,8 @@ const facts = (durationSeconds: number, fps: number) => ({
 });
 const incomplete = (message: string) => ({ ok: false, reason: 'incomplete_file', message });
 const lost = (outside: number, total: number) =>
-  incomplete(`${outside} of ${total} samples are not in the file.`);
-const DAMAGED = incomplete('The sample tables cannot be read: the file is damaged.');
+  incomplete(`${outside} of ${total} samples are missing from the file.`);
+const DAMAGED = incomplete('The sample tables cannot be read. The file is damaged.');
 
 describe('[C4.3] a file of one chunk', () => {
   it('is told with its facts', async () => {
@@ -123,7 +123,7 @@ describe('[C4.3] a file of one chunk', () => {
     expect(await check(FTYP, mdat(58), moov(made(0)))).toMatchObject({ ok: true });
     expect(await check(FTYP, mdat(58), moov(made(1)))).toEqual(lost(1, 58));
     expect(await check(FTYP, mdat(57), moov(made(0)))).toEqual(
-      incomplete('Not all of 58 samples fit into the file.'),
+      incomplete('The tables list 58 samples, more than the file has room for.'),
     );
   });
 });
@@ -175,7 +175,7 @@ describe('[C4.3] a file of many chunks', () => {
     ['runs that go back', [2, 5, 1, 1, 5, 1]],
   ])('does not place every sample with %s', async (_, runs) => {
     expect(await checked(STARTS, [...runs])).toEqual(
-      incomplete('The tables of a track do not say where all its samples are.'),
+      incomplete("A track's tables do not locate all of its samples."),
     );
   });
 });
@@ -301,7 +301,7 @@ describe('[C4.3] tables of a file', () => {
     expect(await behind(...more, sound(1001))).toEqual({
       ok: false,
       reason: 'too_large',
-      message: 'The file has more than 1000 tracks, the limit of this check.',
+      message: 'The file has more tracks than the limit of 1000.',
     });
   });
 
@@ -334,7 +334,7 @@ describe('[C4.3] tables of a file', () => {
     expect(await withHuge('moof')).toEqual({
       ...facts(0.5, 10),
       warning:
-        'The index of the file is longer than the 67108864 bytes that are read: its end was not verified.',
+        "The file's index is longer than the 67108864 bytes that this check reads, so the end of the file was not verified.",
     });
     expect(await withHuge('free')).toEqual(facts(0.5, 10));
   });

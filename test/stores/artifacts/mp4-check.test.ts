@@ -96,7 +96,7 @@ it('[C4.3] a faststart file that lost media data and was patched to end cleanly 
   cut.writeUInt32BE(20_000, start);
   const result = await check(cut);
   expect(result).toMatchObject({ ok: false, reason: 'incomplete_file' });
-  expect(!result.ok && result.message).toMatch(/^\d+ of 20 samples are not in the file\.$/);
+  expect(!result.ok && result.message).toMatch(/^\d+ of 20 samples are missing from the file\.$/);
   // A size of 0 means "to the end", which hides the cut from the boxes but not from the samples.
   cut.writeUInt32BE(0, start);
   expect(await check(cut)).toMatchObject({ ok: false, reason: 'incomplete_file' });
@@ -124,40 +124,24 @@ describe('[C4.3] structures of a file:', () => {
     return bytes;
   };
   const TAILS: readonly (readonly [string, () => Buffer, string])[] = [
-    ['text', () => Buffer.from('tail'), 'The bytes behind the last box of the file (4) are not a box'],
-    ['one byte', () => Buffer.from('\n'), 'The bytes behind the last box of the file (1) are not a box'],
-    ['four zeros', () => Buffer.alloc(4), 'The bytes behind the last box of the file (4) are not a box'],
-    ['many zeros', () => Buffer.alloc(64), 'The bytes behind the last box of the file (64) are not a box'],
-    [
-      'a page',
-      () => Buffer.from('<html>error</html>'),
-      'The bytes behind the last box of the file (18) are not a box',
-    ],
+    ['text', () => Buffer.from('tail'), "The file's last bytes (4) are not a box"],
+    ['one byte', () => Buffer.from('\n'), "The file's last bytes (1) are not a box"],
+    ['four zeros', () => Buffer.alloc(4), "The file's last bytes (4) are not a box"],
+    ['many zeros', () => Buffer.alloc(64), "The file's last bytes (64) are not a box"],
+    ['a page', () => Buffer.from('<html>error</html>'), "The file's last bytes (18) are not a box"],
     [
       'a tag of music',
       () => Buffer.from(`TAG${'Title'.padEnd(125)}`),
-      'The bytes behind the last box of the file (128) are not a box',
+      "The file's last bytes (128) are not a box",
     ],
-    [
-      'a box size below 8',
-      () => header(4, 'free'),
-      'The bytes behind the last box of the file (8) are not a box',
-    ],
-    [
-      'a 64-bit size below 16',
-      () => header(1, 'free', 8n),
-      'The bytes behind the last box of the file (16) are not a box',
-    ],
-    [
-      'a cut 64-bit header',
-      () => header(1, 'free'),
-      'The bytes behind the last box of the file (8) are not a box',
-    ],
+    ['a box size below 8', () => header(4, 'free'), "The file's last bytes (8) are not a box"],
+    ['a 64-bit size below 16', () => header(1, 'free', 8n), "The file's last bytes (16) are not a box"],
+    ['a cut 64-bit header', () => header(1, 'free'), "The file's last bytes (8) are not a box"],
   ];
-  const ofBox = (end: number) => `The last box (free) needs ${end} bytes, the file has`;
+  const ofBox = (end: number) => `The last box (free) ends at byte ${end}, but the file has only`;
 
   it.each(TAILS)('%s behind the last box is kept with a warning', async (_name, tail, why) => {
-    const warning = `${why}: its end was not verified.`;
+    const warning = `${why}, so the end of the file was not verified.`;
     for (const bytes of [whole, faststart()])
       expect(await check(Buffer.concat([bytes, tail()]))).toEqual({ ok: true, ...facts, warning });
   });
@@ -170,7 +154,7 @@ describe('[C4.3] structures of a file:', () => {
       expect(await check(Buffer.concat([whole, bytes]))).toEqual({
         ok: true,
         ...facts,
-        warning: `${ofBox(end)} ${whole.length + bytes.length}: its end was not verified.`,
+        warning: `${ofBox(end)} ${whole.length + bytes.length} bytes, so the end of the file was not verified.`,
       });
   });
 
@@ -179,7 +163,7 @@ describe('[C4.3] structures of a file:', () => {
     for (const [name, tail, why] of TAILS.filter(([name]) => !/cut/.test(name)))
       expect([name, await check(Buffer.concat([bytes, tail()]))]).toMatchObject([
         name,
-        { ok: true, warning: `${why}: its end was not verified.` },
+        { ok: true, warning: `${why}, so the end of the file was not verified.` },
       ]);
     for (const tail of [
       Buffer.alloc(1),
@@ -212,7 +196,8 @@ describe('[C4.3] structures of a file:', () => {
     const more = Buffer.concat(Array.from({ length: 100_000 }, () => header(8, 'free')));
     expect(await check(Buffer.concat([whole, more]))).toMatchObject({
       ok: true,
-      warning: 'The file has more than the 100000 boxes that are read: its end was not verified.',
+      warning:
+        'The file has more than the 100000 boxes that this check reads, so the end of the file was not verified.',
     });
   });
 
@@ -238,7 +223,7 @@ describe('[C4.3] structures of a file:', () => {
     expect(await check(index(box('mdat', Buffer.alloc(2 * count - 3))))).toEqual({
       ok: false,
       reason: 'incomplete_file',
-      message: `2 of ${20 + count} samples are not in the file.`,
+      message: `2 of ${20 + count} samples are missing from the file.`,
     });
   });
 
@@ -315,8 +300,8 @@ it.each([
   ['<HTML><body>502', 'The body is html, not video.'],
   ['gateway timeout', 'The body is text, not video.'],
   ['', 'The body is empty.'],
-  ['\x89PNG\r\n\x1a\n', 'The bytes are image/png, not video.'],
-  ['\0\x01\x02\x03', 'The bytes are not a known video format.'],
+  ['\x89PNG\r\n\x1a\n', 'The content is image/png, not video.'],
+  ['\0\x01\x02\x03', 'The content is not a known video format.'],
 ])('[C4.3] %j is not video and is named', async (text, message) => {
   const path = join(directory, 'page');
   await writeFile(path, Buffer.from(text, text.startsWith('\x89') ? 'latin1' : 'utf8'));

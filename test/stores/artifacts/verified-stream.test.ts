@@ -15,7 +15,7 @@ describe('a stream that is verified', () => {
   it('fails at its end when one byte is another', async () => {
     const other = 'f'.repeat(64);
     await expect(buffer(verifiedStream(inParts(), other))).rejects.toThrow(
-      new ArtifactError('hash_mismatch', `Artifact ${other} is damaged in the store.`),
+      new ArtifactError('hash_mismatch', `Artifact ${other} is corrupted in the store.`),
     );
     await expect(buffer(verifiedStream(Readable.from([WHOLE.subarray(1)]), HASH))).rejects.toMatchObject({
       code: 'hash_mismatch',

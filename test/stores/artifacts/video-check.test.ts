@@ -76,7 +76,7 @@ describe('[C4.3] a file is video', () => {
       ok: true,
       mediaType,
       facts: null,
-      warnings: [`The file is ${mediaType}, not MP4: its end was not verified.`],
+      warnings: [`The file is ${mediaType}, not MP4, so its end was not verified.`],
     };
     expect(await check(bytes)).toEqual(kept);
     // Bytes behind the end are no part of it.
@@ -106,7 +106,7 @@ describe('[C4.3] a file is video', () => {
     ['video/mp2t', transportStream([[0x1b]], 192)],
     ['video/x-msvideo', avi(['vids'])],
   ])('not when it is %s and cut', async (mediaType, bytes) => {
-    const message = `The ${mediaType} file is cut.`;
+    const message = `The ${mediaType} file is truncated.`;
     for (const cut of [1, 20, 60])
       expect([cut, await check(bytes.subarray(0, bytes.length - cut))]).toEqual([
         cut,
@@ -183,7 +183,7 @@ describe('[C4.3] a file is video', () => {
     expect(await check(Buffer.from('OggS'))).toEqual({
       ok: false,
       reason: 'not_video',
-      message: 'The bytes are audio/ogg, not video.',
+      message: 'The content is audio/ogg, not video.',
     });
   });
 
@@ -201,7 +201,7 @@ it.each([
   ['{}', 'The body is json, not video.'],
   ['<html>', 'The body is html, not video.'],
   ['busy', 'The body is text, not video.'],
-  ['\0', 'The bytes are not a known video format.'],
+  ['\0', 'The content is not a known video format.'],
 ])('%j is told as what it is', (text, message) => {
   expect(notVideo(Buffer.from(text))).toBe(message);
 });

@@ -1,7 +1,7 @@
 /**
- * The stores of workers: opens what MEDIA_JOURNAL and MEDIA_ARTIFACTS name (folders, `s3://bucket/prefix`, and
- * `postgres://…` for the journal), and the ports of stores of your own. For workers, and for activities of your own that
- * read results.
+ * The workers' stores. Opens the stores in MEDIA_JOURNAL and MEDIA_ARTIFACTS (folders, `s3://bucket/prefix`, and
+ * `postgres://…` for the journal) and exports the interfaces for custom stores. For workers, and for your own
+ * activities that read results.
  *
  * @module
  */

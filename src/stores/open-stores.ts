@@ -12,11 +12,11 @@ import { type RecordStore } from './journal/record-store';
 import { IDENTITY } from './journal/records';
 
 /**
- * What a package of stores exports as `storePackage`, for addresses of its scheme. Where an address or the environment
- * cannot be used, each function throws an Error with a sentence that does not repeat the value.
+ * The `storePackage` export of a store package, for addresses with its scheme. If the address or the environment cannot
+ * be used, each function throws an Error whose message does not repeat the value.
  */
 export interface StorePackage {
-  /** The place of the journal. */
+  /** Opens the journal's record store. */
   readonly openRecords: (address: string) => RecordStore;
 }
 
@@ -25,13 +25,13 @@ export interface ArtifactStorePackage extends StorePackage {
 }
 
 interface FolderOfCopies {
-  /** Folder of what is unfinished, and of copies; it may be lost. */
+  /** The folder for unfinished uploads and cached copies. Losing it is harmless. */
   readonly folder: string;
-  /** Bytes of copies that are kept there. */
+  /** The most bytes of cached copies to keep there. */
   readonly cacheBytes?: number;
 }
 
-/** File systems whose files end with a container or at the next start of the machine, by their numbers in statfs(2). */
+/** File systems whose files are lost with the container or at a reboot, by their statfs(2) numbers. */
 const EPHEMERAL: ReadonlyMap<number, string> = new Map([
   [0x79_4c_76_30, 'overlay'],
   [0x01_02_19_94, 'tmpfs'],
@@ -39,17 +39,17 @@ const EPHEMERAL: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * What to say of a journal in this folder, there or to be made, that is lost with its container or machine. A volume of an
- * orchestrator that is removed with its pod looks as any disk does, and is not recognised.
+ * Returns a warning if a journal in this folder would be lost with its container or machine. The folder need not exist
+ * yet. An orchestrator's volume that is removed with its pod looks like any disk and is not recognized.
  */
 export async function ephemeralJournal(folder: string): Promise<string | undefined> {
   const kind = EPHEMERAL.get(await typeAt(folder));
   return kind === undefined
     ? undefined
-    : `The journal of paid calls is on a file system (${kind}) whose files are lost with the container or the machine: what was paid for could then not be found again.`;
+    : `The journal of paid calls is on a file system (${kind}) whose files are lost with the container or the machine. Paid results could then not be found again.`;
 }
 
-/** Of the nearest folder that is there; 0 where the system does not say it. */
+/** The file system type of the nearest existing folder; 0 if it is unknown. */
 async function typeAt(folder: string): Promise<number> {
   try {
     return (await statfs(folder)).type;
@@ -60,12 +60,12 @@ async function typeAt(folder: string): Promise<number> {
   }
 }
 
-/** Settings of a worker that say where its journal is. */
+/** A worker's settings for the location of its journal. */
 export type JournalSettings = Pick<MediaConfig, 'journal' | 'journalShared'>;
-/** Settings of a worker that say where artifacts are stored. */
+/** A worker's settings for the location of its artifacts. */
 export type ArtifactSettings = Pick<MediaConfig, 'artifacts' | 'dataDir' | 'cacheBytes'>;
 
-/** The place of the journal. Creates nothing. @throws ConfigurationError */
+/** Opens the journal's record store. Does not create anything. @throws ConfigurationError */
 export async function openRecords({ journal, journalShared }: JournalSettings): Promise<RecordStore> {
   const store = packageOf<StorePackage>(JOURNAL, journal);
   return store === undefined
@@ -73,25 +73,25 @@ export async function openRecords({ journal, journalShared }: JournalSettings): 
     : configured(JOURNAL, () => store.openRecords(journal));
 }
 
-/** The journal of paid sends. @throws ConfigurationError */
+/** Opens the journal of paid sends. @throws ConfigurationError */
 export async function openJournal(settings: JournalSettings): Promise<CreateJournal> {
   return createJournal(await openRecords(settings));
 }
 
-/** The place of the journal, if one is there: asking a journal for its identity would make one. @throws ConfigurationError */
+/** Opens the record store if it contains a journal. Does not create one. @throws ConfigurationError */
 export async function existingRecords(settings: JournalSettings): Promise<RecordStore | undefined> {
   const records = await openRecords(settings);
   return (await records.read(IDENTITY)) === null ? undefined : records;
 }
 
-/** The journal, if there is one. @throws ConfigurationError */
+/** Opens the journal if it exists. @throws ConfigurationError */
 export async function existingJournal(settings: JournalSettings): Promise<CreateJournal | undefined> {
   const records = await existingRecords(settings);
   return records === undefined ? undefined : createJournal(records);
 }
 
 /**
- * The store of results and input files, as the workers have it.
+ * Opens the store of results and input files, as workers do.
  * @param settings an environment with MEDIA_ARTIFACTS, MEDIA_DATA_DIR and MEDIA_CACHE_BYTES, or a configuration
  * @throws ConfigurationError
  */
@@ -106,8 +106,8 @@ export async function openArtifactStore(
 }
 
 /**
- * An address in quotes, as files of variables keep them, or with a slash too few would be a folder in the working
- * directory: what is recorded there is gone with a container. @throws ConfigurationError that does not repeat the value
+ * Refuses addresses with quotes (copied from an env file) or a missing slash. They would be folders in the working
+ * directory and lost with the container. @throws ConfigurationError that does not repeat the value
  */
 function refuseHalfAddress({ variable }: Place, address: string): void {
   if (/^["']|^[a-z][a-z0-9+.-]+:\/[^/]|^\/\/[^/]*@/i.test(address))
@@ -121,7 +121,7 @@ function isSettings(settings: NodeJS.ProcessEnv | ArtifactSettings): settings is
   return typeof settings['artifacts'] === 'string' && typeof settings['dataDir'] === 'string';
 }
 
-/** `s3` of `s3://…`; undefined for a path. */
+/** An address's scheme, such as `s3` for `s3://…`; undefined for a path. */
 export function schemeOf(place: string): string | undefined {
   return /^([a-z][a-z0-9+.-]+):\/\//i.exec(place)?.[1]?.toLowerCase();
 }
@@ -129,7 +129,7 @@ export function schemeOf(place: string): string | undefined {
 interface Place {
   readonly variable: string;
   readonly allowed: string;
-  /** The package that opens the addresses of a scheme. A worker installs those that it names. */
+  /** The package for each address scheme. A worker installs the packages that it uses. */
   readonly packages: { readonly [scheme: string]: string | undefined };
 }
 
@@ -146,7 +146,7 @@ const ARTIFACTS: Place = {
   packages: { s3: S3 },
 };
 
-/** The package that opens an address; undefined for a folder. @throws ConfigurationError that says what to install */
+/** Loads the package that opens an address; undefined for a folder. @throws ConfigurationError if it is missing */
 function packageOf<Package extends StorePackage>(place: Place, address: string): Package | undefined {
   const { variable, allowed, packages } = place;
   const scheme = schemeOf(address);
@@ -157,16 +157,16 @@ function packageOf<Package extends StorePackage>(place: Place, address: string):
   const name = packages[scheme];
   if (name === undefined) throw new ConfigurationError(variable, allowed);
   try {
-    // Not by `import()`: jest, which loads this package as CommonJS, refuses that.
+    // `import()` would fail under jest, which loads this package as CommonJS.
     return (require(name) as { storePackage: Package }).storePackage;
   } catch (error) {
     const missing = /Cannot find (?:module|package) '([^']+)'/.exec((error as Error).message)?.[1];
     if (missing !== name) throw error;
-    throw new ConfigurationError(variable, `needs the package ${name}: npm install ${name}.`);
+    throw new ConfigurationError(variable, `needs the package ${name}. Run: npm install ${name}`);
   }
 }
 
-/** The address is a setting, whoever finds the fault in it. @throws ConfigurationError */
+/** Reports any error in an address as a configuration error. @throws ConfigurationError */
 function configured<Store>({ variable }: Place, make: () => Store): Store {
   try {
     return make();

@@ -127,7 +127,7 @@ describe('what an account allows to be sent', () => {
       cause: 'journal_unavailable',
       sendAttemptUsed: false,
       message:
-        'The create journal cannot be read or written, and nothing is sent without it. Its store answers ENOSPC.',
+        'The create journal cannot be read or written, and nothing is sent without it. The store failed (ENOSPC).',
     });
     expect(sent).toBe(0);
   });

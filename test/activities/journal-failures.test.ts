@@ -20,7 +20,7 @@ describe('a journal that fails', () => {
       new JournalRecordError('An outcome of the journal cannot be read.'),
       'An outcome of the journal',
     ],
-    ['a folder', Object.assign(new Error('EROFS: /srv/secret-folder'), { code: 'EROFS' }), 'answers EROFS'],
+    ['a folder', Object.assign(new Error('EROFS: /srv/secret-folder'), { code: 'EROFS' }), 'failed (EROFS)'],
     ['a store of your own', new TypeError('postgres://user:hunter2@db'), '(TypeError)'],
   ])('says why, with the words of %s, and nothing of folders and disks', (_, fault, why) => {
     const { message } = journalUnavailable(fault);

@@ -7,21 +7,21 @@ import { otherwise } from '../../domain/bug';
 import { ifAbsent, NOT_SUPPORTED, systemCode } from './system-errors';
 
 /**
- * File operations on descriptors: a create opens ten files, a hand back reads thousands, and as many handles of
- * node:fs/promises keep the event loop busy for almost twice as long.
+ * File operations on descriptors. A create opens ten files and a hand back reads thousands; node:fs/promises handles
+ * would keep the event loop busy for almost twice as long.
  */
 export const bareFiles = {
   open: promisify(fs.open),
   read: promisify(fs.readFile),
-  /** Writes all of the content. */
+  /** Writes the whole content. */
   write: promisify(fs.writeFile),
-  /** Also for a `FileHandle`, by its `fd`: under Yarn Plug'n'Play handles lack `sync`. */
+  /** Also used with a `FileHandle`'s `fd`, because handles lack `sync` under Yarn Plug'n'Play. */
   sync: promisify(fs.fsync),
   syncData: promisify(fs.fdatasync),
   close: promisify(fs.close),
 };
 
-/** Writes a new file piece by piece. Its content is on the disk when this returns; its name may not be yet. */
+/** Writes a new file piece by piece. When this returns, the content is on disk, but the file name may not be. */
 export async function writeSynced(
   path: string,
   pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
@@ -36,9 +36,9 @@ export async function writeSynced(
   }
 }
 
-/** Names that were created, renamed or removed in a folder are on the disk when this returns. */
+/** Makes names durable that were created, renamed or removed in a folder. */
 export async function syncFolder(folder: string): Promise<void> {
-  // Windows cannot open a folder for syncing; its file system journals the name itself.
+  // Windows cannot open a folder for syncing. Its file system journals the name.
   if (process.platform === 'win32') return;
   await onFile(folder, 'r', bareFiles.sync);
 }
@@ -57,31 +57,31 @@ async function onFile(
   }
 }
 
-/** The name of a file that was just created is on the disk when this returns, with the file. */
+/** Makes a file that was just created durable, including its name. */
 async function syncEntry(file: string): Promise<void> {
   if (process.platform !== 'win32') return syncFolder(dirname(file));
-  // Flushing the file by its new name is as far as Windows goes: its journal of names is written with it.
+  // Windows can only flush the file under its new name, which also writes the journal of names.
   await onFile(file, 'r+', bareFiles.sync);
 }
 
-/** {@link syncFolder} for files that can be made again: does nothing where the file system cannot sync a folder. */
+/** {@link syncFolder} for files that can be recreated. Does nothing if the file system cannot sync folders. */
 export async function syncFolderIfItCan(folder: string): Promise<void> {
   await syncFolder(folder).catch((error: unknown) => {
     if (!NOT_SUPPORTED.has(systemCode(error))) throw error;
   });
 }
 
-/** Creates a folder, and makes every new one durable in its parent. @param mode 0700: no other user can read a store. */
+/** Creates a folder and its parents durably. @param mode 0700 by default, so that other users cannot read a store */
 export async function ensureFolder(path: string, mode = 0o700): Promise<void> {
   for (const made of await makeMissing(path, mode)) await syncFolderIfItCan(dirname(made));
 }
 
-/** Folders of which this process knows that they are on the disk. */
+/** Folders that this process knows to be on disk. */
 const DURABLE = new Set<string>();
 
 /**
- * Runs {@link ensureFolder} once per process, then `work`; both again when the folder was removed. Another process may
- * have created it and not synced it yet, so that its name is made durable whichever process created it.
+ * Runs {@link ensureFolder} once per process, then `work`. Repeats both if the folder was removed. Makes the folder's
+ * name durable even if another process created it, because that process may not have synced it yet.
  */
 export async function inFolder<T>(path: string, work: () => Promise<T>): Promise<T> {
   if (DURABLE.has(path)) {
@@ -107,7 +107,7 @@ async function syncUpper(path: string): Promise<void> {
   });
 }
 
-/** Level by level: a recursive `mkdir` reports a missing folder when the disk is full. */
+/** Creates folders level by level, because a recursive `mkdir` reports a missing folder when the disk is full. */
 async function makeMissing(path: string, mode: number): Promise<string[]> {
   try {
     return await makeOne(path, mode);
@@ -124,25 +124,25 @@ async function makeOne(path: string, mode: number): Promise<string[]> {
     return [path];
   } catch (error) {
     if (systemCode(error) === 'ENOENT') throw error;
-    // It may exist, also where nothing new may be written.
+    // The folder may exist even where new files cannot be written.
     const there = await stat(path).catch(otherwise(undefined));
     if (there?.isDirectory() === true) return [];
     throw error;
   }
 }
 
-/** A folder whose entry in its parent must be on the disk before a record below it counts. */
+/** A folder whose name must be on disk before a record in it counts. */
 interface NewFolder {
   readonly path: string;
-  /** This process has just created it. */
+  /** Whether this process has just created it. */
   readonly isOurs: boolean;
 }
 
 /**
- * The folders on the path to a record that a power cut could still remove, whichever process created them: another
- * process may have created one and not synced it yet, and a record in a lost folder is a lost record. Those above are
- * permanent, so that once is enough for them; the last one can be removed and created again (a journal is pruned).
- * @param firstMade the uppermost folder on the path that did not exist before
+ * Returns the folders on the path to a record that a power failure could still remove. Another process may have created
+ * one without syncing it yet, and a lost folder means a lost record. Upper folders are permanent, so they are synced
+ * only once. The last folder can be removed by a prune and created again.
+ * @param firstMade the topmost folder on the path that did not exist before
  */
 function newFolders(folder: string, firstMade: string | undefined): NewFolder[] {
   const all: NewFolder[] = [];
@@ -161,14 +161,15 @@ async function syncName({ path, isOurs }: NewFolder): Promise<void> {
   });
 }
 
-/** Marks folders as durable, after their names were synced. */
+/** Marks folders as durable after their names were synced. */
 function areDurable([, ...above]: readonly NewFolder[]): void {
   for (const { path } of above) DURABLE.add(path);
 }
 
 /**
- * Gives a file a second name if nothing has that name. Of several callers one succeeds, also on network file systems.
- * @returns false when the name is taken
+ * Gives a file a second name if that name is free. Exactly one of several callers succeeds, even on network file
+ * systems.
+ * @returns false if the name is taken
  */
 export async function linkIfAbsent(source: string, name: string): Promise<boolean> {
   try {
@@ -181,9 +182,9 @@ export async function linkIfAbsent(source: string, name: string): Promise<boolea
 }
 
 /**
- * Creates a file with its whole content, or returns `lost` when it exists. Durable when it returns: file and folders
- * are fsynced. The content is written under a temporary name and then linked: no reader ever sees a partial record.
- * Throws when it cannot write (assumption A2); an error after the link leaves the file there, which is the safe side.
+ * Creates a file with its whole content, or returns `lost` if it exists. The file and its folders are fsynced before
+ * this returns. The content is written under a temporary name and then linked, so readers never see a partial record.
+ * Throws if it cannot write (assumption A2). An error after the link leaves the file in place, which is the safe side.
  */
 export async function createIfAbsent(file: string, content: string): Promise<'won' | 'lost'> {
   const folder = dirname(file);
@@ -191,7 +192,7 @@ export async function createIfAbsent(file: string, content: string): Promise<'wo
   const folders = newFolders(folder, made);
   const draft = join(folder, `.${randomUUID()}.tmp`);
   try {
-    // Both wait for the disk and are independent.
+    // Independent of each other, and both wait for the disk.
     await settled([writeDraft(draft, content), ...folders.map(syncName)]);
     areDurable(folders);
     if (!(await linkIfAbsent(draft, file))) return 'lost';
@@ -210,25 +211,25 @@ async function writeDraft(draft: string, content: string): Promise<void> {
   await onFile(draft, 'wx', write, 0o600);
 }
 
-/** Waits for all, then throws the first failure: nothing continues in the background. */
+/** Waits for all, then throws the first failure, so nothing continues in the background. */
 async function settled(works: readonly Promise<void>[]): Promise<void> {
   for (const result of await Promise.allSettled(works)) if (result.status === 'rejected') throw result.reason;
 }
 
-/** Codes of a file system without hard links, or without another one of this file. */
+/** Error codes when the file system does not support hard links, or cannot add one to this file. */
 const NO_HARD_LINKS: ReadonlySet<string> = new Set([...NOT_SUPPORTED, 'EXDEV', 'EMLINK']);
 
 /**
- * Gives a complete, synced file its final name if nothing has that name; the source name is then removed. Also works
- * without hard links, where two callers at the same moment can both succeed: never for a record of the journal.
- * A reader sees all of it or nothing. @returns false when the name is taken (the source is kept).
+ * Gives a complete, synced file its final name if that name is free, then removes the source name. Readers see all of
+ * it or nothing. Also works without hard links, but then two simultaneous callers can both succeed, so never use it for
+ * journal records. @returns false if the name is taken (the source is kept)
  */
 export async function publishIfAbsent(source: string, final: string): Promise<boolean> {
   try {
     if (!(await linkIfAbsent(source, final))) return false;
   } catch (error) {
     if (!NO_HARD_LINKS.has(systemCode(error))) throw error;
-    // No hard links on this file system: checks, then renames. The gap between the two cannot be avoided.
+    // Without hard links, check and then rename. The gap between the two cannot be avoided.
     if ((await lstat(final).catch(ifAbsent(undefined))) !== undefined) return false;
     await rename(source, final);
     await syncFolderIfItCan(dirname(final));

@@ -6,9 +6,9 @@ import { publishIfAbsent } from './durable-files';
 import { ifAbsent, systemCode } from './system-errors';
 import { hostOfProcesses, processIdentity, runs } from './this-machine';
 
-/** Time without a touch after which a lock without a readable owner counts as left behind. */
+/** A lock without a readable owner counts as abandoned after this time without a touch. */
 const UNREADABLE_STALE_MS = 60_000;
-/** How often an owner touches its lock before readers on other hosts, which cannot check its process, give it up. */
+/** How often an owner touches its lock before other hosts, which cannot check its process, consider it abandoned. */
 const TOUCHES = 12;
 const RETRY_MS = 200;
 
@@ -17,37 +17,37 @@ interface Owner {
   readonly host: string;
   readonly pid: number;
   readonly identity: string | null;
-  /** Process that transferred the lock. */
+  /** The process that transferred the lock. */
   readonly starter?: { readonly pid: number; readonly identity: string | null };
 }
 
 export interface OwnerLock {
   /**
-   * Transfers the lock to another process of this host; it stays held while that process runs.
-   * @throws Error when the lock is held by another owner now.
+   * Transfers the lock to another process on this host, which keeps it while that process runs.
+   * @throws Error if another owner has taken the lock
    */
   transfer(pid: number): Promise<void>;
-  /** Releases the lock; does nothing when it is held by another owner now. */
+  /** Releases the lock. Does nothing if another owner has taken it. */
   release(): Promise<void>;
 }
 
 interface OwnerLockOptions {
-  /** Longest wait in milliseconds for a running owner. */
+  /** How long to wait for a running owner, in milliseconds. */
   readonly waitMs: number;
-  /** Called once, when the wait for a running owner starts. */
+  /** Called once when the wait for a running owner starts. */
   readonly onWait?: (ownerPid: number) => void;
   /**
-   * Time without a touch, in milliseconds, after which the lock of another host counts as left behind. Longer where
-   * the clocks and caches of a network share matter more than a host that was replaced.
+   * Time without a touch, in milliseconds, after which another host's lock counts as abandoned. Use a longer time on
+   * network shares, where clock differences and caches matter.
    * @default 60000
    */
   readonly foreignStaleMs?: number;
 }
 
 /**
- * Acquires a lock file that belongs to a process. The lock of a process that no longer runs is taken over.
- * @throws LockHeldError when a running owner keeps it for longer than `waitMs`; immediately when the process that
- * transferred it to that owner still runs.
+ * Acquires a lock file for this process. Takes over a lock if its process no longer runs.
+ * @throws LockHeldError if a running owner keeps it for longer than `waitMs`; immediately if the process that
+ * transferred it to that owner still runs
  */
 export async function acquireOwnerLock(file: string, options: OwnerLockOptions): Promise<OwnerLock> {
   const until = performance.now() + options.waitMs;
@@ -64,7 +64,7 @@ export async function acquireOwnerLock(file: string, options: OwnerLockOptions):
       continue;
     }
     const pid = owner === 'unreadable' ? 0 : owner.pid;
-    // A child whose starter runs can keep the lock indefinitely; only an orphan is about to end.
+    // Waiting helps only if the owner is orphaned and about to end. With a running starter, it may run indefinitely.
     const attended = owner !== 'unreadable' && owner.starter !== undefined && (await runs(owner.starter));
     if (attended || performance.now() >= until) throw new LockHeldError(pid);
     if (!isReported) options.onWait?.(pid);
@@ -84,7 +84,7 @@ async function describe(nonce: string, pid: number): Promise<Owner> {
   return { nonce, host: await hostOfProcesses(), pid, identity: await processIdentity(pid) };
 }
 
-/** Creates the lock with its content atomically, so that a reader never reads a partly written owner. */
+/** Creates the lock and its content atomically, so readers never see a partly written owner. */
 async function claim(file: string, owner: Owner): Promise<boolean> {
   const draft = `${file}.${randomUUID()}`;
   try {
@@ -122,8 +122,8 @@ async function isAlive(file: string, owner: Owner | 'unreadable', foreignStaleMs
 }
 
 /**
- * Moves the dead owner's lock aside. If another process acquired the lock between the read and the move, the lock is
- * put back, without overwriting.
+ * Moves a dead owner's lock aside. If another process acquired the lock between the read and the move, restores that
+ * lock without overwriting anything.
  */
 async function removeStale(file: string, seen: Owner | 'unreadable'): Promise<void> {
   const aside = `${file}.${randomUUID()}`;
@@ -152,7 +152,7 @@ function held(file: string, nonce: string, touchMs: number): OwnerLock {
   };
   return {
     async transfer(pid) {
-      if (!(await isOurs())) throw new Error('the lock was lost to another process');
+      if (!(await isOurs())) throw new Error('another process took the lock');
       const draft = `${file}.${randomUUID()}`;
       const starter = { pid: process.pid, identity: await processIdentity(process.pid) };
       const owner: Owner = { ...(await describe(nonce, pid)), starter };

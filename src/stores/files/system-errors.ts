@@ -1,10 +1,10 @@
-/** The code of a system error such as `ENOENT`, or `unknown`. */
+/** A system error's code, such as `ENOENT`, or `unknown`. */
 export function systemCode(error: unknown): string {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,40}$/.test(code) ? code : 'unknown';
 }
 
-/** For `.catch(ifAbsent(value))`: the value stands for a file that is not there, and every other fault is passed on. */
+/** For `.catch(ifAbsent(value))`: returns the value if the file does not exist, and rethrows any other error. */
 export function ifAbsent<T>(value: T): (error: unknown) => T {
   return (error) => {
     if (systemCode(error) === 'ENOENT') return value;
@@ -12,7 +12,7 @@ export function ifAbsent<T>(value: T): (error: unknown) => T {
   };
 }
 
-/** Codes of a file system that is not able to do a call, such as `link` or a sync of a folder; FAT answers EISDIR on Windows. */
+/** Codes when a file system does not support a call such as `link` or a folder sync. FAT on Windows returns EISDIR. */
 export const NOT_SUPPORTED: ReadonlySet<string> = new Set([
   'EISDIR',
   'EINVAL',
@@ -22,7 +22,7 @@ export const NOT_SUPPORTED: ReadonlySet<string> = new Set([
   'EPERM',
 ]);
 
-/** The code with the call that met it where it is known, such as `link: EPERM`; never a path. */
+/** The error code with the system call, if known, such as `link: EPERM`. Never contains a path. */
 export function systemFault(error: unknown): string {
   const call = (error as { syscall?: unknown } | null | undefined)?.syscall;
   const code = systemCode(error);

@@ -9,7 +9,7 @@ import { systemCode } from './system-errors';
 
 export interface OperatingSystem {
   readonly platform: NodeJS.Platform;
-  /** Runs a command without a shell. @returns what it printed; rejects when it fails */
+  /** Runs a command without a shell. @returns its output; rejects if it fails */
   readonly run: (command: string, args: readonly string[]) => Promise<string>;
 }
 
@@ -17,12 +17,12 @@ const run = promisify(execFile);
 
 export const OPERATING_SYSTEM: OperatingSystem = {
   platform: process.platform,
-  // Times are printed alike, whatever the zone and language of the process that asks.
+  // Print times the same way, whatever the calling process's time zone and language.
   run: async (command, args) =>
     (await run(command, args, { env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' } })).stdout,
 };
 
-/** Where macOS and Windows keep an id of the machine that no network and no new name changes. */
+/** Where macOS and Windows keep a machine ID that does not change with the network or the host name. */
 const ID_OF: {
   readonly [platform: string]: readonly [command: string, args: readonly string[], id: RegExp];
 } = {
@@ -36,7 +36,7 @@ const ID_OF: {
 
 let known: Promise<string | undefined> | undefined;
 
-/** The machine id of the operating system; undefined where there is none that can be read. A command is run once. */
+/** Returns the operating system's machine ID; undefined if it cannot be read. Runs a command at most once. */
 export async function machineId(system: OperatingSystem = OPERATING_SYSTEM): Promise<string | undefined> {
   const asked = ID_OF[system.platform];
   if (asked === undefined) {
@@ -49,19 +49,19 @@ export async function machineId(system: OperatingSystem = OPERATING_SYSTEM): Pro
 }
 
 /**
- * The host whose processes can be looked at. On Linux its name: containers on one machine do not see each other's
- * processes. Elsewhere a name changes with the network, and the machine id stands for it.
+ * Identifies the host whose processes are visible here. On Linux it is the host name, because containers on one machine
+ * do not see each other's processes. Elsewhere it is the machine ID, because the name changes with the network.
  */
 export async function hostOfProcesses(): Promise<string> {
   return process.platform === 'linux' ? hostname() : ((await machineId()) ?? hostname());
 }
 
-/** A process that runs, and of which nothing more is known: a lock of it stands. */
+/** The identity of a running process about which nothing else is known. Its locks stay valid. */
 const UNKNOWN = 'unknown';
 
 /**
- * A string that is constant while the process runs and differs for a later process with the same id; null when no such
- * process runs. The id alone is not enough: a restarted container assigns the same small numbers again.
+ * Returns a string that is constant while a process runs and differs for a later process with the same ID. Null if the
+ * process does not run. The ID alone is not enough: a restarted container assigns the same small numbers again.
  */
 export async function processIdentity(
   pid: number,
@@ -72,12 +72,12 @@ export async function processIdentity(
     return await (system.platform === 'linux' ? linuxStart(pid) : startTime(pid, system));
   } catch (error) {
     throwBug(error);
-    // It has ended meanwhile; or it is hidden, or the command is not allowed here.
+    // The process has just ended, or it is hidden, or the command is not allowed here.
     return exists(pid) ? UNKNOWN : null;
   }
 }
 
-/** Whether a process still runs that once had this identity. */
+/** Whether the process that had this identity is still running. */
 export async function runs(process: {
   readonly pid: number;
   readonly identity: string | null;
@@ -105,7 +105,7 @@ async function linuxStart(pid: number): Promise<string | null> {
     readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
     readFile(`/proc/${pid}/stat`, 'utf8'),
   ]);
-  // The command in parentheses may contain spaces: count the fields after it. State is the 3rd, start time the 22nd.
+  // The command in parentheses may contain spaces, so count fields after it. State is the 3rd, start time the 22nd.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields[0] === 'Z' ? null : `${boot.trim()}/${fields[19]}`;
 }
@@ -120,9 +120,9 @@ function exists(pid: number): boolean {
 }
 
 /**
- * The environment of a child process that needs no secret of the user: without keys, addresses and stores of the media
- * workers (`MEDIA_*`), and without what the AWS SDK and libpq read (`AWS_*`, `PG*`).
- * @param also further names to leave out
+ * The environment for a child process that needs none of the user's secrets: without the media workers' keys, addresses
+ * and stores (`MEDIA_*`) and the variables of the AWS SDK and libpq (`AWS_*`, `PG*`).
+ * @param also matches further names to leave out
  */
 export function childEnvironment(env: NodeJS.ProcessEnv, also?: RegExp): NodeJS.ProcessEnv {
   return Object.fromEntries(
@@ -134,13 +134,14 @@ export function childEnvironment(env: NodeJS.ProcessEnv, also?: RegExp): NodeJS.
 
 const LOOPBACK = '127.0.0.1';
 
-/** A port of 127.0.0.1 that was free a moment ago; the caller must be prepared to try another one. */
+/** Returns a port that was free on 127.0.0.1 a moment ago. The caller must be prepared to try another one. */
 export async function freePort(): Promise<number> {
   const server = await listen(0);
   const address = server.address();
   server.close();
   await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no TCP port to be had on 127.0.0.1');
+  if (address === null || typeof address === 'string')
+    throw new Error('no TCP port is available on 127.0.0.1');
   return address.port;
 }
 

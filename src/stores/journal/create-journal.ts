@@ -34,13 +34,13 @@ import {
   taskPrefix,
 } from './records';
 
-/** Names of one page of a listing: those of some hundred keys. */
+/** Names per listing page: the records of a few hundred keys. */
 const NAMES_PER_PAGE = 1_000;
 const SEALING_KEY_BYTES = 32;
 
 /**
- * The journal of paid sends in any store of records: files, a bucket, a table, or one of your own
- * (architecture: Stores). What it promises depends on the promises of the store alone.
+ * Creates the journal of paid sends on any record store: files, a bucket, a table or a custom store
+ * (architecture: Stores). Its guarantees depend only on the store's guarantees.
  */
 export function createJournal(records: RecordStore): CreateJournal {
   return {
@@ -60,7 +60,7 @@ export function createJournal(records: RecordStore): CreateJournal {
     },
 
     async hasMark(mark): Promise<boolean> {
-      // A listing, because a network file system may remember that a file was not there.
+      // Use a listing, because a network file system may cache that a file did not exist.
       return (await records.names(markName(mark), null, 1)).length > 0;
     },
 
@@ -93,7 +93,7 @@ export function createJournal(records: RecordStore): CreateJournal {
   };
 }
 
-/** Id and key are created together, so that no journal continues under its id with another key. */
+/** Creates the ID and the key together, so a journal never keeps its ID with a different key. */
 async function readIdentity(records: RecordStore): Promise<ReturnType<typeof parseIdentity>> {
   const text = await records.read(IDENTITY);
   if (text !== null) return parseIdentity(text);
@@ -109,7 +109,7 @@ async function readLog(records: RecordStore, key: JournalKey): Promise<readonly 
   const entries: LogEntry[] = [];
   for (let n = 0; n < length; n++) {
     const name = entryName(prefix, n);
-    // It is older than those after it: a listing that was made while it was written must not hide it.
+    // A concurrent listing may miss this entry, although it is older than the entries after it. Read it directly.
     const text = found.get(name) ?? (await records.read(name));
     if (text === null) throw new JournalRecordError(LOST);
     entries.push(parseEntry(text));
@@ -123,36 +123,36 @@ async function appendEntry(
   n: number,
   entry: LogEntry,
 ): Promise<'won' | 'lost'> {
-  // Who writes a later entry has read those before it. What became of a send is kept whatever happened to them.
+  // Writers of later entries have read the earlier ones. A send's answer is stored whatever happened to those.
   const follows = n > 0 && entry.kind !== 'answer';
   if (follows) await requireEarlier(records, key, n);
-  // Before the intent, so that a kill between the two leaves a superfluous hint and never a missing one.
+  // Write the hint before the intent: a kill between the two then leaves an extra hint, never a missing one.
   if (entry.kind === 'intent') {
     const { namespace, creationKey } = key;
     const place = { namespace, creationKey, n };
     await records.note(openName(place, entry.bodyHash), JSON.stringify({ v: 1, ...place }));
   }
   const end = await records.create(entryName(keyPrefix(key), n), JSON.stringify(entry));
-  // If the earlier ones were removed meanwhile, this one is alone, and nobody can read the log.
+  // If the earlier entries were removed in the meantime, the log is unreadable.
   if (follows) await requireEarlier(records, key, n);
   return end;
 }
 
 async function requireEarlier(records: RecordStore, key: JournalKey, n: number): Promise<void> {
   const prefix = keyPrefix(key);
-  // In this order: a removal ends with its note, so that a log without a note and with its earlier entry is whole.
+  // Check in this order: a removal deletes its note last, so a log with its earlier entry but no note is complete.
   const removal = await records.read(removalName(prefix));
   if (removal !== null && (await isUnderRemoval(records, prefix, removal))) {
     throw new JournalRecordError(
-      'A prune of the journal is removing the records of this creation key, or was killed while it did. If this lasts, run `temporal-media journal prune` again, an hour after the one that was killed: it ends the removal.',
+      'A journal prune is removing the records of this creation key, or was killed while doing so. Nothing is sent under this key. If this persists for an hour, run `temporal-media journal prune` again to complete the removal.',
     );
   }
   if ((await records.read(entryName(prefix, n - 1))) === null) throw new JournalRecordError(LOST);
 }
 
 /**
- * A removal takes the first entry last. Where that is one that the note does not name, everything that it names is gone,
- * and the prune was killed before it took its note away: the key was used anew since.
+ * Whether a removal is still in progress. It deletes the first entry last. If the first entry is not listed in the
+ * note, all listed entries are gone, the prune was killed before it deleted the note, and the key has been reused.
  */
 async function isUnderRemoval(records: RecordStore, prefix: string, note: string): Promise<boolean> {
   const first = await records.read(entryName(prefix, 0));
@@ -173,7 +173,7 @@ async function scanLogs(records: RecordStore, after: string | null, limit: numbe
 async function findOpen(records: RecordStore, bodyHash: string): Promise<readonly EntryPlace[]> {
   const places: EntryPlace[] = [];
   for await (const names of namePages(records, openPrefix(bodyHash))) {
-    // A hint may be removed meanwhile, and one that is half written is ignored: its intent was never written.
+    // A hint may have just been removed. A half-written hint is ignored, because its intent was never written.
     const texts = await Promise.all(names.map((name) => records.read(name)));
     places.push(...texts.flatMap((text) => (text === null ? [] : (parsePlace(text) ?? []))));
   }
@@ -181,14 +181,14 @@ async function findOpen(records: RecordStore, bodyHash: string): Promise<readonl
 }
 
 const LOST =
-  'The journal has lost an earlier entry of this creation key: it was pruned meanwhile, or a part of the journal is missing. Nothing is sent under that key.';
+  'The journal has lost an earlier entry of this creation key: it was just pruned, or part of the journal is missing. Nothing is sent under this key.';
 
-/** How many callers try at once whether exactly one of them can create a record. */
+/** How many concurrent callers check that exactly one of them can create a record. */
 const PROBES = 4;
 
 /**
- * Checks that the store can be written and that of several callers one creates a record: a store that ignores the
- * condition would let a video be bought twice. @throws JournalRecordError, or the error of the store
+ * Checks that the store is writable and that exactly one of several callers can create a record. A store that ignores
+ * this condition would let a video be bought twice. @throws JournalRecordError, or the store's error
  */
 async function checkStore(records: RecordStore): Promise<void> {
   await records.check?.();
@@ -198,20 +198,20 @@ async function checkStore(records: RecordStore): Promise<void> {
   const winners = ends.filter((end) => end === 'won').length;
   if (winners === 1) return;
   throw new JournalRecordError(
-    `The store of the journal let ${winners} of ${PROBES} callers create the same record. It does not honour create-if-absent (S3: If-None-Match; a folder: hard links), so it cannot keep a video from being bought twice, and nothing is sent with it. Use another store.`,
+    `The journal's store let ${winners} of ${PROBES} callers create the same record. It does not support create-if-absent (S3: If-None-Match; a folder: hard links) and cannot prevent a video from being bought twice, so nothing is sent. Use another store.`,
   );
 }
 
 export interface KeyRecords {
-  /** Digest of namespace and key. */
+  /** Digest of the namespace and the key. */
   readonly hash: string;
   readonly names: readonly string[];
 }
 
-/** All creation keys in the order of their digests, only those after `after`. */
+/** Yields all creation keys whose digests are greater than `after`, in digest order. */
 export async function* keysIn(records: RecordStore, after: string | null = null): AsyncGenerator<KeyRecords> {
   let open: { hash: string; names: string[] } | undefined;
-  // '~' comes after every character of a name.
+  // '~' sorts after every character of a name.
   for await (const page of namePages(records, KEYS, after === null ? null : `${prefixOfHash(after)}~`)) {
     for (const name of page) {
       const hash = hashIn(name);
@@ -226,7 +226,7 @@ export async function* keysIn(records: RecordStore, after: string | null = null)
   if (open !== undefined) yield open;
 }
 
-/** All names that begin with a prefix and come after `after`, page by page. */
+/** Yields all names with a prefix that sort after `after`, page by page. */
 export async function* namePages(
   records: RecordStore,
   prefix: string,
@@ -248,7 +248,7 @@ export interface StoredEntry {
   readonly entry: LogEntry;
 }
 
-/** The entries among the records of a key, in order: also of one that is half removed, or that grows meanwhile. */
+/** Reads the entries among a key's records, in order. The key may be half removed or still growing. */
 export async function readEntries(
   records: RecordStore,
   names: readonly string[],

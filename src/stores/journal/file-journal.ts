@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { otherwise } from '../../domain/bug';
 /**
- * The record of paid sends in files. For workers, and for tests of other journals.
+ * The journal of paid sends in files. For workers, and for tests of other journals.
  *
  * @module
  */
@@ -17,25 +17,25 @@ import { createJournal } from './create-journal';
 import { type RecordStore } from './record-store';
 import { JournalRecordError, KEYS } from './records';
 
-/** A journal in the files of one folder; `shared` declares that several hosts use it. */
+/** Creates a journal in the files of one folder. `shared` declares that several hosts use it. */
 export function createFileJournal(options: FileRecordsOptions): CreateJournal {
   return createJournal(createFileRecords(options));
 }
 
-/** The folder of a journal in files. */
+/** Options for a journal in files. */
 export interface FileRecordsOptions {
-  /** Folder of the journal; created when missing. */
+  /** The journal's folder. Created if it is missing. */
   readonly root: string;
   /**
-   * Declares that the file system is shared by several hosts and linearizable for exclusive creates.
+   * Declares that several hosts share the file system and that its exclusive creates are linearizable.
    * @default false: the journal is bound to this host
    */
   readonly shared?: boolean | undefined;
 }
 
 /**
- * Records in files, one each; those of creation keys are directly in the folder. Create-if-absent by a hard link; every
- * record is fsynced with its folder before the call returns.
+ * Creates a store with one file per record. Records of creation keys are directly in the folder. Creates use a hard
+ * link and fsync the record and its folder before they return.
  */
 export function createFileRecords({ root: given, shared = false }: FileRecordsOptions): RecordStore {
   const root = resolve(given);
@@ -51,7 +51,7 @@ export function createFileRecords({ root: given, shared = false }: FileRecordsOp
     async readAll(prefix): Promise<ReadonlyMap<string, string>> {
       const cut = prefix.lastIndexOf('/') + 1;
       const names = (await files.names(fileOf(prefix.slice(0, cut))))
-        // A record that is being written has a temporary name beside its own.
+        // Records being written have a temporary name in the same folder.
         .filter((name) => !name.startsWith('.'))
         .map((name) => `${prefix.slice(0, cut)}${name}`)
         .filter((name) => name.startsWith(prefix));
@@ -89,25 +89,25 @@ export function createFileRecords({ root: given, shared = false }: FileRecordsOp
       const folder = dirname(file);
       await removeIfThere(file);
       await syncFolder(folder).catch(ifAbsent(undefined));
-      // The folder of a key, a task or a body is its own: it goes with its last record.
+      // Keys, tasks and bodies each have their own folder. Remove it with its last record.
       if (/[0-9a-f]{64}$/.test(folder)) await rmdir(folder).catch(otherwise(undefined));
     },
   };
 }
 
-/** Calls that a record cannot do without, and what a file system that refuses them is not able to do. */
+/** System calls that records need, and what a file system without them lacks. */
 const NEEDED: { readonly [call: string]: string } = {
-  link: 'has no hard links, by which one of two writers wins',
-  fsync: 'cannot keep a file or a folder through a loss of power',
+  link: 'does not support hard links, which decide between two writers',
+  fsync: 'cannot make a file or folder survive a power failure',
 };
 
-/** What to change where the file system is the fault, and not its rights or its room. */
+/** An error with advice if the file system lacks a feature; undefined for missing permissions or space. */
 function refused(error: unknown): JournalRecordError | undefined {
   const { syscall } = error as { readonly syscall?: string };
   const lacks = syscall === undefined ? undefined : NEEDED[syscall];
   if (lacks === undefined || !NOT_SUPPORTED.has(systemCode(error))) return undefined;
   return new JournalRecordError(
-    `The file system of the journal (MEDIA_JOURNAL) ${lacks} (${systemFault(error)}), so nothing is sent with it. Put the journal on a disk with ext4, XFS, APFS or NTFS, or into a bucket (s3://…) or a database (postgres://…).`,
+    `The journal's file system (MEDIA_JOURNAL) ${lacks} (${systemFault(error)}), so nothing is sent. Put the journal on a disk with ext4, XFS, APFS or NTFS, or in a bucket (s3://…) or a database (postgres://…).`,
     { cause: error },
   );
 }
@@ -116,7 +116,7 @@ export function fileOfRecord(root: string, name: string): string {
   return join(root, ...(name.startsWith(KEYS) ? name.slice(KEYS.length) : name).split('/'));
 }
 
-/** Names of the records below a folder, in the order of their bytes; folders that come before `after` are not opened. */
+/** Yields the names of the records below a folder in byte order. Does not open folders that sort before `after`. */
 async function* namesBelow(
   files: JournalFiles,
   root: string,
@@ -134,12 +134,12 @@ async function* namesBelow(
   }
 }
 
-/** The folders of creation keys lie beside those of everything else. */
+/** Matches names of creation keys, whose folders are next to all other folders. */
 const OF_A_KEY = /^keys\/[0-9a-f]{2}\/(?:[0-9a-f]{64}\/(?:[^/]+)?)?$/;
 
 /**
- * A stable name of this host for file journals: the digest of its machine id, else of its host name.
- * `MEDIA_HOST_ID` overrides both where neither is stable (containers on one volume).
+ * Returns a stable ID of this host for file journals: a digest of its machine ID, or else of its host name. Set
+ * `MEDIA_HOST_ID` if neither is stable (containers on one volume).
  */
 export async function hostId(env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const source = env['MEDIA_HOST_ID'] || ((await machineId()) ?? hostname());
@@ -147,17 +147,17 @@ export async function hostId(env: NodeJS.ProcessEnv = process.env): Promise<stri
 }
 
 interface JournalFiles {
-  /** The text of a file; null when there is none. */
+  /** Returns a file's text, or null if the file does not exist. */
   readonly text: (file: string) => Promise<string | null>;
-  /** Names in a folder, sorted; none when there is no such folder. */
+  /** Returns the names in a folder, sorted; empty if the folder does not exist. */
   readonly names: (folder: string) => Promise<readonly string[]>;
-  /** Files and folders in a folder, in no order; none when there is no such folder. */
+  /** Returns the files and folders in a folder, unsorted; empty if the folder does not exist. */
   readonly entries: (
     folder: string,
   ) => Promise<readonly { readonly name: string; readonly isFolder: boolean }[]>;
 }
 
-/** For any file system: a read may take milliseconds and must not block the event loop. */
+/** For any file system. Reads may take milliseconds and must not block the event loop. */
 export const asyncFiles = filesBy(ifThere);
 
 function filesBy(find: FindPath): JournalFiles {
@@ -171,13 +171,13 @@ function filesBy(find: FindPath): JournalFiles {
   };
 }
 
-/** Reads a path; `none` when it is not there. */
+/** Reads a path. Returns `none` if it does not exist. */
 type FindPath = <T, None>(read: () => T | Promise<T>, none: None, path: string) => Promise<T | None>;
 
 /**
- * For a file system of several hosts, which may remember for some seconds that a file or a folder was not there. Where
- * money is settled, nothing corrects a read that misses what another host has just written: so only a listing of the
- * folder above says that it is not there.
+ * For a file system shared by several hosts, which may cache for some seconds that a file or folder does not exist.
+ * When money is settled, nothing corrects a read that misses another host's latest write. A path therefore counts as
+ * absent only if the parent folder's listing does not contain it.
  */
 function seenByAll(root: string): JournalFiles {
   return filesBy(async (read, none, path) => {
@@ -185,7 +185,7 @@ function seenByAll(root: string): JournalFiles {
       const found = await ifThere(async () => ({ it: await read() }), null);
       if (found !== null) return found.it;
       if (!(await isListed(path, root))) return none;
-      // It came just now, or the listing has corrected what was remembered.
+      // The file was just created, or the listing has refreshed the cache. Try once more.
       if (tries === 2) throw new JournalRecordError(REMEMBERED);
     }
   });
@@ -198,17 +198,17 @@ async function isListed(path: string, root: string): Promise<boolean> {
 }
 
 const REMEMBERED =
-  'The file system of the journal (MEDIA_JOURNAL) lists a record, and remembers that it was not there. If this lasts, mount it so that it does not remember what is absent (NFS: lookupcache=positive).';
+  "The journal's file system (MEDIA_JOURNAL) lists a record but cannot read it, because it caches that the file did not exist. If this persists, disable caching of missing files in the mount options (NFS: lookupcache=positive).";
 
 /**
- * For records on a disk of this host. A read takes some microseconds, because recent files are in memory; a thread
- * and a promise for each would keep the event loop busy ten times as long, and a batch that takes over rows makes
- * thousands.
+ * For records on a local disk. A read takes a few microseconds, because recent files are in memory. With a thread and a
+ * promise per read, the event loop would be busy ten times as long, and a batch that takes over rows makes thousands of
+ * reads.
  */
 export const syncFiles: JournalFiles = {
   text: (file) => ifThere(() => fs.readFileSync(file, 'utf8'), null),
   names: async (folder) => sorted(await ifThere(() => fs.readdirSync(folder), [])),
-  // Asked by listings of the whole journal, which no send waits for.
+  // Only listings of the whole journal use this, and no send waits for them.
   entries: (folder) => asyncFiles.entries(folder),
 };
 

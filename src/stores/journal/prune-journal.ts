@@ -14,14 +14,14 @@ import {
   taskName,
 } from './records';
 
-/** How the keys of a journal are pruned. */
+/** Options for pruning a journal's keys. */
 export interface PruneOptions {
   readonly records: RecordStore;
-  /** Keys whose newest record is younger are kept. */
+  /** Keys with a newer record are kept. */
   readonly before: Date;
-  /** Counts without removing. */
+  /** Whether to count without removing. */
   readonly dryRun: boolean;
-  /** Whether a workflow that the entry names runs, or can still be reset: its key is in use. */
+  /** Whether a workflow that the entry names is running or can still be reset. Its key is then in use. */
   readonly inUse: (entry: SenderEntry) => Promise<boolean>;
   /** Milliseconds since the Unix epoch. @default the clock */
   readonly now?: () => number;
@@ -30,14 +30,14 @@ export interface PruneOptions {
 export interface Pruned {
   readonly keys: number;
   readonly removed: number;
-  /** Of unknown fate and undecided: never removed. */
+  /** Keys with an unconfirmed call without a decision. They are never removed. */
   readonly keptOpen: number;
-  /** Their workflow runs, or the server still has it. */
+  /** Keys whose workflow is running or still on the server. */
   readonly keptRunning: number;
   readonly keptYoung: number;
 }
 
-/** Removes the records of creation keys that can no longer be used. Keys that wait for a decision are kept. */
+/** Removes the records of creation keys that can no longer be used. Keeps keys that wait for a decision. */
 export async function pruneJournal(options: PruneOptions): Promise<Pruned> {
   const counts = { keys: 0, removed: 0, keptOpen: 0, keptRunning: 0, keptYoung: 0 };
   for await (const key of keysIn(options.records)) {
@@ -52,7 +52,7 @@ async function end({ hash, names }: KeyRecords, options: PruneOptions): Promise<
   const earlier = await earlierRemoval(prefix, options);
   if (earlier === 'under_way') return 'keptYoung';
   if (earlier === 'used_again') {
-    // Without its notes the next prune judges it, as any other key.
+    // Without its notes, the next prune treats it like any other key.
     if (!options.dryRun)
       for (const note of await notesOf(prefix, options)) await options.records.remove(note);
     return 'keptYoung';
@@ -66,7 +66,7 @@ async function end({ hash, names }: KeyRecords, options: PruneOptions): Promise<
 
 type ReasonToKeep = 'keptOpen' | 'keptRunning' | 'keptYoung';
 
-/** How long a removal may take: one that began later than this ago is under way, in this process or in another one. */
+/** The longest time for a removal. A removal that began more recently may still be running in some process. */
 const UNDER_WAY_MS = 3_600_000;
 
 async function reasonToKeep(
@@ -74,7 +74,7 @@ async function reasonToKeep(
   options: PruneOptions,
   goesOn: boolean,
 ): Promise<ReasonToKeep | undefined> {
-  // A key that is half removed looks as if it waited for a decision; all that is left of it was judged before.
+  // A half-removed key looks as if it waited for a decision, but an earlier prune already judged its entries.
   const kept = goesOn ? (isYoung(log, options) ? 'keptYoung' : undefined) : unsettled(log, options);
   if (kept !== undefined) return kept;
   for (const { entry } of log) if (isOfSender(entry) && (await options.inUse(entry))) return 'keptRunning';
@@ -82,8 +82,8 @@ async function reasonToKeep(
 }
 
 /**
- * What the notes of earlier prunes mean: one is under way, or was killed and goes on with the entries that it judged (their
- * digests), or is of a key that was used again since, so that the key is judged as any other.
+ * Interprets the notes of earlier prunes. A prune may be under way. If it was killed, this returns the digests of the
+ * entries that it judged, so that their removal can continue. If the key was used again, it is judged like any other.
  */
 async function earlierRemoval(
   prefix: string,
@@ -92,7 +92,7 @@ async function earlierRemoval(
   const { records, now = Date.now } = options;
   const text = await records.read(removalName(prefix));
   if (text === null) return 'none';
-  // As they are now: the names of this page may have been listed minutes ago.
+  // List the names again, because this page may have been listed minutes ago.
   const names = await namesOf(prefix, records);
   for (const name of names.filter((one) => one.startsWith(removalName(prefix)))) {
     const note = await records.read(name);
@@ -103,31 +103,31 @@ async function earlierRemoval(
   return left.every(({ digest }) => entries.includes(digest)) ? entries : 'used_again';
 }
 
-/** The notes of removals of a key; the first one, which keeps others from its log, comes last. */
+/** A key's removal notes. The first note, which blocks writers from the log, is last. */
 async function notesOf(prefix: string, { records }: PruneOptions): Promise<readonly string[]> {
   const names = await namesOf(prefix, records);
   return names.filter((name) => name.startsWith(removalName(prefix))).reverse();
 }
 
 function unsettled(log: readonly StoredEntry[], options: PruneOptions): 'keptOpen' | 'keptYoung' | undefined {
-  // A key without an entry is about to get one.
+  // A key without entries is about to get one.
   if (log.length === 0 || isYoung(log, options)) return 'keptYoung';
-  // Where an entry is missing, nobody knows what it said.
+  // If an entry is missing, its content is unknown.
   if (log.some(({ n }, index) => n !== index)) return 'keptOpen';
   const { open, unknown } = stateOf(log.map(({ entry }) => entry));
   return open !== null || unknown !== null ? 'keptOpen' : undefined;
 }
 
-/** An unreadable time counts as now. */
+/** Whether the log has a recent entry. An unreadable time counts as now. */
 function isYoung(log: readonly StoredEntry[], { before }: PruneOptions): boolean {
   return log.some(({ entry }) => !(Date.parse(entry.at) < before.getTime()));
 }
 
 /**
- * Removes a key as a whole, because a part of it would be read as "nothing was sent here". First a note says so; from
- * then on nobody appends to its log, and what was written before the note is seen below it. Whoever writes the note
- * removes the key, and nobody else for an hour. A prune that is killed leaves the note, and a later one goes on.
- * @param judged digests of the entries that may go
+ * Removes a key as a whole, because the remaining part could mean "nothing was sent here". First writes a note, after
+ * which nobody appends to the log; entries written before the note are still seen. The prune that writes the note has
+ * an hour to remove the key. If it is killed, the note stays and a later prune continues.
+ * @param judged digests of the entries that may be removed
  */
 async function removed(
   prefix: string,
@@ -139,22 +139,23 @@ async function removed(
   const note = removalName(prefix);
   const startedAt = now();
   const text = JSON.stringify({ v: 1, at: new Date(startedAt).toISOString(), entries: judged });
-  // Of several prunes one writes the note, and one in an hour goes on with what was killed; the first note stays until the end.
+  // Only one of several prunes writes the note. If it is killed, one prune per hour can continue. The first note stays
+  // until the end.
   const hour = `${note}.${Math.floor(startedAt / UNDER_WAY_MS)}`;
   if ((await records.create(goesOn ? hour : note, text)) === 'lost') return 'keptYoung';
   const names = await namesOf(prefix, records);
   const log = await readEntries(records, names);
   const isJudged = log.every(({ digest }) => judged.includes(digest));
-  // What was written since then is of somebody who uses the key; and of a log that is whole, nothing may be left behind.
+  // New entries mean that the key is in use. A log that was complete must not be removed in part.
   if (!isJudged || (!goesOn && log.length < judged.length) || isYoung(log, options)) {
     for (const one of await notesOf(prefix, options)) await records.remove(one);
     return 'keptYoung';
   }
-  // Backwards: the first entry goes last, so that no part of the log looks like a new one, and then the notes.
+  // Remove backwards, so that a partly removed log never looks like a new one. Remove the notes last.
   const entries = log.map(({ name }) => name).reverse();
   const others = names.filter((name) => name !== note && !entries.includes(name));
   for (const part of [...pointersTo(log), ...entries, ...others, note]) {
-    // Another prune may have gone on meanwhile, and the key may be used anew: what stands there now is not ours.
+    // After that, another prune may have continued and the key may be in use again, so its records are not ours.
     if (now() > startedAt + UNDER_WAY_MS / 2) throw new JournalRecordError(SLEPT);
     await records.remove(part);
   }
@@ -162,7 +163,7 @@ async function removed(
 }
 
 const SLEPT =
-  'The removal of a creation key took longer than half an hour and was stopped: this machine was suspended, or the store is very slow. Run `temporal-media journal prune` again in an hour; it continues the removal.';
+  'Removing a creation key took longer than half an hour and was stopped: this machine was suspended, or the store is very slow. Run `temporal-media journal prune` again in an hour to continue the removal.';
 
 async function namesOf(prefix: string, records: RecordStore): Promise<readonly string[]> {
   const names: string[] = [];
@@ -170,7 +171,7 @@ async function namesOf(prefix: string, records: RecordStore): Promise<readonly s
   return names;
 }
 
-/** Records elsewhere that refer to the key. */
+/** The names of records elsewhere that refer to the key. */
 function pointersTo(log: readonly StoredEntry[]): string[] {
   return log.flatMap(({ n, entry }) => {
     if (entry.kind === 'intent') {
@@ -184,9 +185,9 @@ function pointersTo(log: readonly StoredEntry[]): string[] {
 
 interface PruneSpendOptions {
   readonly records: RecordStore;
-  /** Windows with younger records are kept. */
+  /** Windows with newer records are kept. */
   readonly before: Date;
-  /** Counts without removing. */
+  /** Whether to count without removing. */
   readonly dryRun: boolean;
   /** Milliseconds since the Unix epoch. @default the clock */
   readonly now?: () => number;
@@ -196,8 +197,8 @@ interface PruneSpendOptions {
 const BEHIND_MS = 86_400_000;
 
 /**
- * Removes what accounts have spent in windows of their limits that have ended: no call is counted in them any more. All
- * records of a window are in its month, the longest window there is. @returns how many records
+ * Removes accounts' spending records for limit windows that have ended and count no more calls. All of a window's
+ * records lie in its month, the longest window. @returns the number of records
  */
 export async function pruneSpend({
   records,
@@ -207,7 +208,7 @@ export async function pruneSpend({
 }: PruneSpendOptions): Promise<number> {
   const isOver = (at: string): boolean => {
     const time = Date.parse(at);
-    // A time that cannot be read counts as now.
+    // An unreadable time counts as now.
     return time < before.getTime() && spendWindow('month', time).endsAt + BEHIND_MS < now();
   };
   let removed = 0;
@@ -224,7 +225,7 @@ export async function pruneSpend({
   return removed;
 }
 
-/** Names of logs are digests: only a record says whose log it is. */
+/** Whether the log is a spending log that has ended. Log names are digests, so this must read a record. */
 async function isEndedSpend(
   records: RecordStore,
   name: string,

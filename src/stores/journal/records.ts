@@ -8,15 +8,15 @@ import { type JournalKey, type LogEntry } from '../../domain/log-entries';
 import { isUsableTaskId } from '../../domain/video-task';
 import { systemCode, systemFault } from '../files/system-errors';
 
-/** Where each record of a journal is, in every store (architecture: Stores). Names are API: journals outlive versions. */
+/** The names of a journal's records (architecture: Stores). They are API, because journals outlive versions. */
 
-/** Id and sealing key of the journal. */
+/** The record with the journal's ID and sealing key. */
 export const IDENTITY = 'journal.json';
 
-/** All records of creation keys. */
+/** The prefix of all creation keys' records. */
 export const KEYS = 'keys/';
 
-/** The records of one creation key, `keys/<h[0:2]>/<h>/`, with h = SHA-256 of namespace and key. */
+/** The prefix of one creation key's records: `keys/<h[0:2]>/<h>/` with h = SHA-256 of the namespace and the key. */
 export function keyPrefix({ namespace, creationKey }: JournalKey): string {
   const hash = sha256(`${namespace}\n${creationKey}`);
   return prefixOfHash(hash);
@@ -26,28 +26,28 @@ export function prefixOfHash(hash: string): string {
   return `${KEYS}${hash.slice(0, 2)}/${hash}/`;
 }
 
-/** The key's digest in the name of one of its records; undefined for a name of another form. */
+/** The key's digest in a record name; undefined for names of other forms. */
 export function hashIn(name: string): string | undefined {
   return /^keys\/[0-9a-f]{2}\/([0-9a-f]{64})\//.exec(name)?.[1];
 }
 
-/** Entry `n` of a log, from 0; by the prefix of its key. */
+/** The name of entry `n` (from 0) in the log with this key prefix. */
 export function entryName(prefix: string, n: number): string {
   return `${prefix}${n}.entry`;
 }
 
-/** The number of an entry within its log; undefined for a name of another form. */
+/** An entry's number in its log; undefined for names of other forms. */
 export function numberIn(name: string): number | undefined {
   const match = /\/(0|[1-9]\d*)\.entry$/.exec(name);
   return match === null ? undefined : Number(match[1]);
 }
 
-/** Says that a key is being removed. */
+/** The name of the note that marks a key as being removed. */
 export function removalName(prefix: string): string {
   return `${prefix}removal`;
 }
 
-/** The entries of a task id, one for each account. */
+/** The prefix of a task ID's index entries, one for each account. */
 export function taskPrefix(taskId: string): string {
   const hash = sha256(taskId);
   return `tasks/${hash.slice(0, 2)}/${hash}/`;
@@ -57,13 +57,13 @@ export function taskName(taskId: string, account: string): string {
   return `${taskPrefix(taskId)}${sha256(account).slice(0, 16)}.json`;
 }
 
-/** The hints to intents for this body that may still be open. */
+/** The prefix of the hints to possibly open intents with this body. */
 export function openPrefix(bodyHash: string): string {
   const hash = sha256(bodyHash);
   return `open/${hash.slice(0, 2)}/${hash}/`;
 }
 
-/** One for each intent: what is known of an earlier one takes nothing from a later one. */
+/** Each intent has its own hint, so settling an earlier intent never removes a later intent's hint. */
 export function openName({ namespace, creationKey, n }: EntryPlace, bodyHash: string): string {
   return `${openPrefix(bodyHash)}${sha256(`${namespace}\n${creationKey}`)}.${n}.json`;
 }
@@ -72,10 +72,10 @@ export function markName(mark: string): string {
   return `marks/${sha256(mark)}.mark`;
 }
 
-/** Logs of campaigns, and of what accounts have spent. */
+/** The prefix of campaign logs and of accounts' spending logs. */
 export const CAMPAIGNS = 'campaigns/';
 
-/** A record of a campaign's log, beside the creation keys. */
+/** The name of record `n` in a campaign's log, outside the creation keys. */
 export function campaignName({ namespace, name }: CampaignLog, n: number): string {
   const hash = sha256(`${namespace}\n${name}`);
   return `${CAMPAIGNS}${hash.slice(0, 2)}/${hash}/${n}.record`;
@@ -123,7 +123,7 @@ const intent = z.looseObject({
 });
 const lost = z.looseObject({ ...sent, kind: z.literal('lost'), cause: z.string() });
 const fence = z.looseObject({ ...ofSender, kind: z.literal('fence') });
-/** The fields that decisions depend on; all others are passed on as written. */
+/** The fields that decisions depend on. All others are kept as written. */
 const result = z
   .looseObject({
     outcome: z.enum([
@@ -147,7 +147,7 @@ const answer = z.looseObject({
   answer: result,
   repeatedUntil: time.optional(),
 });
-/** Results that each decision has: what was adopted, that nothing was accepted, or none. */
+/** The outcomes that each decision's answer can have. `resubmit` has no answer. */
 const DECIDED: { readonly [decision: string]: readonly (string | undefined)[] } = {
   adopt: ['created', 'completed'],
   declareLost: ['rejected'],
@@ -165,7 +165,7 @@ const decision = z
   })
   .refine(({ decision: made, answer: end }) => DECIDED[made]?.includes(end?.outcome) === true);
 const entry = z.discriminatedUnion('kind', [intent, lost, answer, fence, decision]);
-/** What a removal leaves in the key before it begins: digests of the entries that it has judged, and when. */
+/** The note that a removal writes before it starts: the digests of the entries that it judged, and the time. */
 const removal = z.object({ ...written, entries: z.array(z.string()) });
 const place = z.looseObject({ namespace: z.string(), creationKey: z.string(), n: z.int().min(0) });
 const indexEntry = z.looseObject({ v: z.literal(1), creationKey: z.string(), video: task });
@@ -207,7 +207,7 @@ const spend = z.object({ ...written, kind: z.literal('spend'), nonce: z.string()
 
 const campaignRecord = z.discriminatedUnion('kind', [book, batch, owner, batchFence, free, spend]);
 
-/** A record that cannot be read stops the caller: guessing its content could spend money twice. */
+/** Thrown for unreadable records. The caller must stop, because guessing the content could spend money twice. */
 export class JournalRecordError extends Error {
   override readonly name = 'JournalRecordError';
 }
@@ -220,12 +220,12 @@ export const parseIndexEntry = (text: string): TaskIndexEntry =>
   parseRecord(indexEntry, text, 'task index entry') as unknown as TaskIndexEntry;
 
 export const parseRemoval = (text: string): z.infer<typeof removal> =>
-  parseRecord(removal, text, 'note of a removal');
+  parseRecord(removal, text, 'removal note');
 
 export const parseCampaignRecord = (text: string): CampaignRecord =>
-  parseRecord(campaignRecord, text, 'record of a campaign');
+  parseRecord(campaignRecord, text, 'campaign record');
 
-/** Parses a record; throws a {@link JournalRecordError} when it does not have this shape. */
+/** Parses a record. Throws a {@link JournalRecordError} if it does not have this shape. */
 function parseRecord<T>(schema: z.ZodType<T>, text: string, what: string): T {
   let json: unknown;
   try {
@@ -233,19 +233,19 @@ function parseRecord<T>(schema: z.ZodType<T>, text: string, what: string): T {
   } catch (error) {
     throwBug(error);
     throw new JournalRecordError(
-      `The journal holds a ${what} that is not JSON; nothing is sent because of it.`,
+      `The journal contains a damaged ${what} (invalid JSON), so nothing is sent.`,
     );
   }
   const read = schema.safeParse(json);
   if (!read.success) {
     throw new JournalRecordError(
-      `The journal holds a ${what} of an unknown version or shape; nothing is sent because of it.`,
+      `The journal contains a ${what} of an unknown version or shape, so nothing is sent.`,
     );
   }
   return read.data;
 }
 
-/** A hint that cannot be read is ignored: nothing depends on it. */
+/** Parses a hint. An unreadable hint is ignored, because nothing depends on it. */
 export function parsePlace(text: string): EntryPlace | undefined {
   try {
     const { namespace, creationKey, n } = place.parse(JSON.parse(text));
@@ -256,26 +256,26 @@ export function parsePlace(text: string): EntryPlace | undefined {
   }
 }
 
-/** This package writes no field `__proto__`: a record with one has another origin. */
+/** This package never writes a `__proto__` field, so a record with one has another origin. */
 function foreignField(): never {
-  throw new SyntaxError('A field of that name is refused.');
+  throw new SyntaxError('The field name __proto__ is not allowed.');
 }
 
-/** Errors of journals that say what to change, and nothing secret. Known by name: the packages of some are optional. */
+/** Journal errors with advice and without secrets. Identified by name, because some of their packages are optional. */
 const SAYS_WHY: ReadonlySet<string> = new Set(['JournalRecordError', 'PostgresError', 'S3Error']);
 
-/** The words of a store for its own fault; undefined for any other error, whose message may repeat a path. */
+/** A store's own error message; undefined for any other error, whose message may contain a path. */
 export function wordsOfStore(error: unknown): string | undefined {
   return error instanceof Error && SAYS_WHY.has(error.name) ? error.message : undefined;
 }
 
-/** Why a journal failed, as one sentence without a secret, an address or a path: for histories and logs. */
+/** Explains a journal failure for histories and logs in one sentence without secrets, addresses or paths. */
 export function journalFault(error: unknown): string {
   const words = wordsOfStore(error);
   if (words !== undefined) return words;
   const code = systemCode(error);
-  if (code !== 'unknown') return `Its store answers ${systemFault(error)}.`;
-  // A name is a word of the code that threw, never a value.
+  if (code !== 'unknown') return `The store failed (${systemFault(error)}).`;
+  // An error name comes from code, so it never contains a value.
   const name = error instanceof Error && /^[A-Za-z]{1,60}$/.test(error.name) ? error.name : 'Error';
-  return `Its store failed with an error that is not repeated here (${name}).`;
+  return `The store failed (${name}). The message is omitted because it may contain a secret.`;
 }

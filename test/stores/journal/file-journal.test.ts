@@ -85,14 +85,12 @@ describe('a journal in files', () => {
     const entry = join(root, HASH.slice(0, 2), HASH, '0.entry');
     await writeFile(entry, '{"v":1,');
     await expect(journal.read(KEY)).rejects.toThrow(
-      new JournalRecordError(
-        'The journal holds a log entry that is not JSON; nothing is sent because of it.',
-      ),
+      new JournalRecordError('The journal contains a damaged log entry (invalid JSON), so nothing is sent.'),
     );
     await writeFile(entry, '{"v":2}');
     await expect(journal.read(KEY)).rejects.toThrow(
       new JournalRecordError(
-        'The journal holds a log entry of an unknown version or shape; nothing is sent because of it.',
+        'The journal contains a log entry of an unknown version or shape, so nothing is sent.',
       ),
     );
     await expect(journal.scan(null, 10)).rejects.toThrow(JournalRecordError);
@@ -249,9 +247,9 @@ describe('a journal in files', () => {
   });
 
   it.each([
-    ['link', 'EPERM', 'has no hard links'],
-    ['link', 'EISDIR', 'has no hard links'],
-    ['fsync', 'EINVAL', 'cannot keep a file or a folder through a loss of power'],
+    ['link', 'EPERM', 'does not support hard links'],
+    ['link', 'EISDIR', 'does not support hard links'],
+    ['fsync', 'EINVAL', 'cannot make a file or folder survive a power failure'],
   ])(
     'says what a file system cannot do that answers %s with %s, and what to do',
     async (call, code, lacks) => {
@@ -260,7 +258,7 @@ describe('a journal in files', () => {
       else jest.spyOn(bareFiles, 'sync').mockRejectedValue(refusal);
       try {
         await expect(createFileJournal({ root: await newRoot() }).checkWritable()).rejects.toThrow(
-          new RegExp(`The file system of the journal .* ${lacks}.*\\(${call}: ${code}\\).*postgres`),
+          new RegExp(`The journal's file system .* ${lacks}.*\\(${call}: ${code}\\).*postgres`),
         );
       } finally {
         jest.restoreAllMocks();

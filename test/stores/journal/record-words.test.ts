@@ -70,7 +70,7 @@ it.each([
   ['identity', parseIdentity],
   ['log entry', parseEntry],
   ['task index entry', parseIndexEntry],
-  ['note of a removal', parseRemoval],
+  ['removal note', parseRemoval],
 ])('an unreadable %s is named', (what, parse) => {
   const said = (text: string) => {
     try {
@@ -82,11 +82,11 @@ it.each([
   };
   expect(said('{')).toMatchObject({
     name: 'JournalRecordError',
-    message: `The journal holds a ${what} that is not JSON; nothing is sent because of it.`,
+    message: `The journal contains a damaged ${what} (invalid JSON), so nothing is sent.`,
   });
   expect(said('{"v":9}')).toMatchObject({
     name: 'JournalRecordError',
-    message: `The journal holds a ${what} of an unknown version or shape; nothing is sent because of it.`,
+    message: `The journal contains a ${what} of an unknown version or shape, so nothing is sent.`,
   });
 });
 

@@ -67,7 +67,7 @@ describe('a record of a campaign', () => {
 
   it('that cannot be read is named', () => {
     expect(() => parseCampaignRecord('{')).toThrow(
-      'The journal holds a record of a campaign that is not JSON; nothing is sent because of it.',
+      'The journal contains a damaged campaign record (invalid JSON), so nothing is sent.',
     );
   });
 

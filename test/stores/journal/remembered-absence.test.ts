@@ -105,7 +105,7 @@ describe.each([
   /** What a look may come to: the truth, or a failure that is tried again. */
   const seen = async <T>(look: () => Promise<T>): Promise<T | 'fails'> =>
     host.on(look).catch((error: Error) => {
-      expect(error.message).toMatch('remembers that it was not there');
+      expect(error.message).toMatch('caches that the file did not exist');
       return 'fails';
     });
 

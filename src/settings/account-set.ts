@@ -19,21 +19,21 @@ import {
 import { ConfigurationError, type MediaConfig } from './config';
 import { createModelSource } from './model-source';
 
-/** The accounts of a worker; those of the file change with it, without a restart. */
+/** A worker's accounts. Changes to the accounts file take effect without a restart. */
 export interface AccountSet extends AccountRegistry {
-  /** What a request for an account needs, for another thread; undefined when this worker has no such account. */
+  /** What another thread needs to send requests for an account; undefined if this worker does not have the account. */
   access(account: string): AccountAccess | undefined;
-  /** Names of all accounts: credential and digest of the base address. */
+  /** The names of all accounts: credential and digest of the base address. */
   names(): readonly string[];
-  /** Ends every open GET, also those of accounts that were removed. */
+  /** Aborts every open GET, including those of removed accounts. */
   close(): Promise<void>;
 }
 
-/** Contains the key: never part of a payload or a message. */
+/** Contains the key, so it must never be part of a payload or a message. */
 export interface AccountAccess {
   readonly name: string;
   readonly baseUrl: string;
-  /** Empty when there is none. */
+  /** Empty if there is no usable key. */
   readonly key: string;
   /** The keys of all accounts, for redaction. */
   readonly secrets: readonly string[];
@@ -41,11 +41,11 @@ export interface AccountAccess {
 
 interface AccountSetOptions {
   readonly config: MediaConfig;
-  /** Further accounts, given in code. */
+  /** Further accounts from code. */
   readonly accounts?: readonly AccountOptions[] | undefined;
-  /** Receives a sentence without secrets, once for each change of the file that cannot be used. */
+  /** Receives a message without secrets, once for each unusable change of the file. */
   readonly warn: (message: string) => void;
-  /** Milliseconds that never step back. */
+  /** A monotonic clock, in milliseconds. */
   readonly clock?: (() => number) | undefined;
 }
 
@@ -57,10 +57,10 @@ interface Member extends Account {
 const CHECK_EVERY_MS = 1_000;
 
 /**
- * Opens the account of MEDIA_BASE_URL, those of MEDIA_ACCOUNTS and those that are given in code. The file is read again
- * when it has changed, which is checked when an account is looked up. Where it cannot be used any more, the last usable
- * one counts. An account with another base address is another account: its name contains the digest of the address.
- * @throws ConfigurationError for settings that cannot be used now, and where there is no account
+ * Opens the accounts from MEDIA_BASE_URL, MEDIA_ACCOUNTS and code. Account lookups check whether the file has changed
+ * and read it again. If a change is unusable, the last usable version stays in effect. An account with another base
+ * address is a different account, because its name contains the address's digest.
+ * @throws ConfigurationError if the settings are unusable or contain no account
  */
 export function openAccounts({ config, accounts = [], warn, clock }: AccountSetOptions): AccountSet {
   const fixed = [...shortForm(config), ...readAccountOptions(accounts)];
@@ -68,7 +68,7 @@ export function openAccounts({ config, accounts = [], warn, clock }: AccountSetO
   return new OpenAccounts(fixed, config.accounts, new AccountMembers(config), warn, now);
 }
 
-/** The accounts that there are now: `fixed`, and those of the file. */
+/** The current accounts: `fixed` and the accounts in the file. */
 class OpenAccounts implements AccountSet {
   private stamp: string;
   private current: readonly Member[];
@@ -122,7 +122,7 @@ class OpenAccounts implements AccountSet {
       this.current = this.members.of(distinct([...this.fixed, ...readAccountsFile(file)]), this.current);
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
-      this.warn(`${error.message} The accounts that were read last are used until it is corrected.`);
+      this.warn(`${error.message} The previously read accounts stay in use until the file is corrected.`);
     }
   }
 }
@@ -131,7 +131,7 @@ function noAccount(file: string | undefined): ConfigurationError {
   if (file !== undefined)
     return new ConfigurationError(
       ACCOUNTS_VARIABLE,
-      'the file names no account, and MEDIA_BASE_URL is not set.',
+      'the file contains no accounts, and MEDIA_BASE_URL is not set. Add an account to the file or set MEDIA_BASE_URL.',
     );
   return new ConfigurationError(
     'MEDIA_BASE_URL',
@@ -139,22 +139,22 @@ function noAccount(file: string | undefined): ConfigurationError {
   );
 }
 
-/** Makes accounts of their settings. All of them share what is known of keys. */
+/** Creates accounts from their settings. All accounts share the known keys. */
 class AccountMembers {
   private readonly keys = new KnownKeys();
-  /** Every client that was made: what an account that was removed has in flight is finished. */
+  /** Every client so far, because a removed account's calls in flight must finish. */
   private readonly clients = new Set<MediaClient>();
 
   constructor(private readonly config: MediaConfig) {}
 
-  /** One member for each of the settings. Those whose settings have not changed stay the same objects. */
+  /** Returns one member per account. Members with unchanged settings stay the same objects. */
   of(settings: readonly AccountSettings[], before: readonly Member[]): readonly Member[] {
     return settings.map(
       (one) => before.find((member) => member.settings.digest === one.digest) ?? this.make(one),
     );
   }
 
-  /** Before an account is used, the redactors of all others know its key. */
+  /** Reads all keys, so that every account's redactor knows a key before it is used. */
   readKeys(members: readonly Member[]): void {
     for (const { name, settings } of members) keyOr(() => this.keyOf(name, settings));
   }
@@ -211,7 +211,7 @@ function keyOr(read: () => string): string {
   }
 }
 
-/** Changes with the content of a file: also when it is replaced by another one, or cannot be read any more. */
+/** A stamp that changes when a file changes, is replaced or becomes unreadable. */
 function stampOf(file: string): string {
   try {
     const { mtimeMs, size, ino } = statSync(file);
@@ -223,8 +223,8 @@ function stampOf(file: string): string {
 }
 
 /**
- * The keys of all accounts of this process, in memory only: a service may echo the key of another one. The key before
- * the present one is kept too, because it may still be valid where it was replaced.
+ * The keys of all of this process's accounts, in memory only, because a service may echo another account's key. Also
+ * keeps each previous key, because it may still be valid after a replacement.
  */
 class KnownKeys {
   private readonly keys = new Map<string, readonly string[]>();
@@ -237,7 +237,7 @@ class KnownKeys {
     this.all = [...this.keys.values()].flat();
   }
 
-  /** The same object as long as no key has changed. */
+  /** Returns the same array until a key changes. */
   secrets(): readonly string[] {
     return this.all;
   }

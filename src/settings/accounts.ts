@@ -10,24 +10,24 @@ import { type MediaClient } from '../service/media-client';
 import { ConfigurationError, createPolicySchema, keyFileText, type MediaConfig, usableKey } from './config';
 import { type ModelSource } from './model-source';
 
-/** When a paid request may be sent: after a pause, or only when its call comes back. */
+/** When a paid request may be sent: after a pause, or only on a later attempt of its call. */
 type Permit = { readonly inMs: number } | { readonly heldForMs: number };
 
-/** Longest pause, in milliseconds, for which a call keeps its slot of the worker; others would wait behind it. */
+/** The longest pause, in milliseconds, for which a call keeps its worker slot and lets other calls wait. */
 const LONGEST_PAUSE_MS = 5_000;
 
 /**
- * Limit on the paid requests of one account in one process: they are evenly spaced. A call that would have to pause for
- * long is told when to come back, each a little later than the one before, so that they do not come back together.
+ * Limits one account's paid requests in one process by spacing them evenly. A call that would have to pause for long
+ * gets a time for its next attempt instead. These times are staggered, so the calls do not return together.
  */
 export class SendRate {
   private readonly everyMs: number;
-  /** When the next request may be sent, in milliseconds of {@link clock}. */
+  /** When the next request may be sent, in {@link clock} milliseconds. */
   private next = 0;
-  /** When the last call that was sent away comes back. */
+  /** When the last postponed call returns. */
   private promised = 0;
 
-  /** @param clock milliseconds that never step back */
+  /** @param clock a monotonic clock, in milliseconds */
   constructor(
     perSecond: number,
     private readonly clock: () => number = () => performance.now(),
@@ -35,7 +35,7 @@ export class SendRate {
     this.everyMs = 1_000 / perSecond;
   }
 
-  /** Takes the next permit if it comes soon. */
+  /** Takes the next permit if it is due soon. */
   take(): Permit {
     const now = this.clock();
     const at = Math.max(this.next, now);
@@ -47,44 +47,44 @@ export class SendRate {
     return { heldForMs: this.promised - now };
   }
 
-  /** Counts a request that cannot wait; those after it wait behind it. */
+  /** Counts a request that cannot wait. Later requests wait longer for it. */
   count(): void {
     this.next = Math.max(this.next, this.clock()) + this.everyMs;
   }
 }
 
-/** One credential at one service; only here a key and a base address are combined. */
+/** One credential at one service. This is the only place that combines a key with a base address. */
 export interface Account {
   /** Credential name + `@` + 8 hex digits of the base address's digest (architecture: Requests). */
   readonly name: string;
-  /** Its HTTP client, which has its own sockets and key. */
+  /** The account's HTTP client, with its own sockets and key. */
   readonly client: MediaClient;
-  /** Whether a key can be read now. */
+  /** Whether a key can currently be read. */
   hasKey(): Promise<boolean>;
-  /** @default the model configuration of the worker */
+  /** The account's model configuration. @default the worker's */
   readonly models?: ModelSource | undefined;
-  /** Overrides the create policy of the worker, not that of a model or a caller. @default none */
+  /** Overrides the worker's create policy, but not a model's or a caller's. @default none */
   readonly policy?: CreatePolicy | undefined;
-  /** Limits the paid requests of this process. @default no limit */
+  /** Limits this process's paid requests. @default no limit */
   readonly rate?: SendRate | undefined;
-  /** Limits what all workers on the journal send. @default no limit */
+  /** Limits the spending of all workers on the journal. @default no limit */
   readonly spendLimit?: SpendLimit | undefined;
 }
 
 /** The accounts that a worker can pay with. */
 export interface AccountRegistry {
-  /** By credential name or full account name; undefined when this worker has no such account. */
+  /** Finds an account by credential name or full name; undefined if this worker does not have it. */
   find(account: string | undefined): Account | undefined;
-  /** Every account that can be used now. */
+  /** Returns every account that can currently be used. */
   all(): readonly Account[];
 }
 
-/** Looks accounts up by `name` or `name@digest`; none given means `default`. */
+/** Creates a registry that looks accounts up by `name` or `name@digest`. Without a name, it finds `default`. */
 export function accountRegistry(accounts: readonly Account[]): AccountRegistry {
   return { find: (account) => accountNamed(accounts, account), all: () => accounts };
 }
 
-/** The account of this `name` or `name@digest`; none given means `default`. */
+/** Finds the account with this `name` or `name@digest`, or `default` if no name is given. */
 export function accountNamed<Named extends { readonly name: string }>(
   accounts: readonly Named[],
   account: string | undefined,
@@ -100,49 +100,49 @@ export function credentialOf(account: string): string {
 
 export const ACCOUNTS_VARIABLE = 'MEDIA_ACCOUNTS';
 
-/** One account of a worker, as MEDIA_ACCOUNTS and `createMediaWorker({ accounts })` describe it. */
+/** One of a worker's accounts, as in MEDIA_ACCOUNTS and `createMediaWorker({ accounts })`. */
 export interface AccountOptions {
-  /** Name of the credential: letters, digits, `.`, `_` and `-`; calls name it, outcomes show it. */
+  /** Credential name: letters, digits, `.`, `_` and `-`. Calls refer to it, and outcomes show it. */
   readonly name: string;
-  /** Base address of the service; a path prefix is kept. */
+  /** Base address of the service. A path prefix is kept. */
   readonly baseUrl: string;
-  /** File with the key, read at every use. Relative to the folder of the accounts file; in code to the working directory. */
+  /** File with the key, read at every use. Relative to the accounts file; in code, to the working directory. */
   readonly keyFile?: string | undefined;
-  /** Returns the key, at every use; in code only, instead of `keyFile`. `none` for a service without keys. */
+  /** Returns the key at every use. In code only, instead of `keyFile`. `none` for a service without keys. */
   readonly apiKey?: (() => string) | undefined;
-  /** File or address of its model configuration. @default that of the worker */
+  /** File or address of its model configuration. @default the worker's */
   readonly models?: string | undefined;
-  /** Origins besides its own from which its results may be fetched although their address is not public. @default none */
+  /** Further non-public origins from which its results may be fetched. @default none */
   readonly allowedMediaOrigins?: readonly string[] | undefined;
-  /** Most paid requests per second of one worker process. @default no limit */
+  /** Maximum paid requests per second in one worker process. @default no limit */
   readonly createsPerSecond?: number | undefined;
   /**
-   * The most that its calls may cost, by their estimates, in all workers on the journal: `amount` such as `25.00`,
-   * `currency` as in the prices, `per` hour, day or month of UTC. @default no limit
+   * The most that its calls may cost, by estimate, across all workers on the journal: `amount` such as `25.00`,
+   * `currency` as in the prices, `per` hour, day or month in UTC. @default no limit
    */
   readonly spendLimit?:
     | { readonly amount: string; readonly currency: string; readonly per: SpendLimit['per'] }
     | undefined;
-  /** What replies of its service prove; overrides MEDIA_CREATE_POLICY. @default that of the worker */
+  /** What its service's replies prove. Overrides MEDIA_CREATE_POLICY. @default the worker's */
   readonly policy?: CreatePolicy | undefined;
 }
 
-/** A valid description of an account. */
+/** Validated account settings. */
 export interface AccountSettings extends Pick<AccountOptions, 'models' | 'createsPerSecond' | 'policy'> {
   readonly credential: string;
-  /** Normalised. */
+  /** Normalized. */
   readonly baseUrl: string;
-  /** @throws ConfigurationError, without the key in its message */
+  /** Returns the key. @throws ConfigurationError without the key in its message */
   readonly apiKey: () => string;
   readonly allowedMediaOrigins: readonly string[];
   readonly spendLimit?: SpendLimit | undefined;
-  /** Equal for equal descriptions: an unchanged account is kept. */
+  /** Equal for equal settings, so that unchanged accounts are kept. */
   readonly digest: string;
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 const nameText =
-  'must be 1 to 63 letters, digits, dots, underscores or hyphens, and begin with a letter or digit';
+  'must have 1 to 63 letters, digits, dots, underscores or hyphens, and start with a letter or digit';
 
 const account = z.strictObject({
   name: z.string().regex(NAME, nameText),
@@ -153,39 +153,39 @@ const account = z.strictObject({
       context.addIssue({ code: 'custom', message: (error as Error).message });
     }
   }),
-  keyFile: z.string().min(1, 'must be the path of a file with the key'),
-  models: z.string().min(1, 'must be a file or an address').optional(),
+  keyFile: z.string().min(1, 'must be the path of a file that contains the key'),
+  models: z.string().min(1, 'must be a file path or a URL').optional(),
   allowedMediaOrigins: z
     .array(
       z.string().refine((text) => URL.canParse(text), 'must be an origin such as https://media.example.com'),
     )
     .optional(),
-  createsPerSecond: z.number().positive('must be a number above 0').optional(),
+  createsPerSecond: z.number().positive('must be a number greater than 0').optional(),
   spendLimit: z
     .strictObject({
       amount: z
         .string()
-        .regex(/^[0-9]{1,9}(\.[0-9]{1,6})?$/, 'must be a text with at most six decimals, such as "25.00"'),
-      currency: z.string().regex(/^[A-Z]{3}$/, 'must be the currency of the prices, such as "USD"'),
+        .regex(/^[0-9]{1,9}(\.[0-9]{1,6})?$/, 'must be a string with at most six decimals, such as "25.00"'),
+      currency: z.string().regex(/^[A-Z]{3}$/, 'must be the currency code used in the prices, such as "USD"'),
       per: z.enum(SPEND_PERIODS),
     })
     .optional(),
   policy: createPolicySchema.optional(),
 });
 
-/** Shape of the file that MEDIA_ACCOUNTS names. */
+/** The schema of the MEDIA_ACCOUNTS file. */
 export const accountsSchema = z.strictObject({ version: z.literal(1), accounts: z.array(account) });
 
 type Described = z.infer<typeof account>;
 
-/** Reads the accounts of a file. @throws ConfigurationError that names the field and what is allowed, and no key */
+/** Reads an accounts file. @throws ConfigurationError with the field and the allowed values, without any key */
 export function readAccountsFile(path: string): readonly AccountSettings[] {
   let json: unknown;
   try {
     json = parseWrittenJson(readFileSync(path, 'utf8'));
   } catch (error) {
     if (error instanceof RepeatedNameError) throw wrong(error.message);
-    // The message of the parser quotes the file.
+    // The parser's message quotes the file, which may contain secrets.
     throw wrong(error instanceof SyntaxError ? 'is not JSON' : 'cannot be read by this process');
   }
   const read = accountsSchema.safeParse(json);
@@ -195,29 +195,29 @@ export function readAccountsFile(path: string): readonly AccountSettings[] {
 }
 
 function wrong(problem: string): ConfigurationError {
-  const hint = '`temporal-media schema accounts` prints its schema';
+  const hint = 'To see its schema, run `temporal-media schema accounts`';
   return new ConfigurationError(ACCOUNTS_VARIABLE, `the file ${problem}. ${hint}.`);
 }
 
-/** Validates accounts that are given in code. @throws ConfigurationError */
+/** Validates accounts from code. @throws ConfigurationError */
 export function readAccountOptions(accounts: readonly AccountOptions[]): readonly AccountSettings[] {
   return accounts.map(({ apiKey, ...described }, index) => {
     if ((apiKey === undefined) === (described.keyFile === undefined))
-      throw new ConfigurationError(`accounts[${index}]`, 'needs either apiKey or keyFile.');
+      throw new ConfigurationError(`accounts[${index}]`, 'needs exactly one of apiKey and keyFile.');
     const read = account.safeParse({ ...described, keyFile: described.keyFile ?? 'apiKey' });
     if (!read.success) throw new ConfigurationError(`accounts[${index}]`, z.prettifyError(read.error));
     return settingsOf(read.data, process.cwd(), apiKey);
   });
 }
 
-/** @throws ConfigurationError where two accounts have one credential name: calls could not tell them apart */
+/** @throws ConfigurationError if two accounts have the same credential name, because calls need unique names */
 export function distinct(accounts: readonly AccountSettings[]): readonly AccountSettings[] {
   const names = new Set<string>();
   for (const { credential } of accounts) {
     if (names.has(credential))
       throw new ConfigurationError(
         ACCOUNTS_VARIABLE,
-        `two accounts have the name ${credential}; MEDIA_BASE_URL counts as the account that MEDIA_CREDENTIAL names (default: default). Rename one.`,
+        `two accounts have the name ${credential}. MEDIA_BASE_URL also defines an account, named by MEDIA_CREDENTIAL (default: default). Rename one of them.`,
       );
     names.add(credential);
   }
@@ -257,7 +257,7 @@ function settingsOf(
   };
 }
 
-/** The account of MEDIA_BASE_URL, if it is set. @throws ConfigurationError for an address that cannot be used */
+/** Returns the account from MEDIA_BASE_URL, if that is set. @throws ConfigurationError for an unusable address */
 export function shortForm(config: MediaConfig): readonly AccountSettings[] {
   const { baseUrl, credential, apiKey, allowedMediaOrigins } = config;
   if (baseUrl === undefined) return [];
@@ -272,15 +272,15 @@ function usableBaseUrl(text: string): string {
   }
 }
 
-/** The accounts of a worker with these settings, as they are now: MEDIA_BASE_URL and MEDIA_ACCOUNTS. @throws ConfigurationError */
+/** Returns a worker's current accounts from MEDIA_BASE_URL and MEDIA_ACCOUNTS. @throws ConfigurationError */
 export function accountsOf(config: MediaConfig): readonly AccountSettings[] {
   const file = config.accounts === undefined ? [] : readAccountsFile(config.accounts);
   return distinct([...shortForm(config), ...file]);
 }
 
 /**
- * The settings as they are for the calls of one account; unchanged where the account is not known here.
- * @param account credential or full name; none is `default`
+ * Returns the settings that apply to one account's calls. Unchanged if the account is not known here.
+ * @param account credential name or full name; `default` if omitted
  */
 export function configOfAccount(config: MediaConfig, account: string | undefined): MediaConfig {
   if (config.accounts === undefined) return config;
@@ -292,7 +292,7 @@ export function configOfAccount(config: MediaConfig, account: string | undefined
   return found === undefined ? config : asOnlyAccount(config, found);
 }
 
-/** The settings of a worker that has this account alone. */
+/** Returns the settings of a worker with this account only. */
 export function asOnlyAccount(config: MediaConfig, settings: AccountSettings): MediaConfig {
   const { credential, baseUrl, apiKey, allowedMediaOrigins, models = config.models } = settings;
   const policy = { ...config.policy, ...settings.policy };

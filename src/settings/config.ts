@@ -13,9 +13,9 @@ import {
 } from '../domain/names';
 import { type PollingMode } from '../domain/video-task';
 
-const header = z.string().regex(KEY_HEADER, 'must be the name of a header, such as Idempotency-Key');
+const header = z.string().regex(KEY_HEADER, 'must be a header name such as Idempotency-Key');
 
-/** Shape of `idempotency`, in MEDIA_CREATE_POLICY and in a model of MEDIA_MODELS. */
+/** The schema of `idempotency` in MEDIA_CREATE_POLICY and in the models of MEDIA_MODELS. */
 export const idempotencyPolicySchema = z
   .union([
     z.literal('off'),
@@ -27,73 +27,73 @@ export const idempotencyPolicySchema = z
     z.strictObject({ header }),
   ])
   .describe(
-    'off, or the header that carries a key; with honoured and windowSeconds you vouch that the service makes one task of all calls with one key that arrive within so many seconds of the first',
+    'off, or the header that carries the idempotency key. With honoured and windowSeconds, you confirm that the service creates only one task for all calls with the same key within that many seconds of the first call',
   );
 
 /** All settings that a worker reads from its environment, resolved once (architecture: Configuration). */
 export interface MediaConfig {
-  /** MEDIA_BASE_URL: address of the service; undefined where it is not set, as in clients. */
+  /** MEDIA_BASE_URL: address of the service. Undefined if it is not set, as in clients. */
   readonly baseUrl: string | undefined;
-  /** File with further accounts. */
+  /** MEDIA_ACCOUNTS: file with further accounts. */
   readonly accounts: string | undefined;
-  /** Read at every use, so that a rotated file is picked up; throws an error without the key in its message. */
+  /** Reads the key at every use, so a rotated file takes effect. Throws an error without the key in its message. */
   readonly apiKey: () => string;
   /** MEDIA_CREDENTIAL: name of the account. @default 'default' */
   readonly credential: string;
-  /** MEDIA_MODELS: file or address of the model configuration; undefined where there is none. */
+  /** MEDIA_MODELS: file or address of the model configuration; undefined if there is none. */
   readonly models: string | undefined;
-  /** MEDIA_UNKNOWN_MODELS; undefined means `allow` without a model configuration, and `refuse` with one. */
+  /** MEDIA_UNKNOWN_MODELS. Undefined means `allow` without a model configuration and `refuse` with one. */
   readonly unknownModels: 'allow' | 'refuse' | undefined;
-  /** MEDIA_DATA_DIR: absolute path of a folder for local state. @default `.data` in the working folder */
+  /** MEDIA_DATA_DIR: absolute path of a folder for local state. @default `.data` in the working directory */
   readonly dataDir: string;
   /** MEDIA_ARTIFACTS: an absolute path or `s3://bucket/prefix`. @default `artifacts` in the data folder */
   readonly artifacts: string;
-  /** Limit in bytes of local copies of artifacts in a bucket; undefined for the default of the store. */
+  /** MEDIA_CACHE_BYTES: the most bytes of local copies of artifacts in a bucket; undefined for the store's default. */
   readonly cacheBytes: number | undefined;
   /** MEDIA_JOURNAL: an absolute path, `s3://bucket/prefix` or `postgres://…`. @default `journal` in the data folder */
   readonly journal: string;
   /**
-   * The variable without which the place of the journal depends on the folder in which the process was started: a worker
-   * does not start with it. Undefined where the place is fixed.
+   * The variable to set if the journal's location depends on the working directory. A worker does not start then.
+   * Undefined if the location is fixed.
    */
   readonly journalFloats?: 'MEDIA_DATA_DIR' | 'MEDIA_JOURNAL' | undefined;
-  /** MEDIA_JOURNAL_SHARED: several hosts use the folder of the journal. @default false */
+  /** MEDIA_JOURNAL_SHARED: whether several hosts use the journal's folder. @default false */
   readonly journalShared: boolean;
   /** MEDIA_TASK_QUEUE. @default 'temporal-media' */
   readonly taskQueue: string;
   /** MEDIA_INPUT_ROOTS: absolute paths below which files may be read. @default none */
   readonly inputRoots: readonly string[];
-  /** Origins besides the service's own from which results may be fetched although their address is not public. */
+  /** MEDIA_ALLOWED_MEDIA_ORIGINS: further non-public origins from which results may be fetched. */
   readonly allowedMediaOrigins: readonly string[];
-  /** MEDIA_CREATE_POLICY: what replies of the service prove about a create. */
+  /** MEDIA_CREATE_POLICY: what the service's replies prove about a create. */
   readonly policy: CreatePolicy;
-  /** How videos are polled whose input does not say it; undefined for `own`. */
+  /** MEDIA_POLLING: the polling mode of videos whose input does not set one; undefined for `own`. */
   readonly polling: PollingMode | undefined;
-  /** Sockets for polls, and concurrent GETs of one tick. */
+  /** MEDIA_POLL_CONNECTIONS: sockets for polls, and concurrent GETs of one tick. */
   readonly pollConnections: number;
-  /** Sockets for downloads from the service's own address. */
+  /** MEDIA_DOWNLOAD_CONNECTIONS: sockets for downloads from the service's own address. */
   readonly downloadConnections: number;
   /**
-   * Limit on starts of create activities on `<queue>/create`, enforced by the server for all workers; undefined for
-   * none.
+   * MEDIA_CREATES_PER_SECOND: how many create activities may start on `<queue>/create` per second. The server enforces
+   * the limit for all workers. Undefined for no limit.
    */
   readonly createsPerSecond: number | undefined;
-  /** Workflows that stay in memory between two of their tasks; undefined for the SDK's own number. */
+  /** MEDIA_CACHED_WORKFLOWS: how many workflows stay in memory between tasks; undefined for the SDK's default. */
   readonly cachedWorkflows: number | undefined;
-  /** MEDIA_SERVE: what the worker serves. @default all parts */
+  /** MEDIA_SERVE: the parts that the worker serves. @default all parts */
   readonly serve: readonly ServedPart[];
-  /** Whether the worker of the queue itself serves the Nexus service `media`. */
+  /** MEDIA_NEXUS: whether the queue's own worker serves the Nexus service `media`. */
   readonly nexus: boolean;
-  /** Version of the worker in a worker deployment of Temporal; undefined without versions. */
+  /** MEDIA_DEPLOYMENT: the worker's version in a Temporal worker deployment; undefined without versioning. */
   readonly deployment: { readonly name: string; readonly buildId: string } | undefined;
-  /** Whether commands start workflows with search attributes. */
+  /** MEDIA_SEARCH_ATTRIBUTES: whether commands start workflows with search attributes. */
   readonly searchAttributes: boolean;
 }
 
 /** Enough for thousands of videos in flight while the service answers within tens of milliseconds. */
 export const DEFAULT_CONNECTIONS = { poll: 64, download: 32 } as const;
 
-/** An unusable value of an environment variable: names the variable and what is allowed. */
+/** Thrown for an unusable environment variable. The message names the variable and the allowed values. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
   constructor(
@@ -115,7 +115,7 @@ export const createPolicySchema = z.strictObject({
   idempotency: idempotencyPolicySchema.optional(),
 });
 
-/** Reads and checks `MEDIA_*`; no deeper code checks the values. A missing base address is left to the caller to check. */
+/** Reads and validates `MEDIA_*`; no other code validates them. The caller must check for a missing base address. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
   const text = (name: string): string | undefined => {
     const value = env[name]?.trim();
@@ -127,7 +127,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
   if (unknownModels !== undefined && unknownModels !== 'allow' && unknownModels !== 'refuse') {
     throw new ConfigurationError('MEDIA_UNKNOWN_MODELS', 'must be allow or refuse.');
   }
-  // Every poll needs the key, and a read from process.env costs as much as a header.
+  // Read once here: every poll needs the key, and reading process.env costs as much as building a header.
   const { MEDIA_API_KEY_FILE: keyFile, MEDIA_API_KEY: key } = env;
   return {
     baseUrl: text('MEDIA_BASE_URL'),
@@ -159,7 +159,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): MediaConfig {
   };
 }
 
-/** {@link readConfig} without the variables that cannot be used, so that one problem does not hide the others. */
+/** {@link readConfig} that ignores unusable variables, so that one problem does not hide the others. */
 export function readUsableConfig(env: NodeJS.ProcessEnv = process.env): {
   readonly config: MediaConfig;
   readonly problems: readonly ConfigurationError[];
@@ -183,13 +183,13 @@ function floating(journal: string | undefined, dataDir: string | undefined): Med
   return journal.includes('://') || isAbsolute(journal) ? undefined : 'MEDIA_JOURNAL';
 }
 
-/** Why no worker starts where another one, started in another folder, would not find what was paid for. */
+/** The error if the journal's location depends on the working directory; undefined if it is fixed. */
 export function floatingJournal({ journalFloats: variable }: MediaConfig): ConfigurationError | undefined {
   if (variable === undefined) return undefined;
   return new ConfigurationError(
     variable,
-    'is not set to an absolute path, so the journal of paid calls would be in whatever folder the worker is started in, and a worker that is started in another one would not find what was paid for. ' +
-      'Set it to an absolute path that outlives the process, or MEDIA_JOURNAL to a bucket or a database.',
+    'is not set to an absolute path, so the journal of paid calls would be in the current working directory. A worker started in another directory would not find what was paid for. ' +
+      'Set it to an absolute path that outlives the process, or set MEDIA_JOURNAL to a bucket or a database.',
   );
 }
 
@@ -198,20 +198,20 @@ function readPolling(mode: string | undefined): MediaConfig['polling'] {
   throw new ConfigurationError('MEDIA_POLLING', 'must be own or shared.');
 }
 
-/** `NAME:BUILD_ID`, as Temporal itself writes a version. */
+/** Parses `NAME:BUILD_ID`, Temporal's format for a version. */
 function readDeployment(version: string | undefined): MediaConfig['deployment'] {
   if (version === undefined) return undefined;
   const [name, buildId] = version.split(/:(.*)/s);
   if (!name || !buildId)
     throw new ConfigurationError(
       'MEDIA_DEPLOYMENT',
-      'must be NAME:BUILD_ID, the name of the worker deployment and this version of the worker, such as media:0.3.0.',
+      "must be NAME:BUILD_ID, the worker deployment's name and this worker's build ID, such as media:0.3.0.",
     );
   return { name, buildId };
 }
 
 const WHOLE = { allowed: 'a whole number of at least 1', ok: (n: number) => Number.isInteger(n) && n >= 1 };
-const POSITIVE = { allowed: 'a number above 0', ok: (n: number) => Number.isFinite(n) && n > 0 };
+const POSITIVE = { allowed: 'a number greater than 0', ok: (n: number) => Number.isFinite(n) && n > 0 };
 
 function readNumber(
   text: (name: string) => string | undefined,
@@ -224,7 +224,7 @@ function readNumber(
   return Number(value);
 }
 
-/** Read for each call, because the file may be replaced while the worker runs. @throws ConfigurationError */
+/** Reads a key file. Called for every use, because the file may be replaced at any time. @throws ConfigurationError */
 export function keyFileText(path: string, variable: string, subject = ''): string {
   try {
     return readFileSync(path, 'utf8');
@@ -239,14 +239,14 @@ function readApiKey(file: string | undefined, value: string | undefined): string
   if (key.trim() === '')
     throw new ConfigurationError(
       'MEDIA_API_KEY',
-      'is not set. Set it, or MEDIA_API_KEY_FILE, where the worker runs; to `none` for a service without keys.',
+      'is not set. Set it, or MEDIA_API_KEY_FILE, in the environment of the worker. Use `none` for a service without keys.',
     );
   return usableKey(key, 'MEDIA_API_KEY');
 }
 
 /**
- * A key that can be a header, without white space around it.
- * @param subject what the message speaks of, where that is not the variable itself
+ * Returns the key without surrounding white space, after checking that a header can contain it.
+ * @param subject the subject of the message, if it is not the variable itself
  * @throws ConfigurationError without the key
  */
 export function usableKey(text: string, variable: string, subject = ''): string {
@@ -255,7 +255,7 @@ export function usableKey(text: string, variable: string, subject = ''): string 
   if (!/^[\x21-\x7e]+$/.test(key)) {
     throw new ConfigurationError(
       variable,
-      `${subject}contains blanks or characters that are not allowed in a header.`,
+      `${subject}contains spaces or characters that are not allowed in a header.`,
     );
   }
   return key;
@@ -278,7 +278,7 @@ function readPolicy(text: string | undefined): CreatePolicy {
   return read.data as CreatePolicy;
 }
 
-/** @throws ConfigurationError that names the variable or option */
+/** Validates the served parts. @throws ConfigurationError that names the variable or option */
 export function checkServe(parts: readonly string[], variable: string): readonly ServedPart[] {
   const problem = partsProblem(parts);
   if (problem !== undefined) throw new ConfigurationError(variable, problem);

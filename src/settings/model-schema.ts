@@ -5,7 +5,7 @@ import { CREATE_FIELDS } from '../domain/validate-request';
 import { LEAST_POLL_SECONDS, MOST_POLL_SECONDS } from '../domain/video-task';
 import { idempotencyPolicySchema } from './config';
 
-/** Never trimmed: an id is sent exactly as it is given. */
+/** Never trimmed, because IDs are sent exactly as configured. */
 const name = z
   .string()
   .refine((text) => text.trim() !== '', { message: 'must not be empty' })
@@ -16,7 +16,7 @@ const microUnits = z
   .int()
   .min(0)
   .max(Number.MAX_SAFE_INTEGER)
-  .describe('integer micro-units: 1000000 is one unit of the currency');
+  .describe('integer micro-units: 1000000 equals one unit of the currency');
 const currency = z.string().regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code such as USD');
 const size = z
   .string()
@@ -26,7 +26,7 @@ function list<T extends z.ZodType>(item: T) {
   return z
     .array(item)
     .refine((values) => new Set(values.map((value) => JSON.stringify(value))).size === values.length, {
-      message: 'must not hold a value twice',
+      message: 'must not contain a value twice',
     })
     .meta({ uniqueItems: true });
 }
@@ -34,7 +34,7 @@ function list<T extends z.ZodType>(item: T) {
 const reference = z.strictObject({
   kind: z.enum(['image', 'video', 'audio']),
   field: name.refine((field) => !CREATE_FIELDS.includes(field), {
-    message: 'is a field of the request itself',
+    message: 'is already a field of every request. Choose another field',
   }),
   shape: z.enum(['array', 'string']),
   form: z.enum(['url', 'data_url', 'base64', 'file']),
@@ -43,7 +43,7 @@ const reference = z.strictObject({
     whole
       .max(LONGEST_ADDRESS_SECONDS)
       .describe(
-        'how long the address of a file is signed for, with the form url; an hour, or four times typicalSeconds if that is longer',
+        "how long a file's signed address stays valid, for the form url. Default: one hour, or four times typicalSeconds if that is longer",
       ),
   ),
 });
@@ -56,9 +56,10 @@ const references = z.array(reference).superRefine((mappings, context) => {
   mappings.forEach(({ kind, field }, index) => {
     const issue = (message: string) => context.addIssue({ code: 'custom', path: [index], message });
     const name = `${kind} ${field}`;
-    if (seen.has(name)) issue('repeats the kind and field of another one');
+    if (seen.has(name)) issue('has the same kind and field as another reference');
     seen.add(name);
-    if (shapes.get(field) === 'both') issue('gives one field two shapes');
+    if (shapes.get(field) === 'both')
+      issue('has a different shape than another reference with the same field');
   });
 });
 
@@ -91,7 +92,7 @@ const polling = z
       .positive()
       .optional()
       .describe(
-        'how long a task of this model usually takes: the first poll is then after half of it; firstPollSeconds takes precedence',
+        "how long this model's tasks usually take. The first poll is sent after half of this time; firstPollSeconds takes precedence",
       ),
   })
   .refine(({ minSeconds, maxSeconds }) => minSeconds <= maxSeconds, {
@@ -100,14 +101,14 @@ const polling = z
   .transform(({ minSeconds, maxSeconds, firstPollSeconds, typicalSeconds = 0 }) => ({
     minSeconds,
     maxSeconds,
-    // Hardly a task is done in half of its usual time, so that none is found later than without.
+    // Tasks hardly ever finish in half the usual time, so waiting this long delays no result.
     firstPollSeconds: firstPollSeconds ?? Math.max(minSeconds, typicalSeconds / 2),
   }));
 
 const requestSeconds = whole
   .max(MAX_REQUEST_SECONDS)
   .describe(
-    'longest time that a paid request may take, from the connection to the last byte of the reply; 60 for videos and 240 for images unless it is given',
+    'longest time for a paid request, from connecting to the last byte of the reply. Default: 60 for videos, 240 for images',
   );
 
 const videoModel = z.strictObject({
@@ -116,7 +117,7 @@ const videoModel = z.strictObject({
   createForm: z.exactOptional(
     z
       .enum(['json', 'multipart'])
-      .describe('multipart where the service takes creates as form data only; references may then be files'),
+      .describe('multipart if the service accepts creates only as form data; references can then be files'),
   ),
   durationField: z.exactOptional(z.enum(['seconds', 'duration'])),
   durationForm: z.exactOptional(z.enum(['integer', 'string'])),
@@ -160,14 +161,14 @@ export const modelConfigurationSchema = z
     models.forEach(({ kind, requestSeconds: longest = 0, idempotency }, index) => {
       if (kind !== 'video' || typeof idempotency !== 'object' || !('windowSeconds' in idempotency)) return;
       if (idempotency.windowSeconds >= 2 * longest) return;
-      const message = 'must be at least twice requestSeconds: a shorter promise leaves no time to send again';
+      const message = 'must be at least twice requestSeconds. A shorter window leaves no time to send again';
       context.addIssue({ code: 'custom', path: ['models', index, 'idempotency', 'windowSeconds'], message });
     });
     models.forEach((model, index) => {
       if (model.kind !== 'video' || model.createForm === 'multipart') return;
       model.references?.forEach(({ form }, place) => {
         if (form !== 'file') return;
-        const message = 'file goes into a form only: set createForm to multipart for this model';
+        const message = 'file works only in a multipart form. Set createForm to multipart for this model';
         context.addIssue({ code: 'custom', path: ['models', index, 'references', place, 'form'], message });
       });
     });
@@ -175,7 +176,7 @@ export const modelConfigurationSchema = z
     const seen = new Set<string>();
     models.forEach(({ id }, index) => {
       if (seen.has(id))
-        context.addIssue({ code: 'custom', path: ['models', index, 'id'], message: 'is there twice' });
+        context.addIssue({ code: 'custom', path: ['models', index, 'id'], message: 'is used by two models' });
       seen.add(id);
     });
   });
@@ -188,8 +189,8 @@ const SHOWN = 5;
 const MAX_ISSUE = 500;
 
 /**
- * Reads the live model configuration (contract 2.3, architecture: Models). Strict: a misspelt key would silently mean
- * "no limit". The message names model id and field.
+ * Validates the live model configuration (contract 2.3, architecture: Models). Rejects unknown keys, because a
+ * misspelled key would silently mean "no limit". The message names the model ID and the field.
  */
 export function readModelConfiguration(document: unknown): ConfigurationReading {
   const parsed = modelConfigurationSchema.safeParse(document);
@@ -202,12 +203,12 @@ export function readModelConfiguration(document: unknown): ConfigurationReading 
   return { ok: false, message: `${lines.join('; ')}${more}` };
 }
 
-/** An issue contains a misspelt key in full, however long it is. */
+/** Shortens an issue, which may contain a misspelled key of any length. */
 function shortened(issue: string): string {
   return issue.length <= MAX_ISSUE ? issue : `${issue.slice(0, MAX_ISSUE - 1)}…`;
 }
 
-/** `model "video-1", durations[0]` instead of `models.3.durations.0`. */
+/** Describes a path as `model "video-1", durations[0]` instead of `models.3.durations.0`. */
 function place(document: unknown, path: readonly PropertyKey[]): string {
   const [first, index, ...rest] = path;
   if (first !== 'models' || typeof index !== 'number') return fieldPath(path) || 'document';

@@ -7,42 +7,41 @@ import { getterWithoutCredentials, type PlainGet } from '../service/connections'
 import { readModelConfiguration } from './model-schema';
 
 /**
- * The configuration cannot be read and no valid copy is young enough: a paid call waits unsent for this reason
- * (architecture: Models).
+ * The configuration cannot be read and no recent valid copy exists, so paid calls wait unsent (architecture: Models).
  */
 export interface ModelsUnavailable {
   readonly found: 'unavailable';
-  /** Why, without an address. */
+  /** The reason, without an address. */
   readonly message: string;
-  /** Milliseconds until it is worth reading again. */
+  /** Milliseconds until the next read can help. */
   readonly retryAfterMs: number;
 }
 
-/** The live model configuration of a worker. */
+/** A worker's live model configuration. */
 export interface ModelSource {
-  /** With `kind` a refusal names only the models of that kind: the others would not help. */
+  /** Looks up a model. With `kind`, a refusal lists only models of that kind. */
   lookup(modelId: string, kind?: ModelEntry['kind']): Promise<ModelLookup | ModelsUnavailable>;
-  /** Entries of the current copy; undefined when there is no configuration or none can be read. */
+  /** Returns the current copy's entries; undefined if there is no configuration or it cannot be read. */
   all(): Promise<readonly ModelEntry[] | undefined>;
-  /** First 12 hex digits of the SHA-256 of the current copy; `none` without one. */
+  /** Returns the first 12 hex digits of the current copy's SHA-256, or `none`. */
   fingerprint(): string;
 }
 
-/** Where the model configuration is read from, and how often. */
+/** Where to read the model configuration, and how often. */
 export interface ModelSourceOptions {
-  /** File path or http(s) URL (MEDIA_MODELS); without one every model is unlisted. */
+  /** File path or http(s) URL (MEDIA_MODELS). Without a location, every model is unlisted. */
   readonly location?: string | undefined;
   /** Whether a model without an entry is allowed. @default `refuse` with a location, `allow` without */
   readonly unknownModels?: 'allow' | 'refuse' | undefined;
-  /** Milliseconds for which a copy is used without another read. @default 60000 */
+  /** How many milliseconds a copy is used without another read. @default 60000 */
   readonly ttlMs?: number;
-  /** Milliseconds, after `ttlMs`, for which the last valid copy is used while the source is down. @default 3600000 */
+  /** How many milliseconds after `ttlMs` the last valid copy is used while the source is down. @default 3600000 */
   readonly staleForMs?: number;
   /** Time for one read, in milliseconds. @default 10000 */
   readonly timeoutMs?: number;
-  /** Milliseconds of a clock that never steps; replaced in tests. @default that of the process */
+  /** A monotonic clock in milliseconds; replaced in tests. @default the process clock */
   readonly now?: () => number;
-  /** Reads the text; replaced in tests. */
+  /** Reads the text; replaced in tests. @default reads a file or a URL */
   readonly read?: ReadLocation;
 }
 
@@ -52,12 +51,12 @@ interface Copy {
   readonly readAt: number;
 }
 
-/** Milliseconds between two tries of a source that is down. */
+/** Milliseconds between attempts to read a source that is down. */
 const RETRY_MS = 5_000;
 
 /**
- * Reads the model configuration when it is first asked for, then again as its copy grows old.
- * @throws Error when the location holds a user name or a password
+ * Creates a source that reads the model configuration on first use and again when its copy expires.
+ * @throws Error if the location contains a user name or a password
  */
 export function createModelSource(options: ModelSourceOptions = {}): ModelSource {
   const { location, ttlMs = 60_000, staleForMs = 3_600_000, timeoutMs = 10_000 } = options;
@@ -68,7 +67,7 @@ export function createModelSource(options: ModelSourceOptions = {}): ModelSource
   let failure: { readonly message: string; readonly at: number } | undefined;
   let loading: Promise<void> | undefined;
 
-  /** One read for all callers that wait; sets `copy` or `failure`. */
+  /** Runs one read for all waiting callers. Sets `copy` or `failure`. */
   const load = (from: string): Promise<void> => {
     loading ??= loadCopy(from, read, timeoutMs)
       .then(
@@ -131,7 +130,7 @@ async function loadCopy(
   return { configuration: reading.configuration, fingerprint };
 }
 
-/** A file system that hangs ignores the signal. */
+/** Enforces the time limit even if a hanging file system ignores the signal. */
 function rejectWhenAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     signal.addEventListener('abort', () => reject(new LocationError('no answer in time')), { once: true });
@@ -150,12 +149,12 @@ function refuseUserinfo(location: string): void {
   if (!isUrl(location)) return;
   const { username, password } = new URL(location);
   if (username !== '' || password !== '')
-    throw new Error('MEDIA_MODELS must hold no user name and no password.');
+    throw new Error('MEDIA_MODELS must not contain a user name or a password.');
 }
 
 const MAX_CONFIGURATION_BYTES = 8 * 1024 * 1024;
 
-/** A configuration could not be read. The message contains no address and no path: both may be private. */
+/** A configuration could not be read. The message contains neither address nor path, because both may be private. */
 class LocationError extends Error {
   override readonly name = 'LocationError';
 }
@@ -167,7 +166,7 @@ export function isUrl(location: string): boolean {
   return /^https?:\/\//i.test(location);
 }
 
-/** Reads a file, or GETs a URL without credentials. */
+/** Creates a reader for files and URLs. URLs are requested without credentials. */
 export function locationReader(env: NodeJS.ProcessEnv): ReadLocation {
   const get = getterWithoutCredentials(env);
   return async (location, signal) => {
@@ -212,14 +211,14 @@ async function readFileText(path: string): Promise<string> {
 const tooLarge = () => new LocationError(`it has more than ${MAX_CONFIGURATION_BYTES} bytes`);
 
 const WORDS: { readonly [code: string]: string } = {
-  ENOENT: 'there is no such file (ENOENT)',
+  ENOENT: 'the file does not exist (ENOENT)',
   EISDIR: 'it is a directory (EISDIR)',
-  EACCES: 'it may not be read (EACCES)',
-  ECONNREFUSED: 'nothing listens at its address (ECONNREFUSED)',
-  ENOTFOUND: 'its host is not known (ENOTFOUND)',
+  EACCES: 'permission was denied (EACCES)',
+  ECONNREFUSED: 'the connection was refused (ECONNREFUSED)',
+  ENOTFOUND: 'the host name cannot be resolved (ENOTFOUND)',
 };
 
-/** The first system code in the chain of causes, which the HTTP client nests. */
+/** Describes the first system error code in the chain of causes, which the HTTP client nests. */
 function reasonOf(error: unknown): string {
   let at = error as { code?: unknown; cause?: unknown } | null | undefined;
   for (let depth = 0; depth < 5 && typeof at === 'object' && at !== null; depth++) {

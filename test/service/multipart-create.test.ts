@@ -83,7 +83,7 @@ describe('a create as a form, where the configuration of the model says so', () 
     expect(readModelConfiguration(document(without))).toEqual({
       ok: false,
       message:
-        'model "cine-1", references[0].form: file goes into a form only: set createForm to multipart for this model',
+        'model "cine-1", references[0].form: file works only in a multipart form. Set createForm to multipart for this model',
     });
   });
 });

@@ -66,7 +66,7 @@ describe('the accounts of a worker', () => {
     const short = { MEDIA_BASE_URL: 'https://one.example', MEDIA_API_KEY: 'one' };
     expect(() => set({ MEDIA_ACCOUNTS: file, ...short })).toThrow(/two accounts have the name default/);
     await write();
-    expect(() => set()).toThrow(/names no account/);
+    expect(() => set()).toThrow(/contains no accounts/);
     expect(set({ MEDIA_ACCOUNTS: file, ...short }).names()).toHaveLength(1);
     await writeFile(file, '{');
     expect(() => set()).toThrow(/is not JSON/);
@@ -105,7 +105,7 @@ describe('the accounts of a worker', () => {
     look();
     expect(warnings).toHaveLength(2);
     expect(warnings.join(' ')).toMatch(
-      /is not JSON.*The accounts that were read last are used.*cannot be read/s,
+      /is not JSON.*The previously read accounts stay in use.*cannot be read/s,
     );
     expect(warnings.join(' ')).not.toContain('sesame');
     await write(account('a'), account('b'));

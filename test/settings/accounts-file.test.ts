@@ -57,7 +57,7 @@ describe('the file of accounts', () => {
     const [a] = readAccountsFile(file);
     await writeFile(join(dir, 'a.key'), 'the next key');
     expect(problemOf(() => a?.apiKey())).toBe(
-      'MEDIA_ACCOUNTS: the key of the account studio-a contains blanks or characters that are not allowed in a header.',
+      'MEDIA_ACCOUNTS: the key of the account studio-a contains spaces or characters that are not allowed in a header.',
     );
     await writeFile(join(dir, 'a.key'), 'the-next-key');
     expect(a?.apiKey()).toBe('the-next-key');

@@ -47,7 +47,7 @@ it('takes a full configuration as it is', () => {
 describe('an error names the model and the field', () => {
   it.each([
     [[{ ...video, durations: ['4'] }], 'model "video-1", durations[0]: '],
-    [[{ ...video, durations: [4, 4] }], 'model "video-1", durations: must not hold a value twice'],
+    [[{ ...video, durations: [4, 4] }], 'model "video-1", durations: must not contain a value twice'],
     [[{ ...video, durations: [0] }], 'model "video-1", durations[0]: '],
     [[{ ...video, duration: [4] }], 'model "video-1": Unrecognized key: "duration"'],
     [[{ ...video, sizes: ['1x1'] }], 'model "video-1": Unrecognized key: "sizes"'],
@@ -78,13 +78,13 @@ describe('an error names the model and the field', () => {
       [{ ...image, price: { per: 'poll', microUnits: 5, currency: 'USD' } }],
       'model "image-2 4K", price.per: ',
     ],
-    [[video, { ...image, id: 'video-1' }], 'model "video-1", id: is there twice'],
+    [[video, { ...image, id: 'video-1' }], 'model "video-1", id: is used by two models'],
     [[{ id: 'x', kind: 'audio' }], 'model "x", kind: '],
     [[{ kind: 'video' }], 'model number 1, id: '],
     [[7], 'model number 1: '],
     [
       [{ ...video, references: [{ kind: 'image', field: 'prompt', shape: 'string', form: 'url' }] }],
-      'model "video-1", references[0].field: is a field of the request itself',
+      'model "video-1", references[0].field: is already a field of every request. Choose another field',
     ],
     [
       [

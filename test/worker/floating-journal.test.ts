@@ -31,7 +31,7 @@ describe('a journal whose place depends on the folder in which a worker is start
       name: 'ConfigurationError',
       variable: 'MEDIA_DATA_DIR',
       message: expect.stringMatching(
-        /absolute path that outlives the process, or MEDIA_JOURNAL to a bucket/,
+        /absolute path that outlives the process, or set MEDIA_JOURNAL to a bucket/,
       ) as string,
     });
     expect(await readdir(process.cwd())).toEqual(before);

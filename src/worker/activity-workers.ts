@@ -12,10 +12,10 @@ export type ActivityQueueOptions = Partial<
   >
 >;
 
-/** Slots and rates of each activity queue. A queue that is left out has the defaults. */
+/** Slots and rates of each activity queue. Omitted queues use the defaults. */
 export type ActivityQueuesOptions = { readonly [kind in ActivityQueueKind]?: ActivityQueueOptions };
 
-/** Concurrent activities. A group contains up to 25 creates or downloads, a poll up to 500 GETs. */
+/** Concurrent activities per queue. A group makes up to 25 creates or downloads, a poll up to 500 GETs. */
 const SLOTS: { readonly [kind in ActivityQueueKind]: number } = {
   create: 50,
   poll: 50,
@@ -23,7 +23,7 @@ const SLOTS: { readonly [kind in ActivityQueueKind]: number } = {
   image: 20,
 };
 
-/** Options of the worker's own queue or of its workflows, which the activity queues do not get. */
+/** Options that apply only to the worker's own queue or its workflows, not to the activity queues. */
 const OWN = [
   'workflowsPath',
   'workflowBundle',
@@ -51,10 +51,10 @@ const OWN = [
   'nonStickyToStickyPollRatio',
 ] as const satisfies readonly (keyof WorkerOptions)[];
 
-/** The SDK logs this for every worker without workflows; here it is intended and not worth a warning. */
+/** The SDK logs this warning for every worker without workflows. Here that is intended. */
 const NO_WORKFLOWS = 'No workflows registered, not polling for workflow tasks';
 
-/** A worker without workflows, and without the SDK's warning about it. */
+/** A worker without workflows that suppresses the SDK's warning about that. */
 class ActivityWorker extends Worker {
   static override async create(options: WorkerOptions): Promise<Worker> {
     const worker: ActivityWorker = await super.create(options);
@@ -62,7 +62,7 @@ class ActivityWorker extends Worker {
     const warn: typeof logger.warn = (message, meta) => {
       if (message !== NO_WORKFLOWS) logger.warn(message, meta);
     };
-    // The SDK has no option for this, and the logger is shared with workers whose warnings count.
+    // The SDK has no option for this, and other workers share the logger.
     Object.defineProperty(worker, 'logger', {
       value: Object.create(logger, { warn: { value: warn } }) as unknown,
     });
@@ -71,48 +71,48 @@ class ActivityWorker extends Worker {
 }
 
 /**
- * Marks, among the plugins of a worker, that its activity queues are served already. A `MediaPlugin` that reaches it in
- * another way, such as by its connection, leaves the worker as it is.
+ * A plugin that marks a worker whose activity queues are already served. A `MediaPlugin` that the worker also receives
+ * in another way, such as from its connection, then does nothing.
  */
 export class QueuesServed implements WorkerPlugin {
   readonly name: string = '../domain';
 }
 
-/** The worker of a queue and the workers of its activity queues; they run and stop together. */
+/** A queue's worker and the workers of its activity queues. They run and stop together. */
 export interface MediaWorkers {
   /**
-   * The worker of the queue itself: workflows, and all activities. If that queue is not served, the one of the first
-   * queue.
+   * The worker of the queue itself, for workflows and all activities. If that queue is not served, the first queue's
+   * worker.
    */
   readonly own: Worker;
-  /** Every served queue, its own first. */
+  /** Every served queue, starting with the queue itself. */
   readonly queues: readonly string[];
-  /** Runs until shutdown. When one worker fails, the others drain and stop, and its error is thrown. */
+  /** Runs until shutdown. If one worker fails, the others drain and stop, and this rejects with its error. */
   run(): Promise<void>;
-  /** Runs until `work` has settled, and settles with its result. */
+  /** Runs until `work` has settled, then settles with its result. */
   runUntil<T>(work: Promise<T> | (() => Promise<T>)): Promise<T>;
-  /** Starts the shutdown of all workers and returns at once; `run` then settles when they have drained. */
+  /** Starts the shutdown of all workers and returns immediately. `run` settles when they have drained. */
   shutdown(): void;
 }
 
-/** Which queues a process serves, and how. */
+/** The queues that a process serves, and their settings. */
 export interface ServedQueues {
   /** Slots and rates of the activity queues. */
   readonly queues?: ActivityQueuesOptions | undefined;
-  /** Activity queues that are served. @default all */
+  /** The activity queues to serve. @default all */
   readonly kinds?: readonly ActivityQueueKind[];
-  /** Whether the queue itself is served. @default true */
+  /** Whether to serve the queue itself. @default true */
   readonly own?: boolean;
-  /** Activities on the activity queues. @default those of the queue itself */
+  /** Activities on the activity queues. @default the activities of the queue itself */
   readonly activities?: object;
 }
 
 /**
- * Creates a worker like `Worker.create`, and one for each of its activity queues on the same connection, so one kind of
- * activity never waits behind another. Manually assembled workers need it too, because the workflows schedule their
- * activities on these queues.
- * @param own options of the worker for its own queue; those of its slots and workflows are not passed to the others
- * @param queues slots and rates of the others
+ * Creates a worker like `Worker.create`, and another one for each of its activity queues on the same connection, so one
+ * kind of activity never waits behind another. Use it for manually assembled workers too, because the workflows
+ * schedule their activities on these queues.
+ * @param own options of the queue's worker; options for slots and workflows do not apply to the activity queues
+ * @param queues slots and rates of the activity queues
  */
 export async function createWorkers(
   own: WorkerOptions & { readonly taskQueue: string },
@@ -121,14 +121,14 @@ export async function createWorkers(
   return createServedWorkers(own, { queues });
 }
 
-/** Like {@link createWorkers}, for some of the queues. */
+/** Like {@link createWorkers}, but only for some of the queues. */
 export async function createServedWorkers(own: WorkerOptions, served: ServedQueues): Promise<MediaWorkers> {
   const plugins = [...(own.plugins ?? []), new QueuesServed()];
   const making = served.own === false ? [] : [Worker.create({ ...own, plugins })];
   return together(await allOrNone([...making, ...makeActivityWorkers({ ...own, plugins }, served)]));
 }
 
-/** Creates the workers of the activity queues alone; the queue itself is served by another worker. */
+/** Creates only the workers of the activity queues. Another worker serves the queue itself. */
 export async function createActivityWorkers(
   own: WorkerOptions,
   served: ServedQueues,
@@ -148,10 +148,10 @@ function makeActivityWorkers(own: WorkerOptions, served: ServedQueues): Promise<
         ...shared,
         ...(activities !== undefined && { activities }),
         taskQueue,
-        // A tuner defines the slots itself; the two options exclude each other.
+        // A tuner defines the slots, so the two options exclude each other.
         ...(queues[kind]?.tuner === undefined && { maxConcurrentActivityTaskExecutions: SLOTS[kind] }),
         maxConcurrentActivityTaskPolls: 5,
-        // Eager activities would bypass a rate limit of the server.
+        // Eager activities would bypass the server's rate limit.
         maxEagerActivityReservationsPerWorkflowTask: 0,
         ...queues[kind],
       }),
@@ -167,7 +167,7 @@ async function allOrNone(making: readonly Promise<Worker>[]): Promise<readonly W
   throw failed.reason;
 }
 
-/** A worker that never ran keeps its connection open. */
+/** Runs workers briefly, because a worker that never ran keeps its connection open. */
 async function release(workers: readonly Worker[]): Promise<void> {
   await Promise.all(workers.map((worker) => worker.runUntil(Promise.resolve())));
 }
@@ -185,7 +185,7 @@ function together(workers: readonly Worker[]): MediaWorkers {
     runUntil: async (work) => {
       const running = run();
       try {
-        // A worker that fails rejects at once, not only when the work is done.
+        // Rejects as soon as a worker fails, even if the work is not done.
         return await Promise.race([
           typeof work === 'function' ? work() : work,
           running.then(() => {
@@ -214,11 +214,11 @@ export async function runTogether(workers: readonly Worker[]): Promise<void> {
 }
 
 /**
- * Runs a worker that its owner starts and stops, with others alongside: they drain when it drains, and when one fails,
- * all drain and its error is thrown.
+ * Runs a worker that its owner starts and stops, with other workers alongside. They drain when it drains. If one fails,
+ * all drain and this rejects with its error.
  * @param run runs `worker`
- * @param makeOthers called once that one runs
- * @param onFault if given, a failure of the others does not stop `worker`: they are made again once it has settled
+ * @param makeOthers called once `worker` runs
+ * @param onFault if given, a failure of the others does not stop `worker`; they are created again once this settles
  */
 export async function runAlongside(
   worker: Worker,
@@ -228,7 +228,7 @@ export async function runAlongside(
 ): Promise<void> {
   let others: readonly Worker[] = [];
   let isOver = false;
-  // Started first and at once: `runUntil` shuts down only a worker that already runs.
+  // Start this immediately, because `runUntil` only shuts down a worker that is already running.
   const running = run().finally(() => {
     isOver = true;
     shutdownTogether(others);

@@ -11,19 +11,19 @@ import { nexusServicesOf } from './media-nexus-service';
 import { type PartsOptions } from './media-parts';
 
 /**
- * Returns the version of all workers of a process: the user's, else that of MEDIA_DEPLOYMENT. Its default behavior is
- * for workflows that name none; ours do. @throws WorkerSetupError
+ * Returns the deployment version for all of a process's workers: the user's, or else MEDIA_DEPLOYMENT. The default
+ * versioning behavior applies to workflows that do not set their own; ours do. @throws WorkerSetupError
  */
 export function versionOf(
   { deployment }: Pick<MediaConfig, 'deployment'>,
   users: WorkerOptions['workerDeploymentOptions'],
 ): Pick<WorkerOptions, 'workerDeploymentOptions'> {
   if (users !== undefined) {
-    // Our workflows name a behavior once their worker has a version; the server accepts that of versioned workers only.
+    // Our workflows set a behavior if their worker has a version. The server accepts it only from versioned workers.
     if (!users.useWorkerVersioning && users.version.deploymentName !== '')
       throw new WorkerSetupError(
-        `workerDeploymentOptions name the version "${users.version.deploymentName}:${users.version.buildId}" with useWorkerVersioning: false: the server would ` +
-          'refuse every workflow task of temporal-media. Set useWorkerVersioning to true, or leave workerDeploymentOptions out.',
+        `workerDeploymentOptions has the version "${users.version.deploymentName}:${users.version.buildId}" but useWorkerVersioning: false. The server would ` +
+          'reject every workflow task of temporal-media. Set useWorkerVersioning to true, or omit workerDeploymentOptions.',
       );
     return {};
   }
@@ -40,39 +40,39 @@ export function versionOf(
 
 /** Options that `createMediaWorker` and `MediaPlugin` share. */
 export interface ServingOptions extends PartsOptions {
-  /** @default read from `env` */
+  /** The resolved settings. @default read from `env` */
   readonly config?: MediaConfig;
   /** Source of MEDIA_* and, for our own worker, TEMPORAL_*. @default process.env */
   readonly env?: NodeJS.ProcessEnv;
-  /** What the workers serve, see docs/operations.md. @default `config.serve` (MEDIA_SERVE), else everything */
+  /** The parts that the workers serve, see docs/operations.md. @default `config.serve` (MEDIA_SERVE), or everything */
   readonly serve?: readonly ServedPart[];
   /**
-   * Binds the queue to this journal instead of another one, which no worker may use any more. `true` accepts the lost
-   * calls; a function receives them before anything is changed, and throws to refuse.
+   * Binds the queue to this journal instead of another one, which no worker may use afterwards. `true` accepts the lost
+   * calls. A function receives them before anything changes, and throws to refuse.
    */
   readonly rebind?: Rebind;
   /** Slots and rates of the activity queues. @default 50 create, 50 poll, 20 download, 20 image activities at a time */
   readonly queues?: ActivityQueuesOptions;
 }
 
-/** Options by which paid calls outlive a shutdown and are reported at once. */
+/** Options that let paid calls outlive a shutdown and report immediately. */
 export const PAID_LIMITS = {
   /**
-   * For activities that stop on shutdown, such as downloads. A paid call in flight is always finished: cutting it off
-   * would make its fate unknown (failure model: row 12).
+   * Applies to activities that stop on shutdown, such as downloads. A paid call in flight always finishes, because its
+   * outcome would be unknown if it were cut off (failure model: row 12).
    */
   shutdownGraceTime: CREATE_TIMEOUTS.httpBudgetMs + 15_000,
-  // The heartbeat with the id of a new task is sent at once instead of after a long throttle interval.
+  // Sends the heartbeat with a new task's ID almost immediately instead of after a long throttle interval.
   maxHeartbeatThrottleInterval: '1 second',
   defaultHeartbeatThrottleInterval: '1 second',
 } as const satisfies Partial<WorkerOptions>;
 
-/** @throws ConfigurationError */
+/** Returns the parts to serve, from the options or the configuration. @throws ConfigurationError */
 export function servedOf({ serve }: ServingOptions, config: MediaConfig): Served {
   return servedBy(serve === undefined ? config.serve : checkServe(serve, 'serve'));
 }
 
-/** The accounts of a worker, from the configuration and from code. @throws ConfigurationError if there are none */
+/** Opens a worker's accounts from the configuration and from code. @throws ConfigurationError if there are none */
 export function openWorkerAccounts({ accounts }: ServingOptions, config: MediaConfig): AccountSet {
   return openAccounts({
     config,
@@ -83,7 +83,7 @@ export function openWorkerAccounts({ accounts }: ServingOptions, config: MediaCo
   });
 }
 
-/** What a worker is assembled from. */
+/** The inputs for assembling a worker. */
 export interface Assembly {
   readonly media: ServingOptions;
   readonly config: MediaConfig;
@@ -91,10 +91,10 @@ export interface Assembly {
 }
 
 /**
- * Returns the options of a worker with our version, Nexus services and activities beside the user's, and what its
- * activity queues serve.
- * @param users what the user or we have given otherwise
- * @param activities ours; none if only workflows are served
+ * Returns the options of a worker with our version, Nexus services and activities in addition to the user's, and the
+ * settings for its activity queues.
+ * @param users all other options, from the user or from us
+ * @param activities our activities; empty if only workflows are served
  * @throws WorkerSetupError
  */
 export function assembleWorker(
@@ -114,7 +114,7 @@ export function assembleWorker(
   };
 }
 
-/** Slots and rates of the activity queues, with the configured rate of creates. */
+/** Slots and rates of the activity queues, including the configured create rate. */
 function queuesOf(
   { createsPerSecond }: MediaConfig,
   queues: ActivityQueuesOptions | undefined,

@@ -17,47 +17,47 @@ import { createRedactor } from '../service/redact';
 import { type MediaParts } from './media-parts';
 import { lacksOfServer } from './temporal-server-version';
 
-/** Number of executions of the queue whose histories are read, the newest first. */
+/** How many of the queue's executions are searched, newest first. */
 const MAX_EXECUTIONS = 1_000;
 
-/** A paid call that a workflow history contains and the journal lacks. */
+/** A paid call that is in a workflow history but not in the journal. */
 export interface LostCall {
-  /** The authorization of the call. */
+  /** The call's creation key. */
   readonly creationKey: string;
-  /** Names the activity in the log of the key. */
+  /** The activity's name in the key's log. */
   readonly sender: string;
-  /** The intent of its send, if its answer or its last heartbeat names one. */
+  /** The intent of its send, if the answer or the last heartbeat names one. */
   readonly announced: string | null;
-  /** The workflow that made it; null for a standalone activity. */
+  /** The workflow that made the call; null for a standalone activity. */
   readonly workflowId: string | null;
-  /** The run that made it. */
+  /** The run that made the call. */
   readonly runId: string;
-  /** The workflows above it. */
+  /** The IDs of the workflow's ancestors. */
   readonly ancestors: readonly string[];
   /** The activity in that run. */
   readonly activityId: string;
-  /** ISO 8601 time at which the server scheduled this attempt of the activity. */
+  /** ISO 8601 time when the server scheduled this activity attempt. */
   readonly attemptAt: string;
-  /** The created video, if its history contains it. */
+  /** The created video, if the history contains it. */
   readonly created?: CreatedVideo;
   /** What was bought. */
   readonly operation: 'create_video' | 'generate_image' | 'edit_image';
-  /** Public model id. */
+  /** Public model ID. */
   readonly model: string;
 }
 
 /** The lost calls that a rebind finds before it changes the binding. */
 export interface LostCalls {
-  /** In the order in which they were found: the newest executions first. */
+  /** Newest executions first. */
   readonly calls: readonly LostCall[];
-  /** Most executions that are read: calls of older ones are not found. */
+  /** Maximum number of searched executions. Calls of older executions are not found. */
   readonly looked: number;
 }
 
 /**
- * Finds the paid calls that histories contain and the journal lacks, before a queue is bound to a journal that may lack
- * calls (another one, or one restored from a copy). Writes nothing.
- * @throws JournalBindingError when one of them cannot be read with the data converter of this client
+ * Finds paid calls that are in histories but not in the journal, before a queue is bound to another or a restored
+ * journal. Writes nothing.
+ * @throws JournalBindingError if a call cannot be read with this client's data converter
  */
 export async function findLostCalls(
   client: Client,
@@ -74,7 +74,7 @@ export async function findLostCalls(
   }
 }
 
-/** Returns the calls that a journal lacks. */
+/** Returns the calls that are missing from a journal. */
 export async function lostAmong(
   calls: AsyncIterable<PaidCallSeen> | Iterable<PaidCallSeen>,
   namespace: string,
@@ -104,17 +104,17 @@ export async function lostAmong(
 function unread(taskQueue: string, error: UnreadCallError): string {
   return (
     `The task queue "${taskQueue}" was not rebound. ${redactor.text(error.message)} ` +
-    'An id that nothing guards would be bought again. Rebind with a worker whose dataConverter reads these payloads (the codec with ' +
-    'its keys, the drivers of external storage), or give this worker a task queue of its own (MEDIA_TASK_QUEUE).'
+    'Unread calls could be bought a second time. Rebind with a worker whose dataConverter can read these payloads (the codec with ' +
+    'its keys, the external storage drivers), or give this worker a separate task queue (MEDIA_TASK_QUEUE).'
   );
 }
 
-/** The text is from a codec or driver of the user. */
+/** Redacts error messages from the user's codec or storage driver. */
 const redactor = createRedactor([]);
 
 /**
- * Writes the calls into the journal. A created video can be found again under its key. Every other call has an unknown
- * fate: nothing is sent under its key before a person has decided.
+ * Writes the calls to the journal. A created video can be found again under its key. Every other call becomes
+ * unconfirmed, so nothing is sent under its key before a person has decided.
  */
 export async function keepLostCalls(
   journal: CreateJournal,
@@ -124,7 +124,7 @@ export async function keepLostCalls(
   for (const call of calls) {
     const { creationKey, created, attemptAt, ...rest } = call;
     const key = { namespace, creationKey };
-    // Recorded for an earlier call of the same key.
+    // An earlier call with the same key may have been recorded.
     if (await isKnown(journal, key, call)) continue;
     const { durationSeconds = null, resolution = null, referenceMode = null } = created?.video ?? {};
     const before = await openLog(journal, key);
@@ -140,7 +140,7 @@ export async function keepLostCalls(
       durationSeconds,
       resolution,
       referenceMode,
-      // It is lost, so later requests cannot be compared: any request counts as the same one.
+      // The request is lost, so later requests cannot be compared with it. Any request counts as the same.
       fingerprint: null,
     });
     if (created !== undefined) await recordOrRetry(journal, log, nonce, created);
@@ -148,17 +148,17 @@ export async function keepLostCalls(
 }
 
 /**
- * Whether a journal has what the call left, or what stopped it: a purchase, a send of unknown fate, its own send, or a
- * fence. An open send of another activity may have been refused since: an image activity then sends again; for a video,
- * its workflow schedules another create.
+ * Whether the journal contains what the call left or what stopped it: a purchase, an unconfirmed send, its own send, or
+ * a fence. An open send of another activity may have been refused since. Then an image activity sends again, and a
+ * video's workflow schedules another create.
  */
 async function isKnown(journal: CreateJournal, key: JournalKey, call: LostCall): Promise<boolean> {
   const log = await openLog(journal, key);
   const { state } = log;
   if (state.bought !== null || state.fenced.includes(call.sender)) return true;
-  // A known purchase is never left to a decision.
+  // A known purchase never needs a decision.
   if (call.created !== undefined) return false;
-  // Another send that waits or is in flight has its own fate, and does not replace a send with a name.
+  // A named send must be in the journal itself. Another waiting or running send does not replace it.
   if (call.announced !== null) return !isUnseen(log, call);
   if (state.unknown !== null) return true;
   const own = state.sends.findLast(({ sent }) => sent.sender === call.sender);
@@ -167,7 +167,7 @@ async function isKnown(journal: CreateJournal, key: JournalKey, call: LostCall):
   return !isRefused || call.operation === 'create_video' || own.decision !== null;
 }
 
-/** The answer about a send of unknown fate names it, whichever activity made it. */
+/** The intent of the call's send. An unconfirmed answer names it, whichever activity sent it. */
 function announcedBy({ answer, announced }: PaidCallSeen): string | null {
   const sendId = asFields(answer?.['evidence'])?.['sendId'];
   return typeof sendId === 'string' ? sendId : announced;
@@ -193,7 +193,7 @@ function modelOf({ input }: PaidCallSeen): string {
   return typeof model === 'string' ? model : '';
 }
 
-/** `true` accepts the lost calls; a function receives them before anything is changed, and throws to refuse. */
+/** `true` accepts the lost calls. A function receives them before anything changes, and throws to refuse. */
 export type Rebind = boolean | ((lost: LostCalls) => Promise<void>);
 
 export interface QueueToBind {
@@ -205,8 +205,8 @@ export interface QueueToBind {
 }
 
 /**
- * Binds the queue of a worker to its journal before anything polls, and logs relevant facts about the server and other
- * workers of the queue. @throws JournalBindingError
+ * Binds a worker's queue to its journal before anything polls. Logs warnings about the server and the queue's other
+ * workers. @throws JournalBindingError
  */
 export async function bindQueue(queue: QueueToBind, parts: MediaParts): Promise<void> {
   const { connection, namespace, taskQueue, dataConverter } = queue;
@@ -233,14 +233,17 @@ export async function bindQueue(queue: QueueToBind, parts: MediaParts): Promise<
   if (unserved !== undefined) logger.warn(unserved);
 }
 
-/** Before the binding changes, copies the calls of other journals into this one, as far as histories contain them. */
+/** Before the binding changes, adds the calls that histories contain to this journal. */
 async function keepLost(client: Client, queue: QueueToBind, journal: CreateJournal): Promise<void> {
   const { namespace, taskQueue, rebind } = queue;
   const lost = await findLostCalls(client, taskQueue, namespace, journal);
   if (typeof rebind === 'function') await rebind(lost);
-  Runtime.instance().logger.warn('Rebinding: what was paid for under these ids was not in this journal', {
-    guarded: [...new Set(lost.calls.map(({ creationKey }) => creationKey))],
-    executionsLookedAt: lost.looked,
-  });
+  Runtime.instance().logger.warn(
+    'Rebinding the task queue: the calls under these IDs were missing from this journal and have been added',
+    {
+      guarded: [...new Set(lost.calls.map(({ creationKey }) => creationKey))],
+      executionsLookedAt: lost.looked,
+    },
+  );
   await keepLostCalls(journal, namespace, lost.calls);
 }

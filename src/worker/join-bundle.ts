@@ -10,7 +10,7 @@ import { packagedWorkflows, packageFile, WorkerSetupError } from '../installatio
 /** Workflow types of this package. */
 export const MEDIA_WORKFLOWS: readonly string[] = Object.values(WORKFLOW);
 
-/** Merges the user's activities and ours. @throws WorkerSetupError when two different ones have the same name */
+/** Merges the user's activities and ours. @throws WorkerSetupError if two different activities have the same name */
 export function joinActivities(users: object | undefined, ours: object): object {
   const registered: Readonly<Record<string, unknown>> = { ...users };
   const taken = Object.entries(ours).filter(
@@ -18,12 +18,12 @@ export function joinActivities(users: object | undefined, ours: object): object 
   );
   if (taken.length === 0) return { ...registered, ...ours };
   throw new WorkerSetupError(
-    `Your activities and those of temporal-media have the same name: ${taken.map(([name]) => name).join(', ')}. ` +
-      'Rename yours: workflows call ours by these names. Where they are those of createMediaActivities, leave them out.',
+    `Some of your activities have the same name as activities of temporal-media: ${taken.map(([name]) => name).join(', ')}. ` +
+      'Rename yours, because the workflows call ours by these names. If yours come from createMediaActivities, omit them.',
   );
 }
 
-/** Globals of the SDK's sandbox beside the language itself. */
+/** Globals that the SDK's sandbox adds to the language. */
 const GLOBALS = {
   URL,
   URLSearchParams,
@@ -39,9 +39,9 @@ interface Loaded {
 }
 
 /**
- * Returns the workflow types that a bundle exports, by loading it like the SDK; undefined if it cannot be loaded
+ * Returns the workflow types that a bundle exports, by loading it as the SDK does. Undefined if it cannot be loaded
  * outside a workflow.
- * @throws WorkerSetupError when it cannot join the user's workflows and ours
+ * @throws WorkerSetupError if the user's workflows and ours cannot be joined
  */
 export function bundledTypes(code: string): ReadonlySet<string> | undefined {
   const loaded: Loaded = createContext({
@@ -60,7 +60,7 @@ export function bundledTypes(code: string): ReadonlySet<string> | undefined {
   }
 }
 
-/** Names of our workflows that a bundle lacks; none if it cannot be read. */
+/** Names of our workflows that are missing from a bundle; empty if it cannot be loaded. */
 function lackingTypes(code: string): readonly string[] {
   const types = bundledTypes(code);
   return types === undefined ? [] : MEDIA_WORKFLOWS.filter((type) => !types.has(type));
@@ -71,16 +71,16 @@ export async function codeOf(bundle: WorkflowBundleOption): Promise<string> {
   return 'code' in bundle ? bundle.code : readFile(bundle.codePath, 'utf8');
 }
 
-/** Why a bundle without these workflows is of little use, and how to add them. */
+/** Explains the problem with a bundle that lacks these workflows, and how to add them. */
 function lackingText(lacking: readonly string[]): string {
   return (
-    `The workflow bundle lacks workflows of temporal-media: ${lacking.join(', ')}. Their starts would fail their workflow ` +
-    'tasks for ever. Make it with bundleWorkflowCode({ workflowsPath, plugins: [media] }), or export ' +
-    'temporal-media/workflows from your own file of workflows.'
+    `The workflow bundle lacks workflows of temporal-media: ${lacking.join(', ')}. Their workflow tasks would fail ` +
+    'indefinitely. Create the bundle with bundleWorkflowCode({ workflowsPath, plugins: [media] }), or export ' +
+    'temporal-media/workflows from your own workflows file.'
   );
 }
 
-/** Warns if a bundle lacks workflows of ours; for workers whose own queue may never get them. */
+/** Warns if a bundle lacks some of our workflows. For workers whose own queue may never run them. */
 export async function warnOfLacking(bundle: WorkflowBundleOption, logger: Logger): Promise<void> {
   const lacking = lackingTypes(await codeOf(bundle));
   if (lacking.length > 0) logger.warn(lackingText(lacking));
@@ -92,7 +92,7 @@ const silent = { log: nothing, warn: nothing, error: nothing, info: nothing, deb
 type ConfigHook = NonNullable<BundleOptions['webpackConfigHook']>;
 type BundlerConfig = Parameters<ConfigHook>[0];
 
-/** The used part of a webpack compiler, which is not a dependency of this package. */
+/** The part of a webpack compiler that we use. webpack is not a dependency of this package. */
 interface Compiler {
   readonly hooks: { readonly emit: { tap(name: string, check: (made: Made) => void): void } };
 }
@@ -101,7 +101,7 @@ interface Made {
   readonly assets: Readonly<Record<string, { source(): string | Buffer }>>;
 }
 
-/** Adds our workflows to the user's in a bundle, or ours alone if there are none. Idempotent. */
+/** Adds our workflows to the user's in a bundle, or bundles only ours if the user has none. Idempotent. */
 export function joinBundle(options: BundleOptions): BundleOptions {
   const { workflowsPath: users, webpackConfigHook: hook = (config) => config } = options;
   const joined = packageFile('worker', 'joined-workflows');
@@ -115,7 +115,7 @@ export function joinBundle(options: BundleOptions): BundleOptions {
   };
 }
 
-/** Resolved, without an extension: what the bundler looks up when the joined workflows import the user's. */
+/** The path, without an extension, that the bundler resolves when the joined workflows import the user's. */
 const PLACE_OF_USERS = join(__dirname, 'users-workflows');
 
 function withUsers(config: BundlerConfig, users: string): BundlerConfig {
@@ -126,7 +126,7 @@ function withUsers(config: BundlerConfig, users: string): BundlerConfig {
   };
 }
 
-/** Loads the result: a clash of names is refused when the bundle is made, not in each workflow task. */
+/** Loads the finished bundle, so that a name clash fails the build and not every workflow task. */
 function checkWhenDone(compiler: Compiler): void {
   compiler.hooks.emit.tap('temporal-media', ({ assets }) => {
     for (const [file, source] of Object.entries(assets)) {
@@ -135,7 +135,7 @@ function checkWhenDone(compiler: Compiler): void {
   });
 }
 
-/** @throws WorkerSetupError when the code lacks workflows of this package, or joins two of the same name */
+/** @throws WorkerSetupError if the code lacks workflows of this package or joins two with the same name */
 export function refuseLacking(code: string): void {
   const lacking = lackingTypes(code);
   if (lacking.length > 0) throw new WorkerSetupError(lackingText(lacking));

@@ -1,6 +1,6 @@
 /**
- * The workflows of a bundle with the user's and ours. Used only inside bundles. A CommonJS module, because names that
- * are unknown in advance cannot be exported otherwise.
+ * The user's workflows and ours in one bundle. Used only inside bundles. A CommonJS module, because an ES module cannot
+ * export names that are unknown in advance.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import names = require('../domain/names');
 import workflows = require('../workflows');
 
 const all: Readonly<Record<string, unknown>> = { ...workflows };
-// Helpers that this package exports beside its workflows are not workflow types: the user may have the same names.
+// Skips helpers that this package exports in addition to its workflows. The user may use the same names for workflows.
 const ours = Object.fromEntries(
   Object.values(names.WORKFLOW).flatMap((type) => (type in all ? [[type, all[type]]] : [])),
 );
@@ -17,8 +17,8 @@ const ours = Object.fromEntries(
 const taken = Object.keys(ours).filter((type) => type in users && users[type] !== ours[type]);
 if (taken.length > 0) {
   const error = new Error(
-    `Your workflows and those of temporal-media have the same name: ${taken.join(', ')}. Rename yours: clients and ` +
-      'running videos know ours by these names.',
+    `Some of your workflows have the same name as workflows of temporal-media: ${taken.join(', ')}. Rename yours, because ` +
+      'clients and running videos use ours by these names.',
   );
   throw Object.assign(error, { name: names.NOT_JOINED });
 }

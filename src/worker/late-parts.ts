@@ -13,10 +13,10 @@ import { ArtifactError, type ArtifactStore } from '../stores/artifacts/artifact-
 import { journalFault } from '../stores/journal/records';
 import { type MediaParts } from './media-parts';
 
-/** Milliseconds between two tries, and the longest time that the user's worker waits for the first one. */
+/** Milliseconds between attempts, and the longest time that the user's worker waits for the first attempt. */
 const AGAIN_MS = 10_000;
 
-/** What a worker needs before it can pay. */
+/** The setup steps before a worker can make paid calls. */
 export interface Steps {
   /** Reads the configuration and opens accounts and stores. */
   make(): Promise<MediaParts>;
@@ -28,22 +28,22 @@ type Run = (input: never) => Promise<unknown>;
 type Activities = { readonly [type: string]: Run };
 
 /**
- * The parts of the user's worker, which runs even if they cannot be made. Until they are, paid calls are answered with
- * the reason and nothing is sent, the other activities fail and are retried, and making the parts is retried.
+ * Our parts of the user's worker, which runs even if they cannot be set up. Until then, paid calls are refused with the
+ * reason and nothing is sent, other activities fail and are retried, and the setup is retried.
  */
 export class LateParts {
-  /** Under their registered names. */
+  /** The activities by their registered names. */
   readonly activities: MediaActivities;
   private parts: MediaParts | undefined;
   private worker: Worker | undefined;
   private trying: Promise<void> | undefined;
-  /** Why calls are refused; undefined once the queue is bound. */
-  private reason: string | undefined = 'It has not been set up yet.';
+  /** The reason for refusing calls; undefined once the queue is bound. */
+  private reason: string | undefined = 'The setup has not finished yet.';
   private loggedReason: string | undefined;
   private readonly closed = new AbortController();
 
   private constructor(private readonly steps: Steps) {
-    const refusing = refusingActivities(() => `Nothing was sent by this worker: ${this.reason ?? ''}`);
+    const refusing = refusingActivities(() => `This worker sent nothing. ${this.reason ?? ''}`);
     const run = (type: string) => async (input: never) => {
       const activities = (this.parts?.activities ?? refusing) as unknown as Activities;
       return activities[type]!(input);
@@ -53,7 +53,7 @@ export class LateParts {
     ) as unknown as MediaActivities;
   }
 
-  /** @param strict throws what the first try throws @throws ConfigurationError, JournalBindingError */
+  /** @param strict throws the error of the first attempt @throws ConfigurationError, JournalBindingError */
   static async of(steps: Steps, strict: boolean): Promise<LateParts> {
     const late = new LateParts(steps);
     if (strict) {
@@ -63,7 +63,7 @@ export class LateParts {
       });
       return late;
     }
-    // A store that does not answer must not keep the user's worker from its own work.
+    // A store that does not respond must not stop the user's worker from doing its own work.
     const limit = new AbortController();
     await Promise.race([
       late.tryOnce(),
@@ -73,27 +73,27 @@ export class LateParts {
     return late;
   }
 
-  /** The parts, once they are set up. */
+  /** The parts, if they are set up. */
   get ready(): MediaParts | undefined {
     return this.reason === undefined && !this.closed.signal.aborted ? this.parts : undefined;
   }
 
-  /** Called when the user's worker begins to run. */
+  /** Called when the user's worker starts to run. */
   begin(worker: Worker): void {
     this.worker = worker;
     this.parts?.begin(worker);
     void this.goOn();
   }
 
-  /** Called once no worker runs. Does not wait for a try that hangs; that one closes what it has opened. */
+  /** Called once no worker runs. Does not wait for a hanging attempt, which closes its own resources. */
   async close(): Promise<void> {
     this.closed.abort();
     await this.parts?.close();
   }
 
-  /** Logs a failure of the workers of the activity queues, and waits until they are to be made again. */
+  /** Logs a failure of the activity queues' workers and waits until they should be created again. */
   readonly pause = async (error: unknown): Promise<void> => {
-    logFailure('The workers of the activity queues have failed', error);
+    logFailure('the workers of the activity queues have failed', error);
     await this.untilNext();
   };
 
@@ -116,7 +116,7 @@ export class LateParts {
         this.reason = reasonOf(error);
         if (this.reason === this.loggedReason || this.closed.signal.aborted) return;
         this.loggedReason = this.reason;
-        logFailure('It cannot be set up in this worker', error);
+        logFailure('the setup in this worker has failed', error);
       })
       .finally(() => {
         this.trying = undefined;
@@ -134,37 +134,37 @@ export class LateParts {
     await this.steps.bind(this.parts);
     this.reason = undefined;
     if (this.loggedReason !== undefined)
-      Runtime.instance().logger.info('temporal-media is set up: paid calls are sent');
+      Runtime.instance().logger.info('temporal-media is set up. Paid calls are now sent.');
   }
 }
 
-/** In the log of the worker, including paths, which histories do not get. */
+/** Logs a failure in the worker's log. Includes paths, which histories must not contain. */
 function logFailure(what: string, error: unknown): void {
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
   Runtime.instance().logger.error(
-    `temporal-media: ${what}. Its paid calls are refused and nothing is sent; your own workflows and activities go on. It is ` +
-      `tried again every ${AGAIN_MS / 1000} seconds, and temporal-media doctor checks the same settings. ${wordsOf(error) ?? clearOf([])(message)}`,
+    `temporal-media: ${what}. Its paid calls are refused and nothing is sent. Your own workflows and activities keep running. The setup is ` +
+      `retried every ${AGAIN_MS / 1000} seconds; temporal-media doctor checks the same settings. ${wordsOf(error) ?? clearOf([])(message)}`,
     isBug(error) ? { stack: framesOf(stack).join('\n') } : {},
   );
 }
 
-/** Errors that name what to change, and repeat no value and no path. */
+/** Errors that say what to change and do not repeat a value or a path. */
 const SAYS_WHY: ReadonlySet<string> = new Set(['ConfigurationError', 'JournalBindingError']);
 
 function wordsOf(error: unknown): string | undefined {
   return error instanceof Error && SAYS_WHY.has(error.name) ? error.message : undefined;
 }
 
-/** For histories. */
+/** The reason in a form that histories may contain. */
 function reasonOf(error: unknown): string {
   const words = wordsOf(error);
   if (words !== undefined) return words;
   return error instanceof ArtifactError
     ? `The artifact store cannot be used (${error.code}).`
-    : `A store of it cannot be used. ${journalFault(error)}`;
+    : `One of its stores cannot be used. ${journalFault(error)}`;
 }
 
-/** Activities that answer without a request: a paid call of earlier attempts is still never called unsent. */
+/** Activities that return an answer without a request. They never report an earlier attempt's call as unsent. */
 const ANSWERING: ReadonlySet<string> = new Set([
   ACTIVITY.createVideo,
   ACTIVITY.createVideos,
@@ -192,11 +192,11 @@ function refusingActivities(why: () => string): Activities {
   );
 }
 
-/** A missing store: every call of it fails. */
+/** A placeholder for a missing store. Every call fails. */
 function absent<Store extends object>(why: () => string): Store {
   return new Proxy({} as Store, {
     get: (_store, name) =>
-      // Not a promise.
+      // Without this, `await` would treat the proxy as a promise.
       name === 'then'
         ? undefined
         : async () => {

@@ -34,16 +34,16 @@ import { type MediaConfig } from '../settings/config';
 
 /** Options of {@link mediaNexusService}. */
 export interface MediaNexusOptions {
-  /** Task queue of the media workers. @default the queue on which the operation arrives */
+  /** The media workers' task queue. @default the queue on which the operation arrives */
   readonly taskQueue?: string;
-  /** Starts workflows with search attributes, see `TemporalMediaClient`. @default false */
+  /** Whether to start workflows with search attributes, see `TemporalMediaClient`. @default false */
   readonly searchAttributes?: boolean;
 }
 
 /**
- * The Nexus service `media`, for `nexusServices` of a worker. Every operation starts its workflow like a client: the
- * same creation key attaches, or returns the first outcome, and never buys twice. A request that cannot be sent returns
- * the outcome `rejected`.
+ * Creates the Nexus service `media`, for a worker's `nexusServices`. Every operation starts its workflow like a client
+ * does. The same creation key attaches to the running workflow or returns the first outcome, and never buys twice. A
+ * request that cannot be sent returns the outcome `rejected`.
  */
 export function mediaNexusService(
   options: MediaNexusOptions = {},
@@ -71,14 +71,14 @@ export function mediaNexusService(
     }),
     campaign: operation(clientOptions, (input) => {
       const { id, ...campaign } = input;
-      if (!isText(id)) throw badRequest('A campaign needs an id: {id, manifest, ...}.');
+      if (!isText(id)) throw badRequest('A campaign needs an ID. Pass {id, manifest, ...}.');
       const start = (media: TemporalMediaClient) => media.campaigns.start(campaign, { id });
       return { type: WORKFLOW.runCampaign, id, input: campaign, start };
     }),
   });
 }
 
-/** The Nexus services of a worker: the user's, and ours if the configuration enables it. */
+/** A worker's Nexus services: the user's, and ours if the configuration enables it. */
 export function nexusServicesOf(
   { nexus, searchAttributes }: Pick<MediaConfig, 'nexus' | 'searchAttributes'>,
   users: WorkerOptions['nexusServices'],
@@ -87,7 +87,7 @@ export function nexusServicesOf(
   return { nexusServices: [...(users ?? []), mediaNexusService({ searchAttributes })] };
 }
 
-/** Options of the client of an operation; the queue is known once one arrives. */
+/** The client options for an operation. The queue is known only when an operation arrives. */
 type ClientOptions = () => Required<MediaNexusOptions>;
 
 /** The workflow behind an operation. */
@@ -95,9 +95,9 @@ interface Run<Outcome> {
   readonly type: string;
   readonly id: string;
   readonly input: object;
-  /** Starts it or attaches to it. @default starts it, or attaches to the open one; a closed one is started again */
+  /** Starts the workflow or attaches to it. @default attaches to an open workflow, or else starts a new run */
   readonly start?: (media: TemporalMediaClient) => Promise<Started<Outcome>>;
-  /** The outcome of a request that cannot be sent; undefined for other errors. @default none: every error is thrown */
+  /** The outcome for a request that cannot be sent; undefined for other errors. @default throws every error */
   readonly rejected?: (error: unknown) => Outcome | undefined;
 }
 
@@ -106,7 +106,7 @@ interface Known<Outcome> {
   readonly known: Outcome;
 }
 
-/** A paid call: its creation key is the id of its workflow. */
+/** A paid call, whose creation key is the workflow ID. */
 function paid<Input extends { readonly creationKey: string }, Outcome>(
   type: string,
   input: Input,
@@ -122,9 +122,9 @@ function paid<Input extends { readonly creationKey: string }, Outcome>(
 }
 
 const KEY_REQUIRED =
-  'A paid operation needs a creationKey that lasts, such as an order number: the same key never buys twice. Nothing was sent.';
+  'A paid operation needs a permanent creationKey such as an order number. The same key never buys twice. Nothing was sent.';
 
-/** An operation that ends with its workflow, or at once if the outcome is already known. */
+/** An operation that ends with its workflow, or immediately if the outcome is already known. */
 function operation<Input, Outcome>(
   clientOptions: ClientOptions,
   runOf: (input: Input) => Run<Outcome> | Known<Outcome>,
@@ -144,9 +144,9 @@ function operation<Input, Outcome>(
   };
 }
 
-/** Cancels the workflow that a token names. */
+/** Cancels the workflow that an operation token identifies. */
 const WORKFLOW_RUN = new WorkflowRunOperationHandler<unknown, unknown>(() => {
-  throw new Error('Only its cancellation is used.');
+  throw new Error('This handler can only cancel operations.');
 });
 
 async function startRun<Outcome>(
@@ -167,7 +167,7 @@ async function startRun<Outcome>(
     return HandlerStartOperationResult.sync(rejected);
   }
   if (calls.started !== undefined) return pending(context, calls.started);
-  // Its workflow is open and gets another caller, or it is closed and its result is known.
+  // The workflow is either open, so attach this caller to it, or closed, so return its result.
   try {
     const attached = { ...options, ...ATTACH, workflowIdReusePolicy: 'REJECT_DUPLICATE' as const };
     return await pending(context, await startWorkflow(context, run.type, attached));
@@ -188,7 +188,7 @@ function pending<Outcome>(
   ).start(context, undefined);
 }
 
-/** The client of an operation. What it starts notifies the caller of the operation when it ends. */
+/** A client for one operation. Workflows that it starts notify the operation's caller when they end. */
 class StartedByOperation {
   started: WorkflowHandle<unknown> | undefined;
 
@@ -205,7 +205,7 @@ class StartedByOperation {
   }
 }
 
-/** A request that cannot be sent; undefined for other errors. */
+/** The outcome for a request that cannot be sent; undefined for other errors. */
 function rejectedBy(error: unknown): Rejected | undefined {
   if (error instanceof CreationKeyConflictError)
     return refusedBeforeSend('creation_key_conflict', error.message, 'creationKey');
@@ -214,7 +214,7 @@ function rejectedBy(error: unknown): Rejected | undefined {
   return undefined;
 }
 
-/** Errors that no repetition fixes; Temporal retries all others. */
+/** Converts errors that a retry cannot fix. Temporal retries all others. */
 function handlerErrorOf(error: unknown): unknown {
   if (error instanceof CampaignConflictError || error instanceof CampaignInputError)
     return badRequest(error.message);

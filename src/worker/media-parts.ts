@@ -17,31 +17,31 @@ import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { ephemeralJournal, openArtifactStore, openJournal, schemeOf } from '../stores/open-stores';
 import { measuredJournal, runtimeMetrics, showNoFailures } from './telemetry';
 
-/** What a caller may give instead of the configuration. */
+/** Options that replace or extend the configuration. */
 export interface PartsOptions extends Partial<WorkerStores> {
-  /** Accounts besides those of MEDIA_BASE_URL and MEDIA_ACCOUNTS. @default none */
+  /** Accounts in addition to MEDIA_BASE_URL and MEDIA_ACCOUNTS. @default none */
   readonly accounts?: readonly AccountOptions[];
-  /** Settles creates of unknown fate without a person, if the service lists its tasks. @default none */
+  /** Settles unconfirmed creates without a person, if the service can list its tasks. @default none */
   readonly taskRecords?: TaskRecords;
   /**
    * Whether polls run in a separate thread, so that creates and downloads never delay them.
-   * @default true; false keeps them in the main thread, where hooks of the process see them
+   * @default true; false keeps them in the main thread, where process hooks can see them
    */
   readonly pollThread?: boolean;
 }
 
-/** The activities of a worker, and what they work with. */
+/** A worker's activities and the resources that they use. */
 export interface MediaParts extends WorkerStores {
   readonly activities: MediaActivities;
-  /** Credential names and digests of the base addresses at the start; those of MEDIA_ACCOUNTS may change later. */
+  /** Account names (credential and address digest) at startup. MEDIA_ACCOUNTS may change later. */
   readonly accounts: readonly string[];
-  /** Called when the worker begins to run: reports what it is, and searches for closed watchers. */
+  /** Called when the worker starts to run. Reports what it serves and searches for closed watchers. */
   begin(worker: Pick<Worker, 'client' | 'options'>): void;
-  /** Closes connections to the service, once no activity runs. */
+  /** Closes the connections to the service. Call it once no activity runs. */
   close(): Promise<void>;
 }
 
-/** Opens the stores and makes the activities. @throws ConfigurationError */
+/** Opens the stores and creates the activities. @throws ConfigurationError */
 export async function makeParts(
   options: PartsOptions,
   config: MediaConfig,
@@ -78,8 +78,8 @@ export async function makeParts(
     begin: ({ client, options: { taskQueue } }) => {
       if (client !== undefined) recovery.resume(client, baseTaskQueue(taskQueue));
       void warnOutOfReach(stores.artifacts, accounts, models).catch(({ name }: Error) => {
-        // Whatever a store throws, the worker continues.
-        Runtime.instance().logger.error(`Whether references can be sent was not found out (${name})`);
+        // The worker continues, whatever a store throws.
+        Runtime.instance().logger.error(`The check whether references can be sent failed (${name})`);
       });
       sample(metrics, accounts, stores.journal);
       // Repeated, because the accounts may change.
@@ -94,7 +94,7 @@ export async function makeParts(
   };
 }
 
-/** Before anything is paid that is to become a reference. */
+/** Warns if an account's service cannot reach references, before anything is paid for. */
 async function warnOutOfReach(
   store: WorkerStores['artifacts'],
   accounts: AccountSet,
@@ -113,8 +113,7 @@ async function warnOutOfReach(
 const SAMPLE_MS = 10_000;
 
 /**
- * Reports what the worker serves, and counters that have not failed yet as 0: a counter without a start shows no
- * increase.
+ * Reports what the worker serves, and failure counters as 0. Without a first value, a counter's increase is invisible.
  */
 function sample(metrics: Metrics, accounts: AccountSet, journal: CreateJournal): void {
   const names = accounts.names();
@@ -133,8 +132,8 @@ export interface WorkerStores {
 }
 
 /**
- * Opens the stores that are not given, and checks that both can be written.
- * @throws ConfigurationError for a location that no store supports, or that depends on the folder of the process
+ * Opens the stores that were not passed in and checks that both are writable.
+ * @throws ConfigurationError for an unsupported location, or one that depends on the working directory
  */
 export async function openWorkerStores(
   given: Partial<WorkerStores>,
@@ -152,7 +151,7 @@ export async function openWorkerStores(
 
 async function ownStore(config: MediaConfig): Promise<ArtifactStore> {
   const store = await openArtifactStore(config);
-  // Delete the partial files of downloads that no activity resumes.
+  // Delete partial downloads that no activity will resume.
   await store.removeStaleParts?.();
   return store;
 }

@@ -1,18 +1,18 @@
 import { type Served } from '../domain/names';
 
-/** How old an answer may be, in milliseconds: probes arrive every few seconds, from several sources. */
+/** How long an answer is reused, in milliseconds. Probes arrive every few seconds from several sources. */
 const KEPT_MS = 10_000;
-/** A journal that has not answered in this time, in milliseconds, counts as away. */
+/** A store that does not respond within this many milliseconds counts as unavailable. */
 const LIMIT_MS = 5_000;
 
-/** A store as readiness sees it. */
+/** A store whose readiness can be checked. */
 interface Checked {
   checkWritable(): Promise<void>;
 }
 
 /**
- * The stores without which the served parts could only refuse what another worker could do: nothing is sent without the
- * journal, and no result is stored without the artifact store. Polls need neither.
+ * Returns the stores that the served parts need. Without the journal nothing is sent, and without the artifact store no
+ * result is stored; another worker should get that work. Polls need neither.
  */
 export function storesNeeded(
   kinds: Served['kinds'],
@@ -22,7 +22,7 @@ export function storesNeeded(
   return [...(sends ? [journal] : []), ...(kinds.some((kind) => kind !== 'poll') ? [artifacts] : [])];
 }
 
-/** Whether a worker can take work: its stores can be written. Never rejects. */
+/** Returns a check whether a worker can take work, i.e. its stores are writable. The check never rejects. */
 export function readinessOf(
   stores: readonly Checked[],
   now: () => number = () => performance.now(),
@@ -36,7 +36,7 @@ export function readinessOf(
   };
 }
 
-/** A store may be the user's code: if it throws, the worker must get no work. All checks have ended when this resolves. */
+/** A store may be the user's code. If it throws, the worker is not ready. Waits for all checks to end. */
 async function areWritable(stores: readonly Checked[]): Promise<boolean> {
   const checks = await Promise.allSettled(stores.map(async (store) => store.checkWritable()));
   return checks.every(({ status }) => status === 'fulfilled');

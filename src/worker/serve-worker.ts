@@ -18,15 +18,15 @@ import { makeParts, type MediaParts } from './media-parts';
 import { readinessOf, storesNeeded } from './readiness';
 
 /**
- * Options of `MediaPlugin`. By default everything is read from the environment when a worker is made. The worker's task
- * queue is used, not that of `config`.
+ * Options of `MediaPlugin`. By default, all settings are read from the environment when a worker is created. The plugin
+ * uses the worker's task queue, not the one in `config`.
  */
 export interface MediaPluginOptions extends ServingOptions {
   /**
-   * What a worker does if its settings, accounts, stores or journal cannot be used when it is made. `tolerant`: it
-   * starts, so your own workflows and activities keep running; paid calls are refused with the cause and nothing is
-   * sent, one line at ERROR says what to do, `isReady` is false, and it recovers once the cause is gone. `strict`:
-   * `Worker.create` throws. @default 'tolerant'; with `rebind` 'strict'
+   * What to do if the settings, accounts, stores or journal cannot be used when a worker is created. `tolerant`: the
+   * worker starts and runs your own workflows and activities. Paid calls are refused with the cause and nothing is
+   * sent, one line at ERROR says what to do, and `isReady` is false until the cause is fixed. `strict`:
+   * `Worker.create` throws. @default 'tolerant', or 'strict' with `rebind`
    */
   readonly startup?: 'tolerant' | 'strict';
 }
@@ -34,14 +34,15 @@ export interface MediaPluginOptions extends ServingOptions {
 type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
 
 /**
- * Adds the media workflows and activities to a worker of the user, binds its queue, and serves its activity queues
- * while it runs.
+ * Adds the media workflows and activities to a user's worker, binds its queue, and serves its activity queues while it
+ * runs.
  *
- * If the SDK fails to make the worker afterwards, it calls no plugin. What is left keeps no process alive: clients
- * connect at their first request, the poll thread starts with the first poll, and stores close idle connections.
+ * If the SDK fails to create the worker afterwards, it does not notify plugins. The remaining resources do not keep the
+ * process alive: clients connect on their first request, the poll thread starts with the first poll, and stores close
+ * idle connections.
  *
  * @param onServed receives the check whether the worker can take creates
- * @throws WorkerSetupError, and ConfigurationError for what the worker serves and its version; with `startup: 'strict'`
+ * @throws WorkerSetupError, and ConfigurationError about the served parts and the version; with `startup: 'strict'`
  * also every other ConfigurationError, and JournalBindingError
  */
 export async function serveWorker(
@@ -72,15 +73,15 @@ export async function serveWorker(
   }
 }
 
-/** A rebind is done once, on purpose, and its result is read. */
+/** Whether errors must fail the worker. A rebind is a deliberate, one-time step whose result matters. */
 function isStrict({ startup, rebind = false }: MediaPluginOptions): boolean {
   return startup === 'strict' || rebind !== false;
 }
 
-/** Variables without which it is unknown what the worker is; all others only keep it from paying. */
+/** Variables that define the worker. Any other invalid variable only stops paid calls. */
 const OF_THE_WORKER: ReadonlySet<string> = new Set(['MEDIA_SERVE', 'MEDIA_DEPLOYMENT']);
 
-/** The usable part of the configuration; if the rest is invalid, the parts are not made. @throws ConfigurationError */
+/** Returns the usable settings. Most invalid ones fail only when the parts are set up. @throws ConfigurationError */
 function usableConfig(env: NodeJS.ProcessEnv | undefined): MediaConfig {
   const { config, problems } = readUsableConfig(env);
   const ofTheWorker = problems.find(({ variable }) => OF_THE_WORKER.has(variable));
@@ -88,7 +89,7 @@ function usableConfig(env: NodeJS.ProcessEnv | undefined): MediaConfig {
   return config;
 }
 
-/** Reads the environment again: a file that it names may exist by now. @throws ConfigurationError */
+/** Reads the environment again, because a file that it names may exist by now. @throws ConfigurationError */
 async function partsOf(media: MediaPluginOptions): Promise<MediaParts> {
   const config = media.config ?? readConfig(media.env);
   const accounts = openWorkerAccounts(media, config);
@@ -100,7 +101,7 @@ async function partsOf(media: MediaPluginOptions): Promise<MediaParts> {
   }
 }
 
-/** Uses its own connection if the worker will make its own: a refused worker leaves nothing open. */
+/** Binds the queue. If the worker has no connection yet, uses a temporary one, so a refused worker leaks nothing. */
 async function bind(
   options: WorkerOptions,
   { rebind }: MediaPluginOptions,
@@ -116,8 +117,8 @@ async function bind(
 }
 
 /**
- * All workers of a queue get tasks of everything that runs there, so a worker that polls the queue for its own
- * workflows or activities must have ours too. @throws WorkerSetupError
+ * Any worker on a queue can get any task from that queue, so a worker that polls it for the user's own workflows or
+ * activities must have ours too. @throws WorkerSetupError
  */
 function refuseHalf(
   { workflowsPath, workflowBundle, activities, taskQueue }: WorkerOptions,
@@ -131,12 +132,12 @@ function refuseHalf(
         : undefined;
   if (half === undefined) return;
   throw new WorkerSetupError(
-    `This worker has ${half.own} of its own on the task queue "${taskQueue}" and does not serve "${half.part}": it would be given ` +
-      `${half.own} of temporal-media that it lacks. Add "${half.part}" to \`serve\` (MEDIA_SERVE), or give your ${half.own} a task queue of their own.`,
+    `This worker has its own ${half.own} on the task queue "${taskQueue}" but does not serve "${half.part}". It would receive tasks for ` +
+      `${half.own} of temporal-media that it lacks. Add "${half.part}" to \`serve\` (MEDIA_SERVE), or give your ${half.own} a separate task queue.`,
   );
 }
 
-/** Whether a worker has this plugin already, or serves the queues without it. */
+/** Whether a worker already has this plugin or serves the queues without it. */
 export function isServed({ plugins = [] }: WorkerOptions): boolean {
   return plugins.some((plugin) => plugin instanceof QueuesServed);
 }
@@ -147,8 +148,8 @@ export async function replayWorkflows(options: ReplayWorkerOptions): Promise<Rep
 }
 
 /**
- * Returns the workflows of a worker. Those that are bundled now include ours. A bundle that was made before must
- * include ours. If the user has none, ours are served alone.
+ * Returns a worker's workflows. Workflows that are bundled now will include ours; an existing bundle must already
+ * include them. If the user has none, only ours are served.
  */
 async function mergedWorkflows(options: WorkerOptions | ReplayWorkerOptions): Promise<Workflows> {
   const { workflowBundle, workflowsPath } = options;
@@ -161,7 +162,7 @@ async function mergedWorkflows(options: WorkerOptions | ReplayWorkerOptions): Pr
   return workflowsFor(undefined, { ...options, plugins });
 }
 
-/** The workers of the activity queues beside the user's, and what they work with. */
+/** The activity queues' workers, which run alongside the user's worker, and their resources. */
 class ActivityQueueWorkers {
   private ownConnection: NativeConnection | undefined;
 
@@ -173,7 +174,7 @@ class ActivityQueueWorkers {
 
   private readonly areStoresReady = readinessOf([{ checkWritable: () => this.checkStores() }]);
 
-  /** Whether the queue is bound and its stores can be written. */
+  /** Whether the queue is bound and its stores are writable. */
   readonly isReady = async (): Promise<boolean> => this.parts.ready !== undefined && this.areStoresReady();
 
   private async checkStores(): Promise<void> {
@@ -183,7 +184,7 @@ class ActivityQueueWorkers {
     await Promise.all(stores.map((store) => store.checkWritable()));
   }
 
-  /** With interceptors and converter of the user's worker. */
+  /** Creates the workers with the interceptors and the data converter of the user's worker. */
   private async make(worker: Worker): Promise<readonly Worker[]> {
     const { interceptors, dataConverter } = worker.options;
     const shared: WorkerOptions = {
@@ -193,18 +194,18 @@ class ActivityQueueWorkers {
       interceptors,
       ...(dataConverter !== undefined && { dataConverter }),
     };
-    // A paid call that is cut off after a time has an unknown fate.
+    // Forcing a shutdown would cut off paid calls and make their outcomes unknown.
     delete shared.shutdownForceTime;
     return createActivityWorkers(shared, this.assembled.served);
   }
 
-  /** Runs them while `run` runs the user's worker. Their failure does not end it. */
+  /** Runs the workers while `run` runs the user's worker. Unless `strict`, their failure does not stop it. */
   async run(worker: Worker, run: () => Promise<void>): Promise<void> {
     this.parts.begin(worker);
     await runAlongside(worker, run, () => this.make(worker), this.strict ? undefined : this.parts.pause);
   }
 
-  /** A connection that the SDK made for the user's worker ends with that worker. */
+  /** Uses the user's connection, or opens one: a connection that the SDK created ends with the user's worker. */
   private async connection(worker: Worker): Promise<NativeConnection> {
     const users = this.assembled.options.connection;
     if (users !== undefined) return withoutPlugins(worker.connection ?? users);
@@ -218,15 +219,15 @@ class ActivityQueueWorkers {
   }
 }
 
-/** Plugins of the connection have already changed the options: called again, an interceptor would run twice. */
+/** Hides the connection's plugins. They have already changed the options, and interceptors must not run twice. */
 function withoutPlugins(connection: NativeConnection): NativeConnection {
   return Object.create(connection, { plugins: { value: [] } }) as NativeConnection;
 }
 
-/** Name of the plugin, of all its forms. */
+/** The name of the plugin in all its forms. */
 export const NAME = '../domain';
 
-/** The plugin in one worker; replaces those that reached it. */
+/** The plugin for one worker. It replaces all other instances that the worker received. */
 class WorkerPlugin extends QueuesServed {
   constructor(
     private readonly served: Served,

@@ -6,14 +6,14 @@ import { type MetricKey, METRICS, type Metrics, unfailing } from '../domain/metr
 type Meter = Runtime['metricMeter'];
 type Report = (value: number, labels: { readonly [label: string]: string }) => void;
 
-/** Metrics of one worker. */
+/** One worker's metrics. */
 export interface RuntimeMetrics extends Metrics {
-  /** Stops reporting. After the last connection has ended, asking the SDK for its runtime would start another one. */
+  /** Stops reporting. After the last connection has closed, accessing the SDK's runtime would start a new one. */
   close(): void;
 }
 
 /**
- * Reports to the meter of the SDK's runtime, so one scrape contains its metrics and ours. A runtime without an exporter
+ * Reports to the SDK runtime's meter, so one scrape contains the SDK's metrics and ours. A runtime without an exporter
  * drops them.
  */
 export function runtimeMetrics(): RuntimeMetrics {
@@ -23,7 +23,7 @@ export function runtimeMetrics(): RuntimeMetrics {
   const metrics = unfailing({
     record: (key, value, labels) => {
       if (isClosed) return;
-      // The SDK ends its runtime with the last connection and starts another one: instruments of the old one fail.
+      // The SDK may replace its runtime after the last connection closes. The old runtime's instruments fail then.
       const now = Runtime.instance().metricMeter;
       if (now !== meter) [meter, instruments] = [now, new Map<MetricKey, Report>()];
       let instrument = instruments.get(key);
@@ -39,7 +39,7 @@ export function runtimeMetrics(): RuntimeMetrics {
   };
 }
 
-/** The unit is in the name: an exporter that adds units to names must not add it again. */
+/** Creates an instrument without a unit. The name contains the unit, and exporters must not append it again. */
 function instrumentOf(meter: Meter, key: MetricKey): Report {
   const { name, kind, help } = METRICS[key];
   switch (kind) {
@@ -58,7 +58,7 @@ function instrumentOf(meter: Meter, key: MetricKey): Report {
   }
 }
 
-/** Bucket bounds for the histograms of this package, for `histogramBucketOverrides` of an exporter. */
+/** Returns bucket bounds for this package's histograms, for an exporter's `histogramBucketOverrides`. */
 export function histogramBuckets(): { [name: string]: number[] } {
   return Object.fromEntries(
     Object.values(METRICS).flatMap((metric) =>
@@ -67,7 +67,7 @@ export function histogramBuckets(): { [name: string]: number[] } {
   );
 }
 
-/** The fields of the SDK's own entries that are shown: ids, types, counts and failures. */
+/** The fields to keep in the SDK's own log entries: IDs, types, counts and failures. */
 const SHOWN: ReadonlySet<string> = new Set([
   'sdkComponent',
   'namespace',
@@ -98,9 +98,9 @@ const SHOWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Passes every entry to another logger, without the fields of the SDK's own entries that may contain a payload. For
- * example, the SDK logs the whole task of an activity that this worker does not have, and its input contains the
- * prompt. Entries of activities and workflows pass unchanged.
+ * Creates a logger that forwards every entry and removes fields that may contain a payload from the SDK's own entries.
+ * For example, the SDK logs the whole task of an unknown activity, and its input contains the prompt. Entries from
+ * activities and workflows are unchanged.
  */
 export function withoutPayloads(logger: Logger): Logger {
   const at =
@@ -123,7 +123,7 @@ function shown(meta: LogMetadata | undefined): LogMetadata | undefined {
   return { ...meta, ...Object.fromEntries(removed.map((name) => [name, '[removed]'])) };
 }
 
-/** The measured operations, in `snake_case` like labels. The others run once, at the start of a worker. */
+/** The measured operations and their labels in `snake_case`. The others run only once, when a worker starts. */
 const OPERATIONS = {
   read: 'read',
   append: 'append',
@@ -139,7 +139,7 @@ const OPERATIONS = {
   checkWritable: 'check_writable',
 } as const satisfies { readonly [operation in keyof CreateJournal]?: string };
 
-/** Wraps a journal to report how long each operation took, and which failed. Changes no answer and no error. */
+/** Wraps a journal to report each operation's latency and failures. Does not change results or errors. */
 export function measuredJournal(
   journal: CreateJournal,
   metrics: Metrics,
@@ -171,7 +171,7 @@ export function measuredJournal(
   };
 }
 
-/** Reports each failure counter as 0: one that begins with its first failure shows no increase. */
+/** Reports each failure counter as 0, because a counter that starts with its first failure shows no increase. */
 export function showNoFailures({ kind }: CreateJournal, metrics: Metrics): void {
   for (const operation of Object.values(OPERATIONS))
     metrics.record('journalFailures', 0, { operation, kind });

@@ -1,4 +1,4 @@
-/** Compares up to three numbers; a suffix (a pre-release) is ignored. */
+/** Whether a version is older than another. Compares up to three numbers and ignores a pre-release suffix. */
 export function isOlder(version: string, than: string): boolean {
   const [left, right] = [numbersOf(version), numbersOf(than)];
   for (const index of [0, 1, 2]) {
@@ -15,30 +15,30 @@ function numbersOf(version: string): readonly number[] {
 /** The oldest Temporal server that has all required features by default. */
 export const OLDEST_SERVER = '1.25.0';
 
-/** What servers before each version lack, and its effect here. */
+/** Features that servers before each version lack, and the effect here. */
 const SINCE: readonly (readonly [version: string, lack: string])[] = [
   [
     OLDEST_SERVER,
-    'Updates (before 1.25.0 only with frontend.enableUpdateWorkflowExecution): decisions about unconfirmed calls and orders to campaigns (pause, resume, cancel) fail',
+    'Updates (before 1.25.0 only with frontend.enableUpdateWorkflowExecution): decisions about unconfirmed calls and campaign commands (pause, resume, cancel) fail',
   ],
-  ['1.28.0', 'priorities of task queues (1.28.0): the priority of a campaign has no effect'],
+  ['1.28.0', "task queue priority (1.28.0): a campaign's priority has no effect"],
   ['1.28.0', 'pausing and resetting single activities (1.28.0), for operators'],
   [
     '1.29.0',
-    'fairness of task queues (1.29.0, with matching.enableFairness): a large campaign may hold up smaller ones',
+    'task queue fairness (1.29.0, with matching.enableFairness): a large campaign may delay smaller ones',
   ],
 ];
 
-/** What a server of this version lacks; empty if the version is unknown, as for a development build (0.0.0). */
+/** Features that this server version lacks. Empty if the version is unknown, as for a development build (0.0.0). */
 export function lackingIn(version: string | null | undefined): readonly string[] {
   if (!version || !/^v?[1-9]\d*\.\d/.test(version)) return [];
   return SINCE.filter(([since]) => isOlder(version, since)).map(([, lack]) => lack);
 }
 
-/** The warning about the server that a worker logs at its start; undefined if nothing is missing. */
+/** The warning about the server that a worker logs at startup; undefined if nothing is missing. */
 export function lacksOfServer(version: string | null | undefined): string | undefined {
   const lacks = lackingIn(version);
   if (version == null || lacks.length === 0) return undefined;
-  const needed = isOlder(version, OLDEST_SERVER) ? `; at least ${OLDEST_SERVER} is needed` : '';
+  const needed = isOlder(version, OLDEST_SERVER) ? `, but at least ${OLDEST_SERVER} is needed` : '';
   return `The Temporal server has version ${version}${needed}. It lacks: ${lacks.join('; ')}.`;
 }

@@ -1,9 +1,9 @@
 import { NOT_JOINED } from '../domain/names';
 
-/** Placeholder for the user's workflows: a bundle has theirs instead, found by the path of this file. */
+/** A placeholder for the user's workflows. The bundler replaces this file, by its path, with theirs. */
 function workflows(): Readonly<Record<string, unknown>> {
   const error = new Error(
-    'The bundler did not put your workflows into the bundle. A webpackConfigHook must keep `resolve.alias`.',
+    'Your workflows are missing from the bundle. If you use a webpackConfigHook, make sure it keeps `resolve.alias`.',
   );
   throw Object.assign(error, { name: NOT_JOINED });
 }

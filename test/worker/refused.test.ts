@@ -122,6 +122,6 @@ describe('a worker that cannot be put together is refused when it is made', () =
       plugins: [users.media, dropping],
       logger: new DefaultLogger('ERROR'),
     });
-    await expect(bundling).rejects.toThrow(/keep `resolve.alias`/);
+    await expect(bundling).rejects.toThrow(/keeps `resolve.alias`/);
   });
 });

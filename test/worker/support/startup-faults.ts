@@ -86,7 +86,7 @@ export const FAULTS: readonly Fault[] = [
     says: /MEDIA_ACCOUNTS/,
     strict: 'ConfigurationError',
   },
-  fileInPlaceOf('MEDIA_JOURNAL', /A store of it cannot be used\..* ENOTDIR/, 'Error'),
+  fileInPlaceOf('MEDIA_JOURNAL', /One of its stores cannot be used\..* ENOTDIR/, 'Error'),
   fileInPlaceOf('MEDIA_ARTIFACTS', /The artifact store cannot be used \(/, 'ArtifactError'),
   wrong('MEDIA_ARTIFACTS', 'ftp://elsewhere', /MEDIA_ARTIFACTS: must be a folder or s3/),
   wrong('MEDIA_POLLING', 'often', /MEDIA_POLLING: must be own or shared/),

@@ -1,34 +1,33 @@
 import { type ConnectionOptions } from '@temporalio/client';
 import type * as Envconfig from '@temporalio/envconfig';
 
-/** Credentials and TLS of an existing server; fits both `Connection.connect` and `NativeConnection.connect`. */
+/** Credentials and TLS for an existing server. Fits both `Connection.connect` and `NativeConnection.connect`. */
 export interface ServerConnectionOptions {
   /** Sent as a bearer token. */
   readonly apiKey?: string;
-  /** True, or certificates. Absent means no TLS. */
+  /** True, or certificates. TLS is off if absent. */
   readonly tls?: NonNullable<ConnectionOptions['tls']>;
-  /** Headers of every call. */
+  /** Headers for every call. */
   readonly metadata?: Record<string, string | Buffer>;
 }
 
-/** A server that runs elsewhere; this package connects to it and never stops it. */
+/** A server that runs elsewhere. This package connects to it and never stops it. */
 export interface AddressSource {
   readonly kind: 'address';
   /** host:port */
   readonly address: string;
-  /** The namespace of the same environment or profile. */
+  /** The namespace from the same environment or profile. */
   readonly namespace: string;
-  /** What named it. */
+  /** The variable that names the server. */
   readonly foundBy: 'TEMPORAL_ADDRESS' | 'TEMPORAL_PROFILE';
-  /** Empty if nothing but an address is configured. */
+  /** Empty if only an address is configured. */
   readonly connection: ServerConnectionOptions;
 }
 
 /**
  * Returns the server that TEMPORAL_ADDRESS or TEMPORAL_PROFILE names, read with @temporalio/envconfig; null if neither
  * is set. A profile in the default file is used only if TEMPORAL_PROFILE names it.
- * @throws Error when the named profile cannot be read or has no address: with another server workflows would run in the
- * wrong place
+ * @throws Error if the named profile cannot be read or has no address, because workflows must not run on another server
  */
 export async function addressSource(
   env: Readonly<Record<string, string | undefined>>,
@@ -39,7 +38,7 @@ export async function addressSource(
       ? 'TEMPORAL_PROFILE'
       : null;
   if (foundBy === null) return null;
-  // Loaded on demand, and with `require`: test runners that load this code as CommonJS, such as jest, reject
+  // Loaded on demand with `require`, because test runners that load this code as CommonJS, such as jest, reject
   // `import()`.
   const { loadClientConnectConfig } = require('@temporalio/envconfig') as typeof Envconfig;
   const overrideEnvVars: Record<string, string> = {};
@@ -49,7 +48,7 @@ export async function addressSource(
   const { address, apiKey, tls, metadata } = connectionOptions;
   if (!address) {
     throw new Error(
-      `TEMPORAL_PROFILE names a profile without an address: add one to it or set TEMPORAL_ADDRESS.`,
+      `TEMPORAL_PROFILE names a profile without an address. Add an address to the profile or set TEMPORAL_ADDRESS.`,
     );
   }
   return {

@@ -25,21 +25,21 @@ import {
 /** Longest wait for a worker, in milliseconds. */
 const WORKER_MS = 20_000;
 
-/** A send under a creation key. */
+/** A request that was sent under a creation key. */
 interface SentUnder {
   readonly taskId: string | null;
-  /** Null if it is found by its task, or was sent outside of a workflow. */
+  /** Null if the send was found by its task or was made outside a workflow. */
   readonly workflowId: string | null;
 }
 
-/** Reads the journal on this machine if it is here, else through a worker of a queue. */
+/** Reads the journal directly if it is on this machine, or else through one of the queue's workers. */
 export class JournalLookup {
   constructor(
     private readonly client: Client,
     private readonly local?: CreateJournal,
   ) {}
 
-  /** Finds a task by its id; `others` are further accounts that have had a task of this id. Undefined if it is unknown. */
+  /** Finds a task by ID. `others` are further accounts with a task of the same ID. Undefined if the task is unknown. */
   async task(
     taskId: string,
     taskQueue: string | undefined,
@@ -56,7 +56,7 @@ export class JournalLookup {
     return found === undefined || found.creationKey === null ? undefined : { found, others: [] };
   }
 
-  /** Queries a worker, and with `askService` the service; undefined if none answers. */
+  /** Asks a worker, and with `askService` also the service. Undefined if no worker answers. */
   async ask(
     taskId: string,
     taskQueue: string | undefined,
@@ -68,8 +68,7 @@ export class JournalLookup {
   }
 
   /**
-   * Returns what was sent under a creation key, and by which workflow. The task id is null while the fate of the create
-   * is unknown.
+   * Returns the send under a creation key and its workflow. The task ID is null while the create is unconfirmed.
    */
   async key(creationKey: string, taskQueue: string | undefined): Promise<SentUnder | undefined> {
     const local = await this.localKey(creationKey).catch(otherwise(undefined));
@@ -87,7 +86,7 @@ export class JournalLookup {
     }
   }
 
-  /** Returns the decisions about the sends of a creation key, oldest first; undefined if no worker answers. */
+  /** Returns the decisions about a creation key's sends, oldest first. Undefined if no worker answers. */
   async decisions(
     creationKey: string,
     taskQueue: string | undefined,
@@ -99,7 +98,7 @@ export class JournalLookup {
     );
   }
 
-  /** Returns the task that a person has adopted; null if it is unknown under this key: another account may have its id. */
+  /** Returns an adopted task; null if it is unknown under this key, because another account may have the same ID. */
   async adopted(
     { taskId, creationKey }: DecidedEntry,
     taskQueue: string | undefined,
@@ -121,10 +120,10 @@ export class JournalLookup {
   }
 }
 
-/** Longest wait for a worker, in milliseconds: a person waits for the answer. */
+/** Longest wait for a worker, in milliseconds, while a person waits for the answer. */
 const WORKER_LIMIT_MS = 120_000;
 
-/** Which part of the journal is read, and how many keys. */
+/** Which part of the journal to read, and how many keys. */
 export type ReviewInput = Omit<ReviewJournalInput, 'taskQueue'>;
 
 /** See `TemporalMediaClient.reviewJournal`. */
@@ -162,7 +161,7 @@ export async function fetchArtifactStore(
   return ask(client, taskQueue, WORKFLOW.artifactStore, 'artifact-store', limitMs, []);
 }
 
-/** Runs a short workflow that reads something on a worker. */
+/** Runs a short workflow that reads data on a worker. */
 function ask<Answer>(
   client: Client,
   taskQueue: string,
@@ -180,7 +179,7 @@ function ask<Answer>(
   }) as Promise<Answer>;
 }
 
-/** What the paid calls of a workflow wait for before they are sent. Rejects if no worker answers in time. */
+/** Returns why a workflow's paid calls wait before they are sent. Rejects if no worker answers in time. */
 export function callWaits(client: Client, workflowId: string, limitMs: number): Promise<readonly CallWait[]> {
   return client.withDeadline(Date.now() + limitMs, () =>
     client.workflow.getHandle(workflowId).query<readonly CallWait[]>(QUERY.waits),
@@ -188,8 +187,8 @@ export function callWaits(client: Client, workflowId: string, limitMs: number): 
 }
 
 /**
- * The send that a decision under this key is about where it names none: the one of unknown fate, else the one that was
- * decided last, so that the same command may be repeated.
+ * Returns the send that a decision applies to if it does not name one: the unconfirmed send, or else the send that was
+ * decided last, so that a command can be repeated.
  */
 export async function sendToDecide(
   review: (input: ReviewInput) => Promise<ReviewJournalPage>,

@@ -18,7 +18,7 @@ import { CampaignUnreadableError, taken } from './errors';
 import { lenientClient, readPayloads } from './read-payloads';
 import { describeWorkflow } from './workflow-handle';
 
-/** Outcomes of rows that a `resume` resumes under their existing key: nothing is bought twice. */
+/** Outcomes of rows that `resume` continues under their existing keys, so that nothing is bought twice. */
 export const RESUMED_OUTCOMES = [
   'still_running',
   'unconfirmed',
@@ -28,7 +28,7 @@ export const RESUMED_OUTCOMES = [
   'cancelled',
 ] as const satisfies readonly RowOutcome[];
 
-/** Outcomes of `among` that at least one row has. */
+/** Returns the outcomes in `among` that at least one row has. */
 export function presentOutcomes<Outcome extends RowOutcome>(
   counts: RowCounts,
   among: readonly Outcome[],
@@ -37,8 +37,9 @@ export function presentOutcomes<Outcome extends RowOutcome>(
 }
 
 /**
- * Rows that a new run resumes after an ended one. Without a limit: all missing rows. After a run with a limit that
- * ended normally: only rows that it started. After one that was closed from outside: at most as many as it had left.
+ * Selects the rows that a new run resumes. Without a limit, these are all missing rows. After a limited run that ended
+ * normally, only the rows that it started. After a limited run that was closed from outside, at most as many as it had
+ * left.
  */
 export function resumedRows(
   { limit, sample }: CampaignStart,
@@ -48,41 +49,41 @@ export function resumedRows(
   const outcomes = presentOutcomes(ended.counts, RESUMED_OUTCOMES);
   if (ended.status === 'COMPLETED') return { select: again(outcomes) };
   const startedRows = outcomes.reduce((sum, outcome) => sum + (ended.counts[outcome] ?? 0), 0);
-  // Without the last state the number of rows left is unknown; the limit itself is the maximum.
+  // Without the last state, the number of remaining rows is unknown. The limit itself is the maximum.
   const most = ended.state === undefined ? (limit ?? sample ?? 0) : ended.state.remaining + startedRows;
   return { select: { rows: 'missing' }, ...(limit === undefined ? { sample: most } : { limit: most }) };
 }
 
-/** Selects rows with these outcomes, under their existing keys. */
+/** Selects rows with these outcomes, to be resumed under their existing keys. */
 export function again(outcomes: readonly RowOutcome[]): RowSelection {
   return { rows: 'again', outcomes };
 }
 
-/** Input of a new campaign. The client adds the results of earlier runs under the same id. */
+/** Input of a new campaign. The client adds the results of earlier runs with the same ID. */
 export type CampaignStart = Omit<CampaignInput, 'previous' | 'carried'>;
 
-/** Memo field with the input of a campaign, so that it can be resumed from its id alone. */
+/** Memo field with a campaign's input, so that the campaign can be resumed from its ID alone. */
 export const CAMPAIGN_MEMO = 'mediaCampaign';
 
-/** The newest run under an id, as the server lists it. Needs no worker. */
+/** An ID's newest run, as listed by the server. Needs no worker. */
 export interface CampaignExecution {
-  /** Its id, which is the workflow id. */
+  /** The campaign ID, which is the workflow ID. */
   readonly campaign: string;
-  /** The newest run under that id. */
+  /** The newest run with that ID. */
   readonly runId: string;
-  /** Workflow type: `runCampaign`, unless the id belongs to something else. */
+  /** Workflow type: `runCampaign`, unless the ID belongs to another workflow. */
   readonly type: string;
   /** Temporal's status value: RUNNING, COMPLETED, FAILED, CANCELLED, TERMINATED, TIMED_OUT. */
   readonly status: string;
-  /** ISO 8601. */
+  /** ISO 8601 start time. */
   readonly startedAt: string;
-  /** ISO 8601; null while it runs. */
+  /** ISO 8601 close time; null while it runs. */
   readonly closedAt: string | null;
-  /** How it ended, where it has search attributes: `completed` or `cancelled`; null otherwise, and while it runs. */
+  /** `completed` or `cancelled`, from the search attributes; null while it runs or without search attributes. */
   readonly outcome: string | null;
-  /** Its input, from the memo; null when no `TemporalMediaClient` started it or the manifest is not an artifact. */
+  /** The input from the memo; null if no `TemporalMediaClient` started it or the manifest is not an artifact. */
   readonly input: CampaignStart | null;
-  /** Hash of manifest and account; null when no `TemporalMediaClient` started it. */
+  /** Hash of manifest and account; null if no `TemporalMediaClient` started it. */
   readonly fingerprint: string | null;
 }
 
@@ -90,8 +91,8 @@ export interface CampaignExecution {
 const STATE_LIMIT_MS = 15_000;
 
 /**
- * Identifies the manifest and the account: starts of one id with different fingerprints are different campaigns. Leaves
- * out the format, because a caller may name it or have it detected.
+ * Identifies the manifest and the account. Starts with the same ID but different fingerprints are different campaigns.
+ * Omits the format, because a caller may name it or have it detected.
  */
 function campaignFingerprint({ manifest, account }: CampaignStart): string {
   const { source } = manifest;
@@ -100,7 +101,7 @@ function campaignFingerprint({ manifest, account }: CampaignStart): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Leaves out URLs, which may be signed, and local paths: everybody who may list workflows can read a memo. */
+/** Creates a campaign's memo. Omits URLs and local paths, because anyone who lists workflows can read memos. */
 export function campaignMemo(input: CampaignStart): { readonly [name: string]: unknown } {
   return {
     [FINGERPRINT_MEMO]: campaignFingerprint(input),
@@ -108,15 +109,15 @@ export function campaignMemo(input: CampaignStart): { readonly [name: string]: u
   };
 }
 
-/** The newest run under this id; undefined when the server has none. */
+/** Finds the newest run with this ID; undefined if the server has none. */
 export async function findCampaign(client: Client, campaign: string): Promise<CampaignExecution | undefined> {
   const found = await describeWorkflow(client.workflow, campaign);
   return found && executionOf(campaign, found);
 }
 
 /**
- * {@link findCampaign}, but without a memo (as after a start by a workflow or a Schedule) the input is read from the
- * first event of the history. It stays null if it cannot be decoded or is invalid.
+ * Like {@link findCampaign}, but if there is no memo (after a start by a workflow or a Schedule), reads the input from
+ * the history's first event. The input stays null if it cannot be decoded or is invalid.
  */
 export async function findStarted(client: Client, campaign: string): Promise<CampaignExecution | undefined> {
   const found = await findCampaign(client, campaign);
@@ -131,17 +132,17 @@ export async function findStarted(client: Client, campaign: string): Promise<Cam
   };
 }
 
-/** @throws CampaignConflictError when the id belongs to something else */
+/** @throws CampaignConflictError if the ID belongs to another workflow or campaign */
 export function requireSame({ campaign, type, fingerprint }: CampaignExecution, input: CampaignStart): void {
-  if (type !== WORKFLOW.runCampaign) throw taken(campaign, `It is a ${type}.`);
+  if (type !== WORKFLOW.runCampaign) throw taken(campaign, `It belongs to a workflow of type ${type}.`);
   if (fingerprint === null) throw taken(campaign, RUNS_UNKNOWN);
   if (fingerprint !== campaignFingerprint(input)) throw taken(campaign, RUNS_ANOTHER);
 }
 
-const RUNS_ANOTHER = 'It runs with another manifest or account.';
-const RUNS_UNKNOWN = 'Whether it runs with this manifest and account cannot be read here.';
+const RUNS_ANOTHER = 'It belongs to a campaign with another manifest or account.';
+const RUNS_UNKNOWN = 'The manifest and account of that campaign cannot be read here.';
 
-/** The value is not validated. */
+/** Reads a workflow's input from its history without validating it. */
 async function firstInput(client: Client, { campaign, runId }: CampaignExecution): Promise<CampaignInput> {
   const { namespace, loadedDataConverter } = client.options;
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
@@ -155,7 +156,7 @@ async function firstInput(client: Client, { campaign, runId }: CampaignExecution
   return read?.value as CampaignInput;
 }
 
-/** Lists campaigns from visibility: running ones first, then the newest; of each id the newest run. */
+/** Lists campaigns from visibility: running ones first, then the newest. Lists only the newest run of each ID. */
 export async function listCampaigns(client: Client, most: number): Promise<readonly CampaignExecution[]> {
   const found = new Map<string, CampaignExecution>();
   const query = `WorkflowType = '${WORKFLOW.runCampaign}' AND ExecutionStatus != 'ContinuedAsNew'`;
@@ -168,7 +169,7 @@ export async function listCampaigns(client: Client, most: number): Promise<reado
   return [...found.values()];
 }
 
-/** Fields that a list entry and a description have in common. */
+/** Fields that list entries and descriptions have in common. */
 type Listed = Pick<WorkflowExecutionInfo, 'runId' | 'type' | 'status' | 'startTime' | 'searchAttributes'> & {
   readonly closeTime?: Date | undefined;
   readonly memo?: Record<string, unknown> | undefined;
@@ -191,7 +192,7 @@ function executionOf(
   };
 }
 
-/** The current or last state of a campaign. Rejects when no worker answers. */
+/** Queries a campaign's current or last state. Rejects if no worker answers. */
 export function queryCampaignState(client: Client, campaign: string, runId?: string): Promise<CampaignState> {
   return client.withDeadline(Date.now() + STATE_LIMIT_MS, () =>
     client.workflow.getHandle(campaign, runId).query<CampaignState>(QUERY.campaignState),
@@ -199,8 +200,8 @@ export function queryCampaignState(client: Client, campaign: string, runId?: str
 }
 
 /**
- * Results of a closed run: from its return value, otherwise from its last state.
- * @throws CampaignUnreadableError when it was closed from outside and no worker answers the query
+ * Returns a closed run's results from its return value, or else from its last state.
+ * @throws CampaignUnreadableError if it was closed from outside and no worker answers the query
  */
 export async function closedResults(
   client: Client,
@@ -222,8 +223,8 @@ const MOST_BATCHES = 3;
 const BATCH_LIMIT_MS = 2_000;
 
 /**
- * Returns a campaign's state with the active rows of its batches. The campaign's own copy may be a minute old: every
- * report of a batch is stored in two histories, a query in none.
+ * Returns a campaign's state with the active rows of its batches. The campaign's own copy may be a minute old, because
+ * batches report rarely: each report is stored in two histories, but a query in none.
  */
 export async function withActiveRows(client: Client, state: CampaignState): Promise<CampaignState> {
   const batches = state.batches.filter(({ inFlight }) => inFlight > 0).slice(0, MOST_BATCHES);
@@ -231,7 +232,7 @@ export async function withActiveRows(client: Client, state: CampaignState): Prom
   const active: ActiveRow[] = [];
   for (const { workflowId } of batches) {
     const rows = await rowsOf(client, workflowId);
-    // The batch has ended, is too busy, or its worker is older: return the reported rows.
+    // If the batch has ended, is too busy or its worker is older, return the reported rows.
     if (rows === null) return state;
     active.push(...rows);
     if (active.length >= SHOWN_ROWS) break;

@@ -73,8 +73,8 @@ export class CampaignClient {
   }
 
   /**
-   * Starts a campaign. Attaches if the same id and manifest already run; after they have ended, starts a new run that
-   * submits only the missing rows.
+   * Starts a campaign. Attaches if a campaign with this ID and manifest is already running. If it has ended, starts a
+   * new run that submits only the missing rows.
    * @throws CampaignInputError, CampaignConflictError, CampaignUnreadableError
    */
   async start(input: CampaignStart, options: StartOptions = {}): Promise<Started<CampaignResult>> {
@@ -89,8 +89,8 @@ export class CampaignClient {
   }
 
   /**
-   * Attaches to the campaign that runs under this id; undefined when none runs. Starts nothing.
-   * @throws CampaignConflictError when the id runs something else
+   * Attaches to the running campaign with this ID; undefined if there is none. Does not start anything.
+   * @throws CampaignConflictError if another workflow or campaign runs with this ID
    */
   async attach(id: string, input: CampaignStart): Promise<Started<CampaignResult> | undefined> {
     const found = await findStarted(this.client, id);
@@ -100,32 +100,32 @@ export class CampaignClient {
     return this.#attach(id, found.runId);
   }
 
-  /** The newest run under an id, as the server lists it; needs no worker. @throws CampaignNotFoundError */
+  /** Returns an ID's newest run, as listed by the server. Needs no worker. @throws CampaignNotFoundError */
   async describe(id: string): Promise<CampaignExecution> {
     const found = await findCampaign(this.client, id);
     if (found?.type !== WORKFLOW.runCampaign) throw new CampaignNotFoundError(id);
     return found;
   }
 
-  /** Campaigns of the namespace: running ones first, then the newest. @param most 20 unless given */
+  /** Lists the namespace's campaigns: running ones first, then the newest. @param most 20 by default */
   list(most = 20): Promise<readonly CampaignExecution[]> {
     return listCampaigns(this.client, most);
   }
 
   /**
-   * The current state of a campaign, or its last one while its history is retained. Rejects when no worker answers
+   * Returns a campaign's current state, or its last state while its history is retained. Rejects if no worker answers
    * within 15 seconds. The active rows come from up to three batches, each of which has 2 seconds to answer.
    */
   async state(id: string): Promise<CampaignState> {
     return withActiveRows(this.client, await queryCampaignState(this.client, id));
   }
 
-  /** Waits for the end of a campaign; rejects when it was closed from outside. */
+  /** Waits until a campaign ends. Rejects if it was closed from outside. */
   result(id: string): Promise<CampaignResult> {
     return this.#attach(id).result();
   }
 
-  /** All results so far, as artifacts. @throws CampaignNotFoundError, CampaignUnreadableError */
+  /** Returns all results so far, as artifacts. @throws CampaignNotFoundError, CampaignUnreadableError */
   async results(id: string): Promise<ResultsRef> {
     const found = await this.describe(id);
     requireUnpaused(id, found.status);
@@ -134,7 +134,7 @@ export class CampaignClient {
       : closedResults(this.client, found);
   }
 
-  /** Yields the state of a campaign on every change, until it is closed or `signal` aborts. Read-only. */
+  /** Yields a campaign's state on every change, until it closes or `signal` aborts. Read-only. */
   watch(id: string, options: WatchOptions = {}): AsyncGenerator<CampaignState, void, undefined> {
     return watchStates<CampaignState>(
       {
@@ -146,7 +146,7 @@ export class CampaignClient {
   }
 
   /**
-   * Sends an Update to a running campaign: `pause`, `resume`, `cancel` and those of `CampaignUpdates`.
+   * Sends an Update to a running campaign: `pause`, `resume`, `cancel` or one from `CampaignUpdates`.
    * @throws CampaignEndedError, CampaignNotFoundError
    */
   async order<Order extends CampaignOrder>(
@@ -170,8 +170,8 @@ export class CampaignClient {
   }
 
   /**
-   * Resumes a campaign. A paused one creates again; rows that are still running, were set aside, skipped or cancelled
-   * are resumed under their existing keys, by an Update while it runs and by a new run after it has ended.
+   * Resumes a campaign. If it is paused, it creates again. Rows that are still running, set aside, skipped or canceled
+   * resume under their existing keys: by an Update while the campaign runs, or by a new run after it has ended.
    * @throws CampaignNotFoundError, CampaignInputError, CampaignUnreadableError, CampaignOrderError
    */
   async resume(id: string, { confirm, ...changes }: ResumeCampaignOptions = {}): Promise<ResumedCampaign> {
@@ -182,7 +182,7 @@ export class CampaignClient {
     const state = await queryCampaignState(this.client, id);
     const { phase, results } = state;
     const outcomes = presentOutcomes(results.counts, RESUMED_OUTCOMES);
-    // A larger budget and resumed rows may both lead to purchases.
+    // A larger budget or resumed rows may lead to purchases.
     if (confirm !== undefined && (outcomes.length > 0 || changes.budget !== undefined)) {
       const input = await this.#lastInput(found, state);
       await confirm({ ...input, ...changes, select: again(outcomes), previous: results });
@@ -195,8 +195,8 @@ export class CampaignClient {
   }
 
   /**
-   * Gives rows with these outcomes a new, paid attempt under a new key. @param outcomes failed and rejected unless
-   * given
+   * Starts a new, paid attempt under a new key for rows with these outcomes. @param outcomes failed and rejected by
+   * default
    * @throws CampaignNotFoundError, CampaignInputError, CampaignUnreadableError, CampaignOrderError
    */
   async retry(
@@ -229,7 +229,7 @@ export class CampaignClient {
     return found;
   }
 
-  /** Starts a new run for the rows that an ended run left. */
+  /** Starts a new run for the remaining rows of an ended run. */
   async #goOn(
     found: CampaignExecution,
     changes: CampaignChanges,
@@ -246,10 +246,10 @@ export class CampaignClient {
     return { by: 'start', rows: null, messages: [], started };
   }
 
-  /** The input of the campaign with later changes, without the fields that select rows. */
+  /** The campaign's input with later changes, without the fields that select rows. */
   async #lastInput(found: CampaignExecution, known?: CampaignState): Promise<CampaignStart> {
     if (found.input === null) {
-      const message = `What the campaign "${found.campaign}" was started with is not kept: its manifest is not an artifact, or its history cannot be read here. Start it again with its manifest.`;
+      const message = `The input of campaign "${found.campaign}" is not available: its manifest is not an artifact, or its history cannot be read here. Start the campaign again with its manifest.`;
       throw new CampaignConflictError(found.campaign, message);
     }
     const { select: _select, limit: _limit, sample: _sample, ...input } = found.input;
@@ -259,7 +259,7 @@ export class CampaignClient {
     return { ...input, concurrency, ...(budget !== null && { budget: budget.total }) };
   }
 
-  /** Undefined when no worker answers. */
+  /** Returns the last state; undefined if no worker answers. */
   #lastState({ campaign, runId }: CampaignExecution): Promise<CampaignState | undefined> {
     return queryCampaignState(this.client, campaign, runId).catch(otherwise(undefined));
   }
@@ -284,7 +284,7 @@ export class CampaignClient {
     return { by, rows, messages: allMessages, started: this.#attach(campaign, runId) };
   }
 
-  /** @param scope limit and sample of the memo: a run that resumes rows keeps those of the first start */
+  /** @param scope limit and sample for the memo; a run that resumes rows keeps the values of the first start */
   async #begin(
     id: string,
     { previous, ...input }: CampaignStart & { readonly previous?: ResultsRef },
@@ -311,7 +311,7 @@ export class CampaignClient {
       return started(handle, handle.firstExecutionRunId, true);
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      // Another client was faster: attaches if it started the same campaign.
+      // Another client was faster. Attach if it started the same campaign.
       const found = await findStarted(this.client, id);
       if (found === undefined) throw error;
       requireSame(found, input);
@@ -324,25 +324,25 @@ export class CampaignClient {
   }
 }
 
-/** The campaign rejects invalid arguments before they become an event. */
+/** Whether the campaign rejected an Update's arguments. It does so before they become an event. */
 const isInvalidInput = (cause: unknown): cause is ApplicationFailure =>
   cause instanceof ApplicationFailure && cause.type === INVALID_INPUT;
 
-/** Rejects invalid input: a run that fails at once would be the newest of its id and hide what earlier runs bought. */
+/** Rejects invalid input. A failed run would become the ID's newest run and hide what earlier runs bought. */
 function refuseUnusable(id: string, input: CampaignStart): void {
   const issue = shapeIssue(input, CAMPAIGN_SHAPE);
   if (issue !== undefined) throw new CampaignInputError(id, issue.message);
 }
 
-/** Names of the Updates of a campaign; `pause`, `resume` and `cancel` take no argument. */
+/** Names of a campaign's Updates. `pause`, `resume` and `cancel` take no argument. */
 export type CampaignOrder = keyof CampaignUpdates | 'pause' | 'resume' | 'cancel';
 
-/** Arguments of an order. */
+/** Arguments of a campaign Update. */
 export type OrderInput<Order extends CampaignOrder> = Order extends keyof CampaignUpdates
   ? [CampaignUpdates[Order]]
   : [];
 
-/** Settings that may be changed when a campaign is resumed. */
+/** Settings that can change when a campaign is resumed. */
 export type CampaignChanges = Pick<CampaignStart, 'concurrency' | 'budget' | 'waitFor' | 'maxAttempts'>;
 
 const CHANGE_KEYS = {
@@ -355,20 +355,20 @@ const CHANGE_KEYS = {
 /** Options of `resume` and `retry`. */
 export interface ResumeCampaignOptions extends CampaignChanges {
   /**
-   * Called before any Update or start, with the input to be planned, earlier results and selection included. When it
-   * throws, nothing is changed.
+   * Called before any Update or start with the input to be planned, including earlier results and the selection. If it
+   * throws, nothing changes.
    */
   readonly confirm?: (input: CampaignInput) => Promise<void>;
 }
 
-/** Result of `resume` and `retry`. */
+/** The result of `resume` and `retry`. */
 export interface ResumedCampaign {
-  /** `order`: by Updates while it runs. `start`: by a new run under the same id. `nothing`: no row needs it. */
+  /** `order`: by Updates to the running campaign. `start`: by a new run with the same ID. `nothing`: not needed. */
   readonly by: 'order' | 'start' | 'nothing';
-  /** Resumed rows; null for a new run, whose plan decides. */
+  /** Number of resumed rows; null for a new run, whose plan determines the rows. */
   readonly rows: number | null;
-  /** Replies of the campaign, for display. */
+  /** The campaign's replies, for display. */
   readonly messages: readonly string[];
-  /** The campaign, started now or already running. */
+  /** The campaign, newly started or already running. */
   readonly started: Started<CampaignResult>;
 }

@@ -1,7 +1,7 @@
 import { type CampaignUpdateResult } from '../domain/campaign/campaign-state';
 import { type Shape, shapeIssue } from '../domain/shape';
 
-/** The id of a campaign belongs to something else, or its campaign runs with another manifest. Nothing was started. */
+/** The ID belongs to another workflow, or to a campaign with another manifest. Nothing was started. */
 export class CampaignConflictError extends Error {
   override readonly name = 'CampaignConflictError';
   constructor(
@@ -13,7 +13,7 @@ export class CampaignConflictError extends Error {
   }
 }
 
-/** The input of a campaign is not valid. Nothing was started. */
+/** A campaign's input is invalid. Nothing was started. */
 export class CampaignInputError extends Error {
   override readonly name = 'CampaignInputError';
   constructor(
@@ -21,7 +21,7 @@ export class CampaignInputError extends Error {
     readonly campaign: string,
     issue: string,
   ) {
-    super(`The campaign "${campaign}" cannot be started: ${issue} Nothing was started.`);
+    super(`Campaign "${campaign}" cannot be started: ${issue} Nothing was started.`);
   }
 }
 
@@ -32,22 +32,22 @@ export class CampaignNotFoundError extends Error {
     /** Id of the campaign. */
     readonly campaign: string,
   ) {
-    super(`No campaign is known under the id "${campaign}".`);
+    super(`No campaign has the ID "${campaign}".`);
   }
 }
 
-/** The campaign has ended and accepts no Updates. A new run resumes the missing rows. */
+/** The campaign has ended and does not accept Updates. A new run resumes the missing rows. */
 export class CampaignEndedError extends Error {
   override readonly name = 'CampaignEndedError';
   constructor(
     /** Id of the campaign. */
     readonly campaign: string,
   ) {
-    super(`The campaign "${campaign}" has ended.`);
+    super(`Campaign "${campaign}" has already ended.`);
   }
 }
 
-/** The campaign refused an Update; the message is its reply. */
+/** The campaign refused an Update. The message is its reply. */
 export class CampaignOrderError extends Error {
   override readonly name = 'CampaignOrderError';
   constructor(
@@ -60,8 +60,8 @@ export class CampaignOrderError extends Error {
 }
 
 /**
- * The results of a campaign cannot be read now, because no worker answers for its last state. Nothing was started:
- * without the earlier results a run would process every row again.
+ * A campaign's results cannot be read right now, because no worker answers the query for its last state. Nothing was
+ * started, because without the earlier results a run would process every row again.
  */
 export class CampaignUnreadableError extends Error {
   override readonly name = 'CampaignUnreadableError';
@@ -70,30 +70,33 @@ export class CampaignUnreadableError extends Error {
     readonly campaign: string,
     options?: ErrorOptions,
   ) {
-    super(`No worker answers for the state of the campaign "${campaign}". Nothing was started.`, options);
+    super(
+      `No worker answered the query for the state of campaign "${campaign}". Nothing was started.`,
+      options,
+    );
   }
 }
 
-/** Returns the reply of the campaign to an Update that it accepted. @throws CampaignOrderError */
+/** Returns the campaign's reply to an accepted Update. @throws CampaignOrderError */
 export function accepted(id: string, { accepted: isAccepted, message }: CampaignUpdateResult): string {
   if (!isAccepted) throw new CampaignOrderError(id, message);
   return message;
 }
 
 export function taken(id: string, why: string): CampaignConflictError {
-  const message = `The id "${id}" is taken. ${why} Nothing was started: use another id, or wait until it has ended.`;
+  const message = `The ID "${id}" is already in use. ${why} Nothing was started. Use another ID, or wait until it has ended.`;
   return new CampaignConflictError(id, message);
 }
 
-/** The same id was used for another request. Nothing was started and nothing was sent. */
+/** The ID was already used for another request. Nothing was started or sent. */
 export class CreationKeyConflictError extends Error {
   override readonly name = 'CreationKeyConflictError';
   constructor(
-    /** The id that is taken. */
+    /** The ID that is already in use. */
     readonly workflowId: string,
   ) {
     super(
-      `The id "${workflowId}" belongs to another request. Nothing was sent. Use another id, or repeat the first request unchanged.`,
+      `The ID "${workflowId}" belongs to another request. Nothing was sent. Use another ID, or repeat the first request unchanged.`,
     );
   }
 }
@@ -103,7 +106,7 @@ export class ResumeError extends Error {
   override readonly name = 'ResumeError';
 }
 
-/** A remote codec does not respond; whether it could decode the payloads is unknown. */
+/** A remote codec does not respond, so it is unknown whether it could decode the payloads. */
 export class CodecUnreachableError extends Error {
   override readonly name = 'CodecUnreachableError';
 }
@@ -120,19 +123,19 @@ export class InvalidInputError extends Error {
   }
 }
 
-/** Rejects invalid options, and misspelled ones, which would otherwise be ignored. @throws InvalidInputError */
+/** Rejects invalid or misspelled options, which would otherwise be ignored. @throws InvalidInputError */
 export function refuseInvalid(given: unknown, shape: Shape): void {
   const issue = shapeIssue(given, shape);
   if (issue !== undefined) throw new InvalidInputError(issue.field, issue.message);
 }
 
-/** An operator has paused the workflow: it answers neither queries nor Updates until it is unpaused. */
+/** An operator has paused the workflow. It answers neither queries nor Updates until it is unpaused. */
 export class WorkflowPausedError extends Error {
   override readonly name = 'WorkflowPausedError';
   constructor(
-    /** The id that is taken. */
+    /** The paused workflow's ID. */
     readonly workflowId: string,
   ) {
-    super(`The workflow "${workflowId}" is paused in Temporal: it answers nothing until it goes on.`);
+    super(`The workflow "${workflowId}" is paused in Temporal and does not respond. Unpause it first.`);
   }
 }

@@ -12,15 +12,15 @@ import { SEARCH_ATTRIBUTES, type SearchFacts, searchPairs, STARTED_BY } from '..
 import { type ShapeOf } from '../domain/shape';
 import { InvalidInputError } from './errors';
 
-/** What every start of this client has in common: queue, and whether its workflows are searchable. */
+/** The settings that all of a client's starts share. */
 export interface Starter {
   readonly client: Client;
   readonly taskQueue: string;
-  /** Whether workflows are started with the search attributes of this package. */
+  /** Whether workflows start with this package's search attributes. */
   readonly searchable: boolean;
 }
 
-/** Temporal's options of one start: the user's, with our memo and search attributes. */
+/** Returns Temporal's options for one start: the user's options plus our memo and search attributes. */
 export function temporalOptions(
   { searchable }: Starter,
   { id: _id, memo, typedSearchAttributes = [], ...options }: StartOptions,
@@ -46,33 +46,33 @@ function pairOf([name, value]: readonly [string, string]): SearchAttributePair {
   return { key: defineSearchAttributeKey(name, 'KEYWORD'), value };
 }
 
-/** Explains how to register search attributes that the namespace lacks. @throws InvalidInputError */
+/** Explains how to register missing search attributes. @throws InvalidInputError */
 export function refuseUnregistered(error: unknown): never {
-  // Its text may contain the workflow's id, which may contain anything.
+  // This error's text contains the workflow ID, which may contain anything.
   if (!(error instanceof Error) || error instanceof WorkflowExecutionAlreadyStartedError) throw error;
   const text = `${error.message} ${String((error.cause as Error | undefined)?.message)}`;
   const name = SEARCH_ATTRIBUTES.find((one) => text.includes(one));
   if (name === undefined) throw error;
   throw new InvalidInputError(
     'searchAttributes',
-    `The namespace has no search attribute ${name}: register those of this package with \`temporal-media setup\`, or leave searchAttributes (MEDIA_SEARCH_ATTRIBUTES) out.`,
+    `The namespace does not have the search attribute ${name}. Register this package's search attributes with \`temporal-media setup\`, or omit searchAttributes (MEDIA_SEARCH_ATTRIBUTES).`,
   );
 }
 
 /** Options of `TemporalMediaClient`. */
 export interface TemporalMediaClientOptions {
-  /** Task queue of the media worker. @default 'temporal-media' */
+  /** The media workers' task queue. @default 'temporal-media' */
   readonly taskQueue?: string;
   /**
-   * Starts workflows with search attributes: outcome, model, account, task and campaign can then be searched. The
-   * namespace must have them (`temporal-media setup`). @default false
+   * Whether to start workflows with search attributes, which make outcome, model, account, task and campaign
+   * searchable. The namespace must have them (`temporal-media setup`). @default false
    */
   readonly searchAttributes?: boolean;
 }
 
 /**
- * Options of a start. Temporal's are passed through; `memo` and search attributes are merged with those of this
- * package.
+ * Options of a start. Temporal's options are passed through. `memo` and search attributes are merged with this
+ * package's.
  */
 export interface StartOptions extends Pick<
   WorkflowStartOptions,
@@ -85,23 +85,23 @@ export interface StartOptions extends Pick<
   | 'staticDetails'
 > {
   /**
-   * Workflow id and creation key at once: the same id with the same request attaches or returns the first result,
-   * and never buys twice. @default a generated id
+   * Serves as both workflow ID and creation key. The same ID with the same request attaches to the workflow or returns
+   * the first result, and never buys twice. @default a generated ID
    */
   readonly id?: string;
 }
 
 /** Options of `TemporalMediaClient.watch`. */
 export interface WatchOptions {
-  /** Milliseconds between two queries. @default 1500 */
+  /** Milliseconds between queries. @default 1500 */
   readonly intervalMs?: number;
-  /** Ends the watch. The workflow keeps running. */
+  /** Ends the watch when aborted. The workflow keeps running. */
   readonly signal?: AbortSignal;
 }
 
 /** Options of `TemporalMediaClient.findTask`. */
 export interface FindTaskOptions {
-  /** @default false */
+  /** Whether to send one GET to the service if the journal does not know the task. @default false */
   readonly askService?: boolean;
   /** Timeout in milliseconds. @default 120000 */
   readonly timeoutMs?: number;

@@ -13,9 +13,9 @@ import { CodecUnreachableError } from './errors';
 const KNOWN = new WeakMap<Client, WorkflowClient>();
 
 /**
- * A WorkflowClient that tolerates undecodable memos in lists and descriptions: such a memo, for example one that
- * another client's codec has encrypted, counts as absent. Not for decisions that depend on a memo. Interceptors of the
- * client are not called.
+ * Returns a WorkflowClient that tolerates undecodable memos in lists and descriptions, such as a memo that another
+ * client's codec has encrypted. They count as absent, so do not use it for decisions that depend on a memo. The
+ * client's interceptors are not called.
  */
 export function lenientClient(client: Client): WorkflowClient {
   let made = KNOWN.get(client);
@@ -32,7 +32,7 @@ export function lenientClient(client: Client): WorkflowClient {
   return made;
 }
 
-/** Replaces undecodable payloads by null. */
+/** Replaces undecodable payloads with null. */
 class Lenient implements PayloadCodec {
   constructor(private readonly converter: LoadedDataConverter) {}
 
@@ -48,14 +48,14 @@ class Lenient implements PayloadCodec {
 
 const NOTHING = Buffer.from('binary/null');
 
-/** A payload, fetched and decoded, and its value. */
+/** A payload that was fetched and decoded, and its value. */
 export interface ReadPayload {
   readonly payload: Payload;
   readonly value: unknown;
 }
 
 /**
- * Reads payloads as a client does; undefined for each that cannot be read.
+ * Reads payloads as a client does. Returns undefined for each unreadable payload.
  * @throws CodecUnreachableError
  */
 export async function readPayloads(
@@ -63,7 +63,7 @@ export async function readPayloads(
   payloads: readonly Payload[],
   context?: SerializationContext,
 ): Promise<readonly (ReadPayload | undefined)[]> {
-  // One call for all payloads if possible, because a codec may be remote.
+  // Decode all payloads in one call if possible, because a codec may be remote.
   const together = await decodedOrNot(converter, payloads, context);
   const each =
     together ??
@@ -91,8 +91,8 @@ async function decodedOrNot(
 }
 
 /**
- * Fetches and decodes payloads with the storage drivers and codecs of a client, in the SDK's order.
- * @throws what a driver or codec throws; ExternalStorageNotConfiguredError
+ * Fetches and decodes payloads with a client's storage drivers and codecs, in the SDK's order.
+ * @throws the error of a driver or codec; ExternalStorageNotConfiguredError
  */
 export async function decodePayloads(
   { externalStorage, payloadCodecs }: Pick<LoadedDataConverter, 'externalStorage' | 'payloadCodecs'>,
@@ -104,18 +104,18 @@ export async function decodePayloads(
   return read;
 }
 
-/** Whether a payload is a reference of the SDK to bytes in external storage. */
+/** Whether a payload is an SDK reference to bytes in external storage. */
 export function isStoredElsewhere({ externalPayloads }: Payload): boolean {
   return (externalPayloads ?? []).length > 0;
 }
 
-/** Not by the SDK's own reader of references, which fails if npm has installed two copies of protobufjs. */
+/** Fetches a payload. Does not use the SDK's own reader, which fails if npm has installed two copies of protobufjs. */
 async function fetched(storage: LoadedDataConverter['externalStorage'], payload: Payload): Promise<Payload> {
   if (!isStoredElsewhere(payload)) return payload;
   if (storage === undefined) throw new ExternalStorageNotConfiguredError();
   const { driverName, claimData } = JSON.parse(Buffer.from(payload.data ?? []).toString()) as Reference;
   const driver = storage.getDriver(driverName);
-  if (driver === null) throw new Error(`There is no external storage driver "${driverName}" here.`);
+  if (driver === null) throw new Error(`The external storage driver "${driverName}" is not configured here.`);
   const [stored] = await driver.retrieve({}, [new StorageDriverClaim(claimData)]);
   if (stored === undefined) throw new Error(`The external storage driver "${driverName}" returned nothing.`);
   return stored;

@@ -12,13 +12,13 @@ import { fetchJournalPage, type ReviewInput, sendToDecide } from './ask-worker';
 import { describeWorkflow, requireUnpaused } from './workflow-handle';
 
 /**
- * A decision about the call of unknown fate of one creation key, with its author and reason.
- * @default sendId the send that has an unknown fate now. Give the one whose evidence a person has read
+ * A decision about a creation key's unconfirmed call, with its author and reason.
+ * @default sendId the currently unconfirmed send. Pass the send whose evidence a person has read
  */
 export type DecisionInput = Omit<ResolveUnconfirmedInput, 'taskQueue' | 'sendId'> &
   Partial<Pick<ResolveUnconfirmedInput, 'sendId'>>;
 
-/** Longer than the activity, which waits for a sender that may still be alive. In milliseconds. */
+/** Time limit in milliseconds. Longer than the activity, which waits for a sender that may still be alive. */
 const RESOLVE_LIMIT_MS = RECONCILE_TIMEOUTS.settleMs + 60_000;
 
 /** See `TemporalMediaClient.resolveUnconfirmed`. `owner` is the workflow that may wait for the decision. */
@@ -45,14 +45,14 @@ export async function deliverDecision(
       taskQueue,
       workflowId: `resolve-unconfirmed/${randomUUID()}`,
       memo: STARTED_BY,
-      // The client gives up after this: an abandoned authorization must not be applied weeks later.
+      // The client gives up after this time. An abandoned decision must not be applied weeks later.
       workflowExecutionTimeout: RESOLVE_LIMIT_MS,
       args: [{ ...input, sendId }],
     },
   );
 }
 
-/** The state of the workflow that waits for the decision; undefined if none does. */
+/** Returns the state of the workflow that waits for the decision; undefined if none does. */
 async function waitsForDecision(
   client: Client,
   workflowId: string,
@@ -63,8 +63,8 @@ async function waitsForDecision(
   requireUnpaused(workflowId, status);
   const handle = client.workflow.getHandle(workflowId);
   const state = await handle.query<VideoState>(QUERY.videoState).catch((error: unknown) => {
-    // A workflow of another type does not have this query. One that cannot answer now may be waiting: a decision that
-    // bypassed it would leave it waiting indefinitely.
+    // Workflows of other types do not have this query. A workflow that cannot answer right now may be waiting, and a
+    // decision that bypassed it would leave it waiting indefinitely.
     if (error instanceof QueryNotRegisteredError) return undefined;
     throw error;
   });

@@ -18,12 +18,12 @@ import { refuseInvalid, ResumeError } from './errors';
 import { refuseUnregistered, type Starter, temporalOptions } from './options';
 import { attach, describeWorkflow, started, type Started } from './workflow-handle';
 
-/** Workflow id of the one wait for a task: derived from account and task id, never the raw id (architecture: Wait). */
+/** The ID of the only workflow that waits for a task, derived from the account and the task ID (architecture: Wait). */
 export function awaitVideoWorkflowId(account: string, taskId: string): string {
   return `await-video/${account}/${createHash('sha256').update(taskId).digest('hex').slice(0, 32)}`;
 }
 
-/** The task of an outcome after which waiting or fetching can continue. */
+/** The outcome's task, if waiting or downloading can continue. */
 function unfinishedVideo(outcome: VideoOutcome): VideoTask | null {
   switch (outcome.outcome) {
     case 'still_running':
@@ -37,7 +37,7 @@ function unfinishedVideo(outcome: VideoOutcome): VideoTask | null {
 }
 
 /**
- * The task that a person has adopted for a create of unknown fate; null if nobody has decided, or no worker answers.
+ * The task that a person has adopted for an unconfirmed create; null without a decision, or if no worker answers.
  * @throws ResumeError if the decision leaves nothing to wait for
  */
 async function adoptedVideo(
@@ -91,7 +91,7 @@ export async function startAwait(
   }
 }
 
-/** Resumes the wait for a task that a journal or the service knows. */
+/** Resumes waiting for a task that the journal or the service knows. */
 export async function resumeFound(
   starter: Starter,
   found: FoundVideoTask,
@@ -104,7 +104,7 @@ export async function resumeFound(
   return startAwait(starter, found.video, { ...(found.polling && { polling: found.polling }), ...wait });
 }
 
-/** Resumes the wait of an open or ended video workflow. @throws ResumeError */
+/** Resumes an open or ended video workflow's wait. @throws ResumeError */
 export async function resumeWorkflow(
   starter: Starter,
   description: WorkflowExecutionDescription,
@@ -113,7 +113,9 @@ export async function resumeWorkflow(
   const { client } = starter;
   const { workflowId, type, status } = description;
   if (type !== WORKFLOW.generateVideo && type !== WORKFLOW.awaitVideo) {
-    throw new ResumeError(`The workflow "${workflowId}" is a ${type}; only video workflows can be resumed.`);
+    throw new ResumeError(
+      `The workflow "${workflowId}" is of type ${type}. Only video workflows can be resumed.`,
+    );
   }
   const handle = attach<VideoOutcome>(client, workflowId, description.runId);
   if (isOpen(status.name)) return handle;
@@ -122,13 +124,13 @@ export async function resumeWorkflow(
     const video = unfinishedVideo(outcome) ?? (await adoptedVideo(client, description, outcome));
     return video === null ? handle : startAwait(starter, video, wait);
   }
-  // Terminated, failed or timed out: its last state still names the task.
+  // The workflow was terminated, failed or timed out, but its last state still names the task.
   const { video } = await client.workflow
     .getHandle(workflowId, description.runId)
     .query<VideoState>(QUERY.videoState);
   if (video === null) {
     throw new ResumeError(
-      `The workflow "${workflowId}" ended as ${status.name.toLowerCase()} before it had a task. ${situation('closed', { KEY: workflowId }).text}`,
+      `The workflow "${workflowId}" ended with status ${status.name.toLowerCase()} before it had a task. ${situation('closed', { KEY: workflowId }).text}`,
     );
   }
   return startAwait(starter, video, wait);

@@ -16,11 +16,11 @@ import { CreationKeyConflictError, InvalidInputError, refuseInvalid } from './er
 import { refuseUnregistered, START_KEYS, type Starter, type StartOptions, temporalOptions } from './options';
 import { attach, describeWorkflow, started, type Started } from './workflow-handle';
 
-/** Workflow type, id prefix and input fields of each paid call. */
+/** Workflow type, ID prefix and input fields of each paid call. */
 const STARTS: {
   readonly [operation in PaidOperation]: {
     readonly type: string;
-    /** Prefix of a generated id. */
+    /** The prefix of a generated ID. */
     readonly prefix: string;
     readonly shape: Shape;
   };
@@ -30,7 +30,7 @@ const STARTS: {
   edit_image: { type: WORKFLOW.editImage, prefix: 'edit', shape: IMAGE_WORKFLOW_SHAPE },
 };
 
-/** Workflow type and id of a start; the id is also the creation key. @throws InvalidInputError */
+/** Returns a start's workflow type and ID. The ID is also the creation key. @throws InvalidInputError */
 function paidStart(
   operation: PaidOperation,
   input: object,
@@ -39,14 +39,17 @@ function paidStart(
   const { type, prefix, shape } = STARTS[operation];
   refuseInvalid(options, START_KEYS);
   refuseInvalid(input, shape);
-  // The workflow id would silently replace it, and each start with a generated id buys again.
+  // The workflow ID would silently replace the key, and every start with a generated ID would buy again.
   if ('creationKey' in input)
-    throw new InvalidInputError('creationKey', 'The creation key is given as id, beside the input: {id}.');
+    throw new InvalidInputError(
+      'creationKey',
+      'Pass the creation key as the option id, not in the input: {id}.',
+    );
   return { type, id: options.id ?? `${prefix}-${randomUUID()}` };
 }
 
 /**
- * Starts a paid workflow, or attaches to the one with this id.
+ * Starts a paid workflow, or attaches to the workflow with this ID.
  * @throws CreationKeyConflictError, InvalidInputError
  */
 export async function startPaid<Outcome extends VideoOutcome | ImageOutcome>(
@@ -75,7 +78,7 @@ export async function startPaid<Outcome extends VideoOutcome | ImageOutcome>(
         args: [{ ...input, creationKey: workflowId }],
       })
       .catch(refuseUnregistered);
-  // Nearly every id is new: only an existing one has to be checked.
+  // Try a plain start first, because nearly every ID is new.
   try {
     const handle = await start('REJECT_DUPLICATE', 'FAIL');
     return started(handle, handle.firstExecutionRunId, true);
@@ -100,7 +103,7 @@ export async function startPaid<Outcome extends VideoOutcome | ImageOutcome>(
   }
 }
 
-/** Whether the service accepted nothing from the workflow: its id is then free for the corrected request. */
+/** Whether the service accepted nothing from the workflow, so its ID is free for a corrected request. */
 async function leftRefused(
   client: Client,
   { status, workflowId, runId }: WorkflowExecutionDescription,
@@ -109,7 +112,7 @@ async function leftRefused(
   return wasRefused(await attach<VideoOutcome | ImageOutcome>(client, workflowId, runId).result());
 }
 
-/** Whether a closed workflow of this id bought nothing, or its status does not show it: the journal then decides. */
+/** Whether a closed workflow may start again: it bought nothing, or only the journal can tell. */
 async function mayStartAgain<Outcome extends VideoOutcome | ImageOutcome>(
   client: Client,
   taskQueue: string,
@@ -133,7 +136,7 @@ async function isDecided(client: Client, taskQueue: string, creationKey: string)
   return page !== undefined && page.decided.length > 0;
 }
 
-/** Fingerprint of a request for the memo. The journal's also covers the resolved account, which a client does not know. */
+/** A request's fingerprint for the memo. The journal's also covers the resolved account, which clients do not know. */
 export function requestFingerprint(paid: PaidRequest, account?: string): string {
   return createHash('sha256')
     .update(fingerprintText(paid, account ?? null))
@@ -141,8 +144,8 @@ export function requestFingerprint(paid: PaidRequest, account?: string): string 
 }
 
 /**
- * Whether a closed workflow with this outcome may be started again under its id: it left no purchase, or the journal
- * decides. `if_decided`: only after a person has decided about the call.
+ * Whether a closed workflow with this outcome may start again with its ID: it bought nothing, or the journal decides.
+ * `if_decided` means only after a person has decided about the call.
  * @param again whether to send a refused request again
  */
 export function startAgain(
@@ -150,16 +153,16 @@ export function startAgain(
   again: boolean,
 ): 'yes' | 'no' | 'if_decided' {
   switch (outcome.outcome) {
-    // An existing task is adopted from the journal and not bought again.
+    // The new run adopts an existing task from the journal instead of buying again.
     case 'still_running':
     case 'cancelled':
       return 'yes';
     case 'unconfirmed':
-      // The journal may have the outcome by now; a worker sends only if the journal proves that nothing was sent. For
-      // other causes a worker without a journal would send again without knowing of a decision.
+      // The journal may have the outcome by now, and a worker sends only if the journal proves that nothing was sent.
+      // For other causes, a worker without a journal would send again without knowing about a decision.
       return JOURNAL_MAY_KNOW.has(outcome.evidence.cause) ? 'yes' : 'if_decided';
     case 'results_lost':
-      // The call is paid; fetching its results again buys nothing.
+      // The call was already paid for. Fetching its results again buys nothing.
       return outcome.fetchable ? 'yes' : 'if_decided';
     case 'rejected':
       return !again && (outcome.reason === 'invalid_request' || outcome.reason === 'moderation')
@@ -170,18 +173,18 @@ export function startAgain(
   }
 }
 
-/** Whether a closed workflow was refused: the journal then allows the corrected request or gives a reason not to. */
+/** Whether a closed workflow was refused. The journal then allows a corrected request or gives a reason not to. */
 export function wasRefused(outcome: VideoOutcome | ImageOutcome): boolean {
   return outcome.outcome === 'rejected' && outcome.reason !== 'declared_lost';
 }
 
-/** Causes of `unconfirmed` for which the journal may have an outcome: a worker was away or died. */
+/** Causes of `unconfirmed` for which the journal may have an outcome, because a worker was unavailable or died. */
 const JOURNAL_MAY_KNOW: ReadonlySet<string> = new Set([
   'worker_lost',
   'activity_failed',
   'no_answer_in_time',
   'reconcile_failed',
   'no_outcome_recorded',
-  // Within the key's window another send finds the outcome, once the cause of the refusal is fixed.
+  // Within the key's window, another send finds the outcome once the cause of the refusal is fixed.
   'same_key_refused',
 ]);

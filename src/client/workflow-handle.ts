@@ -16,17 +16,17 @@ import { type FindTaskOptions, WATCH_KEYS, type WatchOptions } from './options';
 
 /** A started or attached workflow. */
 export interface Started<Outcome> {
-  /** Its id, from which any process can resume. */
+  /** The workflow ID, from which any process can resume. */
   readonly workflowId: string;
-  /** The run that was started or found; empty for the newest one. */
+  /** The started or found run; empty for the newest run. */
   readonly runId: string;
-  /** False when a workflow with this id already existed. */
+  /** False if a workflow with this ID already existed. */
   readonly isNew: boolean;
-  /** Waits for the outcome. @throws WorkflowFailedError when the workflow failed, was terminated or timed out */
+  /** Waits for the outcome. @throws WorkflowFailedError if the workflow failed, was terminated or timed out */
   result(): Promise<Outcome>;
 }
 
-/** Wraps a workflow handle. A campaign continues as new; its result is that of the last run. */
+/** Wraps a workflow handle. A campaign continues as new, so its result comes from the last run. */
 export function started<Outcome>(handle: WorkflowHandle, runId: string, isNew: boolean): Started<Outcome> {
   return {
     workflowId: handle.workflowId,
@@ -36,12 +36,12 @@ export function started<Outcome>(handle: WorkflowHandle, runId: string, isNew: b
   };
 }
 
-/** Returns a handle of an existing workflow: of its newest run unless `runId` is given. */
+/** Returns a handle to an existing workflow: to its newest run unless `runId` is given. */
 export function attach<Outcome>(client: Client, workflowId: string, runId?: string): Started<Outcome> {
   return started(client.workflow.getHandle(workflowId, runId), runId ?? '', false);
 }
 
-/** Undefined when the server has no workflow with this id. */
+/** Describes a workflow; undefined if the server does not have it. */
 export async function describeWorkflow(
   workflows: Client['workflow'],
   workflowId: string,
@@ -54,13 +54,13 @@ export async function describeWorkflow(
   }
 }
 
-/** What a watch polls; both may throw when neither a worker nor the server answers. */
+/** The calls that a watch makes. Both may throw if no worker or server answers. */
 export interface Watched<State> {
   state(): Promise<State>;
   isRunning(): Promise<boolean>;
 }
 
-/** Yields every state that differs from the previous one, until the workflow is closed or the signal aborts. */
+/** Yields every changed state until the workflow closes or the signal aborts. */
 export async function* watchStates<State extends { readonly phase: string } = VideoState>(
   watched: Watched<State>,
   options: WatchOptions,
@@ -76,7 +76,7 @@ export async function* watchStates<State extends { readonly phase: string } = Vi
       last = text;
       yield state;
     }
-    // A brief failure of the server does not end the watch.
+    // A brief server failure does not end the watch.
     const goesOn =
       state === undefined ? await watched.isRunning().catch(otherwise(true)) : state.phase !== 'done';
     if (!goesOn) return;
@@ -84,7 +84,7 @@ export async function* watchStates<State extends { readonly phase: string } = Vi
   }
 }
 
-/** A function, because the compiler would narrow `signal.aborted` to a constant after the first check. */
+/** A function, because the compiler would treat `signal.aborted` as constant after the first check. */
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }
@@ -101,7 +101,7 @@ export async function videoState(client: Client, workflowId: string): Promise<Vi
   return known === null ? state : withPolls(state, known);
 }
 
-/** Adds what the watcher knows to the state of the video. */
+/** Adds the watcher's poll information to a video's state. */
 function withPolls(state: VideoState, { state: watch, nextPollAt }: WatchedState): VideoState {
   return {
     ...state,

@@ -1,16 +1,16 @@
 import { type Client } from '@temporalio/client';
 
-/** gRPC NOT_FOUND. */
+/** The gRPC status NOT_FOUND. */
 const NOT_FOUND = 5;
 
-/** Whether a call of the raw workflow service failed because the server does not have the object. */
+/** Whether a call to the raw workflow service failed because the object does not exist. */
 export function isGrpcNotFound(error: unknown): boolean {
   return (error as { readonly code?: unknown }).code === NOT_FOUND;
 }
 
 /**
- * Yields the pages of a list of the raw workflow service. Unlike a client's list, it decodes no memo: another client's
- * codec may have written it.
+ * Yields a list's pages from the raw workflow service. Unlike a client's list, it does not decode memos, which another
+ * client's codec may have written.
  */
 export async function* pagesOf<Page extends { readonly nextPageToken?: Uint8Array | null }>(
   namespace: string,
@@ -24,21 +24,21 @@ export async function* pagesOf<Page extends { readonly nextPageToken?: Uint8Arra
   } while (nextPageToken?.length);
 }
 
-/** A standalone activity, which no workflow has scheduled. The caller gave its id, like that of a workflow. */
+/** An activity without a workflow. Its caller chose the ID, as for a workflow. */
 interface StandaloneActivity {
   readonly activityId: string;
   readonly runId: string;
 }
 
-/** The server's description of one, undecoded. */
+/** The server's undecoded description of a standalone activity. */
 export type StandaloneDescription = Awaited<
   ReturnType<Client['workflowService']['describeActivityExecution']>
 >;
 
-/** gRPC UNIMPLEMENTED. */
+/** The gRPC status UNIMPLEMENTED. */
 const UNIMPLEMENTED = 12;
 
-/** Standalone activities, newest first; none on a server that does not run them (before 1.32). */
+/** Yields standalone activities, newest first. Yields nothing on servers that do not support them (before 1.32). */
 export async function* standaloneActivities(
   { workflowService }: Pick<Client, 'workflowService'>,
   namespace: string,
@@ -54,8 +54,8 @@ export async function* standaloneActivities(
 }
 
 /**
- * Describes one with its payloads; undefined if the server does not have it.
- * @param runId empty for the newest run of the id
+ * Describes a standalone activity with its payloads; undefined if the server does not have it.
+ * @param runId empty for the ID's newest run
  */
 export async function describeStandalone(
   { workflowService }: Pick<Client, 'workflowService'>,

@@ -52,7 +52,7 @@ describe('campaigns that are started at once', () => {
     expect([first?.code, second?.code]).toEqual([0, 65]);
     expect(replyOf(second as CliRun).error).toMatchObject({
       type: 'campaign_conflict',
-      message: `The id "${id}" is taken. It runs with another manifest or account. Nothing was started: use another id, or wait until it has ended.`,
+      message: `The ID "${id}" is already in use. It belongs to a campaign with another manifest or account. Nothing was started. Use another ID, or wait until it has ended.`,
     });
     const { counts } = replyOf(first as CliRun).data as { counts: { completed: number } };
     expect(await runs.created()).toBe(before + counts.completed);

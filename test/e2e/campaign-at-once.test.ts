@@ -73,7 +73,7 @@ describe('campaigns under one id', () => {
     expect(refused).toHaveLength(1);
     expect(refused[0]?.reason).toMatchObject({
       name: 'CampaignConflictError',
-      message: `The id "${id}" is taken. It runs with another manifest or account. Nothing was started: use another id, or wait until it has ended.`,
+      message: `The ID "${id}" is already in use. It belongs to a campaign with another manifest or account. Nothing was started. Use another ID, or wait until it has ended.`,
     });
     const { plan, counts } = await media.media.campaigns.result(id);
     expect(counts).toEqual({ completed: plan.rows });
@@ -99,7 +99,7 @@ describe('campaigns under one id', () => {
       expect(attached.isNew).toBe(false);
       const other = await storedManifest(media, films(1, 'another'));
       await expect(media.media.campaigns.start({ manifest: other }, { id: campaign })).rejects.toThrow(
-        'It runs with another manifest or account.',
+        'It belongs to a campaign with another manifest or account.',
       );
       await eventually('the first is bought', async () => (await accepted(media, 'scheduled')) > 0);
       await media.media.campaigns.order(campaign, 'cancel');
@@ -125,16 +125,13 @@ describe('campaigns under one id', () => {
       const taskQueue = media.server.uniqueId('nobody');
       const handle = await media.server.client.workflow.start(type, { taskQueue, workflowId: id, args: [] });
       await expect(media.media.campaigns.start({ manifest }, { id })).rejects.toThrow(
-        `The id "${id}" is taken. ${words} Nothing was started:`,
+        `The ID "${id}" is already in use. ${words} Nothing was started.`,
       );
       await handle.terminate();
       return id;
     };
-    await taken('generateVideo', 'It is a generateVideo.');
-    const id = await taken(
-      'runCampaign',
-      'Whether it runs with this manifest and account cannot be read here.',
-    );
+    await taken('generateVideo', 'It belongs to a workflow of type generateVideo.');
+    const id = await taken('runCampaign', 'The manifest and account of that campaign cannot be read here.');
     await expect(media.media.campaigns.retry(id)).rejects.toMatchObject({ name: 'CampaignUnreadableError' });
     expect(await accepted(media, 'taken')).toBe(0);
   });

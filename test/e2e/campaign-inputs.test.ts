@@ -22,7 +22,7 @@ describe('what a campaign is started with', () => {
     const budget = { microUnits: 100_000.5, currency: 'USD' };
     await expect(made.media.campaigns.resume(id, { budget })).rejects.toBeInstanceOf(CampaignInputError);
     await expect(made.media.campaigns.start({ manifest, priority: -1 }, { id })).rejects.toThrow(
-      `The campaign "${id}" cannot be started: priority must be a whole number from 1 to 5. Nothing was started.`,
+      `Campaign "${id}" cannot be started: priority must be a whole number from 1 to 5. Nothing was started.`,
     );
     const again = await made.media.campaigns.start({ manifest }, { id });
     expect(await again.result()).toMatchObject({ counts: { completed: 1 }, plan: { planned: 0, done: 1 } });

@@ -109,7 +109,7 @@ describe('a campaign on the real server', () => {
     const budget = { microUnits: 100_000.5, currency: 'USD' };
     await expect(media.campaigns.resume(id, { budget })).rejects.toBeInstanceOf(CampaignInputError);
     await expect(media.campaigns.start({ manifest, priority: -1 }, { id })).rejects.toThrow(
-      `The campaign "${id}" cannot be started: priority must be a whole number from 1 to 5. Nothing was started.`,
+      `Campaign "${id}" cannot be started: priority must be a whole number from 1 to 5. Nothing was started.`,
     );
     const again = await media.campaigns.start({ manifest }, { id });
     expect(await again.result()).toMatchObject({ counts: { completed: 1 }, plan: { planned: 0, done: 1 } });

@@ -4,7 +4,7 @@ import { type JsonValue } from '../domain/json';
 import { nearNames, unseenDifference } from '../domain/near-names';
 import { type ArtifactRef, isArtifactRef, sha256OfArtifactUri } from '../domain/request';
 
-/** The operation of a row, as written in a manifest. */
+/** A row's operation, as written in a manifest. */
 export type ManifestOperation = 'video' | 'image' | 'edit';
 
 export const MANIFEST_OPERATIONS: readonly ManifestOperation[] = ['video', 'image', 'edit'];
@@ -15,9 +15,9 @@ interface ManifestColumn {
   /** Operations whose rows may have a value in this column. */
   readonly operations: readonly ManifestOperation[];
   readonly formats: readonly ('csv' | 'jsonl')[];
-  /** Whether a column is named `NAME:WIRE_FIELD`: `may` allows it, `always` requires it. */
+  /** Whether the column name has the form `NAME:WIRE_FIELD`: `may` allows it, `always` requires it. */
   readonly suffix: 'none' | 'may' | 'always';
-  /** Short description, also used in the documentation. */
+  /** Short description, which the documentation also uses. */
   readonly about: string;
 }
 
@@ -37,47 +37,47 @@ const FILES = 'artifact:sha256/HASH of a stored file, or file:PATH relative to t
 const SOURCES = `https:// addresses, ${FILES}`;
 
 /**
- * All columns of a manifest. Names are not case-sensitive. In CSV an empty cell is no value; several sources in one
- * cell are separated by `|` (a `|` in an address is written `%7C`).
+ * All manifest columns. Names are case-insensitive. In CSV, an empty cell means no value, and `|` separates several
+ * sources in one cell (write `%7C` for a `|` in an address).
  */
 export const MANIFEST_COLUMNS: readonly ManifestColumn[] = [
   column(
     'id',
     ALL,
-    'Name of the row, at most 128 characters, each only once. Without it the content of the row is its name.',
+    "Unique name of the row, at most 128 characters. Default: derived from the row's content.",
   ),
   column(
     'operation',
     ALL,
-    'video, image or edit. Without it what the model makes, or what the columns are of where that is not known; an edit where images are given.',
+    'video, image or edit. Default: what the model makes, or what the columns indicate if the model is unknown; edit if there are images.',
   ),
-  column('model', ALL, 'Public id of the model, exactly as it is written.'),
-  column('prompt', ALL, 'What is to be seen or changed.'),
-  column('duration', ['video'], 'Whole seconds.', { aliases: ['seconds', 'durationSeconds'] }),
+  column('model', ALL, 'Public model ID, exactly as the service defines it.'),
+  column('prompt', ALL, 'What to show or change.'),
+  column('duration', ['video'], 'Duration in whole seconds.', { aliases: ['seconds', 'durationSeconds'] }),
   column('resolution', ['video'], 'For example 720p.'),
   column('aspect_ratio', ['video'], 'For example 16:9.', { aliases: ['aspectRatio'] }),
   column('image_reference', ['video'], `Reference images: ${SOURCES}.`, { suffix: 'may' }),
   column('video_reference', ['video'], `Reference videos: ${SOURCES}.`, { suffix: 'may' }),
-  column('audio_reference', ['video'], `Reference sounds: ${SOURCES}.`, { suffix: 'may' }),
+  column('audio_reference', ['video'], `Reference audio: ${SOURCES}.`, { suffix: 'may' }),
   column(
     'references',
     ['video'],
-    'List of {kind, source, field}; a source as text, or url, artifact, file.',
+    'List of {kind, source, field}. A source is a string or an object with url, artifact or file.',
     { formats: ['jsonl'] },
   ),
   column('size', STILLS, 'WIDTHxHEIGHT with a lowercase x, or auto.'),
-  column('quality', STILLS, 'A quality of the model.'),
+  column('quality', STILLS, "One of the model's quality levels."),
   column('n', STILLS, 'Number of results, at least 1.'),
   column('response_format', STILLS, 'url or b64_json.', { aliases: ['responseFormat'] }),
-  column('images', ['edit'], `Images to edit, in their order: ${FILES}; no address.`, {
+  column('images', ['edit'], `Images to edit, in order: ${FILES}. Not an address.`, {
     aliases: ['image'],
   }),
-  column('mask', ['edit'], 'Mask of the edit, as one of images.'),
-  column('account', ALL, 'Name of the credential. Without it that of the campaign.'),
-  column('field', ALL, 'field:NAME is a field that only this model has: JSON, or plain text.', {
+  column('mask', ['edit'], 'Mask for the edit, in the same form as images.'),
+  column('account', ALL, "Name of the credential. Default: the campaign's account."),
+  column('field', ALL, 'field:NAME sets a model-specific field, as JSON or plain text.', {
     suffix: 'always',
   }),
-  column('fields', ALL, 'Object of fields that only this model has.', {
+  column('fields', ALL, 'Object with model-specific fields.', {
     aliases: ['raw'],
     formats: ['jsonl'],
   }),
@@ -85,9 +85,9 @@ export const MANIFEST_COLUMNS: readonly ManifestColumn[] = [
 
 export interface NamedColumn {
   readonly column: ManifestColumn;
-  /** Wire field after the colon. */
+  /** The wire field after the colon. */
   readonly suffix?: string;
-  /** Identifies the column; a row may have only one value for a key. */
+  /** Identifies the column. A row may have only one value per key. */
   readonly key: string;
 }
 
@@ -95,20 +95,20 @@ const BY_NAME = new Map(
   MANIFEST_COLUMNS.flatMap((one) => [one.name, ...one.aliases].map((name) => [name.toLowerCase(), one])),
 );
 
-/** Names of wire fields; does not match a sentence that was put there by mistake. */
+/** Matches names of wire fields, but not a sentence that ended up there by mistake. */
 export const FIELD_NAME = /^[^\s|]{1,64}$/;
-/** A column name that may be shown. In a file without a header, the first prompt is read as a column name. */
+/** Column names that may be shown. In a file without a header, the first prompt would be taken as a column name. */
 const WORD = /^[A-Za-z_][\w.:-]{0,39}$/;
 
-/** A column whose name begins with this belongs to the author of the manifest and is not read. */
+/** Columns whose names start with this belong to the manifest's author and are ignored. */
 const OWN = '_';
 
 export const isOwnColumn = (written: string): boolean => written.trim().startsWith(OWN);
 
 /**
- * The column that a header cell or a key names, or the issue with a name that no column has. In CSV the header is then
- * refused and no row is read; in JSON lines only that row is invalid.
- * @param position number of the header cell, from 1, which is shown where the name itself may be private text
+ * Finds the column for a header cell or a key, or returns an issue for an unknown name. In CSV, the issue makes the
+ * whole header invalid; in JSON Lines, only that row.
+ * @param position the header cell's number, from 1, which is shown if the name itself may be private text
  */
 export function columnOf(
   written: string,
@@ -130,11 +130,11 @@ export function columnOf(
     );
     const allowed = nearColumns(name, known, format);
     const shown = WORD.test(name) ? name : null;
-    const perhaps = allowed.length === 1 ? `; perhaps ${allowed[0]}` : '';
+    const perhaps = allowed.length === 1 ? `. Did you mean ${allowed[0]}?` : '.';
     const place = shown === null && position !== undefined ? ` (column ${position})` : '';
-    const own = `A column of your own is kept and not read when its name begins with ${OWN}${shown === null ? '' : `: ${OWN}${shown}`}.`;
+    const own = `To keep your own column, which is ignored, start its name with ${OWN}${shown === null ? '' : `: ${OWN}${shown}`}.`;
     const unseen = unseenDifference(base, [...BY_NAME.keys()]);
-    const message = `There is no such column${perhaps}.${place}${unseen} ${own}`;
+    const message = `Unknown column${perhaps}${place}${unseen} ${own}`;
     return { line, column: shown, message, allowed };
   }
   return {
@@ -144,7 +144,7 @@ export function columnOf(
   };
 }
 
-/** The nearest known column, by its main name instead of an alias; all columns when none is near. */
+/** The main name of the most similar known column, or all columns if none is similar. */
 function nearColumns(name: string, known: readonly string[], format: 'csv' | 'jsonl'): string[] {
   const names = [...BY_NAME].filter(([, one]) => one.formats.includes(format) && one.suffix !== 'always');
   const aliases = names.map(([alias]) => alias);
@@ -155,21 +155,21 @@ function nearColumns(name: string, known: readonly string[], format: 'csv' | 'js
 export interface ManifestValue extends NamedColumn {
   /** The column name as written in the manifest. */
   readonly written: string;
-  /** Text from CSV, any JSON from JSON lines; never empty. */
+  /** Text from CSV, or any JSON value from JSON Lines. Never empty. */
   readonly value: JsonValue;
 }
 
-/** One row of the manifest, not yet validated. */
+/** A manifest row that is not validated yet. */
 export interface ManifestRow {
-  /** From 1. */
+  /** The line in which the row starts, from 1. */
   readonly line: number;
-  /** By {@link NamedColumn.key}. */
+  /** The values by {@link NamedColumn.key}. */
   readonly values: ReadonlyMap<string, ManifestValue>;
-  /** Issues of its form. */
+  /** Issues with the row's form. */
   readonly issues: readonly ManifestIssue[];
 }
 
-/** One or several values: a list, or a text with `|` between them. */
+/** Returns the values of a list, or of a text that `|` separates. */
 export function severalOf(value: JsonValue): readonly JsonValue[] {
   if (Array.isArray(value)) return value;
   if (typeof value !== 'string') return [value];
@@ -179,7 +179,7 @@ export function severalOf(value: JsonValue): readonly JsonValue[] {
     .filter((one) => one !== '');
 }
 
-/** A source as written in a manifest; not resolved yet. */
+/** A source as written in a manifest, before it is resolved. */
 export type WrittenSource =
   | { readonly url: string }
   | { readonly sha256: string }
@@ -188,7 +188,7 @@ export type WrittenSource =
 
 export const SOURCE_FORMS: readonly string[] = ['https://…', 'artifact:sha256/HASH', 'file:PATH'];
 
-/** Reads a text, or an object with one of url, artifact and file; undefined for anything else. */
+/** Reads a source from a string or from an object with url, artifact or file. Undefined for anything else. */
 export function readSource(value: JsonValue | undefined): WrittenSource | undefined {
   if (typeof value === 'string') return readText(value.trim());
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
@@ -214,7 +214,7 @@ function readArtifact(uri: string): WrittenSource | undefined {
   return sha256 === undefined ? undefined : { sha256 };
 }
 
-/** Accepts only paths below the folder of the manifest: no root, no drive, no `..`. */
+/** Accepts only paths below the manifest's folder, without a root, a drive or `..`. */
 function readFile(path: string): WrittenSource | undefined {
   const steps = path.split(/[\\/]/);
   const outside = isAbsolute(path) || /^([a-z]:|[\\/]|~)/i.test(path) || steps.includes('..');

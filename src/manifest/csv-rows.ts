@@ -10,13 +10,13 @@ import {
   MAX_ROW_CHARACTERS,
 } from './manifest-text';
 
-/** One column of the header; null for a column without a name, `own` for one that is not read. */
+/** A header column. Null for a column without a name, `own` for an ignored column. */
 type HeaderCell = (NamedColumn & { readonly written: string }) | 'own' | null;
 
 /**
- * Rows of CSV as spreadsheets save it; the header determines comma, semicolon or tab. Skips rows without any value. A
- * row with invalid quoting ends the reading, because the start of the next row is then unknown.
- * @param text with lines that end in `\n`
+ * Reads the rows of CSV as spreadsheets save it, separated by comma, semicolon or tab according to the header. Skips
+ * empty rows. Stops at a row with invalid quoting, because the start of the next row is then unknown.
+ * @param text CSV with lines that end in `\n`
  */
 export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<ManifestRow> {
   const { delimiter, rest, skippedLines } = await readDelimiter(text);
@@ -37,8 +37,8 @@ export async function* csvRows(text: AsyncIterable<string>): AsyncGenerator<Mani
 }
 
 /**
- * Records of csv-parse. Uses its callback instead of its output stream, which would drop the records before an error
- * and with them the line number of the error.
+ * Yields csv-parse records. Uses its callback, because the output stream would drop the records before an error and
+ * with them the error's line number.
  */
 async function* parseCells(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<string[]> {
   let records: string[][] = [];
@@ -66,7 +66,7 @@ async function* parseCells(text: AsyncIterable<string>, delimiter: string): Asyn
       yield* take();
       if (failure !== undefined) throw failure.error;
     }
-    // The output stream is empty; it is read so that the stream finishes.
+    // The output stream is empty, but must be read so that it finishes.
     parser.resume();
     parser.end();
     await finished(parser).catch(otherwise(undefined));
@@ -77,10 +77,10 @@ async function* parseCells(text: AsyncIterable<string>, delimiter: string): Asyn
   }
 }
 
-/** `sep=;` in the first line: spreadsheets use it to name the separator. */
+/** A first line such as `sep=;`, with which spreadsheets name the separator. */
 const SEPARATOR_LINE = /^sep=([,;\t|])\n/i;
 
-/** Determines the delimiter from a `sep=` line, else from the first line that is not empty, outside quotes. */
+/** Determines the delimiter from a `sep=` line, or else from the unquoted part of the first non-empty line. */
 async function readDelimiter(text: AsyncIterable<string>): Promise<{
   readonly delimiter: string;
   readonly rest: AsyncIterable<string>;
@@ -122,13 +122,13 @@ function readHeader(cells: readonly string[], line: number): readonly HeaderCell
     }
     known += 1;
     if (seen.has(column.key))
-      issues.push({ line, column: column.key, message: `${column.key} is given twice.` });
+      issues.push({ line, column: column.key, message: `The column ${column.key} occurs twice.` });
     seen.add(column.key);
     return { ...column, written: written.trim() };
   });
   if (known === 0)
     throw new ManifestUnreadableError(
-      `Line ${line} names no column of a manifest: the first line of CSV names the columns, such as id,model,prompt,duration.`,
+      `Line ${line} does not contain any known column. The first CSV line must name the columns, such as id,model,prompt,duration.`,
     );
   if (issues.length > 0) throw new ManifestHeaderError(issues);
   return header;
@@ -142,31 +142,31 @@ function rowOf(cells: readonly string[], header: readonly HeaderCell[], line: nu
     const column = header[index];
     if (column === 'own') return;
     if (column === undefined || column === null) {
-      const message = `Cell ${index + 1} has a value, and the header names no column for it.`;
+      const message = `Cell ${index + 1} has a value, but the header has no column name for it.`;
       issues.push({ line, column: null, message });
     } else values.set(column.key, { ...column, value });
   });
   return { line, values, issues };
 }
 
-/** The error of csv-parse, without text of the manifest. */
+/** Converts a csv-parse error to one without text from the manifest. */
 function unreadable({ code }: CsvError, line: number): ManifestUnreadableError {
-  const row = `row of line ${line}`;
+  const row = `row at line ${line}`;
   if (code === 'CSV_QUOTE_NOT_CLOSED')
-    return new ManifestUnreadableError(`A quote that opens in the ${row} or after it is not closed.`);
+    return new ManifestUnreadableError(`A quote that opens in or after the ${row} is not closed.`);
   const fault =
     code === 'CSV_MAX_RECORD_SIZE'
-      ? `more than ${MAX_ROW_CHARACTERS} characters, or a quote in it is not closed.`
-      : 'a quote in the wrong place: enclose a cell with quotes in quotes, and double those inside.';
+      ? `more than ${MAX_ROW_CHARACTERS} characters. A quote in it may not be closed.`
+      : 'a misplaced quote. Enclose a cell that contains quotes in quotes, and double the quotes inside.';
   return new ManifestUnreadableError(`The ${row} has ${fault}`);
 }
 
-/** Where a character of CSV is: before a cell, in one without or with quotes, behind a quote in it that may be its last. */
+/** A position in CSV: before a cell, in an unquoted or quoted cell, or after a quote that may close the cell. */
 type Place = 'before' | 'plain' | 'quoted' | 'quote';
 
 /**
- * CSV without the blanks between a separator and the quotes of a cell, which people write: `a, "b, c"`. The parser
- * would take such a cell for one without quotes. Blanks of cells without quotes are part of their text.
+ * Removes spaces between a separator and a cell's quotes, as in `a, "b, c"`, because the parser would treat such a cell
+ * as unquoted. Spaces in unquoted cells are part of their text.
  */
 async function* closedUp(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<string> {
   let place: Place = 'before';

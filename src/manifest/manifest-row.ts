@@ -6,13 +6,13 @@ import { type ManifestRow, type ManifestValue, severalOf } from './columns';
 const MOST_ISSUES = 20;
 const MOST_ALLOWED = 30;
 const LONGEST_ALLOWED = 80;
-/** Most characters of a value other than a prompt. */
+/** The most characters of a value other than a prompt. */
 export const LONGEST_WORD = MAX_ROW_ID_LENGTH;
 
-/** A whole number as spreadsheets and JSON write it: 4, 4.0. */
+/** A whole number as spreadsheets and JSON write it: 4 or 4.0. */
 const WHOLE = /^\s*\d{1,9}(?:\.0*)?\s*$/;
 
-/** Reads typed values from a row and collects their issues. No message includes a value of the row. */
+/** Reads typed values from a row and collects issues. Messages never include a value from the row. */
 export class RowValues {
   readonly issues: ManifestIssue[];
 
@@ -28,7 +28,7 @@ export class RowValues {
     return this.row.values.values();
   }
 
-  /** The column name as written in the manifest, or the key. */
+  /** Returns the column name as written in the manifest, or the key. */
   nameOf(key: string): string {
     return this.row.values.get(key)?.written ?? key;
   }
@@ -45,20 +45,20 @@ export class RowValues {
     });
   }
 
-  /** A short, trimmed text: it is written into histories, so longer text is refused. */
+  /** Returns short, trimmed text. Longer text is refused, because the value enters histories. */
   text(key: string): string | undefined {
     const text = this.exactText(key)?.trim();
     if (text === undefined || text.length <= LONGEST_WORD) return text;
-    this.issue(key, `This must have at most ${LONGEST_WORD} characters.`);
+    this.issue(key, `The value must have at most ${LONGEST_WORD} characters.`);
     return undefined;
   }
 
-  /** Text with its blanks: a model id or a prompt is sent exactly as given. */
+  /** Returns untrimmed text, because model IDs and prompts are sent exactly as written. */
   exactText(key: string): string | undefined {
     const found = this.get(key);
     if (found === undefined) return undefined;
     if (typeof found.value === 'string') return found.value;
-    this.issue(key, 'This must be a text.');
+    this.issue(key, 'The value must be a string.');
     return undefined;
   }
 
@@ -68,7 +68,7 @@ export class RowValues {
     const { value } = found;
     const number = typeof value === 'string' && WHOLE.test(value) ? Number(value) : value;
     if (typeof number === 'number' && Number.isSafeInteger(number) && number >= 1) return number;
-    this.issue(key, 'This must be a whole number of at least 1.');
+    this.issue(key, 'The value must be a whole number of at least 1.');
     return undefined;
   }
 
@@ -79,8 +79,8 @@ export class RowValues {
 }
 
 /**
- * The value of a `field:*` cell: the JSON value of a text, else the text; undefined for invalid JSON, and for
- * JSON that gives a name twice.
+ * Reads the value of a `field:*` cell: the JSON value of the text, or else the text itself. Undefined for invalid JSON
+ * and for JSON with a repeated name.
  */
 export function jsonOrText(value: JsonValue): JsonValue | undefined {
   if (typeof value !== 'string') return value;

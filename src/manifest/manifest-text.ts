@@ -1,10 +1,10 @@
 import { throwBug } from '../domain/bug';
 import { type ManifestIssue } from '../domain/campaign/plan';
 
-/** Most characters of one row; a larger cell cannot be a prompt. */
+/** The most characters in one row. A larger cell cannot be a prompt. */
 export const MAX_ROW_CHARACTERS = 256 * 1024;
 
-/** The manifest as a whole cannot be read. The message may name a line, but never includes its text. */
+/** The manifest as a whole cannot be read. The message may name a line but never includes its text. */
 export class ManifestUnreadableError extends Error {
   override readonly name = 'ManifestUnreadableError';
 }
@@ -14,14 +14,14 @@ export class ManifestHeaderError extends Error {
   override readonly name = 'ManifestHeaderError';
 
   constructor(readonly issues: readonly ManifestIssue[]) {
-    super('The header of the manifest has columns that no row can have.');
+    super("The manifest's header contains unknown or repeated columns.");
   }
 }
 
-/** The text of a row, and the number of the line in which it begins. */
+/** A row's text and the number of the line in which it starts. */
 export interface Line {
   readonly line: number;
-  /** Null for a text that is too long. */
+  /** Null if the text is too long. */
   readonly content: string | null;
 }
 
@@ -41,17 +41,17 @@ export async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<Line
   if (rest !== '') yield { line, content: rest };
 }
 
-/** A text with more of it; null when that is longer than a row may be. */
+/** Appends text. Null if the result is longer than a row may be. */
 export function joined(rest: string | null, more: string): string | null {
   return rest === null || rest.length + more.length > MAX_ROW_CHARACTERS ? null : rest + more;
 }
 
-/** Bytes that are read to detect the format of a file. */
+/** How many bytes are read to detect a file's format. */
 const HEAD = 4096;
 
 /**
- * The text of a manifest as spreadsheets save it: UTF-8 with or without a byte order mark, UTF-16 with one. Every line
- * end becomes `\n`, also inside quotes, so that the content does not depend on the program that saved the file.
+ * Decodes a manifest as spreadsheets save it: UTF-8 with or without a byte order mark, or UTF-16 with one. Converts
+ * every line ending to `\n`, even inside quotes, so the content does not depend on the program that saved the file.
  * @throws ManifestUnreadableError for bytes that are not text
  */
 export async function* manifestText(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
@@ -74,7 +74,9 @@ export async function* manifestText(bytes: AsyncIterable<Uint8Array>): AsyncGene
     const nul = text.indexOf('\0');
     if (nul >= 0) {
       const near = line + newlinesIn(text.slice(0, nul));
-      throw new ManifestUnreadableError(`The manifest has NUL characters near line ${near}: it is not text.`);
+      throw new ManifestUnreadableError(
+        `The manifest is not a text file: it has NUL characters near line ${near}.`,
+      );
     }
     if (pendingReturn) text = `\r${text}`;
     pendingReturn = !last && text.endsWith('\r');
@@ -99,7 +101,7 @@ export async function* manifestText(bytes: AsyncIterable<Uint8Array>): AsyncGene
   yield decode(head ?? Buffer.alloc(0), true);
 }
 
-/** The text of a chunk before its first invalid bytes. */
+/** A chunk's text before its first invalid bytes. */
 function readablePart(chunk: Uint8Array, encoding: string | undefined): string {
   return new TextDecoder(encoding).decode(chunk).split('\ufffd', 1)[0] ?? '';
 }
@@ -123,7 +125,7 @@ function decoderFor(head: Buffer): TextDecoder {
     );
   if (head.subarray(0, HEAD).includes(0))
     throw new ManifestUnreadableError(
-      'The manifest is not text: it has NUL bytes. UTF-16 needs its byte order mark; UTF-8 is best.',
+      'The manifest is not a text file: it has NUL bytes. Save it as UTF-8, or as UTF-16 with a byte order mark.',
     );
   return make('utf-8');
 }

@@ -6,17 +6,17 @@ import { type CampaignPage, type CampaignRow } from '../domain/campaign/row';
 import { type ArtifactRef } from '../domain/request';
 import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 
-/** The store for pages; a dry run passes one that stores nothing. */
+/** The store for pages. A dry run passes a store that discards them. */
 export type PlanSink = Pick<ArtifactStore, 'putBuffer' | 'putStream'>;
 
-/** Pages that are written concurrently, because each waits for the disk. */
+/** How many pages are written concurrently, because each write waits for the disk. */
 const AT_ONCE = 8;
-/** Characters after which a page is closed early, so that long prompts do not make it too large for its readers. */
+/** A page is closed early after this many characters, so that long prompts do not make it too large for readers. */
 const MAX_PAGE_CHARACTERS = 2 * 1024 * 1024;
 
 const JSON_TYPE = { mediaType: 'application/json' };
 
-/** Writes rows into pages of {@link PAGE_ROWS} and then their index. Holds at most eight pages in memory. */
+/** Writes rows to pages of {@link PAGE_ROWS}, then writes the index. Keeps at most eight pages in memory. */
 export class PageWriter {
   readonly #pages: { sha256: string; rows: number }[] = [];
   readonly #open = new Set<Promise<void>>();
@@ -40,7 +40,7 @@ export class PageWriter {
     if (this.#rows.length >= PAGE_ROWS || this.#characters >= MAX_PAGE_CHARACTERS) await this.#close();
   }
 
-  /** Resolves when everything is in the store. */
+  /** Writes the index. Resolves when everything is in the store. */
   async finish(): Promise<{ readonly index: ArtifactRef; readonly pages: number }> {
     if (this.#rows.length > 0) await this.#close();
     await this.settle();
@@ -57,7 +57,7 @@ export class PageWriter {
   async #close(): Promise<void> {
     const page = this.#number++;
     const rows = this.#rows;
-    // Concatenated, because the rows are already serialised.
+    // Concatenate the rows, because they are already serialized.
     const envelope: Omit<CampaignPage, 'rows'> = { v: 1, page };
     const text = `${JSON.stringify(envelope).slice(0, -1)},"rows":[${rows.join(',')}]}`;
     this.#rows = [];
@@ -68,7 +68,7 @@ export class PageWriter {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** Never rejects: the next `add` or `finish` throws the failure. */
+  /** Writes a page. Never rejects: the next `add` or `finish` throws the failure. */
   async #write(page: number, rows: number, bytes: Buffer): Promise<void> {
     try {
       const { sha256 } = await this.sink.putBuffer(bytes, JSON_TYPE);
@@ -88,7 +88,7 @@ function jsonBytes(value: unknown): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
 
-/** All issues of a manifest: the first ones in memory, every one as a line of an artifact. */
+/** Collects a manifest's issues: the first ones in memory, and all of them as lines of an artifact. */
 export class IssueLog {
   readonly #first: ManifestIssue[] = [];
   #file: { readonly stream: PassThrough; readonly stored: Promise<ArtifactRef> } | undefined;
@@ -104,12 +104,12 @@ export class IssueLog {
       if (this.#first.length < SHOWN_ISSUES) this.#first.push(issue);
       this.#file ??= this.#begin();
       const { stream, stored } = this.#file;
-      // A store that fails stops reading; `stored` then rejects with its error.
+      // A failing store stops reading, and `stored` rejects with its error.
       if (!stream.write(`${JSON.stringify(issue)}\n`)) await Promise.race([once(stream, 'drain'), stored]);
     }
   }
 
-  /** The artifact with all issues; null when there are none. */
+  /** Returns the artifact with all issues; null if there are none. */
   async finish(): Promise<ArtifactRef | null> {
     if (this.#file === undefined) return null;
     this.#file.stream.end();

@@ -14,51 +14,51 @@ import { createSourceLookup, ModelSnapshot } from './row-lookups';
 import { type Unaddressable, type ValidatedRow, validatedRows } from './validate-rows';
 
 export interface PlanManifestOptions extends Omit<PlanCampaignInput, 'manifest'> {
-  /** Opens the manifest from its first byte; called twice with `sample`. */
+  /** Opens the manifest from its first byte. Called twice with `sample`. */
   readonly open: () => Promise<AsyncIterable<Uint8Array>> | AsyncIterable<Uint8Array>;
   readonly format?: 'csv' | 'jsonl';
   readonly models: Pick<ModelSource, 'lookup'>;
-  /** Model configuration of an account that has its own. @default `models` for every account */
+  /** Returns the model configuration for an account with its own. @default `models` for every account */
   readonly modelsOf?: (account: string) => Pick<ModelSource, 'lookup'>;
-  /** Store with the artifacts that rows name, and with earlier results. */
+  /** The store with artifacts that rows reference and with earlier results. */
   readonly store: Pick<ArtifactStore, 'read' | 'has'>;
-  /** Receives pages, index and issues; a dry run passes one that stores nothing. */
+  /** Receives pages, index and issues. A dry run passes a store that discards them. */
   readonly sink: PlanSink;
-  /** Stores a file beside the manifest; undefined when it is unreadable or not media. @default no file is read */
+  /** Stores a file next to the manifest; undefined if it is unreadable or not media. @default no file is read */
   readonly file?: (path: string) => Promise<ArtifactRef | undefined>;
   /** Whether there is a credential with this name. @default true for every name */
   readonly knowsAccount?: (name: string) => boolean;
-  /** Whether only another worker has this account: cost and limits of its rows are unknown here. @default false for every name */
+  /** Whether only other workers have this account, so its rows' cost and limits are unknown here. @default false */
   readonly isElsewhere?: (account: string) => boolean;
-  /** Why the service of an account could not get an address of an artifact. @default it can */
+  /** Returns the reason if an account's service cannot reach an artifact. @default every artifact is reachable */
   readonly unaddressable?: Unaddressable;
-  /** Whether purchases are recorded. If not, nothing may be sent: a repeated batch would buy again. @default true */
+  /** Whether purchases are recorded. If not, nothing is sent: a repeated batch would buy again. @default true */
   readonly hasJournal?: boolean;
-  /** Called for rows with a result for which the plan orders no new attempt. @default unknown */
+  /** Called for rows with a result that get no new attempt in this plan. @default unknown */
   readonly isBought?: IsBought;
-  /** Called for bought rows whose results do not have the text that was bought. @default unknown */
+  /** Called for bought rows whose results do not show the bought text. @default unknown */
   readonly isFirstText?: IsFirstText;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: PlanProgress) => void;
 }
 
 export interface PlanProgress {
-  /** Lines of earlier results that were read. */
+  /** How many lines of earlier results were read. */
   readonly results: number;
-  /** Rows of the manifest, counted again in a second reading. */
+  /** How many manifest rows were read. A second pass counts them again. */
   readonly rows: number;
 }
 
-/** Rows after which the planner yields to the event loop and checks cancellation. */
+/** The planner yields to the event loop and checks for cancellation after this many rows. */
 const SLICE = 200;
 const MOST_ELSEWHERE = 20;
 const SHOWN_KEYS = 20;
 
 /**
- * Reads a manifest of any size, validates every row by one version of the model configuration, joins it with earlier
- * results and writes pages with the rows to run. Used by workers and dry runs; sends nothing. Memory does not grow with
- * prompts: at most 250 bytes for a row, and as much again where it has an earlier result.
- * @throws ModelsDownError, ArtifactError, and the reason of `signal`
+ * Reads a manifest of any size, validates every row against one version of the model configuration, joins it with
+ * earlier results and writes pages with the rows to run. Used by workers and dry runs; sends nothing. Memory does not
+ * grow with prompts: at most 250 bytes per row, and as much again for an earlier result.
+ * @throws ModelsDownError, ArtifactError, and the abort reason of `signal`
  */
 export async function planManifest(options: PlanManifestOptions): Promise<CampaignPlan> {
   const { store, campaign, previous, signal, sink } = options;
@@ -76,7 +76,7 @@ export async function planManifest(options: PlanManifestOptions): Promise<Campai
   const sources = createSourceLookup(store, options.file ?? (() => Promise.resolve(undefined)));
   const digests: string[] = [];
 
-  /** Reads the manifest once: its rows, validated and joined with earlier results. */
+  /** Reads the manifest once and yields its rows, validated and joined with earlier results. */
   async function* reading(): AsyncGenerator<ValidatedRow> {
     const digest = createHash('sha256');
     const bytes = await options.open();
@@ -96,7 +96,7 @@ export async function planManifest(options: PlanManifestOptions): Promise<Campai
     }
     digests.push(digest.digest('hex'));
     if (digests.length === 2 && digests[0] !== digests[1])
-      throw new ManifestUnreadableError('The manifest changed while it was read.');
+      throw new ManifestUnreadableError('The manifest changed while it was being read.');
   }
 
   const work = new PlanWork(options);
@@ -114,7 +114,7 @@ export async function planManifest(options: PlanManifestOptions): Promise<Campai
   }
 }
 
-/** The model configuration of each account, read once. */
+/** Returns each account's model configuration, which is read only once. */
 function snapshots({ account: common, models, modelsOf }: PlanManifestOptions) {
   const ofSource = new Map<Pick<ModelSource, 'lookup'>, ModelSnapshot>();
   const ofAccount = new Map<string, ModelSnapshot>();
@@ -145,9 +145,9 @@ class PlanWork {
   readonly #pages: PageWriter;
   readonly #tally = new PlanTally();
   readonly #changedKeys: string[] = [];
-  /** Whether a row uses the credential of the campaign. */
+  /** Whether a row uses the campaign's credential. */
   #needsAccount = false;
-  /** Accounts of other workers that have their line. */
+  /** Other workers' accounts that were already reported. */
   readonly #elsewhere = new Set<string>();
   #counts = { rows: 0, done: 0, left: 0, invalid: 0, changed: 0, taken: 0 };
 
@@ -186,16 +186,16 @@ class PlanWork {
       if (hasTask) this.#tally.addStarted(price);
       if (row.was !== undefined) this.#tally.addBooked(row.was.ledger);
     }
-    // Nothing will be sent: the remaining rows are only read for more issues.
+    // Nothing will be sent. The remaining rows are only checked for more issues.
     if (this.options.onInvalid === 'fail' && this.#counts.invalid > 0) return;
     await this.#pages.add(row);
   }
 
-  /** One line for each account: the issues of a manifest are those of its rows else. */
+  /** Reports each account of other workers once. All other issues concern single rows. */
   async #noteElsewhere(account: string, { line }: CampaignRow): Promise<void> {
     if (this.#elsewhere.has(account) || this.#elsewhere.size >= MOST_ELSEWHERE) return;
     this.#elsewhere.add(account);
-    const message = `The account ${JSON.stringify(account)} is one of another worker: what its rows cost is unknown to the worker that plans, and they are validated when they are bought.`;
+    const message = `Only another worker has the account ${JSON.stringify(account)}. The planning worker does not know what its rows cost. They are validated when they are bought.`;
     await this.#issues.add([{ line, column: 'account', message }]);
   }
 
@@ -246,18 +246,18 @@ class PlanWork {
     if (invalid > 0 && this.options.onInvalid === 'fail')
       return {
         reason: 'invalid_rows',
-        message: `${invalid} of ${rows} rows are not valid, so nothing is sent. Correct them, or leave them out with onInvalid "skip".`,
+        message: `${invalid} of ${rows} rows are invalid, so nothing is sent. Correct them, or skip them with onInvalid "skip".`,
       };
     if (rows === invalid)
       return {
         reason: 'no_rows',
-        message: rows === 0 ? 'The manifest has no rows.' : 'The manifest has no valid row.',
+        message: rows === 0 ? 'The manifest has no rows.' : 'The manifest has no valid rows.',
       };
     const { account = DEFAULT_CREDENTIAL, knowsAccount, budget } = this.options;
     if (this.#needsAccount && knowsAccount?.(account) === false)
       return {
         reason: 'account_not_configured',
-        message: 'The worker has no credential of the name that the campaign gives.',
+        message: "The worker does not have the campaign's credential (account).",
       };
     return this.#tally.refusal(budget);
   }
@@ -266,15 +266,15 @@ class PlanWork {
 const NO_JOURNAL: PlanRefusal = {
   reason: 'no_journal',
   message:
-    'The worker has no create journal (journal: "none"), so it cannot know which rows were bought before. Give it one: a folder or a store that all workers of the task queue share.',
+    'The worker has no create journal (journal: "none"), so it cannot know which rows were bought before. Configure a journal in a folder or a store that all workers of the task queue share.',
 };
 
-/** Rank of a key in an order that depends only on the key: 52 bits of its hash. */
+/** A key's rank in a pseudo-random order: 52 bits of its hash. */
 function sampleRank(key: string): number {
   return parseInt(hash('sha256', key, 'hex').slice(0, 13), 16);
 }
 
-/** Rank of the last row of a sample of this size. */
+/** The rank of the last row in a sample of this size. */
 async function sampleThreshold(rows: AsyncIterable<ValidatedRow>, size: number): Promise<number> {
   const ranks: number[] = [];
   for await (const validated of rows)

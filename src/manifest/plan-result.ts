@@ -6,27 +6,27 @@ import { type Money } from '../domain/money';
 import { type PaidRequest } from '../domain/request';
 import { emptyIndex, type PlanSink } from './page-writer';
 
-/** Most models that a plan names; the others are combined in one line. */
+/** The most models that a plan lists. All others are combined in one line. */
 const MOST_MODELS = 100;
 const OTHER_MODELS = '(other models)';
 const SHOWN = 5;
 
-/** Sums the estimates of a plan by model; rows whose attempt is already bought are counted separately. */
+/** Sums a plan's estimates by model. Rows with an already bought attempt are counted separately. */
 export class PlanTally {
   readonly #models = new Map<string, PlannedModel>();
-  /** By currency; the price of an attempt that is already bought does not count against a budget. */
+  /** Already bought attempts by currency. They do not count against a budget. */
   readonly #started = new Map<string, { readonly rows: number; readonly estimate: number }>();
   #startedRows = 0;
   #booked = NO_MONEY;
   readonly #currencies = new Set<string>();
-  /** Includes rows that a limit leaves for later: they count for refusals, not for the sum. */
+  /** Also includes rows that a limit postpones. They count for refusals, but not for the sum. */
   readonly #unpricedModels = new Set<string>();
-  /** Accounts of other workers, with rows of which the price is unknown here. */
+  /** Other workers' accounts, whose prices are unknown here. */
   readonly #elsewhere = new Set<string>();
 
   /**
-   * @param now false for a row that a limit leaves for later
-   * @param elsewhere the account, where only another worker has it
+   * @param now false for a row that a limit postpones
+   * @param elsewhere the account, if only another worker has it
    */
   add({ operation, request }: PaidRequest, estimate: Money | null, now: boolean, elsewhere?: string): void {
     if (estimate !== null) this.#currencies.add(estimate.currency);
@@ -54,7 +54,7 @@ export class PlanTally {
     this.#started.set(estimate.currency, { rows: rows + 1, estimate: sum + estimate.microUnits });
   }
 
-  /** Adds the earlier attempts of a planned row. */
+  /** Adds a planned row's earlier attempts. */
   addBooked(attempts: readonly LedgerLine[]): void {
     this.#booked = addMoney(this.#booked, moneyOfAttempts(attempts));
   }
@@ -84,33 +84,33 @@ export class PlanTally {
     return [...this.#currencies, ...this.#started.keys()][0] ?? null;
   }
 
-  /** Why no plan is possible with these prices; undefined when one is. */
+  /** The reason for refusing a plan with these prices; undefined if the plan is possible. */
   refusal(budget: Money | undefined): PlanRefusal | undefined {
     const currencies = [...this.#currencies].sort();
     if (currencies.length > 1)
       return {
         reason: 'mixed_currencies',
-        message: `The rows have prices in ${currencies.join(', ')}. One campaign has one currency: split the manifest.`,
+        message: `The rows have prices in ${currencies.join(', ')}, but a campaign can have only one currency. Split the manifest.`,
       };
     if (budget === undefined) return undefined;
     const unpriced = [...this.#unpricedModels];
     if (unpriced.length > 0) {
       return {
         reason: 'unpriced_models',
-        message: `A budget needs a price for every row, and these models have none for some: ${someOf(unpriced)}. Add price rules to the model configuration, or leave the budget out.`,
+        message: `A budget needs a price for every row, but some rows of these models have none: ${someOf(unpriced)}. Add price rules to the model configuration, or omit the budget.`,
       };
     }
     if (this.#elsewhere.size > 0) {
       return {
         reason: 'unpriced_models',
-        message: `A budget needs a price for every row, and the worker that plans does not know the prices of these accounts, which other workers have: ${someOf([...this.#elsewhere])}. Give each account a campaign of its own, or leave the budget out.`,
+        message: `A budget needs a price for every row, but the planning worker does not know the prices of these accounts of other workers: ${someOf([...this.#elsewhere])}. Start a separate campaign for each account, or omit the budget.`,
       };
     }
     const [currency] = currencies;
     if (currency === undefined || currency === budget.currency) return undefined;
     return {
       reason: 'budget_currency',
-      message: `The budget is in ${budget.currency}, and the prices are in ${currency}.`,
+      message: `The budget is in ${budget.currency}, but the prices are in ${currency}. Use the same currency.`,
     };
   }
 }
@@ -118,7 +118,7 @@ export class PlanTally {
 const someOf = (names: readonly string[]): string =>
   `${names.slice(0, SHOWN).join(', ')}${names.length > SHOWN ? ' and others' : ''}`;
 
-/** An empty, refused plan, because the manifest could not be read to its end. */
+/** Creates an empty, refused plan for a manifest that could not be read to the end. */
 export async function refusedPlan(
   { generation }: Pick<CampaignPlan, 'generation'>,
   manifest: string | undefined,

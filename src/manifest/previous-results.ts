@@ -12,7 +12,7 @@ import { isTemporary } from '../domain/failure-table';
 import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { readSegment, resultSegments } from './result-lines';
 
-/** Outcomes that are not final: the selection `missing` resumes these rows. */
+/** Outcomes that are not final. The selection `missing` resumes these rows. */
 const NOT_FINAL: ReadonlySet<RowOutcome> = new Set<RowOutcome>([
   'still_running',
   'content_unavailable',
@@ -23,15 +23,15 @@ const NOT_FINAL: ReadonlySet<RowOutcome> = new Set<RowOutcome>([
 ]);
 
 type ResumeRows =
-  /** Has a result, which this plan keeps. */
+  /** The row has a result, which this plan keeps. */
   | { readonly kind: 'stands' }
-  /** Has no result, and this plan selects only rows that have one. */
+  /** The row has no result, and this plan selects only rows with results. */
   | { readonly kind: 'not_asked' }
   | ({
       readonly kind: 'taken';
-      /** This attempt may have been bought: nothing is ordered again unless it proves not to have been. */
+      /** This attempt may have been bought. It is not bought again unless the journal proves that it was not. */
       readonly mayBeBought: boolean;
-      /** This attempt has a task: it has no further cost. */
+      /** This attempt already has a task, so it has no further cost. */
       readonly hasTask: boolean;
     } & Pick<CampaignRow, 'attempt' | 'rebought' | 'changed' | 'was'>);
 
@@ -45,17 +45,17 @@ export interface ResumeRules {
   readonly isFirstText?: IsFirstText;
 }
 
-/** Whether the attempt after the last one in the ledger of a row, or a later one, was bought. */
+/** Whether an attempt after the last one in a row's ledger was bought. */
 export type IsBought = (
   row: Pick<CampaignRow, 'key' | 'content' | 'rebought' | 'attempt' | 'was'>,
 ) => Promise<boolean>;
 
-/** Whether this text was the first one bought under the key of a row; for rows whose results do not show it. */
+/** Whether this text was the first one bought under a row's key. For rows whose results do not show it. */
 export type IsFirstText = (row: Identity) => Promise<boolean>;
 
 type Identity = Pick<CampaignRow, 'key' | 'content' | 'call' | 'account'>;
 
-/** Whether a plan includes a row, and with which attempt. Never gives a row the creation key of another text. */
+/** Decides whether a plan includes a row, and with which attempt. Never reuses the creation key of another text. */
 export async function resumeRows(
   identity: Identity,
   previous: PreviousRow | undefined,
@@ -67,15 +67,15 @@ export async function resumeRows(
       ? { kind: 'taken', attempt: 0, mayBeBought: false, hasTask: false }
       : { kind: 'not_asked' };
   const known = previous.content === undefined ? undefined : previous.content === content;
-  // All results are for other texts than the bought one: when the row returns to that text, it is not bought again.
+  // The results may not show the bought text. If the row has returned to that text, it must not be bought again.
   const isFirst = known === undefined && previous.bought && (await isFirstText?.(identity)) === true;
   const sameText = known === true || isFirst;
   const changed = previous.bought && !sameText;
   const rebought = changed || (sameText && previous.rebought);
   const isTaken = isAsked(key, previous, changed, select);
   const isHeld = changed && !rebuyChanged;
-  // A paid attempt may exist although this plan orders none: a campaign bought it and ended before the row had another
-  // result. Not for a completed row with the same text: only another text is ever bought for it.
+  // Even if this plan does not start an attempt, an earlier campaign may have bought one and ended before recording its
+  // result. This cannot happen for a completed row with the same text, because only a new text is ever bought for it.
   const isOver = previous.outcome === 'completed' && sameText;
   const ask = (!isTaken || isHeld) && !isOver ? isBought : undefined;
   if (!isTaken && ask === undefined) return { kind: 'stands' };
@@ -110,7 +110,7 @@ function isAsked(key: string, previous: PreviousRow, changed: boolean, select: R
   }
 }
 
-/** The last attempt with this text: attempts with other texts have other creation keys. */
+/** The last attempt with this text. Attempts with other texts have different creation keys. */
 function lastAttempt(
   campaign: string,
   row: Pick<CampaignRow, 'key' | 'content' | 'rebought'>,
@@ -122,54 +122,54 @@ function lastAttempt(
 }
 
 /**
- * Whether the row continues with the creation key of its last attempt, so that nothing is bought twice. A rejection
- * that was made without reading the journal does not show what was sent under that key before.
+ * Whether the row keeps its last attempt's creation key, so that nothing is bought twice. A rejection without reading
+ * the journal does not show what was sent under that key before.
  */
 function keepsAttempt(
   last: LedgerLine,
   { outcome, temporary }: Pick<PreviousRow, 'outcome' | 'temporary'>,
   select: RowSelection,
 ): boolean {
-  // The journal lets the same key be sent again when the last send is proved to cost nothing (ADR 3).
+  // The journal allows another send under the same key if the last send provably cost nothing (ADR 3).
   if (outcome === 'rejected' && temporary) return true;
   if (select.rows === 'retry') return false;
-  // The row was between two attempts: the last one in the ledger is over.
+  // The row was between two attempts, so the last one in the ledger has ended.
   if (outcome === 'skipped_budget') return false;
   if (outcome === 'cancelled') return last.state !== 'none';
   if (select.rows === 'again') return true;
   return outcome !== 'rejected' && last.state !== 'none';
 }
 
-/** The previous result of a row, without its text. */
+/** A row's previous result, without its text. */
 export interface PreviousRow {
   readonly outcome: RowOutcome;
-  /** An attempt of the row may have been bought. */
+  /** Whether an attempt of the row may have been bought. */
   readonly bought: boolean;
-  /** Rejected temporarily: the same call may be accepted later. */
+  /** Whether the rejection is temporary, so the same call may be accepted later. */
   readonly temporary: boolean;
-  /** That of the last line that is not `changed`; undefined without such a line. */
+  /** The content of the last line that is not `changed`; undefined without such a line. */
   readonly content: string | undefined;
-  /** That line is for a text that was bought after another one. */
+  /** Whether that line's text was bought after another text. */
   readonly rebought: boolean;
   read(): Promise<CampaignRowResult>;
 }
 
-/** Most lines of segments that are cached for the rows that are resumed next. */
+/** The most segment lines to cache for the rows that are resumed next. */
 const KEPT_LINES = 4_000;
 
-/** Where the result of a row is: a line of a segment. */
+/** The location of a row's result: a line in a segment. */
 interface Known extends Omit<PreviousRow, 'read'> {
   readonly segment: string;
   readonly line: number;
   readonly generation: number;
 }
 
-/** The results of earlier plans by key. Ledgers stay in the store and are read only for the rows that are resumed. */
+/** The results of earlier plans, by key. Ledgers stay in the store and are read only for resumed rows. */
 export class PreviousResults {
   readonly #rows = new Map<string, Known>();
   readonly #lines = new LRUCache<string, readonly CampaignRowResult[]>({
     maxSize: KEPT_LINES,
-    // Every segment may be kept, also one that is larger than all others may be together.
+    // Caps the size, so that even a segment larger than the whole cache can be cached.
     sizeCalculation: ({ length }) => Math.min(Math.max(length, 1), KEPT_LINES),
     fetchMethod: (sha256) => readSegment(this.store, sha256),
     ignoreFetchAbort: true,
@@ -182,7 +182,7 @@ export class PreviousResults {
 
   /**
    * Reads all segments once. @param onLines called after every segment with its number of lines
-   * @throws ArtifactError when a segment is missing, because a bought row must never look new
+   * @throws ArtifactError if a segment is missing, because a bought row must never look new
    */
   static async load(
     store: Pick<ArtifactStore, 'read'>,
@@ -204,7 +204,7 @@ export class PreviousResults {
     const { key, generation, outcome, reason, ledger } = result;
     const known = this.#rows.get(key);
     if (known !== undefined && generation < known.generation) return;
-    // The text of a `changed` line was not bought; the line before it has the text that was.
+    // A `changed` line's text was not bought. The line before it has the bought text.
     const basis =
       outcome === 'changed'
         ? { content: known?.content, rebought: known?.rebought === true }
@@ -221,12 +221,12 @@ export class PreviousResults {
 
   async #read({ segment, line }: Known, key: string): Promise<CampaignRowResult> {
     const result = (await this.#lines.forceFetch(segment))[line];
-    if (result?.key !== key) throw new Error('A segment of results is not the one that was read first.');
+    if (result?.key !== key) throw new Error('A results segment differs from the one that was read before.');
     return result;
   }
 }
 
-/** According to the line itself, or to the creation keys of its attempts. */
+/** Whether a row was bought again with a new text, according to its line or its attempts' creation keys. */
 function isRebought(campaign: string, result: CampaignRowResult): boolean {
   const { key, content, ledger } = result;
   return (

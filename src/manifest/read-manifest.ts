@@ -12,12 +12,12 @@ import {
   MAX_ROW_CHARACTERS,
 } from './manifest-text';
 
-/** Most leading blanks of a manifest, in characters. */
+/** The most leading white space in a manifest, in characters. */
 const MOST_BLANKS = 1024 * 1024;
 
 /**
- * Rows of a manifest of any size, one at a time: CSV, JSON lines or a JSON list, detected from the first character.
- * A format that is given decides between CSV and JSON.
+ * Reads the rows of a manifest of any size, one at a time. The first character shows whether it is CSV, JSON Lines or a
+ * JSON list. `format` overrides the choice between CSV and JSON.
  * @throws ManifestUnreadableError, ManifestHeaderError
  */
 export async function* readManifest(
@@ -30,10 +30,10 @@ export async function* readManifest(
     while (begin.trim() === '') {
       const next = await text.next();
       if (next.done === true) break;
-      // Leading blanks are kept for the line numbers, so their length is limited.
+      // Leading white space is kept for the line numbers, so its length is limited.
       begin += next.value;
       if (begin.length > MOST_BLANKS)
-        throw new ManifestUnreadableError('The manifest begins with blanks only.');
+        throw new ManifestUnreadableError('The manifest starts with too much white space.');
     }
     const rest = async function* () {
       yield begin;
@@ -48,10 +48,11 @@ export async function* readManifest(
   }
 }
 
-/** Rows of JSON: one object in each text, which is a line or an element of a list. Empty lines are skipped. */
+/** Reads JSON rows: one object per text, which is a line or a list element. Skips empty lines. */
 async function* jsonRows(texts: AsyncIterable<Line>): AsyncGenerator<ManifestRow> {
   for await (const { line, content } of texts) {
-    if (content === null) yield invalid(line, `The row has more than ${MAX_ROW_CHARACTERS} characters.`);
+    if (content === null)
+      yield invalid(line, `The row is longer than the allowed ${MAX_ROW_CHARACTERS} characters.`);
     else if (content.trim() !== '') yield rowOf(line, content);
   }
 }
@@ -73,7 +74,7 @@ function rowOf(line: number, content: string): ManifestRow {
   if (typeof object !== 'object' || object === null || Array.isArray(object))
     return invalid(
       line,
-      'This is not a JSON object. In JSON lines each line is one object, and no object spans lines; in a JSON list each element is one.',
+      'This is not a JSON object. In JSON Lines, each line must be one complete object. In a JSON list, each element must be an object.',
     );
   const values = new Map<string, ManifestValue>();
   const issues: ManifestIssue[] = [];
@@ -82,28 +83,28 @@ function rowOf(line: number, content: string): ManifestRow {
     const column = columnOf(written, 'jsonl', line);
     if ('message' in column) issues.push(column);
     else if (values.has(column.key)) {
-      issues.push({ line, column: column.key, message: `${column.key} is given twice.` });
+      issues.push({ line, column: column.key, message: `The field ${column.key} occurs twice.` });
     } else if (value !== null && value !== '') values.set(column.key, { ...column, written, value });
   }
   return { line, values, issues: [...issues, ...repeated(line, content)] };
 }
 
-/** Names that are given twice: `JSON.parse` takes the last value, and the other one may be what was meant. */
+/** Reports repeated names: `JSON.parse` keeps only the last value, although the other may be the intended one. */
 function repeated(line: number, content: string): ManifestIssue[] {
   return [...repeatedNames(content)]
     .filter(([written = '']) => !isOwnColumn(written))
     .map((path) => {
       const named = columnOf(path[0] ?? '', 'jsonl', line);
       const what = path.length === 1 ? 'This name' : 'A name inside this value';
-      const message = `${what} is given twice, and only one of its values would be used.`;
+      const message = `${what} occurs twice, and only one of its values would be used.`;
       return { line, column: 'message' in named ? named.column : named.key, message };
     });
 }
 
 /**
- * The elements of one JSON list as text, each with the line that it begins in. They are not parsed, so that a broken
- * element costs its row only.
- * @throws ManifestUnreadableError when the list does not end, or text follows it
+ * Yields the elements of a JSON list as text, each with the line in which it starts. Does not parse them, so a broken
+ * element affects only its own row.
+ * @throws ManifestUnreadableError if the list does not end, or if text follows it
  */
 async function* elementsOf(text: AsyncIterable<string>): AsyncGenerator<Line> {
   const list = new ListReader();
@@ -113,14 +114,14 @@ async function* elementsOf(text: AsyncIterable<string>): AsyncGenerator<Line> {
 
 class ListReader {
   #line = 1;
-  /** Open brackets and braces: 0 before the list, 1 between its elements. */
+  /** Number of open brackets and braces: 0 before the list, 1 between its elements. */
   #depth = 0;
   #hasEnded = false;
   #isText = false;
   #isEscaped = false;
-  /** The element so far; null when it is too long. */
+  /** The element so far; null if it is too long. */
   #content: string | null = '';
-  /** Line of its first sign; 0 before it. */
+  /** The line of its first character; 0 before that. */
   #startsAt = 0;
 
   *take(piece: string): Generator<Line> {
@@ -138,7 +139,7 @@ class ListReader {
         this.#depth = 1;
         from = at + 1;
       } else if (sign.trim() !== '')
-        throw new ManifestUnreadableError(`Line ${this.#line} has text behind the end of the JSON list.`);
+        throw new ManifestUnreadableError(`Line ${this.#line} has text after the end of the JSON list.`);
     }
     if (this.#depth > 0) this.#content = joined(this.#content, piece.slice(from));
   }
@@ -147,7 +148,7 @@ class ListReader {
     if (this.#hasEnded) return;
     const line = this.#startsAt || this.#line;
     throw new ManifestUnreadableError(
-      `The JSON list does not end: a bracket, a brace or a quote that opens in line ${line} is not closed.`,
+      `The JSON list does not end: a bracket, brace or quote that opens in line ${line} is not closed.`,
     );
   }
 
@@ -164,7 +165,7 @@ class ListReader {
     else if ((sign === ']' || sign === '}') && this.#depth > 1) this.#depth -= 1;
   }
 
-  /** The element before a comma or the end of the list. A comma before the end adds no element. */
+  /** Yields the element before a comma or the end of the list. A trailing comma does not add an element. */
   *#element(sign: string): Generator<Line> {
     const content = this.#content;
     if (sign === ',' || content === null || content.trim() !== '')

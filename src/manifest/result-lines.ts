@@ -3,22 +3,22 @@ import { type ResultsIndex, type ResultsRef } from '../domain/campaign/results';
 import { type CampaignRowResult } from '../domain/campaign/row';
 import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 
-/** The part of an artifact store that is read from. */
+/** An artifact store that can be read. */
 type ReadableStore = Pick<ArtifactStore, 'read'>;
 
-/** Reads a JSON document of this package from the store. @throws ArtifactError when it is missing or has another hash */
+/** Reads one of this package's JSON documents. @throws ArtifactError if it is missing or does not match its hash */
 export async function readJson<T>(store: ReadableStore, sha256: string): Promise<T> {
   const bytes = await buffer(await store.read({ sha256 }));
   return JSON.parse(bytes.toString('utf8')) as T;
 }
 
-/** SHA-256 of every segment, in order: those in the indexes, then those that are not in an index yet. */
+/** Yields the SHA-256 of every segment in order: first the indexed segments, then those not indexed yet. */
 export async function* resultSegments(store: ReadableStore, ref: ResultsRef): AsyncGenerator<string> {
   for (const index of ref.indexes) yield* (await readJson<ResultsIndex>(store, index)).segments;
   yield* ref.segments;
 }
 
-/** Lines of one segment, in order; the whole segment is verified first. A batch writes a segment at once. */
+/** Reads one segment's lines in order, after verifying the whole segment. */
 export async function readSegment(
   store: ReadableStore,
   sha256: string,
@@ -31,17 +31,17 @@ export async function readSegment(
 }
 
 /**
- * Every line of the results of a campaign, in the order in which they were written, one at a time. A row that was
- * resumed has several lines: {@link latestResults} yields the valid one.
- * @throws ArtifactError when a segment is missing or damaged
+ * Yields every line of a campaign's results in the order in which they were written. A resumed row has several lines;
+ * {@link latestResults} yields only the valid one.
+ * @throws ArtifactError if a segment is missing or damaged
  */
 export async function* readResults(store: ReadableStore, ref: ResultsRef): AsyncGenerator<CampaignRowResult> {
   for await (const sha256 of resultSegments(store, ref)) yield* await readSegment(store, sha256);
 }
 
 /**
- * The valid line of each row, in the order in which they were written: the last one of the highest generation. Reads
- * the segments twice and keeps the keys, also for a million rows.
+ * Yields each row's valid line, which is the last one of the highest generation, in the order in which they were
+ * written. Reads the segments twice and keeps all keys in memory, even for a million rows.
  */
 export async function* latestResults(
   store: ReadableStore,

@@ -15,13 +15,13 @@ import { jsonOrText, LONGEST_WORD, type RowValues } from './manifest-row';
 import { findSource, type ModelKind, type SourceLookup } from './row-lookups';
 
 interface CallLookup extends SourceLookup {
-  /** The kind of a model in the configuration; undefined for an unknown model. */
+  /** Returns a model's kind in the configuration; undefined for an unknown model. */
   kindOf(model: string): Promise<ModelKind | undefined>;
 }
 
 /**
- * The paid call of a row; undefined when a value cannot be read. Does not validate against the model. Adds no value
- * that the row does not have.
+ * Reads a row's paid call; undefined if a value cannot be read. Does not validate it against the model. Never adds a
+ * value that is not in the row.
  */
 export async function readCall(values: RowValues, lookup: CallLookup): Promise<PaidRequest | undefined> {
   const model = required(values, 'model');
@@ -30,7 +30,7 @@ export async function readCall(values: RowValues, lookup: CallLookup): Promise<P
   if (operation === undefined) return undefined;
   for (const { column, key } of values.all())
     if (!column.operations.includes(operation))
-      values.issue(key, `A row that orders ${NOUN[operation]} has no ${key}.`, column.operations);
+      values.issue(key, `A row for ${NOUN[operation]} cannot have a value for ${key}.`, column.operations);
   const fields = readFields(values);
   const common = { model: model ?? '', prompt: prompt ?? '', ...(fields !== undefined && { fields }) };
   const paid =
@@ -52,7 +52,7 @@ function required(values: RowValues, key: 'model' | 'prompt'): string | undefine
   }
   if (key === 'model' && text.length > LONGEST_WORD)
     values.issue(key, `model must have at most ${LONGEST_WORD} characters.`);
-  if (text.includes('\0')) values.issue(key, `${key} must not hold NUL characters.`);
+  if (text.includes('\0')) values.issue(key, `${key} must not contain NUL characters.`);
   return text;
 }
 
@@ -67,7 +67,7 @@ async function readOperation(
     if (operation === undefined)
       values.issue(
         'operation',
-        `operation is one of these, or left out.${unseenDifference(written, MANIFEST_OPERATIONS)}`,
+        `operation must be one of the allowed values or be omitted.${unseenDifference(written, MANIFEST_OPERATIONS)}`,
         MANIFEST_OPERATIONS,
       );
     return operation;
@@ -79,7 +79,7 @@ async function readOperation(
   return !mayOrder('video', values) && mayOrder(ofImages, values) ? ofImages : 'video';
 }
 
-/** Whether all columns of a row are those of this operation: they show it where nothing is known of the model. */
+/** Whether all of a row's columns fit this operation. They indicate the operation if the model is unknown. */
 function mayOrder(operation: ManifestOperation, values: RowValues): boolean {
   return [...values.all()].every(({ column }) => column.operations.includes(operation));
 }
@@ -110,13 +110,13 @@ async function readImage(
   const request: ImageGenerationRequest = {
     ...common,
     ...given({ size, quality, n }),
-    // Other values are refused by the validation of the request.
+    // The request validation refuses other values.
     ...(responseFormat !== undefined && { responseFormat: responseFormat as 'url' }),
   };
   if (operation === 'image') return { operation: 'generate_image', request };
   const images = await readImages(values, 'images', lookup);
   const [mask, ...more] = await readImages(values, 'mask', lookup);
-  if (more.length > 0) values.issue('mask', 'An edit has one mask.');
+  if (more.length > 0) values.issue('mask', 'An edit can have only one mask.');
   const edit: ImageEditRequest = { ...request, images, ...(mask !== undefined && { mask }) };
   return { operation: 'edit_image', request: edit };
 }
@@ -133,20 +133,20 @@ function readFields(values: RowValues): { readonly [name: string]: JsonValue } |
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       values.issue(key, 'fields must be an object.');
     else if (Object.keys(value).some((name) => !FIELD_NAME.test(name)))
-      values.issue(key, 'A field has a name of at most 64 characters without blanks.');
+      values.issue(key, 'Field names must have at most 64 characters and no spaces.');
     else fields.push(...Object.entries(value));
   }
   if (new Set(fields.map(([name]) => name)).size < fields.length)
-    values.issue('fields', 'A field is given twice.');
+    values.issue('fields', 'A field occurs twice.');
   if (fields.some(([, value]) => isDeeperThan(value, MOST_LEVELS)))
-    values.issue('fields', `A field has at most ${MOST_LEVELS} levels of lists and objects.`);
+    values.issue('fields', `A field must not have more than ${MOST_LEVELS} levels of lists and objects.`);
   return fields.length === 0 ? undefined : Object.fromEntries(fields);
 }
 
 const BAD_JSON =
-  'This looks like JSON but is invalid, or gives a name twice. Write a text with brackets as a JSON string.';
+  'This looks like JSON but is invalid or repeats a name. Write text with brackets as a JSON string.';
 
-/** Deepest nesting of a field: model options need less, and readers of deeper values could fail. */
+/** The deepest nesting of a field. Model options need less, and readers of deeper values could fail. */
 const MOST_LEVELS = 32;
 
 function isDeeperThan(value: JsonValue, levels: number): boolean {
@@ -154,10 +154,9 @@ function isDeeperThan(value: JsonValue, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner: JsonValue) => isDeeperThan(inner, levels - 1));
 }
 
-const NO_SOURCE =
-  'This is not a source: give an address, an artifact, or a file below the folder of the manifest.';
+const NO_SOURCE = "This is not a source. Use an address, an artifact, or a file below the manifest's folder.";
 
-/** All references of a row, in the order of its columns. */
+/** Reads all of a row's references, in column order. */
 async function readReferences(values: RowValues, lookup: SourceLookup): Promise<VideoReference[]> {
   const references: VideoReference[] = [];
   for (const { column, key, suffix } of values.all()) {
@@ -182,7 +181,7 @@ async function readList(values: RowValues, lookup: SourceLookup): Promise<VideoR
   const references: VideoReference[] = [];
   for (const item of list) {
     if (typeof item !== 'object' || item === null || Array.isArray(item)) {
-      values.issue('references', 'A reference is an object {kind, source, field}.');
+      values.issue('references', 'A reference must be an object {kind, source, field}.');
       continue;
     }
     const { kind, field, ...written } = item;
@@ -190,11 +189,11 @@ async function readList(values: RowValues, lookup: SourceLookup): Promise<VideoR
     if (known === undefined)
       values.issue(
         'references',
-        `The kind of a reference is one of these.${unseenDifference(kind, REFERENCE_KINDS)}`,
+        `A reference's kind must be one of the allowed values.${unseenDifference(kind, REFERENCE_KINDS)}`,
         REFERENCE_KINDS,
       );
     else if (field !== undefined && typeof field !== 'string')
-      values.issue('references', 'The field of a reference must be a text.');
+      values.issue('references', "A reference's field must be a string.");
     else {
       const source = await sourceOf(values, 'references', written, known, lookup);
       if (source !== undefined)
@@ -214,7 +213,7 @@ async function readImages(
     const source = await sourceOf(values, key, written, 'image', lookup);
     if (source === undefined) continue;
     if ('url' in source)
-      values.issue(key, 'An edit takes files: an artifact or a file, not an address.', SOURCE_FORMS.slice(1));
+      values.issue(key, 'An edit takes an artifact or a file, not an address.', SOURCE_FORMS.slice(1));
     else images.push(source);
   }
   return images;

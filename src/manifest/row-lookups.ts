@@ -12,17 +12,17 @@ import { type ArtifactStore } from '../stores/artifacts/artifact-store';
 import { SNIFF_BYTES, sniffMedia } from '../stores/artifacts/media-type';
 import { type WrittenSource } from './columns';
 
-/** Resolves the sources that a manifest names. */
+/** Resolves the sources in a manifest. */
 export interface SourceLookup {
-  /** An artifact of the store by its hash; undefined when it is missing. */
+  /** Finds an artifact in the store by hash; undefined if it is missing. */
   artifact(sha256: string): Promise<ArtifactRef | undefined>;
-  /** A file beside the manifest, as an artifact, so that its content is part of the row's identity. */
+  /** Stores a file next to the manifest as an artifact, so that its content is part of the row's identity. */
   file(path: string): Promise<ArtifactRef | undefined>;
 }
 
 type FoundSource = { readonly source: MediaSource } | { readonly message: string };
 
-/** @param kind required kind of the bytes; not checked for an address */
+/** Resolves a source. @param kind the required kind of the bytes; not checked for an address */
 export async function findSource(
   written: WrittenSource,
   kind: ReferenceKind,
@@ -36,19 +36,19 @@ export async function findSource(
   if (artifact === undefined)
     return { message: isFile ? NO_FILE : "The artifact is not in this worker's store." };
   if (!artifact.mediaType.startsWith(`${kind}/`))
-    return { message: `This is no ${kind === 'audio' ? 'sound' : kind} by its bytes.` };
+    return { message: `This source does not contain ${kind === 'audio' ? 'audio' : kind} data.` };
   return { source: { artifact } };
 }
 
 const NO_FILE =
-  'The file cannot be read, or its bytes are not an image, video or audio. Paths are relative to the manifest; a worker reads only below its MEDIA_INPUT_ROOTS.';
+  'The file cannot be read, or its content is not an image, a video or audio. Paths are relative to the manifest. A worker reads only files below its MEDIA_INPUT_ROOTS.';
 
-/** Most cached sources: rows of a campaign often share them. */
+/** The most sources to cache. A campaign's rows often share them. */
 const KEPT = 10_000;
 
 /**
- * Resolves each source once. The media type of an artifact is detected from its bytes.
- * @param file stores a file beside the manifest; undefined when it cannot be read
+ * Creates a lookup that resolves each source once. Detects an artifact's media type from its bytes.
+ * @param file stores a file next to the manifest; undefined if it cannot be read
  */
 export function createSourceLookup(
   store: Pick<ArtifactStore, 'read' | 'has'>,
@@ -58,7 +58,7 @@ export function createSourceLookup(
   return { artifact: artifacts, file: cached(file) };
 }
 
-/** Concurrent calls for a source share one read. That it is not there is cached too; a failed read is not. */
+/** Lets concurrent calls for a source share one read. Caches missing sources too, but not failed reads. */
 function cached(read: SourceLookup['file']): SourceLookup['file'] {
   const sources = new LRUCache<string, { readonly found: ArtifactRef | undefined }>({
     max: KEPT,
@@ -91,7 +91,7 @@ async function describe(
   return { uri: artifactUri(sha256), mediaType, bytes, sha256 };
 }
 
-/** The live model configuration cannot be read now; rows cannot be validated without it. */
+/** The live model configuration cannot be read right now, so rows cannot be validated. */
 export class ModelsDownError extends Error {
   override readonly name = 'ModelsDownError';
 
@@ -105,10 +105,10 @@ export class ModelsDownError extends Error {
 
 export type ModelKind = ModelEntry['kind'];
 
-/** Most cached models; the configuration is read again for each further name. */
+/** The most models to cache. Each further name reads the configuration again. */
 const MOST = 10_000;
 
-/** Caches the configuration of each model, so that all rows of a manifest are validated by the same version. */
+/** Caches each model's configuration, so that all rows of a manifest are validated against the same version. */
 export class ModelSnapshot {
   readonly #known = new Map<string, ModelLookup>();
 
@@ -116,7 +116,7 @@ export class ModelSnapshot {
 
   /** @throws ModelsDownError */
   async lookup(model: string, kind?: ModelKind): Promise<ModelLookup> {
-    // A refusal lists the models of one kind; an entry is the same for both kinds.
+    // A refusal lists the models of one kind, but an entry is the same for both kinds.
     const refusalKey = `${kind ?? ''} ${model}`;
     const known = this.#known.get(model) ?? this.#known.get(refusalKey);
     if (known !== undefined) return known;

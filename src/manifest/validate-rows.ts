@@ -20,13 +20,13 @@ interface ReadRow {
   readonly content: string;
   readonly call: PaidRequest;
   readonly account?: string;
-  /** Another worker has the account: its models are not known here. */
+  /** Whether only another worker has the account, so its models are unknown here. */
   readonly isElsewhere: boolean;
-  /** Issues by the model configuration; empty when the call is allowed. */
+  /** Issues from the model configuration; empty if it allows the call. */
   readonly modelIssues: readonly ManifestIssue[];
 }
 
-/** Reads one row and validates its form. Issues include columns, allowed values and the row's id, never its texts. */
+/** Reads one row and validates it. Issues include columns, allowed values and the row's ID, but never its texts. */
 async function validateRow(
   row: ManifestRow,
   validator: ValidateOptions,
@@ -38,7 +38,7 @@ async function validateRow(
     id === undefined ? issues : issues.map((issue) => ({ ...issue, id }));
   const account = values.text('account');
   if (account !== undefined && !validator.knowsAccount(account))
-    values.issue('account', 'The worker has no credential of this name.');
+    values.issue('account', 'The worker does not have a credential (account) with this name.');
   const { sources } = validator;
   const models = validator.models(account);
   const call = await readCall(values, {
@@ -52,11 +52,11 @@ async function validateRow(
   const content = contentOf(call, account);
   const found = keys.keyOf(id, content, row.line);
   if ('takenBy' in found) {
-    values.issue('id', `The row of line ${found.takenBy} has this id already.`);
+    values.issue('id', `The row at line ${found.takenBy} already has this ID.`);
     return { issues: withId(values.issues) };
   }
   const isElsewhere = account !== undefined && validator.isElsewhere(account);
-  // What the models of this worker allow and cost says nothing about those of another one, which validates on its own.
+  // This worker's models say nothing about another worker's limits and prices. That worker validates the row.
   if (!isElsewhere) {
     const lookup = await models.lookupOf(call);
     for (const { field, message, allowed } of validateAgainstModel(call, lookup).issues)
@@ -77,7 +77,7 @@ async function validateRow(
   };
 }
 
-/** SHA-256 of the order: operation, model, the given fields, files by their bytes, and the credential. */
+/** SHA-256 of a row's call: operation, model, fields, files by content, and the credential. */
 export function contentOf(call: PaidRequest, account: string | undefined): string {
   return hash('sha256', fingerprintText(call, account ?? null), 'hex');
 }
@@ -89,12 +89,12 @@ function readId(values: RowValues): string | undefined {
   if (id.length <= MAX_ROW_ID_LENGTH && !/[\p{Cc}\p{Cs}]/u.test(id)) return id;
   values.issue(
     'id',
-    `An id has at most ${MAX_ROW_ID_LENGTH} characters, no control characters and no broken ones.`,
+    `An ID must have at most ${MAX_ROW_ID_LENGTH} characters, without control characters or invalid Unicode.`,
   );
   return undefined;
 }
 
-/** Columns of request fields with other names. */
+/** The columns of request fields whose names differ. */
 const COLUMN_OF: { readonly [field: string]: string } = {
   durationSeconds: 'duration',
   aspectRatio: 'aspect_ratio',
@@ -120,7 +120,7 @@ function columnKey(values: RowValues, path: string): string {
     return values.get(key) === undefined ? 'fields' : key;
   }
   if (path !== 'references') return COLUMN_OF[path] ?? path;
-  // The issue names the column with references if there is only one.
+  // If only one column contains references, name it in the issue.
   const given = [...values.all()].filter(({ column }) => /_reference$|^references$/.test(column.name));
   return given.length === 1 ? (given[0]?.key ?? path) : path;
 }
@@ -134,13 +134,13 @@ export type ValidatedRow =
       readonly call: PaidRequest;
       /** Null means unknown. */
       readonly price: Money | null;
-      /** The account is one of another worker, which alone knows the price. */
+      /** Whether only another worker has the account and knows the price. */
       readonly isElsewhere: boolean;
-      /** Already bought: its cost is in the ledger. */
+      /** Whether the attempt is already bought, so its cost is in the ledger. */
       readonly hasTask: boolean;
     };
 
-/** @param account as the row names it; without it that of the campaign */
+/** @param account the row's account; the campaign's if undefined */
 export type Unaddressable = (
   artifact: ArtifactRef,
   account: string | undefined,
@@ -148,10 +148,10 @@ export type Unaddressable = (
 
 interface ValidateOptions extends ResumeRules {
   readonly format?: 'csv' | 'jsonl';
-  /** The model configuration of an account; without a name that of the campaign's. */
+  /** Returns an account's model configuration. Without a name, the campaign's account is used. */
   readonly models: (account?: string) => ModelSnapshot;
   readonly sources: SourceLookup;
-  /** Why the service of an account could not get an address of an artifact. @default it can */
+  /** Returns the reason if an account's service cannot reach an artifact. @default every artifact is reachable */
   readonly unaddressable?: Unaddressable;
   readonly earlier: PreviousResults;
   knowsAccount(name: string): boolean;
@@ -178,7 +178,7 @@ export async function* validatedRows(
       continue;
     }
     const { attempt, rebought, changed, was, mayBeBought, hasTask } = taken;
-    // A bought attempt is collected even if the configuration no longer allows it.
+    // A bought attempt's result is collected even if the configuration no longer allows the call.
     if (read.modelIssues.length > 0 && !mayBeBought) {
       yield { kind: 'invalid', issues: read.modelIssues };
       continue;
@@ -206,9 +206,9 @@ export async function* validatedRows(
 
 /** Assigns every row its key and detects duplicate keys. */
 export class RowKeys {
-  /** Line of the first row with a key. */
+  /** The line of the first row with each key. */
   readonly #lines = new Map<string, number>();
-  /** Number of rows without an id, by content. */
+  /** The number of rows without an ID, by content. */
   readonly #occurrences = new Map<string, number>();
 
   /** @returns the key, or the line of the earlier row with this key */
@@ -224,7 +224,7 @@ export class RowKeys {
     return { key };
   }
 
-  /** The key from the content and its occurrence, counted from 0; independent of the rows with other contents. */
+  /** Derives a key from the content and its occurrence, counted from 0. Independent of rows with other content. */
   #contentKey(content: string): string {
     const occurrence = this.#occurrences.get(content) ?? 0;
     this.#occurrences.set(content, occurrence + 1);

@@ -198,7 +198,7 @@ describe('temporal-media without any server', () => {
         'a budget for a model without a price',
         [header, 'free-1,a cat,'],
         ['--budget', '5USD'],
-        /leave the budget out/,
+        /omit the budget/,
       ],
     ])('%s: what helps, and no estimate', async (_title, lines, more, hint) => {
       const models = path.join(dir, 'models.json');

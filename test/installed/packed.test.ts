@@ -131,7 +131,7 @@ describe('the core alone, and the command line without what only some commands n
       '-e',
       `require('temporal-media/stores').openArtifactStore()`,
     );
-    expect(store.stderr).toContain('npm install @temporal-media/store-s3.');
+    expect(store.stderr).toContain('npm install @temporal-media/store-s3');
     // No package would help: a database stores no artifacts.
     const database = { MEDIA_ARTIFACTS: 'postgres://media@db/media' };
     const wrong = await project.nodeWith(

@@ -85,12 +85,12 @@ describe('rows that are not valid', () => {
     [
       'a name that is there twice',
       `{"id":"r","model":"cine-1","prompt":"${SECRET}","prompt":"x"}`,
-      { column: 'prompt', message: expect.stringContaining('given twice') as string },
+      { column: 'prompt', message: expect.stringContaining('occurs twice') as string },
     ],
     [
       'a name that is there twice, once in other letters',
       `{"id":"r","model":"cine-1","prompt":"${SECRET}","\\u0070rompt":"x"}`,
-      { column: 'prompt', message: expect.stringContaining('given twice') as string },
+      { column: 'prompt', message: expect.stringContaining('occurs twice') as string },
     ],
     [
       'a field that is there twice',
@@ -100,7 +100,7 @@ describe('rows that are not valid', () => {
     [
       'a name that is there twice in the JSON of a field',
       video({ 'field:camera': '{"pan":1,"pan":2}' }),
-      { column: 'field:camera', message: expect.stringContaining('a name twice') as string },
+      { column: 'field:camera', message: expect.stringContaining('repeats a name') as string },
     ],
     ['a model of the other kind', video({ model: 'image-2', operation: 'video' }), { column: 'model' }],
     [

@@ -182,8 +182,8 @@ describe('one JSON list', () => {
     ['that does not end', '[{"id":"a"},\n{"id":"b"}\n', /does not end.*line 2/],
     ['with a quote that does not end', '[{"id":"a"},\n{"id":"b}]\n', /does not end.*line 2/],
     ['of nothing that does not end', '\n[', /does not end.*line 2/],
-    ['with text behind it', '[{"id":"a"}]\n{"id":"b"}\n', /Line 2 has text behind the end/],
-    ['with another one behind it', '[{"id":"a"}][{"id":"b"}]', /Line 1 has text behind the end/],
+    ['with text behind it', '[{"id":"a"}]\n{"id":"b"}\n', /Line 2 has text after the end/],
+    ['with another one behind it', '[{"id":"a"}][{"id":"b"}]', /Line 1 has text after the end/],
   ])('%s is refused', async (_name, text, message) => {
     const reading = read(text);
     await expect(reading).rejects.toMatchObject({ name: 'ManifestUnreadableError' });
@@ -196,7 +196,7 @@ describe('what is no manifest', () => {
   it.each([
     ['gzip', gzipSync('id,prompt\na,x\n'), /gzip/],
     ['a spreadsheet file', Buffer.from('PK\u0003\u0004rest'), /CSV UTF-8/],
-    ['a binary file', Buffer.from([1, 2, 0, 4, 5, 0, 9]), /not text/],
+    ['a binary file', Buffer.from([1, 2, 0, 4, 5, 0, 9]), /not a text file/],
     [
       'NUL bytes behind the beginning',
       Buffer.from(`id,prompt\n${'a,x\n'.repeat(2000)}b,\0`),
@@ -208,13 +208,17 @@ describe('what is no manifest', () => {
       Buffer.from(`id,prompt\na,${canary} gr\u00f6\u00dfe\n`, 'latin1'),
       /UTF-8/,
     ],
-    ['a header without names', `${canary} of a fox, and the sea\n`, /names the columns/],
+    ['a header without names', `${canary} of a fox, and the sea\n`, /name the columns/],
     ['a cell of 10 MB', `id,prompt\na,${canary}\nb,"${'x'.repeat(10_000_000)}"\n`, /line 3 .*262144/],
     ['a quote that is not closed', `id,prompt\na,"${canary}\nb,y\n`, /line 2 .*not closed/],
-    ['a quote inside a cell without quotes', `id,prompt\na,5" ${canary}\n`, /line 2 .*wrong place/],
-    ['text behind a closing quote', `id,prompt\na,"${canary}"s\n`, /line 2 .*wrong place/],
-    ['text behind a closing quote and a blank', `id,prompt\na,"${canary}" s\n`, /line 2 .*wrong place/],
-    ['a quote behind a closing quote and a blank', `id,prompt\na,"${canary}" "s"\n`, /line 2 .*wrong place/],
+    ['a quote inside a cell without quotes', `id,prompt\na,5" ${canary}\n`, /line 2 .*misplaced quote/],
+    ['text behind a closing quote', `id,prompt\na,"${canary}"s\n`, /line 2 .*misplaced quote/],
+    ['text behind a closing quote and a blank', `id,prompt\na,"${canary}" s\n`, /line 2 .*misplaced quote/],
+    [
+      'a quote behind a closing quote and a blank',
+      `id,prompt\na,"${canary}" "s"\n`,
+      /line 2 .*misplaced quote/,
+    ],
     ['blanks without an end', ' '.repeat(2_000_000), /blanks/],
   ])('%s is refused with what to do, without a word of it', async (_name, bytes, message) => {
     const reading = read(bytes, undefined, 65_536);

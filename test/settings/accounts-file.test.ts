@@ -118,7 +118,7 @@ describe('the file of accounts', () => {
     const { keyFile: _file, ...given } = A;
     const [one] = readAccountOptions([{ ...given, apiKey: () => ' in-code ' }]);
     expect(one?.apiKey()).toBe('in-code');
-    expect(problemOf(() => readAccountOptions([given]))).toContain('either apiKey or keyFile');
+    expect(problemOf(() => readAccountOptions([given]))).toContain('exactly one of apiKey and keyFile');
     expect(problemOf(() => readAccountOptions([{ ...A, apiKey: () => 'k' }]))).toContain('either');
   });
 

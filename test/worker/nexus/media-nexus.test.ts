@@ -222,7 +222,7 @@ describe('the Nexus service media', () => {
       { video: { taskId: 't', account: 'a', polling: null } },
       'video.polling must be an object.',
     ],
-    ['campaign', { manifest: {} }, 'A campaign needs an id'],
+    ['campaign', { manifest: {} }, 'A campaign needs an ID'],
     ...['generateVideo', 'generateImage', 'editImage', 'awaitVideo', 'campaign'].flatMap((operation) =>
       [null, 'text', 7, [null]].map(
         (odd) => [operation, odd, 'input must be an object.'] as [string, unknown, string],

@@ -1,6 +1,6 @@
 /**
- * Starts, attaches to and resumes media workflows from outside. Needs a Temporal client and a task queue; the key and
- * the base address are configured on the worker.
+ * Starts, attaches to and resumes media workflows from outside. Needs only a Temporal client and a task queue. The API
+ * key and the base address are configured on the worker.
  *
  * @module
  */
@@ -98,7 +98,7 @@ export class TemporalMediaClient {
   }
 
   /**
-   * Starts `generateVideo`, or attaches to the one with this id.
+   * Starts `generateVideo`, or attaches to the workflow with this ID.
    * @throws CreationKeyConflictError, InvalidInputError
    */
   async startVideo(
@@ -133,23 +133,23 @@ export class TemporalMediaClient {
   }
 
   /**
-   * Runs a video's next poll earlier, by workflow id or task id. Call it when something else, such as a webhook, says
-   * that the task may be done. Only the poll decides, so a wrong or forged nudge costs at most one GET. The model's
-   * shortest polling interval and Retry-After still apply.
+   * Runs a video's next poll earlier. Accepts a workflow ID or a task ID. Call it when another source, such as a
+   * webhook, says that the task may be done. Only the poll decides, so a wrong or forged nudge costs at most one GET.
+   * The model's shortest polling interval and Retry-After still apply.
    * @returns whether a workflow is waiting for the video
    */
   async nudge(workflowOrTaskId: string, options: FindTaskOptions = {}): Promise<boolean> {
     return nudge(this.client, this.taskQueue, workflowOrTaskId, options);
   }
 
-  /** Returns a handle to the newest run of a video workflow, for awaiting its outcome. Starts nothing. */
+  /** Returns a handle to a video workflow's newest run, for awaiting its outcome. Does not start anything. */
   getVideo(workflowId: string): Started<VideoOutcome> {
     return attach(this.client, workflowId);
   }
 
   /**
-   * Yields a video workflow's states as they change, until the workflow closes or `signal` aborts. Only sends queries:
-   * it never starts, cancels or polls anything. Skips a state if no worker answers the query.
+   * Yields a video workflow's state on every change, until the workflow closes or `signal` aborts. Only sends queries
+   * and never starts, cancels or polls anything. May miss states while no worker answers queries.
    */
   watch(workflowId: string, options: WatchOptions = {}): AsyncGenerator<VideoState, void, undefined> {
     return watchStates(
@@ -163,8 +163,8 @@ export class TemporalMediaClient {
   }
 
   /**
-   * Resumes waiting for a video, by workflow id or task id. Attaches to the workflow that is already waiting, or starts
-   * `awaitVideo`. Only polls and downloads; never creates.
+   * Resumes waiting for a video. Accepts a workflow ID or a task ID. Attaches to the workflow that is already waiting,
+   * or starts `awaitVideo`. Only polls and downloads, never creates.
    * @throws ResumeError
    */
   async resume(workflowOrTaskId: string, wait: WaitOptions = {}): Promise<Started<VideoOutcome>> {
@@ -176,8 +176,8 @@ export class TemporalMediaClient {
   }
 
   /**
-   * Looks up a task id in a worker's journal. With `askService`, also sends one GET to the service.
-   * @throws WorkflowFailedError when no worker has answered within `timeoutMs`
+   * Looks up a task ID in a worker's journal. With `askService`, also sends one GET to the service.
+   * @throws WorkflowFailedError if no worker answers within `timeoutMs`
    */
   async findTask(taskId: string, options: FindTaskOptions = {}): Promise<FoundVideoTask> {
     return findTask(this.client, this.taskQueue, taskId, options);
@@ -185,15 +185,15 @@ export class TemporalMediaClient {
 
   /**
    * Returns the name of a worker's artifact store. Results can be read only from a store with the same name.
-   * @throws WorkflowFailedError when no worker has answered within `timeoutMs`
+   * @throws WorkflowFailedError if no worker answers within `timeoutMs`
    */
   async artifactStore(options: ArtifactStoreOptions = {}): Promise<ArtifactStoreFacts> {
     return fetchArtifactStore(this.client, this.taskQueue, options);
   }
 
   /**
-   * Applies a person's decision about a paid call with an unknown outcome. Uses an Update if the call's workflow is
-   * waiting for one, otherwise the workflow `resolveUnconfirmed`. Nothing paid is sent, except a `resubmit` that a
+   * Applies a person's decision about an unconfirmed paid call. Uses an Update if the call's workflow is waiting for a
+   * decision, or else the workflow `resolveUnconfirmed`. Does not send a paid request, except for a `resubmit` that a
    * workflow is waiting for.
    */
   async resolveUnconfirmed(decision: DecisionInput, owner?: string): Promise<ResolveUnconfirmedResult> {
@@ -201,13 +201,13 @@ export class TemporalMediaClient {
   }
 
   /**
-   * Reads one page of a worker's journal. @throws WorkflowFailedError when no worker has answered within two minutes
+   * Reads one page of a worker's journal. @throws WorkflowFailedError if no worker answers within two minutes
    */
   async reviewJournal(input: ReviewInput): Promise<ReviewJournalPage> {
     return fetchJournalPage(this.client, this.taskQueue, input);
   }
 
-  /** Starts `awaitVideo` for a known task, or attaches to the workflow that already waits for it. */
+  /** Starts `awaitVideo` for a known task, or attaches to the workflow that is already waiting for it. */
   async startAwait(video: VideoTask, wait: WaitOptions = {}): Promise<Started<VideoOutcome>> {
     return startAwait(this.starter, video, wait);
   }

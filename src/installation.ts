@@ -3,14 +3,14 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { throwBug } from './domain/bug';
 
-/** A worker cannot be assembled as requested: two things have one name, or workflows are missing. */
+/** A worker cannot be assembled as requested, for example because names clash or workflows are missing. */
 export class WorkerSetupError extends Error {
   override readonly name = 'WorkerSetupError';
 }
 
 /**
- * Returns the path of a file in this package for the workflow bundler: the compiled file if installed, else the source.
- * @throws WorkerSetupError if this code was bundled, which leaves such files behind
+ * Returns the path of one of this package's files for the workflow bundler: the compiled file if installed, or else the
+ * source. @throws WorkerSetupError if this code was bundled, because bundles do not include these files
  */
 export function packageFile(...path: readonly string[]): string {
   refuseBundled();
@@ -18,10 +18,10 @@ export function packageFile(...path: readonly string[]): string {
   return existsSync(`${file}.js`) ? `${file}.js` : `${file}.ts`;
 }
 
-/** Path of this package's workflow code for bundling. @throws WorkerSetupError */
+/** Returns the path of this package's workflow code for bundling. @throws WorkerSetupError */
 export const packagedWorkflows = (): string => packageFile('workflows', 'index');
 
-/** @throws WorkerSetupError */
+/** Refuses to run from a bundle. @throws WorkerSetupError */
 export function refuseBundled(): void {
   const manifest = join(dirname(__dirname), 'package.json');
   const { name } = existsSync(manifest)
@@ -29,16 +29,16 @@ export function refuseBundled(): void {
     : {};
   if (name === 'temporal-media') return;
   throw new WorkerSetupError(
-    `temporal-media is part of a bundle in ${__dirname}, without its workflow code and its threads. Leave it and @temporalio/* out of the ` +
-      'bundle of a worker: `external` of esbuild, `externals` of webpack (docs/systems.md#bundlers). Clients may be bundled.',
+    `temporal-media was bundled into ${__dirname}, without its workflow code and worker threads. Exclude it and @temporalio/* from your ` +
+      "worker's bundle with esbuild's `external` or webpack's `externals` (docs/systems.md#bundlers). Clients may be bundled.",
   );
 }
 
-/** One installed copy of the SDK package whose failure classes all code must share. */
+/** An installed copy of the SDK package whose failure classes all code must share. */
 export interface SdkCopy {
   /** The package that loads this copy. */
   readonly by: string;
-  /** The loaded file; differs between two copies. */
+  /** The loaded file, which differs between copies. */
   readonly file: string;
   /** `unknown` if its package.json cannot be read. */
   readonly version: string;
@@ -60,8 +60,8 @@ export function sdkCopies(
 }
 
 /**
- * Adds the copy that the application in `folder` loads, but only if the application uses this installation of the
- * package. Copies in other projects do not matter.
+ * Adds the copy that the application in `folder` loads, if the application uses this installation of the package.
+ * Copies in other projects do not matter.
  */
 export function sdkCopiesWithApplication(
   folder: string,
@@ -75,27 +75,27 @@ export function sdkCopiesWithApplication(
     add(all, 'the application', resolve(SHARED));
   } catch (error) {
     throwBug(error);
-    // The application lacks one of the two packages.
+    // The application does not have one of the two packages.
   }
   return all;
 }
 
 /**
- * Two copies of @temporalio/common do not recognize each other's failures: a non-retryable create would be retried. In
- * Bun no request can be sent.
+ * Refuses installations with two copies of @temporalio/common, which do not recognize each other's failures, so a
+ * non-retryable create would be retried. Also refuses Bun, where the SDK's workers do not run.
  * @throws Error naming both paths, WorkerSetupError
  */
 export function refuseUnsoundSdk(): void {
   if (process.versions['bun'] !== undefined)
     throw new Error(
-      `This is Bun ${process.versions['bun']}, in which no worker of the Temporal SDK runs. Start it with Node 20.18.1 or later; Bun may install the packages.`,
+      `This is Bun ${process.versions['bun']}, which cannot run workers of the Temporal SDK. Start the worker with Node 20.18.1 or later. Bun may install the packages.`,
     );
   refuseBundled();
   const [ours, other] = sdkCopies();
   if (ours === undefined || other === undefined) return;
   throw new Error(
     `Two copies of @temporalio/common are installed: ${ours.file} and ${other.file}. ` +
-      'Install one version of all @temporalio packages (npm ls @temporalio/common) and start again.',
+      'Install the same version of all @temporalio packages (check with npm ls @temporalio/common) and start again.',
   );
 }
 

@@ -16,9 +16,9 @@ import {
 } from './domain/workflow-inputs';
 
 /**
- * Authorizes one purchase: the same key never buys twice, no matter who sends it or how often. Required over Nexus,
- * because nothing that an operation receives stays the same when its caller is reset. Derive it from something
- * permanent in the caller, such as an order number or `${workflowInfo().workflowId}/film`.
+ * Authorizes one purchase: the same key never buys twice, no matter who sends it or how often. Nexus operations require
+ * it, because everything else that an operation receives changes when its caller is reset. Derive it from permanent
+ * data of the caller, such as an order number or `${workflowInfo().workflowId}/film`.
  */
 interface WithCreationKey {
   readonly creationKey: string;
@@ -26,7 +26,7 @@ interface WithCreationKey {
 
 /** Input of the operation `generateVideo`: the workflow's input plus a creation key. */
 export type MediaVideoInput = Omit<GenerateVideoInput, 'creationKey' | 'carried'> & WithCreationKey;
-/** Input of the operation `awaitVideo`, which buys nothing and therefore needs no creation key. */
+/** Input of the operation `awaitVideo`, which buys nothing and therefore does not need a creation key. */
 export type MediaAwaitInput = Omit<AwaitVideoInput, 'carried'>;
 /** Input of the operation `generateImage`: the workflow's input plus a creation key. */
 export type MediaImageInput = Omit<GenerateImageWorkflowInput, 'creationKey'> & WithCreationKey;
@@ -34,14 +34,14 @@ export type MediaImageInput = Omit<GenerateImageWorkflowInput, 'creationKey'> & 
 export type MediaEditInput = Omit<EditImageWorkflowInput, 'creationKey'> & WithCreationKey;
 
 /**
- * A campaign and its id. Starting the same id with the same manifest attaches to the campaign, or continues with its
+ * A campaign and its ID. Starting the same ID with the same manifest attaches to the campaign or continues with its
  * remaining rows.
  */
 export type MediaCampaignInput = Omit<CampaignInput, 'previous' | 'carried'> & { readonly id: string };
 
 /**
  * Every operation runs a workflow in the media workers' namespace. Video and image operations return an outcome, as
- * their workflows do. If an operation fails, nothing could be started or someone closed its workflow.
+ * their workflows do. An operation fails only if its workflow could not be started or was closed from outside.
  */
 export const mediaService = service('media', {
   generateVideo: operation<MediaVideoInput, VideoOutcome>(),

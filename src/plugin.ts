@@ -1,5 +1,5 @@
 /**
- * Adds media workflows and activities to existing workers, bundles and clients.
+ * Adds the media workflows and activities to existing workers, bundles and clients.
  *
  * @module
  */
@@ -20,15 +20,15 @@ export { type ServedPart } from './domain/names';
 export { type Rebind } from './worker/bind-queue';
 
 /**
- * A plugin for `Worker.create`, `bundleWorkflowCode`, a replay, a client or a connection. Pass `plugins: [new
+ * A plugin for `Worker.create`, `bundleWorkflowCode`, replays, clients and connections. Pass `plugins: [new
  * MediaPlugin()]`.
  *
- * - A worker gets the workflows and activities of this package in addition to its own. While it runs, it also serves
- *   the activity queues of its task queue. It is bound to its journal before it is created, and starts even if that
- *   fails. Names that clash are refused.
- * - A bundle gets the workflows of this package in addition to yours.
- * - A client needs nothing, so nothing is added. The same list of plugins therefore works everywhere, and a connection
- *   passes it on.
+ * - A worker gets this package's workflows and activities in addition to its own. While it runs, it also serves the
+ *   activity queues of its task queue. It is bound to its journal before it is created, and starts even if that fails.
+ *   Name clashes are refused.
+ * - A bundle gets this package's workflows in addition to yours.
+ * - A client stays unchanged, because it needs nothing. The same plugin list therefore works everywhere, and a
+ *   connection passes it on.
  *
  * Reads its configuration when a worker is created. If the plugin is listed more than once, it is applied once.
  */
@@ -43,7 +43,7 @@ export class MediaPlugin
 
   /**
    * Returns whether every worker created with this plugin can take creates right now: it is set up, and its stores are
-   * writable. Suited to your process's readiness probe: the stores are checked at most every ten seconds. Never
+   * writable. Suitable for your process's readiness probe: the stores are checked at most every ten seconds. Never
    * rejects. True if only workflows are served, and before any worker is created.
    */
   async isReady(): Promise<boolean> {
@@ -52,8 +52,8 @@ export class MediaPlugin
   }
 
   /**
-   * @throws WorkerSetupError, and ConfigurationError for `serve` and MEDIA_DEPLOYMENT; with `startup: 'strict'` also other
-   * ConfigurationErrors, and JournalBindingError
+   * @throws WorkerSetupError, and ConfigurationError for `serve` and MEDIA_DEPLOYMENT; with `startup: 'strict'` also
+   * other ConfigurationErrors, and JournalBindingError
    */
   async configureWorker(options: WorkerOptions): Promise<WorkerOptions> {
     return isServed(options)

@@ -42,25 +42,25 @@ export { type ServedPart } from './domain/names';
 export { type Rebind } from './worker/bind-queue';
 export { withoutPayloads } from './worker/telemetry';
 
-/** Options of {@link createMediaWorker}. Everything that is left out is read from the environment. */
+/** Options of {@link createMediaWorker}. Omitted settings are read from the environment. */
 export interface MediaWorkerOptions extends ServingOptions {
-  /** @default from TEMPORAL_* (envconfig) */
+  /** The connection to the Temporal server. @default from TEMPORAL_* (envconfig) */
   readonly connection?: NativeConnection;
-  /** @default TEMPORAL_NAMESPACE, else 'default' */
+  /** The Temporal namespace. @default TEMPORAL_NAMESPACE, or else 'default' */
   readonly namespace?: string;
   /**
-   * Your own workflow code, which must re-export the workflows of this package, or a prebuilt bundle. Not used if
-   * `serve` leaves out `workflows`. Code is bundled with the workflow interceptors, converters and plugins from
-   * `worker`; a prebuilt bundle is used as it is.
-   * @default the workflows of this package
+   * Your own workflow code, which must re-export this package's workflows, or a prebuilt bundle. Not used if `serve`
+   * omits `workflows`. Code is bundled with the workflow interceptors, converters and plugins from `worker`. A prebuilt
+   * bundle is used unchanged.
+   * @default this package's workflows
    */
   readonly workflows?: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
   /**
-   * Your own activities, registered on the main task queue next to those of this package. Names must not clash. Not
-   * used if `serve` leaves out `create`. @default none
+   * Your own activities, registered on the main task queue in addition to this package's activities. Names must not
+   * clash. Not used if `serve` omits `create`. @default none
    */
   readonly activities?: object;
-  /** Further Temporal worker options, except the ones that the journal binding depends on. */
+  /** Further Temporal worker options, except those that the journal binding depends on. */
   readonly worker?: Partial<Omit<WorkerOptions, 'activities' | 'connection' | 'namespace' | 'taskQueue'>>;
 }
 
@@ -76,16 +76,15 @@ export interface MediaWorker {
   /** All served queues, the main queue first. */
   readonly queues: readonly string[];
   /**
-   * Credential name and digest of the base address, as in outcomes. The first of {@link accounts}; empty if only
+   * The first of {@link accounts}: the credential name and the base address's digest, as in outcomes. Empty if only
    * workflows are served.
    */
   readonly account: string;
   /** All accounts served at startup. Accounts from MEDIA_ACCOUNTS may change later. */
   readonly accounts: readonly string[];
   /**
-   * Returns whether the worker can take creates right now, which means that its journal is writable. Suited to a
-   * readiness probe: the journal is checked at most every ten seconds. Never rejects. True if only workflows are
-   * served.
+   * Returns whether the worker can take work right now, i.e. its stores are writable. Suitable for a readiness probe:
+   * the stores are checked at most every ten seconds. Never rejects. True if only workflows are served.
    */
   isReady(): Promise<boolean>;
   /** Runs until shutdown. Creates in flight are finished first. */

@@ -7,8 +7,8 @@ import { throwBug } from './domain/bug';
 import { packagedWorkflows } from './installation';
 
 /**
- * Provides the workflow bundle for workers. Bundling takes seconds, so this package ships a bundle. If the shipped
- * bundle does not match the SDK, the code is bundled once per process and path.
+ * Provides the workflow bundle for workers. Bundling takes seconds, so this package ships a bundle. If that does not
+ * match the SDK, the code is bundled once per process and path.
  *
  * @module
  */
@@ -18,10 +18,9 @@ type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>;
 const bundles = new Map<string, Promise<{ readonly code: string }>>();
 
 /**
- * Returns the shipped bundle if it matches, otherwise one built in memory. The main worker and the worker that binds
- * the journal run the same code, so it is bundled only once.
- * @param workflows the user's own code or a prebuilt bundle; default: the workflows of this package
- * @param onBundling called before our own code is bundled, with the reason why the shipped bundle is not used
+ * Returns the shipped bundle if it matches, or else builds one in memory. All workers of a process share the bundle.
+ * @param workflows the user's own code or a prebuilt bundle; this package's workflows by default
+ * @param onBundling called before our own code is bundled, with the reason for not using the shipped bundle
  */
 export async function bundledWorkflows(
   workflows?: Workflows,
@@ -37,8 +36,8 @@ export async function bundledWorkflows(
 }
 
 /**
- * Returns the workflows of a worker with these options. If the bundle must include the user's interceptors, converters
- * or plugins, the SDK does the bundling, because it knows what its options add to the code.
+ * Returns the workflows for a worker with these options. If the bundle must include the user's interceptors, converters
+ * or plugins, the SDK bundles the code, because it knows what these options add.
  */
 export async function workflowsFor(
   given: Workflows | undefined,
@@ -70,16 +69,16 @@ function bundleOnce(workflowsPath: string): Promise<{ readonly code: string }> {
 }
 
 async function makeBundle(workflowsPath: string): Promise<{ readonly code: string }> {
-  // Loaded lazily: a command that only looks at the shipped bundle starts without it.
+  // Loaded lazily, because a command that only checks the shipped bundle does not need it.
   const { bundleWorkflowCode, DefaultLogger } = require('@temporalio/worker') as typeof Worker;
-  // The bundler logs every module at INFO; a failure is thrown and needs no log.
+  // The bundler logs every module at INFO. Failures are thrown and need no log.
   return bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
 }
 
-/** Folder of the bundle that the build makes; it does not exist beside the sources. */
+/** The folder of the bundle that the build creates. It does not exist next to the sources. */
 export const SHIPPED_BUNDLE = join(__dirname, 'workflow-bundle');
 
-/** What a bundle was built from; the build writes it beside the bundle. */
+/** Describes a bundle's sources. The build writes it next to the bundle. */
 export interface BundleManifest {
   readonly v: 1;
   /** Versions of the SDK's packages, by name. */
@@ -87,24 +86,24 @@ export interface BundleManifest {
   readonly digest: string;
 }
 
-/** This package's bundle, or the reason why it cannot be used here. */
+/** The shipped bundle, or the reason why it cannot be used here. */
 export type ShippedBundle = { readonly codePath: string } | { readonly because: string };
 
 /**
- * Returns the bundle only on an exact match (architecture: Bundle): another SDK version would run code that was not
- * built for it.
- * @param folder of `manifest.json` and `workflows.js`
+ * Returns the bundle only on an exact match (architecture: Bundle), because another SDK version would run code that was
+ * not built for it.
+ * @param folder the folder with `manifest.json` and `workflows.js`
  */
 export async function shippedBundle(folder: string = SHIPPED_BUNDLE): Promise<ShippedBundle> {
   const manifest = await readManifest(folder);
-  if (manifest === undefined) return { because: 'no bundle came with this package' };
+  if (manifest === undefined) return { because: 'this package does not include a bundle' };
   for (const [name, version] of Object.entries(await sdkVersions())) {
     const made = manifest.sdk[name];
     if (made !== version)
-      return { because: `the bundle of this package is for ${name} ${made}, not ${version}` };
+      return { because: `this package's bundle was built for ${name} ${made}, not ${version}` };
   }
   if (manifest.digest !== (await workflowDigest()))
-    return { because: 'the bundle of this package was made of other workflow code' };
+    return { because: "this package's bundle was built from different workflow code" };
   return { codePath: join(folder, 'workflows.js') };
 }
 
@@ -120,13 +119,13 @@ async function readManifest(folder: string): Promise<BundleManifest | undefined>
   }
 }
 
-/** Folders of this package's workflow code (architecture: Folders). */
+/** The folders with this package's workflow code (architecture: Folders). */
 const FOLDERS = ['workflows', 'domain'];
 
-/** SDK packages in a bundle, and the worker that runs it: a bundle needs exactly these versions. */
+/** The SDK packages in a bundle, and the worker that runs it. A bundle requires their exact versions. */
 const SDK_PACKAGES = ['@temporalio/common', '@temporalio/worker', '@temporalio/workflow'];
 
-/** Installed versions of the SDK's packages, by name. */
+/** Returns the installed versions of the SDK's packages, by name. */
 export async function sdkVersions(): Promise<Record<string, string>> {
   const versions = SDK_PACKAGES.map(async (name) => {
     const manifest = await readFile(require.resolve(`${name}/package.json`), 'utf8');
@@ -136,8 +135,8 @@ export async function sdkVersions(): Promise<Record<string, string>> {
 }
 
 /**
- * First 16 hex digits of the SHA-256 of this package's workflow code, compiled or as sources: the same on every operating
- * system, whichever separators and line ends it has.
+ * Returns the first 16 hex digits of the SHA-256 of this package's workflow code, either compiled or as sources. The
+ * result is the same on every operating system, whatever its path separators and line endings.
  */
 export async function workflowDigest(): Promise<string> {
   const hash = createHash('sha256');

@@ -77,7 +77,7 @@ describe('bytes that do not come', () => {
     const lost = await keep('http://127.0.0.1:1/generated/a.png?signature=zz', 60_000);
     expect(lost).toMatchObject({ outcome: 'results_lost', reason: 'blocked' });
     const { message } = lost as ResultsLost;
-    expect(message).toContain(`lies at http://127.0.0.1:1, which is neither the service (${service.origin})`);
+    expect(message).toContain(`is at http://127.0.0.1:1, which is neither the service (${service.origin})`);
     expect(message).toContain('MEDIA_ALLOWED_MEDIA_ORIGINS');
     expect(message).not.toMatch(/signature|generated|zz/);
     expect(service.seen).toHaveLength(0);

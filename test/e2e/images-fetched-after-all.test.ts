@@ -60,7 +60,7 @@ describe('paid images that could not be kept', () => {
       billing: { state: 'needs_review' },
     });
     const { message } = lost as Extract<ImageOutcome, { outcome: 'results_lost' }>;
-    expect(message).toContain(`lies at ${elsewhere.origin},`);
+    expect(message).toContain(`is at ${elsewhere.origin},`);
     expect(message).toContain(stack.sandbox.url);
     expect(message).toContain('MEDIA_ALLOWED_MEDIA_ORIGINS');
     const { unconfirmed } = await stack.media.reviewJournal({ list: 'unconfirmed', creationKey: id });

@@ -123,7 +123,7 @@ describe('a worker of a user in a bundle', () => {
       const { failed } = await ask(child, { set: stack.env, root: project.dir });
       child.kill('SIGKILL');
       expect(failed).toMatch(
-        /^WorkerSetupError: temporal-media is part of a bundle .*`external` of esbuild, `externals` of webpack/,
+        /^WorkerSetupError: temporal-media was bundled .*`external` or webpack's `externals`/,
       );
     },
   );

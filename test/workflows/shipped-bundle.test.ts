@@ -30,19 +30,19 @@ describe('the bundle that comes with the package', () => {
     async (name) => {
       const sdk = await sdkVersions();
       expect(await withManifest({ sdk: { ...sdk, [name]: '1.24.99' } })).toEqual({
-        because: `the bundle of this package is for ${name} 1.24.99, not ${sdk[name]}`,
+        because: `this package's bundle was built for ${name} 1.24.99, not ${sdk[name]}`,
       });
     },
   );
 
   it('is left alone when the workflow code is another', async () => {
     expect(await withManifest({ digest: '0123456789abcdef' })).toEqual({
-      because: 'the bundle of this package was made of other workflow code',
+      because: "this package's bundle was built from different workflow code",
     });
   });
 
   it('is missing beside the sources, or when its manifest is broken', async () => {
-    const missing = { because: 'no bundle came with this package' };
+    const missing = { because: 'this package does not include a bundle' };
     expect(await shippedBundle()).toEqual(missing);
     await writeFile(join(folder, 'manifest.json'), '{"v":');
     expect(await shippedBundle(folder)).toEqual(missing);

@@ -148,7 +148,7 @@ function isWhole({ contentRange }: ContentHeaders): boolean {
 function partialMessage({ contentRange }: ContentHeaders): string {
   const part =
     contentRange === null
-      ? 'a part of the file'
+      ? 'part of the file'
       : `bytes ${contentRange.from} to ${contentRange.to} of ${contentRange.total ?? 'an unknown number'}`;
   return `The service sent only ${part}, although the whole file was requested.`;
 }

@@ -252,7 +252,7 @@ function settingsOf(
   };
   return {
     ...settings,
-    apiKey: apiKey === undefined ? keyOfFile : () => usableKey(apiKey(), 'apiKey', ofAccount),
+    apiKey: apiKey === undefined ? keyOfFile : () => usableKey(apiKey(), 'apiKey', `the key ${ofAccount}`),
     digest: JSON.stringify([settings, path]),
   };
 }

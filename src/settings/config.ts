@@ -239,7 +239,7 @@ function readApiKey(file: string | undefined, value: string | undefined): string
   if (key.trim() === '')
     throw new ConfigurationError(
       'MEDIA_API_KEY',
-      'is not set. Set it, or MEDIA_API_KEY_FILE, in the environment of the worker. Use `none` for a service without keys.',
+      "is not set. Set it, or MEDIA_API_KEY_FILE, in the worker's environment. Use `none` for a service without keys.",
     );
   return usableKey(key, 'MEDIA_API_KEY');
 }

@@ -222,7 +222,7 @@ describe('[C4.2] [C8.6] what cannot change is reported after three tries:', () =
     [
       'a part that does not say which',
       'incomplete_file',
-      'The service sent only a part of the file, although the whole file was requested.',
+      'The service sent only part of the file, although the whole file was requested.',
       status206('bytes', () => mp4.subarray(0, 100)),
     ],
     [

@@ -1,183 +1,182 @@
 /**
- * What a person should do next about a paid call, a campaign or one of its rows. This is the only place that defines
- * it. `status`, `resume`, `replay`, the campaign commands, the report, docs/failures.md and docs/on-call.md take their
- * texts from here.
+ * The advice on what to do next about a paid call, a campaign or one of its rows. `status`, `resume`, `replay`, the
+ * campaign commands, the report, docs/failures.md and docs/on-call.md all take their texts from this file.
  *
- * A word in capitals (`ID`, `TASK`, `QUEUE` …) stands for a value, which {@link filled} inserts.
+ * A word in capitals (`ID`, `TASK`, `QUEUE` …) is a placeholder that {@link filled} replaces with a value.
  */
 
-/** The next step, for programs. */
+/** The next step, in machine-readable form. */
 export type Step =
   | 'nothing'
   | 'wait'
   | 'unpause'
   | 'start_worker'
-  /** Fixes the cause that blocks the workflow. */
+  /** Fix whatever blocks the workflow. */
   | 'mend'
-  /** Waits for a task again and fetches its file. */
+  /** Wait for the task again and download its file. */
   | 'resume'
-  /** The same request under the same id. */
+  /** Start the same request again under the same id. */
   | 'start_again'
-  /** Decides about a send with an unknown outcome. */
+  /** Decide what happened to a send with an unknown outcome. */
   | 'decide'
-  /** Does what the outcome says. */
+  /** Follow the outcome's advice. */
   | 'see_outcome'
-  /** Looks at the campaign that a batch or a row belongs to. */
+  /** Look at the campaign that the batch or row belongs to. */
   | 'see_campaign';
 
 type Situation = readonly [step: Step, means: string, now: string];
 
 const SAME = 'Do not start it under another id.';
-const ADOPTS = 'what was bought is adopted, not bought again.';
+const ADOPTS = 'it adopts earlier purchases and does not buy them again.';
 
-/** Situations of calls that have no outcome, or with later events that matter more than their outcome. */
+/** Situations of calls without an outcome, and of calls whose outcome is superseded by a later event. */
 export const SITUATIONS = {
   paused: [
     'unpause',
-    'An operator has paused the workflow in Temporal; it is open, and its id is in use.',
-    `It is paused in Temporal: \`temporal workflow unpause --workflow-id ID\` resumes it. ${SAME}`,
+    'An operator paused the workflow in Temporal. It is still open, and its id is still in use.',
+    `It is paused in Temporal. Resume it with \`temporal workflow unpause --workflow-id ID\`. ${SAME}`,
   ],
   activity_paused: [
     'unpause',
-    'An operator has paused one of its activities in Temporal.',
-    `Its activity ACTIVITY is paused in Temporal: \`temporal activity unpause --workflow-id ID --activity-id NUMBER\` resumes it. ${SAME}`,
+    'An operator paused one of its activities in Temporal.',
+    `Its activity ACTIVITY is paused in Temporal. Resume it with \`temporal activity unpause --workflow-id ID --activity-id NUMBER\`. ${SAME}`,
   ],
   pinned: [
     'mend',
-    'No worker of its version polls; workers of other versions do not get it.',
-    'It is pinned to the worker version VERSION, and no worker of it polls the task queue QUEUE: start one, or move the workflow to the current version: `temporal workflow update-options --workflow-id ID --versioning-override-behavior auto_upgrade`.',
+    'It is pinned to a worker version that no running worker has. Workers of other versions do not receive it.',
+    'It is pinned to worker version VERSION, but no worker of that version polls the task queue QUEUE. Start one, or move the workflow to the current version: `temporal workflow update-options --workflow-id ID --versioning-override-behavior auto_upgrade`.',
   ],
   code_fails: [
     'mend',
-    'A worker runs code that cannot continue from the history. The workflow task is retried indefinitely.',
-    'Its workflow code fails: WHY. Deploy workers whose code can continue from its history (`temporal-media replay ID` shows where the code differs). The workflow then continues automatically.',
+    'The workflow code on the workers fails. Temporal retries the workflow task indefinitely.',
+    'Its workflow code fails: WHY. Deploy workers whose code can replay its history (`temporal-media replay ID` shows where the code differs). The workflow then continues automatically.',
   ],
   store: [
     'mend',
-    'The journal or the artifact store of its workers does not answer, or is not the one that the queue is bound to.',
-    `Repair what its activity ACTIVITY needs: WHY. It is retried automatically. ${SAME}`,
+    'Its workers cannot reach their journal or artifact store, or use a journal that the queue is not bound to.',
+    `Its activity ACTIVITY keeps failing: WHY. Fix the cause. The activity is retried automatically. ${SAME}`,
   ],
   no_worker: [
     'start_worker',
-    'No worker polls the queue of this workflow; a task at the service continues.',
-    `Start a worker of the task queue QUEUE: no worker polls it. The workflow then continues automatically. ${SAME}`,
+    "No worker polls this workflow's task queue. Its video task, if any, keeps running at the service.",
+    `Start a worker on the task queue QUEUE: none is polling it. The workflow then continues automatically. ${SAME}`,
   ],
   creating: [
     'wait',
-    'The create is sent, or its answer is awaited.',
-    'Wait. Do not start this video under another id: the create may have been sent.',
+    'The create request is being sent, or has not been answered yet.',
+    'Wait. Do not start this video under another id: the create request may already have been sent.',
   ],
   waiting_to_create: [
     'wait',
-    'No send was accepted; the next one waits for the time that the service named, or for money, a key or a worker.',
-    'Wait, or cancel: no send of this run was accepted, and the workflow continues automatically. Do not start this video under another id.',
+    "No create request has been accepted. The next attempt is waiting for the service's retry time, or for funds, a valid key or a worker.",
+    'Wait or cancel: the service has not accepted any request from this run, and the workflow continues automatically. Do not start this video under another id.',
   ],
   unconfirmed: [
     'decide',
-    'It was sent once, its fate is unknown, and the workflow waits for a decision.',
-    'Look into the task records of the service with the evidence, then decide (`temporal-media unconfirmed show KEY`): adopt its task, declare it lost, or resubmit it, which may cost twice. Do not start this video under another id.',
+    'The create request was sent once, its outcome is unknown, and the workflow is waiting for a decision.',
+    "Check the service's task records against the evidence (`temporal-media unconfirmed show KEY`), then decide: adopt its task, declare it lost, or resubmit it and risk paying twice. Do not start this video under another id.",
   ],
   watching: [
     'wait',
-    'The service has the task; it is polled until the deadline.',
-    'Wait, or stop waiting at any time: the task continues. `temporal-media resume TASK` continues; nothing is created again.',
+    'The service is working on the task, which is polled until the deadline.',
+    'Wait, or stop waiting at any time: the task keeps running. `temporal-media resume TASK` resumes the wait without creating anything.',
   ],
   'watching/credentials': [
     'mend',
-    'The service refuses the key of the worker that polls.',
-    'Fix the key of the credential CREDENTIAL, or its rights, on the workers of account ACCOUNT: the service refuses it, and one poll per minute retries it. The task continues; nothing is created again.',
+    "The service rejects the polling worker's API key.",
+    'The service rejects the key of credential CREDENTIAL. Fix the key or its permissions on the workers of account ACCOUNT. Polling retries once per minute. The task keeps running, and nothing is created again.',
   ],
   'watching/account_not_configured': [
     'mend',
-    'The worker that polls does not have the account of the task.',
-    'Start a worker that has the account ACCOUNT, exactly this credential and base address: the worker that polls does not have it. The task continues; nothing is created again.',
+    "The polling worker does not have the task's account.",
+    'Start a worker that has account ACCOUNT, with exactly this credential and base address. The current polling worker does not have it. The task keeps running, and nothing is created again.',
   ],
   'watching/worker_unavailable': [
     'mend',
     'No worker ran the last poll.',
-    'Check that workers run on the poll queue: no worker answered the last poll. The task continues; nothing is created again.',
+    'Check that workers are running on the poll queue: none of them ran the last poll. The task keeps running, and nothing is created again.',
   ],
   'watching/not_found': [
     'wait',
-    'The service does not know the task, for now; a task that was found before is polled until the deadline.',
-    'Check the task id and the account ACCOUNT: the service does not know the task for now. The wait ends automatically: after a minute if no poll ever found the task, otherwise at its deadline. This is not a reason to create the video again.',
+    'The service reports that the task does not exist. If an earlier poll found it, polling continues until the deadline.',
+    'Check the task id and account ACCOUNT: the service reports that the task does not exist. The wait ends automatically, after one minute if no poll has ever found the task, or else at its deadline. Do not create the video again because of this.',
   ],
   downloading: [
     'wait',
-    'The video is finished, and its file is fetched.',
-    'Wait: the video is finished, and the service keeps it for a while. If this is stopped, `temporal-media resume TASK` fetches it; nothing is created again.',
+    'The video is finished, and its file is being downloaded.',
+    'Wait: the video is finished, and the service keeps it for a while. If the download is interrupted, `temporal-media resume TASK` fetches the file without creating anything.',
   ],
   image: [
     'wait',
-    'The image call is sent, or waits to be sent.',
-    'Wait. Do not make this call under another id: it may have been sent, and then it is paid.',
+    'The image call is in progress or waiting to be sent.',
+    'Wait. Do not make this call under another id: if it has already been sent, you would pay twice.',
   ],
   open: ['wait', 'A running workflow that needs no action.', `Wait: it continues automatically. ${SAME}`],
   own_open: [
     'wait',
-    'Your own workflow, with paid calls of this package.',
-    'Wait: it continues automatically. `temporal-media status` of one of its calls shows that call.',
+    'One of your own workflows, which makes paid calls through this package.',
+    'Wait: it continues automatically. To check one of its paid calls, run `temporal-media status` on that call.',
   ],
   own_ended: [
     'nothing',
-    'Your own workflow, which has ended. If it is started again, it buys again: its calls have the keys of the run.',
-    'It is your own workflow and has ended. `temporal-media status` of each of its paid calls shows what is safe.',
+    'One of your own workflows, which has ended. Starting it again buys again, because its creation keys belong to the run.',
+    'This is one of your own workflows, and it has ended. Run `temporal-media status` on each of its paid calls to see what is safe.',
   ],
   campaign: [
     'see_campaign',
-    'A campaign consists of rows.',
+    'A campaign. What to do depends on its rows.',
     '`temporal-media campaign status ID` shows its rows.',
   ],
   batch_open: [
     'wait',
-    'A batch is a part of a campaign.',
-    'Wait: it is a part of a campaign. `temporal-media campaign status ID` shows its rows.',
+    'A running batch, which is part of a campaign.',
+    "Wait: it is part of a campaign. `temporal-media campaign status ID` shows the campaign's rows.",
   ],
   batch_ended: [
     'see_campaign',
-    'A part of a campaign that has ended, was terminated or reset: it sends nothing more.',
-    'Nothing: a batch that has ended is counted by its campaign. `temporal-media campaign status ID` shows its rows, and what they need.',
+    'A batch that has ended, or was terminated or reset. It sends nothing more.',
+    "Nothing to do for the batch itself: its campaign accounts for it. `temporal-media campaign status ID` shows the campaign's rows and what they need.",
   ],
   adopted: [
     'resume',
-    'A person found the task at the service.',
-    'WHO decided at TIME: it was accepted as a task. Run `temporal-media resume TASK`: it polls and downloads, and never creates.',
+    'A person found the task at the service and adopted it.',
+    'WHO decided at TIME that the service had accepted it as a task. Run `temporal-media resume TASK`, which polls and downloads but never creates.',
   ],
   declared_lost: [
     'nothing',
-    'A person has closed the call.',
-    'WHO decided at TIME: it is given up. Nothing is sent under this id any more; another purchase needs another id.',
+    'A person declared the call lost.',
+    'WHO declared it lost at TIME. Nothing more is sent under this id. To buy it again, use another id.',
   ],
   resubmitted: [
     'start_again',
-    'A person has authorized one more send.',
-    'WHO decided at TIME: it is sent once more. Start the same request again under the id KEY.',
+    'A person authorized one more send.',
+    'WHO authorized one more send at TIME. Start the same request again under the id KEY.',
   ],
   completed: [
     'nothing',
     'The result is verified and stored.',
-    'It is done. The same id returns the same result; nothing is bought again.',
+    'It is done. Starting the same id again returns the same result and buys nothing.',
   ],
   result_unread: [
     'see_outcome',
-    'A codec has encoded its result, or it is in external storage.',
-    'It has ended, and its result cannot be read here: read it before anything else.',
+    'It has ended, but its result is encoded by a codec or kept in external storage.',
+    'It has ended, but its result cannot be read here. Read the result before you do anything else.',
   ],
   closed_with_task: [
     'resume',
-    'The workflow was closed from outside. The task continues: the service has no cancel.',
-    'Run `temporal-media resume TASK`: it polls and downloads, and never creates.',
+    'The workflow was terminated or ended in some other way without an outcome. Its task keeps running, because the service cannot cancel tasks.',
+    'Run `temporal-media resume TASK`, which polls and downloads but never creates.',
   ],
   closed: [
     'start_again',
-    'The workflow was closed from outside before it had a task, or without an outcome.',
+    'The workflow was terminated or ended in some other way, without a task or an outcome.',
     `Start the same request again under the id KEY: ${ADOPTS}`,
   ],
 } as const satisfies { readonly [situation: string]: Situation };
 
 export type SituationName = keyof typeof SITUATIONS;
 
-/** The next step, and the text for it. */
+/** The next step and its text. */
 export interface Advice {
   readonly step: Step;
   readonly text: string;
@@ -190,173 +189,175 @@ export function situation(name: SituationName, values: AdviceValues = {}, word?:
 }
 
 const BY_TASK = 'Resume it by its task id.';
-const FETCHES = '`temporal-media campaign resume ID` fetches it; nothing is created again.';
+const FETCHES = '`temporal-media campaign resume ID` fetches it without creating anything.';
 const RETRY = '`temporal-media campaign retry ID`';
-const TAKES = '`temporal-media campaign resume ID` takes the row again';
+const TAKES = 'run `temporal-media campaign resume ID` to process the row again';
 const CHANGE =
   'Change the row in the manifest and run the campaign again under the same id with `--rebuy-changed`.';
-const BILL = 'Check the bill first: a failed job can still cost.';
+const BILL = 'Check the bill first: you may have been charged for the failed task.';
 const AGAIN = 'start again under the same id';
-const OTHERS = 'Other calls of the account wait meanwhile and continue by themselves.';
+const OTHERS = 'Meanwhile, other calls for this account wait; they continue automatically.';
 
-/** By outcome type: for a single call and, if different, for a row, which continues with campaign commands. */
+/** Advice by outcome type: for a single call and, if it differs, for a campaign row. */
 export const OUTCOME_ADVICE = {
-  still_running: ['Resume it by its task id; nothing is created again.', FETCHES],
+  still_running: ['Resume it by its task id. This creates nothing.', FETCHES],
   'failed/moderation': [
-    'Change the prompt or the references; check the bill, a failed job can still cost.',
+    'Change the prompt or the references. Check the bill: you may have been charged for the failed task.',
     `${CHANGE} ${BILL}`,
   ],
   'failed/capacity': [
-    'Try again later under a new id; check the bill first.',
+    'Check the bill first, then try again later under a new id.',
     `${RETRY} buys a new attempt. ${BILL}`,
   ],
   'failed/invalid': ['Fix the parameter that the error names and use a new id.', `${CHANGE} ${BILL}`],
   'failed/quota': [
-    'Top up or raise the quota, then use a new id.',
-    `Top up or raise the quota, then ${RETRY}. ${BILL}`,
+    'Top up the account or raise its quota, then use a new id.',
+    `Top up the account or raise its quota, then run ${RETRY}. ${BILL}`,
   ],
   'failed/unknown': [
-    'Read the error before deciding about another attempt; it needs a new id.',
-    `Read the error; ${RETRY} buys a new attempt. ${BILL}`,
+    'Read the error before you decide on another attempt, which needs a new id.',
+    `Read the error. ${RETRY} buys a new attempt. ${BILL}`,
   ],
   'content_unavailable/not_ready': ['Resume it by its task id later.', FETCHES],
   'content_unavailable/expired': [
-    'Ask the service for the file of this task id; creating again costs again.',
+    "Ask the service's support for the file of this task id. Creating the video again costs again.",
   ],
-  'content_unavailable/not_video': ['Look at the rejected bytes; resume by the task id later.', FETCHES],
+  'content_unavailable/not_video': ['Inspect the rejected file, and resume by the task id later.', FETCHES],
   'content_unavailable/incomplete_file': [BY_TASK, FETCHES],
   'content_unavailable/auth': [
-    'Fix the credentials of the worker, then resume by the task id.',
-    `Fix the credentials of the worker; then ${FETCHES}`,
+    "Fix the worker's credentials, then resume by the task id.",
+    `Fix the worker's credentials. Then ${FETCHES}`,
   ],
   'content_unavailable/blocked': [
-    'Check where the service redirects to; allow that origin if you trust it (MEDIA_ALLOWED_MEDIA_ORIGINS), then resume.',
-    `Check where the service redirects to; allow that origin if you trust it (MEDIA_ALLOWED_MEDIA_ORIGINS); then ${FETCHES}`,
+    'Check where the service redirects to, and allow that origin if you trust it (MEDIA_ALLOWED_MEDIA_ORIGINS). Then resume by the task id.',
+    `Check where the service redirects to, and allow that origin if you trust it (MEDIA_ALLOWED_MEDIA_ORIGINS). Then ${FETCHES}`,
   ],
   'content_unavailable/storage': [
-    'Make room or fix the rights of the store, then resume by the task id.',
-    `Make room or fix the rights of the store; then ${FETCHES}`,
+    'Make room in the artifact store or fix its permissions, then resume by the task id.',
+    `Make room in the artifact store or fix its permissions. Then ${FETCHES}`,
   ],
   task_unknown: [
-    'Check the id, the account and the path /v1/videos/{task_id}. It is not a failed video and not a reason to create another one.',
+    'Check the task id, the account and the path /v1/videos/{task_id}. The video has not necessarily failed, so do not create another one because of this.',
   ],
   unconfirmed: [
-    'Look into the task records of the service with the evidence, then adopt its task, declare it lost or resubmit it (`temporal-media unconfirmed`). Nothing is sent again until then.',
-    'Look into the task records of the service, then settle the row with `temporal-media campaign adopt` or `temporal-media campaign declare-lost`. Nothing is sent again until then.',
+    "Check the service's task records against the evidence, then adopt its task, declare it lost or resubmit it (`temporal-media unconfirmed`). Nothing is sent again until then.",
+    "Check the service's task records, then settle the row with `temporal-media campaign adopt` or `temporal-media campaign declare-lost`. Nothing is sent again until then.",
   ],
   results_lost: [
-    'Fix what the message names (the store, or MEDIA_ALLOWED_MEDIA_ORIGINS of the worker), then start the same id again. If the outcome says `fetchable`, the missing results are fetched while their links work, and nothing is sent. Another id costs again.',
-    'Fix what the message names (the store, or MEDIA_ALLOWED_MEDIA_ORIGINS of the worker). The row is paid; `temporal-media campaign retry ID --outcome results_lost` buys it once more.',
+    "Fix what the message names (the store, or the worker's MEDIA_ALLOWED_MEDIA_ORIGINS), then start the same id again. If the outcome says `fetchable`, the missing results are fetched while their links work, and nothing is sent. Using another id costs again.",
+    "Fix what the message names (the store, or the worker's MEDIA_ALLOWED_MEDIA_ORIGINS). The row has been paid for. `temporal-media campaign retry ID --outcome results_lost` buys it a second time.",
   ],
   cancelled: [
-    'If a task id is named, resume it; otherwise `billing.state` says whether money may be owed.',
-    'Run the campaign again under the same id: what was bought is fetched, never bought again.',
+    'If the outcome names a task id, resume it. If not, `billing.state` says whether money may be owed.',
+    'Run the campaign again under the same id: it fetches earlier purchases and does not buy them again.',
   ],
   skipped_budget: [
-    'Raise the budget with `temporal-media campaign resume ID --budget AMOUNT`: only what is missing is bought.',
+    'Raise the budget with `temporal-media campaign resume ID --budget AMOUNT`, which buys only the missing rows.',
   ],
   changed: ['Run the campaign again with `--rebuy-changed` to buy the new text.'],
   'rejected/invalid_request': [
-    'Correct the request as the message of the service says, and start it again under the same id; if no message says what is wrong, compare it with the documentation of the service for the model.',
+    "Correct the request as the service's message says, then start it again under the same id. If the message does not say what is wrong, compare the request with the service's documentation of the model.",
     CHANGE,
   ],
   'rejected/moderation': [
-    'Change the prompt or the references and start it again under the same id; check the bill, a service may charge for the validation.',
+    'Change the prompt or the references, then start it again under the same id. Check the bill: some services charge for validation.',
     CHANGE,
   ],
   'rejected/quota': [
-    `Top up or raise the quota, then ${AGAIN}. ${OTHERS}`,
-    `Top up or raise the quota, then ${RETRY}.`,
+    `Top up the account or raise its quota, then ${AGAIN}. ${OTHERS}`,
+    `Top up the account or raise its quota, then run ${RETRY}.`,
   ],
-  'rejected/capacity': ['Try again later under the same id.', `${RETRY} tries it again later.`],
+  'rejected/capacity': ['Try again later under the same id.', `Run ${RETRY} later.`],
   'rejected/service_error': [
     'Try again under a new id when the service has recovered.',
-    `${RETRY} tries it again when the service has recovered.`,
+    `Run ${RETRY} when the service has recovered.`,
   ],
   'rejected/credentials': [
-    `Fix MEDIA_API_KEY of the workers or the access rights, then ${AGAIN}. ${OTHERS}`,
-    `Fix the key of the worker or its rights, then ${RETRY}.`,
+    `Fix the workers' MEDIA_API_KEY or its permissions, then ${AGAIN}. ${OTHERS}`,
+    `Fix the worker's API key or its permissions, then run ${RETRY}.`,
   ],
   'rejected/account_not_configured': [
-    `Start a worker with that credential and base address, or name an account that the workers have; then ${AGAIN}.`,
-    `Start a worker with that account, then ${RETRY}.`,
+    `Start a worker with that credential and base address, or name an account that the workers have. Then ${AGAIN}.`,
+    `Start a worker with that account, then run ${RETRY}.`,
   ],
   'rejected/creation_key_conflict': [
     'Use another id, or repeat the first request unchanged.',
-    'Give the row back its first text, or another id, and run the campaign again under the same id.',
+    "Restore the row's original text or give the row another id, then run the campaign again under the same id.",
   ],
-  'rejected/creation_key_required': ['Give a creationKey, for example the id of the row or order it serves.'],
+  'rejected/creation_key_required': [
+    'Pass a creationKey, such as the id of the row or order that the call is for.',
+  ],
   'rejected/not_sent': [
     `Check that the service and the worker are up (\`temporal-media doctor\`), then ${AGAIN}.`,
-    `Check that the service and the workers are up, then ${RETRY}.`,
+    `Check that the service and the workers are up, then run ${RETRY}.`,
   ],
   'rejected/internal_error': [
-    `Report it with the stack that the worker logged at ERROR. With a version that fixes the defect, ${AGAIN}.`,
-    `Report it with the stack that the worker logged at ERROR. With a version that fixes the defect, ${TAKES}.`,
+    `Report the bug with the stack trace that the worker logged at ERROR. After you upgrade to a version that fixes it, ${AGAIN}.`,
+    `Report the bug with the stack trace that the worker logged at ERROR. After you upgrade to a version that fixes it, ${TAKES}.`,
   ],
   'rejected/retry_later': [
-    'Start again under the same id, not before the time it named.',
-    `${RETRY} tries it again, not before the time that the service named.`,
+    'Start again under the same id, but not before the time that the service named.',
+    `Run ${RETRY}, but not before the time that the service named.`,
   ],
   'rejected/unsafe_retry_policy': ['Set maximumAttempts to 1, or give the worker a journal.'],
   'rejected/unconfirmed_open': [
-    'Settle the open one first (`temporal-media unconfirmed`), or pass `--again` to buy another one anyway.',
-    `Settle the open one first (\`temporal-media unconfirmed\`), then ${RETRY}.`,
+    'Settle the open call first (`temporal-media unconfirmed`), or pass `--again` to buy another one anyway.',
+    `Settle the open call first (\`temporal-media unconfirmed\`), then run ${RETRY}.`,
   ],
   'rejected/declared_lost': ['Use a new id to buy it.', `${RETRY} buys it again.`],
   'rejected/spend_limit': [
-    `Wait for the next hour, day or month of the limit, raise \`spendLimit\` of the account, or give the model a price; then ${AGAIN}.`,
-    `Wait for the next hour, day or month of the limit, raise \`spendLimit\` of the account, or give the model a price; then ${TAKES}.`,
+    `Wait until the limit's hour, day or month is over, raise the account's \`spendLimit\`, or give the model a price. Then ${AGAIN}.`,
+    `Wait until the limit's hour, day or month is over, raise the account's \`spendLimit\`, or give the model a price. Then ${TAKES}.`,
   ],
   'rejected/price_changed': [
-    'Run the campaign again under its id: it is planned, and confirmed, at the current price.',
+    'Run the campaign again under its id to plan and confirm it at the current price.',
   ],
 } as const satisfies { readonly [type: string]: readonly [call: string, row?: string] };
 
-/** Returns the advice for a campaign row; empty for an outcome that needs no action. */
+/** Returns the advice for a campaign row, or an empty string if the outcome needs no action. */
 export function rowAdvice(type: string): string {
   const advice: { readonly [type: string]: readonly [call: string, row?: string] } = OUTCOME_ADVICE;
   const [call = '', row = call] = advice[type] ?? [];
   return row;
 }
 
-/** By a campaign's phase or outcome. */
+/** Advice by a campaign's phase or outcome. */
 export const CAMPAIGN_ADVICE = {
   running:
-    'Wait: it continues automatically. The same manifest under this id attaches and orders nothing new.',
+    'Wait: it continues automatically. Running the same manifest under this id attaches to it and buys nothing extra.',
   paused:
-    'It is paused: `temporal-media campaign resume ID` continues it. Running tasks are still collected.',
+    'It is paused. Continue it with `temporal-media campaign resume ID`. Tasks in progress are still polled and downloaded.',
   rows_wait:
-    'Wait, or fix what the note names: rows wait for it and are retried automatically. Running tasks are collected meanwhile.',
-  closed: `It was closed from outside: \`temporal-media campaign resume ID\` continues it; ${ADOPTS}`,
-  done: 'It is done. The same manifest under this id buys nothing again.',
+    'Wait, or fix the problem in the note: some rows are waiting for that and are retried automatically. Meanwhile, tasks in progress are still polled and downloaded.',
+  closed: `It was terminated or ended in some other way without a result. Continue it with \`temporal-media campaign resume ID\`: ${ADOPTS}`,
+  done: 'It is done. Running the same manifest under this id again buys nothing.',
   still_running: '`temporal-media campaign resume ID` resumes the remaining rows.',
   campaign_unconfirmed:
-    'Settle the rows that were set aside one by one (`temporal-media campaign adopt` or `declare-lost`), then `temporal-media campaign resume ID`.',
-  campaign_failed_rows: `\`temporal-media campaign report ID\` shows each with its reason; ${RETRY} buys a new attempt.`,
+    'Settle the unconfirmed rows one by one (`temporal-media campaign adopt` or `declare-lost`), then run `temporal-media campaign resume ID`.',
+  campaign_failed_rows: `\`temporal-media campaign report ID\` shows why each row failed. ${RETRY} buys new attempts.`,
   campaign_budget_spent: 'Continue with `temporal-media campaign resume ID --budget AMOUNT`.',
   campaign_cancelled: 'Continue with `temporal-media campaign resume ID`.',
   campaign_changed_rows: 'Pass --rebuy-changed to buy the new text, or give the changed rows new ids.',
   no_header:
-    'Correct the header: `temporal-media campaign init` writes one to begin with. A file with one prompt in each line is given with --prompts.',
-  no_valid_rows: 'Correct the lines that are named; --dry-run -o jsonl lists all of them.',
+    'Correct the header. `temporal-media campaign init` writes a manifest to start from. To pass a file with one prompt per line, use --prompts.',
+  no_valid_rows: 'Correct the listed lines. --dry-run -o jsonl lists all invalid lines.',
   no_rows:
-    'One row below the header, or one JSON line, for each video, image or edit: `temporal-media campaign init` writes a manifest to begin with.',
+    'Add one row below the header, or one JSON line, for each video, image or edit. `temporal-media campaign init` writes a manifest to start from.',
   manifest_unreadable:
-    'A manifest is CSV with a header, or JSON lines; `temporal-media campaign init` writes one to begin with. A file with one prompt in each line is given with --prompts.',
+    'A manifest is a CSV file with a header, or JSON lines. `temporal-media campaign init` writes one to start from. To pass a file with one prompt per line, use --prompts.',
   manifest_invalid:
-    'Correct the lines that are named, or leave them out with --on-invalid skip; --dry-run lists all of them.',
+    'Correct the listed lines, or skip them with --on-invalid skip. --dry-run lists all invalid lines.',
   budget_currency:
-    'Give the budget in the currency of the prices (CURRENCY); `temporal-media models ls` shows them.',
+    'Give the budget in the currency of the prices (CURRENCY). `temporal-media models ls` shows the prices.',
   mixed_currencies:
     'Split the manifest: a campaign has one currency. `temporal-media models ls` shows the prices.',
   unpriced_models:
-    'Add price rules to the model configuration (MEDIA_MODELS), or leave the budget out; `temporal-media models ls` shows the prices.',
+    'Add price rules to the model configuration (MEDIA_MODELS), or omit the budget. `temporal-media models ls` shows the prices.',
   budget_refused:
-    'Add price rules to the model configuration (MEDIA_MODELS), or split the manifest; `temporal-media models ls` shows the prices.',
+    'Add price rules to the model configuration (MEDIA_MODELS), or split the manifest. `temporal-media models ls` shows the prices.',
 } as const;
 
-/** Values for the words in capitals. A word without a value stays as it is. */
+/** Values for the placeholders. A placeholder without a value is left unchanged. */
 export interface AdviceValues {
   readonly [name: string]: string | null | undefined;
 }
@@ -364,8 +365,8 @@ export interface AdviceValues {
 /**
  * Returns advice with values inserted. In commands, values are quoted for the shell, and an id that looks like an
  * option is placed after `--`.
- * @param word quotes a word for the current shell. @default inserts a value that needs no quotes; any other keeps its
- * placeholder
+ * @param word quotes a word for the current shell. @default inserts only values that need no quotes and leaves the
+ * placeholder for all others
  */
 export function filled(text: string, values: AdviceValues, word: Word = plainWord): string {
   const put = (all: string, option: string, name: string, isCode: boolean): string => {
@@ -386,7 +387,7 @@ export function filled(text: string, values: AdviceValues, word: Word = plainWor
     .join('`');
 }
 
-/** Quotes a word for a shell; undefined if it is not inserted. */
+/** Quotes a word for a shell. Returns undefined if the word must not be inserted. */
 export type Word = (text: string) => string | undefined;
 
 const plainWord: Word = (text) => (/^\w[\w.:@/-]{0,127}$/.test(text) ? text : undefined);

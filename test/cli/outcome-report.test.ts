@@ -37,7 +37,7 @@ describe('what people read of a refusal', () => {
   it('names no field in its hint where none is named', () => {
     const { error, lines } = refused({ code: null, message: 'no' });
     expect([error?.hint, ...lines].join('\n')).not.toMatch(/field|what the message names/);
-    expect(error?.hint).toContain('as the message of the service says');
+    expect(error?.hint).toContain("as the service's message says");
   });
 
   it('names the field where there is one, and says that it is to be corrected', () => {

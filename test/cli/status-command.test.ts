@@ -67,7 +67,7 @@ describe('status and watch', () => {
       },
       outcome: { outcome: 'still_running' },
       service: { known: true, httpStatus: 200, status: ANY_TEXT },
-      safe: 'Resume it by its task id; nothing is created again.',
+      safe: 'Resume it by its task id. This creates nothing.',
     });
     expect(stdout).not.toContain('secret');
     expect((await bench.sandbox.admin.counters()).creates).toEqual(before.creates);

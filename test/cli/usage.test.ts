@@ -187,12 +187,12 @@ describe('temporal-media without any server', () => {
         /the currency of the prices \(USD\)/,
       ],
       ['a header that is not known', ['model,promt', 'cine-1,a cat'], [], /^Correct the header/],
-      ['no row', [header], [], /^One row below the header/],
+      ['no row', [header], [], /^Add one row below the header/],
       [
         'no valid row',
         [header, 'cine-1,,2'],
         ['--on-invalid', 'skip'],
-        /^Correct the lines that are named; --dry-run -o jsonl/,
+        /^Correct the listed lines\. --dry-run -o jsonl/,
       ],
       [
         'a budget for a model without a price',

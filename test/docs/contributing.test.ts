@@ -123,7 +123,7 @@ describe('the changes that CONTRIBUTING.md shows', () => {
   it('a reason of an outcome', () => {
     const { failureRow, isTemporary } = compiled<typeof failureTable>('lib/domain/failure-table');
     const row = failureRow({ outcome: 'rejected', reason: 'maintenance' });
-    expect(row?.hint).toBe('Start again under the same id when it is over.');
+    expect(row?.hint).toBe('Start again under the same id when the maintenance has ended.');
     expect(isTemporary('maintenance')).toBe(true);
     // In a process of its own: jest would give the copied command line the core of the repository.
     const table = path.join(COPY, 'packages', 'cli', 'lib', 'shared', 'exit-codes.js');

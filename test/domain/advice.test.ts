@@ -97,7 +97,7 @@ describe('where an open video stands', () => {
   it('[C7.3] names the credential and the account that the service refuses', () => {
     const watch = { lastError: { class: 'credentials', httpStatus: 403 } } as never;
     const { text } = situation(...videoSituation({ ...base, phase: 'watching', watch }));
-    expect(text).toContain('the credential studio,');
-    expect(text).toContain('account studio@0a1b2c3d:');
+    expect(text).toContain('the key of credential studio.');
+    expect(text).toContain('account studio@0a1b2c3d.');
   });
 });

@@ -54,7 +54,7 @@ describe('a campaign that needs somebody', () => {
     await bench.server.client.workflow.getHandle(batch).terminate('by mistake');
     expect(await status(batch)).toMatchObject({
       workflow: { type: 'campaignBatch', status: 'TERMINATED' },
-      safe: expect.stringContaining('counted by its campaign') as string,
+      safe: expect.stringContaining('its campaign accounts for it') as string,
     });
     expect((await runs.ended(id)).counts).toEqual({ completed: 1 });
     expect(await runs.created()).toBe(before + 1);
@@ -74,7 +74,7 @@ describe('a campaign that needs somebody', () => {
     expect(reply.data).toMatchObject({
       status: 'RUNNING',
       state: null,
-      safe: expect.stringMatching(new RegExp(`^Start a worker of the task queue ${queue}:`)) as string,
+      safe: expect.stringMatching(new RegExp(`^Start a worker on the task queue ${queue}:`)) as string,
     });
     await bench.server.client.workflow.getHandle(id).terminate();
   });

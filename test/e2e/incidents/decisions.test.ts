@@ -84,13 +84,13 @@ describe('a decision about a call whose workflow has ended', () => {
     const { id } = await lost('a harbour in fog');
     expect((await decide('declare-lost', id)).code).toBe(0);
     const { reply } = await json('status', id);
-    expect(reply.data?.['safe']).toMatch(/^ada decided at .*given up.*another purchase needs another id/);
+    expect(reply.data?.['safe']).toMatch(/^ada declared it lost at .*To buy it again, use another id/);
     const told = await runCli(['replay', id], bench.clientEnv);
     expect(told.stdout).toMatch(/^ {2}since +declareLost by ada at .*: looked into the console$/m);
-    expect(told.stdout).toMatch(/^ {2}now +ada decided at/m);
+    expect(told.stdout).toMatch(/^ {2}now +ada declared it lost at/m);
     const resumed = await json('resume', id);
     expect([resumed.code, resumed.reply.error?.type]).toEqual([65, 'resume_not_possible']);
-    expect(resumed.reply.error?.message).toMatch(/ada decided at .*given up/);
+    expect(resumed.reply.error?.message).toMatch(/ada declared it lost at/);
   });
 
   test('resubmitted: the same id, started again, sends it once more', async () => {

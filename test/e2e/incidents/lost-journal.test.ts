@@ -43,7 +43,7 @@ describe('a journal that is lost', () => {
       notes: expect.arrayContaining([
         expect.stringMatching(/is unknown: no worker could be queried/),
       ]) as unknown,
-      safe: expect.stringMatching(/^Look into the task records/) as string,
+      safe: expect.stringMatching(/^Check the service's task records/) as string,
     });
 
     await rm(journal, { recursive: true, force: true });

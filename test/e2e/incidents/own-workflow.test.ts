@@ -31,7 +31,7 @@ describe('status of a workflow that is not the one the shell thinks of', () => {
       workflow: { workflowId: id, type: 'buyOne', status: 'COMPLETED' },
       calls: [{ type: 'generateVideo', state: 'completed' }],
       // Never to start it again: its calls would have other keys.
-      safe: expect.stringMatching(/your own workflow.*status` of each of its paid calls/) as string,
+      safe: expect.stringMatching(/your own workflows.*status` on each of its paid calls/) as string,
     });
     const [call] = found?.['calls'] as readonly { readonly id: string }[];
     expect(await status(call?.id ?? '')).toMatchObject({ outcome: { outcome: 'completed' } });
@@ -61,7 +61,7 @@ describe('status of a workflow that is not the one the shell thinks of', () => {
     });
     expect(await status(waiting.workflowId)).toMatchObject({
       hasWorker: false,
-      safe: expect.stringContaining(`Start a worker of the task queue ${unserved}`) as string,
+      safe: expect.stringContaining(`Start a worker on the task queue ${unserved}`) as string,
     });
     await waiting.terminate();
     await worker.stop();
@@ -113,7 +113,7 @@ describe('status of a workflow that is not the one the shell thinks of', () => {
     expect(await status(handle.workflowId)).toMatchObject({
       workflow: { pendingActivities: [{ paused: true }] },
       safe: expect.stringMatching(
-        /is paused in Temporal: `temporal activity unpause --workflow-id \S+ --activity-id/,
+        /is paused in Temporal\. Resume it with `temporal activity unpause --workflow-id \S+ --activity-id/,
       ) as string,
     });
     await handle.terminate();

@@ -44,7 +44,7 @@ describe('a terminated workflow and a revoked key', () => {
       foundBy: 'journal',
       workflow: { workflowId: id, status: 'TERMINATED' },
       service: { known: true },
-      safe: `Run \`temporal-media resume ${taskId}\`: it polls and downloads, and never creates.`,
+      safe: `Run \`temporal-media resume ${taskId}\`, which polls and downloads but never creates.`,
     });
     const lines = await runCli(['status', taskId], bench.clientEnv);
     expect(lines.stdout).toMatch(/^Last state: /m);
@@ -63,7 +63,7 @@ describe('a terminated workflow and a revoked key', () => {
     expect(reply.data).toMatchObject({
       state: { lastHttpStatus: 401, consecutiveErrors: 1, nextPollAt: ANY_TEXT },
       safe: expect.stringMatching(
-        /^Fix the key of the credential default,.* default@[0-9a-f]{8}:/,
+        /^The service rejects the key of credential default\..* default@[0-9a-f]{8}\./,
       ) as unknown,
     });
     await writeFile(keyFile, 'sandbox-key');
